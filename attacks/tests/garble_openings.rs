@@ -5,10 +5,10 @@ mod common;
 
 use common::{named, word};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use std::collections::HashSet;
 
@@ -42,11 +42,11 @@ fn inputs() -> Vec<Vec<u8>> {
     (0..3).map(|i| (0..27).map(|j| u8::from((i + j) % 3 != 0)).collect()).collect()
 }
 
-fn harness(lab: &Lab) -> Harness {
+fn harness(lab: &GarbleLab) -> Harness {
     Harness::new(3, &lab.parameters()).patient()
 }
 
-fn play(harness: Harness, lab: &Lab, plan: &Plan<'_>) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
+fn play(harness: Harness, lab: &GarbleLab, plan: &Plan<'_>) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
     harness.act(|mut session| {
         let mine = of_party(plan, session.me(), &inputs());
         lab.play(&mut session, plan, &mine).map(|(outputs, _)| outputs)
@@ -88,7 +88,7 @@ fn every_share_that_is_opened_has_its_mac() {
     }
     many(jobs.len(), 3, |i| {
         let ((step, from_byte, _, check, streamed), (from, to), at) = jobs[i];
-        let lab = Lab { streamed, ..Lab::default() };
+        let lab = GarbleLab { streamed, ..GarbleLab::default() };
         let harness = harness(&lab);
         harness.change(from, to, step, 0, move |body| body[from_byte + at / 8] ^= 1 << (at % 8));
         let ends = play(harness, &lab, &plan);
@@ -108,7 +108,7 @@ fn digests_of_macs_count_whole() {
         .collect();
     many(jobs.len(), 3, |i| {
         let (step, byte) = jobs[i];
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = harness(&lab);
         harness.change(party(3), party(1), step, 0, move |body| {
             let at = body.len() - DIGEST + byte;
@@ -118,7 +118,7 @@ fn digests_of_macs_count_whole() {
     });
     // so does that of the plan, which leads the opening of products
     for byte in [0, 8, 31] {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = harness(&lab);
         harness.change(party(3), party(1), PRODUCTS, 0, move |body| body[byte] ^= 0x80);
         assert_eq!(failed_check(&play(harness, &lab, &plan)[0]), Some(checks::W26), "{byte}");
@@ -135,7 +135,7 @@ fn every_masked_input_is_broadcast() {
     for streamed in [false, true] {
         many(jobs.len(), 3, |i| {
             let ((from, to), at) = jobs[i];
-            let lab = Lab { streamed, ..Lab::default() };
+            let lab = GarbleLab { streamed, ..GarbleLab::default() };
             let harness = harness(&lab);
             let recordings = harness.recordings();
             harness.change(from, to, MASKED, 0, move |body| body[at / 8] ^= 1 << (at % 8));
@@ -144,7 +144,10 @@ fn every_masked_input_is_broadcast() {
             let labels = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
             for honest in all().into_iter().filter(|p| *p != from) {
                 assert!(ends[honest.index()].is_err(), "{from} {to} {at}");
-                assert!(recordings[honest.index()].of(Way::Out, labels).is_empty(), "{from} {to} {at}");
+                assert!(
+                    recordings[honest.index()].of(MessageDirection::Out, labels).is_empty(),
+                    "{from} {to} {at}"
+                );
             }
         });
     }
@@ -160,7 +163,7 @@ fn every_e_is_broadcast() {
     let jobs: Vec<_> = links(3).flat_map(|link| [0, m / 2, m - 1].map(|at| (link, at))).collect();
     many(jobs.len(), 3, |i| {
         let ((from, to), at) = jobs[i];
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = harness(&lab);
         harness.change(from, to, E, 0, move |body| body[at / 8] ^= 1 << (at % 8));
         let ends = play(harness, &lab, &plan);
@@ -177,7 +180,10 @@ fn every_result_is_compared() {
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         many(jobs.len(), 3, |i| {
             let ((from, to), at) = jobs[i];
-            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                ..GarbleLab::default()
+            };
             let harness = harness(&lab);
             harness.change(from, to, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
             let ends = play(harness, &lab, &plan);
@@ -197,7 +203,7 @@ fn everybody_looks_at_everybodys_plan() {
     let right = Plan::for_all(&program, 3, &all()).unwrap();
     let other = Plan::new(&program, 3, &all(), &[all(), all(), all()[..1].to_vec()]).unwrap();
     for liar in all() {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = harness(&lab);
         let recordings = harness.recordings();
         // who garbles another plan does not mind that of the others
@@ -213,7 +219,10 @@ fn everybody_looks_at_everybodys_plan() {
         });
         for honest in all().into_iter().filter(|p| *p != liar) {
             assert!(ends[honest.index()].is_err(), "{liar} {honest}");
-            assert!(recordings[honest.index()].of(Way::Out, TABLE).is_empty(), "{liar} {honest}");
+            assert!(
+                recordings[honest.index()].of(MessageDirection::Out, TABLE).is_empty(),
+                "{liar} {honest}"
+            );
         }
     }
 }
@@ -296,8 +305,11 @@ fn no_mask_or_label_serves_twice() {
     for (form, streamed) in
         [(GarblingForm::Improved, false), (GarblingForm::Paper, false), (GarblingForm::Improved, true)]
     {
-        let lab =
-            Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, streamed, ..Lab::default() };
+        let lab = GarbleLab {
+            options: GarbleOptions { form, ..GarbleOptions::default() },
+            streamed,
+            ..GarbleLab::default()
+        };
         let harness = harness(&lab);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
@@ -317,7 +329,7 @@ fn no_mask_or_label_serves_twice() {
         // 64 masks of each instance and circuit, of both owners
         let mut masks = HashSet::new();
         for (owner, to) in [(0, 2), (1, 1)] {
-            for body in recordings[owner].bodies(Way::Out, party(to), MASKED) {
+            for body in recordings[owner].bodies(MessageDirection::Out, party(to), MASKED) {
                 for mask in body.chunks_exact(8) {
                     assert!(masks.insert(mask.to_vec()), "{form:?} {streamed}");
                 }
@@ -327,7 +339,7 @@ fn no_mask_or_label_serves_twice() {
         let step = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
         let mut labels = Vec::new();
         for recording in &recordings {
-            for seen in recording.of(Way::Out, step) {
+            for seen in recording.of(MessageDirection::Out, step) {
                 labels.extend(seen.frame.body.chunks_exact(16).take(128).map(|label| word(label, 0)));
             }
         }
@@ -349,7 +361,7 @@ fn who_receives_nothing_is_told_nothing() {
     let program = program();
     let plan = Plan::new(&program, 3, &all(), &[vec![party(1)], vec![party(1)], vec![party(2)]]).unwrap();
     for streamed in [false, true] {
-        let lab = Lab { streamed, ..Lab::default() };
+        let lab = GarbleLab { streamed, ..GarbleLab::default() };
         let harness = harness(&lab);
         let recordings = harness.recordings();
         let one = [inputs()[0].clone()];
@@ -361,12 +373,12 @@ fn who_receives_nothing_is_told_nothing() {
         // P_1 evaluates; of the others P_2 gets shares of nine masks, P_3 none
         let step = if streamed { OUTPUTS } else { LABELS };
         let told = |from: u8, to: u8| {
-            let bodies = recordings[usize::from(from) - 1].bodies(Way::Out, party(to), step);
+            let bodies = recordings[usize::from(from) - 1].bodies(MessageDirection::Out, party(to), step);
             bodies.iter().map(Vec::len).sum::<usize>()
         };
         assert_eq!([told(1, 2), told(3, 2)], [2 + DIGEST; 2]);
         assert_eq!([told(1, 3), told(2, 3)], [0; 2]);
-        assert!(recordings.iter().all(|r| r.bodies(Way::Out, party(3), RESULT).is_empty()));
+        assert!(recordings.iter().all(|r| r.bodies(MessageDirection::Out, party(3), RESULT).is_empty()));
     }
 }
 
@@ -376,7 +388,7 @@ fn who_gives_nothing_is_told_no_mask() {
     let program = program();
     let owners = [party(1), party(1), party(2)];
     let plan = Plan::for_all(&program, 3, &owners).unwrap();
-    let lab = Lab { streamed: true, ..Lab::default() };
+    let lab = GarbleLab { streamed: true, ..GarbleLab::default() };
     let harness = harness(&lab);
     let recordings = harness.recordings();
     let ends = play(harness, &lab, &plan);
@@ -384,7 +396,7 @@ fn who_gives_nothing_is_told_no_mask() {
     // behind the plan's digest, of three instances
     for (to, bits) in [(1, 54_usize), (2, 27), (3, 0)] {
         for from in (1..=3).filter(|from| *from != to) {
-            let told = recordings[from - 1].bodies(Way::Out, party(to as u8), OWNERS);
+            let told = recordings[from - 1].bodies(MessageDirection::Out, party(to as u8), OWNERS);
             let shares = if bits == 0 { 0 } else { bits.div_ceil(8) + DIGEST };
             assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [32 + shares], "{from} to {to}");
         }
@@ -398,7 +410,7 @@ fn results_of_every_instance_are_compared() {
     let plan = Plan::for_all(&program, 2, &[party(1), party(2), party(1)]).unwrap();
     // 27 masked outputs of an instance, and of the next
     many(4, 3, |i| {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = Harness::new(2, &lab.parameters()).patient();
         let at = [0, 26, 27, 53][i];
         harness.change(party(2), party(1), RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));

@@ -6,8 +6,8 @@ mod common;
 use common::{Byte, bytes_of, draw_as, known, told, withhold};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
-use divisi_core::testing::{Harness, LIMIT, Way, many, party};
-use divisi_garble::lab::{Lab, of_party};
+use divisi_core::testing::{Harness, LIMIT, MessageDirection, many, party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::sync::atomic::Ordering;
 
@@ -84,7 +84,7 @@ fn nothing_leaves_before_what_it_must_follow() {
         let program = program();
         let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
         let options = GarbleOptions { batch: 24, ..GarbleOptions::default() };
-        let lab = Lab { streamed, options, ..Lab::default() };
+        let lab = GarbleLab { streamed, options, ..GarbleLab::default() };
         let harness = Harness::new(n, &lab.parameters()).waiting(LIMIT);
         let recording = harness.recording(party(2));
         let withheld = withhold(&harness, party(1), party(2), held, nth);
@@ -103,7 +103,8 @@ type Shown = Vec<(Vec<Vec<u8>>, Vec<Vec<u8>>)>;
 fn run(n: usize, form: GarblingForm, other: Option<Byte>) -> (Shown, Vec<Vec<usize>>) {
     let program = program();
     let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
-    let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+    let lab =
+        GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
     let parameters = lab.parameters();
     known(n, &parameters, other, |harness| {
         let recordings = harness.recordings();
@@ -118,7 +119,8 @@ fn run(n: usize, form: GarblingForm, other: Option<Byte>) -> (Shown, Vec<Vec<usi
             },
         );
         let sent = |p: PartyId| {
-            let seen = recordings[p.index()].read().into_iter().filter(|seen| seen.way == Way::Out);
+            let seen =
+                recordings[p.index()].read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
             seen.map(|seen| seen.frame.body).collect()
         };
         PartyId::all(n).zip(ends).map(|(p, end)| (sent(p), end.unwrap())).collect()

@@ -2,10 +2,10 @@
 //! both forms.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_ot::record;
 
@@ -37,7 +37,7 @@ fn changed(
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     let options = GarbleOptions { form, batch: 30, ..GarbleOptions::default() };
-    let lab = Lab { options, streamed, ..Lab::default() };
+    let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
     let harness = Harness::new(3, &lab.parameters()).patient();
     let recording = harness.recording(party(1));
     harness.change(from, to, step, nth, how);
@@ -136,9 +136,9 @@ fn every_streamed_batch_is_looked_at() {
                 other => panic!("{other:?}"),
             });
             assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0]);
-            assert!(said.of(Way::Out, OUTPUTS).is_empty(), "{form:?} {nth}");
+            assert!(said.of(MessageDirection::Out, OUTPUTS).is_empty(), "{form:?} {nth}");
             // d and e of this batch and of those before, to either peer
-            assert_eq!(said.of(Way::Out, PRODUCTS).len(), 2 * (nth + 1), "{form:?} {nth}");
+            assert_eq!(said.of(MessageDirection::Out, PRODUCTS).len(), 2 * (nth + 1), "{form:?} {nth}");
         }
     }
 }
@@ -197,7 +197,10 @@ fn all_is_evaluated_though_the_first_gate_is_wrong() {
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for form in FORMS {
         let hashed = |gate: Option<usize>| {
-            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                ..GarbleLab::default()
+            };
             let harness = Harness::new(3, &lab.parameters()).patient();
             if let Some(gate) = gate {
                 harness.change(party(2), party(1), TABLE, 0, spoil(form, gate));
@@ -230,7 +233,7 @@ fn no_two_gates_hash_alike() {
     assert_eq!(plan.and_count(), GATES);
     for streamed in [false, true] {
         let options = GarbleOptions { batch: 30, ..GarbleOptions::default() };
-        let lab = Lab { options, streamed, ..Lab::default() };
+        let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
         let harness = Harness::new(2, &lab.parameters()).patient();
         let recording = harness.recording(party(2));
         let ends = harness.act(|mut session| {
@@ -239,7 +242,7 @@ fn no_two_gates_hash_alike() {
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         let mut seen = std::collections::HashSet::new();
-        for table in recording.of(Way::Out, TABLE) {
+        for table in recording.of(MessageDirection::Out, TABLE) {
             // 56 bytes a gate, and three bits
             let body = table.frame.body;
             for gate in body[..body.len() / 56 * 56].chunks_exact(56) {
@@ -257,7 +260,8 @@ fn every_instance_is_looked_at() {
     let program = program();
     let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for (form, nth) in FORMS.into_iter().flat_map(|form| [(form, 0), (form, 1)]) {
-        let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+        let lab =
+            GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
         let harness = Harness::new(3, &lab.parameters()).patient();
         let recording = harness.recording(party(1));
         harness.change(party(2), party(1), TABLE, nth, spoil(form, 40));
@@ -267,7 +271,7 @@ fn every_instance_is_looked_at() {
             lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
         });
         assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0].as_ref().err());
-        assert!(recording.of(Way::Out, RESULT).is_empty(), "{form:?} {nth}");
+        assert!(recording.of(MessageDirection::Out, RESULT).is_empty(), "{form:?} {nth}");
     }
 }
 
@@ -283,7 +287,7 @@ fn both_sides_of_a_gate_hash_otherwise() {
     g.output(&[xx]);
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap();
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let harness = Harness::new(2, &lab.parameters()).patient();
     let recording = harness.recording(party(2));
     let ends = harness.act(|mut session| {
@@ -292,7 +296,7 @@ fn both_sides_of_a_gate_hash_otherwise() {
     });
     assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|outputs| outputs[0] == [1])), "{ends:?}");
     // two ciphertexts for the garbler's label, and of P_1's MAC the constant, what a one of either side adds
-    let table = recording.of(Way::Out, TABLE).pop().unwrap().frame.body;
+    let table = recording.of(MessageDirection::Out, TABLE).pop().unwrap().frame.body;
     assert_eq!(table.len(), 57);
     assert_ne!(table[40..48], table[48..56]);
 }

@@ -4,13 +4,13 @@
 mod common;
 
 use common::{coin_of, rank, word};
-use divisi_core::testing::{Harness, Recording, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Abort, PartyId};
 use divisi_field::{Field, Gf128};
 use divisi_garble::Garble;
-use divisi_garble::adversary::{Lie, differences, guess, second_batch};
+use divisi_garble::adversary::{TripleLie, differences, guess, second_batch};
 use divisi_garble::checks;
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::GarbleLab;
 use divisi_ot::bucket;
 use std::sync::Mutex;
 
@@ -19,13 +19,13 @@ const PRODUCT: &str = "divisi_garble::zero/6.product";
 const OPEN: &str = "divisi_garble::zero/6.open";
 const D: &str = "divisi_garble::aand/3.d";
 
-fn harness(n: usize, lab: &Lab) -> Harness {
+fn harness(n: usize, lab: &GarbleLab) -> Harness {
     Harness::new(n, &lab.parameters()).patient()
 }
 
 /// What a party told all others in a step, time after time, as its first peer received it.
 fn told(recordings: &[Recording], i: usize, step: &'static str) -> Vec<Vec<u8>> {
-    recordings[i].bodies(Way::Out, party(if i == 0 { 2 } else { 1 }), step)
+    recordings[i].bodies(MessageDirection::Out, party(if i == 0 { 2 } else { 1 }), step)
 }
 
 /// The coin of a batch, of which everybody's links are known.
@@ -35,7 +35,7 @@ fn coin(recordings: &[Recording], batch: usize) -> [u8; 16] {
 }
 
 /// The bits of each party that batches of these sizes are dealt.
-fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
+fn dealt(n: usize, lab: &GarbleLab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
     let ends = harness(n, lab).act(|mut session| {
         let mut setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
         let mut all = Vec::new();
@@ -53,11 +53,11 @@ fn dealt(n: usize, lab: &Lab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
 #[test]
 fn buckets_are_those_of_the_coin() {
     for (n, ands) in [(2, 40), (3, 7)] {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = harness(n, &lab);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
-            second_batch(&mut lab.party(&mut session)?, &mut session, ands, || Lie::Honest)
+            second_batch(&mut lab.party(&mut session)?, &mut session, ands, || TripleLie::Honest)
         });
         assert!(ends.iter().all(Result::is_ok));
         let size = bucket::size(ands, lab.config.rho);
@@ -86,7 +86,7 @@ fn buckets_are_those_of_the_coin() {
 fn no_other_coin_hides_a_lie() {
     for n in [2, 3] {
         for guess in [None, Some([0; 16]), Some([2; 16])] {
-            let lab = Lab::default();
+            let lab = GarbleLab::default();
             let harness = harness(n, &lab);
             let recordings = harness.recordings();
             let parameters = |p: PartyId| match p.index() == n - 1 {
@@ -97,8 +97,8 @@ fn no_other_coin_hides_a_lie() {
                 let mut garble = lab.party(&mut session)?;
                 let me = session.me().index();
                 second_batch(&mut garble, &mut session, 40, || match me == n - 1 {
-                    true => Lie::HiddenFrom(guess.unwrap_or_else(|| coin(&recordings, 0))),
-                    false => Lie::Honest,
+                    true => TripleLie::HiddenFrom(guess.unwrap_or_else(|| coin(&recordings, 0))),
+                    false => TripleLie::Honest,
                 })
             });
             assert!(ends[0].is_err(), "{n} {guess:?}");
@@ -111,7 +111,7 @@ fn no_other_coin_hides_a_lie() {
 /// for the third one's: these are bits that nothing else is made of. Of two batches.
 #[test]
 fn what_the_check_takes_is_used_for_nothing_else() {
-    let (n, ands, lab) = (3, 7, Lab::default());
+    let (n, ands, lab) = (3, 7, GarbleLab::default());
     let harness = harness(n, &lab);
     let recordings = harness.recordings();
     let ends = harness.act(|mut session| {
@@ -141,7 +141,7 @@ fn what_the_check_takes_is_used_for_nothing_else() {
 /// bit it is.
 #[test]
 fn every_bit_of_the_total_counts() {
-    let (n, ands, lab) = (3, 2, Lab::default());
+    let (n, ands, lab) = (3, 2, GarbleLab::default());
     let count = 3 * ands * bucket::size(ands, lab.config.rho) + 1 + 128;
     let bits = dealt(n, &lab, &[count]);
     let one = (0..128).find(|b| bits[0][0][count - 128 + b] == 1).unwrap();
@@ -152,8 +152,8 @@ fn every_bit_of_the_total_counts() {
         harness.change(party(2), party(1), PRODUCT, 0, move |body| {
             body[16 * (1 + one) + bit / 8] ^= 1 << (bit % 8)
         });
-        let ends =
-            harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, Lie::Honest));
+        let ends = harness
+            .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, ands, TripleLie::Honest));
         assert!(ends.iter().all(Result::is_err), "{bit}");
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{bit}");
     });
@@ -178,7 +178,7 @@ fn inverse(x: Gf128) -> Gf128 {
 #[test]
 fn what_an_abort_opens_is_independent_of_the_secrets() {
     for seed in [3, 4] {
-        let lab = Lab { seed, ..Lab::default() };
+        let lab = GarbleLab { seed, ..GarbleLab::default() };
         let rows = many(450, 3, |i| {
             let harness = harness(3, &lab);
             let recordings = harness.recordings();
@@ -188,7 +188,7 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
             let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
-                let lie = if session.me() == party(3) { Lie::OtherE } else { Lie::Honest };
+                let lie = if session.me() == party(3) { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 1, lie)
             });
             assert_eq!(failed_check(&ends[0]), Some(checks::W15), "{i}");
@@ -212,14 +212,14 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
 /// coefficient is missing, and none stands for two.
 #[test]
 fn no_triple_is_left_out_of_the_combination() {
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let ands = 60;
     let m = ands * bucket::size(ands, lab.config.rho);
     assert!(m > 300);
     let places = [0, 1, 127, 128, 255, 256, 257, m - 1];
     many(places.len(), 3, |i| {
         let ends: Vec<Result<bool, Abort>> = harness(3, &lab).act(|mut session| {
-            let lie = if session.me() == party(2) { Lie::OneX(places[i]) } else { Lie::Honest };
+            let lie = if session.me() == party(2) { TripleLie::OneX(places[i]) } else { TripleLie::Honest };
             guess(&mut lab.party(&mut session)?, &mut session, ands, lie)
         });
         assert!(ends[0].is_err() && ends[2].is_err(), "{}", places[i]);

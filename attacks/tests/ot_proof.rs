@@ -4,7 +4,7 @@
 mod common;
 
 use common::named;
-use divisi_core::testing::{Harness, Recording, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, links, many, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::checks;
@@ -110,7 +110,7 @@ fn no_sum_is_opened_before_every_bit_was_looked_at() {
         let recording = harness.recording(verifier);
         let how = Deviation { false_mac: Some((verifier, 0)), ..Deviation::default() };
         let ends = play(harness, prover, &how);
-        assert!(recording.of(Way::Out, SUMS).is_empty(), "{prover} to {verifier}");
+        assert!(recording.of(MessageDirection::Out, SUMS).is_empty(), "{prover} to {verifier}");
         assert!(fails(&ends[verifier.index()], checks::W10), "{prover} to {verifier}");
     }
 }
@@ -219,7 +219,7 @@ fn what_the_proof_opens_is_not_handed_out() {
 fn handed_out_and_opened(ends: &[Result<AuthBits, Abort>], recordings: &[Recording]) {
     for (p, end) in ends.iter().enumerate() {
         let to = party(if p == 0 { 2 } else { 1 });
-        let told = recordings[p].bodies(Way::Out, to, BITS).pop().unwrap();
+        let told = recordings[p].bodies(MessageDirection::Out, to, BITS).pop().unwrap();
         assert_eq!(told.len(), 32 + 16 + 2 * RHO * 16);
         let x = u128::from_le_bytes(told[32..48].try_into().unwrap());
         // its MACs are those of no position that is handed out

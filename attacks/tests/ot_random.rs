@@ -32,7 +32,7 @@ fn run(n: usize, config: SetupConfig, batches: usize, other: Option<Byte>) -> (S
         let sent = |i: usize| {
             let seen = recordings[i].read();
             seen.into_iter()
-                .filter(|s| s.way == divisi_core::testing::Way::Out)
+                .filter(|s| s.way == divisi_core::testing::MessageDirection::Out)
                 .map(|s| s.frame.body)
                 .collect()
         };

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{coin_of, named, rank, told, withhold, word};
-use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Step};
 use divisi_field::Gf128;
 use divisi_ot::adversary::Deviation;
@@ -171,14 +171,16 @@ fn sums_are_those_of_the_coin() {
     let views = ends[0].as_ref().unwrap();
     let mut coins = Vec::new();
     for (batch, view) in views.iter().enumerate() {
-        let link =
-            |p: u8| recordings[usize::from(p) - 1].bodies(Way::Out, party(p % 3 + 1), COIN)[batch].clone();
+        let link = |p: u8| {
+            recordings[usize::from(p) - 1].bodies(MessageDirection::Out, party(p % 3 + 1), COIN)[batch]
+                .clone()
+        };
         let coin = coin_of(&[link(1), link(2), link(3)], COIN);
         let z = Gf128(u128::from_le_bytes(coin));
         let x: Vec<u128> = view.bits().chunks(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64).collect();
         assert!(x.len() == counts[batch].div_ceil(128) + 1 + usize::from(batch == 0));
         for peer in [2, 3].map(party) {
-            let body = recordings[0].bodies(Way::Out, peer, CHECK)[batch].clone();
+            let body = recordings[0].bodies(MessageDirection::Out, peer, CHECK)[batch].clone();
             let sum = x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
             assert_eq!(word(&body, 0), sum.0, "batch {batch} to {peer}");
             let macs = view.macs(peer);
@@ -192,8 +194,10 @@ fn sums_are_those_of_the_coin() {
         }
         if batch == 0 {
             // the proof opens bits of the tile before the last, which pads nothing and goes nowhere
-            let told =
-                recordings[0].bodies(Way::Out, party(2), "divisi_ot::abit::consistency/bits").pop().unwrap();
+            let told = recordings[0]
+                .bodies(MessageDirection::Out, party(2), "divisi_ot::abit::consistency/bits")
+                .pop()
+                .unwrap();
             assert_eq!(word(&told, 32), x[x.len() - 2] & ((1 << 40) - 1));
         }
         coins.push(coin);
@@ -234,7 +238,9 @@ fn pads_of_sums_are_uniform() {
     let harness = harness(3);
     let recordings = harness.recordings();
     let ends = batches(harness, config(8, Base::Both), party(1), &Deviation::default(), &[128; BATCHES]);
-    let told = |from: u8, to: u8, step| recordings[usize::from(from) - 1].bodies(Way::Out, party(to), step);
+    let told = |from: u8, to: u8, step| {
+        recordings[usize::from(from) - 1].bodies(MessageDirection::Out, party(to), step)
+    };
     let links = [told(1, 2, COIN), told(2, 3, COIN), told(3, 1, COIN)];
     let sums = [told(1, 2, CHECK), told(2, 3, CHECK)];
     let views = [0, 1].map(|i: usize| ends[i].as_ref().unwrap());
@@ -267,7 +273,7 @@ fn no_stream_hides_two_tiles() {
         batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[130 * 128, 130 * 128]);
     assert!(ends.iter().all(Result::is_ok));
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    for body in recording.bodies(Way::Out, party(2), CORRECT) {
+    for body in recording.bodies(MessageDirection::Out, party(2), CORRECT) {
         let tiles = body.len() / 16 / 32;
         for t in 0..tiles {
             first.push(word(&body, 16 * (3 * tiles + t)));
@@ -296,7 +302,7 @@ fn nothing_in_a_set_up_comes_twice() {
             assert!(ends.iter().all(Result::is_ok));
             for recording in recordings {
                 for step in [SENDER, RECEIVER, FLIPS, TREES, CHECK] {
-                    let all = recording.of(Way::Out, step);
+                    let all = recording.of(MessageDirection::Out, step);
                     words.extend(
                         all.iter().flat_map(|seen| seen.frame.body.chunks_exact(16).map(|w| word(w, 0))),
                     );

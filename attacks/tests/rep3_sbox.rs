@@ -4,7 +4,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, PartyId, ProgramRun, Step, settle};
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-use divisi_rep3::adversary::harness::{Harness, many, party};
+use divisi_rep3::adversary::harness::{TrioHarness, many, party};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security};
 
 const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
@@ -46,7 +46,7 @@ fn attacked(
     lie: Option<&Lie>,
     f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync,
 ) -> Vec<Result<(), Abort>> {
-    Harness::default().patient().act(|trio| {
+    TrioHarness::default().patient().act(|trio| {
         let lie = lie.filter(|_| trio.me() == corrupt).cloned();
         let mut e = Rep3::new(trio, protocol, Security::Malicious);
         if let Some(Lie { step, nth, at }) = lie {
@@ -236,7 +236,7 @@ fn a_wrong_gate_of_any_program_is_found() {
 
 /// Our two components of each value at each party, from the engine.
 fn held(draw: impl Fn(&mut Rep3) -> Result<Vec<Byte>, Abort> + Sync) -> Vec<Vec<[Vec<u8>; 2]>> {
-    let results = Harness::default().patient().act(|trio| {
+    let results = TrioHarness::default().patient().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let mut parts = Vec::new();
         for byte in draw(&mut e)? {
@@ -297,7 +297,7 @@ fn random_blocks_are_fresh_and_nobody_knows_them() {
 /// Of thousands of differences that are not zero none is said to be: what is opened of each is 16 bytes.
 #[test]
 fn no_difference_of_thousands_is_zero() {
-    let results = Harness::default().patient().act(|trio| {
+    let results = TrioHarness::default().patient().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let mut groups = Vec::new();
         for i in 0..4096 {

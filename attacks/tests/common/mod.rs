@@ -1,7 +1,7 @@
 //! What the attacks of several engines share: randomness that a test knows, and messages that never come.
 #![allow(dead_code)] // no test uses all of it
 
-use divisi_core::testing::{Harness, Recording, Way};
+use divisi_core::testing::{Harness, MessageDirection, Recording};
 use divisi_core::{Abort, Check, PartyId, Prg, PublicParameters, Step};
 use divisi_net::{Machine, World};
 use std::cell::Cell;
@@ -113,7 +113,7 @@ pub fn withhold(
 
 /// How many messages of a step a party sent.
 pub fn told(recording: &Recording, step: &'static str) -> usize {
-    recording.of(Way::Out, step).len()
+    recording.of(MessageDirection::Out, step).len()
 }
 
 /// Whether a party ended the session by this check, and named this one.

@@ -14,7 +14,7 @@ const VIEW: &str = "divisi_rep3::lookup/view";
 #[test]
 fn no_share_of_an_additive_opening_confirms_a_guess() {
     const MANY: usize = 512;
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -28,7 +28,7 @@ fn no_share_of_an_additive_opening_confirms_a_guess() {
         Ok(holds)
     });
     let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
-    let sent = &seen.bodies(Way::In, party(2), RECONST)[0];
+    let sent = &seen.bodies(MessageDirection::In, party(2), RECONST)[0];
     let same = (0..MANY).filter(|l| {
         let x3 = guess[*l] + x1[*l] + x2[*l];
         (x2[*l] * x2[*l] + (x2[*l] + x3) * (x2[*l] + x3) + r2[*l]).0 == sent[*l]
@@ -52,7 +52,7 @@ fn chain(trio: Trio, layers: usize) -> Result<(), Abort> {
 
 #[test]
 fn honest_additive_indices_are_looked_up() {
-    assert!(Harness::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
+    assert!(TrioHarness::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
 }
 
 /// Whoever is shown a false share of an additive index stops in the round of the next: it opens that one, and
@@ -61,13 +61,13 @@ fn honest_additive_indices_are_looked_up() {
 fn a_split_additive_index_is_compared_with_the_next() {
     for to in [2, 3].map(party) {
         for nth in 0..3 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let victim = harness.recording(to);
             harness.change(party(1), to, RECONST, nth, |body| body[LANES - 1] ^= 0x10);
             let results = harness.act(|trio| chain(trio, 6));
             assert!(results.iter().all(Result::is_err), "{to} {nth}: {results:?}");
             assert!(results.iter().any(|r| failed_check(r) == Some(checks::A22)), "{to} {nth}: {results:?}");
-            let openings = victim.of(Way::Out, RECONST).len();
+            let openings = victim.of(MessageDirection::Out, RECONST).len();
             assert!(openings <= 2 * (nth + 2), "{to} {nth}: {openings} shares of openings");
         }
     }
@@ -79,7 +79,7 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
     let [view, open] = [VIEW, RECONST].map(|name| Step::new(name).id);
     for to in [2, 3].map(party) {
         for _ in 0..6 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let victim = harness.recording(to);
             let received = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
             let said = received.clone();
@@ -110,7 +110,7 @@ fn a_reflected_view_deceives_nobody_about_an_additive_index() {
             });
             let results = harness.act(|trio| chain(trio, 8));
             assert!(results[1..].iter().all(Result::is_err), "{to}: {results:?}");
-            let openings = victim.of(Way::Out, RECONST).len();
+            let openings = victim.of(MessageDirection::Out, RECONST).len();
             assert!(openings <= 6, "{to}: {openings} shares of openings");
         }
     }

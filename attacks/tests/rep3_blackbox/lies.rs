@@ -20,7 +20,7 @@ fn lie(trio: &mut Trio, step: &'static str, nth: impl Fn(usize) -> bool + Send +
 /// Every honest party ends with an abort, beside each corrupt one.
 fn found(what: &str, f: impl Fn(Trio, bool) -> Result<(), Abort> + Sync) {
     for corrupt in PartyId::all(3) {
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let lies = trio.me() == corrupt;
             f(trio, lies)
         });
@@ -87,7 +87,7 @@ fn the_same_lie_in_two_products_or_vectors_is_found() {
 #[test]
 fn a_lie_in_a_full_piece_is_found() {
     let corrupt = party(2);
-    let results = Harness::default().patient().act(|mut trio| {
+    let results = TrioHarness::default().patient().act(|mut trio| {
         if trio.me() == corrupt {
             lie(&mut trio, PRODUCTS, |nth| nth == 0, vec![0]);
         }

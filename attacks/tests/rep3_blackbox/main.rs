@@ -8,7 +8,7 @@ mod vectors;
 
 use divisi_core::Abort;
 use divisi_field::{Field, Gf8};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::LookupTable;
 

@@ -7,7 +7,7 @@ use divisi_rep3::blackbox::Linear;
 
 /// All three do this, and are told that it is misuse, or that another was.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
-    let results = Harness::default().patient().act(f);
+    let results = TrioHarness::default().patient().act(f);
     assert!(results.iter().all(Result::is_err), "{what}");
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
 }
@@ -60,7 +60,7 @@ fn nothing_that_rests_on_an_unverified_product_is_opened() {
             b.reconst(&made).map(drop)
         });
         // the same is opened when all of it is verified
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let x = input(b)?;
             let xx = square(b, &x)?;

@@ -12,11 +12,11 @@ use divisi_rep3::checks;
 #[test]
 fn products_of_vectors_are_sent_under_a_mask() {
     const MANY: usize = 1 << 15;
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let results = harness.act(|trio| BlackBox::new(trio).rohv_rss(2, MANY).map(drop));
     assert!(results.iter().all(Result::is_ok));
-    let sent = &seen.of(Way::In, PRODUCTS)[0].frame.body;
+    let sent = &seen.of(MessageDirection::In, PRODUCTS)[0].frame.body;
     let ones: u32 = sent.iter().map(|byte| byte.count_ones()).sum();
     let off = (f64::from(ones) - MANY as f64 / 2.0) / (MANY as f64 / 4.0).sqrt();
     assert!(sent.len() == MANY / 8 && off.abs() < 8.0, "{ones} of {MANY}");
@@ -25,7 +25,7 @@ fn products_of_vectors_are_sent_under_a_mask() {
 /// Two lookups of one value by the two parts of a lot: what is opened has nothing in common.
 #[test]
 fn every_lookup_has_a_vector_of_its_own() {
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -44,7 +44,7 @@ fn every_lookup_has_a_vector_of_its_own() {
     let opened = |nth: usize| -> Vec<u8> {
         let mut c = vec![0; LANES];
         for recording in &recordings {
-            let body = &recording.of(Way::Out, RECONST)[nth].frame.body;
+            let body = &recording.of(MessageDirection::Out, RECONST)[nth].frame.body;
             c.iter_mut().zip(body).for_each(|(c, x)| *c ^= x);
         }
         c
@@ -73,7 +73,7 @@ fn parties_agree_on_everything_about_a_lookup() {
     let tables = [with(255, 1), with(0, 1 << 40), with(128, 1 << 15), with(255, 1 << 41)];
     for alone in PartyId::all(3) {
         for otherwise in 0..6 {
-            let results = Harness::default().patient().act(|trio| {
+            let results = TrioHarness::default().patient().act(|trio| {
                 let b = &mut BlackBox::new(trio);
                 let odd = b.me() == alone;
                 let (first, second) = (b.rohv_rss(8, LANES)?, b.rohv_rss(8, LANES)?);
@@ -92,7 +92,7 @@ fn parties_agree_on_everything_about_a_lookup() {
             assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{otherwise} {results:?}");
         }
         // the second part of one lot where the others use the first
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
             let vectors = if b.me() == alone { second } else { first };
@@ -109,7 +109,7 @@ fn parties_agree_on_everything_about_a_lookup() {
 #[test]
 fn masks_are_fresh_and_nobody_knows_them() {
     const MANY: usize = 1 << 13;
-    let results = Harness::default().patient().act(|trio| {
+    let results = TrioHarness::default().patient().act(|trio| {
         let b = &mut BlackBox::new(trio);
         Ok([b.mask::<Gf8>(MANY), b.mask(MANY)].map(|mask| components_of_mask(&mask)))
     });

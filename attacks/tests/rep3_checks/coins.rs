@@ -3,7 +3,7 @@
 
 use crate::known::{SeededWorld, seed, unseed};
 use crate::session::{every_bit_varies, two_sessions};
-use divisi_core::testing::{Harness, Way, failed_check, links, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many, party};
 use divisi_core::{Abort, Coins, Echo, PartyId, PublicParameters, Session, Step, step};
 use divisi_rep3::checks;
 use std::collections::HashSet;
@@ -94,7 +94,7 @@ fn a_chain_serves_one_strand_of_one_session() {
                 play(&mut session, false)?;
                 if session.me() == party(1) {
                     *said.lock().unwrap() = [COMMIT, TOSS]
-                        .map(|step| recording.bodies(Way::Out, party(2), step.name).remove(0))
+                        .map(|step| recording.bodies(MessageDirection::Out, party(2), step.name).remove(0))
                         .into();
                 }
                 play(&mut other, true)
@@ -103,8 +103,9 @@ fn a_chain_serves_one_strand_of_one_session() {
             let harness = harness(2);
             let recording = harness.recording(party(1));
             assert!(harness.act(|mut session| play(&mut session, false)).iter().all(Result::is_ok));
-            *said.lock().unwrap() =
-                [COMMIT, TOSS].map(|step| recording.bodies(Way::Out, party(2), step.name).remove(0)).into();
+            *said.lock().unwrap() = [COMMIT, TOSS]
+                .map(|step| recording.bodies(MessageDirection::Out, party(2), step.name).remove(0))
+                .into();
             self::harness(2).act(|mut session| play(&mut session, true))
         };
         assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "{results:?}");
@@ -155,8 +156,8 @@ fn a_chain_begins_with_256_random_bits() {
     let recording = harness.recording(party(1));
     let coins = harness.act(|session| tosses(session, 1030));
     assert!(coins.iter().all(Result::is_ok));
-    let links = recording.bodies(Way::Out, party(2), TOSS.name);
-    assert_eq!((links.len(), recording.of(Way::Out, COMMIT.name).len()), (1030, 2));
+    let links = recording.bodies(MessageDirection::Out, party(2), TOSS.name);
+    assert_eq!((links.len(), recording.of(MessageDirection::Out, COMMIT.name).len()), (1030, 2));
     assert_eq!(links.iter().collect::<HashSet<_>>().len(), 1030);
     // more than fifteen zero bytes of 32 have a probability below 2^-90
     let zeros = links.iter().map(|link| link.iter().filter(|byte| **byte == 0).count()).max().unwrap();
@@ -175,7 +176,7 @@ fn split_commitments_are_noticed_before_any_coin() {
                 let results = harness.act(|session| tosses(session, 1));
                 assert!(results[to.index()].is_err(), "{n}: {from} to {to}: {}: {results:?}", step.name);
                 assert!(results.iter().any(|end| failed_check(end) == Some(checks::M0_3)), "{results:?}");
-                assert!(recordings[to.index()].of(Way::Out, TOSS.name).is_empty());
+                assert!(recordings[to.index()].of(MessageDirection::Out, TOSS.name).is_empty());
             }
         }
     }
@@ -295,7 +296,7 @@ fn no_echo_repeats() {
         });
         assert!(results.iter().all(Result::is_ok));
         for step in [ECHO, OTHER] {
-            seen.extend(recording.bodies(Way::Out, party(2), step.name));
+            seen.extend(recording.bodies(MessageDirection::Out, party(2), step.name));
         }
     }
     assert_eq!(seen.len(), 16);

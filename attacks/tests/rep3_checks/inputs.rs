@@ -3,7 +3,7 @@
 use crate::session::every_bit_varies;
 use divisi_core::Abort;
 use divisi_rep3::Agreement;
-use divisi_rep3::adversary::harness::{Harness, Way, links, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, links, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use std::collections::HashSet;
@@ -11,11 +11,15 @@ use std::collections::HashSet;
 const DIGESTS: &str = "divisi_rep3::input/digests";
 const VERDICT: &str = "divisi_rep3::input/verdict";
 
-fn harness() -> Harness {
-    Harness::default().patient()
+fn harness() -> TrioHarness {
+    TrioHarness::default().patient()
 }
 
-fn compared(harness: Harness, parts: &[Part; 3], public: &[[u8; 32]; 3]) -> Vec<Result<Agreement, Abort>> {
+fn compared(
+    harness: TrioHarness,
+    parts: &[Part; 3],
+    public: &[[u8; 32]; 3],
+) -> Vec<Result<Agreement, Abort>> {
     harness.act(|mut trio| {
         let me = trio.me().index();
         trio.agree_input(checks::A24, &public[me], Some(&parts[me]))
@@ -72,7 +76,7 @@ fn digests_of_one_component_differ_from_link_to_link() {
     let harness = harness();
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     assert!(compared(harness, &alike(16), &[[0; 32]; 3]).iter().all(|v| *v == Ok(Agreement::Agreed)));
-    let sent = recordings.iter().flat_map(|r| r.of(Way::Out, DIGESTS));
+    let sent = recordings.iter().flat_map(|r| r.of(MessageDirection::Out, DIGESTS));
     let digests: Vec<Vec<u8>> = sent.map(|s| s.frame.body[32..64].to_vec()).collect();
     assert_eq!((digests.len(), digests.iter().collect::<HashSet<_>>().len()), (6, 3));
 }
@@ -110,7 +114,7 @@ fn different_refusals_are_different_views() {
             trio.barrier().map(drop)
         });
         assert!(results.iter().all(Result::is_err), "{liar}: {results:?}");
-        let [one, other] = [0, 1].map(|i| recordings[i].bodies(Way::Out, liar, BARRIER));
+        let [one, other] = [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, liar, BARRIER));
         assert_ne!(one, other, "{liar}");
     }
 }

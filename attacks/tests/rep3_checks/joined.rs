@@ -4,7 +4,7 @@
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Direction, Pending, ProgramRun, Step, settle};
 use divisi_rep3::adversary::adaptive::{MULTIPLY, engine};
-use divisi_rep3::adversary::harness::{Harness, failed_check, party};
+use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};
 use divisi_rep3::adversary::planes::OUTER;
 use divisi_rep3::checks;
 use divisi_rep3::{Passes, Products, Rep3, Trio};
@@ -45,7 +45,7 @@ fn settled(
     way: Settle,
     resumes: bool,
 ) -> Vec<Result<(), Abort>> {
-    Harness::default().patient().act(|trio| {
+    TrioHarness::default().patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = engine(trio);
         if corrupt {
@@ -140,7 +140,7 @@ fn what_cannot_be_verified_is_not_settled() {
         }),
     ];
     for (what, way) in ways {
-        let results = Harness::default().patient().act(|mut trio| {
+        let results = TrioHarness::default().patient().act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
             way(&mut engine(trio), &mut engine(strand))
         });

@@ -5,7 +5,7 @@ use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::Deviate;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 use divisi_rep3::{Block, Byte, Rep3, Trio};
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -66,16 +66,16 @@ pub fn unseed() {
 }
 
 /// A harness whose links have known secrets.
-pub fn harness(with: u8) -> Harness {
+pub fn harness(with: u8) -> TrioHarness {
     seed(with, 0);
-    let harness = Harness::in_world(&PublicParameters::new("known"), Arc::new(SeededWorld)).patient();
+    let harness = TrioHarness::in_world(&PublicParameters::new("known"), Arc::new(SeededWorld)).patient();
     unseed();
     harness
 }
 
 /// Run `f` at three parties with known randomness.
 pub fn act<R: Send>(
-    harness: Harness,
+    harness: TrioHarness,
     with: u8,
     f: impl Fn(Trio) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
@@ -101,7 +101,7 @@ pub struct Notes {
 }
 
 impl Seen {
-    pub fn of(harness: &Harness) -> Seen {
+    pub fn of(harness: &TrioHarness) -> Seen {
         Seen { recordings: [1, 2, 3].map(|p| harness.recording(party(p))), notes: Arc::default() }
     }
 
@@ -109,7 +109,7 @@ impl Seen {
     pub fn opened(&self, step: &'static str, nth: usize) -> Option<Vec<u8>> {
         let mut sum: Option<Vec<u8>> = None;
         for (p, recording) in PartyId::all(3).zip(&self.recordings) {
-            let body = recording.bodies(Way::Out, p.next(3), step).into_iter().nth(nth)?;
+            let body = recording.bodies(MessageDirection::Out, p.next(3), step).into_iter().nth(nth)?;
             sum = Some(match sum {
                 Some(sum) => sum.iter().zip(&body).map(|(x, y)| x ^ y).collect(),
                 None => body,

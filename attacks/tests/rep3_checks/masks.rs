@@ -6,7 +6,7 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Direction, ProgramRun};
 use divisi_field::{Field, Gf2, Gf64};
 use divisi_net::Fault;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS as VECTORS, held};
 use divisi_rep3::blackbox::BlackBox;
 use divisi_rep3::deal;
@@ -54,7 +54,7 @@ impl Fresh {
 fn sent(step: &'static str, f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync) -> Vec<Vec<Vec<u8>>> {
     let mut all = vec![Vec::new(); 3];
     for _ in 0..2 {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
         let results = harness.act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
@@ -65,7 +65,7 @@ fn sent(step: &'static str, f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync) -
         });
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         for (all, recording) in all.iter_mut().zip(&recordings) {
-            all.extend(recording.of(Way::Out, step).into_iter().map(|seen| seen.frame.body));
+            all.extend(recording.of(MessageDirection::Out, step).into_iter().map(|seen| seen.frame.body));
         }
     }
     all
@@ -138,7 +138,7 @@ fn products_of_vectors_are_masked() {
         (Protocol::Lut256Additive, &VECTORS[..2]),
         (Protocol::Lut256, &VECTORS[..]),
     ] {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recording = harness.recording(party(2));
         let results = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
@@ -146,7 +146,7 @@ fn products_of_vectors_are_masked() {
             Ok(vectors.iter().flat_map(held).collect::<Vec<_>>())
         });
         for step in steps {
-            let messages = recording.of(Way::Out, step);
+            let messages = recording.of(MessageDirection::Out, step);
             let bytes: Vec<u8> = messages.into_iter().flat_map(|seen| seen.frame.body).collect();
             let bits = 8.0 * bytes.len() as f64;
             assert!(bits > 10_000.0);
@@ -178,7 +178,7 @@ fn products_of_vectors_are_masked() {
 fn no_mask_of_an_opening_occurs_twice() {
     let mut fresh = Fresh::default();
     for _ in 0..2 {
-        let opened = Harness::default().patient().act(|mut trio| {
+        let opened = TrioHarness::default().patient().act(|mut trio| {
             let strand = Trio::new(trio.session().strand()?)?;
             let mut all = Vec::new();
             for trio in [trio, strand] {
@@ -203,7 +203,7 @@ fn no_mask_of_an_opening_occurs_twice() {
 /// Random bytes and blocks, and what a dealer hides its data with.
 #[test]
 fn nothing_random_repeats_within_itself() {
-    let opened = Harness::default().patient().act(|trio| {
+    let opened = TrioHarness::default().patient().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let bytes = e.random_bytes(LANES)?;
         let blocks = e.random_blocks(200);
@@ -233,7 +233,7 @@ fn no_mask_of_an_input_occurs_twice() {
     for owner in [1, 2, 3].map(party) {
         let mut fresh = Fresh::default();
         for _ in 0..2 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recording = harness.recording(owner);
             let results = harness.act(|trio| {
                 let mut b = BlackBox::new(trio);
@@ -244,7 +244,7 @@ fn no_mask_of_an_input_occurs_twice() {
                 Ok(())
             });
             assert!(results.iter().all(Result::is_ok), "{results:?}");
-            for message in recording.bodies(Way::Out, owner.next(3), INPUT) {
+            for message in recording.bodies(MessageDirection::Out, owner.next(3), INPUT) {
                 fresh.are_new(INPUT, &message);
             }
         }
@@ -257,7 +257,7 @@ fn nothing_may_stand_in_padding() {
     const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
     for (step, bits) in [(X3, 11_usize), (RESHARE, 3)] {
         for bit in bits..bits.next_multiple_of(8) {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             harness.change(party(2), party(1), step, 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
             let results = harness.act(|trio| {
                 if step == X3 {

@@ -4,7 +4,7 @@
 use crate::known::{Seen, act, harness as known};
 use divisi_core::{Abort, Bytes, Verified, settle};
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
@@ -15,8 +15,8 @@ const BARRIER: &str = "divisi_rep3::views/barrier";
 const COIN: &str = "divisi_rep3::random/coin.share";
 const OPENED: [&str; 2] = ["divisi_rep3::open/open.bytes", "divisi_rep3::masked/open_to.component"];
 
-fn harness() -> Harness {
-    Harness::default().patient()
+fn harness() -> TrioHarness {
+    TrioHarness::default().patient()
 }
 
 /// The first two absorb this, the third that: whether the barrier ends the session for all.
@@ -101,8 +101,11 @@ fn nothing_leaves_before_what_was_said_is_compared() {
                 );
                 assert!(results.iter().all(Result::is_err), "{what}: {results:?}");
                 for recording in &recordings {
-                    assert!(OPENED.iter().all(|step| recording.of(Way::Out, step).is_empty()), "{what}");
-                    assert!(recording.of(Way::Out, COIN).is_empty(), "{what}");
+                    assert!(
+                        OPENED.iter().all(|step| recording.of(MessageDirection::Out, step).is_empty()),
+                        "{what}"
+                    );
+                    assert!(recording.of(MessageDirection::Out, COIN).is_empty(), "{what}");
                 }
             } else {
                 assert!(results.iter().all(Result::is_ok), "{what}: {results:?}");
@@ -221,7 +224,7 @@ fn what_is_opened_is_in_the_view() {
                 e.trio().barrier().map(drop)
             });
             assert!(results.iter().all(Result::is_ok), "{what}: {results:?}");
-            seen.recordings[0].bodies(Way::Out, party(2), BARRIER).pop().unwrap()
+            seen.recordings[0].bodies(MessageDirection::Out, party(2), BARRIER).pop().unwrap()
         };
         assert_eq!(digest(1), digest(1), "{what}");
         assert_ne!(digest(1), digest(2), "{what}");
@@ -309,7 +312,7 @@ fn a_view_is_of_one_session() {
         let harness = harness();
         let recording = harness.recording(party(1));
         assert!(harness.act(|mut trio| trio.barrier().map(drop)).iter().all(Result::is_ok));
-        recording.bodies(Way::Out, party(2), BARRIER).remove(0)
+        recording.bodies(MessageDirection::Out, party(2), BARRIER).remove(0)
     };
     assert_ne!(digest(), digest());
 }

@@ -2,7 +2,7 @@
 //! all they must (M0.1 to M0.6, A3).
 
 use crate::known::{SeededWorld, seed, seed_first, unseed};
-use divisi_core::testing::{Harness, Way, links, many, party};
+use divisi_core::testing::{Harness, MessageDirection, links, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_net::memory;
 use divisi_rep3::checks;
@@ -81,7 +81,7 @@ fn nonces_and_contributions_are_fresh() {
         assert!(harness.act(|_| Ok(())).iter().all(Result::is_ok));
         let mut sample = Vec::new();
         for (p, recording) in PartyId::all(3).zip(&recordings) {
-            let hellos = recording.of(Way::Out, HELLO);
+            let hellos = recording.of(MessageDirection::Out, HELLO);
             assert!(hellos[0].frame.body[32..64] == hellos[1].frame.body[32..64], "{p} has one nonce");
             all.push(hellos[0].frame.body[32..64].to_vec());
             all.extend(hellos.iter().map(|hello| hello.frame.body[64..].to_vec()));
@@ -99,7 +99,7 @@ fn a_proof_is_no_proof_of_the_other_end() {
     let harness = harness();
     let recordings = harness.recordings();
     assert!(harness.act(|_| Ok(())).iter().all(Result::is_ok));
-    let proofs = recordings.iter().flat_map(|r| r.of(Way::Out, ECHO));
+    let proofs = recordings.iter().flat_map(|r| r.of(MessageDirection::Out, ECHO));
     let proofs: HashSet<Vec<u8>> = proofs.map(|echo| echo.frame.body[32..].to_vec()).collect();
     assert_eq!(proofs.len(), 6);
 }

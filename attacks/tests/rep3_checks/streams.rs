@@ -2,10 +2,10 @@
 //! drawn twice (A3, A5, M0.5).
 
 use crate::known::public_blocks;
-use divisi_core::draws::Stream;
+use divisi_core::draws::DrawnStream;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, PartyId, Prg, settle};
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::Harness;
+use divisi_rep3::adversary::harness::TrioHarness;
 use divisi_rep3::{Byte, Passes, Protocol, Rep3, Security, Trio};
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,8 +14,8 @@ const RAND: &str = "rep3 F_rand";
 const COIN: &str = "rep3 F_coin";
 
 /// What all parties drew in this session.
-fn drawn(f: impl Fn(Trio) -> Result<Trio, Abort> + Sync) -> Vec<(PartyId, Vec<Stream>)> {
-    let draws = Harness::default().patient().act(|trio| {
+fn drawn(f: impl Fn(Trio) -> Result<Trio, Abort> + Sync) -> Vec<(PartyId, Vec<DrawnStream>)> {
+    let draws = TrioHarness::default().patient().act(|trio| {
         let me = trio.me();
         let mut trio = f(trio)?;
         Ok((me, trio.session().draws()))
@@ -27,8 +27,8 @@ fn drawn(f: impl Fn(Trio) -> Result<Trio, Abort> + Sync) -> Vec<(PartyId, Vec<St
 
 /// The two ends of a stream draw the same of it, in the same order, each byte once and none left out; and no
 /// two streams have a key in common.
-fn nothing_is_drawn_twice(draws: &[(PartyId, Vec<Stream>)]) {
-    let mut ends: HashMap<[u8; 16], Vec<(PartyId, &Stream)>> = HashMap::new();
+fn nothing_is_drawn_twice(draws: &[(PartyId, Vec<DrawnStream>)]) {
+    let mut ends: HashMap<[u8; 16], Vec<(PartyId, &DrawnStream)>> = HashMap::new();
     for (me, stream) in draws.iter().flat_map(|(me, streams)| streams.iter().map(move |s| (*me, s))) {
         ends.entry(stream.key).or_default().push((me, stream));
         let mut at = 0;
@@ -45,7 +45,7 @@ fn nothing_is_drawn_twice(draws: &[(PartyId, Vec<Stream>)]) {
 }
 
 /// The lengths of the draws for a purpose with the first party's next: of the latest stream of the strand.
-fn lengths(draws: &[(PartyId, Vec<Stream>)], purpose: &str) -> Vec<u64> {
+fn lengths(draws: &[(PartyId, Vec<DrawnStream>)], purpose: &str) -> Vec<u64> {
     let (me, streams) = &draws[0];
     let mut streams = streams.iter().filter(|s| s.purpose == purpose && s.peer == me.next(3));
     let stream = streams.next_back().unwrap();

@@ -5,7 +5,7 @@ use divisi_core::{Abort, Blocks, Convert, settle};
 use divisi_field::{Field, Gf128};
 use divisi_rep3::Byte;
 use divisi_rep3::adversary::adaptive::{H, MULTIPLY, OPEN, RHO, SIGMA, Z_PRIME, engine};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
 use std::collections::HashSet;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
@@ -22,7 +22,7 @@ fn multiplied(with: u8, batches: &[usize], errors: &[(usize, Gf128)]) -> (Seen, 
 }
 
 fn played(
-    harness: Harness,
+    harness: TrioHarness,
     with: u8,
     batches: &[usize],
     errors: &[(usize, Gf128)],
@@ -148,7 +148,7 @@ fn every_byte_of_rho_is_compared_before_sigma() {
     for byte in 0..16 {
         let (seen, results) = opened_wrongly(50, Gf128::ZERO, RHO, Gf128(1 << (8 * byte)));
         assert_eq!(failed_check(&results[1]), Some(divisi_rep3::checks::A1), "byte {byte}");
-        assert!(seen.recordings[1].of(Way::Out, SIGMA).is_empty(), "byte {byte}");
+        assert!(seen.recordings[1].of(MessageDirection::Out, SIGMA).is_empty(), "byte {byte}");
     }
 }
 
@@ -193,7 +193,7 @@ fn a_barrier_comes_before_the_first_coin() {
     assert!(results.iter().all(Result::is_ok));
     for recording in &seen.recordings {
         let ids = [BARRIER, COIN].map(|step| divisi_core::Step::new(step).id);
-        let sent = recording.read().into_iter().filter(|s| s.way == Way::Out);
+        let sent = recording.read().into_iter().filter(|s| s.way == MessageDirection::Out);
         let order: Vec<usize> = sent.filter_map(|s| ids.iter().position(|id| *id == s.frame.step)).collect();
         // to both; coefficients, one level, t; to both; coefficients, t
         assert_eq!(order, [0, 0, 1, 1, 1, 0, 0, 1, 1]);

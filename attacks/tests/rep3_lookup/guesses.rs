@@ -3,7 +3,7 @@
 use super::*;
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Plane, gf4, transpose};
-use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::adversary::harness::MessageDirection;
 use divisi_rep3::adversary::lookups::{FINISH, additive_entry, held, sets};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -55,7 +55,7 @@ fn no_share_of_an_opening_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     for layers in [1, 3] {
         let parts = deal_all(std::slice::from_ref(&secret));
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let honest = harness.recording(party(2));
         let holds = harness.act(|mut trio| {
             let part = &parts[trio.me().index()][0];
@@ -84,7 +84,7 @@ fn no_share_of_an_opening_confirms_a_guess() {
                 let share = xor(&v, &r);
                 let lanes = (LANES - 512 * t).min(512);
                 for peer in [1, 3].map(party) {
-                    let sent = honest.bodies(Way::Out, peer, opening(Protocol::Lut16));
+                    let sent = honest.bodies(MessageDirection::Out, peer, opening(Protocol::Lut16));
                     let what = format!("layer {layer} of {layers}, tile {t}, to {peer}");
                     is_no_guess(&read::<4>(&sent[layer], LANES, t), &share, lanes, &what);
                 }
@@ -100,7 +100,7 @@ fn no_share_within_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
     let parts = deal_all(std::slice::from_ref(&secret));
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -114,8 +114,8 @@ fn no_share_within_a_chain_confirms_a_guess() {
         Ok(all)
     });
     let mine = holds[0].as_ref().unwrap();
-    let first = &seen.bodies(Way::In, party(3), opening(protocol))[0];
-    let second = &seen.bodies(Way::In, party(2), opening(protocol))[0];
+    let first = &seen.bodies(MessageDirection::In, party(3), opening(protocol))[0];
+    let second = &seen.bodies(MessageDirection::In, party(2), opening(protocol))[0];
     let bits = bits_of_places();
     for (t, share) in entries_of_party_2(&secret, &parts[0][0], &mine[0], first).iter().enumerate() {
         let r: [Plane; 8] = std::array::from_fn(|i| mine[1][t][1][bits[i]]);
@@ -131,7 +131,7 @@ fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
     let parts = deal_all(std::slice::from_ref(&secret));
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -147,8 +147,8 @@ fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
         Ok(all)
     });
     let mine = holds[0].as_ref().unwrap();
-    let first = seen.bodies(Way::In, party(3), opening(protocol));
-    let sent = seen.bodies(Way::In, party(2), FINISH);
+    let first = seen.bodies(MessageDirection::In, party(3), opening(protocol));
+    let sent = seen.bodies(MessageDirection::In, party(2), FINISH);
     assert_eq!([first.len(), sent.len()], [2, 2]);
     let shares = [0, 1].map(|i| entries_of_party_2(&secret, &parts[0][0], &mine[i], &first[i]));
     for (t, [one, two]) in shares[0].iter().zip(&shares[1]).map(|(one, two)| [one, two]).enumerate() {

@@ -6,7 +6,7 @@ mod vectors;
 mod views;
 
 use divisi_core::{Abort, Bytes, Direction, PartyId, Step, settle};
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::lookups::opening;
 use divisi_rep3::{Protocol, Rep3, Security};
 
@@ -32,7 +32,7 @@ fn two_layers(e: &mut Rep3, lanes: usize) -> Result<(), Abort> {
 fn honest_lookups_are_right() {
     for protocol in LOOKUPS {
         for lanes in [1, LANES] {
-            let results = Harness::default()
+            let results = TrioHarness::default()
                 .patient()
                 .act(|trio| two_layers(&mut Rep3::new(trio, protocol, Security::Malicious), lanes));
             assert!(results.iter().all(Result::is_ok), "{protocol}: {results:?}");
@@ -45,7 +45,7 @@ fn coins_after(recording: &Recording, step: &'static str) -> usize {
     let sent: Vec<u32> = recording
         .read()
         .into_iter()
-        .filter(|seen| seen.way == Way::Out)
+        .filter(|seen| seen.way == MessageDirection::Out)
         .map(|seen| seen.frame.step)
         .collect();
     let [step, coin] = [step, COIN].map(|name| Step::new(name).id);

@@ -19,7 +19,7 @@ fn wrong_products_of_two_monomials_do_not_cancel() {
     ];
     for (i, planes) in lies.iter().enumerate() {
         let corrupt = party(1 + (i % 3) as u8);
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let lies = trio.me() == corrupt;
             let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
             if lies {
@@ -49,7 +49,7 @@ fn a_wrong_vector_of_any_layer_is_never_used() {
     many(jobs.len(), 4, |i| {
         let (protocol, nth) = jobs[i];
         let corrupt = party(1 + (i % 3) as u8);
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let lies = trio.me() == corrupt;
             let mut e = Rep3::new(trio, protocol, Security::Malicious);
             if lies {
@@ -83,7 +83,7 @@ fn a_wrong_vector_of_any_layer_is_never_used() {
 fn a_party_that_is_many_vectors_ahead_is_an_abort() {
     const AHEAD: usize = 256;
     let protocol = Protocol::Lut16;
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(|trio| {
         let me = trio.me();

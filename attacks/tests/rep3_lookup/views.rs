@@ -1,7 +1,7 @@
 //! Views: of every byte that was opened, and compared with both others before anything rests on it.
 
 use super::*;
-use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::adversary::harness::MessageDirection;
 use divisi_rep3::adversary::lookups::VIEW;
 use divisi_rep3::checks;
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ fn a_split_in_any_byte_stops_before_the_verification() {
         let (protocol, to_next, nth, place) = jobs[i];
         let from = party(1 + (i % 3) as u8);
         let to = if to_next { from.next(3) } else { from.prev(3) };
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recordings: Vec<(PartyId, Recording)> =
             PartyId::all(3).map(|p| (p, harness.recording(p))).collect();
         harness.change(from, to, opening(protocol), nth, move |body| {
@@ -54,7 +54,7 @@ fn a_split_in_any_byte_stops_before_the_verification() {
 fn a_split_layer_is_compared_with_the_next_opening() {
     for from in PartyId::all(3) {
         for nth in 0..6 {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let victim = harness.recording(from.next(3));
             let step = opening(Protocol::Lut256);
             harness.change(from, from.next(3), step, nth, |body| body[0] ^= 1);
@@ -72,7 +72,7 @@ fn a_split_layer_is_compared_with_the_next_opening() {
                 results.iter().any(|r| failed_check(r) == Some(checks::A22)),
                 "{from} {nth}: {results:?}"
             );
-            let openings = victim.of(Way::Out, step).len();
+            let openings = victim.of(MessageDirection::Out, step).len();
             assert!(openings <= nth + 2, "{from} {nth}: {openings} openings");
         }
     }
@@ -82,7 +82,7 @@ fn a_split_layer_is_compared_with_the_next_opening() {
 /// the victim says that its own is: how many openings the victim sent, and how it ended.
 fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
     let step = opening(Protocol::Lut256);
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(victim);
     let view = Step::new(VIEW).id;
     let open = Step::new(step).id;
@@ -128,7 +128,7 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
         }
         Ok(())
     });
-    (seen.of(Way::Out, step).len(), results)
+    (seen.of(MessageDirection::Out, step).len(), results)
 }
 
 /// Whoever was shown a false opening is told by the liar that its view is right: it learns from the other
@@ -148,7 +148,7 @@ fn a_reflected_view_deceives_nobody() {
 #[test]
 fn a_view_counts_to_its_first_byte() {
     for byte in [0, 7, 8, 15, 16, 31] {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         harness.change(party(1), party(2), VIEW, 1, move |body| body[byte] ^= 0x10);
         let results = harness.act(|trio| {
             let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);

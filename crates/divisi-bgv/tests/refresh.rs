@@ -7,7 +7,7 @@ mod tools;
 use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Ring, Sampler, encode, wire};
-use divisi_core::testing::{Harness, Way, run};
+use divisi_core::testing::{Harness, MessageDirection, run};
 use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::{P16, P32};
 use std::sync::Arc;
@@ -93,7 +93,7 @@ fn answers_have_a_mask_a_flood_and_an_error() {
     });
     let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
     let (key, made) = (&ends[1].0, &ends[0].1);
-    let answers = recording.bodies(Way::In, party(1), "divisi_bgv::refresh/refresh.answer");
+    let answers = recording.bodies(MessageDirection::In, party(1), "divisi_bgv::refresh/refresh.answer");
     assert!(answers.len() == calls && made.len() == calls);
     let dropped: f64 = (1..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
     let factor = (1..limbs).fold(1, |f, limb| plain.mul(f, ring.quotient(limb)));

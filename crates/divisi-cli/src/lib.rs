@@ -7,7 +7,7 @@
 mod command;
 
 use clap::Parser;
-use command::{Cli, Done};
+use command::{Cli, CommandOutput};
 use divisi::failure::{Failure, Kind};
 use std::io::Write;
 use std::process::ExitCode;
@@ -49,7 +49,7 @@ fn usage(error: &clap::Error) -> Failure {
 }
 
 /// Print what came of it. A closed standard output is the reader's choice, and no failure.
-fn end(json: bool, outcome: Result<Done, Failure>) -> ExitCode {
+fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> ExitCode {
     let (done, failure) = match outcome {
         Ok(mut done) => {
             let failure = done.failure.take();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A stream that two parties share, and what one of them drew from it.
 #[derive(Clone, Debug)]
-pub struct Stream {
+pub struct DrawnStream {
     /// The strand that asked for it.
     pub strand: u32,
     /// The peer that shares it.
@@ -23,7 +23,7 @@ pub struct Stream {
     pub drawn: Vec<Range<u64>>,
 }
 
-impl Stream {
+impl DrawnStream {
     /// How many bytes were drawn.
     #[must_use]
     pub fn bytes(&self) -> u64 {
@@ -33,10 +33,10 @@ impl Stream {
 
 /// All streams of a session.
 #[derive(Clone, Default)]
-pub(crate) struct Draws(Arc<Mutex<Vec<Stream>>>);
+pub(crate) struct Draws(Arc<Mutex<Vec<DrawnStream>>>);
 
 impl Draws {
-    fn streams(&self) -> MutexGuard<'_, Vec<Stream>> {
+    fn streams(&self) -> MutexGuard<'_, Vec<DrawnStream>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -50,11 +50,11 @@ impl Draws {
         key: [u8; 16],
     ) -> Record {
         let mut streams = self.streams();
-        streams.push(Stream { strand, peer, purpose, generation, key, drawn: Vec::new() });
+        streams.push(DrawnStream { strand, peer, purpose, generation, key, drawn: Vec::new() });
         Record { draws: self.clone(), stream: streams.len() - 1 }
     }
 
-    pub(crate) fn read(&self) -> Vec<Stream> {
+    pub(crate) fn read(&self) -> Vec<DrawnStream> {
         self.streams().clone()
     }
 }

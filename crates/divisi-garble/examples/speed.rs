@@ -7,7 +7,7 @@
 use divisi_circuit::Program;
 use divisi_core::{Abort, PartyId, Session};
 use divisi_garble::Plan;
-use divisi_garble::lab::{Bits, Lab, of_party, run_over};
+use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
 use divisi_net::memory::mesh_with;
 use divisi_net::{Machine, Options};
 use divisi_symmetric::circuits;
@@ -30,7 +30,7 @@ fn cpu() -> Duration {
 }
 
 fn play(session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>], all: &Barrier) -> Result<Times, Abort> {
-    let mut garble = Lab { bits: Bits::Made, ..Lab::default() }.party(session)?;
+    let mut garble = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() }.party(session)?;
     let mut times = Times::default();
     let mut begin = (Instant::now(), cpu());
     let mut phase = |i: usize, begins: bool| {
@@ -67,7 +67,7 @@ fn measure(name: &str, program: &Program) -> Result<(), Box<dyn Error>> {
         let all = Barrier::new(PARTIES);
         let ends = run_over(
             mesh_with(PARTIES, &Options::default(), Arc::new(Machine)),
-            |_| Lab::default().parameters(),
+            |_| GarbleLab::default().parameters(),
             |session| play(session, &plan, &of_party(&plan, session.me(), &inputs), &all),
         );
         let ends: Vec<Times> = ends.into_iter().collect::<Result<_, _>>()?;

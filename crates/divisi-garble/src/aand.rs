@@ -5,15 +5,15 @@
 //! triple in the bucket. [`divisi_ot::bucket`] has the sizes of buckets \[W18\].
 
 use crate::checks;
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::laand::laand;
 use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;
 use divisi_core::{Abort, Session, Step, step};
-use divisi_ot::kept::Keep;
 use divisi_ot::partition::Partition;
-use divisi_ot::{Kept, Setup};
+use divisi_ot::wiped::PoolElement;
+use divisi_ot::{Setup, WipedVec};
 use std::ops::BitXor;
 
 const D: Step = step!("3.d");
@@ -23,20 +23,20 @@ const D: Step = step!("3.d");
 pub(crate) fn aand(
     session: &mut Session,
     setup: &mut Setup,
-    ground: &Ground<'_>,
+    context: &TripleContext<'_>,
     bucket: usize,
     m: usize,
     random: &mut Shares,
 ) -> Result<Triples, Abort> {
     // 1. l B leaky triples
     let (x, y, mut z) = random.thirds(m);
-    let partition = laand(session, setup, ground, &x, &y, &mut z)?;
+    let partition = laand(session, setup, context, &x, &y, &mut z)?;
     // 2. into buckets
     let partition = Partition::new(&partition, m, bucket);
     // 3.(a) d_k = y_1 + y_k for every triple of a bucket but the first, opened with MACs
     let firsts = first_shares(&partition, &y);
     let d = difference_bits(&partition, &firsts, y.bits);
-    let opened = open_differences(session, ground.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
+    let opened = open_differences(session, context.seats, &d, &firsts, &y, &partition, setup.delta().get())?;
     // 3.(b)
     Ok(combine([&x, &z.view()], firsts, &partition, &opened))
 }
@@ -109,15 +109,15 @@ pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partit
 }
 
 /// The combined x and z: of one peer's words, or of our bits.
-fn combined<T: Keep + BitXor<Output = T>>(
+fn combined<T: PoolElement + BitXor<Output = T>>(
     x: &[T],
     z: &[T],
     partition: &Partition,
     d: &[u8],
     times: impl Fn(u8, T) -> T,
-) -> (Kept<T>, Kept<T>) {
+) -> (WipedVec<T>, WipedVec<T>) {
     // both sums of a bucket are neighbours in memory, so that each triple touches one place
-    let mut sums = Kept::<T>::zeros(2 * partition.buckets());
+    let mut sums = WipedVec::<T>::zeros(2 * partition.buckets());
     let pairs = sums.as_chunks_mut::<2>().0;
     for (((to, d), x), z) in partition.to().iter().zip(d).zip(x).zip(z) {
         let pair = &mut pairs[*to as usize];

@@ -3,7 +3,7 @@
 //! messages must be consistent with the first wrong one.
 
 use crate::aand::{combine, difference_bits, first_shares, open_differences};
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::laand::{expanded, laand};
 use crate::phases::Live;
 use crate::share::Shares;
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 /// How a corrupt party deviates. It sends the same wrong value to all, and continues consistently with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lie {
+pub enum TripleLie {
     /// It follows the protocol.
     Honest,
     /// In every triple it computes with bits x that differ from its authenticated ones.
@@ -48,7 +48,7 @@ pub fn play(
     session: &mut Session,
     plan: &Plan<'_>,
     inputs: &[Vec<u8>],
-    lie: Lie,
+    lie: TripleLie,
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let ands = inputs.len() * plan.and_count();
     let wires = inputs.len() * (plan.input_bits() + plan.and_count());
@@ -56,8 +56,8 @@ pub fn play(
         garble.with(session, |live, session| Ok(independent(live, session, ands, wires, lie)?.0))?;
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
     match lie {
-        Lie::FlippedD => flip(&mut made.triples.x.bits),
-        Lie::FlippedE => flip(&mut made.triples.y.bits),
+        TripleLie::FlippedD => flip(&mut made.triples.x.bits),
+        TripleLie::FlippedE => flip(&mut made.triples.y.bits),
         _ => {}
     }
     let mut made = Preprocessed::new(session, made);
@@ -75,7 +75,7 @@ fn independent(
     session: &mut Session,
     ands: usize,
     wires: usize,
-    lie: Lie,
+    lie: TripleLie,
 ) -> Result<(MasksAndTriples, bool), Abort> {
     session.phase(crate::INDEPENDENT_PHASE);
     let bucket = garble.bucket(session, ands)?;
@@ -84,7 +84,7 @@ fn independent(
     let bits = garble.setup.authenticated_bits(session, count)?;
     let bits = Shares::of(session.me(), bits);
     let masks = bits.copy(3 * m..3 * m + wires);
-    let ground = Ground {
+    let context = TripleContext {
         seats: garble.seats,
         oracle: &garble.oracle,
         form: garble.options.form,
@@ -95,21 +95,21 @@ fn independent(
     let [mut x, mut y, mut r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
     let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
     let lied = |bits: &mut Vec<u8>| match lie {
-        Lie::OtherX => flip(bits),
-        Lie::OneX(t) => bits[t] ^= 1,
+        TripleLie::OtherX => flip(bits),
+        TripleLie::OneX(t) => bits[t] ^= 1,
         _ => {}
     };
     lied(&mut x.bits);
-    r.bits[0] ^= u8::from(lie == Lie::OtherE);
-    if let Lie::HiddenFrom(coin) = lie {
+    r.bits[0] ^= u8::from(lie == TripleLie::OtherE);
+    if let TripleLie::HiddenFrom(coin) = lie {
         hidden(&coin, m).iter().for_each(|t| r.bits[*t] ^= 1);
     }
     let spoiled: Vec<u32> =
-        if lie == Lie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
+        if lie == TripleLie::Guess { chosen(session, m, (2 * bucket - 1).min(m)) } else { vec![] };
     // a wrong y in Phi: the triple is still right where x is zero
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     let z = &mut r.view_mut();
-    let partition = laand(session, &mut garble.setup, &ground, &x.view(0..m), &y.view(0..m), z)?;
+    let partition = laand(session, &mut garble.setup, &context, &x.view(0..m), &y.view(0..m), z)?;
     spoiled.iter().for_each(|t| y.bits[*t as usize] ^= 1);
     lied(&mut x.bits);
     let (x, y) = (x.view(0..m), y.view(0..m));
@@ -119,7 +119,7 @@ fn independent(
     let known = spoiled_in.contains(&bucket);
     let firsts = first_shares(&partition, &y);
     let mut d = difference_bits(&partition, &firsts, y.bits);
-    if lie == Lie::FlippedBucket {
+    if lie == TripleLie::FlippedBucket {
         d.iter_mut().step_by(2 * (bucket - 1)).for_each(|bit| *bit ^= 1);
     }
     let delta = garble.setup.delta().get();
@@ -178,7 +178,7 @@ pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> 
 ///
 /// # Errors
 /// The abort of the session.
-pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Lie) -> Result<bool, Abort> {
+pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: TripleLie) -> Result<bool, Abort> {
     garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
 }
 
@@ -190,10 +190,10 @@ pub fn second_batch(
     garble: &mut Garble,
     session: &mut Session,
     ands: usize,
-    lie: impl FnOnce() -> Lie,
+    lie: impl FnOnce() -> TripleLie,
 ) -> Result<(), Abort> {
     garble.with(session, |live, session| {
-        independent(live, session, ands, 1, Lie::Honest)?;
+        independent(live, session, ands, 1, TripleLie::Honest)?;
         independent(live, session, ands, 1, lie()).map(|_| ())
     })
 }
@@ -212,10 +212,10 @@ pub fn another_delta(
     rows: bool,
 ) -> Result<(), Abort> {
     garble.with(session, |live, session| {
-        independent(live, session, ands, 1, Lie::Honest)?;
+        independent(live, session, ands, 1, TripleLie::Honest)?;
         if let Some(difference) = difference {
             live.setup.take_another_delta(difference, rows);
         }
-        independent(live, session, ands, 1, Lie::Honest).map(|_| ())
+        independent(live, session, ands, 1, TripleLie::Honest).map(|_| ())
     })
 }

@@ -6,11 +6,11 @@
 
 use crate::bits;
 use crate::checks;
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::hash::Call;
 use crate::table::GarblingForm;
 use divisi_core::{Abort, PartyId, Prg, Session, Step, step};
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 use zeroize::Zeroizing;
 
 const H: Step = step!("2.h");
@@ -35,20 +35,20 @@ impl Cross {
     pub fn send(
         &mut self,
         session: &mut Session,
-        ground: &Ground<'_>,
+        context: &TripleContext<'_>,
         peer: PartyId,
         keys: &[u128],
         y: &[u8],
         delta: u128,
     ) -> Result<(), Abort> {
         let Some((prg, v)) = &mut self.state else { return Ok(()) };
-        let name = ground.name(call(session), session.me(), peer);
+        let name = context.name(call(session), session.me(), peer);
         session.observe(checks::W12); // [W12]
         let inputs: Zeroizing<Vec<u128>> =
             Zeroizing::new(keys.iter().flat_map(|key| [*key, key ^ delta]).collect());
         let mut hashes = Zeroizing::new(Vec::with_capacity(inputs.len()));
         hashes.resize(inputs.len(), 0);
-        ground.oracle.named(session, name, 1).expand(&inputs, 1, |i| (i / 2, 0), &mut hashes);
+        context.oracle.named(session, name, 1).expand(&inputs, 1, |i| (i / 2, 0), &mut hashes);
         let mut s = Zeroizing::new(vec![0; keys.len()]);
         prg.fill(&mut s);
         let hashes = hashes.as_chunks::<2>().0;
@@ -68,16 +68,16 @@ impl Cross {
     pub fn recv(
         &mut self,
         session: &mut Session,
-        ground: &Ground<'_>,
+        context: &TripleContext<'_>,
         peer: PartyId,
         macs: &[u128],
         x: &[u8],
     ) -> Result<(), Abort> {
         let Some((_, v)) = &mut self.state else { return Ok(()) };
-        let name = ground.name(call(session), peer, session.me());
+        let name = context.name(call(session), peer, session.me());
         let mut hashes = Zeroizing::new(Vec::with_capacity(macs.len()));
         hashes.resize(macs.len(), 0);
-        ground.oracle.named(session, name, 1).expand(macs, 1, |i| (i, 0), &mut hashes);
+        context.oracle.named(session, name, 1).expand(macs, 1, |i| (i, 0), &mut hashes);
         let mut body = vec![0; bits::packed(2 * x.len())];
         session.recv(H, peer, &mut body)?;
         session.well_formed(H, peer, body.len(), bits::padding_is_zero(&body, 2 * x.len()))?;
@@ -89,7 +89,7 @@ impl Cross {
     }
 
     /// Step 3 of LaAND: z^i = x^i y^i + v^i.
-    pub fn shares(&self, x: &[u8], y: &[u8]) -> Kept<u8> {
+    pub fn shares(&self, x: &[u8], y: &[u8]) -> WipedVec<u8> {
         let v = self.state.iter().flat_map(|(_, v)| v.iter());
         x.iter().zip(y).zip(v).map(|((x, y), v)| x & y ^ v).collect()
     }
@@ -105,7 +105,7 @@ fn call(session: &Session) -> Call {
 mod tests {
     use super::*;
     use crate::hash::Oracle;
-    use crate::lab::{Lab, run_over};
+    use crate::lab::{GarbleLab, run_over};
     use crate::share::{Seats, Shares};
     use divisi_net::memory;
 
@@ -116,7 +116,7 @@ mod tests {
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
         const M: usize = 400;
         for n in [2, 3] {
-            let lab = Lab::default();
+            let lab = GarbleLab::default();
             let ends = run_over(
                 memory::mesh(n),
                 |_| lab.parameters(),
@@ -125,16 +125,16 @@ mod tests {
                     let bits = Shares::of(session.me(), setup.authenticated_bits(session, 2 * M)?);
                     let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
                     let fresh = Shares::zero(n - 1, 0);
-                    let ground =
-                        Ground { seats, oracle: &oracle, form: GarblingForm::Paper, first: 3, fresh };
+                    let context =
+                        TripleContext { seats, oracle: &oracle, form: GarblingForm::Paper, first: 3, fresh };
                     let (x, y) = (bits.view(0..M), bits.view(M..2 * M));
                     let mut cross = Cross::new(session, GarblingForm::Paper, M);
                     let delta = setup.delta().get();
                     for (place, peer) in session.peers().into_iter().enumerate() {
-                        cross.send(session, &ground, peer, x.keys[place], y.bits, delta)?;
+                        cross.send(session, &context, peer, x.keys[place], y.bits, delta)?;
                     }
                     for (place, peer) in session.peers().into_iter().enumerate() {
-                        cross.recv(session, &ground, peer, x.macs[place], x.bits)?;
+                        cross.recv(session, &context, peer, x.macs[place], x.bits)?;
                     }
                     Ok((x.bits.to_vec(), y.bits.to_vec(), cross.shares(x.bits, y.bits).to_vec()))
                 },

@@ -3,7 +3,7 @@
 //! protocols hash one key alike.
 
 use divisi_core::{PartyId, Session};
-use divisi_ot::hash::{Calls, FIRST_STEP, Place, Tweak, TweakableHash};
+use divisi_ot::hash::{CallSeries, Calls, FIRST_STEP, Tweak, TweakableHash};
 
 /// The protocol step that a hash call belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Oracle {
     /// The calls of this name. `targets` is the number of targets that each gate or triple has under its key
     /// ([`divisi_ot::hash::TARGETS`]).
     pub fn named(&self, session: &Session, name: Name, targets: usize) -> Named<'_> {
-        let place = Place::new(name.call as u8, name.from, name.to);
+        let place = CallSeries::new(name.call as u8, name.from, name.to);
         Named { calls: self.0.calls(session, place, targets as u64), gate: name.gate, once: name.once }
     }
 }

@@ -28,11 +28,11 @@ pub struct Garbled<'p> {
     pub(crate) plan: &'p Plan<'p>,
     /// The whole circuit, in the order in which it was garbled.
     pub(crate) batch: &'p Batch,
-    pub(crate) held: Bound<Vec<Held>>,
+    pub(crate) held: Bound<Vec<InstanceState>>,
 }
 
 /// What a party keeps of one instance between garbling and evaluation.
-pub(crate) struct Held {
+pub(crate) struct InstanceState {
     /// The index of the party that evaluates it.
     pub evaluator: usize,
     /// The masks lambda of our own input wires.
@@ -53,12 +53,12 @@ pub(crate) enum Role {
 /// The memory of an evaluated circuit, whose secrets are wiped. Returning it to the system takes longer than
 /// a small evaluation; so it is kept until the next circuit is prepared.
 pub(crate) struct Spent {
-    _held: Vec<Held>,
+    _held: Vec<InstanceState>,
 }
 
 impl Spent {
     /// Wipes the secrets of evaluated instances.
-    pub fn new(mut held: Vec<Held>) -> Spent {
+    pub fn new(mut held: Vec<InstanceState>) -> Spent {
         for held in &mut held {
             held.owned.zeroize();
             held.outputs.wipe();
@@ -75,7 +75,7 @@ impl Spent {
     }
 }
 
-impl Held {
+impl InstanceState {
     pub fn output_labels(&self) -> &[u128] {
         match &self.role {
             Role::Garbler { outputs, .. } => outputs,
@@ -109,10 +109,10 @@ pub(crate) fn result_masks(plan: &Plan<'_>, seats: Seats, masks: &Masks) -> Rows
 #[cfg(test)]
 #[cfg(feature = "testing")]
 mod tests {
-    use super::{Held, Role, Rows, Spent};
+    use super::{InstanceState, Role, Rows, Spent};
     use crate::share::Shares;
     use divisi_core::testing::memory::Needle;
-    use divisi_ot::{Kept, wipe};
+    use divisi_ot::{WipedVec, wipe};
     use zeroize::Zeroizing;
 
     /// \[Q17\] After an evaluation the memory is kept, but none of its labels or mask shares.
@@ -126,11 +126,11 @@ mod tests {
                 needles[i].plant(&mut bytes);
                 u128::from_le_bytes(bytes)
             });
-            let words = || vec![Kept::from(&[7; 64][..])];
-            let shares = Shares { bits: Kept::zeros(64), macs: words(), keys: words() };
+            let words = || vec![WipedVec::from(&[7; 64][..])];
+            let shares = Shares { bits: WipedVec::zeros(64), macs: words(), keys: words() };
             let mut outputs = Rows::with_capacity(1, 64);
             (0..64).for_each(|t| outputs.push_share(&shares, t));
-            let held = Held {
+            let held = InstanceState {
                 evaluator: 1,
                 owned: Zeroizing::new(vec![1; 9]),
                 outputs,

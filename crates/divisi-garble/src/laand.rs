@@ -16,7 +16,7 @@
 
 use crate::bits;
 use crate::checks;
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::haand;
 use crate::hash::{Call, Named};
 use crate::share::{Seats, View, ViewMut, spread};
@@ -25,7 +25,7 @@ use crate::zero;
 use divisi_core::{Abort, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
-use divisi_ot::{Kept, Setup};
+use divisi_ot::{Setup, WipedVec};
 use zeroize::{Zeroize, Zeroizing};
 
 const U: Step = step!("5.u");
@@ -40,24 +40,24 @@ const COIN: Step = step!("6.coin");
 pub(crate) fn laand(
     session: &mut Session,
     setup: &mut Setup,
-    ground: &Ground<'_>,
+    context: &TripleContext<'_>,
     x: &View<'_>,
     y: &View<'_>,
     z: &mut ViewMut<'_>,
 ) -> Result<[u8; 16], Abort> {
     let delta = setup.delta().get();
-    let Ground { seats, form, .. } = *ground;
+    let TripleContext { seats, form, .. } = *context;
     #[cfg(feature = "testing")]
     divisi_ot::record::note(|records| {
         x.keys.iter().chain(&y.keys).for_each(|keys| records.used.extend(*keys));
         z.keys.iter().for_each(|keys| records.used.extend(&**keys));
     });
     // 4. and 5., and 2. in the paper's form: G_i = x^i Phi_i + sum of K_i[x^k]_Phi_i + M_k[x^i]_Phi_k
-    let mut g = Kept::<u128>::zeros(x.len());
+    let mut g = WipedVec::<u128>::zeros(x.len());
     let mut cross = haand::Cross::new(session, form, x.len());
-    session.exchange(|session| halves(session, ground, x, y, delta, &mut g, &mut cross))?;
+    session.exchange(|session| halves(session, context, x, y, delta, &mut g, &mut cross))?;
     // 3. z^i; e^i = z^i + r^i is sent to all
-    let share: Kept<u8> = match form {
+    let share: WipedVec<u8> = match form {
         GarblingForm::Improved => g.iter().map(|g| (g & 1) as u8).collect(),
         GarblingForm::Paper => cross.shares(x.bits, y.bits),
     };
@@ -65,7 +65,7 @@ pub(crate) fn laand(
     let coin = setup.toss(session, COIN)?; // [W15, W16]
     // 6. H_i, in the combination that nobody knew before
     let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
-    zero::check(session, ground, &ground.fresh, delta, echo, sum)?;
+    zero::check(session, context, &context.fresh, delta, echo, sum)?;
     session.observe(checks::W16); // [W16]
     // the mutant's partition is known in advance
     let coin = if session.mutated(checks::W16) { [0; 16] } else { coin };
@@ -76,7 +76,7 @@ pub(crate) fn laand(
 /// others. One round.
 fn halves(
     session: &mut Session,
-    ground: &Ground<'_>,
+    context: &TripleContext<'_>,
     x: &View<'_>,
     y: &View<'_>,
     delta: u128,
@@ -88,11 +88,11 @@ fn halves(
     let mut room = Room::default();
     // for each peer a triple has one target: a pair of keys that differ by Delta
     let named = |session: &Session, holder, owner| {
-        ground.oracle.named(session, ground.name(Call::LaAnd, holder, owner), 1)
+        context.oracle.named(session, context.name(Call::LaAnd, holder, owner), 1)
     };
     let mut of_ours: Vec<_> = session.peers().into_iter().map(|peer| named(session, me, peer)).collect();
     let mut of_theirs: Vec<_> = session.peers().into_iter().map(|peer| named(session, peer, me)).collect();
-    let mut bodies = vec![Vec::with_capacity(16 * m.min(MESSAGE)); ground.seats.peers()];
+    let mut bodies = vec![Vec::with_capacity(16 * m.min(MESSAGE)); context.seats.peers()];
     let mut body = vec![0; 16 * m.min(MESSAGE)];
     let messages = m.div_ceil(MESSAGE);
     for message in 0..messages + AHEAD {
@@ -120,7 +120,7 @@ fn halves(
             if message + 1 == messages {
                 // 2., after the last part of step 5
                 for (place, peer) in session.peers().into_iter().enumerate() {
-                    cross.send(session, ground, peer, x.keys[place], y.bits, delta)?;
+                    cross.send(session, context, peer, x.keys[place], y.bits, delta)?;
                 }
             }
         }
@@ -136,7 +136,7 @@ fn halves(
         }
     }
     for (place, peer) in session.peers().into_iter().enumerate() {
-        cross.recv(session, ground, peer, x.macs[place], x.bits)?;
+        cross.recv(session, context, peer, x.macs[place], x.bits)?;
     }
     Ok(())
 }

@@ -9,18 +9,18 @@ use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
+pub enum BitSource {
     /// A dealer makes them from a common seed.
-    Dealt,
+    Dealer,
     /// The protocols of [`divisi_ot`] make them.
-    Made,
+    Protocol,
 }
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Lab {
+pub struct GarbleLab {
     /// Where authenticated bits come from.
-    pub bits: Bits,
+    pub bits: BitSource,
     /// The seed for authenticated bits of a dealer.
     pub seed: u8,
     /// Parameters of the set-up.
@@ -31,17 +31,17 @@ pub struct Lab {
     pub streamed: bool,
 }
 
-impl Default for Lab {
+impl Default for GarbleLab {
     fn default() -> Self {
         let (config, options) = (SetupConfig::default(), GarbleOptions::default());
-        Lab { bits: Bits::Dealt, seed: 7, config, options, streamed: false }
+        GarbleLab { bits: BitSource::Dealer, seed: 7, config, options, streamed: false }
     }
 }
 
 /// What one party has at the end: for each instance the output bits that it learns, and its costs.
-pub type End = (Vec<Vec<u8>>, Counts);
+pub type OutputsAndCounts = (Vec<Vec<u8>>, Counts);
 
-impl Lab {
+impl GarbleLab {
     /// The parameters that the parties compare.
     #[must_use]
     pub fn parameters(&self) -> PublicParameters {
@@ -54,8 +54,8 @@ impl Lab {
     /// The abort of the session.
     pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
         let setup = match self.bits {
-            Bits::Dealt => divisi_ot::testing::deal(session, self.config, self.seed)?,
-            Bits::Made => Setup::new(session, self.config)?,
+            BitSource::Dealer => divisi_ot::testing::deal(session, self.config, self.seed)?,
+            BitSource::Protocol => Setup::new(session, self.config)?,
         };
         Ok(Garble::new(session, setup, self.options))
     }
@@ -64,7 +64,12 @@ impl Lab {
     ///
     /// # Errors
     /// The abort of the session.
-    pub fn play(&self, session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<End, Abort> {
+    pub fn play(
+        &self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<OutputsAndCounts, Abort> {
         let mut garble = self.party(session)?;
         let count = inputs.len();
         let outputs = if self.streamed {
@@ -84,7 +89,7 @@ impl Lab {
     ///
     /// # Errors
     /// The first abort by its cause: see [`local::first`].
-    pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<End>, Abort> {
+    pub fn run(&self, plan: &Plan<'_>, inputs: &[Vec<u8>]) -> Result<Vec<OutputsAndCounts>, Abort> {
         let ends = run_over(
             local::links(plan.parties()),
             |_| self.parameters(),

@@ -287,7 +287,7 @@ mod tests {
     use super::*;
     use crate::share::{Rows, Shares};
     use divisi_core::testing::memory::Needle;
-    use divisi_ot::Kept;
+    use divisi_ot::WipedVec;
 
     /// Whether a word that `work` got is nowhere in memory after it.
     fn is_gone(seed: u8, work: impl FnOnce(u128)) -> bool {
@@ -301,8 +301,8 @@ mod tests {
     }
 
     fn shares(word: u128) -> Shares {
-        let words = || vec![Kept::from(&[word; 64][..])];
-        Shares { bits: Kept::zeros(64), macs: words(), keys: words() }
+        let words = || vec![WipedVec::from(&[word; 64][..])];
+        Shares { bits: WipedVec::zeros(64), macs: words(), keys: words() }
     }
 
     /// \[Q17\] Memory that held labels, masks or shares is wiped before it is freed: also the part that a

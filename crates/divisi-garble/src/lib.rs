@@ -23,7 +23,7 @@
 //! | module | what | paper |
 //! |---|---|---|
 //! | `circuit`, `plan`, `batch` | what is garbled for whom, and its gates in order | |
-//! | `ground`, `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
+//! | `context`, `laand`, `zero`, `haand`, `aand` | AND triples | Fig. 8, 16, 18 |
 //! | `masks` | shares of the masks of all wires, ANDs of given masks | Fig. 2, steps 3 and 4(a) |
 //! | `table`, `evaluate`, `labels` | tables of both forms, made and read | Fig. 2, step 4; Fig. 3, step 7 |
 //! | `online` | inputs, labels, outputs | Fig. 3, steps 5 to 8 |
@@ -67,10 +67,10 @@ mod batch;
 mod bits;
 pub mod checks;
 mod circuit;
+mod context;
 mod evaluate;
 #[cfg(test)]
 mod fuzz;
-mod ground;
 mod haand;
 mod hash;
 mod held;

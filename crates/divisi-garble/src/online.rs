@@ -10,7 +10,7 @@ use crate::batch::Batch;
 use crate::bits;
 use crate::checks;
 use crate::circuit::Result as Output;
-use crate::held::{Held, Role, of_results};
+use crate::held::{InstanceState, Role, of_results};
 use crate::labels::Values;
 use crate::masks::Garbling;
 use crate::open::{DIGEST, Opening};
@@ -38,7 +38,7 @@ pub(crate) fn online(
     session: &mut Session,
     plan: &Plan<'_>,
     batch: &Batch,
-    held: &mut [Held],
+    held: &mut [InstanceState],
     inputs: &[Vec<u8>],
 ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
     let owned: Vec<&[u8]> = held.iter().map(|held| held.owned.as_slice()).collect();
@@ -95,7 +95,7 @@ pub(crate) fn online(
             }
         });
     }
-    let own_labels: Vec<&[u128]> = held.iter().map(Held::output_labels).collect();
+    let own_labels: Vec<&[u128]> = held.iter().map(InstanceState::output_labels).collect();
     let evaluators: Vec<usize> = held.iter().map(|held| held.evaluator).collect();
     results(run, session, plan, &evaluators, found, &own_labels, &lambda)
 }

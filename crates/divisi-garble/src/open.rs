@@ -8,7 +8,7 @@
 use crate::bits;
 use crate::share::{Seats, Shares, spread};
 use divisi_core::{Abort, Check, PartyId, Session, Step};
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 
 /// The length of a digest.
 pub(crate) const DIGEST: usize = 32;
@@ -126,7 +126,7 @@ impl Opening {
         // padded to whole words; the length is the same for all openings
         context.resize(context.len().next_multiple_of(16), 0);
         let hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v2");
-        let mut tags = Tags { hasher, buffer: Kept::zeros(ROOM), used: 0 };
+        let mut tags = Tags { hasher, buffer: WipedVec::zeros(ROOM), used: 0 };
         context.as_chunks::<16>().0.iter().for_each(|word| tags.push(u128::from_le_bytes(*word)));
         tags
     }
@@ -135,7 +135,7 @@ impl Opening {
 /// Feeds MACs to a digest in whole chunks, of which the hash processes many at once.
 pub(crate) struct Tags {
     hasher: blake3::Hasher,
-    buffer: Kept<u8>,
+    buffer: WipedVec<u8>,
     used: usize,
 }
 

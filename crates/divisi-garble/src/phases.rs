@@ -3,9 +3,9 @@
 
 use crate::aand::aand;
 use crate::checks;
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::hash::Oracle;
-use crate::held::{Garbled, Held, Role, Spent, of_results, result_masks};
+use crate::held::{Garbled, InstanceState, Role, Spent, of_results, result_masks};
 use crate::labels::Labels;
 use crate::masks::Masks;
 use crate::online;
@@ -231,7 +231,7 @@ impl Live {
             let bits = self.setup.authenticated_bits(session, count)?;
             let mut bits = Shares::of(session.me(), bits);
             let masks = bits.copy(3 * m..3 * m + left);
-            let ground = Ground {
+            let context = TripleContext {
                 seats: self.seats,
                 oracle: &self.oracle,
                 form: self.options.form,
@@ -240,7 +240,7 @@ impl Live {
             };
             self.next_triple += m as u64;
             self.made.push((l, bucket));
-            let triples = aand(session, &mut self.setup, &ground, bucket, m, &mut bits)?;
+            let triples = aand(session, &mut self.setup, &context, bucket, m, &mut bits)?;
             made.append(MasksAndTriples { masks, triples });
             left = 0;
         }
@@ -336,7 +336,7 @@ impl Live {
                     tables: run.receive_tables(session, ands)?,
                 },
             };
-            held.push(Held {
+            held.push(InstanceState {
                 evaluator: instance.evaluator,
                 owned: Zeroizing::new(own[i * owned..(i + 1) * owned].to_vec()),
                 outputs: result_masks(plan, self.seats, &instance.masks),

@@ -10,7 +10,7 @@
 
 use crate::bits;
 use divisi_core::PartyId;
-use divisi_ot::{AuthBits, Keep, Kept, wipe};
+use divisi_ot::{AuthBits, PoolElement, WipedVec, wipe};
 use std::ops::Range;
 
 /// A party among `n` parties. Its peers are numbered 0 to n - 2 in order, without itself: a peer's number is
@@ -50,18 +50,18 @@ pub(crate) fn spread(bit: u8) -> u128 {
 #[derive(Default)]
 pub(crate) struct Shares {
     /// Our shares, one in each byte.
-    pub bits: Kept<u8>,
+    pub bits: WipedVec<u8>,
     /// For each peer: the MACs of our shares under its Delta.
-    pub macs: Vec<Kept<u128>>,
+    pub macs: Vec<WipedVec<u128>>,
     /// For each peer: our keys for its shares.
-    pub keys: Vec<Kept<u128>>,
+    pub keys: Vec<WipedVec<u128>>,
 }
 
 impl Shares {
     /// Shares of zero.
     pub fn zero(peers: usize, len: usize) -> Self {
-        let zeros = || (0..peers).map(|_| Kept::zeros(len)).collect();
-        Shares { bits: Kept::zeros(len), macs: zeros(), keys: zeros() }
+        let zeros = || (0..peers).map(|_| WipedVec::zeros(len)).collect();
+        Shares { bits: WipedVec::zeros(len), macs: zeros(), keys: zeros() }
     }
 
     /// How many bits are shared.
@@ -75,7 +75,7 @@ impl Shares {
         let mut rows = bits.into_rows();
         rows.macs.remove(me.index());
         rows.keys.remove(me.index());
-        let mut bits = Kept::with_capacity(64 * rows.bits.len());
+        let mut bits = WipedVec::with_capacity(64 * rows.bits.len());
         for byte in rows.bits.iter().flat_map(|word| word.to_le_bytes()) {
             bits.extend_from_slice(&bits::each(byte));
         }
@@ -96,9 +96,9 @@ impl Shares {
     /// The shares at some positions, copied.
     pub fn copy(&self, at: Range<usize>) -> Shares {
         Shares {
-            bits: Kept::from(&self.bits[at.clone()]),
-            macs: self.macs.iter().map(|m| Kept::from(&m[at.clone()])).collect(),
-            keys: self.keys.iter().map(|k| Kept::from(&k[at.clone()])).collect(),
+            bits: WipedVec::from(&self.bits[at.clone()]),
+            macs: self.macs.iter().map(|m| WipedVec::from(&m[at.clone()])).collect(),
+            keys: self.keys.iter().map(|k| WipedVec::from(&k[at.clone()])).collect(),
         }
     }
 
@@ -117,7 +117,7 @@ impl Shares {
             return;
         }
         // copied, not moved: the vectors of the others are wiped when they are dropped
-        fn behind<T: Keep>(words: &mut Kept<T>, other: &[T]) {
+        fn behind<T: PoolElement>(words: &mut WipedVec<T>, other: &[T]) {
             words.room(other.len());
             words.extend_from_slice(other);
         }
@@ -232,20 +232,20 @@ const NEAR: usize = 64;
 pub(crate) struct Rows {
     peers: usize,
     /// Our shares, one in each byte.
-    pub bits: Kept<u8>,
+    pub bits: WipedVec<u8>,
     /// The words of all rows, row after row.
-    pub words: Kept<u128>,
+    pub words: WipedVec<u128>,
 }
 
 impl Rows {
     /// Rows of zeros.
     pub fn zero(peers: usize, len: usize) -> Self {
-        Rows { peers, bits: Kept::zeros(len), words: Kept::zeros(2 * peers * len) }
+        Rows { peers, bits: WipedVec::zeros(len), words: WipedVec::zeros(2 * peers * len) }
     }
 
     /// An empty list with capacity for `len` rows.
     pub fn with_capacity(peers: usize, len: usize) -> Self {
-        Rows { peers, bits: Kept::with_capacity(len), words: Kept::with_capacity(2 * peers * len) }
+        Rows { peers, bits: WipedVec::with_capacity(len), words: WipedVec::with_capacity(2 * peers * len) }
     }
 
     /// Makes room for `more` rows. If the rows move, the old place is wiped.

@@ -24,7 +24,7 @@
 //! is uniform, and zero with probability 2^-128 (docs/garbling.md, 10).
 
 use crate::checks;
-use crate::ground::Ground;
+use crate::context::TripleContext;
 use crate::hash::{Call, Name};
 use crate::share::{Shares, spread};
 use divisi_core::{Abort, Commitment, Echo, PartyId, Session, Step, step, taint};
@@ -45,7 +45,7 @@ pub(crate) fn bits(parties: usize) -> usize {
 /// anything depends on it \[W13\]. Two rounds between two parties, three among more.
 pub(crate) fn check(
     session: &mut Session,
-    ground: &Ground<'_>,
+    context: &TripleContext<'_>,
     fresh: &Shares,
     delta: u128,
     echo: Echo,
@@ -54,7 +54,7 @@ pub(crate) fn check(
     if session.parties() == 2 {
         return two(session, echo, sum);
     }
-    let share = Zeroizing::new(product(session, ground, fresh, delta, echo, sum)?.0.to_le_bytes());
+    let share = Zeroizing::new(product(session, context, fresh, delta, echo, sum)?.0.to_le_bytes());
     let opened = commit_and_open(session, None, share.as_slice())?;
     let total = opened.iter().fold(u128::from_le_bytes(*share), |sum, theirs| sum ^ u128_of(theirs));
     let zero = taint::verdict(OPEN, total == 0);
@@ -81,7 +81,7 @@ fn two(session: &mut Session, echo: Echo, sum: Gf128) -> Result<(), Abort> {
 /// Among three or more parties: our share of T R.
 fn product(
     session: &mut Session,
-    ground: &Ground<'_>,
+    context: &TripleContext<'_>,
     fresh: &Shares,
     delta: u128,
     echo: Echo,
@@ -97,7 +97,7 @@ fn product(
     let v = fresh.bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit));
     let me = session.me();
     let name =
-        |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: ground.first, once: true };
+        |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: context.first, once: true };
     // all bits of one check have the number of its first triple
     let targets = fresh.len();
     let mut share = sum * r;
@@ -108,7 +108,12 @@ fn product(
         inputs.clear();
         inputs.extend(fresh.keys[place].iter().flat_map(|key| [*key, key ^ delta]));
         hashes.resize(inputs.len(), 0);
-        ground.oracle.named(session, name(me, peer), targets).expand(&inputs, 1, |i| (0, i / 2), &mut hashes);
+        context.oracle.named(session, name(me, peer), targets).expand(
+            &inputs,
+            1,
+            |i| (0, i / 2),
+            &mut hashes,
+        );
         body.clear();
         body.extend_from_slice(&(sum.0 ^ v).to_le_bytes());
         let mut power = r;
@@ -125,7 +130,7 @@ fn product(
         body.resize(16 * (1 + fresh.len()), 0);
         session.recv(PRODUCT, peer, &mut body)?;
         hashes.resize(fresh.len(), 0);
-        let mut calls = ground.oracle.named(session, name(peer, me), targets);
+        let mut calls = context.oracle.named(session, name(peer, me), targets);
         calls.expand(&fresh.macs[place], 1, |i| (0, i), &mut hashes);
         let words = body.as_chunks::<16>().0;
         for ((hash, bit), u) in hashes.iter().zip(&*fresh.bits).zip(&words[1..]) {
@@ -185,7 +190,7 @@ fn u128_of(bytes: &[u8]) -> u128 {
 mod tests {
     use super::*;
     use crate::hash::Oracle;
-    use crate::lab::{Lab, run_over};
+    use crate::lab::{GarbleLab, run_over};
     use crate::share::Seats;
     use divisi_net::memory;
 
@@ -198,7 +203,7 @@ mod tests {
 
     /// The result of the check of these sums at each party.
     fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
-        let (lab, n) = (Lab::default(), sums.len());
+        let (lab, n) = (GarbleLab::default(), sums.len());
         run_over(
             memory::mesh(n),
             |_| lab.parameters(),
@@ -207,11 +212,12 @@ mod tests {
                 let all = setup.authenticated_bits(session, 1 + bits(n))?;
                 let fresh = Shares::of(session.me(), all).copy(1..1 + bits(n));
                 let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
-                let ground = Ground { seats, oracle: &oracle, form: lab.options.form, first: 5, fresh };
+                let context =
+                    TripleContext { seats, oracle: &oracle, form: lab.options.form, first: 5, fresh };
                 let mut echo = Echo::new(session, step!("broadcast"));
                 PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
                 let sum = Gf128(sums[session.me().index()]);
-                check(session, &ground, &ground.fresh, setup.delta().get(), echo, sum)
+                check(session, &context, &context.fresh, setup.delta().get(), echo, sum)
             },
         )
     }

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, many, party};
 use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
-use divisi_garble::adversary::{Lie, another_delta, guess};
+use divisi_garble::adversary::{TripleLie, another_delta, guess};
 use divisi_garble::checks;
-use divisi_garble::lab::{Bits, Lab, of_party, run_over};
+use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_net::memory;
 use divisi_ot::bucket;
@@ -24,12 +24,12 @@ fn no_place_of_a_batch_is_left_out() {
         let ands = lengths[i];
         let m = ands * bucket::size(ands, 40);
         for at in [0, m / 2, m - 1] {
-            let lab = Lab { seed: i as u8, ..Lab::default() };
+            let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
             let ends = run_over(
                 memory::mesh(2),
                 |_| lab.parameters(),
                 |session| {
-                    let lie = if session.me() == party(2) { Lie::OneX(at) } else { Lie::Honest };
+                    let lie = if session.me() == party(2) { TripleLie::OneX(at) } else { TripleLie::Honest };
                     guess(&mut lab.party(session)?, session, ands, lie)
                 },
             );
@@ -53,7 +53,7 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
         let program = one_gate();
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
         let options = GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() };
-        let lab = Lab { options, seed: (i % 256) as u8, ..Lab::default() };
+        let lab = GarbleLab { options, seed: (i % 256) as u8, ..GarbleLab::default() };
         let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
         harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
         let ends = harness.act(|mut session| {
@@ -96,7 +96,7 @@ fn what_is_opened_looks_random() {
         let ones = many(256, 3, |i| {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-            let lab = Lab { seed: i as u8, ..Lab::default() };
+            let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
             let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             let recording = harness.recording(party(1));
             let ends = harness.act(|mut session| {
@@ -104,7 +104,7 @@ fn what_is_opened_looks_random() {
                 lab.play(&mut session, &plan, &mine)
             });
             assert!(ends.iter().all(Result::is_ok));
-            let body = recording.of(Way::Out, step).pop().unwrap().frame.body;
+            let body = recording.of(MessageDirection::Out, step).pop().unwrap().frame.body;
             // behind the plan's digest, where there is one
             body[if step.ends_with("4a.d") { 32 } else { 0 }] & 1
         });
@@ -118,7 +118,7 @@ fn what_is_opened_looks_random() {
 #[test]
 fn another_delta_in_the_second_batch_is_noticed() {
     for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
-        let lab = Lab { bits: Bits::Made, ..Lab::default() };
+        let lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
         let run = |difference: Option<u128>| {
             // a corrupt party does not mind its own checks
             let parameters = |p| match p == party(2) {
@@ -150,10 +150,10 @@ fn a_wrong_label_reaches_no_receiver() {
         for form in [GarblingForm::Improved, GarblingForm::Paper] {
             let program = one_gate();
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-            let lab = Lab {
+            let lab = GarbleLab {
                 options: GarbleOptions { form, ..GarbleOptions::default() },
                 streamed,
-                ..Lab::default()
+                ..GarbleLab::default()
             };
             let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
             // behind one byte with the bit
@@ -182,7 +182,7 @@ fn a_copied_commitment_opens_to_nothing() {
     for n in [2_u8, 3, 4] {
         let program = one_gate();
         let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let (liar, copied) = (party(n), party(n - 1));
         let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
         let recording = harness.recording(liar);
@@ -203,7 +203,7 @@ fn a_copied_commitment_opens_to_nothing() {
                     let _busy = busy;
                     let _ = previous.map(JoinHandle::join);
                     for _ in 0..2000 {
-                        let seen = recording.of(Way::In, step);
+                        let seen = recording.of(MessageDirection::In, step);
                         if let Some(seen) = seen.into_iter().find(|seen| seen.peer == copied) {
                             frame.body = seen.frame.body;
                             return tap.inject(to, &frame).is_ok();
@@ -257,7 +257,10 @@ fn an_abort_does_not_tell_delta() {
     const OPEN: &str = "divisi_garble::zero/6.open";
     for n in [2_u8, 3, 4] {
         for form in [GarblingForm::Improved, GarblingForm::Paper] {
-            let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                ..GarbleLab::default()
+            };
             let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
             let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| harness.recording(p)).collect();
             let deltas = Mutex::new(vec![0; usize::from(n)]);
@@ -269,7 +272,7 @@ fn an_abort_does_not_tell_delta() {
             let ends = harness.act_each(parameters, |mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
-                let lie = if session.me() == party(n) { Lie::OtherE } else { Lie::Honest };
+                let lie = if session.me() == party(n) { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 3, lie)
             });
             let check = failed_check(&ends[0]);
@@ -277,7 +280,13 @@ fn an_abort_does_not_tell_delta() {
             // what each party sent to all, as the honest one saw it
             let said = |i: usize, step| {
                 let to = party(if i == 0 { 2 } else { 1 });
-                recordings[i].of(Way::Out, step).into_iter().find(|seen| seen.peer == to).unwrap().frame.body
+                recordings[i]
+                    .of(MessageDirection::Out, step)
+                    .into_iter()
+                    .find(|seen| seen.peer == to)
+                    .unwrap()
+                    .frame
+                    .body
             };
             let links: Vec<Vec<u8>> = (0..usize::from(n)).map(|i| said(i, COIN)).collect();
             let opened = (0..usize::from(n)).fold(0, |sum, i| {
@@ -299,15 +308,17 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
     const OPEN: &str = "divisi_garble::zero/6.open";
     let opened = many(160, 3, |i| {
         // one seed: the same Deltas, bits and triples each time
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
         let recordings: Vec<_> = (1..=3).map(|p| harness.recording(party(p))).collect();
-        let ends =
-            harness.act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, Lie::Honest));
+        let ends = harness
+            .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, TripleLie::Honest));
         assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
         let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
-        let words: Vec<u128> =
-            recordings.iter().map(|r| word(&r.of(Way::Out, OPEN).pop().unwrap().frame.body)).collect();
+        let words: Vec<u128> = recordings
+            .iter()
+            .map(|r| word(&r.of(MessageDirection::Out, OPEN).pop().unwrap().frame.body))
+            .collect();
         assert_eq!(words.iter().fold(0, |sum, word| sum ^ word), 0);
         words
     });

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::many;
-use divisi_garble::adversary::{Lie, guess};
-use divisi_garble::lab::{Lab, run_over};
+use divisi_garble::adversary::{TripleLie, guess};
+use divisi_garble::lab::{GarbleLab, run_over};
 use divisi_net::memory;
 use divisi_ot::bucket;
 
@@ -12,13 +12,13 @@ use divisi_ot::bucket;
 /// noticed.
 fn successes(rho: u32, ands: usize, runs: usize) -> usize {
     let wins = many(runs, 4, |i| {
-        let mut lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
+        let mut lab = GarbleLab { seed: (i % 256) as u8, ..GarbleLab::default() };
         lab.config.rho = rho;
         let ends = run_over(
             memory::mesh(2),
             |_| lab.parameters(),
             |session| {
-                let lie = if session.me().index() == 1 { Lie::Guess } else { Lie::Honest };
+                let lie = if session.me().index() == 1 { TripleLie::Guess } else { TripleLie::Honest };
                 let mut garble = lab.party(session)?;
                 let known = guess(&mut garble, session, ands, lie);
                 assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");

@@ -3,7 +3,7 @@
 
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::PartyId;
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::GarbleLab;
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn expected(program: &Program, input: &[u8]) -> Vec<u8> {
     plain::run(program, &words).unwrap().iter().map(|w| (w[0] & 1) as u8).collect()
 }
 
-fn right(lab: &Lab, program: &Program, parties: usize, inputs: &[Vec<u8>]) {
+fn right(lab: &GarbleLab, program: &Program, parties: usize, inputs: &[Vec<u8>]) {
     let owners: Vec<PartyId> =
         (0..program.inputs().len()).map(|i| PartyId::all(parties).nth(i % parties).unwrap()).collect();
     let plan = Plan::for_all(program, parties, &owners).unwrap();
@@ -45,7 +45,7 @@ fn three_gates_on_all_inputs() {
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
             let options = GarbleOptions { form, batch: 7, ..GarbleOptions::default() };
-            let lab = Lab { options, streamed, ..Lab::default() };
+            let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
             for parties in [2, 3, 5] {
                 right(&lab, &program, parties, &inputs);
             }
@@ -96,7 +96,7 @@ proptest! {
         let program = circuit(&widths, &choices, verbatim);
         let form = if paper { GarblingForm::Paper } else { GarblingForm::Improved };
         let options = GarbleOptions { form, batch, memory: 1 << 16, ..GarbleOptions::default() };
-        let lab = Lab { options, streamed, ..Lab::default() };
+        let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
         let all: Vec<PartyId> = PartyId::all(parties).collect();
         let owners: Vec<PartyId> = (0..widths.len()).map(|i| all[(i * 3 + 1) % parties]).collect();
         let subset: Vec<PartyId> = all.iter().copied().filter(|p| receivers >> p.index() & 1 == 1).collect();
@@ -127,6 +127,6 @@ fn every_gate_of_a_file() {
     assert_eq!((source.counts.eq, source.counts.eqw, source.counts.inv), (1, 2, 1));
     let inputs: Vec<Vec<u8>> = (0..32).map(|i| (0..5).map(|w| i >> w & 1).collect()).collect();
     for streamed in [false, true] {
-        right(&Lab { streamed, ..Lab::default() }, &source.program, 3, &inputs);
+        right(&GarbleLab { streamed, ..GarbleLab::default() }, &source.program, 3, &inputs);
     }
 }

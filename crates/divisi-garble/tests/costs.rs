@@ -4,7 +4,7 @@
 use divisi_circuit::Program;
 use divisi_core::{Check, Counts, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{Bits, Lab};
+use divisi_garble::lab::{BitSource, GarbleLab};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_net::wire_bytes;
 use divisi_ot::hash::COMPUTATIONAL_BITS;
@@ -24,7 +24,7 @@ fn plan(program: &Program, n: usize, receivers: impl Fn(PartyId) -> bool) -> Pla
 }
 
 /// Every party's counts of a run of this many instances.
-fn counts(lab: &Lab, plan: &Plan<'_>, count: usize) -> Vec<Counts> {
+fn counts(lab: &GarbleLab, plan: &Plan<'_>, count: usize) -> Vec<Counts> {
     let inputs = vec![vec![0; plan.input_bits()]; count];
     lab.run(plan, &inputs).unwrap().into_iter().map(|(_, counts)| counts).collect()
 }
@@ -94,9 +94,9 @@ fn every_byte_is_accounted_for() {
         for (n, rho, count) in [(2, 40, 1), (3, 40, 1), (5, 40, 1), (3, 64, 1), (3, 40, 4)] {
             let case = Case { form, n, rho, count };
             let plan = plan(&program, n, |p| p.index() != 1);
-            let mut lab = Lab {
+            let mut lab = GarbleLab {
                 options: GarbleOptions { form, memory: 1 << 30, ..GarbleOptions::default() },
-                ..Lab::default()
+                ..GarbleLab::default()
             };
             lab.config.rho = rho as u32;
             for (me, counts) in PartyId::all(n).zip(counts(&lab, &plan, count)) {
@@ -126,9 +126,9 @@ fn what_garblers_send_in_the_papers_form_is_what_table_11_says() {
     let program = aes();
     for (n, megabytes) in [(2, 11.4), (3, 17.4), (5, 29.4)] {
         let plan = plan(&program, n, |p| p.index() == 0);
-        let lab = Lab {
+        let lab = GarbleLab {
             options: GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() },
-            ..Lab::default()
+            ..GarbleLab::default()
         };
         for counts in counts(&lab, &plan, 1).iter().skip(1) {
             let ours = counts.phases["function-dependent"].bytes as f64 / plan.and_count() as f64;
@@ -143,7 +143,8 @@ fn online_bytes_of_aes_with_three_parties_are_below_those_of_table_11() {
     let program = aes();
     let plan = plan(&program, 3, |p| p.index() == 0);
     for form in [GarblingForm::Paper, GarblingForm::Improved] {
-        let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+        let lab =
+            GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
         for counts in counts(&lab, &plan, 1) {
             assert!(counts.phases["online"].bytes <= 4_500, "{form:?}: {}", counts.phases["online"].bytes);
         }
@@ -158,7 +159,7 @@ fn rounds_do_not_depend_on_depth_size_or_count() {
             for others in [false, true] {
                 let plan = plan(&program, n, |p| others || p.index() == 0);
                 let rounds = |phase: &str| {
-                    let all = counts(&Lab::default(), &plan, count);
+                    let all = counts(&GarbleLab::default(), &plan, count);
                     all.iter().map(|c| c.phases[phase].rounds).max().unwrap()
                 };
                 assert_eq!(rounds("function-dependent"), 2);
@@ -180,7 +181,11 @@ fn rounds_of_triples_do_not_depend_on_their_number() {
                 let program = circuits::named(name, Adder::FewestAnds).unwrap().unwrap();
                 let plan = plan(&program, n, |_| true);
                 let options = GarbleOptions { memory: 1 << 30, ..GarbleOptions::default() };
-                let all = counts(&Lab { bits: Bits::Made, options, ..Lab::default() }, &plan, count);
+                let all = counts(
+                    &GarbleLab { bits: BitSource::Protocol, options, ..GarbleLab::default() },
+                    &plan,
+                    count,
+                );
                 all.iter().map(|c| c.phases["function-independent"].rounds).max().unwrap()
             })
             .collect();
@@ -194,7 +199,7 @@ fn the_census_of_checks() {
     let program = aes();
     for n in [2, 3, 5] {
         let plan = plan(&program, n, |_| true);
-        let all = counts(&Lab::default(), &plan, 1);
+        let all = counts(&GarbleLab::default(), &plan, 1);
         let peers = n as u64 - 1;
         let echoes = if n > 2 { peers } else { 0 };
         for (i, counts) in all.iter().enumerate() {
@@ -225,7 +230,7 @@ fn rounds_and_bytes_of_everything() {
     for (n, most) in [(2, 9), (3, 13), (5, 13)] {
         for base in [Base::Both, Base::Half] {
             let plan = plan(&program, n, |p| p.index() == 0);
-            let mut lab = Lab { bits: Bits::Made, ..Lab::default() };
+            let mut lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
             lab.config.base = base;
             let all = counts(&lab, &plan, 1);
             let rounds = |phase: &str| all.iter().map(|c| c.phases[phase].rounds).max().unwrap();

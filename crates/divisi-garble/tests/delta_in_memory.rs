@@ -7,7 +7,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, once, pairs};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Session};
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::testing::planted;
 use std::sync::{Barrier, Mutex};
@@ -40,7 +40,8 @@ struct Case {
 /// All phases, and what was wrong in between.
 fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let Case { n, form, streamed, lie } = case;
-    let lab = Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() };
+    let lab =
+        GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
     let needles: Vec<Needle> = (0..n).map(|i| Needle::new(seed + i as u8, i == 0)).collect();
     let (all, wrong) = (Barrier::new(n), Mutex::new(Vec::new()));
     // what is wrong is told at the end, because a panic here would leave the other parties waiting

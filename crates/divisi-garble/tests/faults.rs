@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, LIMIT, Way, delay, many, party};
+use divisi_core::testing::{Harness, LIMIT, MessageDirection, delay, many, party};
 use divisi_core::{Abort, PartyId, Session, Step};
-use divisi_garble::lab::{Lab, of_party, run_over};
+use divisi_garble::lab::{GarbleLab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, Garbled, Plan, Preprocessed, Unfit};
 use divisi_net::memory;
 use divisi_ot::bucket;
@@ -51,7 +51,7 @@ fn whoever_stops_the_others_abort_in_time() {
         .collect();
     many(jobs.len(), 6, |i| {
         let (fault, step, broken) = jobs[i];
-        let (program, lab) = (program(), Lab::default());
+        let (program, lab) = (program(), GarbleLab::default());
         let plan = plan(&program, 3);
         let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|x| x.to_vec()).collect();
         let harness = Harness::new(3, &lab.parameters());
@@ -112,7 +112,7 @@ fn whoever_stops_the_others_abort_in_time() {
 fn more_than_memory_can_hold_is_refused() {
     for (ands, wires) in [(0, usize::MAX), (6, usize::MAX / 2), (6, 1 << 40), (usize::MAX, 18), (1 << 40, 0)]
     {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         let harness = Harness::new(2, &lab.parameters());
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
@@ -121,7 +121,9 @@ fn more_than_memory_can_hold_is_refused() {
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ands} {wires}: {ends:?}");
         assert!(ends.iter().all(Result::is_err));
-        let sent = recordings.iter().flat_map(|recording| recording.of(Way::Out, "divisi_ot::vole/correct"));
+        let sent = recordings
+            .iter()
+            .flat_map(|recording| recording.of(MessageDirection::Out, "divisi_ot::vole/correct"));
         assert_eq!(sent.count(), 0);
     }
 }
@@ -154,7 +156,7 @@ type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(),
 fn misused(options: GarbleOptions, wrong: Wrong<'_>) {
     let program = program();
     let plan = plan(&program, 2);
-    let lab = Lab { options, ..Lab::default() };
+    let lab = GarbleLab { options, ..GarbleLab::default() };
     let ends = run_over(
         memory::mesh(2),
         |_| lab.parameters(),
@@ -199,7 +201,7 @@ where
 {
     let kept: Vec<Kept<'p>> = (0..3).map(|_| Mutex::new(None)).collect();
     let one = |_| {
-        let lab = Lab::default();
+        let lab = GarbleLab::default();
         run_over(
             memory::mesh(3),
             |_| lab.parameters(),
@@ -264,7 +266,7 @@ fn what_is_made_ahead_goes_with_its_session() {
 fn the_meter_tells_of_the_buckets_and_the_macs() {
     let program = program();
     let plan = plan(&program, 2);
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let ends = run_over(
         memory::mesh(2),
         |_| lab.parameters(),
@@ -289,7 +291,7 @@ fn the_meter_tells_of_the_buckets_and_the_macs() {
 fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
     let program = program();
     let plan = plan(&program, 3);
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let ends = run_over(
         memory::mesh(3),
         |_| lab.parameters(),

@@ -5,10 +5,10 @@
 use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{Lab, of_party, run_over};
+use divisi_garble::lab::{GarbleLab, of_party, run_over};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan, Unfit};
 use divisi_net::memory;
 use proptest::collection::vec;
@@ -79,7 +79,7 @@ proptest! {
         let stream = Stream::open(text.into_bytes()).unwrap();
         let form = if paper { GarblingForm::Paper } else { GarblingForm::Improved };
         let options = GarbleOptions { form, batch, memory: 1 << 16, ..GarbleOptions::default() };
-        let lab = Lab { options, streamed: true, ..Lab::default() };
+        let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
         let inputs: Vec<Vec<u8>> = bits.iter().map(|b| b[..inputs].to_vec()).collect();
         for (outputs, _) in lab.run(&for_all(&stream, parties), &inputs).unwrap() {
             for (input, output) in inputs.iter().zip(outputs) {
@@ -104,7 +104,7 @@ fn wide_files() {
     let input: Vec<u8> = (0..inputs).map(|i| u8::from(i % 7 != 2)).collect();
     for batch in [100, 257, 8192] {
         let options = GarbleOptions { batch, ..GarbleOptions::default() };
-        let lab = Lab { options, streamed: true, ..Lab::default() };
+        let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
         for (outputs, _) in lab.run(&for_all(&stream, 3), std::slice::from_ref(&input)).unwrap() {
             assert_eq!(outputs[0], expected(&program, &input));
         }
@@ -122,7 +122,7 @@ fn no_gate_reads_what_everybody_knows() {
     assert_eq!((stream.and_count(), stream.counts().and), (1, 6));
     let plan = for_all(&stream, 2);
     assert_eq!(plan.and_count(), 1);
-    let lab = Lab { streamed: true, ..Lab::default() };
+    let lab = GarbleLab { streamed: true, ..GarbleLab::default() };
     let inputs: Vec<Vec<u8>> = (0..4).map(|i| vec![i & 1, i >> 1]).collect();
     for (outputs, counts) in lab.run(&plan, &inputs).unwrap() {
         for (input, output) in inputs.iter().zip(outputs) {
@@ -144,7 +144,7 @@ fn a_batch_that_reads_a_wire_twice_is_refused() {
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &owners(2, 2)).unwrap().unfolded(&program).believed();
     let options = GarbleOptions { batch: 1, ..GarbleOptions::default() };
-    let lab = Lab { options, streamed: true, ..Lab::default() };
+    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
     let abort = lab.run(&plan, &[vec![1, 1]]).unwrap_err();
     assert!(matches!(abort, Abort::CheckFailed { check: checks::W29, culprit: None, .. }), "{abort}");
 }
@@ -239,14 +239,15 @@ fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<
     let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
     assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
     let options = GarbleOptions { batch: 10, ..GarbleOptions::default() };
-    let lab = Lab { options, streamed: true, ..Lab::default() };
+    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
     let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
     let recordings = harness.recordings();
     let ends = harness.act(|mut session| {
         let (me, plan) = (session.me(), &plans[session.me().index()]);
         lab.play(&mut session, plan, &of_party(plan, me, &[input.to_vec()])).map(|(outputs, _)| outputs)
     });
-    let masks = |recording: &Recording| recording.of(Way::Out, "divisi_garble::streamed/8.masks").len();
+    let masks =
+        |recording: &Recording| recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len();
     (ends, recordings.iter().map(masks).sum())
 }
 
@@ -256,7 +257,7 @@ fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<
 fn output_masks_leave_where_the_file_stays() {
     let stream = Stream::open(chain("XOR").into_bytes()).unwrap();
     let plan = for_all(&stream, 2);
-    let lab = Lab { streamed: true, ..Lab::default() };
+    let lab = GarbleLab { streamed: true, ..GarbleLab::default() };
     let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
     let recording = harness.recording(party(1));
     harness
@@ -266,7 +267,7 @@ fn output_masks_leave_where_the_file_stays() {
         })
         .into_iter()
         .for_each(|end| drop(end.unwrap()));
-    assert_eq!(recording.of(Way::Out, "divisi_garble::streamed/8.masks").len(), 1);
+    assert_eq!(recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len(), 1);
 }
 
 /// Garbling ahead needs the whole circuit: refused before anything is made, and in words.
@@ -276,7 +277,7 @@ fn a_file_is_not_garbled_ahead() {
     let plan = for_all(&stream, 2);
     assert_eq!(plan.ahead(), Err(Unfit::Streamed));
     assert!(Unfit::Streamed.to_string().contains("use the streamed mode"));
-    let lab = Lab::default();
+    let lab = GarbleLab::default();
     let ends = run_over(
         memory::mesh(2),
         |_| lab.parameters(),

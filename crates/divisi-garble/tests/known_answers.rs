@@ -4,7 +4,7 @@
 
 use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::PartyId;
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::GarbleLab;
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{Adder, public_bytes};
@@ -16,7 +16,7 @@ fn bits(value: &str) -> Vec<u8> {
     bytes.iter().rev().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
 }
 
-fn answer(program: &Program, parties: usize, lab: &Lab, inputs: &[(&[&str], &str)]) {
+fn answer(program: &Program, parties: usize, lab: &GarbleLab, inputs: &[(&[&str], &str)]) {
     let owners: Vec<PartyId> =
         (0..program.inputs().len()).map(|i| PartyId::all(parties).nth(i % parties).unwrap()).collect();
     let plan = Plan::for_all(program, parties, &owners).unwrap();
@@ -32,7 +32,7 @@ fn everywhere(program: &Program, inputs: &[(&[&str], &str)]) {
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
             let options = GarbleOptions { form, batch: 2000, ..GarbleOptions::default() };
-            let lab = Lab { options, streamed, ..Lab::default() };
+            let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
             for parties in [2, 3, 5] {
                 answer(program, parties, &lab, inputs);
             }
@@ -110,10 +110,10 @@ fn hmac_sha_256() {
             for parties in [2, 3, 5] {
                 let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
                 let plan = Plan::for_all(&program, parties, &owners).unwrap();
-                let lab = Lab {
+                let lab = GarbleLab {
                     options: GarbleOptions { form, ..GarbleOptions::default() },
                     streamed,
-                    ..Lab::default()
+                    ..GarbleLab::default()
                 };
                 for (outputs, _) in lab.run(&plan, std::slice::from_ref(&input)).unwrap() {
                     assert_eq!(outputs[0], want, "{parties} {form:?} {streamed}");

@@ -3,7 +3,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
-use divisi_garble::lab::{Bits, Lab};
+use divisi_garble::lab::{BitSource, GarbleLab};
 use divisi_garble::{GarbleOptions, Plan};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
@@ -22,11 +22,11 @@ fn all_and_parity(n: usize) -> Program {
     g.finish()
 }
 
-fn everybody(n: usize, bits: Bits) {
+fn everybody(n: usize, bits: BitSource) {
     let program = all_and_parity(n);
     let owners: Vec<PartyId> = PartyId::all(n).collect();
     let plan = Plan::for_all(&program, n, &owners).unwrap();
-    let lab = Lab { bits, ..Lab::default() };
+    let lab = GarbleLab { bits, ..GarbleLab::default() };
     let mut inputs = vec![vec![1; n]; 2];
     inputs[1][n / 2] = 0;
     for (outputs, _) in lab.run(&plan, &inputs).unwrap() {
@@ -36,12 +36,12 @@ fn everybody(n: usize, bits: Bits) {
 
 #[test]
 fn sixty_four_parties() {
-    everybody(64, Bits::Dealt);
+    everybody(64, BitSource::Dealer);
 }
 
 #[test]
 fn ten_parties_from_the_set_up_on() {
-    everybody(10, Bits::Made);
+    everybody(10, BitSource::Protocol);
 }
 
 /// A minute of two processors and 10 GiB are enough for it; on a machine that has other things to do a minute
@@ -69,7 +69,7 @@ fn within_limits(run: impl FnOnce()) {
 #[test]
 #[ignore = "a minute, optimised"]
 fn a_hundred_and_twenty_eight_parties() {
-    within_limits(|| everybody(128, Bits::Made));
+    within_limits(|| everybody(128, BitSource::Protocol));
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn aes_of_sixty_four_parties() {
     let owners = [PartyId::all(64).next().unwrap(), PartyId::all(64).last().unwrap()];
     let plan = Plan::for_all(&program, 64, &owners).unwrap();
     let options = GarbleOptions { memory: 16 << 20, batch: 400, ..GarbleOptions::default() };
-    let lab = Lab { bits: Bits::Made, options, streamed: true, ..Lab::default() };
+    let lab = GarbleLab { bits: BitSource::Protocol, options, streamed: true, ..GarbleLab::default() };
     let mut ends = Vec::new();
     within_limits(|| ends = lab.run(&plan, &[vec![0; 256]]).unwrap());
     let want = hex::decode("66e94bd4ef8a2c3b884cfa59ca342b2e").unwrap();

@@ -4,7 +4,7 @@
 
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::PartyId;
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::GarbleLab;
 use divisi_garble::{GarbleOptions, Plan};
 
 const WIDTH: usize = 500;
@@ -41,7 +41,7 @@ fn run(program: &Program) {
     let owners: Vec<PartyId> = PartyId::all(2).skip(1).collect();
     let plan = Plan::for_all(program, 2, &owners).unwrap();
     let options = GarbleOptions { batch: 4096, ..GarbleOptions::default() };
-    let lab = Lab { options, streamed: true, ..Lab::default() };
+    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
     let input: Vec<u8> = (0..WIDTH).map(|i| u8::from(i % 3 != 1)).collect();
     let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
     let want: Vec<u8> = plain::run(program, &words).unwrap().iter().map(|w| (w[0] & 1) as u8).collect();

@@ -4,7 +4,7 @@
 
 use divisi_circuit::{Stream, plain};
 use divisi_core::PartyId;
-use divisi_garble::lab::Lab;
+use divisi_garble::lab::GarbleLab;
 use divisi_garble::{GarbleOptions, Plan};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -40,7 +40,7 @@ fn run(path: &Path, layers: usize) {
     let owners: Vec<PartyId> = PartyId::all(2).skip(1).collect();
     let plan = Plan::streamed(&stream, 2, &owners, &[PartyId::all(2).collect()]).unwrap();
     let options = GarbleOptions { batch: 4096, ..GarbleOptions::default() };
-    let lab = Lab { options, streamed: true, ..Lab::default() };
+    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
     let input: Vec<u8> = (0..WIDTH).map(|i| u8::from(i % 3 != 1)).collect();
     let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
     let want: Vec<u8> =

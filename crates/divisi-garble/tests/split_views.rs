@@ -7,7 +7,7 @@ use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::Plan;
 use divisi_garble::checks;
-use divisi_garble::lab::{Bits, Lab, of_party};
+use divisi_garble::lab::{BitSource, GarbleLab, of_party};
 use std::time::Duration;
 
 fn program() -> Program {
@@ -35,7 +35,7 @@ fn split(
     liar: PartyId,
     others: &[PartyId],
 ) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
-    let (program, lab) = (program(), Lab { bits: Bits::Made, ..Lab::default() });
+    let (program, lab) = (program(), GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() });
     let plan = Plan::for_all(&program, n, &[party(1), PartyId::all(n).last().unwrap()]).unwrap();
     let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
     for to in others {

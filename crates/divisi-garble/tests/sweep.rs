@@ -9,7 +9,7 @@
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, place, salt, sent};
 use divisi_core::{Abort, PartyId};
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::{Duration, Instant};
 
@@ -53,14 +53,14 @@ fn program() -> Program {
 
 struct Setting {
     n: usize,
-    lab: Lab,
+    lab: GarbleLab,
     inputs: Vec<Vec<u8>>,
 }
 
 impl Setting {
     fn new(n: usize, form: GarblingForm, streamed: bool) -> Setting {
         let options = GarbleOptions { form, batch: 9, ..GarbleOptions::default() };
-        let lab = Lab { options, streamed, ..Lab::default() };
+        let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
         // as many instances as parties: everybody evaluates, everybody garbles
         let inputs = (0..n).map(|i| (0..6).map(|w| ((i * 5 + w * 3) % 7 % 2) as u8).collect()).collect();
         Setting { n, lab, inputs }

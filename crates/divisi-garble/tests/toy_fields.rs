@@ -8,9 +8,9 @@ use divisi_core::Prg;
 use divisi_core::testing::{Harness, failed_check, many, party, small};
 use divisi_field::Gf8;
 use divisi_garble::Plan;
-use divisi_garble::adversary::{Lie, guess};
+use divisi_garble::adversary::{TripleLie, guess};
 use divisi_garble::checks;
-use divisi_garble::lab::{Lab, of_party, run_over};
+use divisi_garble::lab::{GarbleLab, of_party, run_over};
 use divisi_net::memory;
 
 fn bytes(prg: &mut Prg, len: usize) -> Vec<u8> {
@@ -89,13 +89,13 @@ fn guesses_cost_a_bit_each() {
 /// are taken from 16 elements.
 fn wrong_triples(n: usize, runs: usize) -> usize {
     let passed = many(runs, 4, |i| {
-        let lab = Lab { seed: (i % 256) as u8, ..Lab::default() };
+        let lab = GarbleLab { seed: (i % 256) as u8, ..GarbleLab::default() };
         let ends = run_over(
             memory::mesh(n),
             |_| lab.parameters(),
             |session| {
                 small::begin(4);
-                let lie = if session.me().index() == 1 { Lie::OtherE } else { Lie::Honest };
+                let lie = if session.me().index() == 1 { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut lab.party(session)?, session, 4, lie)
             },
         );
@@ -131,7 +131,7 @@ fn forged_rows(unknown: u32, runs: usize) -> usize {
         g.output(&[xy]);
         let program = g.finish();
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
-        let lab = Lab { seed: (i % 251) as u8, ..Lab::default() };
+        let lab = GarbleLab { seed: (i % 251) as u8, ..GarbleLab::default() };
         let mut seed = [0; 16];
         seed[..8].copy_from_slice(&(i as u64).to_le_bytes());
         let guess = u64::from(bytes(&mut Prg::new(&seed), 1)[0]) & ((1 << unknown) - 1);

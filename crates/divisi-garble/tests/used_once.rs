@@ -5,7 +5,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::run;
 use divisi_core::{Abort, PartyId, Session};
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::hash::TARGETS;
 use divisi_ot::record::{self, Call, Records};
@@ -38,7 +38,7 @@ enum When {
 /// One party's session: what it recorded, and its Delta.
 fn party(
     session: &mut Session,
-    lab: &Lab,
+    lab: &GarbleLab,
     when: When,
     plans: &[Plan<'_>],
 ) -> Result<(Records, u128, usize), Abort> {
@@ -118,7 +118,7 @@ fn every_call_bit_and_triple_is_used_once() {
             forms.flat_map(|form| [When::Each, When::Ahead, When::Streamed].map(|when| (form, when)))
         {
             let options = GarbleOptions { form, memory: 1 << 18, batch: 700, ..GarbleOptions::default() };
-            let lab = Lab { config: SetupConfig::default(), options, ..Lab::default() };
+            let lab = GarbleLab { config: SetupConfig::default(), options, ..GarbleLab::default() };
             let ends = run(n, &lab.parameters(), |mut session| party(&mut session, &lab, when, &plans));
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
             let case = format!("{n} {form:?} {when:?}");

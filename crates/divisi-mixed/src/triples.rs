@@ -12,7 +12,7 @@
 use crate::bit::last;
 use crate::checks;
 use divisi_core::{Abort, Prg, Session, Step, step};
-use divisi_ot::{Kept, Setup};
+use divisi_ot::{Setup, WipedVec};
 
 const TRIPLES: Step = step!("triples");
 
@@ -29,7 +29,7 @@ pub const BATCH: usize = 1 << 24;
 /// ```
 pub struct BitTriples {
     len: usize,
-    words: [Kept<u64>; 3],
+    words: [WipedVec<u64>; 3],
 }
 
 impl BitTriples {
@@ -47,7 +47,7 @@ impl BitTriples {
 
     /// The shares of a, b and a b, 64 in a word.
     #[must_use]
-    pub fn open(self) -> [Kept<u64>; 3] {
+    pub fn open(self) -> [WipedVec<u64>; 3] {
         self.words
     }
 }
@@ -63,7 +63,7 @@ pub fn bit_triples(
     own: &mut Prg,
     count: usize,
 ) -> Result<BitTriples, Abort> {
-    let mut b = Kept::zeros(count.div_ceil(64));
+    let mut b = WipedVec::zeros(count.div_ceil(64));
     own.words(&mut b);
     if let Some(word) = b.last_mut() {
         *word &= last(count);
@@ -75,7 +75,7 @@ pub fn bit_triples(
 /// Triples in stock, in the order in which they were made. The order is the same at all parties.
 #[derive(Default)]
 pub struct TripleStock {
-    batches: std::collections::VecDeque<(usize, [Kept<u64>; 3])>,
+    batches: std::collections::VecDeque<(usize, [WipedVec<u64>; 3])>,
     words: usize,
 }
 
@@ -114,7 +114,7 @@ impl TripleStock {
         session.observe(checks::G7); // [G7]
         // the mutant leaves in the stock what it hands out
         let stay = session.mutated(checks::G7);
-        let mut out: [Kept<u64>; 3] = std::array::from_fn(|_| Kept::with_capacity(words));
+        let mut out: [WipedVec<u64>; 3] = std::array::from_fn(|_| WipedVec::with_capacity(words));
         let mut missing = words;
         let mut at = 0;
         while missing > 0 {

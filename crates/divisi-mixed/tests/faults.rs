@@ -9,7 +9,7 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way, many, party};
+use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -91,7 +91,7 @@ fn steps() -> Vec<(How, u8, u32)> {
         let seen = harness.recordings();
         harness.act(|session| whole(session, how)).into_iter().for_each(|end| end.unwrap());
         for (number, seen) in (1..).zip(seen) {
-            let sent = seen.read().into_iter().filter(|seen| seen.way == Way::Out);
+            let sent = seen.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
             all.extend(sent.map(|s| (how, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s))));
         }
     }
@@ -170,7 +170,7 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
         let seen = harness.recordings();
         harness.act(|session| refreshed(session, &ring)).into_iter().for_each(|end| end.unwrap());
         for seen in seen {
-            let sent = steps.map(|step| seen.of(Way::Out, step).len());
+            let sent = steps.map(|step| seen.of(MessageDirection::Out, step).len());
             assert_eq!(sent, [PARTIES - 1, PARTIES - 1], "{form:?}");
         }
         for (broken, step) in (1..=3).flat_map(|broken| steps.map(|step| (broken, step))) {

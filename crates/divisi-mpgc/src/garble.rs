@@ -16,7 +16,7 @@
 use crate::group::{Found, Group, Products, is_first, together};
 use crate::key::WireKeys;
 use crate::label::{Label, Labels};
-use crate::lookup::{Source, Way};
+use crate::lookup::{LookupMethod, Source};
 use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES};
 use crate::scheme::Scheme;
 use crate::tree::{self, Upward};
@@ -26,7 +26,7 @@ use divisi_bgv::{Keys as BgvKeys, Sampler};
 use divisi_core::{Abort, SessionId, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
-use divisi_ot::{Bits, Kept, Links};
+use divisi_ot::{Bits, Links, WipedVec};
 use std::sync::Arc;
 
 const N: usize = DIMENSION;
@@ -38,12 +38,12 @@ const TOGETHER: usize = 64;
 /// A party that garbles, with its session. The first party evaluates.
 pub struct Garbler {
     gmw: Gmw,
-    own: Gear,
+    own: GarblingContext,
 }
 
 /// What a party needs for garbling, beside its GMW party: labels, randomness, and the means to look up keys.
 /// A session has one.
-pub struct Gear {
+pub struct GarblingContext {
     scheme: Arc<Scheme>,
     sampler: Sampler,
     labels: Labels,
@@ -98,9 +98,9 @@ impl Garbler {
     /// A garbler with this GMW party, whose session must have no other garbler. All parties call it.
     ///
     /// # Errors
-    /// As [`Gear::new`].
-    pub fn new(mut gmw: Gmw, way: Way) -> Result<Garbler, Abort> {
-        let own = Gear::new(&mut gmw, &way, None)?;
+    /// As [`GarblingContext::new`].
+    pub fn new(mut gmw: Gmw, way: LookupMethod) -> Result<Garbler, Abort> {
+        let own = GarblingContext::new(&mut gmw, &way, None)?;
         Ok(Garbler { gmw, own })
     }
 
@@ -112,7 +112,7 @@ impl Garbler {
     /// Garbles `instances` instances of a circuit. All parties call it.
     ///
     /// # Errors
-    /// As [`Gear::garble`].
+    /// As [`GarblingContext::garble`].
     pub fn garble(&mut self, wiring: &Wiring, instances: usize) -> Result<GarbledInstances, Abort> {
         self.own.garble(&mut self.gmw, wiring, instances)
     }
@@ -126,7 +126,7 @@ impl Garbler {
     }
 }
 
-impl Gear {
+impl GarblingContext {
     /// Makes the gear for this GMW party's session, which must have no other. If the session has other keys,
     /// `beside`, lookups by ciphertexts are counted together with their partial decryptions \[G12\]. All
     /// parties call it.
@@ -134,7 +134,11 @@ impl Gear {
     /// # Errors
     /// [`Abort::Misuse`] if there are more parties than rows can decrypt for, if the session has a garbler
     /// already, or if the ring is for other tables; otherwise as [`BgvKeys::generate`].
-    pub fn new(gmw: &mut Gmw, way: &Way, beside: Option<&BgvKeys>) -> Result<Gear, Abort> {
+    pub fn new(
+        gmw: &mut Gmw,
+        way: &LookupMethod,
+        beside: Option<&BgvKeys>,
+    ) -> Result<GarblingContext, Abort> {
         let session = gmw.session();
         if !parameters::fits(session.parties()) {
             return Err(session.misuse(GARBLE, "more parties than a row can decrypt for"));
@@ -145,7 +149,7 @@ impl Gear {
         };
         let sampler = Sampler::new(session);
         let source = Source::new(gmw, way, beside)?;
-        Ok(Gear { scheme: Arc::new(scheme), sampler, labels, source })
+        Ok(GarblingContext { scheme: Arc::new(scheme), sampler, labels, source })
     }
 
     /// Garbles `instances` instances of a circuit. All parties call it.
@@ -197,7 +201,7 @@ impl Gear {
         }
         let mut and = i * wiring.ands();
         for (at, gates) in (0..).step_by(TOGETHER).zip(wiring.gates.chunks(TOGETHER)) {
-            let mut batch = Kept::<u64>::zeros(4 * gates.len() * N);
+            let mut batch = WipedVec::<u64>::zeros(4 * gates.len() * N);
             for ((g, gate), rows) in (at..).zip(gates).zip(batch.chunks_exact_mut(4 * N)) {
                 if gate.is_and() && and == group.found.to {
                     self.look_up(gmw, group)?;
@@ -243,7 +247,7 @@ impl Gear {
     /// chain of messages.
     fn look_up(&mut self, gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
         if group.found.to == group.products.to {
-            Gear::multiply(gmw, group)?;
+            GarblingContext::multiply(gmw, group)?;
         }
         let session = gmw.session();
         let next = group.next(self.source.ands_at_once());

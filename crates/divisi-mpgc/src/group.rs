@@ -7,7 +7,7 @@ use crate::wiring::{Gate, Wire, Wiring};
 use divisi_bgv::Sampler;
 use divisi_bgv::hidden::Hidden;
 use divisi_core::Session;
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 
 const N: usize = DIMENSION;
 
@@ -99,14 +99,14 @@ impl Group<'_> {
 /// Shares of lambda_u lambda_v, packed, for a range of the ANDs of a group.
 #[derive(Default)]
 pub(crate) struct Products {
-    shares: Kept<u64>,
+    shares: WipedVec<u64>,
     from: usize,
     pub to: usize,
 }
 
 impl Products {
     /// For `count` ANDs from `from` on.
-    pub fn new(shares: Kept<u64>, from: usize, count: usize) -> Products {
+    pub fn new(shares: WipedVec<u64>, from: usize, count: usize) -> Products {
         Products { shares, from, to: from + count }
     }
 

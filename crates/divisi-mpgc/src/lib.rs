@@ -25,7 +25,7 @@
 //! use divisi_circuit::{Build, Gates};
 //! use divisi_core::{PublicParameters, PartyId, local};
 //! use divisi_mixed::{GmwBit, Gmw};
-//! use divisi_mpgc::{Garbler, Way, Wiring};
+//! use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 //! use divisi_ot::SetupConfig;
 //!
 //! let mut g = Build::new();
@@ -36,7 +36,7 @@
 //! let all: Vec<PartyId> = PartyId::all(2).collect();
 //! let learned = local::run(2, &PublicParameters::new("an example"), |session| {
 //!     let gmw = Gmw::new(session, SetupConfig::default())?;
-//!     let mut garbler = Garbler::new(gmw, Way::Transfers)?;
+//!     let mut garbler = Garbler::new(gmw, LookupMethod::Transfers)?;
 //!     // two instances, which evaluate once
 //!     let garbled = garbler.garble(&wiring, 2)?;
 //!     let own = GmwBit::of([1, 0].into_iter());
@@ -72,6 +72,6 @@ pub mod tree;
 pub mod wiring;
 
 pub use cost::GarblingCost;
-pub use garble::{GarbledInstances, Garbler, Gear};
-pub use lookup::Way;
+pub use garble::{GarbledInstances, Garbler, GarblingContext};
+pub use lookup::LookupMethod;
 pub use wiring::Wiring;

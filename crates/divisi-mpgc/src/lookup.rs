@@ -7,8 +7,8 @@
 //! transfer from each other party, whose payload is that party's share of V. In the end the key is k_{w,0} +
 //! (D - V) / 2. For each pair and direction it takes 17 bits for each coefficient, 2,176 bytes. All lookups
 //! of a call share its n turns. They are divided into parts that begin with different parties, so that in a
-//! turn everybody chooses for some parts and tells others for the rest: first it tells, then it hears, so
-//! that no message waits for another one of its turn.
+//! turn everybody chooses for some parts and sends to others for the rest: it sends first and receives then,
+//! so that no message waits for another one of its turn.
 //!
 //! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
 //! Its bytes hardly grow with n. A call looks up what fits the ciphertexts that are made at one time.
@@ -44,20 +44,20 @@ pub fn ands_at_once(by: Option<&Lattice>) -> usize {
 
 /// How keys are looked up.
 #[derive(Clone)]
-pub enum Way {
+pub enum LookupMethod {
     /// By correlated transfers: a party sends (n - 1) x 2,176 bytes for each lookup.
     Transfers,
     /// By private tables in ciphertexts of this ring, modulo 65,537.
     Hops(Arc<Ring>),
 }
 
-impl Way {
+impl LookupMethod {
     /// The name in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
-            Way::Transfers => "cot",
-            Way::Hops(_) => "he",
+            LookupMethod::Transfers => "cot",
+            LookupMethod::Hops(_) => "he",
         }
     }
 }
@@ -71,9 +71,9 @@ pub(crate) enum Source {
 impl Source {
     /// Makes what the session needs. Keys that are made `beside` others are counted with their partial
     /// decryptions \[G12\].
-    pub(crate) fn new(gmw: &mut Gmw, way: &Way, beside: Option<&Keys>) -> Result<Source, Abort> {
+    pub(crate) fn new(gmw: &mut Gmw, way: &LookupMethod, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
-        let Way::Hops(ring) = way else { return Ok(Source::Transfers) };
+        let LookupMethod::Hops(ring) = way else { return Ok(Source::Transfers) };
         if ring.parameters().operation() != Operation::PrivateTables || ring.plain().get() != PLAIN {
             return Err(session.misuse(LOOK_UP, "a ring for other tables or numbers"));
         }
@@ -177,9 +177,9 @@ fn by_transfers<'k>(
     for turn in 0..all.len() {
         let chooser = |part: usize| all.get((part + turn) % all.len()).copied().unwrap_or(me);
         session.exchange(|session| {
-            for hears in [false, true] {
+            for receives in [false, true] {
                 for (i, part) in parts.iter_mut().enumerate() {
-                    if (chooser(i) == me) == hears {
+                    if (chooser(i) == me) == receives {
                         part.turn(session, setup, chooser(i))?;
                     }
                 }

@@ -10,7 +10,7 @@ use crate::parameters::{DIMENSION, ROW_BYTES};
 use crate::scheme::{Scheme, pack, unpack};
 use divisi_bgv::tree::neighbours;
 use divisi_core::{Abort, PartyId, Session, Step, step};
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 
 const N: usize = DIMENSION;
 const ROWS: Step = step!("rows");
@@ -64,12 +64,12 @@ impl Senders {
 pub(crate) struct Batch {
     from: Senders,
     first: u64,
-    rows: Kept<u64>,
+    rows: WipedVec<u64>,
 }
 
 impl Batch {
     /// A batch of our own contributions.
-    pub(crate) fn own(session: &Session, first: u64, rows: Kept<u64>) -> Batch {
+    pub(crate) fn own(session: &Session, first: u64, rows: WipedVec<u64>) -> Batch {
         Batch { from: Senders::of(std::iter::once(session.me().index())), first, rows }
     }
 
@@ -84,12 +84,12 @@ impl Batch {
     fn add(&mut self, session: &Session, scheme: &Scheme, child: PartyId, body: &[u8]) -> Result<(), Abort> {
         let expected = Senders::below(child.index(), session.parties());
         let (header, rows) = body.split_at(HEADER.min(body.len()));
-        let theirs = Batch { from: expected, first: self.first, rows: Kept::default() };
+        let theirs = Batch { from: expected, first: self.first, rows: WipedVec::default() };
         let sum = self.from.and(expected);
         let right = header == theirs.header() && sum.is_some();
         session.require(checks::G9, ROWS, right, Some(child))?; // [G9]
         self.from = sum.unwrap_or(self.from);
-        let (mut row, mut reduced) = (Kept::<u64>::zeros(N), true);
+        let (mut row, mut reduced) = (WipedVec::<u64>::zeros(N), true);
         for (sum, body) in self.rows.chunks_exact_mut(N).zip(rows.chunks_exact(ROW_BYTES)) {
             reduced &= unpack(body, &mut row);
             scheme.modulus().add_assign(sum, &row);

@@ -11,7 +11,7 @@ use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
 use divisi_mpgc::lookup::ands_at_once;
 use divisi_mpgc::parameters::{ROW_BYTES, SHARE_BYTES};
-use divisi_mpgc::{Garbler, GarblingCost, Way, Wiring};
+use divisi_mpgc::{Garbler, GarblingCost, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -25,25 +25,25 @@ fn words(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-fn hops(n: usize) -> Way {
+fn hops(n: usize) -> LookupMethod {
     hops_by(Form::LeanRing, n)
 }
 
-fn hops_by(form: Form, n: usize) -> Way {
+fn hops_by(form: Form, n: usize) -> LookupMethod {
     let lattice = Lattice::danger_insecure(Operation::PrivateTables, form, n, P16).unwrap();
-    Way::Hops(Arc::new(Ring::new(lattice).unwrap()))
+    LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()))
 }
 
 /// All parties with a garbler.
 fn parties<R: Send>(
     n: usize,
-    way: &Way,
+    way: &LookupMethod,
     act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     let agreed = PublicParameters::new("garbled tests");
     let agreed = match way {
-        Way::Transfers => agreed,
-        Way::Hops(ring) => ring.parameters().describe(agreed),
+        LookupMethod::Transfers => agreed,
+        LookupMethod::Hops(ring) => ring.parameters().describe(agreed),
     };
     let one = |mut session: Session| {
         session.phase("setup");
@@ -56,7 +56,7 @@ fn parties<R: Send>(
 /// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
 fn evaluate(
     n: usize,
-    way: &Way,
+    way: &LookupMethod,
     program: &Program,
     lanes: usize,
     inputs: &[GmwBit],
@@ -82,7 +82,7 @@ fn evaluate(
     (opened.pop().unwrap().unwrap(), counts)
 }
 
-fn agrees(n: usize, way: &Way, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
+fn agrees(n: usize, way: &LookupMethod, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
     let mut next = words(seed);
     let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
     let inputs: Vec<GmwBit> = (0..program.input_bits()).map(|_| bit()).collect();
@@ -135,16 +135,16 @@ fn adder(bits: usize) -> Program {
     g.finish()
 }
 
-fn lattice(way: &Way) -> Option<&Lattice> {
+fn lattice(way: &LookupMethod) -> Option<&Lattice> {
     match way {
-        Way::Transfers => None,
-        Way::Hops(ring) => Some(ring.parameters()),
+        LookupMethod::Transfers => None,
+        LookupMethod::Hops(ring) => Some(ring.parameters()),
     }
 }
 
 /// Rounds ahead as the formula says, and at most n + log2 n + 6 while all lookups are in one chain of
 /// messages; online at most 3.
-fn rounds_are_few(counts: &[Counts], way: &Way, program: &Program, lanes: usize) {
+fn rounds_are_few(counts: &[Counts], way: &LookupMethod, program: &Program, lanes: usize) {
     let (n, wiring) = (counts.len(), Wiring::new(program));
     let [gates, ands] = [wiring.gates(), wiring.ands()].map(|each| (each * lanes) as u64);
     let cost = GarblingCost::of(n, [gates, ands], SetupConfig::default(), lattice(way));
@@ -160,7 +160,7 @@ fn rounds_are_few(counts: &[Counts], way: &Way, program: &Program, lanes: usize)
     assert!(online <= 3, "{online} rounds among {n}");
 }
 
-fn few(n: usize, way: &Way, program: &Program, lanes: usize, seed: u64) {
+fn few(n: usize, way: &LookupMethod, program: &Program, lanes: usize, seed: u64) {
     rounds_are_few(&agrees(n, way, program, lanes, seed), way, program, lanes);
 }
 
@@ -179,7 +179,7 @@ proptest! {
         n in 2_usize..11,
         seed in any::<u64>(),
     ) {
-        few(n, &Way::Transfers, &circuit(inputs, &recipe), lanes, seed);
+        few(n, &LookupMethod::Transfers, &circuit(inputs, &recipe), lanes, seed);
     }
 
     #[test]
@@ -200,9 +200,9 @@ proptest! {
 fn an_adder_among_any_number() {
     let program = adder(64);
     for n in [2, 3, 5, 10] {
-        few(n, &Way::Transfers, &program, 1 + n % 2, n as u64);
+        few(n, &LookupMethod::Transfers, &program, 1 + n % 2, n as u64);
     }
-    few(3, &Way::Transfers, &adder(200), 1, 7);
+    few(3, &LookupMethod::Transfers, &adder(200), 1, 7);
 }
 
 /// Every AND takes four ciphertexts of the ring of tests.
@@ -223,7 +223,7 @@ fn adders_and_random_circuits_among_six_to_ten() {
         let mut next = words(n as u64);
         let mut kind = || (next() as u8, next() as u16, next() as u16);
         let random = circuit(5, &(0..40).map(|_| kind()).collect::<Vec<_>>());
-        for way in [Way::Transfers, hops_by(Form::LeanTree, n), hops(n)] {
+        for way in [LookupMethod::Transfers, hops_by(Form::LeanTree, n), hops(n)] {
             few(n, &way, &adder(64), 1, n as u64);
             few(n, &way, &random, 1, n as u64);
         }
@@ -236,7 +236,7 @@ fn adders_and_random_circuits_among_six_to_ten() {
 fn an_adder_by_hops_among_sixty_four() {
     let start = std::time::Instant::now();
     let lattice = Lattice::derive(Operation::PrivateTables, Form::LeanTree, 64, P16).unwrap();
-    let way = Way::Hops(Arc::new(Ring::new(lattice).unwrap()));
+    let way = LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()));
     few(64, &way, &adder(64), 1, 64);
     println!("{:.1} s", start.elapsed().as_secs_f64());
 }
@@ -255,7 +255,7 @@ fn circuits_without_gates() {
     let x = g.input(2);
     let (not, one) = (g.not(x[1]), g.constant(true));
     g.output(&[x[1], x[0], not, one]);
-    agrees(3, &Way::Transfers, &g.finish(), 70, 1);
+    agrees(3, &LookupMethod::Transfers, &g.finish(), 70, 1);
 }
 
 /// What a party sends, in bits, as a formula in n: rows do not grow with it.
@@ -266,7 +266,7 @@ fn cost_of_garbling() {
     let (gates, ands, inputs) = (wiring.gates() as u64, wiring.ands() as u64, wiring.inputs() as u64);
     assert!(ands > 128);
     for n in [2, 3, 5] {
-        let counts = agrees(n, &Way::Transfers, &program, 1, 3);
+        let counts = agrees(n, &LookupMethod::Transfers, &program, 1, 3);
         let peers = n as u64 - 1;
         // k = 4: 32 bits of rows a position, tiles of 128
         let rows = |positions: u64| positions.next_multiple_of(128) * 32;
@@ -298,7 +298,7 @@ fn cost_of_garbling() {
 
 /// The formula by which the way of lookup is chosen gives the same costs as the meter.
 fn cost_is_that_of_the_meter(n: usize, form: Option<Form>, program: &Program) {
-    let way = form.map_or(Way::Transfers, |form| hops_by(form, n));
+    let way = form.map_or(LookupMethod::Transfers, |form| hops_by(form, n));
     let by = lattice(&way);
     let wiring = Wiring::new(program);
     let size = [wiring.gates() as u64, wiring.ands() as u64];
@@ -323,7 +323,8 @@ fn waits_are_those_of_the_meter() {
         let (harness, now) = Harness::distant(n, &PublicParameters::new("garbled waits"), delay);
         let ends = harness.act(|mut session| {
             session.phase("setup");
-            let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+            let mut garbler =
+                Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
             garbler.gmw().session().phase("preprocessing");
             let start = now();
             garbler.garble(&wiring, 1)?;
@@ -364,14 +365,15 @@ fn masked_inputs_are_uniform() {
     let seen = harness.recordings();
     harness
         .act(|session| {
-            let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+            let mut garbler =
+                Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
             let garbled = garbler.garble(&Wiring::new(&program), lanes)?;
             garbler.evaluate(garbled, &[(); 4].map(|()| GmwBit::zero(lanes)))
         })
         .into_iter()
         .for_each(|end| assert_eq!(end.unwrap().len(), 4));
     let bodies = |i: usize| {
-        let told = seen[i].of(divisi_core::testing::Way::Out, "divisi_mixed::gmw/output");
+        let told = seen[i].of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::gmw/output");
         told[0].frame.body.clone()
     };
     let e: Vec<u8> = bodies(0).iter().zip(bodies(1)).map(|(x, y)| x ^ y).collect();
@@ -392,7 +394,7 @@ fn masked_inputs_are_uniform() {
 /// What lookups by ciphertexts open, u = e + r, is uniform, though one e chooses all coefficients of a key.
 #[test]
 fn opened_indices_are_uniform() {
-    let Way::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
+    let LookupMethod::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
     let agreed = ring.parameters().describe(PublicParameters::new("uniform"));
     let harness = Harness::new(2, &agreed).patient();
     let seen = harness.recordings();
@@ -400,12 +402,12 @@ fn opened_indices_are_uniform() {
     harness
         .act(|session| {
             let gmw = Gmw::new(session, SetupConfig::default())?;
-            Garbler::new(gmw, Way::Hops(ring.clone()))?.garble(&wiring, 1)
+            Garbler::new(gmw, LookupMethod::Hops(ring.clone()))?.garble(&wiring, 1)
         })
         .into_iter()
         .for_each(|end| assert_eq!(end.unwrap().instances(), 1));
     let told = |seen: &divisi_core::testing::Recording| {
-        seen.of(divisi_core::testing::Way::Out, "divisi_mixed::open/open.tell")
+        seen.of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::open/open.tell")
     };
     let all: Vec<u8> = seen.iter().flat_map(told).flat_map(|seen| seen.frame.body).collect();
     // four lookups an AND, a bit a coefficient
@@ -427,13 +429,13 @@ fn what_does_not_fit_is_refused() {
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
     for (count, lanes) in [(3, 2), (4, 1), (4, 3)] {
-        refused(parties(2, &Way::Transfers, |garbler| {
+        refused(parties(2, &LookupMethod::Transfers, |garbler| {
             let garbled = garbler.garble(&wiring, 2)?;
             let inputs = vec![GmwBit::zero(lanes); count];
             garbler.evaluate(garbled, &inputs).map(drop)
         }));
     }
-    let other = Way::Hops(Arc::new(
+    let other = LookupMethod::Hops(Arc::new(
         Ring::new(
             Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap(),
         )

@@ -5,24 +5,24 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way as Sent, many, party};
+use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
 use divisi_mixed::{Gmw, GmwBit};
-use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 const PARTIES: usize = 3;
 
-fn ways() -> [Way; 2] {
+fn ways() -> [LookupMethod; 2] {
     let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, PARTIES, P16).unwrap();
-    [Way::Transfers, Way::Hops(Arc::new(Ring::new(lattice).unwrap()))]
+    [LookupMethod::Transfers, LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()))]
 }
 
 /// Set-up, a circuit garbled, inputs of two parties, outputs to two.
-fn whole(session: Session, way: &Way) -> Result<(), Abort> {
+fn whole(session: Session, way: &LookupMethod) -> Result<(), Abort> {
     let mut g = Build::new();
     let x = g.input(3);
     let (and, xor) = (g.and(x[0], x[1]), g.xor(x[1], x[2]));
@@ -41,13 +41,13 @@ fn whole(session: Session, way: &Way) -> Result<(), Abort> {
     Ok(())
 }
 
-fn harness(way: &Way) -> Harness {
+fn harness(way: &LookupMethod) -> Harness {
     let agreed = PublicParameters::new("garbled faults");
     Harness::new(
         PARTIES,
         &match way {
-            Way::Transfers => agreed,
-            Way::Hops(ring) => ring.parameters().describe(agreed),
+            LookupMethod::Transfers => agreed,
+            LookupMethod::Hops(ring) => ring.parameters().describe(agreed),
         },
     )
 }
@@ -69,7 +69,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
         let seen = harness.recordings();
         harness.act(|session| whole(session, way)).into_iter().for_each(|end| end.unwrap());
         for (number, seen) in (1..).zip(seen) {
-            let sent = seen.read().into_iter().filter(|seen| seen.way == Sent::Out);
+            let sent = seen.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
             let new = sent.map(|s| (w, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s)));
             steps.extend(new);
         }

@@ -3,13 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, Way as Sent, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session, mutants};
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
 use divisi_mpgc::parameters::{DIMENSION, MODULUS, PLAIN, ROW_BYTES};
 use divisi_mpgc::scheme::{Scheme, pack, unpack};
-use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
 
 const ROWS: &str = "divisi_mpgc::tree/rows";
@@ -33,7 +33,7 @@ fn program() -> Program {
 /// All outputs, learned by everybody, of zeros.
 fn whole(session: Session) -> Result<Vec<u64>, Abort> {
     let wiring = Wiring::new(&program());
-    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
     let garbled = garbler.garble(&wiring, 1)?;
     let all: Vec<PartyId> = PartyId::all(garbler.gmw().session().parties()).collect();
     let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
@@ -57,12 +57,12 @@ fn labels_that_return(without: Option<Check>) -> bool {
     let seen = harness.recording(party(2));
     let ends = harness.act(|session| {
         let scheme = Scheme::new(&session).unwrap();
-        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
         garbler.garble(&wiring, 1)?;
         Ok(scheme)
     });
     let scheme = ends.into_iter().next().unwrap().unwrap();
-    let told = seen.bodies(Sent::Out, party(1), ROWS).pop().unwrap();
+    let told = seen.bodies(MessageDirection::Out, party(1), ROWS).pop().unwrap();
     let row = |i: usize| {
         let mut row = vec![0; DIMENSION];
         assert!(unpack(&told[HEADER + i * ROW_BYTES..HEADER + (i + 1) * ROW_BYTES], &mut row));
@@ -90,7 +90,7 @@ fn outputs_of_another(without: Option<Check>) -> bool {
     let harness = harness(without);
     let seen = harness.recording(party(3));
     let ends = harness.act(|session| {
-        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, Way::Transfers)?;
+        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
         let garbled = garbler.garble(&Wiring::new(&program()), 1)?;
         let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
         garbler.gmw().output(&[party(1)], &outputs)?;
@@ -100,7 +100,7 @@ fn outputs_of_another(without: Option<Check>) -> bool {
     let mut sum: Vec<u8> = own.chunks(8).map(|bits| bits.iter().rev().fold(0, |b, x| b << 1 | x)).collect();
     for peer in [party(1), party(2)] {
         // masked inputs are opened to all; shares of outputs, if they come, come behind them
-        for body in seen.bodies(Sent::In, peer, "divisi_mixed::gmw/output").iter().skip(1) {
+        for body in seen.bodies(MessageDirection::In, peer, "divisi_mixed::gmw/output").iter().skip(1) {
             sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
         }
     }

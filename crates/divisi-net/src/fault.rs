@@ -10,7 +10,7 @@ use std::time::Duration;
 pub enum Loss {
     /// The peer closed the link in an orderly way before it sent what was expected.
     Closed,
-    /// The link broke: the peer died, its machine went away, or the network cut the line.
+    /// The link broke: the peer died, its machine went away, or the network cut the connection.
     Cut,
     /// The received bytes are not a frame of this protocol, or fail the authentication of TLS.
     Garbage,

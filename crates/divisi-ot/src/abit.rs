@@ -9,7 +9,7 @@ pub(crate) mod consistency;
 pub(crate) mod produce;
 pub(crate) mod shares;
 
-use crate::Kept;
+use crate::WipedVec;
 use crate::wipe;
 use divisi_core::PartyId;
 use zeroize::{Zeroize, Zeroizing};
@@ -23,8 +23,8 @@ pub struct AuthBits {
     me: PartyId,
     len: usize,
     bits: Vec<u64>,
-    macs: Vec<Kept<u128>>,
-    keys: Vec<Kept<u128>>,
+    macs: Vec<WipedVec<u128>>,
+    keys: Vec<WipedVec<u128>>,
 }
 
 impl AuthBits {
@@ -34,8 +34,8 @@ impl AuthBits {
         me: PartyId,
         len: usize,
         bits: Vec<u64>,
-        macs: Vec<Kept<u128>>,
-        keys: Vec<Kept<u128>>,
+        macs: Vec<WipedVec<u128>>,
+        keys: Vec<WipedVec<u128>>,
     ) -> AuthBits {
         let mut made = AuthBits { me, len, bits, macs, keys };
         made.truncate(len);
@@ -113,7 +113,7 @@ impl AuthBits {
     /// All parts, moved without a copy.
     #[must_use]
     pub fn into_rows(mut self) -> AuthRows {
-        let take = std::mem::take::<Vec<Kept<u128>>>;
+        let take = std::mem::take::<Vec<WipedVec<u128>>>;
         let (macs, keys) = (take(&mut self.macs), take(&mut self.keys));
         AuthRows { bits: Zeroizing::new(std::mem::take(&mut self.bits)), macs, keys }
     }
@@ -139,7 +139,7 @@ impl AuthBits {
             // shifted in two steps, because a shift by 64 at once is not allowed
             *out = word(first) >> shift | word(first + 1) << 1 << (63 - shift);
         }
-        let cut = |rows: &Kept<u128>| rows.get(from..to).map_or_else(Kept::default, Kept::from);
+        let cut = |rows: &WipedVec<u128>| rows.get(from..to).map_or_else(WipedVec::default, WipedVec::from);
         let (macs, keys) = (self.macs.iter().map(cut).collect(), self.keys.iter().map(cut).collect());
         AuthBits::from_rows(self.me, to - from, bits, macs, keys)
     }
@@ -150,9 +150,9 @@ pub struct AuthRows {
     /// Our bits, packed as [`AuthBits::bits`].
     pub bits: Zeroizing<Vec<u64>>,
     /// The MACs of our bits, by party index and position; empty at our own index.
-    pub macs: Vec<Kept<u128>>,
+    pub macs: Vec<WipedVec<u128>>,
     /// Our keys for the others' bits, in the same form.
-    pub keys: Vec<Kept<u128>>,
+    pub keys: Vec<WipedVec<u128>>,
 }
 
 impl Drop for AuthBits {

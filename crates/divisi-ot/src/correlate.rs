@@ -60,10 +60,10 @@ mod stream;
 mod wire;
 
 use crate::checks;
-use crate::hash::{CLASSES, Calls, Place, Tweak, TweakableHash};
+use crate::hash::{CLASSES, CallSeries, Calls, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
-use crate::{Kept, wipe};
+use crate::{WipedVec, wipe};
 pub use ahead::ProductsAhead;
 use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 pub use gadget::gadget;
@@ -96,7 +96,7 @@ struct Direction<'h> {
     /// The number of the next row.
     unit: u64,
     /// The inputs of the hash, for at most [`BATCH`] rows.
-    inputs: Kept<u128>,
+    inputs: WipedVec<u128>,
 }
 
 impl<'h> Direction<'h> {
@@ -108,9 +108,9 @@ impl<'h> Direction<'h> {
         [holder, maker]: [PartyId; 2],
         first: u64,
     ) -> Direction<'h> {
-        let place = Place::new(S::STEP + class, holder, maker);
+        let place = CallSeries::new(S::STEP + class, holder, maker);
         let calls = hash.calls(session, place, 1 << class);
-        Direction { calls, blocks, unit: first, inputs: Kept::zeros(BATCH) }
+        Direction { calls, blocks, unit: first, inputs: WipedVec::zeros(BATCH) }
     }
 
     /// The hashes of the next rows, at most [`BATCH`], after `offset` was added to each.
@@ -151,7 +151,7 @@ impl Setup {
         chooser: Option<PartyId>,
         payload: &P,
         values: &[P::Word],
-    ) -> Result<Kept<P::Word>, Abort> {
+    ) -> Result<WipedVec<P::Word>, Abort> {
         let class = self.class_of(session, pads, payload, values)?;
         let round = Round::taken(session, pads, chooser)?;
         session.observe(S::CHECK); // [K14] [G14]
@@ -218,9 +218,9 @@ impl Setup {
         class: u8,
         payload: &P,
         values: &[P::Word],
-    ) -> Result<Kept<P::Word>, Abort> {
+    ) -> Result<WipedVec<P::Word>, Abort> {
         let (hash, messages) = (TweakableHash::new(session), messages(payload, round.len));
-        let mut work = Work::new(session, &hash, round, class, payload, Kept::zeros(values.len()));
+        let mut work = Work::new(session, &hash, round, class, payload, WipedVec::zeros(values.len()));
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
                 work.send(self, session, rows, values)?;
@@ -250,7 +250,7 @@ struct Work<'w, S: Trust, P: Payload> {
     sending: Vec<Direction<'w>>,
     receiving: Vec<Direction<'w>>,
     /// Our shares.
-    out: Kept<P::Word>,
+    out: WipedVec<P::Word>,
     scratch: Scratch<P::Word>,
     body: Vec<u8>,
 }
@@ -262,7 +262,7 @@ impl<'w, S: Trust, P: Payload> Work<'w, S, P> {
         round: &'w Round<S>,
         class: u8,
         payload: &'w P,
-        out: Kept<P::Word>,
+        out: WipedVec<P::Word>,
     ) -> Self {
         let (me, blocks) = (session.me(), payload.blocks());
         let direction = |part: &Part, pair: [PartyId; 2]| {
@@ -309,7 +309,7 @@ impl<'w, S: Trust, P: Payload> Work<'w, S, P> {
 /// The rows of the directions that take part, removed from the pads so that they cannot be used again.
 struct Round<S: Trust> {
     len: usize,
-    bits: Kept<u64>,
+    bits: WipedVec<u64>,
     /// Whether our bits count.
     chooses: bool,
     own: Vec<(PartyId, Part)>,
@@ -324,7 +324,9 @@ impl<S: Trust> Round<S> {
         let (len, chooses) = (pads.len(), chooser.is_none_or(|chooser| chooser == me));
         let again = session.mutated(checks::G14);
         let take = |part: &mut Option<Part>| match part {
-            Some(part) if again => Some(Part { words: Kept::from(part.words.as_slice()), first: part.first }),
+            Some(part) if again => {
+                Some(Part { words: WipedVec::from(part.words.as_slice()), first: part.first })
+            }
             part => part.take(),
         };
         let (mut own, mut others) = (Vec::new(), Vec::new());
@@ -341,7 +343,7 @@ impl<S: Trust> Round<S> {
         }
         Ok(Round {
             len,
-            bits: Kept::from(pads.bits()),
+            bits: WipedVec::from(pads.bits()),
             chooses,
             own,
             others,

@@ -5,7 +5,7 @@ use crate::abit::produce::Bits;
 use crate::delta::Deltas;
 use crate::pads::{Checked, Pads, Part, Trust};
 use crate::softspoken::layout::Width;
-use crate::{AuthBits, Delta, Kept};
+use crate::{AuthBits, Delta, WipedVec};
 use divisi_core::{PartyId, Prg, Session};
 
 /// A party's copy of the dealer. It computes the correlations of all parties from a common seed (all but the
@@ -23,8 +23,8 @@ pub(crate) struct Dealer {
 /// One group of a party's columns: MACs and keys by party index.
 struct Dealt {
     bits: Vec<u64>,
-    macs: Vec<Option<Kept<u128>>>,
-    keys: Vec<Option<Kept<u128>>>,
+    macs: Vec<Option<WipedVec<u128>>>,
+    keys: Vec<Option<WipedVec<u128>>>,
 }
 
 impl Dealer {
@@ -69,7 +69,7 @@ impl Dealer {
         if width != Width::Pads {
             let dealt = self.rows(bits, false, None, |_, _| true);
             let own =
-                |rows: Vec<Option<Kept<u128>>>| rows.into_iter().map(Option::unwrap_or_default).collect();
+                |rows: Vec<Option<WipedVec<u128>>>| rows.into_iter().map(Option::unwrap_or_default).collect();
             drawn = Some(dealt.bits.clone());
             auth = AuthBits::from_rows(me, count, dealt.bits, own(dealt.macs), own(dealt.keys));
         }
@@ -100,7 +100,7 @@ impl Dealer {
         let dealt = self.rows(bits, true, drawn, makes);
         let first = self.dealt;
         self.dealt += bits.count().next_multiple_of(128) as u64;
-        let parts = |rows: Vec<Option<Kept<u128>>>| {
+        let parts = |rows: Vec<Option<WipedVec<u128>>>| {
             rows.into_iter().map(|words| words.map(|words| Part { words, first })).collect()
         };
         Pads::new(session, bits.count(), dealt.bits, parts(dealt.macs), parts(dealt.keys))
@@ -159,6 +159,6 @@ impl Dealer {
     }
 }
 
-fn vec_of(n: usize) -> Vec<Kept<u128>> {
-    (0..n).map(|_| Kept::default()).collect()
+fn vec_of(n: usize) -> Vec<WipedVec<u128>> {
+    (0..n).map(|_| WipedVec::default()).collect()
 }

@@ -51,7 +51,7 @@ pub fn units_of_a_key(targets: u64) -> u64 {
 
 /// A series of calls: those of one protocol step, from one party to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Place(u32);
+pub struct CallSeries(u32);
 
 /// Step numbers of this crate. `BASE`: base OTs from a first extension. `CHECKED` and `SEMI_HONEST`: pads of
 /// rows that passed the check, and of rows without a check; each has one step for each of [`CLASSES`] sizes
@@ -66,11 +66,11 @@ const _: () = assert!(SEMI_HONEST + CLASSES <= FIRST_STEP);
 /// The first step number that crates above may use.
 pub const FIRST_STEP: u8 = 16;
 
-impl Place {
+impl CallSeries {
     /// The calls of this step from one party to another.
     #[must_use]
-    pub fn new(step: u8, from: PartyId, to: PartyId) -> Place {
-        Place(u32::from_le_bytes([step, from.number(), to.number(), 0]))
+    pub fn new(step: u8, from: PartyId, to: PartyId) -> CallSeries {
+        CallSeries(u32::from_le_bytes([step, from.number(), to.number(), 0]))
     }
 
     /// The name of the key of one block of units: unique in a session.
@@ -79,7 +79,7 @@ impl Place {
     }
 }
 
-/// The call's number within its [`Place`] \[W12, W19\].
+/// The call's number within its [`CallSeries`] \[W12, W19\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tweak {
     /// The number of a gate, a triple or a position, below 2^56. No two calls at one place in a session have
@@ -93,7 +93,7 @@ impl Tweak {
     /// The word that the hash adds between the two permutations, for the first block; the number of a later
     /// block is added to it.
     #[inline]
-    fn word(self, place: Place) -> u128 {
+    fn word(self, place: CallSeries) -> u128 {
         u128::from(place.0 | u32::from(self.row) << 24) << 64 | u128::from(self.unit << 8)
     }
 }
@@ -126,7 +126,7 @@ impl TweakableHash {
     /// # Panics
     /// If a unit has no target, or more than [`TARGETS`].
     #[must_use]
-    pub fn calls(&self, session: &Session, place: Place, targets: u64) -> Calls<'_> {
+    pub fn calls(&self, session: &Session, place: CallSeries, targets: u64) -> Calls<'_> {
         session.meter().computational(remaining_bits(units_of_a_key(targets) * targets));
         Calls::new(&self.0, place, targets)
     }
@@ -137,7 +137,7 @@ impl TweakableHash {
 pub struct Calls<'a>(Keyed<'a, Aes>);
 
 impl<'a> Calls<'a> {
-    fn new(family: &'a Aes, place: Place, targets: u64) -> Calls<'a> {
+    fn new(family: &'a Aes, place: CallSeries, targets: u64) -> Calls<'a> {
         Calls(Keyed::new(family, place, units_of_a_key(targets)))
     }
 

@@ -69,7 +69,6 @@ mod delta;
 #[doc(hidden)]
 pub mod guarded;
 pub mod hash;
-pub mod kept;
 mod links;
 mod pads;
 pub mod partition;
@@ -81,14 +80,15 @@ pub mod softspoken;
 pub mod testing;
 pub mod vole;
 pub mod wipe;
+pub mod wiped;
 
 pub use abit::produce::Bits;
 pub use abit::shares::MacShares;
 pub use abit::{AuthBits, AuthRows};
 pub use delta::{Delta, lowest_bit};
-pub use kept::{Keep, Kept};
 pub use links::Links;
 pub use pads::{Checked, Pads, SemiHonest, Trust};
 pub use setup::{
     Base, FIELDS, RowsAhead, RowsReceived, SemiHonestAhead, Setup, SetupConfig, WideBits, WideShares,
 };
+pub use wiped::{PoolElement, WipedVec};

@@ -1,7 +1,7 @@
 //! Rows whose hashes are pads. Products of one party's bits with another's payloads are made from them
 //! ([`crate::correlate`]).
 
-use crate::Kept;
+use crate::WipedVec;
 use crate::checks;
 use crate::vole::VoleRows;
 use crate::wipe;
@@ -47,7 +47,7 @@ impl Trust for SemiHonest {
 
 /// The rows of one direction of a pair.
 pub(crate) struct Part {
-    pub(crate) words: Kept<u128>,
+    pub(crate) words: WipedVec<u128>,
     /// The number of the first row among all rows of its trees: the unit of its tweak.
     pub(crate) first: u64,
 }
@@ -58,11 +58,11 @@ impl Part {
     }
 
     pub(crate) fn copy(rows: &VoleRows) -> Part {
-        Part { first: rows.first(), words: Kept::from(rows.words()) }
+        Part { first: rows.first(), words: WipedVec::from(rows.words()) }
     }
 
     fn slice(&self, at: &Range<usize>) -> Part {
-        let words = self.words.get(at.clone()).map_or_else(Kept::default, Kept::from);
+        let words = self.words.get(at.clone()).map_or_else(WipedVec::default, WipedVec::from);
         Part { words, first: self.first + at.start as u64 }
     }
 }

@@ -13,8 +13,8 @@
 //! All loops read the items in order. Only the buckets' results are accessed at random places; they are
 //! smaller and stay in the cache.
 
-use crate::Kept;
-use crate::kept::Keep;
+use crate::WipedVec;
+use crate::wiped::PoolElement;
 use divisi_core::Prg;
 use std::ops::BitXor;
 
@@ -109,8 +109,8 @@ impl Partition {
     /// # Panics
     /// If there are fewer words than items.
     #[must_use]
-    pub fn firsts<T: Keep>(&self, words: &[T]) -> Kept<T> {
-        let mut firsts = Kept::<T>::zeros(self.firsts.len());
+    pub fn firsts<T: PoolElement>(&self, words: &[T]) -> WipedVec<T> {
+        let mut firsts = WipedVec::<T>::zeros(self.firsts.len());
         for t in &self.firsts {
             firsts[self.to[*t as usize] as usize] = words[*t as usize];
         }
@@ -119,7 +119,7 @@ impl Partition {
 
     /// For each item that is not the first one of its bucket, in order: the difference between its word and
     /// that of the bucket's first item. The words are bits, MACs, or keys.
-    pub fn differences<T: Keep + BitXor<Output = T>>(
+    pub fn differences<T: PoolElement + BitXor<Output = T>>(
         &self,
         firsts: &[T],
         words: &[T],

@@ -23,6 +23,7 @@ use aes::cipher::BlockCipherEncrypt;
 #[cfg(target_arch = "x86_64")]
 use divisi_field::counter::Counter;
 use divisi_field::kernel::vectorize;
+pub use layout::MAX_K;
 use layout::{Key, Layout, MOST, Piece, bit};
 use std::ops::Range;
 use tree::{Leaf, Leaves};
@@ -33,8 +34,6 @@ pub const TILE: usize = 128;
 /// The largest number of tiles in a chunk, which is one message. The streams of a chunk fit into the
 /// first-level cache, and calls of the cipher are long enough to be efficient.
 pub const CHUNK: usize = 128;
-/// The largest k.
-pub const MAX_K: u32 = 8;
 
 /// A stream, or a sum of streams, for the tiles of a chunk. It begins at a cache line, because registers that
 /// lie across two lines cost twice.

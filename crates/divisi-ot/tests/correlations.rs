@@ -2,7 +2,7 @@
 //! issue and header name; and what comes of broken messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Way, party, run};
+use divisi_core::testing::{Harness, MessageDirection, party, run};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_net::Fault;
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
@@ -43,7 +43,7 @@ fn shares_add_up_to_products_of_numbers() {
             let shares = setup.correlate(session, &mut pads, None, &numbers, &values)?;
             Ok((bits, values, shares))
         });
-        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>, divisi_ot::Kept<u64>), usize) -> u64| {
+        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>, divisi_ot::WipedVec<u64>), usize) -> u64| {
             views.iter().fold(0, |sum, view| (sum + u128::from(of(view, at))) % u128::from(modulus))
         };
         for at in 0..rows * count {
@@ -335,7 +335,8 @@ fn words_that_are_no_payload_do_not_leave() {
                 values[at] = word;
                 setup.correlate(&mut session, &mut pads, None, &payload, &values).map(drop)
             });
-            let sent: usize = recordings.iter().map(|seen| seen.of(Way::Out, PAYLOAD).len()).sum();
+            let sent: usize =
+                recordings.iter().map(|seen| seen.of(MessageDirection::Out, PAYLOAD).len()).sum();
             (ends, sent)
         };
         let last = 5 * payload.words() - 1;

@@ -6,7 +6,7 @@
 //! a session, and fails with all but 2^-8. With a hashed one all tries are made before anything is sent.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Way, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Coins, PublicParameters, Step, step};
 use divisi_field::Gf8;
 use divisi_ot::adversary::Deviation;
@@ -80,7 +80,7 @@ fn a_tossed_coin_is_nobodys_function() {
         });
         let coin = *ends[0].as_ref().unwrap();
         assert_eq!(Ok(coin), ends[1]);
-        let own: Vec<u8> = recording.bodies(Way::Out, party(2), TOSS.name).concat();
+        let own: Vec<u8> = recording.bodies(MessageDirection::Out, party(2), TOSS.name).concat();
         let view = hashed(&own);
         let lie = (0..).map(|j| Lie::number(i << 16 | j)).find(|lie| lie.passes(view)).unwrap();
         passed += u32::from(lie.passes(coin[0]));

@@ -5,7 +5,7 @@ pub use crate::local::{deal_all, run, run_over};
 use crate::deal;
 use crate::share::Byte;
 use crate::{Protocol, Rep3, Security, Trio};
-use divisi_core::testing::{Lab, Opened, Outputs};
+use divisi_core::testing::{Lab, OpenedOutputs, Outputs};
 use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, settle};
 
 /// An engine among three threads over links in memory.
@@ -26,7 +26,7 @@ impl Rep3Lab {
         &self,
         inputs: &[Vec<u8>],
         f: impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync,
-    ) -> Result<(Opened, Counts), Abort> {
+    ) -> Result<(OpenedOutputs, Counts), Abort> {
         let parts = deal_all(inputs);
         let mut results = run(|trio| self.party(trio, &parts, &f))?;
         let first = results.swap_remove(0);
@@ -48,7 +48,7 @@ impl Rep3Lab {
         mut trio: Trio,
         parts: &[Vec<deal::Part>; 3],
         f: &(impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync),
-    ) -> Result<(Opened, Counts), Abort> {
+    ) -> Result<(OpenedOutputs, Counts), Abort> {
         let mine = &parts[trio.me().index()];
         let inputs = mine.iter().map(|part| trio.input(part)).collect::<Result<Vec<_>, _>>()?;
         let mut rep = Rep3::new(trio, self.protocol, self.security);
@@ -73,7 +73,7 @@ impl Rep3Lab {
             .map(|(lanes, columns)| (0..*lanes).map(|l| std::array::from_fn(|i| columns[i][l])).collect())
             .collect();
         let counts = rep.trio().session().meter().read();
-        Ok((Opened { bytes: values, blocks }, counts))
+        Ok((OpenedOutputs { bytes: values, blocks }, counts))
     }
 }
 
@@ -84,7 +84,7 @@ impl Lab for Rep3Lab {
         &self,
         inputs: &[Vec<u8>],
         f: impl Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync,
-    ) -> Result<Opened, Abort> {
+    ) -> Result<OpenedOutputs, Abort> {
         self.metered(inputs, f).map(|(opened, _)| opened)
     }
 }

@@ -4,7 +4,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Blocks, Boolean, Convert, PartyId, ProgramRun, Step, settle};
-use divisi_rep3::adversary::harness::{Harness, failed_check, many, party};
+use divisi_rep3::adversary::harness::{TrioHarness, failed_check, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::sha3::permutation_program;
@@ -67,7 +67,7 @@ fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Res
 
 /// Both honest parties abort, because sigma is not zero.
 fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
-    let results = Harness::default().act(|trio| {
+    let results = TrioHarness::default().act(|trio| {
         let lies = trio.me() == corrupt;
         settled(trio, program, lanes, lies.then(|| lie.clone()))
     });
@@ -85,7 +85,7 @@ fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
 fn honest_parties_settle() {
     let program = program(9);
     for lanes in [1, 70, 600] {
-        let results = Harness::default().act(|trio| settled(trio, &program, lanes, None));
+        let results = TrioHarness::default().act(|trio| settled(trio, &program, lanes, None));
         assert!(results.iter().all(Result::is_ok), "{results:?}");
     }
 }
@@ -150,7 +150,7 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
     let program = permutation_program();
     let lanes = 4096;
     let messages = AtomicUsize::new(0);
-    let results = Harness::default().act(|trio| {
+    let results = TrioHarness::default().act(|trio| {
         if trio.me() != party(2) {
             return settled(trio, &program, lanes, None);
         }
@@ -208,10 +208,10 @@ fn a_lie_about_a_comparison_is_an_abort() {
         Ok(answers)
     };
     for differ in [false, true] {
-        let honest = Harness::default().act(|trio| compare(trio, differ, false));
+        let honest = TrioHarness::default().act(|trio| compare(trio, differ, false));
         assert!(honest.iter().all(|answer| *answer == Ok(vec![!differ, true])), "{honest:?}");
         for liar in PartyId::all(3) {
-            let results = Harness::default().act(|trio| {
+            let results = TrioHarness::default().act(|trio| {
                 let lies = trio.me() == liar;
                 compare(trio, differ, lies)
             });
@@ -222,7 +222,7 @@ fn a_lie_about_a_comparison_is_an_abort() {
             assert!(results.iter().any(|result| failed_check(result) == Some(checks::A7)), "{results:?}");
         }
     }
-    let empty = Harness::default().act(|trio| {
+    let empty = TrioHarness::default().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let none = e.random_blocks(0);
         e.are_zero(&[none])

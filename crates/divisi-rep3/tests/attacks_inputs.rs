@@ -5,7 +5,7 @@
 use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, PartyId, settle};
 use divisi_field::Gf128;
 use divisi_rep3::adversary::adaptive::{Lies, MULTIPLY, SIGMA, Z_PRIME, adapt, engine, multiply_and_open};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -65,7 +65,7 @@ fn requests() -> Vec<Request> {
 #[test]
 fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
     let requests = requests();
-    let results = Harness::default().act(|mut trio| {
+    let results = TrioHarness::default().act(|mut trio| {
         let me = trio.me().index();
         let mut verdicts = Vec::new();
         for request in &requests {
@@ -96,7 +96,7 @@ fn the_comparison_of_inputs_tells_the_third_nothing() {
             if differ {
                 dealt[corrupt.next(3).index()].second[0] ^= 1;
             }
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let seen = harness.recording(corrupt);
             let results = harness.act(|mut trio| {
                 let me = trio.me().index();
@@ -104,12 +104,15 @@ fn the_comparison_of_inputs_tells_the_third_nothing() {
             });
             let verdict = if differ { Agreement::SecretDiffers } else { Agreement::Agreed };
             assert!(results.iter().all(|r| *r == Ok(verdict)));
-            for (sent, got) in seen.of(Way::Out, DIGESTS).iter().zip(seen.of(Way::In, DIGESTS)) {
-                let same = seen.of(Way::In, DIGESTS).into_iter().find(|s| s.peer == sent.peer).unwrap();
+            for (sent, got) in
+                seen.of(MessageDirection::Out, DIGESTS).iter().zip(seen.of(MessageDirection::In, DIGESTS))
+            {
+                let same =
+                    seen.of(MessageDirection::In, DIGESTS).into_iter().find(|s| s.peer == sent.peer).unwrap();
                 assert_eq!(sent.frame.body, same.frame.body);
                 assert_eq!(got.frame.body.len(), 65);
             }
-            let verdicts = seen.of(Way::In, VERDICT);
+            let verdicts = seen.of(MessageDirection::In, VERDICT);
             assert!(verdicts.iter().all(|v| v.frame.body == [u8::from(differ), 0]));
         }
     }
@@ -120,13 +123,13 @@ fn the_comparison_of_inputs_tells_the_third_nothing() {
 fn digests_of_inputs_are_keyed() {
     let dealt = parts(b"a secret input..");
     let digests = || {
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
         harness.act(|mut trio| {
             let me = trio.me().index();
             trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
         });
-        let sent = seen.iter().flat_map(|s| s.of(Way::Out, DIGESTS));
+        let sent = seen.iter().flat_map(|s| s.of(MessageDirection::Out, DIGESTS));
         sent.map(|s| s.frame.body[32..64].to_vec()).collect::<std::collections::BTreeSet<_>>()
     };
     let (one, two) = (digests(), digests());
@@ -139,7 +142,7 @@ fn digests_of_inputs_are_keyed() {
 #[test]
 fn each_input_of_a_list_has_its_own_verdict() {
     let dealt = parts(b"x");
-    let results = Harness::default().act(|mut trio| {
+    let results = TrioHarness::default().act(|mut trio| {
         let me = trio.me().index();
         let part = Ok(&dealt[me]);
         let lacks = |at: usize, lack| if me == at { Err(lack) } else { part };
@@ -172,7 +175,7 @@ fn lists_that_differ_end_the_session() {
     let dealt = parts(b"x");
     for odd in 0..3 {
         for at in [0, 15, 31] {
-            let results = Harness::default().act(|mut trio| {
+            let results = TrioHarness::default().act(|mut trio| {
                 let me = trio.me().index();
                 let mut list = [5; 32];
                 list[at] ^= u8::from(me == odd);
@@ -192,7 +195,7 @@ fn lists_that_differ_end_the_session() {
 fn nonsense_for_a_verdict_is_a_refusal() {
     for body in [[200, 200], [3, 3], [3, 255], [2, 9], [1, 1]] {
         let dealt = parts(b"x");
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         for to in [party(2), party(3)] {
             harness.change(party(1), to, VERDICT, 0, move |sent| sent.copy_from_slice(&body));
         }
@@ -216,7 +219,7 @@ fn nonsense_for_a_verdict_is_a_refusal() {
 fn a_split_verdict_opens_nothing() {
     for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)].map(|(a, b)| (party(a), party(b))) {
         let dealt = parts(b"y");
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         let seen = PartyId::all(3).map(|p| harness.recording(p)).collect::<Vec<_>>();
         harness.change(from, to, VERDICT, 0, |sent| sent[0] = 1);
         let results = harness.act(|mut trio| {
@@ -229,7 +232,7 @@ fn a_split_verdict_opens_nothing() {
         });
         for p in PartyId::all(3).filter(|p| *p != from) {
             assert!(results[p.index()].is_err(), "{results:?}");
-            assert!(seen[p.index()].of(Way::Out, "divisi_rep3::open/open.bytes").is_empty());
+            assert!(seen[p.index()].of(MessageDirection::Out, "divisi_rep3::open/open.bytes").is_empty());
         }
     }
 }
@@ -252,7 +255,7 @@ fn tag_is_valid(e: &mut Rep3, difference: u128) -> Result<bool, Abort> {
 #[test]
 fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
     for difference in [0, 1 << 77] {
-        let honest = Harness::default().act(|trio| tag_is_valid(&mut engine(trio), difference));
+        let honest = TrioHarness::default().act(|trio| tag_is_valid(&mut engine(trio), difference));
         assert!(honest.iter().all(|r| *r == Ok(difference == 0)));
         let steps: [&[&str]; 4] = [&[MULTIPLY], &[Z_PRIME], &[SIGMA], &[MULTIPLY, SIGMA]];
         for steps in steps {
@@ -263,7 +266,7 @@ fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
                     }
                 })
             };
-            let results = adapt(Harness::default(), lies, |e| tag_is_valid(e, difference));
+            let results = adapt(TrioHarness::default(), lies, |e| tag_is_valid(e, difference));
             assert!(results[1..].iter().all(Result::is_err), "{steps:?}: {results:?}");
             assert!(results[1..].iter().any(|r| failed_check(r) == Some(checks::A7)) || results[0].is_err());
         }
@@ -273,7 +276,7 @@ fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
             (party(1), party(3), "divisi_rep3::open/open.digest"),
         ] {
             for nth in 0..3 {
-                let harness = Harness::default();
+                let harness = TrioHarness::default();
                 harness.change(from, to, step, nth, |body| body[0] ^= 1);
                 let results = harness.act(|trio| tag_is_valid(&mut engine(trio), difference));
                 assert!(!results.contains(&Ok(difference != 0)), "{step}: {results:?}");
@@ -286,7 +289,7 @@ fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
 /// (1.18).
 #[test]
 fn semi_honest_values_are_not_settled_with_active_security() {
-    let results = Harness::default().act(|trio: Trio| {
+    let results = TrioHarness::default().act(|trio: Trio| {
         let mut weak = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
         let mut x = weak.random_bytes(3)?;
         weak.sbox(Direction::Encrypt, &mut [&mut x])?;
@@ -312,7 +315,7 @@ fn a_split_masked_opening_shifts_nothing() {
     const OPENED: &str = "divisi_rep3::open/open.bytes";
     for liar in [1, 2, 3].map(party) {
         let dealt = parts(b"what stays as it is");
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         // towards the next a false component, and the same error once more where it would have to be covered
         // up
         let ids = [MASKED, OPENED].map(|step| divisi_core::Step::new(step).id);
@@ -352,7 +355,7 @@ fn an_opening_to_one_party_is_right_or_none() {
         ] {
             for byte in [0, 7, 19] {
                 let dealt = parts(secret);
-                let harness = Harness::default();
+                let harness = TrioHarness::default();
                 harness.change(liar, to, step, 0, move |body| body[byte] ^= 0x80);
                 let results = harness.act(|mut trio| {
                     let part = &dealt[trio.me().index()];
@@ -378,7 +381,7 @@ fn no_bit_of_an_opening_can_be_turned() {
             if bit % 7 != from.index() {
                 continue;
             }
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             harness.change(from, to, "divisi_rep3::open/open.bytes", 0, move |body| {
                 body[bit / 8] ^= 1 << (bit % 8)
             });

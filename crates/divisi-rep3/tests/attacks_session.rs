@@ -6,7 +6,7 @@ use divisi_core::{Abort, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf64, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, links, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, links, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ fn session(trio: Trio) -> Result<bool, Abort> {
 }
 
 fn record() -> Sent {
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let recordings = harness.recordings();
     assert!(harness.act(session).iter().all(|r| *r == Ok(true)));
     sent(&recordings)
@@ -43,7 +43,7 @@ fn no_message_of_one_session_passes_in_another() {
     assert!(positions.len() > 80);
     many(positions.len(), 8, |i| {
         let at = positions[i];
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         place(&harness, at, Operator::Replay, 0, &old[&(at.from, at.to)]);
         let results = harness.act(session);
         assert!(results[at.to.index()].is_err(), "{at:?}");
@@ -67,7 +67,7 @@ fn nothing_random_occurs_twice() {
         Ok::<_, Abort>((e.into_trio(), [value, coin, kept.first.clone(), kept.second.clone()]))
     };
     let drawn = many(1000, 6, |_| {
-        let results = Harness::default().act(|mut trio| {
+        let results = TrioHarness::default().act(|mut trio| {
             let id = trio.session().id().as_bytes().to_vec();
             let strand = trio.session().strand()?;
             let (next, prev) = (trio.me().next(3), trio.me().prev(3));
@@ -101,7 +101,7 @@ fn a_split_broadcast_is_noticed_at_once() {
     ];
     for (from, to) in links() {
         for (step, byte, check) in broadcasts {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let honest = harness.recording(to);
             harness.change(from, to, step, 0, move |body| body[byte] ^= 1);
             let results = harness.act(session);
@@ -119,7 +119,7 @@ fn a_split_broadcast_is_noticed_at_once() {
             }
             assert!(results.iter().all(Result::is_err), "{from} -> {to}: {step}");
             // nothing of the verification was said
-            assert!(honest.of(Way::Out, "divisi_rep3::random/coin.share").is_empty());
+            assert!(honest.of(MessageDirection::Out, "divisi_rep3::random/coin.share").is_empty());
         }
     }
 }
@@ -145,7 +145,7 @@ fn a_different_parameter_ends_the_start() {
         for other in &others {
             let parameters =
                 [1, 2, 3].map(|p| if party(p) == odd { other.clone() } else { base("rep3", usual) });
-            let results = Harness::default().act_each(&parameters, |_| {}, |_| Ok(()));
+            let results = TrioHarness::default().act_each(&parameters, |_| {}, |_| Ok(()));
             for (p, result) in PartyId::all(3).zip(&results) {
                 match result {
                     Err(Abort::Disagreement { peer, step, what }) => {
@@ -174,7 +174,7 @@ fn a_different_parameter_ends_the_start() {
 #[test]
 fn security_parameters_are_what_they_are() {
     assert_eq!((Gf64::BITS, Gf128::BITS), (64, 128));
-    let results = Harness::default().act(|mut trio| {
+    let results = TrioHarness::default().act(|mut trio| {
         let fixed = trio.barrier()?;
         let coin = trio.coin(&fixed)?.bytes();
         let id = *trio.session().id().as_bytes();
@@ -215,7 +215,7 @@ fn malformed_messages_name_their_sender() {
     for (name, change) in changes {
         for from in [1, 2, 3].map(party) {
             let to = from.prev(3);
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             harness.change(from, to, THIRD, 0, change);
             let results = harness.act(sbox);
             match &results[to.index()] {

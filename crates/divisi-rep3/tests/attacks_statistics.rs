@@ -5,7 +5,7 @@
 use divisi_core::testing::small;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
 use divisi_field::Plane;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 use divisi_rep3::adversary::lookups::{self, opening, sets};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
@@ -80,7 +80,7 @@ fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2]
 }
 
 fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R> {
-    Harness::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
+    TrioHarness::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
 }
 
 /// A message of this many planes in tiles of up to 512 lanes: one sample a lane.
@@ -132,7 +132,7 @@ fn everything_is_uniform(n: usize) {
     }
 
     // F_zero on planes: what an S-box layer sends when all its inputs are zero
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let sent = harness.recording(party(2));
     harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::SemiHonest);
@@ -141,7 +141,7 @@ fn everything_is_uniform(n: usize) {
     });
     for step in ["divisi_rep3::sbox::gf8_circuit/x3", "divisi_rep3::sbox::gf8_circuit/x14 x15"] {
         let planes = if step.ends_with("x3") { 8 } else { 16 };
-        let samples = lanes_of(&sent.of(Way::Out, step)[0].frame.body, planes, n);
+        let samples = lanes_of(&sent.of(MessageDirection::Out, step)[0].frame.body, planes, n);
         assert_eq!(samples.len(), n);
         uniform("F_zero on planes", &samples, planes);
     }
@@ -169,7 +169,7 @@ fn everything_is_uniform(n: usize) {
 /// it; and what a party holds of their one-hot vectors.
 fn lookups_are_uniform(n: usize) {
     for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
         let held = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
@@ -188,7 +188,7 @@ fn lookups_are_uniform(n: usize) {
                 .enumerate()
                 .map(|(p, recording)| {
                     let next = party(p as u8 + 1).next(3);
-                    let sent = recording.of(Way::Out, opening(protocol));
+                    let sent = recording.of(MessageDirection::Out, opening(protocol));
                     let body = sent.into_iter().filter(|s| s.peer == next).nth(layer).unwrap().frame.body;
                     lanes_of(&body, planes, n)
                 })
@@ -289,7 +289,7 @@ fn tags_of_several_blocks_pass_as_often_as_the_bound_says() {
     const GROUPS: usize = 4_096;
     for blocks in [1, 3] {
         let fits = || {
-            let answers = Harness::default().act(|trio: Trio| {
+            let answers = TrioHarness::default().act(|trio: Trio| {
                 small::begin(4);
                 let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
                 let mut groups = Vec::with_capacity(GROUPS + 1);

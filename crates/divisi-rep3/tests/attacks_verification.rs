@@ -6,7 +6,7 @@ use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
 use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
-use divisi_rep3::adversary::harness::{Harness, LIMIT, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{LIMIT, MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::planes;
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -22,7 +22,7 @@ const OPENED: &str = "divisi_rep3::open/open.bytes";
 fn sigma_is_uniform(runs: usize) {
     let error = Gf128(0x0123_4567_89ab_cdef);
     let seen = many(runs, 4, |_| {
-        let (sigma, c, results) = opened_sigma(Harness::default(), error).unwrap();
+        let (sigma, c, results) = opened_sigma(TrioHarness::default(), error).unwrap();
         assert!(results.iter().all(Result::is_err));
         assert!(results[1..].iter().any(|r| failed_check(r) == Some(checks::A7)) || results[0].is_err());
         (sigma, sigma * c.inverse())
@@ -45,7 +45,7 @@ fn sigma_is_uniform(runs: usize) {
 fn the_same_error_opens_a_uniform_sigma() {
     sigma_is_uniform(1 << 10);
     for _ in 0..50 {
-        let (sigma, _, results) = opened_sigma(Harness::default(), Gf128::ZERO).unwrap();
+        let (sigma, _, results) = opened_sigma(TrioHarness::default(), Gf128::ZERO).unwrap();
         assert_eq!(sigma, Gf128::ZERO);
         assert!(results.iter().all(|r| *r == Ok(true)));
     }
@@ -76,13 +76,14 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
     for liar in [1, 2, 3].map(party) {
         let victim = liar.next(3);
         for nth in 0..2 {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let honest = harness.recording(victim);
             harness.change(liar, victim, OPENED, nth, |body| body[2] ^= 0x10);
             let results = harness.act(open_and_verify);
             assert_eq!(failed_check(&results[victim.index()]), Some(checks::A1));
             assert!(
-                honest.of(Way::Out, BARRIER).is_empty() && honest.of(Way::Out, adaptive::MULTIPLY).is_empty()
+                honest.of(MessageDirection::Out, BARRIER).is_empty()
+                    && honest.of(MessageDirection::Out, adaptive::MULTIPLY).is_empty()
             );
             assert!(results.iter().all(Result::is_err));
         }
@@ -123,7 +124,7 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     ];
     many(before_coins.len(), 3, |i| {
         let (program, step, nth, coins_before) = before_coins[i];
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         // the party it owes the message to loses patience first
         [liar, liar.next(3)].into_iter().for_each(|p| harness.patience(p, 6 * LIMIT));
         let seen = harness.recording(liar);
@@ -133,7 +134,7 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
             if count > nth { vec![] } else { vec![frame] }
         });
         let results = harness.act(program);
-        assert_eq!(seen.of(Way::In, COIN).len(), coins_before, "{step}");
+        assert_eq!(seen.of(MessageDirection::In, COIN).len(), coins_before, "{step}");
         assert!(
             matches!(
                 &results[victim.index()],
@@ -156,10 +157,10 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
         e.vectors(2, 2, 3).map(|_| true)
     };
     let honest = |play: &(dyn Fn(Trio) -> Result<bool, Abort> + Sync)| {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recording = harness.recording(party(1));
         assert!(harness.act(play).iter().all(|r| *r == Ok(true)));
-        recording.of(Way::Out, COIN).len()
+        recording.of(MessageDirection::Out, COIN).len()
     };
     let programs: [&(dyn Fn(Trio) -> Result<bool, Abort> + Sync); 2] = [&verification, &sbox];
     for play in programs {
@@ -167,14 +168,15 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
         assert!(coins >= 4);
         for (nth, liar) in (0..coins).flat_map(|nth| [1, 2, 3].map(|p| (nth, party(p)))) {
             let victim = liar.next(3);
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recording = harness.recording(victim);
             harness.change(liar, victim, COIN, nth, |body| body[7] ^= 1);
             let results = harness.act(play);
             assert_eq!(failed_check(&results[victim.index()]), Some(checks::A4), "coin {nth}: {results:?}");
             assert!(results.iter().all(Result::is_err));
             // after its own share of that coin: the digest, and one Reshare to its previous
-            let sent: Vec<_> = recording.read().into_iter().filter(|s| s.way == Way::Out).collect();
+            let sent: Vec<_> =
+                recording.read().into_iter().filter(|s| s.way == MessageDirection::Out).collect();
             let coin = divisi_core::Step::new(COIN).id;
             let at = sent.iter().enumerate().filter(|(_, s)| s.frame.step == coin).nth(nth).unwrap().0;
             assert!(sent.len() - at <= 3, "coin {nth}: {}", sent.len() - at);
@@ -199,7 +201,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
     };
     let lengths: Vec<usize> = (1..=9).chain([15, 16, 17, 31, 32, 33, 63, 64, 65]).collect();
     many(lengths.len(), 4, |i| {
-        let results = Harness::default().act(|trio| {
+        let results = TrioHarness::default().act(|trio| {
             let corrupt = trio.me() == party(1);
             let mut e = engine(trio);
             if corrupt {
@@ -214,7 +216,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
     for (protocol, last) in [(Protocol::Gf4Circuit, "outer"), (Protocol::Gf8Circuit, "x254")] {
         many(bytes_and_lanes.len(), 2, |i| {
             let (bytes, lanes) = bytes_and_lanes[i];
-            let results = Harness::default().act(|trio| {
+            let results = TrioHarness::default().act(|trio| {
                 let corrupt = trio.me() == party(1);
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 if corrupt {
@@ -235,7 +237,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
 
 #[test]
 fn a_thousand_checks_have_a_thousand_coins() {
-    let coins = Harness::default().act(|mut trio| {
+    let coins = TrioHarness::default().act(|mut trio| {
         let one = |trio: &mut Trio| {
             let fixed = trio.barrier()?;
             Ok::<_, Abort>(trio.coin(&fixed)?.bytes())
@@ -257,7 +259,7 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     let hashed = |error: u64| blake3::hash(&error.to_le_bytes()).as_bytes()[0];
     let tries = (1_u64..).position(|error| missed(hashed(error), error)).unwrap();
     assert!(tries < 1 << 13, "grinding took {tries} tries"); // fails with probability e^-32
-    let tossed = Harness::default().act(|mut trio| {
+    let tossed = TrioHarness::default().act(|mut trio| {
         let fixed = trio.barrier()?;
         (0..2048).map(|_| Ok(trio.coin(&fixed)?.bytes()[0])).collect::<Result<Vec<u8>, Abort>>()
     });
@@ -266,7 +268,7 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     assert!(hits < 32, "{hits} of 2048"); // 8 expected
     // each party's silence is enough to have no coin
     for silent in [1, 2, 3].map(party) {
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         let coin = divisi_core::Step::new(COIN).id;
         harness.hand(
             silent,
@@ -282,7 +284,7 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
 }
 
 /// An attack on an S-box and its verification over one secret or another.
-type Attack = (&'static str, fn(&Harness), fn(&mut Rep3), bool);
+type Attack = (&'static str, fn(&TrioHarness), fn(&mut Rep3), bool);
 
 const ATTACKS: [Attack; 6] = [
     ("a guess in the first product", |_| (), |e| lie(e, "divisi_rep3::sbox::gf4_circuit/a_h a_l"), false),
@@ -315,7 +317,7 @@ fn lie(e: &mut Rep3, step: &'static str) {
 /// Run one attack over one secret; what the adversary saw.
 fn attacked(attack: &Attack, secret: u8) -> Features {
     let parts: [Part; 3] = deal_all(&[vec![secret; 8]]).map(|mut parts| parts.remove(0));
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let seen = harness.recording(party(1));
     attack.1(&harness);
     let results = harness.act(|mut trio| {
@@ -339,7 +341,8 @@ fn attacked(attack: &Attack, secret: u8) -> Features {
     // what an opening shows is the sum of what is seen and what is held
     let mut all = features(&seen, &results);
     if attack.3 {
-        let opened = seen.of(Way::In, OPENED)[0].frame.body[0] ^ parts[0].first[0] ^ parts[0].second[0];
+        let opened =
+            seen.of(MessageDirection::In, OPENED)[0].frame.body[0] ^ parts[0].first[0] ^ parts[0].second[0];
         all.push(((1, 0), usize::from(opened & 0xf)));
     }
     all

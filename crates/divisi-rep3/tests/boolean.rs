@@ -174,7 +174,7 @@ fn hmac_of_wycheproof() {
         .step_by(3)
         .collect();
     assert!(tests.len() >= 40, "{}", tests.len());
-    let cases: Vec<suite::Tagged> =
+    let cases: Vec<suite::KeyAndMessage> =
         tests.iter().map(|(_, test)| (test.key.to_vec(), test.msg.to_vec())).collect();
     for lab in labs() {
         let hash = Hash::from_name("sha256").unwrap();

@@ -5,7 +5,7 @@
 
 use divisi_core::{Abort, Bytes, Direction, Pending, settle};
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
 
 /// What is owed cannot be forgotten on the way: neither by resuming nor by taking the engine apart.
@@ -22,29 +22,29 @@ fn debts_cannot_be_forgotten() {
         let verified = settle(e, pending)?;
         e.trio().open(&verified).map(drop)
     }
-    let linear = Harness::default().act(|trio| {
+    let linear = TrioHarness::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         settled_linear(&mut e, x)
     });
-    let resumed = Harness::default().act(|trio| {
+    let resumed = TrioHarness::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         let pending = e.close(x);
         let x = pending.resume(&mut e);
         settled_linear(&mut e, x)
     });
-    let apart = Harness::default().act(|trio| {
+    let apart = TrioHarness::default().act(|trio| {
         let (e, x) = owing(trio)?;
         let mut e = engine(e.into_trio());
         settled_linear(&mut e, x)
     });
     // closed, and used again beside the pending value
-    let copied = Harness::default().act(|trio| {
+    let copied = TrioHarness::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
         settled_linear(&mut e, x)
     });
     // the same, with something linear resumed in between
-    let mixed = Harness::default().act(|trio| {
+    let mixed = TrioHarness::default().act(|trio| {
         let mut e = engine(trio);
         let harmless = e.random_bytes(3)?;
         let harmless = e.close_linear(vec![harmless])?;
@@ -56,13 +56,13 @@ fn debts_cannot_be_forgotten() {
         let verified = settle(&mut e, pending)?;
         e.trio().open(&verified).map(drop)
     });
-    let nothing = Harness::default().act(|trio| {
+    let nothing = TrioHarness::default().act(|trio| {
         let mut e = engine(trio);
         let pending = e.close(());
         settle(&mut e, pending).map(drop)
     });
     // closed, computed on, and only what came of it settled
-    let beside = Harness::default().act(|trio| {
+    let beside = TrioHarness::default().act(|trio| {
         let (mut e, mut x) = owing(trio)?;
         let _pending = e.close(x.clone());
         e.sbox(Direction::Decrypt, &mut x.iter_mut().collect::<Vec<_>>())?;
@@ -70,20 +70,20 @@ fn debts_cannot_be_forgotten() {
         settle(&mut e, pending).map(drop)
     });
     // closed, and used again in another engine of the strand
-    let after = Harness::default().act(|trio| {
+    let after = TrioHarness::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
         settled_linear(&mut engine(e.into_trio()), x)
     });
     // closed, and the strand begun again
-    let anew = Harness::default().act(|trio| {
+    let anew = TrioHarness::default().act(|trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
         let trio = Trio::new(e.into_trio().into_session())?;
         settled_linear(&mut engine(trio), x)
     });
     // paid for by what another strand owes
-    let elsewhere = Harness::default().act(|mut trio| {
+    let elsewhere = TrioHarness::default().act(|mut trio| {
         let other = trio.session().strand()?;
         let (mut two, y) = owing(Trio::new(other)?)?;
         let theirs = two.close(y);
@@ -102,7 +102,7 @@ fn debts_cannot_be_forgotten() {
 #[test]
 fn openings_are_owed_when_resumed() {
     for linear in [false, true] {
-        let results = Harness::default().act(|trio| {
+        let results = TrioHarness::default().act(|trio| {
             let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
             e.prepare(1, 1, 8)?;
             let mut x = e.public(&[0; 8]);
@@ -118,7 +118,7 @@ fn openings_are_owed_when_resumed() {
 /// What is linear in verified values stays so when it is resumed, and closed with nothing else.
 #[test]
 fn what_is_linear_stays_so_when_resumed() {
-    let results = Harness::default().act(|trio| {
+    let results = TrioHarness::default().act(|trio| {
         let mut e = engine(trio);
         let x = e.random_bytes(3)?;
         let x = e.close_linear(vec![x])?.resume(&mut e);
@@ -134,7 +134,7 @@ fn what_is_linear_stays_so_when_resumed() {
 #[test]
 fn openings_of_another_strand_are_not_forgotten() {
     for join in [false, true] {
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         harness.change(party(1), party(2), "divisi_rep3::sbox::lut256/c", 0, |body| body[0] ^= 1);
         let results = harness.act(|mut trio: Trio| {
             let other = trio.session().strand()?;
@@ -162,7 +162,7 @@ fn openings_of_another_strand_are_not_forgotten() {
 /// What is settled together is settled: the engine continues.
 #[test]
 fn joined_values_are_all_paid() {
-    let results = Harness::default().act(|trio| {
+    let results = TrioHarness::default().act(|trio| {
         let mut e = engine(trio);
         let mut closed = Vec::new();
         for _ in 0..2 {
@@ -183,7 +183,7 @@ fn joined_values_are_all_paid() {
 #[test]
 fn a_pipeline_is_settled_in_order() {
     let play = |right: bool| {
-        Harness::default().act(move |trio| {
+        TrioHarness::default().act(move |trio| {
             let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
             let chunk = |e: &mut Rep3| {
                 e.prepare(1, 1, 9)?;

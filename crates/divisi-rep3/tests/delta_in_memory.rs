@@ -7,7 +7,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, once, pairs};
 use divisi_core::{Abort, Boolean, Convert, ProgramRun, step};
 use divisi_rep3::adversary::Lie;
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Ahead, Bit, Protocol, Rep3, Rounds, Security, Trio};
@@ -89,7 +89,7 @@ fn search(seed: u8, liar: Option<(u8, Lie)>, course: Course) -> Vec<String> {
     let needle: &'static Needle = Box::leak(Box::new(Needle::new(seed, true)));
     let (program, parts) = (program(), deal_all(&vec![vec![0x5a; 3]; 10]));
     let (all, wrong) = (Barrier::new(3), Mutex::new(Vec::new()));
-    let ends = Harness::default().act(|mut trio| {
+    let ends = TrioHarness::default().act(|mut trio| {
         let me = trio.me();
         trio.plant_delta(needle);
         if let Some((liar, lie)) = liar

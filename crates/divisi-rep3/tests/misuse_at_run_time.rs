@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::{Byte, OneHots, Protocol, Rep3, Security, Trio};
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ const LANES: usize = 5;
 
 /// All three do this, and all three are told that it is misuse; nothing of it was opened.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(f);
     for result in &results {
@@ -23,7 +23,7 @@ fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     }
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
     for recording in &recordings {
-        assert!(OPENINGS.iter().all(|step| recording.of(Way::Out, step).is_empty()), "{what}");
+        assert!(OPENINGS.iter().all(|step| recording.of(MessageDirection::Out, step).is_empty()), "{what}");
     }
 }
 
@@ -67,7 +67,8 @@ fn vectors_serve_the_layer_for_which_they_were_made() {
                 one_layer(&mut e, 2, vectors)
             });
         }
-        let made = Harness::default().patient().act(|trio| Ok(engine(trio).vectors(1, 2, LANES)?.remove(0)));
+        let made =
+            TrioHarness::default().patient().act(|trio| Ok(engine(trio).vectors(1, 2, LANES)?.remove(0)));
         let made: Vec<_> = made.into_iter().map(|made| Mutex::new(Some(made.unwrap()))).collect();
         is_misuse("another session", |trio| {
             let vectors = made[trio.me().index()].lock().unwrap().take().unwrap();
@@ -277,7 +278,7 @@ fn a_byte_of_a_chain_is_no_value() {
             });
         }
     }
-    let results = Harness::default().patient().act(|trio| {
+    let results = TrioHarness::default().patient().act(|trio| {
         let (mut e, [x, y]) = chain(trio, Security::Malicious)?;
         let finished = e.public(&[0; LANES]);
         assert!(x.gather(&[0]).is_none() && x.prefix(1).is_none());
@@ -300,7 +301,7 @@ fn a_chain_that_cannot_be_verified_is_never_opened() {
 /// The control: what the programs above get wrong, done right, in the same words.
 #[test]
 fn a_chain_that_is_finished_is_a_value() {
-    let results = Harness::default().patient().act(|trio| {
+    let results = TrioHarness::default().patient().act(|trio| {
         let (mut e, mut x) = chain(trio, Security::Malicious)?;
         let key = e.public(&[9]);
         e.linear(&Matrix([[2, 1], [1, 1]]), &mut x)?;
@@ -324,7 +325,7 @@ fn a_layer_of_another_protocol_ends_the_chain() {
     let values = [[0, 1, 0x53, 0xfe, 7], [9, 8, 0x63, 0x52, 0xff]];
     for protocol in LOOKUPS {
         for security in [Security::SemiHonest, Security::Malicious] {
-            let results = Harness::default().patient().act(|trio| {
+            let results = TrioHarness::default().patient().act(|trio| {
                 let mut e = Rep3::new(trio, Protocol::Lut256Additive, security);
                 let mut x = values.map(|values| e.public(&values));
                 e.sbox(Direction::Encrypt, &mut x.each_mut())?;

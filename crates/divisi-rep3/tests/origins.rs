@@ -10,7 +10,7 @@ use divisi_core::{
 };
 use divisi_net::memory;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Security, Trio};
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ const USES: [(&str, Use); 15] = [
 #[test]
 fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
     for (name, uses) in USES {
-        let results = Harness::default().patient().act(|mut trio| {
+        let results = TrioHarness::default().patient().act(|mut trio| {
             let mut two = engine(Trio::new(trio.session().strand()?)?);
             let mut one = engine(trio);
             let x = wrong(&mut two)?;
@@ -134,7 +134,7 @@ fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
 #[test]
 fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
     for before in [0, 1] {
-        let results = Harness::default().patient().act(|mut trio| {
+        let results = TrioHarness::default().patient().act(|mut trio| {
             let mut two = engine(Trio::new(trio.session().strand()?)?);
             let mut one = engine(trio);
             for _ in 0..before {
@@ -155,7 +155,7 @@ fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
 /// closed before it is settled.
 #[test]
 fn what_is_closed_and_not_settled_does_not_leave() {
-    let results = Harness::default().patient().act(|mut trio| {
+    let results = TrioHarness::default().patient().act(|mut trio| {
         let mut two = engine(Trio::new(trio.session().strand()?)?);
         let mut one = engine(trio);
         let y = right(&mut one)?;
@@ -175,7 +175,7 @@ fn what_is_closed_and_not_settled_does_not_leave() {
 #[test]
 fn a_byte_without_active_security_is_refused_wherever_it_goes() {
     for (name, uses) in USES {
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let mut curious = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
             let x = wrong(&mut curious)?;
             let pending = curious.close(x);
@@ -190,7 +190,7 @@ fn a_byte_without_active_security_is_refused_wherever_it_goes() {
 #[test]
 fn a_settled_or_pending_value_without_active_security_stays_one() {
     for settle_before in [true, false] {
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let mut curious = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
             let x = wrong(&mut curious)?;
             let pending = curious.close(vec![x]);
@@ -232,7 +232,7 @@ fn blocks_and_bits_of_another_strand_are_refused() {
         }),
     ];
     for (name, uses) in blocks {
-        let results = Harness::default().patient().act(|mut trio| {
+        let results = TrioHarness::default().patient().act(|mut trio| {
             let mut two = engine(Trio::new(trio.session().strand()?)?);
             lies(&mut two);
             let x = two.random_blocks(LANES);
@@ -261,7 +261,7 @@ fn blocks_and_bits_of_another_strand_are_refused() {
         }),
     ];
     for (name, uses) in bits {
-        let results = Harness::default().patient().act(|mut trio| {
+        let results = TrioHarness::default().patient().act(|mut trio| {
             let mut two = engine(Trio::new(trio.session().strand()?)?);
             let x = wrong(&mut two)?;
             let [bit, ..]: [Bit; 8] = two.convert(x)?;
@@ -324,7 +324,7 @@ fn a_pending_value_of_another_session_is_refused() {
 /// the outputs of strands.
 #[test]
 fn what_is_settled_serves_every_strand_of_its_session() {
-    let results = Harness::default().patient().act(|mut trio| {
+    let results = TrioHarness::default().patient().act(|mut trio| {
         let mut two = engine(Trio::new(trio.session().strand()?)?);
         let mut one = engine(trio);
         let key = right(&mut one)?;
@@ -339,7 +339,7 @@ fn what_is_settled_serves_every_strand_of_its_session() {
     });
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     // but nothing before it is settled, though it was closed
-    let early = Harness::default().patient().act(|mut trio| {
+    let early = TrioHarness::default().patient().act(|mut trio| {
         let mut two = engine(Trio::new(trio.session().strand()?)?);
         let mut one = engine(trio);
         let key = right(&mut one)?;

@@ -5,7 +5,7 @@
 use divisi_circuit::{Build, Gates};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Counts, Direction, Lanes, ProgramRun, settle};
 use divisi_field::{Gf2, Gf8, Gf64, Gf128};
-use divisi_rep3::adversary::harness::Harness;
+use divisi_rep3::adversary::harness::TrioHarness;
 use divisi_rep3::blackbox::{BlackBox, Element};
 use divisi_rep3::checks;
 use divisi_rep3::{Passes, Protocol, Rep3, Security, Trio};
@@ -26,7 +26,7 @@ fn promised(row: &str) -> (u64, u64, u64) {
 
 /// What one party's meter read when products were made and verified so often.
 fn counts(passes: Passes, f: impl Fn(Trio) -> Result<Counts, Abort> + Sync) -> Counts {
-    let results = Harness::default().patient().act(|mut trio| {
+    let results = TrioHarness::default().patient().act(|mut trio| {
         trio.set_passes(passes);
         f(trio)
     });

@@ -11,7 +11,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, PartyId, ProgramRun, PublicParameters, settle};
 use divisi_field::Gf128;
-use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
+use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
@@ -123,7 +123,7 @@ struct Honest {
 fn honest(protocol: Protocol, key: u8) -> Honest {
     let parts = deal_all(&[input(key)]).map(|mut parts| parts.remove(0));
     let run = |tag: u128| {
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         let recordings = harness.recordings();
         let ends = harness.act(|trio| {
             let part = &parts[trio.me().index()];
@@ -158,7 +158,7 @@ fn honest(protocol: Protocol, key: u8) -> Honest {
 
 /// One attacked run: how the two honest parties ended.
 fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Result<End, Abort>; 2] {
-    let harness = Harness::new(&PublicParameters::new("rep3 harness"));
+    let harness = TrioHarness::new(&PublicParameters::new("rep3 harness"));
     place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
     let ends = harness.act(|trio| {

@@ -9,7 +9,7 @@ use divisi_core::{Abort, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
 use divisi_net::Frame;
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many, party};
+use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Shared};
 use divisi_rep3::ohverture::{Cube, LookupTable};
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ fn expected(secret: u8) -> Opened {
 
 /// An honest run: what each party sent to each other, in order.
 fn honest(secret: u8) -> Sent {
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let recordings = harness.recordings();
     let ends = harness.act(|trio| play(trio, secret));
     assert!(ends.iter().all(|end| *end == Ok(expected(secret))), "{ends:?}");
@@ -94,7 +94,7 @@ fn honest(secret: u8) -> Sent {
 
 /// Whether anybody noticed.
 fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Frame]) -> bool {
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     place(&harness, at, operator, salt, replay);
     let begun = Instant::now();
     let ends = harness.act(|trio| play(trio, secret));

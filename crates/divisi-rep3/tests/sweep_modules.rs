@@ -9,7 +9,7 @@
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Convert, PartyId, PublicParameters, settle};
 use divisi_field::Gf128;
-use divisi_rep3::adversary::harness::{Harness, LIMIT, links, many};
+use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -100,7 +100,7 @@ struct Honest {
 fn honest(module: &'static str) -> Honest {
     let parts = deal_all(&[input(module)]).map(|mut parts| parts.remove(0));
     let run = |tag: [u8; OUTPUT]| {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recordings = harness.recordings();
         let ends = harness.act(|trio| {
             let part = &parts[trio.me().index()];
@@ -121,7 +121,7 @@ fn honest(module: &'static str) -> Honest {
 
 /// One attacked run: whether an honest party stopped it.
 fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool {
-    let harness = Harness::new(&PublicParameters::new("rep3 harness"));
+    let harness = TrioHarness::new(&PublicParameters::new("rep3 harness"));
     place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
     let ends = harness.act(|trio| {

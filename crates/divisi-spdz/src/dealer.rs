@@ -1,7 +1,7 @@
 //! A dealer of preprocessing in one process (feature `testing`; never part of a build that holds real
 //! secrets).
 
-use crate::part::{Embeds, Lies, Mac, Shareable};
+use crate::part::{Embeds, Mac, Projects, Shareable};
 use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::Units;
@@ -99,14 +99,14 @@ impl<F: Mac> Source<F> for Dealer<F> {
 
     fn byte_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Lies<Gf8>,
+        F: Projects<Gf8>,
     {
         Ok(self.triples(count))
     }
 
     fn six_triples(&mut self, _: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
     where
-        F: Lies<Gf6>,
+        F: Projects<Gf6>,
     {
         Ok(self.triples(count))
     }

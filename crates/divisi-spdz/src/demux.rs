@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::dealer::Dealer;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::{Harness, Way, failed_check, party, run};
+    use divisi_core::testing::{Harness, MessageDirection, failed_check, party, run};
     use divisi_field::{Field, Gf48};
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
                 party.check()
             });
             assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-            let told = recording.bodies(Way::Out, party(2), DECOMPOSE.name);
+            let told = recording.bodies(MessageDirection::Out, party(2), DECOMPOSE.name);
             assert_eq!(told.iter().map(Vec::len).collect::<Vec<_>>(), [(lanes << log).div_ceil(8)], "{log}");
         }
     }

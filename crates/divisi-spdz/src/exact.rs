@@ -1,7 +1,7 @@
 //! A source that checks the number of lanes in every answer before the answer masks anything.
 
 use crate::checks;
-use crate::part::{Lies, Mac, Shareable};
+use crate::part::{Mac, Projects, Shareable};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{KnownBits, Source, Triples, Units};
@@ -30,9 +30,9 @@ fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) 
 }
 
 /// Nothing is multiplied where the MACs' field does not hold the factors' \[K10\].
-fn holds<V: Field, F: Mac + Lies<V>>(party: &Party<F>) -> Result<(), Abort> {
+fn holds<V: Field, F: Mac + Projects<V>>(party: &Party<F>) -> Result<(), Abort> {
     party.session.observe(checks::K10); // [K10]
-    if <F as Lies<V>>::FIELD || party.session.mutated(checks::K10) {
+    if <F as Projects<V>>::FIELD || party.session.mutated(checks::K10) {
         Ok(())
     } else {
         Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not contain"))
@@ -87,7 +87,7 @@ impl<F: Mac> Source<F> for Exact<F> {
 
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Lies<Gf8>,
+        F: Projects<Gf8>,
     {
         holds::<Gf8, F>(party)?;
         let made = self.0.byte_triples(party, count)?;
@@ -96,7 +96,7 @@ impl<F: Mac> Source<F> for Exact<F> {
 
     fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
     where
-        F: Lies<Gf6>,
+        F: Projects<Gf6>,
     {
         holds::<Gf6, F>(party)?;
         let made = self.0.six_triples(party, count)?;

@@ -83,7 +83,7 @@ pub use engine::{
     TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
-pub use part::{Embeds, Host, Lies, Mac, Shareable, Small, Word32};
+pub use part::{Embeds, Host, Mac, Projects, Shareable, Small, Word32};
 pub use party::Party;
 pub use prep::{Bucketed, Mascot, Preparation};
 pub use share::Auth;

@@ -52,7 +52,7 @@ pub trait Embeds<V>: MacField {
 }
 
 /// The embedding of a small field in a field of MACs.
-pub trait Lies<V: Field>: Embeds<V> {
+pub trait Projects<V: Field>: Embeds<V> {
     /// Whether the embedding preserves products, because the small field is a subfield. Otherwise elements
     /// are embedded as coefficients of 1, y, y^2, ..: they can be added, opened and looked up, but not
     /// multiplied.
@@ -68,11 +68,11 @@ pub(crate) fn places<V: Field, F: Embeds<V>>() -> Vec<F> {
     (0..<V as Field>::BITS).map(|k| F::embedded(V::from_low_bits(1 << k))).collect()
 }
 
-/// A field of MACs in which the engine computes: it embeds bytes, and indices of DES. [`Lies::FIELD`] says
-/// for each whether the embedding preserves products.
-pub trait Host: Mac + Lies<Gf8> + Lies<Gf6> {}
+/// A field of MACs in which the engine computes: it embeds bytes, and indices of DES. [`Projects::FIELD`]
+/// says for each whether the embedding preserves products.
+pub trait Host: Mac + Projects<Gf8> + Projects<Gf6> {}
 
-impl<F: Mac + Lies<Gf8> + Lies<Gf6>> Host for F {}
+impl<F: Mac + Projects<Gf8> + Projects<Gf6>> Host for F {}
 
 /// A field of MACs: at least 2^40 elements, so that one MAC a value is enough \[K9\].
 pub trait Mac:
@@ -138,18 +138,18 @@ mod tests {
     /// Where bytes and indices of DES lie, what comes back of them, and where their products do too.
     #[test]
     fn small_fields_lie_in_large_ones() {
-        fn lie<V: Field + Shareable + std::fmt::Debug, F: Host + Lies<V>>(field: bool) {
+        fn lie<V: Field + Shareable + std::fmt::Debug, F: Host + Projects<V>>(field: bool) {
             let all: Vec<V> = (0..1 << <V as Field>::BITS).map(V::from_low_bits).collect();
             let mut products = true;
             for x in &all {
-                assert_eq!(Lies::<V>::projected(F::embedded(*x)), *x);
+                assert_eq!(Projects::<V>::projected(F::embedded(*x)), *x);
                 assert!(F::embedded_public(*x) == F::embedded(*x));
                 for y in &all {
                     assert!(F::embedded(*x + *y) == F::embedded(*x) + F::embedded(*y));
                     products &= F::embedded(*x * *y) == F::embedded(*x) * F::embedded(*y);
                 }
             }
-            assert_eq!((<F as Lies<V>>::FIELD, products), (field, field));
+            assert_eq!((<F as Projects<V>>::FIELD, products), (field, field));
         }
         lie::<Gf8, Gf40>(true);
         lie::<Gf8, Gf42>(false);

@@ -1,6 +1,6 @@
 //! Preprocessing: authenticated random bits and products, each used once.
 
-use crate::part::{Lies, Mac, Shareable};
+use crate::part::{Mac, Projects, Shareable};
 use crate::party::Party;
 use crate::share::{Auth, Tail};
 use divisi_core::{Abort, PartyId};
@@ -95,7 +95,7 @@ pub trait Source<F: Mac>: Send {
     /// The abort that ends the session.
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Lies<Gf8>;
+        F: Projects<Gf8>;
 
     /// Products in GF(2^6) \[K6\].
     ///
@@ -103,7 +103,7 @@ pub trait Source<F: Mac>: Send {
     /// The abort that ends the session.
     fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
     where
-        F: Lies<Gf6>;
+        F: Projects<Gf6>;
 
     /// Products of bits \[K6\]. Values opened meanwhile are checked before the products are returned \[K17\].
     ///

@@ -1,7 +1,7 @@
 //! Parties that differ in a parameter end before anything secret is used (1.20).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{PartyId, PublicParameters};
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
@@ -33,7 +33,9 @@ fn parties_that_differ_begin_nothing() {
             let ends =
                 harness.act_each(parameters, |session| lab::begin::<Gf48>(session, Some(USUAL)).map(drop));
             // each told every peer its own part of the agreement, and that it ends
-            let told = |seen: &Recording| seen.read().iter().filter(|seen| seen.way == Way::Out).count();
+            let told = |seen: &Recording| {
+                seen.read().iter().filter(|seen| seen.way == MessageDirection::Out).count()
+            };
             let few = |seen: &Recording| told(seen) <= 4 * (n - 1);
             if how == "as all" {
                 assert!(ends.iter().all(Result::is_ok) && !recordings.iter().any(few));

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{House, LOOKUP, entropy, key, parameters};
+use common::{LOOKUP, StockDirs, entropy, key, parameters};
 use divisi_core::testing::memory::{Found, Needle, find_first, once};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Bytes, Direction, PartyId, Settles, Step};
@@ -117,7 +117,7 @@ fn session(n: usize, seed: u8, protocol: SpdzProtocol, lie: Option<&'static str>
 
 /// A stock that is made and used; with `lie`, its use ends by an abort.
 fn stock(lie: bool) {
-    let (house, needles) = (House::empty(2), Mutex::new(vec![None, None]));
+    let (dirs, needles) = (StockDirs::empty(2), Mutex::new(vec![None, None]));
     let all = Barrier::new(2);
     let found = Mutex::new(Vec::new());
     let look = |me: PartyId, there: bool, when: &str| {
@@ -135,7 +135,7 @@ fn stock(lie: bool) {
     };
     let ends = Harness::new(2, &parameters()).act(|session| {
         let me = session.me();
-        let made = house.make_on(
+        let made = dirs.make_on(
             session,
             |_| Box::new(divisi_store::MachineDisk),
             |secret| needles.lock().unwrap()[me.index()] = Some(Needle::of(secret)),
@@ -150,8 +150,8 @@ fn stock(lie: bool) {
     }
     let ends = harness.act(|session| {
         let me = session.me();
-        let reserve = Reserve::open(&house.dir(me.number()), key(), entropy(), me.number());
-        let mut engine = house.begin_with(session, reserve)?;
+        let reserve = Reserve::open(&dirs.dir(me.number()), key(), entropy(), me.number());
+        let mut engine = dirs.begin_with(session, reserve)?;
         look(me, true, "while a stock is open");
         let end = sboxes(&mut engine, 1);
         drop(engine);

@@ -20,7 +20,7 @@ const LANES: usize = 5;
 struct Done {
     /// Inputs that are broadcast.
     inputs: u64,
-    /// Rounds in which shares are told and heard.
+    /// Rounds in which shares are sent and received.
     openings: u64,
     /// Those of them that fill up a last byte, and have to fill it with zeros.
     pieces: u64,

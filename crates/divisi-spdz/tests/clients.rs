@@ -1,7 +1,7 @@
 //! Inputs of clients and outputs to them: what is told is what was shared, or the client refuses it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Way, many, party};
+use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, PublicParameters, Session, settle};
 use divisi_field::{Gf8, Gf40, Gf48};
 use divisi_spdz::dealer::Dealer;
@@ -312,7 +312,7 @@ fn a_client_that_differs_ends_the_session() {
             e.client_input(mask, &sum).map(drop)
         });
         assert!(ends.iter().all(Result::is_err), "{differs}");
-        let opened = recordings.iter().any(|seen| !seen.of(Way::Out, ELEMENT).is_empty());
+        let opened = recordings.iter().any(|seen| !seen.of(MessageDirection::Out, ELEMENT).is_empty());
         assert_eq!(opened, differs == "input");
     }
 }

@@ -2,7 +2,7 @@
 //! changes nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Way, many, party};
+use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, Bytes, Check, Direction, PublicParameters, Session, settle};
 use divisi_field::{Gf8, Gf48};
 use divisi_ot::{Base, Setup, SetupConfig};
@@ -34,7 +34,12 @@ fn told() -> Vec<Vec<u8>> {
     let honest = harness(None);
     let recording = honest.recording(party(2));
     assert!(honest.act(play).iter().all(|end| end.as_deref() == Ok(&RIGHT[..])));
-    recording.read().into_iter().filter(|seen| seen.way == Way::Out).map(|seen| seen.frame.body).collect()
+    recording
+        .read()
+        .into_iter()
+        .filter(|seen| seen.way == MessageDirection::Out)
+        .map(|seen| seen.frame.body)
+        .collect()
 }
 
 /// P_1's end where P_2 tells these messages of the other session in the place of its own.

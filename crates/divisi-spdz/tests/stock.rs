@@ -3,8 +3,8 @@
 
 mod common;
 
-use common::{House, INPUT, LOOKUP, SBOXES, SIGMA, TABLES, copy, parameters};
-use divisi_core::testing::{Harness, Way, party};
+use common::{INPUT, LOOKUP, SBOXES, SIGMA, StockDirs, TABLES, copy, parameters};
+use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Session, Settles};
 use divisi_spdz::checks;
 use divisi_store::stock::StockError;
@@ -36,19 +36,19 @@ impl Disk for Full {
 #[test]
 fn a_full_disk_ends_the_making_and_nothing_is_used() {
     for room in 0..40 {
-        let house = House::empty(2);
+        let dirs = StockDirs::empty(2);
         let disk = |number: u8| -> Box<dyn Disk> {
             let room = if number == 2 { room } else { usize::MAX };
             Box::new(Full { writes: AtomicUsize::new(0), room })
         };
-        let ends = Harness::new(2, &parameters()).act(|session| house.make_on(session, disk, |_| ()));
+        let ends = Harness::new(2, &parameters()).act(|session| dirs.make_on(session, disk, |_| ()));
         if ends.iter().all(Result::is_ok) {
-            assert!(room > 3 && house.all(0x53).iter().all(|end| *end == Ok(0xed)));
+            assert!(room > 3 && dirs.all(0x53).iter().all(|end| *end == Ok(0xed)));
             return;
         }
         assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{room}: {ends:?}");
-        assert!(house.state(2).is_err(), "{room}");
-        assert!(house.all(0x53).iter().all(Result::is_err), "{room}");
+        assert!(dirs.state(2).is_err(), "{room}");
+        assert!(dirs.all(0x53).iter().all(Result::is_err), "{room}");
     }
     panic!("no room was enough");
 }
@@ -67,21 +67,21 @@ fn says(end: &Result<u8, Abort>, what: &str) -> bool {
 #[test]
 fn one_session_after_the_other_takes_what_the_last_one_left() {
     for n in [2, 3] {
-        let house = House::new(n);
+        let dirs = StockDirs::new(n);
         for (i, (x, y)) in [(0x53, 0xed), (0x00, 0x63), (0xff, 0x16)].into_iter().enumerate() {
-            assert!(house.all(x).into_iter().all(|end| end == Ok(y)), "{n} {x}");
-            assert_eq!(house.taken(), vec![i as u64 + 1; n]);
+            assert!(dirs.all(x).into_iter().all(|end| end == Ok(y)), "{n} {x}");
+            assert_eq!(dirs.taken(), vec![i as u64 + 1; n]);
         }
-        let state = house.state(1).unwrap();
+        let state = dirs.state(1).unwrap();
         assert!(!state.open && !state.at_risk);
         for _ in 3..SBOXES {
-            assert!(house.all(0).into_iter().all(|end| end == Ok(0x63)));
+            assert!(dirs.all(0).into_iter().all(|end| end == Ok(0x63)));
         }
         // and then there is none: said at all parties, and nothing else happens
-        for end in house.all(0) {
+        for end in dirs.all(0) {
             assert!(why(&end).contains("is used up") && why(&end).contains("divisi prep make"), "{end:?}");
         }
-        assert!(house.state(1).is_ok());
+        assert!(dirs.state(1).is_ok());
     }
 }
 
@@ -90,25 +90,25 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
 #[test]
 fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
     // what party 1 broadcasts of its input, x + r, in a session
-    let told = |house: &House, x: u8, without: Option<Check>| {
-        let harness = Harness::without(house.n, &parameters(), without);
+    let told = |dirs: &StockDirs, x: u8, without: Option<Check>| {
+        let harness = Harness::without(dirs.n, &parameters(), without);
         let recording = harness.recording(party(1));
-        let ends = harness.act(|session| house.sbox(session, x));
-        (recording.bodies(Way::Out, party(2), INPUT), ends)
+        let ends = harness.act(|session| dirs.sbox(session, x));
+        (recording.bodies(MessageDirection::Out, party(2), INPUT), ends)
     };
     for (n, back) in [(2, &[1][..]), (3, &[1, 2])] {
-        let house = House::new(n);
-        back.iter().for_each(|number| house.keep(*number));
-        let (first, ends) = told(&house, 0x53, None);
+        let dirs = StockDirs::new(n);
+        back.iter().for_each(|number| dirs.keep(*number));
+        let (first, ends) = told(&dirs, 0x53, None);
         assert!(ends.iter().all(|end| *end == Ok(0xed)) && first.len() == 1);
-        back.iter().for_each(|number| house.put_back(*number));
-        let (second, ends) = told(&house, 0xc6, None);
+        back.iter().for_each(|number| dirs.put_back(*number));
+        let (second, ends) = told(&dirs, 0xc6, None);
         assert!(ends.iter().all(|end| why(end).contains("copied back from an older state")), "{ends:?}");
         assert!(second.is_empty());
         // nothing was lost by it
-        assert!(house.state(1).is_ok() && house.state(n as u8).unwrap().counts[TABLES].taken == 1);
+        assert!(dirs.state(1).is_ok() && dirs.state(n as u8).unwrap().counts[TABLES].taken == 1);
         // without the check the same r masks another input, and everybody knows their difference
-        let (second, _) = told(&house, 0xc6, Some(checks::K23));
+        let (second, _) = told(&dirs, 0xc6, Some(checks::K23));
         assert_eq!(first[0][0] ^ second[0][0], 0x53 ^ 0xc6);
     }
 }
@@ -116,51 +116,51 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
 /// Whatever kind of values it was of which some were taken meanwhile: here no table, an input alone.
 #[test]
 fn a_stock_whose_inputs_alone_were_copied_back_is_refused() {
-    let house = House::new(2);
-    house.keep(1);
+    let dirs = StockDirs::new(2);
+    dirs.keep(1);
     let input = |session: Session| {
         let mine = session.me() == party(1);
-        house.begin(session)?.input(party(1), mine.then_some(&[0x53]), 1).map(drop)
+        dirs.begin(session)?.input(party(1), mine.then_some(&[0x53]), 1).map(drop)
     };
     assert!(Harness::new(2, &parameters()).act(input).iter().all(Result::is_ok));
-    assert_eq!(house.taken(), [0, 0]);
-    house.put_back(1);
-    assert!(house.all(0xc6).iter().all(|end| why(end).contains("copied back from an older state")));
+    assert_eq!(dirs.taken(), [0, 0]);
+    dirs.put_back(1);
+    assert!(dirs.all(0xc6).iter().all(|end| why(end).contains("copied back from an older state")));
 }
 
 /// A lie that is found before any check of MACs ends the stock of whoever finds it.
 #[test]
 fn a_lie_before_the_check_destroys_the_stock() {
-    let house = House::new(3);
+    let dirs = StockDirs::new(3);
     let harness = Harness::new(3, &parameters());
     harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
-    let ends = harness.act(|session| house.sbox(session, 0x53));
+    let ends = harness.act(|session| dirs.sbox(session, 0x53));
     assert!(ends.iter().all(Result::is_err));
     let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::M0_3, .. }));
     // whoever finds it first ends the session for the others
     let finders: Vec<u8> = (1..=3).filter(|number| found(&ends[usize::from(*number) - 1])).collect();
     assert!(!finders.is_empty(), "{ends:?}");
-    assert!(finders.iter().all(|number| matches!(house.state(*number), Err(StockError::Destroyed(_)))));
+    assert!(finders.iter().all(|number| matches!(dirs.state(*number), Err(StockError::Destroyed(_)))));
 }
 
 /// What SECURITY.md leaves out: every party's directory is copied back. No file can tell, and what is told
 /// twice under one mask is known.
 #[test]
 fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
-    let house = House::new(2);
-    (1..=2).for_each(|number| house.keep(number));
+    let dirs = StockDirs::new(2);
+    (1..=2).for_each(|number| dirs.keep(number));
     let session = |x| {
         let harness = Harness::new(2, &parameters());
         let recordings = [party(1), party(2)].map(|party| harness.recording(party));
-        assert!(harness.act(|session| house.sbox(session, x)).iter().all(Result::is_ok));
-        recordings[0].bodies(Way::Out, party(2), LOOKUP)[0][0]
-            ^ recordings[1].bodies(Way::Out, party(1), LOOKUP)[0][0]
+        assert!(harness.act(|session| dirs.sbox(session, x)).iter().all(Result::is_ok));
+        recordings[0].bodies(MessageDirection::Out, party(2), LOOKUP)[0][0]
+            ^ recordings[1].bodies(MessageDirection::Out, party(1), LOOKUP)[0][0]
     };
     let first = session(0x53);
-    (1..=2).for_each(|number| house.put_back(number));
+    (1..=2).for_each(|number| dirs.put_back(number));
     assert_eq!(first ^ session(0xc6), 0x53 ^ 0xc6);
     // and with the stocks that went on it is not
-    assert_eq!(house.taken(), [1, 1]);
+    assert_eq!(dirs.taken(), [1, 1]);
     let (third, fourth) = (session(0x53), session(0xc6));
     let fifth = session(0x53);
     assert!(first ^ third != 0 || third ^ fourth != 0x53 ^ 0xc6 || third ^ fifth != 0);
@@ -169,25 +169,25 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
 /// 1.10: a lie ends the session, and with it the stock and alpha of every honest party.
 #[test]
 fn a_lie_destroys_the_stock() {
-    let house = House::new(2);
+    let dirs = StockDirs::new(2);
     let harness = Harness::new(2, &parameters());
     harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
-    let ends = harness.act(|session| house.sbox(session, 0x53));
+    let ends = harness.act(|session| dirs.sbox(session, 0x53));
     // the sigmas of both are out when either of them finds that their sum is not zero
     let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K4, .. }));
     assert!(ends.iter().any(found) && ends.iter().all(Result::is_err), "{ends:?}");
-    assert!(matches!(house.state(1), Err(StockError::Destroyed(_))));
+    assert!(matches!(dirs.state(1), Err(StockError::Destroyed(_))));
     // whoever finds it first ends the session for all
-    assert!(house.all(0x53).iter().any(|end| says(end, "was destroyed")));
+    assert!(dirs.all(0x53).iter().any(|end| says(end, "was destroyed")));
 }
 
 /// A party that is gone takes nothing with it but what was taken, if nobody could learn alpha.
 #[test]
 fn a_lost_party_leaves_what_is_whole() {
-    let house = House::new(2);
+    let dirs = StockDirs::new(2);
     let ends = Harness::new(2, &parameters()).waiting(Duration::from_millis(300)).act(|session| {
         let last = session.me() == party(2);
-        let mut engine = house.begin(session)?;
+        let mut engine = dirs.begin(session)?;
         if last {
             // as a process that is killed: it has taken nothing, and closes nothing
             std::mem::forget(engine);
@@ -198,41 +198,41 @@ fn a_lost_party_leaves_what_is_whole() {
         Ok(engine.settled(byte)?.into_inner().len() as u8)
     });
     assert!(matches!(ends[0], Err(Abort::Network(_))), "{ends:?}");
-    assert_eq!(house.taken(), [1, 0]);
+    assert_eq!(dirs.taken(), [1, 0]);
     // the lock of the one that is dead is this process's still
-    copy(&house.dir(2), &house.copy(2));
-    std::fs::remove_dir_all(house.dir(2)).unwrap();
-    house.put_back(2);
-    assert!(house.all(0x53).iter().all(|end| *end == Ok(0xed)));
-    assert_eq!(house.taken(), [2, 2]);
+    copy(&dirs.dir(2), &dirs.copy(2));
+    std::fs::remove_dir_all(dirs.dir(2)).unwrap();
+    dirs.put_back(2);
+    assert!(dirs.all(0x53).iter().all(|end| *end == Ok(0xed)));
+    assert_eq!(dirs.taken(), [2, 2]);
 }
 
 /// The same while a check is under way: whoever left may have lied, and knows alpha then.
 #[test]
 fn a_party_that_is_lost_in_a_check_takes_the_stock_with_it() {
-    let house = House::new(2);
+    let dirs = StockDirs::new(2);
     let harness = Harness::new(2, &parameters()).waiting(Duration::from_millis(500));
     let (mut gone, sigma) = (false, divisi_core::Step::new(SIGMA).id);
     harness.hand(party(2), party(1), move |frame| {
         gone |= frame.step == sigma;
         if gone { Vec::new() } else { vec![frame] }
     });
-    let ends = harness.act(|session| house.sbox(session, 0x53));
+    let ends = harness.act(|session| dirs.sbox(session, 0x53));
     assert!(matches!(ends[0], Err(Abort::Network(_))), "{ends:?}");
-    assert!(matches!(house.state(1), Err(StockError::Destroyed(_))));
+    assert!(matches!(dirs.state(1), Err(StockError::Destroyed(_))));
 }
 
 /// Parts of two stocks, of another party, and of other numbers of parties.
 #[test]
 fn parts_that_do_not_belong_together_are_refused() {
-    let (house, other) = (House::new(2), House::new(2));
+    let (dirs, other) = (StockDirs::new(2), StockDirs::new(2));
     other.keep(2);
-    copy(&other.copy(2), &house.dir(2));
-    for end in house.all(0x53) {
+    copy(&other.copy(2), &dirs.dir(2));
+    for end in dirs.all(0x53) {
         assert!(why(&end).contains("has another stock than this party"), "{end:?}");
     }
-    copy(&other.dir(1), &house.dir(2));
-    let ends = house.all(0x53);
+    copy(&other.dir(1), &dirs.dir(2));
+    let ends = dirs.all(0x53);
     assert!(ends.iter().any(|end| says(end, "belongs to party 1")), "{ends:?}");
     let ends = Harness::new(3, &parameters()).act(|session| other.sbox(session, 0x53));
     assert!(
@@ -247,24 +247,24 @@ fn parts_that_do_not_belong_together_are_refused() {
 fn false_counts_gain_nothing() {
     // fewer tables made, or more taken, to one of the honest ones alone
     for (at, count) in [(33, 5), (41, 3)] {
-        let house = House::new(3);
+        let dirs = StockDirs::new(3);
         let harness = Harness::new(3, &parameters());
         harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, move |body| {
             assert_eq!((body[33], body[41]), (SBOXES as u8, 0));
             body[32] = 1;
             body[at] = count;
         });
-        let ends = harness.act(|session| house.sbox(session, 0x53));
+        let ends = harness.act(|session| dirs.sbox(session, 0x53));
         let check =
             |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K23, .. }));
         assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
-        assert_eq!(house.taken(), [0; 3]);
+        assert_eq!(dirs.taken(), [0; 3]);
     }
     let harness = Harness::new(2, &parameters());
-    let house = House::new(2);
+    let dirs = StockDirs::new(2);
     harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
     assert!(
-        why(&harness.act(|session| house.sbox(session, 0x53))[0])
+        why(&harness.act(|session| dirs.sbox(session, 0x53))[0])
             .contains("has another stock than this party")
     );
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{House, INPUT, LOOKUP, SIGMA, entropy, key, parameters};
+use common::{INPUT, LOOKUP, SIGMA, StockDirs, entropy, key, parameters};
 use divisi_core::testing::{Harness, failed_check, party};
 use divisi_core::{Abort, Bytes, Direction, PublicParameters, Session, SessionId, Settles, step};
 use divisi_field::{Field, Gf48};
@@ -44,8 +44,8 @@ fn lied(
 
 /// Whether nothing of a party's stock is there any more that could be used: its head holds alpha, and the
 /// secret without which no other file is opened.
-fn gone(house: &House, number: u8) -> bool {
-    house.state(number).is_err() && !house.dir(number).join("head").exists()
+fn gone(dirs: &StockDirs, number: u8) -> bool {
+    dirs.state(number).is_err() && !dirs.dir(number).join("head").exists()
 }
 
 /// A lie while a stock is made, in rows, payloads or a check, destroys the stock.
@@ -53,19 +53,19 @@ fn gone(house: &House, number: u8) -> bool {
 fn a_lie_while_a_stock_is_made_leaves_none() {
     let steps = ["divisi_ot::vole/correct", "divisi_ot::correlate/payload", SIGMA, COMMIT];
     for (step, nth) in steps.into_iter().flat_map(|step| [(step, 0), (step, 1)]) {
-        let house = House::empty(2);
-        let ends = lied(step, nth, |session| house.make(session));
+        let dirs = StockDirs::empty(2);
+        let ends = lied(step, nth, |session| dirs.make(session));
         assert!(ends[0].is_err(), "{step} {nth}: {ends:?}");
-        assert!(gone(&house, 1), "{step} {nth}: {:?}", house.state(1).err());
+        assert!(gone(&dirs, 1), "{step} {nth}: {:?}", dirs.state(1).err());
         // what P_2 has left serves nobody
-        assert!(house.all(0x53).iter().all(Result::is_err), "{step} {nth}");
+        assert!(dirs.all(0x53).iter().all(Result::is_err), "{step} {nth}");
     }
 }
 
 /// An input, an S-box, and outputs to all and to one.
-fn lookups(house: &House, session: Session) -> Result<(), Abort> {
+fn lookups(dirs: &StockDirs, session: Session) -> Result<(), Abort> {
     let mine = session.me() == party(1);
-    let mut engine = house.begin(session)?;
+    let mut engine = dirs.begin(session)?;
     let mut byte = engine.input(party(1), mine.then_some(&[0x53]), 1)?;
     engine.sbox(Direction::Encrypt, &mut [&mut byte])?;
     let verified = engine.settled(byte)?;
@@ -75,9 +75,9 @@ fn lookups(house: &House, session: Session) -> Result<(), Abort> {
 }
 
 /// The same by TinyTable.
-fn tiny(house: &House, session: Session) -> Result<(), Abort> {
+fn tiny(dirs: &StockDirs, session: Session) -> Result<(), Abort> {
     let mine = session.me() == party(1);
-    let mut tiny = Tiny::new(house.begin(session)?);
+    let mut tiny = Tiny::new(dirs.begin(session)?);
     let mask = tiny.engine().input_mask(party(1), 1)?;
     let mut wire = Tiny::mask(mask.shares().clone());
     tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
@@ -94,7 +94,7 @@ fn tiny(house: &House, session: Session) -> Result<(), Abort> {
 /// alpha is wiped, and what the liar has kept of its own part is useless.
 #[test]
 fn a_lie_in_any_phase_destroys_the_stock() {
-    type Use = fn(&House, Session) -> Result<(), Abort>;
+    type Use = fn(&StockDirs, Session) -> Result<(), Abort>;
     let phases: [(&'static str, Use); 9] = [
         (INDICES, tiny),
         (ENTRIES, tiny),
@@ -107,22 +107,22 @@ fn a_lie_in_any_phase_destroys_the_stock() {
         (OUTPUT, lookups),
     ];
     for (step, how) in phases {
-        let house = House::new(2);
-        house.keep(2);
-        let ends = lied(step, 0, |session| how(&house, session));
+        let dirs = StockDirs::new(2);
+        dirs.keep(2);
+        let ends = lied(step, 0, |session| how(&dirs, session));
         // among two a false input is an input
         if step == INPUT {
             assert!(ends[0].is_ok());
             continue;
         }
         assert!(failed_check(&ends[0]).is_some(), "{step}: {ends:?}");
-        assert!(gone(&house, 1), "{step}: {:?}", house.state(1).err());
-        house.put_back(2);
-        assert!(house.all(0x53).iter().all(Result::is_err), "{step}");
+        assert!(gone(&dirs, 1), "{step}: {:?}", dirs.state(1).err());
+        dirs.put_back(2);
+        assert!(dirs.all(0x53).iter().all(Result::is_err), "{step}");
     }
     for how in [lookups as Use, tiny] {
-        let house = House::new(2);
-        let ends = Harness::new(2, &parameters()).act(|session| how(&house, session));
+        let dirs = StockDirs::new(2);
+        let ends = Harness::new(2, &parameters()).act(|session| how(&dirs, session));
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     }
 }
@@ -212,7 +212,7 @@ struct Given {
 
 /// A session that takes a unit vector, on disks of the test's.
 fn take(
-    house: &House,
+    dirs: &StockDirs,
     session: Session,
     given: &Mutex<Given>,
     disk: &(dyn Fn(u8) -> Box<dyn Disk> + Sync),
@@ -226,7 +226,7 @@ fn take(
             given.twice.push("a session".into());
         }
     }
-    let reserve = Reserve::open_on(disk(me.number()), &house.dir(me.number()), key(), entropy(), me.number());
+    let reserve = Reserve::open_on(disk(me.number()), &dirs.dir(me.number()), key(), entropy(), me.number());
     let unfit = |e: divisi_store::stock::StockError| Abort::Unfit { step: step!("test"), why: e.to_string() };
     let reserve = reserve.map_err(|e| session.fail(unfit(e)))?;
     let (mut party, mut source) = FromStock::<Gf48>::start(session, reserve)?;
@@ -243,11 +243,11 @@ fn take(
 }
 
 fn takes(
-    house: &House,
+    dirs: &StockDirs,
     given: &Mutex<Given>,
     disk: &(dyn Fn(u8) -> Box<dyn Disk> + Sync),
 ) -> Vec<Result<(), Abort>> {
-    Harness::new(2, &parameters()).act(|session| take(house, session, given, disk))
+    Harness::new(2, &parameters()).act(|session| take(dirs, session, given, disk))
 }
 
 fn machine(_: u8) -> Box<dyn Disk> {
@@ -256,7 +256,7 @@ fn machine(_: u8) -> Box<dyn Disk> {
 
 /// One party after the other is killed at some write, and all start again.
 fn restarts(times: usize) {
-    let house = House::with(2, times as u64 + 8);
+    let dirs = StockDirs::with(2, times as u64 + 8);
     let given = Mutex::new(Given::default());
     let (mut killed, mut whole) = (0, 0);
     for i in 0..times {
@@ -264,11 +264,11 @@ fn restarts(times: usize) {
             (0, 1) | (1, 2) => Ends::after(i / 3 % 6, Trouble::Dead),
             _ => machine(number),
         };
-        let ends = takes(&house, &given, &dies);
+        let ends = takes(&dirs, &given, &dies);
         if ends.iter().all(Result::is_ok) { whole += 1 } else { killed += 1 }
     }
     // and it continues
-    assert!(takes(&house, &given, &machine).iter().all(Result::is_ok));
+    assert!(takes(&dirs, &given, &machine).iter().all(Result::is_ok));
     let given = given.into_inner().unwrap();
     assert!(given.twice.is_empty(), "{:?}", given.twice);
     assert_eq!((given.ids.len(), given.keys.len()), (times + 1, times + 1));
@@ -280,11 +280,11 @@ fn restarts(times: usize) {
 /// leaves out.
 #[test]
 fn what_is_given_twice_is_noticed() {
-    let (house, given) = (House::new(2), Mutex::new(Given::default()));
-    [1, 2].into_iter().for_each(|number| house.keep(number));
+    let (dirs, given) = (StockDirs::new(2), Mutex::new(Given::default()));
+    [1, 2].into_iter().for_each(|number| dirs.keep(number));
     for _ in 0..2 {
-        assert!(takes(&house, &given, &machine).iter().all(Result::is_ok));
-        [1, 2].into_iter().for_each(|number| house.put_back(number));
+        assert!(takes(&dirs, &given, &machine).iter().all(Result::is_ok));
+        [1, 2].into_iter().for_each(|number| dirs.put_back(number));
     }
     assert_eq!(given.into_inner().unwrap().twice.len(), 2);
 }
@@ -305,21 +305,21 @@ fn a_thousand_restarts_give_nothing_twice() {
 #[test]
 fn a_full_disk_in_use_gives_nothing_twice() {
     for how in [Trouble::Full, Trouble::Half] {
-        let house = House::new(2);
-        [1, 2].into_iter().for_each(|number| house.keep(number));
+        let dirs = StockDirs::new(2);
+        [1, 2].into_iter().for_each(|number| dirs.keep(number));
         let mut room = 0;
         loop {
-            [1, 2].into_iter().for_each(|number| house.put_back(number));
+            [1, 2].into_iter().for_each(|number| dirs.put_back(number));
             let given = Mutex::new(Given::default());
             let disk = |number| if number == 2 { Ends::after(room, how) } else { machine(number) };
-            let ends = takes(&house, &given, &disk);
+            let ends = takes(&dirs, &given, &disk);
             if ends.iter().all(Result::is_ok) {
                 break;
             }
             // its own trouble is told, with which the command ends by 2
             let says = matches!(&ends[1], Err(Abort::Unfit { why, .. }) if why.contains("storage"));
             assert!(says, "{how:?} {room}: {ends:?}");
-            let after = takes(&house, &given, &machine);
+            let after = takes(&dirs, &given, &machine);
             let right = match how {
                 Trouble::Half => after.iter().all(|end| end.is_ok() || end.is_err()),
                 _ => after.iter().all(Result::is_ok),

@@ -3,7 +3,7 @@
 //! openings and commitments to sigmas (K14, K21). It finds nothing, unless a commitment has no nonce.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, PublicParameters, Step};
 use divisi_net::{Machine, World};
 use divisi_ot::adversary::offline;
@@ -61,7 +61,7 @@ struct View {
     keys: Vec<u128>,
 }
 
-fn last_sigma(seen: &Recording, way: Way) -> Vec<u8> {
+fn last_sigma(seen: &Recording, way: MessageDirection) -> Vec<u8> {
     seen.bodies(way, party(2), OPEN).pop().unwrap()
 }
 
@@ -88,7 +88,7 @@ fn session(lie: bool, nonces: bool) -> View {
         world.0.fetch_or(!nonces, Ordering::SeqCst);
         let end = source.units(&mut party_, 2, 1).and_then(|_| party_.check());
         if me == party(1) {
-            let trees = seen.bodies(Way::In, party(2), TREES);
+            let trees = seen.bodies(MessageDirection::In, party(2), TREES);
             let all: Vec<Vec<u8>> = seen.read().into_iter().map(|seen| seen.frame.body).collect();
             let numbered: Vec<(u64, u128)> = (0..).zip(rows.iter().copied()).collect();
             let mut keys = offline::fit_trees(&beside, party(2), BITS, &trees[0], &rows);
@@ -99,9 +99,10 @@ fn session(lie: bool, nonces: bool) -> View {
     });
     assert!(ends.iter().all(|end: &Result<(), Abort>| end.is_err() == lie), "{ends:?}");
     let (id, keys) = known.into_inner().unwrap().unwrap();
-    let told = last_sigma(&seen, Way::In);
+    let told = last_sigma(&seen, MessageDirection::In);
     let open = Step::new(OPEN).id;
-    let mut received: Vec<_> = seen.read().into_iter().filter(|seen| seen.way == Way::In).collect();
+    let mut received: Vec<_> =
+        seen.read().into_iter().filter(|seen| seen.way == MessageDirection::In).collect();
     let last = received.iter().rposition(|seen| seen.frame.step == open).unwrap();
     received.truncate(last);
     View {
@@ -109,7 +110,7 @@ fn session(lie: bool, nonces: bool) -> View {
         received: received.into_iter().map(|seen| seen.frame.body).collect(),
         sigma: told[32],
         nonce: told[..32].to_vec(),
-        own: last_sigma(&seen, Way::Out)[32],
+        own: last_sigma(&seen, MessageDirection::Out)[32],
         keys,
     }
 }

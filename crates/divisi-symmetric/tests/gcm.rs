@@ -8,12 +8,12 @@ use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use divisi_core::testing::PlainLab;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::ghash::Steps;
-use divisi_symmetric::suite::{Message, Samples, Sealed, open, seal};
+use divisi_symmetric::suite::{GcmMessage, Samples, Sealed, open, seal};
 use proptest::prelude::*;
 
 type Aes192Gcm = AesGcm<aes::Aes192, U12>;
 
-fn reference(plain: &Message) -> Sealed {
+fn reference(plain: &GcmMessage) -> Sealed {
     let (nonce, payload) = ((&plain.iv).into(), Payload { msg: &plain.text, aad: &plain.aad });
     let mut text = match plain.key.len() {
         16 => Aes128Gcm::new_from_slice(&plain.key).unwrap().encrypt(nonce, payload),
@@ -25,8 +25,8 @@ fn reference(plain: &Message) -> Sealed {
     Sealed { text, tag }
 }
 
-fn message(samples: &mut Samples, size: KeySize, aad: usize, text: usize) -> Message {
-    Message {
+fn message(samples: &mut Samples, size: KeySize, aad: usize, text: usize) -> GcmMessage {
+    GcmMessage {
         key: samples.bytes(size.bytes()),
         iv: samples.bytes(12).try_into().unwrap(),
         aad: samples.bytes(aad),
@@ -34,11 +34,11 @@ fn message(samples: &mut Samples, size: KeySize, aad: usize, text: usize) -> Mes
     }
 }
 
-fn agrees(steps: Steps, plain: &[Message]) {
+fn agrees(steps: Steps, plain: &[GcmMessage]) {
     let expected: Vec<Sealed> = plain.iter().map(reference).collect();
     assert_eq!(seal(&PlainLab, steps, plain), expected);
-    let sealed: Vec<Message> =
-        plain.iter().zip(&expected).map(|(m, s)| Message { text: s.text.clone(), ..m.clone() }).collect();
+    let sealed: Vec<GcmMessage> =
+        plain.iter().zip(&expected).map(|(m, s)| GcmMessage { text: s.text.clone(), ..m.clone() }).collect();
     let opened: Vec<Sealed> =
         plain.iter().zip(&expected).map(|(m, s)| Sealed { text: m.text.clone(), tag: s.tag }).collect();
     assert_eq!(open(&PlainLab, steps, &sealed), opened);
@@ -57,7 +57,7 @@ proptest! {
         size in 0usize..3,
     ) {
         let samples = &mut Samples::new(seed);
-        let mut plain: Vec<Message> = lengths
+        let mut plain: Vec<GcmMessage> = lengths
             .iter()
             .map(|&(aad, text)| {
                 let size = KeySize::ALL[samples.below(3)];
@@ -74,7 +74,7 @@ fn messages_around_the_ends_of_blocks_chunks_and_folds() {
     // 4 baby steps and 3 giant ones: chunks of 64 bytes, folds every 192
     let samples = &mut Samples::new(5);
     let ends = [0, 16, 64, 192, 384].map(|end: usize| [end.saturating_sub(1), end, end + 1]).concat();
-    let plain: Vec<Message> = ends
+    let plain: Vec<GcmMessage> = ends
         .iter()
         .flat_map(|&text| [0, 1, 16, 31].map(|aad| (aad, text)))
         .map(|(aad, text)| message(samples, KeySize::Aes128, aad, text))

@@ -7,7 +7,7 @@ mod job_message;
 
 use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings};
 use crate::failure::Failure;
-use crate::local::{Pipes, PrivateDir, Processes, seat};
+use crate::local::{Pipes, PrivateDir, Processes, loopback};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
 use job_message::JobMessage;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub(crate) struct Links {
 /// What every party learns first.
 #[derive(Serialize, Deserialize)]
 struct Orders {
-    seat: seat::Seat,
+    endpoint: loopback::PartyEndpoint,
     engine: String,
     settings: settings::SettingsMessage,
     job: JobMessage,
@@ -69,10 +69,10 @@ pub(crate) fn begin(
     links: Links,
 ) -> Result<(), Failure> {
     let within = (links.timeout + MARGIN).max(connect(processes.count())) + MARGIN;
-    let seats = seat::seats(processes, room, step, within)?;
-    for (party, seat) in PartyId::all(seats.len()).zip(seats) {
+    let endpoints = loopback::endpoints(processes, room, step, within)?;
+    for (party, endpoint) in PartyId::all(endpoints.len()).zip(endpoints) {
         let orders = Orders {
-            seat,
+            endpoint,
             engine: engine.name().to_owned(),
             settings: settings.into(),
             job: JobMessage::new(job, settings.is_streamed())?,
@@ -114,7 +114,7 @@ pub(crate) fn be(rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) -> Resul
 }
 
 fn join(pipes: &Pipes, rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
-    let listener = seat::listen(pipes)?;
+    let listener = loopback::listen(pipes)?;
     let orders: Orders = pipes.order()?;
     let engine = engine::named(&orders.engine).map_err(Failure::usage)?;
     let settings = EngineSettings::try_from(orders.settings).map_err(Failure::usage)?;
@@ -131,7 +131,7 @@ fn join(pipes: &Pipes, rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) ->
         ..Net::default()
     };
     let within = connect(prepared.parties()) + READ_TOO * read;
-    let (_door, mesh) = orders.seat.join(pipes, listener, &net, within)?;
+    let (_listener, mesh) = orders.endpoint.join(pipes, listener, &net, within)?;
     let seconds = start.elapsed().as_secs_f64();
     let emulated = orders.rtt_ms.is_some() || orders.rate_mbit.is_some();
     let _permit = orders.permits.then(|| permits.enter());

@@ -6,7 +6,7 @@
 use crate::engine::EngineSettings;
 use crate::engine::spdz::{self, Wanted};
 use crate::failure::Failure;
-use crate::local::seat;
+use crate::local::loopback;
 use crate::run::Membership;
 use divisi_core::{Abort, PartyId, Session, local};
 use divisi_net::{Config, Identity, Listener, Machine, Options as Net, World};
@@ -167,7 +167,7 @@ pub fn make_one(
         None => Listener::open(config, me, identity, world),
     };
     let listener = listener.map_err(usual)?;
-    let mesh = seat::join(&listener, within, &net)?;
+    let mesh = loopback::join(&listener, within, &net)?;
     let session = Session::start(&mesh, 1, &wanted.parameters())?;
     part(session, &wanted, options, progress)?;
     told(&options.out, me, &options.key_file())

@@ -2,7 +2,7 @@
 //! runs all three.
 
 use crate::failure::Failure;
-use crate::local::{Pipes, Usage, seat};
+use crate::local::{Pipes, Usage, loopback};
 use crate::log::Log;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{RoundsChoice, Server, ServerOptions};
@@ -111,7 +111,7 @@ fn logger(me: PartyId) -> Result<Log, Failure> {
 
 /// What a server of a command learns.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct ServerLaunch {
     pub me: u8,
     pub room: String,
     pub config: String,
@@ -143,20 +143,20 @@ pub fn run_party() -> Result<(), Failure> {
 
 fn serve(pipes: &Arc<Pipes>) -> Result<(), Failure> {
     raise_descriptors();
-    let listener = seat::listen(pipes)?;
-    let plan: Plan = pipes.order()?;
-    pipes.leave_no(Path::new(&plan.room));
+    let listener = loopback::listen(pipes)?;
+    let launch: ServerLaunch = pipes.order()?;
+    pipes.leave_no(Path::new(&launch.room));
     let me =
-        PartyId::new(plan.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
-    let config = Config::parse(&plan.config).map_err(usage)?;
-    let identity = Arc::new(Identity::load(Path::new(&plan.identity)).map_err(usage)?);
+        PartyId::new(launch.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
+    let config = Config::parse(&launch.config).map_err(usage)?;
+    let identity = Arc::new(Identity::load(Path::new(&launch.identity)).map_err(usage)?);
     let log = logger(me)?;
     let options = ServerOptions {
-        timeout: plan.timeout_ms.map(Duration::from_millis),
+        timeout: launch.timeout_ms.map(Duration::from_millis),
         log: Arc::new(move |line| log.line(line)),
         ..ServerOptions::default()
     };
-    let (data, world) = (PathBuf::from(&plan.data), Arc::new(Machine));
+    let (data, world) = (PathBuf::from(&launch.data), Arc::new(Machine));
     let server = Server::open_at(listener, config, me, identity, &data, options, world).map_err(usage)?;
     pipes.report(Ok(()))?;
     let asked = Arc::clone(pipes);

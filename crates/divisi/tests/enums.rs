@@ -20,12 +20,12 @@ const CLOSED: [(&str, &str, &[&str]); 27] = [
     ("divisi-circuit", NOT_OVERLOOKED, &["Format", "Gate", "GateStep", "LinearGate"]),
     ("divisi-circuit", ALL_THERE_IS, &["BitOrder", "End"]),
     ("divisi-core", ALL_THERE_IS, &["AbortOrRefusal", "Direction"]),
-    ("divisi-core", FOR_TESTS, &["Mark", "Operator", "Way"]),
-    ("divisi-garble", FOR_TESTS, &["Bits", "Lie"]),
+    ("divisi-core", FOR_TESTS, &["Mark", "Operator", "MessageDirection"]),
+    ("divisi-garble", FOR_TESTS, &["BitSource", "TripleLie"]),
     // what a call is asked for, each with results of its own
     ("divisi-mixed", NOT_OVERLOOKED, &["Asked"]),
     // whoever looks keys up describes the parameters of it to the peers
-    ("divisi-mpgc", NOT_OVERLOOKED, &["Way"]),
+    ("divisi-mpgc", NOT_OVERLOOKED, &["LookupMethod"]),
     ("divisi-net", ALL_THERE_IS, &["Pin", "WaitOutcome"]),
     // who a peer is decides what it may do
     ("divisi-net", NOT_OVERLOOKED, &["Peer"]),

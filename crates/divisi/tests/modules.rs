@@ -1,13 +1,15 @@
 //! No two modules of a crate import each other, whether at once or by way of others.
 //!
-//! A module may use what stands in its own folder, so arrows from a module to those beneath it do not count;
-//! nor do those of tests. What a re-export hands on is counted where it is defined.
+//! A module and what stands beneath it may use each other, as a file and its folder: a cycle is allowed if one
+//! of its members has all others beneath it. Every other cycle is refused, with arrows from a module to those
+//! beneath it counted like all others; those of tests are not. What a re-export hands on is counted where it
+//! is defined. A crate is what one root file declares: each library and each program of each package.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A module by its path in its crate; the root is empty.
 type Name = Vec<String>;
@@ -24,6 +26,8 @@ struct Module {
     imports: Vec<(Vec<String>, String, bool)>,
     /// Every path in it but those of imports.
     paths: BTreeSet<Vec<String>>,
+    /// The modules that it declares in files of their own, and the file if it says which one.
+    children: BTreeMap<String, Option<String>>,
 }
 
 impl Module {
@@ -37,7 +41,11 @@ impl Module {
     fn take(&mut self, tokens: &[TokenTree]) {
         let mut at = 0;
         let mut public = false;
+        let mut file = None;
         while at < tokens.len() {
+            if let Some(path) = attribute(tokens, at).as_ref().and_then(|said| said.strip_prefix("path=")) {
+                file = Some(path.trim_matches('"').to_owned());
+            }
             if attribute(tokens, at).is_some_and(is_for_tests) {
                 at += 2;
                 while at < tokens.len() && !ends_item(&tokens[at]) {
@@ -66,6 +74,12 @@ impl Module {
                         && let Some(TokenTree::Ident(name)) = tokens.get(at + 1)
                     {
                         self.items.insert(name.to_string());
+                    }
+                    if word == "mod"
+                        && let [TokenTree::Ident(name), end, ..] = &tokens[at + 1..]
+                        && is(end, ";")
+                    {
+                        self.children.insert(name.to_string(), file.take());
                     }
                     if word == "macro_rules"
                         && let Some(TokenTree::Ident(name)) = tokens.get(at + 2)
@@ -164,21 +178,10 @@ fn imports(tokens: &[TokenTree], before: &[String], found: &mut impl FnMut(&[Str
 struct Modules(BTreeMap<Name, Module>);
 
 impl Modules {
-    fn read(source: &Path) -> Modules {
+    /// What a root file declares.
+    fn read(root: &Path) -> Modules {
         let mut modules = BTreeMap::new();
-        collect(source, &mut Vec::new(), &mut modules);
-        // a module that is declared for tests alone is no part of the crate
-        let names: Vec<Name> = modules.keys().cloned().collect();
-        let declared = |modules: &BTreeMap<Name, Module>, name: &Name| {
-            name.is_empty()
-                || (1..=name.len()).all(|end| {
-                    let parent = modules.get(&name[..end - 1]);
-                    parent.is_some_and(|parent| parent.paths.contains(&vec!["mod".to_owned()]))
-                        && parent.is_some_and(|parent| parent.paths.contains(&name[end - 1..end]))
-                })
-        };
-        let gone: Vec<Name> = names.into_iter().filter(|name| !declared(&modules, name)).collect();
-        gone.iter().for_each(|name| _ = modules.remove(name));
+        collect(root, root.parent().unwrap(), Vec::new(), &mut modules);
         Modules(modules)
     }
 
@@ -230,7 +233,7 @@ impl Modules {
         Some(here)
     }
 
-    /// Which modules each one imports, but those beneath it.
+    /// Which modules each one imports.
     fn arrows(&self) -> BTreeMap<Name, BTreeSet<Name>> {
         let of = |name: &Name, module: &Module| {
             let used = |word: &String| module.paths.iter().any(|path| path[0] == *word);
@@ -242,86 +245,190 @@ impl Modules {
                 let path = path.strip_suffix(&["*".to_owned()]).unwrap_or(&path).to_vec();
                 self.home(name, &path, 0)
             });
-            to.filter(|to| !to.starts_with(name)).collect()
+            to.filter(|to| to != name).collect()
         };
         self.0.iter().map(|(name, module)| (name.clone(), of(name, module))).collect()
     }
 }
 
-fn collect(folder: &Path, name: &mut Name, modules: &mut BTreeMap<Name, Module>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            name.push(stem);
-            collect(&path, name, modules);
-            name.pop();
-        } else if path.extension().is_some_and(|end| end == "rs") && stem != "main" {
-            let own = if ["mod", "lib"].contains(&stem.as_str()) { None } else { Some(stem) };
-            let module = Module::read(&fs::read_to_string(&path).unwrap());
-            modules.insert(name.iter().cloned().chain(own).collect(), module);
-        }
+/// Reads the module in `file` and those that it declares, whose files are in `folder`.
+fn collect(file: &Path, folder: &Path, name: Name, modules: &mut BTreeMap<Name, Module>) {
+    let module = Module::read(&fs::read_to_string(file).unwrap());
+    for (child, path) in &module.children {
+        let inside = folder.join(child);
+        let files = match path {
+            Some(path) => vec![file.with_file_name(path)],
+            None => vec![folder.join(format!("{child}.rs")), inside.join("mod.rs")],
+        };
+        let found = files.iter().find(|file| file.exists());
+        let found = found.unwrap_or_else(|| panic!("{}: no file for `mod {child};`", file.display()));
+        collect(found, &inside, [&name[..], std::slice::from_ref(child)].concat(), modules);
     }
+    modules.insert(name, module);
 }
 
-/// A way from a module back to itself, if there is one.
-fn circle(arrows: &BTreeMap<Name, BTreeSet<Name>>, start: &Name) -> Option<Vec<Name>> {
-    let mut ways = vec![vec![start.clone()]];
-    let mut seen = BTreeSet::new();
-    while let Some(way) = ways.pop() {
-        for next in &arrows[way.last()?] {
-            let further = [&way[..], std::slice::from_ref(next)].concat();
-            if next == start {
-                return Some(further);
-            }
-            if arrows.contains_key(next) && seen.insert(next.clone()) {
-                ways.insert(0, further);
+type Arrows = BTreeMap<Name, BTreeSet<Name>>;
+
+/// Whether a module stands beneath another.
+fn beneath(module: &Name, top: &Name) -> bool {
+    module.len() > top.len() && module.starts_with(top)
+}
+
+/// The shortest way from one module to another by modules beneath `top`.
+fn way(arrows: &Arrows, from: &Name, to: &Name, top: &Name) -> Option<Vec<Name>> {
+    let mut ways = VecDeque::from([vec![from.clone()]]);
+    let mut seen = BTreeSet::from([from.clone()]);
+    while let Some(way) = ways.pop_front() {
+        let last = way.last()?;
+        if last == to {
+            return Some(way);
+        }
+        for next in arrows.get(last).into_iter().flatten() {
+            if beneath(next, top) && seen.insert(next.clone()) {
+                ways.push_back([&way[..], std::slice::from_ref(next)].concat());
             }
         }
     }
     None
 }
 
+/// Cycles of modules of which none has all others beneath it, one for each two folders or files that take part.
+///
+/// The members of such a cycle have a nearest module above them all, which is not one of them. So it has an
+/// arrow between what stands beneath two different children of that module, and a way back that never leaves
+/// what is beneath it.
+fn cycles(arrows: &Arrows) -> Vec<Vec<Name>> {
+    let mut found = BTreeMap::new();
+    for (from, targets) in arrows {
+        for to in targets {
+            let shared = from.iter().zip(to).take_while(|(one, two)| one == two).count();
+            if shared == from.len() || shared == to.len() {
+                continue;
+            }
+            let (top, mut ends) = (from[..shared].to_vec(), [&from[shared], &to[shared]]);
+            ends.sort();
+            let key = (top.clone(), ends.map(String::clone));
+            if !found.contains_key(&key)
+                && let Some(back) = way(arrows, to, from, &top)
+            {
+                found.insert(key, [std::slice::from_ref(from), &back[..]].concat());
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The packages: those of the workspace, and the two that stand beside it.
+fn packages() -> Vec<PathBuf> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let project = crates.parent().unwrap();
+    let mut packages: Vec<PathBuf> =
+        fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()).collect();
+    packages.extend(["attacks", "stranger"].map(|name| project.join(name)));
+    packages.retain(|folder| folder.join("Cargo.toml").exists());
+    packages.sort();
+    packages
+}
+
+/// The root files of a package's library and programs.
+fn roots(package: &Path) -> Vec<PathBuf> {
+    let source = package.join("src");
+    let programs = fs::read_dir(source.join("bin")).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let programs = programs.map(|path| if path.is_dir() { path.join("main.rs") } else { path });
+    let roots = [source.join("lib.rs"), source.join("main.rs")].into_iter().chain(programs);
+    roots.filter(|root| root.exists()).collect()
+}
+
 #[test]
 fn no_module_imports_itself_by_way_of_others() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
-    for entry in fs::read_dir(crates).unwrap() {
-        let folder = entry.unwrap().path();
-        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        if !folder.join("src/lib.rs").exists() {
-            continue;
-        }
-        let arrows = Modules::read(&folder.join("src")).arrows();
-        let mut told = BTreeSet::new();
-        for module in arrows.keys() {
-            if let Some(way) = circle(&arrows, module).filter(|_| !told.contains(module)) {
-                let names: Vec<String> = way.iter().map(|name| name.join("::")).collect();
-                found.push(format!("{name}: {}", names.join(" -> ")));
-                told.extend(way);
+    for package in packages() {
+        let roots = roots(&package);
+        assert!(!roots.is_empty(), "{}", package.display());
+        for root in roots {
+            let name = root.strip_prefix(package.parent().unwrap()).unwrap();
+            for cycle in cycles(&Modules::read(&root).arrows()) {
+                let names: Vec<String> = cycle.iter().map(|name| name.join("::")).collect();
+                found.push(format!("{}: {}", name.display(), names.join(" -> ")));
             }
         }
     }
     assert!(found.is_empty(), "modules that import each other:\n{}", found.join("\n"));
 }
 
+/// Modules that no file of their folder uses, so that they are on no cycle at all: their files share types that
+/// have a file, too.
+const HEADS: [(&str, &[&str]); 2] = [("divisi-field", &["gf64"]), ("divisi", &["bench", "report"])];
+
+#[test]
+fn what_files_of_a_folder_share_does_not_stand_above_them() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    for (package, module) in HEADS {
+        let module: Name = module.iter().map(|word| (*word).to_owned()).collect();
+        let arrows = Modules::read(&crates.join(package).join("src/lib.rs")).arrows();
+        let users = arrows.iter().filter(|(name, to)| beneath(name, &module) && to.contains(&module));
+        let users: Vec<String> = users.map(|(name, _)| name.join("::")).collect();
+        assert!(arrows.keys().filter(|name| beneath(name, &module)).count() > 3, "{package}: {module:?}");
+        assert!(users.is_empty(), "{package}: {} is used by {}", module.join("::"), users.join(", "));
+    }
+}
+
+/// The arrows between modules with these texts.
+fn arrows_of(modules: &[(&str, &str)]) -> Arrows {
+    let modules = modules.iter().map(|(name, text)| {
+        let name: Name = name.split("::").filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        (name, Module::read(text))
+    });
+    Modules(modules.collect()).arrows()
+}
+
 /// The reader sees through re-exports and groups, and not into tests.
 #[test]
 fn arrows_are_read_from_the_text() {
-    let modules = [
+    let arrows = arrows_of(&[
         ("", "mod a; mod b; mod c; pub use b::{self, Inner as Outer}; #[cfg(test)] mod t;"),
-        ("a", "use crate::{Outer, c::deep}; fn f() { deep() }"),
+        ("a", "mod low; use crate::{Outer, c::deep}; fn f() { deep(); low::g() }"),
+        ("a::low", "pub fn g() {}"),
         ("b", "pub struct Inner; #[cfg(test)] mod tests { use crate::a::f; }"),
         ("c", "pub fn deep() { super::a::f() }"),
-    ];
-    let modules = modules.into_iter().map(|(name, text)| {
-        let name: Name = if name.is_empty() { Vec::new() } else { vec![name.into()] };
-        (name, Module::read(text))
-    });
-    let arrows = Modules(modules.collect()).arrows();
+    ]);
     let of = |name: &str| arrows[&vec![name.to_owned()]].iter().map(|to| to.join("::")).collect::<Vec<_>>();
-    assert_eq!(of("a"), ["b", "c"]);
+    assert_eq!(of("a"), ["a::low", "b", "c"]);
     assert_eq!(of("b"), [""; 0]);
     assert_eq!(of("c"), ["a"]);
-    assert!(circle(&arrows, &vec!["a".into()]).is_some() && circle(&arrows, &vec!["b".into()]).is_none());
+    let declared =
+        Module::read("mod a; #[cfg(test)] mod t; mod within {} #[path = \"../o.rs\"] mod other;").children;
+    let declared: Vec<_> = declared.iter().map(|(name, file)| (name.as_str(), file.as_deref())).collect();
+    assert_eq!(declared, [("a", None), ("other", Some("../o.rs"))]);
+}
+
+/// A cycle is found unless one of its members has all others beneath it, however it goes up and down.
+#[test]
+fn cycles_are_found() {
+    let cycle = |modules: &[(&str, &str)]| {
+        let all = modules.iter().map(|(name, _)| name.split("::").map(str::to_owned).collect::<Name>());
+        let mut above: Vec<(String, String)> = vec![(String::new(), String::new())];
+        for name in all {
+            above.extend((1..name.len()).map(|end| (name[..end].join("::"), String::new())));
+        }
+        above.retain(|(name, _)| modules.iter().all(|(known, _)| known != name));
+        let above = above.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        cycles(&arrows_of(&modules.iter().copied().chain(above).collect::<Vec<_>>())).len()
+    };
+    // two files of a folder, and a file with what stands beneath it
+    assert_eq!(cycle(&[("a", "use crate::b::B; pub struct A;"), ("b", "use crate::a::A; pub struct B;")]), 1);
+    assert_eq!(cycle(&[("a", "use crate::b::B; pub struct A;"), ("b", "pub struct B;")]), 0);
+    assert_eq!(cycle(&[("a", "use low::B; pub struct A;"), ("a::low", "use super::A; pub struct B;")]), 0);
+    // d -> a::low -> a -> a::tree -> d: from a down to what it uses
+    let a = ("a", "use tree::T; pub struct A;");
+    let tree = ("a::tree", "use crate::d::D; pub struct T;");
+    let low = ("a::low", "use super::A; pub struct L;");
+    assert_eq!(cycle(&[("d", "use crate::a::low::L; pub struct D;"), a, low, tree]), 1);
+    assert_eq!(cycle(&[("d", "pub struct D;"), a, low, tree]), 0);
+    // a -> a::low -> a::tree -> a: a stands above the others; without a two of them import each other
+    let tree = ("a::tree", "use super::A; pub struct T;");
+    let low = ("a::low", "use super::tree::T; pub struct L;");
+    assert_eq!(cycle(&[("a", "use low::L; pub struct A;"), low, tree]), 0);
+    let tree = ("a::tree", "use super::low::L; pub struct T;");
+    assert_eq!(cycle(&[("a", "use low::L; pub struct A;"), low, tree]), 1);
 }

@@ -1,7 +1,13 @@
-//! A public name has one meaning: no two types of the libraries have the same name.
+//! A public name has one meaning: no two types have the same name, in the libraries or in the program.
 //!
-//! A type counts if a user of its crate reaches it: in modules that are all public, or by a re-export. What
-//! is there for tests or with a feature alone does not count.
+//! A type counts if a user of its crate reaches it, with whatever features: in modules that are all public, or
+//! by a re-export, also under another name. Of the program, which nobody uses as a library, every `pub` type
+//! counts: who reads it reads the libraries' names beside its own. What is there for tests alone does not
+//! count. A build is for one processor, so the names are read for each processor in turn.
+//!
+//! Types alone are read, with traits and aliases. Functions and constants stand behind the name of their
+//! module or type wherever they are used (`bristol::read`, `Config::load`), which says whose they are; and
+//! modules are named by their paths.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,28 +17,65 @@ use std::path::Path;
 /// Before the name of a type.
 const DEFINE: [&str; 5] = ["pub struct ", "pub enum ", "pub trait ", "pub type ", "pub union "];
 
-/// What stands behind a condition with one of these words is there for tests, with a feature, or stands for
-/// its like on another processor.
-const UNSEEN: [&str; 3] = ["test", "feature", "aarch64"];
+/// The processors that have code of their own.
+const PROCESSORS: [&str; 2] = ["x86_64", "aarch64"];
 
 /// What a crate's text says.
-#[derive(Default)]
 struct Crate {
+    processor: &'static str,
     /// Types by the module that defines them.
     types: Vec<(String, Vec<String>)>,
-    /// Modules that are declared public, and not for tests or a feature.
+    /// Modules that are declared public.
     public: BTreeSet<Vec<String>>,
-    /// Modules that are there for tests or with a feature alone.
+    /// Modules that are there for tests or for another processor.
     hidden: BTreeSet<Vec<String>>,
-    /// The words of each public re-export.
-    exported: Vec<BTreeSet<String>>,
+    /// Each path that is re-exported, with the name that it has then.
+    exported: Vec<(Vec<String>, String)>,
 }
 
 fn name_at(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
+/// The paths of a tree of re-exports, each with the name that it has afterwards.
+fn exports(tree: &str, before: &[String], found: &mut Vec<(Vec<String>, String)>) {
+    let mut depth = 0;
+    let within = |c: char| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        depth == 0 && c == ','
+    };
+    for part in tree.split(within).map(str::trim).filter(|part| !part.is_empty()) {
+        let (path, inner) = match part.split_once('{') {
+            Some((path, inner)) => (path, inner.rsplit_once('}').map(|(inner, _)| inner)),
+            None => (part, None),
+        };
+        let (path, renamed) = path.split_once(" as ").map_or((path, None), |(path, to)| (path, Some(to)));
+        let words = path.split("::").map(|word| word.trim().to_owned()).filter(|word| !word.is_empty());
+        let path: Vec<String> = before.iter().cloned().chain(words.filter(|word| word != "self")).collect();
+        match (inner, path.last()) {
+            (Some(inner), _) => exports(inner, &path, found),
+            (None, Some(last)) => {
+                let name = renamed.map_or_else(|| last.clone(), |name| name.trim().to_owned());
+                found.push((path, name));
+            }
+            (None, None) => {}
+        }
+    }
+}
+
 impl Crate {
+    fn new(processor: &'static str) -> Crate {
+        let (types, exported) = Default::default();
+        Crate { processor, types, public: BTreeSet::new(), hidden: BTreeSet::new(), exported }
+    }
+
+    /// Whether what stands behind this line is there for tests alone, or for another processor.
+    fn hides(&self, condition: &str) -> bool {
+        let tests = ["#[cfg(test)]", "#[cfg(all(test,"].iter().any(|start| condition.starts_with(start));
+        let mut others = PROCESSORS.iter().filter(|other| **other != self.processor);
+        tests || others.any(|other| condition == format!("#[cfg(target_arch = \"{other}\")]"))
+    }
+
     fn take(&mut self, folder: &Path, module: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -55,7 +98,7 @@ impl Crate {
     fn read(&mut self, text: &str, module: &[String]) {
         let mut before = "";
         for line in text.lines() {
-            let hidden = before.starts_with("#[cfg(") && UNSEEN.iter().any(|word| before.contains(word));
+            let hidden = self.hides(before);
             before = line;
             if hidden {
                 let name = line.split("mod ").nth(1).map(name_at);
@@ -69,63 +112,104 @@ impl Crate {
                 self.public.insert(module.iter().cloned().chain([name_at(rest)]).collect());
             }
         }
-        for export in text.split("\npub use ").skip(1) {
-            let export = export.split(';').next().unwrap_or_default();
-            let words = export.split(|c: char| !c.is_alphanumeric() && c != '_');
-            self.exported.push(words.map(str::to_owned).collect());
+        let text = format!("\n{text}");
+        for (at, _) in text.match_indices("\npub use ") {
+            let condition = text[..at].lines().next_back().unwrap_or_default();
+            if !self.hides(condition) {
+                let tree = text[at + "\npub use ".len()..].split(';').next().unwrap_or_default();
+                exports(tree, &[], &mut self.exported);
+            }
         }
     }
 
-    /// The types that a user of the crate reaches.
-    fn reached(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
-        let open = |module: &[String]| (1..=module.len()).all(|end| self.public.contains(&module[..end]));
-        let types = self.types.iter().map(|(name, module)| (name, module));
-        let handed_on = |name: &String, module: &[String]| {
-            let last = module.last();
-            self.exported.iter().any(|words| words.contains(name) && last.is_some_and(|m| words.contains(m)))
-        };
+    /// Each name by which a user of the crate reaches a type, with the module that defines the type.
+    fn reached(&self) -> BTreeSet<(String, String)> {
+        let whole = |module: &[String]| (1..=module.len()).all(|end| self.public.contains(&module[..end]));
         let seen = |module: &[String]| (1..=module.len()).all(|end| !self.hidden.contains(&module[..end]));
-        types.filter(move |(name, module)| seen(module) && (open(module) || handed_on(name, module)))
+        let mut reached = BTreeSet::new();
+        for (name, module) in self.types.iter().filter(|(_, module)| seen(module)) {
+            let place = module.join("::");
+            if whole(module) {
+                reached.insert((name.clone(), place.clone()));
+            }
+            for (path, new) in &self.exported {
+                if let [.., from, what] = &path[..]
+                    && module.last() == Some(from)
+                    && (what == name || what == "*")
+                {
+                    let new = if what == "*" { name } else { new };
+                    reached.insert((new.clone(), place.clone()));
+                }
+            }
+        }
+        // a type of another crate under another name
+        let renamed = self
+            .exported
+            .iter()
+            .filter(|(path, new)| path[0].starts_with("divisi_") && path.last() != Some(new));
+        let types = renamed.filter(|(_, new)| new.starts_with(char::is_uppercase));
+        reached.extend(types.map(|(path, new)| (new.clone(), path.join("::"))));
+        reached
+    }
+
+    /// Each `pub` type of a program.
+    fn written(&self) -> BTreeSet<(String, String)> {
+        self.types.iter().map(|(name, module)| (name.clone(), module.join("::"))).collect()
     }
 }
 
-#[test]
-fn no_public_name_has_two_meanings() {
+/// Names with more than one type, in what is built for this processor.
+fn names_with_two_meanings(processor: &'static str) -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for entry in fs::read_dir(crates).unwrap() {
         let folder = entry.unwrap().path();
         let crate_name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        // the program's library is for the program
-        if !folder.join("src/lib.rs").exists() || crate_name == "divisi-cli" {
+        if !folder.join("src/lib.rs").exists() {
             continue;
         }
-        let mut text = Crate::default();
+        let mut text = Crate::new(processor);
         text.take(&folder.join("src"), &mut Vec::new());
-        for (name, module) in text.reached() {
-            let place = format!("{crate_name}::{}", module.join("::"));
-            places.entry(name.clone()).or_default().insert(place);
+        let program = folder.join("src/main.rs").exists();
+        for (name, module) in if program { text.written() } else { text.reached() } {
+            places.entry(name).or_default().insert(format!("{crate_name}::{module}"));
         }
     }
     assert!(places.len() > 200, "types are found: {}", places.len());
     places.retain(|_, places| places.len() > 1);
-    let new: Vec<String> = places
-        .iter()
-        .map(|(name, places)| format!("{name}: {}", places.iter().cloned().collect::<Vec<_>>().join(", ")))
-        .collect();
-    assert!(new.is_empty(), "names with two meanings:\n{}", new.join("\n"));
+    let told = |(name, places): (&String, &BTreeSet<String>)| {
+        format!("{name}: {}", places.iter().cloned().collect::<Vec<_>>().join(", "))
+    };
+    places.iter().map(told).collect()
+}
+
+#[test]
+fn no_public_name_has_two_meanings() {
+    for processor in PROCESSORS {
+        let found = names_with_two_meanings(processor);
+        assert!(found.is_empty(), "names with two meanings ({processor}):\n{}", found.join("\n"));
+    }
 }
 
 #[test]
 fn what_a_user_reaches_is_read_from_the_text() {
-    let mut text = Crate::default();
+    let mut text = Crate::new("x86_64");
     text.read(
-        "pub mod a;\nmod b;\n#[cfg(feature = \"testing\")]\npub mod t;\n\npub use b::{\n    Out,\n};\n",
+        "pub use e::*;\npub mod a;\nmod b;\nmod e;\n#[cfg(any(test, feature = \"testing\"))]\npub mod t;\n\
+         #[cfg(target_arch = \"aarch64\")]\npub mod arm;\n#[cfg(target_arch = \"x86_64\")]\npub mod intel;\n\
+         #[cfg(test)]\npub mod tests;\n#[cfg(test)]\npub use b::Within;\n\
+         pub use b::{\n    Inner as Outer, Out, deeper::{self, Deep},\n};\n\
+         pub use divisi_core::{Lab as ForeignLab, step};\n",
         &[],
     );
     text.read("pub struct Open<T>(T);\n#[cfg(test)]\npub enum ForTests {}\n", &["a".into()]);
-    text.read("pub enum Out {}\npub trait Within {}\n", &["b".into()]);
-    text.read("pub struct Lab;\n", &["t".into()]);
-    let reached: Vec<&str> = text.reached().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(reached, ["Open", "Out"]);
+    text.read("pub enum Out {}\npub trait Within {}\npub struct Inner;\n", &["b".into()]);
+    text.read("pub struct Deep;\npub struct Deepest;\n", &["b".into(), "deeper".into()]);
+    text.read("pub type All = u8;\npub(crate) struct Private;\n", &["e".into()]);
+    for (module, name) in [("t", "Testing"), ("arm", "Arm"), ("intel", "Intel"), ("tests", "Tests")] {
+        text.read(&format!("pub struct {name};\n"), &[module.into()]);
+    }
+    let reached = text.reached();
+    let names: Vec<&str> = reached.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["All", "Deep", "ForeignLab", "Intel", "Open", "Out", "Outer", "Testing"]);
 }

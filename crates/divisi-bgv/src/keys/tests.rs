@@ -12,7 +12,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::ERROR_VARIANCE;
 use crate::wire;
 use divisi_core::PublicParameters as Agreed;
-use divisi_core::testing::{Harness, Way, failed_check};
+use divisi_core::testing::{Harness, MessageDirection, failed_check};
 use tools::{lift, noise, party, small, sum, with_keys};
 
 /// The mean of the squares of many numbers.
@@ -203,7 +203,7 @@ fn answers_have_their_flood_and_a_fresh_share() {
     });
     let dropped: f64 = (1..limbs).map(|limb| (ring.modulus(limb).get() as f64).log2()).sum();
     let (mut squares, mut errors) = (Squares::default(), Vec::new());
-    let answers = recording.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer");
+    let answers = recording.bodies(MessageDirection::In, party(1), "divisi_bgv::shares/e2a.answer");
     assert_eq!(answers.len(), calls);
     for answer in answers {
         let mut h = ring.zero(1, false);
@@ -301,8 +301,8 @@ fn the_second_round_has_its_errors() {
         recording.bodies(way, party(1), step).into_iter().flat_map(read).collect()
     };
     let digits = ring.parameters().digits().len();
-    let first = read(Way::Out, "divisi_bgv::keys/relinearise.1.down");
-    let second = read(Way::In, "divisi_bgv::keys/relinearise.2.up");
+    let first = read(MessageDirection::Out, "divisi_bgv::keys/relinearise.1.down");
+    let second = read(MessageDirection::In, "divisi_bgv::keys/relinearise.2.up");
     assert!(first.len() == 2 * digits && second.len() == digits);
     for (pair, h) in first.chunks(2).zip(second) {
         // h - s_2 h_0 + s_2 h_1 = u_2 h_1 + p (e_2 + e_3)

@@ -11,7 +11,7 @@ use divisi_bgv::checks;
 use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
-use divisi_core::testing::{Harness, Way, failed_check};
+use divisi_core::testing::{Harness, MessageDirection, failed_check};
 use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
 use std::sync::Arc;
 use tools::*;
@@ -98,7 +98,7 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
         Ok(keys.reveal())
     });
     let key = ends.into_iter().nth(1).unwrap().unwrap();
-    let answer = recording.bodies(Way::In, party(1), "divisi_bgv::shares/e2a.answer").remove(0);
+    let answer = recording.bodies(MessageDirection::In, party(1), "divisi_bgv::shares/e2a.answer").remove(0);
     let mut h = ring.zero(1, false);
     assert!(wire::read(&ring, &answer, &mut h));
     let first = ring.modulus(0);
@@ -194,7 +194,7 @@ fn difference_of_messages(without: Option<Check>) -> bool {
         end.unwrap();
     }
     let sent: Vec<Poly> = recording
-        .bodies(Way::In, party(1), "divisi_bgv::shares/a2e.give")
+        .bodies(MessageDirection::In, party(1), "divisi_bgv::shares/a2e.give")
         .iter()
         .map(|body| {
             let mut b = ring.zero(ring.parameters().chain().len(), false);

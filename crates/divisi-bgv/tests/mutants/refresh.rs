@@ -5,7 +5,7 @@ use crate::tools::*;
 use divisi_bgv::checks;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
-use divisi_core::testing::{Recording, Way, failed_check};
+use divisi_core::testing::{MessageDirection, Recording, failed_check};
 use divisi_core::{Abort, Check, Session};
 
 const ANSWER: &str = "divisi_bgv::refresh/refresh.answer";
@@ -19,7 +19,7 @@ fn answers(recording: &Recording, ring: &Ring, level: usize) -> Vec<[Poly; 2]> {
         assert!(wire::read(ring, &body[..first], &mut h) && wire::read(ring, &body[first..], &mut b));
         [h, b]
     };
-    recording.bodies(Way::In, party(1), ANSWER).iter().map(read).collect()
+    recording.bodies(MessageDirection::In, party(1), ANSWER).iter().map(read).collect()
 }
 
 /// P_1 asks for a refresh of this, and P_2 answers.

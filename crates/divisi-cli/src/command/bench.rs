@@ -1,8 +1,8 @@
 //! `divisi bench`.
 
 use super::effort::Effort;
-use super::engine::{CircuitsChoice, EngineChoice, Manner};
-use super::{AnyProtocol, Context, Done, Garbling, Goal};
+use super::engine::{CircuitsChoice, EngineArgs, EngineChoice};
+use super::{AnyProtocol, CommandOutput, Context, Garbling, Goal};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
@@ -19,21 +19,21 @@ use divisi_symmetric::algorithm::Algorithm;
 use serde_json::json;
 
 #[derive(Subcommand)]
-pub enum Commands {
+pub enum BenchCommands {
     /// AES among processes over TLS, every output checked
     Aes(Aes),
     /// Triple DES among processes over TLS, every output checked
     Des3(Des3),
     /// A hash of messages among three processes over TLS, every digest checked
-    Hash(Hash),
+    Hash(BenchHashArgs),
     /// A MAC of messages under one key among three processes over TLS, every tag checked
-    Mac(Mac),
+    Mac(BenchMacArgs),
     /// A Boolean circuit with random inputs among processes over TLS, every output checked
     Circuit(Circuit),
     /// Operations on numbers and bits among semi-honest parties, every output checked
-    Mixed(bench_mixed::Mixed),
+    Mixed(bench_mixed::BenchMixedArgs),
     /// Lookups in a public table among three processes over TLS, every entry checked
-    Lookup(bench_lookup::Lookup),
+    Lookup(bench_lookup::BenchLookupArgs),
     /// Three servers encrypt and decrypt a file; the result is compared byte by byte
     File(bench_servers::File),
     /// Three servers with many clients at the same time, every result checked
@@ -42,7 +42,7 @@ pub enum Commands {
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
     /// The whole matrix of benchmarks on one page with plots, and the papers' figures for comparison
-    Report(super::report::Arguments),
+    Report(super::report::ReportArgs),
 }
 
 /// Measure AES among processes over TLS, phase by phase.
@@ -61,7 +61,7 @@ pub struct Aes {
     #[command(flatten)]
     choice: AnyProtocol,
     #[command(flatten)]
-    manner: Manner,
+    manner: EngineArgs,
     /// The size of the key in bits: 128, 192 or 256
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
     key_bits: KeySize,
@@ -89,7 +89,7 @@ pub struct Des3 {
     #[command(flatten)]
     choice: AnyProtocol,
     #[command(flatten)]
-    manner: Manner,
+    manner: EngineArgs,
     /// The number of keys: 2 or 3
     #[arg(long, default_value_t = 3, value_name = "N")]
     keys: u8,
@@ -110,7 +110,7 @@ pub struct Des3 {
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench hash --algorithm sha256 --message-bytes 55 --count 10000\n\
                         One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --mode low-latency --reps 50")]
-pub struct Hash {
+pub struct BenchHashArgs {
     /// The algorithm: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128,
     /// cshake256
     #[arg(long, default_value = "sha256", value_name = "NAME", value_parser = hash)]
@@ -133,7 +133,7 @@ pub struct Hash {
 /// in the set-up. A fourth process makes the messages and checks every tag.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mac --algorithm hmac-sha256 --message-bytes 32 --count 10000")]
-pub struct Mac {
+pub struct BenchMacArgs {
     /// The algorithm: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128,
     /// gmac-aes256
     #[arg(long, default_value = "hmac-sha256", value_name = "NAME", value_parser = mac)]
@@ -172,7 +172,7 @@ pub struct Circuit {
     #[command(flatten)]
     circuits: CircuitsChoice,
     #[command(flatten)]
-    manner: Manner,
+    manner: EngineArgs,
     /// With garble: take the inputs first, then garble and evaluate the circuit piece by piece, in memory
     /// that does not grow with the circuit
     #[arg(long)]
@@ -208,24 +208,24 @@ fn direction(text: &str) -> Result<Direction, String> {
         .ok_or_else(|| "the directions are encrypt and decrypt".into())
 }
 
-pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, Failure> {
     match command {
-        Commands::Calibrate => {
+        BenchCommands::Calibrate => {
             let calibration = calibrate()?;
             let mut json = bench::calibration_json(&calibration);
             json["schema"] = json!(1);
             json["kernel"] = json!(divisi_field::kernel::active().name());
-            Ok(Done::new(calibration_text(&calibration), json))
+            Ok(CommandOutput::new(calibration_text(&calibration), json))
         }
-        Commands::Report(arguments) => super::report::run(context, arguments),
-        Commands::File(arguments) => bench_servers::measure_file(context, arguments),
-        Commands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
-        Commands::Aes(arguments) => {
+        BenchCommands::Report(arguments) => super::report::run(context, arguments),
+        BenchCommands::File(arguments) => bench_servers::measure_file(context, arguments),
+        BenchCommands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
+        BenchCommands::Aes(arguments) => {
             let Aes { engine, choice, manner, key_bits, direction, blocks, effort } = arguments;
             let options = ciphered(context, Work::Aes, *engine, *choice, manner, *blocks, effort)?;
             measure(context, BenchOptions { key: *key_bits, direction: *direction, ..options })
         }
-        Commands::Des3(arguments) => {
+        BenchCommands::Des3(arguments) => {
             let Des3 { engine, choice, manner, keys, direction, blocks, effort } = arguments;
             let work = Work::TripleDes(match keys {
                 2 => DesKeys::Two,
@@ -235,14 +235,14 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let options = ciphered(context, work, *engine, *choice, manner, *blocks, effort)?;
             measure(context, BenchOptions { direction: *direction, ..options })
         }
-        Commands::Hash(Hash { algorithm, messages, engine, goal, garbling, effort }) => {
+        BenchCommands::Hash(BenchHashArgs { algorithm, messages, engine, goal, garbling, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let mut usual = effort.options(context, Some(*engine));
             goal.own(&mut usual.own);
             garbling.own(&mut usual.own);
             measure(context, BenchOptions { work, choice: goal.choice(), blocks: messages.count, ..usual })
         }
-        Commands::Circuit(arguments) => {
+        BenchCommands::Circuit(arguments) => {
             let Circuit { circuit, count, engine, circuits, manner, streamed, goal, garbling, effort } =
                 arguments;
             let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
@@ -260,14 +260,14 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
             measure(context, BenchOptions { work, choice, blocks, ..usual })
         }
-        Commands::Mixed(arguments) if arguments.is_table4() => {
+        BenchCommands::Mixed(arguments) if arguments.is_table4() => {
             let options = bench_mixed::options(context, arguments)?;
             options.check()?;
             let (program, calibration) = (this_program()?, calibrate()?);
             let table = table4::run(&options, &program, calibration, &context.cleanup, &|_| {})?;
-            Ok(Done::new(text(&table.whole.page), table.to_json()))
+            Ok(CommandOutput::new(text(&table.whole.page), table.to_json()))
         }
-        Commands::Lookup(arguments) => {
+        BenchCommands::Lookup(arguments) => {
             let (options, two) = bench_lookup::options(context, arguments)?;
             let report = measured(context, &options)?;
             let (mut out, mut json) = (text(&report.page), report.to_json());
@@ -278,10 +278,10 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                     object.extend(more);
                 }
             }
-            Ok(Done::new(out, json))
+            Ok(CommandOutput::new(out, json))
         }
-        Commands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
-        Commands::Mac(Mac { algorithm, messages, engine, choice, garbling, effort }) => {
+        BenchCommands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
+        BenchCommands::Mac(BenchMacArgs { algorithm, messages, engine, choice, garbling, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let mut usual = effort.options(context, Some(*engine));
             choice.own(engine.engine(), &mut usual.own)?;
@@ -297,7 +297,7 @@ fn ciphered(
     work: Work,
     engine: EngineChoice,
     choice: AnyProtocol,
-    manner: &Manner,
+    manner: &EngineArgs,
     blocks: Option<u64>,
     effort: &Effort,
 ) -> Result<BenchOptions, Failure> {
@@ -307,9 +307,9 @@ fn ciphered(
     Ok(BenchOptions { work, choice: choice.get(), own, blocks, ..effort.options(context, Some(engine)) })
 }
 
-fn measure(context: &Context, options: BenchOptions) -> Result<Done, Failure> {
+fn measure(context: &Context, options: BenchOptions) -> Result<CommandOutput, Failure> {
     let report = measured(context, &options)?;
-    Ok(Done::new(text(&report.page), report.to_json()))
+    Ok(CommandOutput::new(text(&report.page), report.to_json()))
 }
 
 fn measured(context: &Context, options: &BenchOptions) -> Result<BenchReport, Failure> {

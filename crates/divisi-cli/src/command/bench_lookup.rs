@@ -14,7 +14,7 @@ use divisi::failure::Failure;
 #[command(after_help = "Example: divisi bench lookup --entries 65536 --count 65536\n\
                         Of two inputs: divisi bench lookup --entries 65536 --inputs 2 --security semi-honest\n\
                         A large table: divisi bench lookup --entries 16777216 --count 4096")]
-pub struct Lookup {
+pub struct BenchLookupArgs {
     /// The number of entries of the table: a power of two from 2 to 16777216
     #[arg(long, value_name = "N")]
     entries: usize,
@@ -49,9 +49,9 @@ fn dimensions(text: &str) -> Result<Factors, String> {
 /// A sentence that says what to correct.
 pub fn options(
     context: &super::Context,
-    arguments: &Lookup,
+    arguments: &BenchLookupArgs,
 ) -> Result<(BenchOptions, Option<BenchOptions>), Failure> {
-    let Lookup { entries, inputs, dimensions: Factors(dimensions), count, effort } = arguments;
+    let BenchLookupArgs { entries, inputs, dimensions: Factors(dimensions), count, effort } = arguments;
     let of = |dimensions| {
         let work = Work::Lookups { entries: *entries, inputs: *inputs, dimensions };
         BenchOptions { work, blocks: *count, ..effort.options(context, None) }

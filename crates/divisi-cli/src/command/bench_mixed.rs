@@ -37,7 +37,7 @@ fn what(name: &str) -> Result<What, String> {
     }
 }
 
-impl Mixed {
+impl BenchMixedArgs {
     /// Whether this is the whole Table 4 of the paper.
     pub fn is_table4(&self) -> bool {
         matches!(self.op, What::Table4)
@@ -55,7 +55,7 @@ impl Mixed {
                         A program: divisi bench mixed --op program --program biomatch --parties 4 --reps 3\n\
                         MNIST's own images: divisi bench mixed --op program --program mnist --images t10k-images-idx3-ubyte --labels t10k-labels-idx1-ubyte --count 20 --reps 1\n\
                         The paper's five applications by their counts: divisi bench mixed --op table4 --parties 4 --reps 3")]
-pub struct Mixed {
+pub struct BenchMixedArgs {
     /// The operation: dabit, b2a, a2b, e2a, a2e, lookup2, lookup, triple-arith, triple-bool, mpgc, program or
     /// table4
     #[arg(long, value_name = "OP", value_parser = what)]
@@ -107,8 +107,8 @@ pub struct Mixed {
 ///
 /// # Errors
 /// A sentence that says what to correct.
-pub fn options(context: &super::Context, arguments: &Mixed) -> Result<BenchOptions, Failure> {
-    let Mixed { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
+pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<BenchOptions, Failure> {
+    let BenchMixedArgs { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
     let choice = EngineChoice::of("mixed", *parties)?;
     let given = [

@@ -1,7 +1,7 @@
 //! `divisi bench file` and `divisi bench serve`.
 
-use super::progress::Progress;
-use super::{Context, Done, ProtocolChoice, positive};
+use super::progress::ProgressDisplay;
+use super::{CommandOutput, Context, ProtocolChoice, positive};
 use clap::Args;
 use divisi::bench::servers::serve::{self, Mix};
 use divisi::bench::servers::{Cost, file};
@@ -59,7 +59,7 @@ fn mix(text: &str) -> Result<Mix, String> {
     Mix::ALL.into_iter().find(|mix| mix.name() == text).ok_or_else(|| format!("there are {}", names()))
 }
 
-pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure> {
+pub fn measure_file(context: &Context, arguments: &File) -> Result<CommandOutput, Failure> {
     let options = file::FileOptions {
         bytes: arguments.bytes,
         choice: arguments.choice.get(),
@@ -69,7 +69,7 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
     options.check()?;
     let program = this_program()?;
     let calibration = calibrate()?;
-    let progress = Progress::new(context, options.bytes.saturating_mul(2), 1 << 20);
+    let progress = ProgressDisplay::new(context, options.bytes.saturating_mul(2), 1 << 20);
     let report = file::run(&options, &program, calibration, &context.cleanup, &mut |done| progress.at(done));
     progress.end();
     let report = report?;
@@ -83,10 +83,10 @@ pub fn measure_file(context: &Context, arguments: &File) -> Result<Done, Failure
         cost(&report.cost),
         report.calibration.summary(),
     );
-    Ok(Done::new(text, report.to_json()))
+    Ok(CommandOutput::new(text, report.to_json()))
 }
 
-pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<Done, Failure> {
+pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<CommandOutput, Failure> {
     let options = serve::ServeOptions {
         clients: arguments.clients,
         seconds: arguments.seconds,
@@ -97,7 +97,7 @@ pub fn measure_serving(context: &Context, arguments: &Serve) -> Result<Done, Fai
     let program = this_program()?;
     let calibration = calibrate()?;
     let report = serve::run(&options, &program, calibration, &context.cleanup)?;
-    let mut done = Done::new(text(&report), report.to_json());
+    let mut done = CommandOutput::new(text(&report), report.to_json());
     if !report.checked {
         done.failure = Some(Failure::mismatch(
             "a result was wrong, so the figures mean nothing: report this with the output of `divisi --version`",

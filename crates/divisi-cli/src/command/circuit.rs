@@ -1,6 +1,6 @@
 //! `divisi circuit`.
 
-use super::{Context, Done, Goal, given};
+use super::{CommandOutput, Context, Goal, given};
 use clap::{Args, Subcommand, ValueEnum};
 use divisi::circuit::{self, About, NamedCircuit};
 use divisi::failure::Failure;
@@ -14,18 +14,18 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
-pub enum Commands {
+pub enum CircuitCommands {
     /// Write a built-in circuit in Bristol Fashion
     #[command(after_help = "Example: divisi circuit emit sha256 --out sha256.txt")]
     Emit(Emit),
     /// Read a circuit, and print its counts of gates, inputs and outputs
     #[command(after_help = "Example: divisi circuit info sha256.txt")]
-    Info(Info),
+    Info(CircuitInfoArgs),
     /// Write a circuit in another format, or with the bits of its values in reverse order
     #[command(after_help = "Example: divisi circuit convert --to fashion old.txt --out new.txt\n\
                       What is written has the last bit of a value in its first wire, as Bristol Fashion has it. Published files that have it the other\n\
                       way are known by their gates; of others say so with --first-bit-first.")]
-    Convert(Convert),
+    Convert(ConvertArgs),
     /// Write a circuit with fewer gates where possible
     #[command(after_help = "Example: divisi circuit optimise adder.txt --out smaller.txt")]
     Optimise(Optimise),
@@ -33,7 +33,7 @@ pub enum Commands {
     #[command(
         after_help = "Example: divisi circuit eval aes128 --input 000102030405060708090a0b0c0d0e0f --input 00112233445566778899aabbccddeeff"
     )]
-    Eval(Eval),
+    Eval(CircuitEvalArgs),
 }
 
 /// Write a built-in circuit in Bristol Fashion: the circuit to standard output, its counts to standard error.
@@ -54,7 +54,7 @@ pub struct Emit {
 
 /// Read a circuit, and print its counts of gates, inputs and outputs.
 #[derive(Args)]
-pub struct Info {
+pub struct CircuitInfoArgs {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: Name,
@@ -64,13 +64,13 @@ pub struct Info {
 
 /// Write a circuit in another format: the circuit to standard output, its counts to standard error.
 #[derive(Args)]
-pub struct Convert {
+pub struct ConvertArgs {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: Name,
     /// The format: fashion, or bristol for the old Bristol format
     #[arg(long, value_name = "FORMAT")]
-    to: Form,
+    to: CircuitFormat,
     /// In the input file wire 0 is the first bit of a value; write it as the last bit
     #[arg(long)]
     first_bit_first: bool,
@@ -84,7 +84,7 @@ pub struct Convert {
 
 /// The format of a circuit file.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Form {
+pub enum CircuitFormat {
     Fashion,
     Bristol,
 }
@@ -106,7 +106,7 @@ pub struct Optimise {
 
 /// Evaluate a circuit in the clear.
 #[derive(Args)]
-pub struct Eval {
+pub struct CircuitEvalArgs {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: Name,
@@ -120,20 +120,20 @@ pub struct Eval {
     goal: Goal,
 }
 
-pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+pub fn run(context: &Context, command: &CircuitCommands) -> Result<CommandOutput, Failure> {
     match command {
-        Commands::Emit(arguments) => emit(context, arguments),
-        Commands::Info(arguments) => {
+        CircuitCommands::Emit(arguments) => emit(context, arguments),
+        CircuitCommands::Info(arguments) => {
             let info = circuit::info(&arguments.circuit, arguments.goal.adder())?;
-            Ok(Done::new(text(&info), to_json(&info)))
+            Ok(CommandOutput::new(text(&info), to_json(&info)))
         }
-        Commands::Convert(arguments) => convert(context, arguments),
-        Commands::Optimise(arguments) => optimise(context, arguments),
-        Commands::Eval(arguments) => eval(arguments),
+        CircuitCommands::Convert(arguments) => convert(context, arguments),
+        CircuitCommands::Optimise(arguments) => optimise(context, arguments),
+        CircuitCommands::Eval(arguments) => eval(arguments),
     }
 }
 
-fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
+fn emit(context: &Context, arguments: &Emit) -> Result<CommandOutput, Failure> {
     let name = &arguments.name;
     let program = circuit::named(name, arguments.goal.adder())?.ok_or_else(|| {
         Failure::usage(format!("there is no circuit {name:?}: give one of {}", circuit::names()))
@@ -143,16 +143,16 @@ fn emit(context: &Context, arguments: &Emit) -> Result<Done, Failure> {
     if !context.json {
         let _ = writeln!(std::io::stderr(), "{}", text(&info));
     }
-    Ok(Done::new("", to_json(&info)))
+    Ok(CommandOutput::new("", to_json(&info)))
 }
 
-fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
+fn convert(context: &Context, arguments: &ConvertArgs) -> Result<CommandOutput, Failure> {
     let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
     let turn = arguments.first_bit_first || circuit.is_first_bit_first();
     let program = if turn { circuit::turned(&circuit.program)? } else { circuit.program };
     let format = match arguments.to {
-        Form::Fashion => Format::Fashion,
-        Form::Bristol => Format::Older,
+        CircuitFormat::Fashion => Format::Fashion,
+        CircuitFormat::Bristol => Format::Older,
     };
     let how = Transcript { to: format, turned: turn, keeps_names: false };
     let source = source.as_deref();
@@ -167,10 +167,10 @@ fn convert(context: &Context, arguments: &Convert) -> Result<Done, Failure> {
     }
     let mut json = to_json(&info);
     json["turned"] = json!(turn);
-    Ok(Done::new("", json))
+    Ok(CommandOutput::new("", json))
 }
 
-fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
+fn optimise(context: &Context, arguments: &Optimise) -> Result<CommandOutput, Failure> {
     let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
     let better = circuit::optimised(&circuit, source.as_deref())?;
     let before = About::of(&circuit, circuit.counts()?);
@@ -197,7 +197,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<Done, Failure> {
     json["before"] = to_json(&before);
     json["first_bit_first"] = json!(first_bit_first);
     json["kept"] = json!(kept);
-    Ok(Done::new("", json))
+    Ok(CommandOutput::new("", json))
 }
 
 /// Write a circuit to a file or to standard output, transcribed from `source` if there is one. Returns the
@@ -246,7 +246,7 @@ fn put(
     Ok(About::of(&circuit, counts))
 }
 
-fn eval(arguments: &Eval) -> Result<Done, Failure> {
+fn eval(arguments: &CircuitEvalArgs) -> Result<CommandOutput, Failure> {
     let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
     let first_bit_first = arguments.first_bit_first || circuit.is_first_bit_first();
     let widths = circuit.program.inputs();
@@ -270,7 +270,10 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
     }
     let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, first_bit_first));
     let outputs: Vec<String> = circuit.evaluate(&inputs)?.iter().map(value).collect();
-    Ok(Done::new(outputs.join("\n"), json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs })))
+    Ok(CommandOutput::new(
+        outputs.join("\n"),
+        json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs }),
+    ))
 }
 
 fn text(info: &About) -> String {

@@ -1,7 +1,7 @@
 //! `divisi encrypt` and `divisi decrypt`.
 
-use super::progress::Progress;
-use super::{Context, Done, Membership, ProtocolChoice, named};
+use super::progress::ProgressDisplay;
+use super::{CommandOutput, Context, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Direction, InputFile, Sink, TextSource, Using, transform, transform_whole};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
     after_help = "Example: divisi encrypt --key files --in a.pdf --out a.pdf.sealed --config mesh.toml --identity client-me.key\n\
                         Back:    divisi decrypt --key files --in a.pdf.sealed --out a.pdf --config mesh.toml --identity client-me.key"
 )]
-pub struct Arguments {
+pub struct CryptArgs {
     /// The name of the key
     #[arg(long, value_name = "NAME")]
     key: KeyName,
@@ -42,15 +42,15 @@ pub struct Arguments {
     membership: Membership,
 }
 
-pub fn encrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn encrypt(context: &Context, arguments: &CryptArgs) -> Result<CommandOutput, Failure> {
     run(context, arguments, Direction::Encrypt)
 }
 
-pub fn decrypt(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn decrypt(context: &Context, arguments: &CryptArgs) -> Result<CommandOutput, Failure> {
     run(context, arguments, Direction::Decrypt)
 }
 
-fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done, Failure> {
+fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<CommandOutput, Failure> {
     let source = TextSource::named(arguments.input.as_deref());
     let sink = Sink::named(arguments.out.as_deref());
     if context.json && matches!(sink, Sink::Stdout) {
@@ -63,7 +63,7 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
     client.use_protocol(choice.protocol());
     let using = using(&mut client, arguments)?;
     let long = if using == Using::Gcm { 1 << 20 } else { 1 << 12 };
-    let progress = Progress::new(context, input.length, long);
+    let progress = ProgressDisplay::new(context, input.length, long);
     let (aad, key, cleanup) = (arguments.aad.as_bytes(), &arguments.key, &context.cleanup);
     let at = &mut |done| progress.at(done);
     let done = match using {
@@ -103,12 +103,12 @@ fn run(context: &Context, arguments: &Arguments, way: Direction) -> Result<Done,
         "bytes_out": done.bytes_out,
         "seconds": done.seconds,
     });
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }
 
 /// The algorithm: the one that was asked for, or that of the key's type, for which the servers are asked. If
 /// the key does not exist, it is the servers that refuse the request.
-fn using(client: &mut Client, arguments: &Arguments) -> Result<Using, Failure> {
+fn using(client: &mut Client, arguments: &CryptArgs) -> Result<Using, Failure> {
     let using = match client.key_named(&arguments.key)?.map(|listed| listed.key) {
         Some(key) => Using::choose(arguments.algorithm, &key.name, key.kind)?,
         None => arguments.algorithm.unwrap_or(Using::Gcm),

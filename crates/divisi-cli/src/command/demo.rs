@@ -1,7 +1,7 @@
 //! `divisi demo`.
 
-use super::engine::{EngineChoice, Manner};
-use super::{AnyProtocol, Context, Done};
+use super::engine::{EngineArgs, EngineChoice};
+use super::{AnyProtocol, CommandOutput, Context};
 use clap::Args;
 use divisi::demo::{self, DemoOptions, Joint};
 use divisi::engine::job::Cipher;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_help = "Example: divisi demo --file photo.jpg --key-bits 256\n\
                         Nobody trusted: divisi demo --engine spdz --parties 3 --cipher aes-256-cbc --file note.txt")]
-pub struct Arguments {
+pub struct DemoArgs {
     /// The file to encrypt and decrypt [default: a built-in text]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = demo::cipher)]
     cipher: Option<Cipher>,
     #[command(flatten)]
-    manner: Manner,
+    manner: EngineArgs,
 }
 
 const NEXT: &str = "\
@@ -47,7 +47,7 @@ Nothing is left behind. On three machines of your own it goes like this:
   divisi encrypt --key files --in F --out F.sealed --config mesh.toml --identity client-me.key
   divisi decrypt --key files --in F.sealed --out F --config mesh.toml --identity client-me.key";
 
-pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Failure> {
     // Told while it happens; whoever reads JSON gets the end alone.
     let mut say = |line: &str| {
         if !context.json {
@@ -85,15 +85,15 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         timeout: context.timeout,
     };
     let report = demo::run(&options, &this_program()?, &context.cleanup, &mut say)?;
-    Ok(Done::new(NEXT, report.to_json()))
+    Ok(CommandOutput::new(NEXT, report.to_json()))
 }
 
 /// Among parties that trust nobody.
 fn joint(
-    arguments: &Arguments,
+    arguments: &DemoArgs,
     own: BTreeMap<String, String>,
     say: &mut dyn FnMut(&str),
-) -> Result<Done, Failure> {
+) -> Result<CommandOutput, Failure> {
     if arguments.key_bits.is_some() || arguments.choice.mode.is_some() {
         return Err(Failure::usage(
             "--key-bits and --mode belong to the demonstration of three servers: give --cipher and --protocol",
@@ -103,5 +103,5 @@ fn joint(
     let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
     let file = arguments.file.clone();
     let json = demo::joint(&Joint { file, cipher, settings }, say)?;
-    Ok(Done::new("Nothing is left behind.", json))
+    Ok(CommandOutput::new("Nothing is left behind.", json))
 }

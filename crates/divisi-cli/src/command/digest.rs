@@ -1,7 +1,7 @@
 //! `divisi hash` and `divisi mac`.
 
-use super::progress::Progress;
-use super::{Context, Done, Membership, named};
+use super::progress::ProgressDisplay;
+use super::{CommandOutput, Context, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Direction, InputFile, TextSource};
@@ -20,7 +20,7 @@ const LONG: u64 = 8192;
 #[command(
     after_help = "Example: divisi hash --algorithm sha3-256 --in a.pdf --config mesh.toml --identity client-me.key"
 )]
-pub struct Hash {
+pub struct HashArgs {
     /// The algorithm: sha224 to sha512, sha512-224, sha512-256, sha3-224 to sha3-512, shake128, shake256,
     /// cshake128, cshake256; sha1-for-old-data
     #[arg(long, value_name = "NAME", value_parser = super::bench::hash)]
@@ -42,7 +42,7 @@ pub struct Hash {
     after_help = "Example: divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --config mesh.toml --identity client-me.key\n\
                         Verify:  divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --verify 5b01... --config mesh.toml --identity client-me.key"
 )]
-pub struct Mac {
+pub struct MacArgs {
     /// The name of the key; its type must be the algorithm
     #[arg(long, value_name = "NAME")]
     key: KeyName,
@@ -117,13 +117,13 @@ fn checked(settings: Settings) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-pub fn hash(context: &Context, arguments: &Hash) -> Result<Done, Failure> {
+pub fn hash(context: &Context, arguments: &HashArgs) -> Result<CommandOutput, Failure> {
     let settings = arguments.text.settings(arguments.algorithm);
     let settings = checked(Settings { function: arguments.function_name.as_bytes().to_vec(), ..settings })?;
     let mut input = arguments.text.open()?;
     let mut client = arguments.membership.connect(context)?;
     let (start, length) = (Instant::now(), input.length);
-    let progress = Progress::new(context, length, LONG);
+    let progress = ProgressDisplay::new(context, length, LONG);
     let digest = client.hash(&settings, input.reader(), length, &mut |done| progress.at(done));
     progress.end();
     let digest = digest?;
@@ -136,10 +136,10 @@ pub fn hash(context: &Context, arguments: &Hash) -> Result<Done, Failure> {
         "digest": digest,
         "seconds": start.elapsed().as_secs_f64(),
     });
-    Ok(Done::new(digest, json))
+    Ok(CommandOutput::new(digest, json))
 }
 
-pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
+pub fn mac(context: &Context, arguments: &MacArgs) -> Result<CommandOutput, Failure> {
     let settings = arguments.text.settings(arguments.algorithm);
     let settings = checked(Settings { xof: arguments.xof, ..settings })?;
     let least = divisi_node::least_tag(settings.algorithm);
@@ -173,7 +173,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
         "tag": null,
         "valid": null,
     });
-    let progress = Progress::new(context, length, LONG);
+    let progress = ProgressDisplay::new(context, length, LONG);
     let at = &mut |done| progress.at(done);
     let (text, used) = match given {
         Some((nonce, tag)) => {
@@ -195,7 +195,7 @@ pub fn mac(context: &Context, arguments: &Mac) -> Result<Done, Failure> {
     json["key_id"] = json!(hex::encode(used.id));
     json["key_maker"] = json!(used.maker);
     json["seconds"] = json!(start.elapsed().as_secs_f64());
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }
 
 /// Check that the key is for the algorithm, by the servers' list. If the key does not exist, it is the

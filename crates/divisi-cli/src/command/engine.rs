@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, ValueEnum};
-use divisi::engine::mixed::manner::Manner as Mixed;
+use divisi::engine::mixed::manner::Manner;
 use divisi::engine::settings::STREAMED;
 use divisi::engine::{self, Engine, EngineSettings, first_with};
 use divisi::failure::Failure;
@@ -118,7 +118,7 @@ impl CircuitsChoice {
                 "the protocol {name} belongs to the engine {other}: give --engine {other}, or leave --protocol out"
             )));
         }
-        own.insert(Mixed::PROTOCOL.into(), name);
+        own.insert(Manner::PROTOCOL.into(), name);
         Ok(())
     }
 }
@@ -156,7 +156,7 @@ pub fn caution(engine: &dyn Engine, security: Security) {
 
 /// The settings of engines that have a choice.
 #[derive(Args, Clone)]
-pub struct Manner {
+pub struct EngineArgs {
     /// With garble: the form of the tables [default: improved]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
@@ -185,7 +185,7 @@ pub struct Manner {
     key_file: Option<PathBuf>,
 }
 
-impl Manner {
+impl EngineArgs {
     /// The options that were given, by their names.
     pub fn own(&self, streamed: bool) -> BTreeMap<String, String> {
         let given = [

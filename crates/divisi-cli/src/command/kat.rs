@@ -1,7 +1,7 @@
 //! `divisi kat`.
 
-use super::engine::{EQUAL_KEYS, EngineChoice, Manner, caution};
-use super::{AnyProtocol, Context, Done};
+use super::engine::{EQUAL_KEYS, EngineArgs, EngineChoice, caution};
+use super::{AnyProtocol, CommandOutput, Context};
 use clap::Args;
 use divisi::engine;
 use divisi::failure::Failure;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
                         Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\
                         Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json\n\
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
-pub struct Arguments {
+pub struct KatArgs {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
-    manner: Manner,
+    manner: EngineArgs,
     /// Also run tests that take long, with an estimate of the time on standard error: Monte Carlo tests, some
     /// of a hundred thousand steps, and messages of gigabytes, which take days
     #[arg(long)]
@@ -40,7 +40,7 @@ pub struct Arguments {
     files: Vec<PathBuf>,
 }
 
-pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {
     let engine = arguments.engine.engine();
     let security = arguments.engine.security(arguments.security);
     let sboxes = arguments.choice.get();
@@ -58,7 +58,7 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
     if report.is_good() {
         caution(engine, options.settings.security);
     }
-    let mut done = Done::new(
+    let mut done = CommandOutput::new(
         report.algorithms.iter().map(line).collect::<Vec<_>>().join("\n"),
         to_json(&options, &report),
     );

@@ -1,6 +1,6 @@
 //! `divisi key`.
 
-use super::{Context, Done, Membership, named};
+use super::{CommandOutput, Context, Membership, named};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use divisi::failure::{Failure, Kind};
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 #[derive(Subcommand)]
-pub enum Commands {
+pub enum KeyCommands {
     /// Let the servers draw a key that nobody knows
     #[command(
         after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key"
     )]
-    New(New),
+    New(NewKeyArgs),
     /// Split an existing key among the servers
     #[command(
         after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key"
@@ -56,7 +56,7 @@ pub enum Commands {
 
 /// The description of a new key.
 #[derive(Args)]
-pub struct New {
+pub struct NewKeyArgs {
     /// The name of the key: a-z, 0-9, dot, underscore and dash
     #[arg(long, value_name = "NAME")]
     key: KeyName,
@@ -80,7 +80,7 @@ pub struct New {
 #[derive(Args)]
 pub struct Import {
     #[command(flatten)]
-    new: New,
+    new: NewKeyArgs,
     /// The file with the raw bytes of the key [default: standard input]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
@@ -137,13 +137,13 @@ pub struct Chown {
     membership: Membership,
 }
 
-pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Failure> {
     match command {
-        Commands::New(new) => {
+        KeyCommands::New(new) => {
             let mut client = new.membership.connect(context)?;
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_new(&wanted)?;
-            Ok(Done::new(
+            Ok(CommandOutput::new(
                 format!(
                     "the servers hold shares of the new {} key {}: nobody knows the key",
                     made.kind, made.name
@@ -151,7 +151,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 entry(&made, &[]),
             ))
         }
-        Commands::Import(import) => {
+        KeyCommands::Import(import) => {
             let new = &import.new;
             let key = read_key(import.input.as_deref(), new.kind)?;
             let mut client = new.membership.connect(context)?;
@@ -161,9 +161,9 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 "the servers hold shares of the {} key {}: your own copy still decrypts everything, so wipe it if you do not need it",
                 made.kind, made.name
             );
-            Ok(Done::new(text, entry(&made, &[])))
+            Ok(CommandOutput::new(text, entry(&made, &[])))
         }
-        Commands::List(membership) => {
+        KeyCommands::List(membership) => {
             let listed = membership.connect(context)?.key_list()?;
             let keys: Vec<Value> = listed
                 .iter()
@@ -171,9 +171,9 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                     entry(key, &differs.iter().map(|p| p.number()).collect::<Vec<_>>())
                 })
                 .collect();
-            Ok(Done::new(table(&listed), json!({ "schema": 1, "keys": keys })))
+            Ok(CommandOutput::new(table(&listed), json!({ "schema": 1, "keys": keys })))
         }
-        Commands::Export(export) => {
+        KeyCommands::Export(export) => {
             let mut client = export.membership.connect(context)?;
             // The place first: a key that cannot be written is not asked for.
             let mut output = OutputFile::beside(&export.out, 0o600, &context.cleanup)?;
@@ -192,12 +192,12 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 key.len(),
                 export.key
             );
-            Ok(Done::new(
+            Ok(CommandOutput::new(
                 text,
                 json!({ "schema": 1, "key": export.key.as_str(), "out": named(&export.out), "bytes": key.len() }),
             ))
         }
-        Commands::Chown(Chown { key, to, data, party, membership }) => {
+        KeyCommands::Chown(Chown { key, to, data, party, membership }) => {
             let (config, _) = membership.load()?;
             if let Some(name) = to.iter().find(|name| !config.clients().iter().any(|c| c.name == **name)) {
                 let error = format!("client {name} is not in the configuration: add it with `mesh add`");
@@ -205,10 +205,10 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             }
             ask(membership, data, *party, &Order::chown(key.clone(), to.clone()))
         }
-        Commands::Destroy(Destroy { key, data: Some(data), party: Some(party), membership, .. }) => {
+        KeyCommands::Destroy(Destroy { key, data: Some(data), party: Some(party), membership, .. }) => {
             ask(membership, data, *party, &Order { key: key.clone(), deed: Deed::Destroy })
         }
-        Commands::Destroy(destroy) => {
+        KeyCommands::Destroy(destroy) => {
             if !destroy.yes {
                 let error = format!(
                     "what key {} encrypted can never be decrypted once the key is destroyed: give --yes to confirm",
@@ -221,19 +221,19 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
                 "key {} is destroyed at all servers; older copies of their disks may still hold its shares",
                 destroy.key
             );
-            Ok(Done::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
+            Ok(CommandOutput::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
         }
     }
 }
 
 /// Ask a server for something, as its operator.
-fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Result<Done, Failure> {
+fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Result<CommandOutput, Failure> {
     let (config, identity) = membership.load()?;
     config.check_identity(me, &identity).map_err(|e| Failure::usage(e.to_string()))?;
     let (waiting, differs) = match operator::ask(data, me, &identity, order)? {
         OrderState::Done => {
             let json = json!({ "schema": 1, "key": order.key.as_str(), "state": "done", "waiting": [], "differs": [] });
-            return Ok(Done::new(format!("{order}: done at all three servers"), json));
+            return Ok(CommandOutput::new(format!("{order}: done at all three servers"), json));
         }
         OrderState::Failed(why) => {
             return Err(Failure::new(
@@ -258,7 +258,7 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
         "waiting": waiting,
         "differs": differs,
     });
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }
 
 /// Read a key's bytes, which must be as many as its type has; at most one byte more is read, to detect a

@@ -1,6 +1,6 @@
 //! `divisi mesh`.
 
-use super::{Context, Done, Membership, named};
+use super::{CommandOutput, Context, Membership, named};
 use clap::{Args, Subcommand};
 use divisi::failure::Failure;
 use divisi_net::{Config, Created, Fingerprint, Identity, Machine, PartyId, Pin, World};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Subcommand)]
-pub enum Commands {
+pub enum MeshCommands {
     /// Make identities for all parties and clients, and one configuration for all
-    New(New),
+    New(NewMeshArgs),
     /// Make one identity on its owner's machine, and print its fingerprint
     Identity(NewIdentity),
     /// Put a fingerprint into the configuration
@@ -31,7 +31,7 @@ pub enum Commands {
 #[command(
     after_help = "Example: divisi mesh new --parties 3 --hosts one.example:4701,two.example:4701,three.example:4701 --clients me --out mesh"
 )]
-pub struct New {
+pub struct NewMeshArgs {
     /// The number of parties; servers that keep keys are always 3
     #[arg(long, value_name = "N")]
     parties: usize,
@@ -89,13 +89,13 @@ pub struct Remove {
     client: String,
 }
 
-pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+pub fn run(context: &Context, command: &MeshCommands) -> Result<CommandOutput, Failure> {
     match command {
-        Commands::New(arguments) => new(context, arguments),
-        Commands::Identity(arguments) => identity(context, arguments),
-        Commands::Add(arguments) => add(arguments),
-        Commands::Remove(arguments) => remove(arguments),
-        Commands::Check(membership) => check(context, membership),
+        MeshCommands::New(arguments) => new(context, arguments),
+        MeshCommands::Identity(arguments) => identity(context, arguments),
+        MeshCommands::Add(arguments) => add(arguments),
+        MeshCommands::Remove(arguments) => remove(arguments),
+        MeshCommands::Check(membership) => check(context, membership),
     }
 }
 
@@ -119,7 +119,7 @@ fn directory(context: &Context, path: &Path) -> Result<divisi::cleanup::Entry, F
     Ok(context.cleanup.path(path))
 }
 
-fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
+fn new(context: &Context, arguments: &NewMeshArgs) -> Result<CommandOutput, Failure> {
     let created =
         Config::create(arguments.parties, &arguments.hosts, &arguments.clients, &Machine).map_err(usage)?;
     let entry = directory(context, &arguments.out)?;
@@ -142,7 +142,7 @@ fn new(context: &Context, arguments: &New) -> Result<Done, Failure> {
         })
         .collect()
     };
-    Ok(Done::new(
+    Ok(CommandOutput::new(
         text,
         json!({ "schema": 1, "config": named(&config), "parties": listed("party"), "clients": listed("client") }),
     ))
@@ -162,7 +162,7 @@ fn save(created: &Created, dir: &Path) -> Result<Vec<Saved>, Failure> {
     Ok(saved)
 }
 
-fn identity(context: &Context, arguments: &NewIdentity) -> Result<Done, Failure> {
+fn identity(context: &Context, arguments: &NewIdentity) -> Result<CommandOutput, Failure> {
     let identity = Identity::generate(&Machine);
     let entry = directory(context, &arguments.out)?;
     let path = arguments.out.join("identity.key");
@@ -174,13 +174,13 @@ fn identity(context: &Context, arguments: &NewIdentity) -> Result<Done, Failure>
          There: divisi mesh add --config mesh.toml --client NAME --fingerprint {fingerprint}",
         path.display()
     );
-    Ok(Done::new(
+    Ok(CommandOutput::new(
         text,
         json!({ "schema": 1, "identity": named(&path), "fingerprint": fingerprint.to_string() }),
     ))
 }
 
-fn add(arguments: &Add) -> Result<Done, Failure> {
+fn add(arguments: &Add) -> Result<CommandOutput, Failure> {
     let config = Config::load(&arguments.config).map_err(usage)?;
     let wrong = |_| usage("the fingerprint is not 64 hexadecimal digits: copy what `mesh identity` printed");
     let pin = Pin::Fingerprint(arguments.fingerprint.parse::<Fingerprint>().map_err(wrong)?);
@@ -199,13 +199,13 @@ fn add(arguments: &Add) -> Result<Done, Failure> {
         arguments.config.display(),
         arguments.fingerprint
     );
-    Ok(Done::new(
+    Ok(CommandOutput::new(
         text,
         json!({ "schema": 1, "config": named(&arguments.config), "who": who, "fingerprint": arguments.fingerprint }),
     ))
 }
 
-fn remove(arguments: &Remove) -> Result<Done, Failure> {
+fn remove(arguments: &Remove) -> Result<CommandOutput, Failure> {
     let config = Config::load(&arguments.config).map_err(usage)?;
     let changed = config.remove_client(&arguments.client).map_err(usage)?;
     write(&arguments.config, &changed.to_toml())?;
@@ -215,7 +215,7 @@ fn remove(arguments: &Remove) -> Result<Done, Failure> {
         arguments.client
     );
     let json = json!({ "schema": 1, "config": named(&arguments.config), "removed": arguments.client });
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }
 
 /// Write a file completely or not at all.
@@ -234,7 +234,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     })
 }
 
-fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
+fn check(context: &Context, membership: &Membership) -> Result<CommandOutput, Failure> {
     let (config, identity) = membership.load()?;
     let within = context.timeout.unwrap_or(config.timeout()).min(Duration::from_secs(60));
     let world: Arc<dyn World> = Arc::new(Machine);
@@ -273,7 +273,7 @@ fn check(context: &Context, membership: &Membership) -> Result<Done, Failure> {
         ));
     }
     let auto = farthest.map(|_| auto.name());
-    let mut done = Done::new(lines.join("\n"), json!({ "schema": 1, "links": links, "auto": auto }));
+    let mut done = CommandOutput::new(lines.join("\n"), json!({ "schema": 1, "links": links, "auto": auto }));
     let bad: Vec<_> = reports.iter().filter(|report| report.trouble().is_some()).collect();
     if let Some(first) = bad.first() {
         let error = format!("{} of {} links do not work: {}", bad.len(), reports.len(), first);

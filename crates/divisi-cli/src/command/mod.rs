@@ -72,48 +72,48 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Start three servers on this machine, make a key that none of them holds, encrypt and decrypt a file
-    Demo(demo::Arguments),
+    Demo(demo::DemoArgs),
     /// Make and check the identities and the configuration of parties and clients
     #[command(subcommand)]
-    Mesh(mesh::Commands),
+    Mesh(mesh::MeshCommands),
     /// Run one of the servers
-    Server(server::Arguments),
+    Server(server::ServerArgs),
     /// Make, import, list, export, give away and destroy keys
     #[command(subcommand)]
-    Key(key::Commands),
+    Key(key::KeyCommands),
     /// Encrypt a file with a key of the servers
-    Encrypt(crypt::Arguments),
+    Encrypt(crypt::CryptArgs),
     /// Decrypt a file with a key of the servers
-    Decrypt(crypt::Arguments),
+    Decrypt(crypt::CryptArgs),
     /// Hash a file that no server sees
-    Hash(digest::Hash),
+    Hash(digest::HashArgs),
     /// Make or verify a tag of a file with a key of the servers
-    Mac(digest::Mac),
+    Mac(digest::MacArgs),
     /// Run published test vectors (Wycheproof, ACVP) through an engine
-    Kat(kat::Arguments),
+    Kat(kat::KatArgs),
     /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
-    Bench(bench::Commands),
+    Bench(bench::BenchCommands),
     /// Make, inspect and remove preprocessing on disk
     #[command(subcommand)]
-    Prep(prep::Commands),
+    Prep(prep::PrepCommands),
     /// Print how the parameters of threshold BGV are derived
-    Params(params::Arguments),
+    Params(params::ParamsArgs),
     /// Run a circuit or a program among parties, each with secret inputs
-    Run(run::Arguments),
+    Run(run::RunArgs),
     /// Write, read and evaluate Boolean circuits
     #[command(subcommand)]
-    Circuit(circuit::Commands),
+    Circuit(circuit::CircuitCommands),
     /// Inspect and evaluate programs on numbers and bits
     #[command(subcommand)]
-    Program(program::Commands),
+    Program(program::ProgramCommands),
     /// One party's process, started by another command
     #[command(hide = true)]
-    Party(party::Arguments),
+    Party(party::PartyArgs),
 }
 
 /// The output of a command.
-pub struct Done {
+pub struct CommandOutput {
     /// The text for people.
     pub text: String,
     /// The object for programs.
@@ -122,9 +122,9 @@ pub struct Done {
     pub failure: Option<Failure>,
 }
 
-impl Done {
+impl CommandOutput {
     fn new(text: impl Into<String>, json: Value) -> Self {
-        Done { text: text.into(), json, failure: None }
+        CommandOutput { text: text.into(), json, failure: None }
     }
 }
 
@@ -193,7 +193,7 @@ impl Membership {
 }
 
 /// Run the command that the arguments describe.
-pub fn run(cli: Cli) -> Result<Done, Failure> {
+pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
     // Before a key, an input or a share is read: parties' processes come through here, too.
     divisi::dumps::forbid();
     // Parties of a command end with it, and a server ends in its own way.

@@ -2,7 +2,7 @@
 
 mod garbling;
 
-use super::Done;
+use super::CommandOutput;
 use super::engine::{FormName, own};
 use clap::{Args, ValueEnum};
 use divisi::failure::Failure;
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 #[derive(Args)]
 #[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree\n\
                         Garbled circuits, and the default way of lookup: divisi params --op mpgc --parties 128")]
-pub struct Arguments {
+pub struct ParamsArgs {
     /// The operation on ciphertexts, or mpgc for garbled circuits
     #[arg(long, value_enum, value_name = "OP")]
     op: Name,
@@ -61,7 +61,7 @@ fn form_of(form: &FormName) -> Result<Form, Failure> {
 ///
 /// # Errors
 /// A sentence that says what to correct.
-pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     let operation = match arguments.op {
         Name::Dabit => Operation::Bits,
         Name::Lookup => Operation::PrivateTables,
@@ -136,5 +136,5 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         report.bytes_per_item,
         report.rounds,
     );
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }

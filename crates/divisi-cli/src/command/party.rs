@@ -1,17 +1,17 @@
 //! The hidden command by which this program runs one party of another command.
 
-use super::{Context, Done};
+use super::{CommandOutput, Context};
 use clap::Args;
 use divisi::failure::Failure;
 
 /// One party's process, which another command starts and controls.
 #[derive(Args)]
-pub struct Arguments {
+pub struct PartyArgs {
     /// The purpose of the party
     role: String,
 }
 
-pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(_: &Context, arguments: &PartyArgs) -> Result<CommandOutput, Failure> {
     match arguments.role.as_str() {
         divisi::bench::ROLE => divisi::bench::run_party()?,
         divisi::run::ROLE => divisi::run::run_party()?,
@@ -22,5 +22,5 @@ pub fn run(_: &Context, arguments: &Arguments) -> Result<Done, Failure> {
             )));
         }
     }
-    Ok(Done::new("", serde_json::Value::Null))
+    Ok(CommandOutput::new("", serde_json::Value::Null))
 }

@@ -1,8 +1,8 @@
 //! `divisi prep`.
 
 use super::engine::{EngineChoice, Names, PrepName, own};
-use super::progress::Progress;
-use super::{Context, Done, named};
+use super::progress::ProgressDisplay;
+use super::{CommandOutput, Context, named};
 use clap::{Args, Subcommand};
 use divisi::engine::{self, EngineSettings, first_with};
 use divisi::failure::Failure;
@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 #[derive(Subcommand)]
-pub enum Commands {
+pub enum PrepCommands {
     /// Make preprocessing for a number of blocks, and store it on disk
     Make(Make),
     /// Print what a stock is for, and how much of it is left
-    Info(Info),
+    Info(PrepInfoArgs),
     /// Overwrite and remove a stock
     Drop(Drop),
 }
@@ -84,7 +84,7 @@ pub struct Make {
 /// Print what a stock is for, and how much of it is left.
 #[derive(Args)]
 #[command(after_help = "Example: divisi prep info stock")]
-pub struct Info {
+pub struct PrepInfoArgs {
     /// The directory that `prep make` wrote
     #[arg(value_name = "DIR")]
     dir: PathBuf,
@@ -105,14 +105,14 @@ pub struct Drop {
     yes: bool,
 }
 
-pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
+pub fn run(context: &Context, command: &PrepCommands) -> Result<CommandOutput, Failure> {
     match command {
-        Commands::Make(arguments) => make(context, arguments),
-        Commands::Info(Info { dir, key_file }) => {
+        PrepCommands::Make(arguments) => make(context, arguments),
+        PrepCommands::Info(PrepInfoArgs { dir, key_file }) => {
             let parts = prep::info(dir, key_file.as_deref())?;
             Ok(done(dir, &parts))
         }
-        Commands::Drop(Drop { dir, yes }) => {
+        PrepCommands::Drop(Drop { dir, yes }) => {
             if !yes {
                 return Err(Failure::usage(format!(
                     "this destroys everything that is left in {}: give --yes to confirm",
@@ -121,7 +121,7 @@ pub fn run(context: &Context, command: &Commands) -> Result<Done, Failure> {
             }
             let dropped = prep::drop_all(dir)?;
             let text = format!("dropped the parts of {dropped} parties in {}", dir.display());
-            Ok(Done::new(text, json!({ "schema": 1, "dir": named(dir), "dropped": dropped })))
+            Ok(CommandOutput::new(text, json!({ "schema": 1, "dir": named(dir), "dropped": dropped })))
         }
     }
 }
@@ -153,7 +153,7 @@ fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     Ok(settings)
 }
 
-fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
+fn make(context: &Context, arguments: &Make) -> Result<CommandOutput, Failure> {
     let options = PrepOptions {
         settings: settings(arguments)?,
         blocks: arguments.blocks,
@@ -161,7 +161,7 @@ fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
         key_file: arguments.key_file.clone(),
         timeout: context.timeout,
     };
-    let bar = Mutex::new(Progress::percent(context));
+    let bar = Mutex::new(ProgressDisplay::percent(context));
     let bar = || bar.lock().unwrap_or_else(PoisonError::into_inner);
     let at = |done: u64, of: u64| bar().at(done.saturating_mul(100).checked_div(of).unwrap_or(100));
     let parts = match (arguments.party, &arguments.config, &arguments.identity) {
@@ -178,7 +178,7 @@ fn make(context: &Context, arguments: &Make) -> Result<Done, Failure> {
     Ok(done(&arguments.out, &parts?))
 }
 
-fn done(dir: &std::path::Path, parts: &[StockPart]) -> Done {
+fn done(dir: &std::path::Path, parts: &[StockPart]) -> CommandOutput {
     let line = |part: &StockPart| {
         let StockPart { info, blocks_left, bytes, .. } = part;
         format!(
@@ -195,5 +195,5 @@ fn done(dir: &std::path::Path, parts: &[StockPart]) -> Done {
     };
     let text = parts.iter().map(line).collect::<Vec<_>>().join("\n");
     let all: Vec<_> = parts.iter().map(StockPart::to_json).collect();
-    Done::new(text, json!({ "schema": 1, "dir": named(dir), "parts": all }))
+    CommandOutput::new(text, json!({ "schema": 1, "dir": named(dir), "parts": all }))
 }

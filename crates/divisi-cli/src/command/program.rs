@@ -1,7 +1,7 @@
 //! `divisi program`, and the part of `divisi run` that runs one.
 
 use super::engine::caution;
-use super::{Context, Done, given};
+use super::{CommandOutput, Context, given};
 use clap::{Args, Subcommand};
 use divisi::engine::{Engine, EngineSettings, first_with};
 use divisi::failure::Failure;
@@ -15,20 +15,20 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 #[derive(Subcommand)]
-pub enum Commands {
+pub enum ProgramCommands {
     /// Read a program, and print the cost of a run
     #[command(after_help = "Example: divisi program info nearest.txt")]
-    Info(Info),
+    Info(ProgramInfoArgs),
     /// Evaluate a program in the clear
     #[command(
         after_help = "Example: divisi program eval nearest.txt --input query=1,2,3,4 --input base=@base.txt"
     )]
-    Eval(Eval),
+    Eval(ProgramEvalArgs),
 }
 
 /// Read a program on numbers and bits, and print the cost of a run.
 #[derive(Args)]
-pub struct Info {
+pub struct ProgramInfoArgs {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
     /// merge-db
     #[arg(value_name = "FILE")]
@@ -37,7 +37,7 @@ pub struct Info {
 
 /// Evaluate a program on numbers and bits in the clear.
 #[derive(Args)]
-pub struct Eval {
+pub struct ProgramEvalArgs {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
     /// merge-db
     #[arg(value_name = "FILE")]
@@ -47,14 +47,14 @@ pub struct Eval {
     inputs: Vec<OsString>,
 }
 
-pub fn run(command: &Commands) -> Result<Done, Failure> {
+pub fn run(command: &ProgramCommands) -> Result<CommandOutput, Failure> {
     match command {
-        Commands::Info(arguments) => info(&HeldProgram::load(&arguments.program)?),
-        Commands::Eval(arguments) => eval(arguments),
+        ProgramCommands::Info(arguments) => info(&HeldProgram::load(&arguments.program)?),
+        ProgramCommands::Eval(arguments) => eval(arguments),
     }
 }
 
-fn info(held: &HeldProgram) -> Result<Done, Failure> {
+fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
     let (about, program) = (held.about(), held.program());
     let cost = about.cost;
     let described =
@@ -115,10 +115,10 @@ fn info(held: &HeldProgram) -> Result<Done, Failure> {
         "garbled_and": cost.garbled[1],
         "rounds": cost.rounds,
     });
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }
 
-fn eval(arguments: &Eval) -> Result<Done, Failure> {
+fn eval(arguments: &ProgramEvalArgs) -> Result<CommandOutput, Failure> {
     let held = HeldProgram::load(&arguments.program)?;
     let inputs = held.inputs(&given::inputs(&arguments.inputs)?, None)?;
     let values = held.evaluate(&inputs)?;
@@ -130,7 +130,7 @@ fn eval(arguments: &Eval) -> Result<Done, Failure> {
         .map(|(output, x)| (output.name.as_str(), Some(shown(x))))
         .collect();
     let json = json!({ "schema": 1, "program": held.name(), "outputs": named(&outputs) });
-    Ok(Done::new(text(&outputs), json))
+    Ok(CommandOutput::new(text(&outputs), json))
 }
 
 /// Values by name: numbers, and words of more than 64 bits as text.
@@ -160,7 +160,7 @@ pub fn among(
     engine: &'static dyn Engine,
     settings: EngineSettings,
     membership: Option<Membership>,
-) -> Result<Done, Failure> {
+) -> Result<CommandOutput, Failure> {
     if !engine.has_programs() {
         let other = first_with(|engine| engine.has_programs());
         let error = format!("the engine {} has no programs on numbers: give --engine {other}", engine.name());
@@ -177,7 +177,7 @@ pub fn among(
     caution(engine, options.settings.security);
     let outputs: Vec<(&str, Option<Vec<String>>)> =
         report.outputs.iter().map(|output| (output.name.as_str(), output.values.clone())).collect();
-    Ok(Done::new(text(&outputs), to_json(&options, me, &report, named(&outputs))))
+    Ok(CommandOutput::new(text(&outputs), to_json(&options, me, &report, named(&outputs))))
 }
 
 fn to_json(options: &ProgramOptions, me: Option<u8>, report: &ProgramReport, outputs: Value) -> Value {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_secs(10);
 
 /// The progress of a number of bytes.
-pub struct Progress {
+pub struct ProgressDisplay {
     bar: ProgressBar,
     lines: Option<Lines>,
 }
@@ -34,10 +34,10 @@ impl Lines {
     }
 }
 
-impl Progress {
+impl ProgressDisplay {
     /// The progress of `total` bytes: on a terminal a bar, if `total` is at least `least`; elsewhere a line
     /// every ten seconds with `--verbose`.
-    pub fn new(context: &Context, total: u64, least: u64) -> Progress {
+    pub fn new(context: &Context, total: u64, least: u64) -> ProgressDisplay {
         let terminal = std::io::stderr().is_terminal();
         let bar = if total < least || !terminal {
             ProgressBar::hidden()
@@ -50,11 +50,11 @@ impl Progress {
         };
         let now = Instant::now();
         let lines = Lines { total: Some(total), begun: now, last: Cell::new(now) };
-        Progress { bar, lines: (context.verbose && !terminal).then_some(lines) }
+        ProgressDisplay { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
     /// A progress in percent: a bar on a terminal; elsewhere a line every ten seconds with `--verbose`.
-    pub fn percent(context: &Context) -> Progress {
+    pub fn percent(context: &Context) -> ProgressDisplay {
         let terminal = std::io::stderr().is_terminal();
         let bar = if terminal {
             let bar = ProgressBar::with_draw_target(Some(100), ProgressDrawTarget::stderr());
@@ -67,7 +67,7 @@ impl Progress {
         };
         let now = Instant::now();
         let lines = Lines { total: None, begun: now, last: Cell::new(now) };
-        Progress { bar, lines: (context.verbose && !terminal).then_some(lines) }
+        ProgressDisplay { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
     /// Report the number of bytes done.
@@ -84,7 +84,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         // whatever ended it, the bar is no part of what follows
         self.end();

@@ -1,6 +1,6 @@
 //! `divisi bench report`.
 
-use super::{Context, Done};
+use super::{CommandOutput, Context};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::report::mixed::MixedPlan;
@@ -46,7 +46,7 @@ enum Engine {
                         One figure: divisi bench report --figure latency --rtt 1,15,30,50,100\n\
                         Numbers and bits alone: divisi bench report --engine mixed --quick\n\
                         Masked tables alone: divisi bench report --engine spdz --quick")]
-pub struct Arguments {
+pub struct ReportArgs {
     /// The directory for report.html, mixed.html, spdz.html and the same as JSON
     #[arg(long, default_value = "divisi-report", value_name = "DIR")]
     out: PathBuf,
@@ -78,7 +78,7 @@ struct PageWritten {
 
 impl PageWritten {
     /// Measure the figures for the page of an engine other than rep3, and write the page.
-    fn new(context: &Context, arguments: &Arguments, engine: Engine) -> Result<PageWritten, Failure> {
+    fn new(context: &Context, arguments: &ReportArgs, engine: Engine) -> Result<PageWritten, Failure> {
         let (program, out, cleanup) = (this_program()?, &arguments.out, &context.cleanup);
         let bar = progress();
         let tell = |now: &Progress| show(&bar, now);
@@ -124,7 +124,7 @@ impl PageWritten {
     }
 }
 
-pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, Failure> {
     let alone = match (arguments.engine, arguments.figure) {
         (Some(engine), _) if engine != Engine::Rep3 => Some(engine),
         (_, Some(Figure::Mixed)) => Some(Engine::Mixed),
@@ -142,7 +142,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         let written = PageWritten::new(context, arguments, engine)?;
         let mut json = written.to_json();
         json["schema"] = json!(1);
-        return Ok(Done::new(written.text(), json));
+        return Ok(CommandOutput::new(written.text(), json));
     }
     let usual = MatrixPlan::default();
     let mut round_trips_ms = arguments.rtt.clone().unwrap_or(usual.round_trips_ms);
@@ -172,7 +172,7 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
             json[name] = written.to_json();
         }
     }
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }
 
 /// A bar on standard error, if somebody is there to see it.

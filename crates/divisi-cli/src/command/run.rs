@@ -1,7 +1,7 @@
 //! `divisi run`.
 
-use super::engine::{CircuitsChoice, EQUAL_KEYS, EngineChoice, Manner, caution};
-use super::{Context, Done, Goal, given};
+use super::engine::{CircuitsChoice, EQUAL_KEYS, EngineArgs, EngineChoice, caution};
+use super::{CommandOutput, Context, Goal, given};
 use clap::Args;
 use divisi::circuit;
 use divisi::engine::{self, EngineSettings};
@@ -32,7 +32,7 @@ use zeroize::Zeroizing;
                         Curious parties, who follow the protocol (semi-honest): divisi run --engine mixed --parties 5 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
                         One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
 )]
-pub struct Arguments {
+pub struct RunArgs {
     #[command(flatten)]
     engine: EngineChoice,
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
@@ -60,7 +60,7 @@ pub struct Arguments {
     #[command(flatten)]
     circuits: CircuitsChoice,
     #[command(flatten)]
-    manner: Manner,
+    manner: EngineArgs,
     /// With garble: statistical security in bits: a lie passes with probability at most 2^-BITS, 40 or 64
     /// [default: 40]
     #[arg(long, value_name = "BITS")]
@@ -88,8 +88,8 @@ pub struct Arguments {
 
 /// The settings of the engine. Without --parties the configuration determines the number of parties, if the
 /// engine can have several.
-fn settings(arguments: &Arguments) -> Result<EngineSettings, Failure> {
-    let Arguments { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
+fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
+    let RunArgs { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
     }
@@ -120,7 +120,7 @@ fn has_equal_keys(given: &str) -> bool {
     key.len() == 24 && divisi_symmetric::des::has_equal_keys(&key)
 }
 
-pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Failure> {
     let (engine, settings) = (arguments.engine.engine(), settings(arguments)?);
     let parties = engine::parties(engine, &settings);
     let party = |number: u8| run::party(engine, &settings, number);
@@ -202,5 +202,5 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
             *member = fact;
         }
     }
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }

@@ -1,6 +1,6 @@
 //! `divisi server`.
 
-use super::{Context, Done};
+use super::{CommandOutput, Context};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::server::{self, Description};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[command(
     after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi"
 )]
-pub struct Arguments {
+pub struct ServerArgs {
     /// The configuration that `mesh new` wrote, the same at all parties
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
@@ -46,7 +46,7 @@ pub(super) fn party(text: &str) -> Result<PartyId, String> {
     text.parse().ok().and_then(PartyId::new).ok_or_else(|| "parties are numbered from 1".into())
 }
 
-pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(context: &Context, arguments: &ServerArgs) -> Result<CommandOutput, Failure> {
     server::run(&Description {
         config: arguments.config.clone(),
         party: arguments.party,
@@ -56,5 +56,5 @@ pub fn run(context: &Context, arguments: &Arguments) -> Result<Done, Failure> {
         timeout: context.timeout,
         rounds: arguments.mode,
     })?;
-    Ok(Done::new("", json!({ "schema": 1 })))
+    Ok(CommandOutput::new("", json!({ "schema": 1 })))
 }

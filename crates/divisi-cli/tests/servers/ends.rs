@@ -1,7 +1,7 @@
 //! How processes end, and what they leave: logs that nobody reads, commands that are killed, core dumps, and
 //! lists of clients that differ.
 
-use crate::house::{House, random, signal, until, wait};
+use crate::harness::{ServersHarness, random, signal, until, wait};
 use crate::memory::{block, connect_as};
 use divisi_node::KeyName;
 use rustix::process::Signal;
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 /// All three servers with logs that nobody reads, in pipes that have little room: requests are served all the
 /// same, more of them than the logs hold, and SIGTERM has its effect.
 fn unread(requests: usize, bound: bool) {
-    let mut house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let mut harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
     let key: KeyName = "k".parse().unwrap();
-    let p99 = |house: &House| {
-        let mut anna = connect_as(house, "anna").unwrap();
+    let p99 = |harness: &ServersHarness| {
+        let mut anna = connect_as(harness, "anna").unwrap();
         let mut times: Vec<Duration> = (0..requests)
             .map(|_| {
                 let begun = Instant::now();
@@ -27,10 +27,10 @@ fn unread(requests: usize, bound: bool) {
         times.sort_unstable();
         times[(requests * 99).div_ceil(100) - 1]
     };
-    let calm = p99(&house);
+    let calm = p99(&harness);
     (1..=3).for_each(|party| {
-        signal(house.server(party), Signal::TERM);
-        wait(house.server(party), Duration::from_secs(20));
+        signal(harness.server(party), Signal::TERM);
+        wait(harness.server(party), Duration::from_secs(20));
     });
     let mut readers = Vec::new();
     let mut deaf: Vec<Child> = (1..=3)
@@ -45,17 +45,17 @@ fn unread(requests: usize, bound: bool) {
             command
                 .args(["server", "--config", "mesh/mesh.toml", "--party", &party, "--identity", &identity])
                 .args(["--data", &data])
-                .current_dir(house.dir.path())
+                .current_dir(harness.dir.path())
                 .stderr(writer);
             command.spawn().unwrap()
         })
         .collect();
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        until("three servers that serve", Duration::from_secs(30), || connect_as(&house, "anna").is_ok());
+        until("three servers that serve", Duration::from_secs(30), || connect_as(&harness, "anna").is_ok());
         until("a first request", Duration::from_secs(30), || {
-            house.client("anna", &["key", "list"]).status.success()
+            harness.client("anna", &["key", "list"]).status.success()
         });
-        let attacked = p99(&house);
+        let attacked = p99(&harness);
         println!("p99 {calm:?} with a log that is read, {attacked:?} with one that nobody reads");
         if bound {
             assert!(attacked <= (3 * calm).max(Duration::from_millis(500)), "{calm:?}, then {attacked:?}");
@@ -87,29 +87,29 @@ fn logs_that_nobody_reads_delay_nothing() {
 /// A decryption that is killed, early and late, leaves no file: neither a name nor plaintext under another.
 #[test]
 fn a_killed_decryption_leaves_nothing() {
-    let house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
     let text = random(1 << 20);
-    std::fs::write(house.path("text"), &text).unwrap();
-    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    std::fs::write(harness.path("text"), &text).unwrap();
+    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     let decrypt = ["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"];
     let begun = Instant::now();
-    house.does("anna", &decrypt);
+    harness.does("anna", &decrypt);
     let lasts = begun.elapsed();
-    assert_eq!(std::fs::read(house.path("opened")).unwrap(), text);
-    std::fs::remove_file(house.path("opened")).unwrap();
-    let before = house.files();
+    assert_eq!(std::fs::read(harness.path("opened")).unwrap(), text);
+    std::fs::remove_file(harness.path("opened")).unwrap();
+    let before = harness.files();
     for part in [2, 5, 7, 8, 9] {
-        let mut child = house.command_of("anna", &decrypt).spawn().unwrap();
+        let mut child = harness.command_of("anna", &decrypt).spawn().unwrap();
         std::thread::sleep(lasts * part / 10);
         // which may be over
         let _ = child.kill();
         wait(&mut child, Duration::from_secs(5));
-        let left: Vec<String> = house.files().into_iter().filter(|name| !before.contains(name)).collect();
+        let left: Vec<String> = harness.files().into_iter().filter(|name| !before.contains(name)).collect();
         // only what was complete has its name
-        let complete = left == ["opened"] && std::fs::read(house.path("opened")).unwrap() == text;
+        let complete = left == ["opened"] && std::fs::read(harness.path("opened")).unwrap() == text;
         assert!(left.is_empty() || complete, "killed after {part} tenths: {left:?}");
-        let _ = std::fs::remove_file(house.path("opened"));
+        let _ = std::fs::remove_file(harness.path("opened"));
     }
 }
 
@@ -122,20 +122,20 @@ fn dumps_no_core(process: u32) -> bool {
 
 #[test]
 fn servers_clients_and_parties_dump_no_core() {
-    let mut house = House::new(10.0);
+    let mut harness = ServersHarness::new(10.0);
     assert!(!dumps_no_core(std::process::id()) || core_is_off());
     for party in 1..=3 {
-        let process = house.server(party).id();
+        let process = harness.server(party).id();
         assert!(dumps_no_core(process));
     }
     // a client that waits for its input, and the parties of a run
-    let mut client = house.command_of("anna", &["hash", "--algorithm", "sha3-256"]);
+    let mut client = harness.command_of("anna", &["hash", "--algorithm", "sha3-256"]);
     let mut client = client.stdin(Stdio::piped()).spawn().unwrap();
     until("a client without core dumps", Duration::from_secs(20), || dumps_no_core(client.id()));
     drop(client.stdin.take());
     wait(&mut client, Duration::from_secs(60));
     let mut bench =
-        house.command(&["bench", "circuit", "--circuit", "sha256", "--count", "100000"]).spawn().unwrap();
+        harness.command(&["bench", "circuit", "--circuit", "sha256", "--count", "100000"]).spawn().unwrap();
     let own = bench.id();
     let parties = || {
         let text = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
@@ -155,20 +155,21 @@ fn core_is_off() -> bool {
 /// One server has another list of clients since it took over its file: all three say so, and that it is over.
 #[test]
 fn a_list_of_clients_that_differs_is_told_by_all_three() {
-    let mut house = House::new(10.0);
-    assert!(house.run(&["mesh", "identity", "--out", "ida"]).status.success());
-    let ida = divisi_net::Identity::load(&house.path("ida/identity.key")).unwrap().fingerprint().to_string();
+    let mut harness = ServersHarness::new(10.0);
+    assert!(harness.run(&["mesh", "identity", "--out", "ida"]).status.success());
+    let ida =
+        divisi_net::Identity::load(&harness.path("ida/identity.key")).unwrap().fingerprint().to_string();
     let add = ["mesh", "add", "--config", "mesh/mesh.toml", "--client", "ida", "--fingerprint", &ida];
-    assert!(house.run(&add).status.success());
-    signal(house.server(1), Signal::HUP);
-    house.wait_for(1, "took over", 1);
+    assert!(harness.run(&add).status.success());
+    signal(harness.server(1), Signal::HUP);
+    harness.wait_for(1, "took over", 1);
     for (party, other) in [(1, 2), (1, 3), (2, 1), (3, 1)] {
-        house.wait_for(party, &format!("party {other} has another list of clients than party {party}"), 1);
+        harness.wait_for(party, &format!("party {other} has another list of clients than party {party}"), 1);
     }
-    assert!(!house.log(2).iter().any(|line| line.contains("party 3 has another list")));
+    assert!(!harness.log(2).iter().any(|line| line.contains("party 3 has another list")));
     for party in [2, 3] {
-        signal(house.server(party), Signal::HUP);
-        house.wait_for(party, "took over", 1);
-        house.wait_for(party, &format!("party 1 has the same list of clients as party {party} again"), 1);
+        signal(harness.server(party), Signal::HUP);
+        harness.wait_for(party, "took over", 1);
+        harness.wait_for(party, &format!("party 1 has the same list of clients as party {party} again"), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Servers that garble hashes and MACs, and fail: with what they garbled ahead, and in the middle of a
 //! message.
 
-use crate::house::{House, signal, until};
+use crate::harness::{ServersHarness, signal, until};
 use crate::proxies::{Fault, Plan, When, Wires};
 use crate::{random, ticks};
 use rustix::process::Signal;
@@ -18,31 +18,32 @@ const BUSY: Duration = Duration::from_secs(15);
 const SHA256_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const HASH: [&str; 6] = ["hash", "--algorithm", "sha256", "--in", "abc", "--json"];
 
-fn digest(house: &House) -> Option<String> {
-    let output = house.client("anna", &HASH);
+fn digest(harness: &ServersHarness) -> Option<String> {
+    let output = harness.client("anna", &HASH);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     json["digest"].as_str().map(str::to_owned)
 }
 
 /// How often each server has said that it keeps something.
-fn kept(house: &House) -> [usize; 3] {
-    let lines = |party| house.log(party).into_iter().filter(|line| line.contains("made ahead are in stock"));
+fn kept(harness: &ServersHarness) -> [usize; 3] {
+    let lines =
+        |party| harness.log(party).into_iter().filter(|line| line.contains("made ahead are in stock"));
     [1, 2, 3].map(|party| lines(party).count())
 }
 
 /// A digest, of which all servers keep a call afterwards.
-fn digest_and_stock(house: &House) {
-    let before = kept(house);
-    assert_eq!(digest(house).as_deref(), Some(SHA256_ABC));
+fn digest_and_stock(harness: &ServersHarness) {
+    let before = kept(harness);
+    assert_eq!(digest(harness).as_deref(), Some(SHA256_ABC));
     until("a call in stock", Duration::from_secs(20), || {
-        kept(house).iter().zip(before).all(|(now, before)| *now > before)
+        kept(harness).iter().zip(before).all(|(now, before)| *now > before)
     });
 }
 
 /// A client is told who does nothing more.
-fn is_named(house: &House, victim: usize) {
+fn is_named(harness: &ServersHarness, victim: usize) {
     let begun = Instant::now();
-    let output = house.client("anna", &HASH);
+    let output = harness.client("anna", &HASH);
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     let told = (output.status.code(), json["peer"].as_u64(), json["retry"].as_bool());
     assert_eq!(told, (Some(1), Some(victim as u64), Some(true)), "{json}");
@@ -53,28 +54,28 @@ fn is_named(house: &House, victim: usize) {
 /// has come back all garble again.
 #[test]
 fn servers_fail_with_calls_in_stock() {
-    let mut house = House::with(TIMEOUT, &GARBLED, None);
-    std::fs::write(house.path("abc"), "abc").unwrap();
+    let mut harness = ServersHarness::with(TIMEOUT, &GARBLED, None);
+    std::fs::write(harness.path("abc"), "abc").unwrap();
     for victim in 1..=3 {
-        digest_and_stock(&house);
-        house.server(victim).kill().unwrap();
-        house.server(victim).wait().unwrap();
-        is_named(&house, victim);
-        house.start(victim);
-        house.wait_for(victim, "joined the other servers", 1);
-        until("service", Duration::from_secs(20), || digest(&house).is_some());
+        digest_and_stock(&harness);
+        harness.server(victim).kill().unwrap();
+        harness.server(victim).wait().unwrap();
+        is_named(&harness, victim);
+        harness.start(victim);
+        harness.wait_for(victim, "joined the other servers", 1);
+        until("service", Duration::from_secs(20), || digest(&harness).is_some());
 
-        digest_and_stock(&house);
-        signal(house.server(victim), Signal::STOP);
-        is_named(&house, victim);
-        signal(house.server(victim), Signal::CONT);
-        until("service", Duration::from_secs(20), || digest(&house).is_some());
+        digest_and_stock(&harness);
+        signal(harness.server(victim), Signal::STOP);
+        is_named(&harness, victim);
+        signal(harness.server(victim), Signal::CONT);
+        until("service", Duration::from_secs(20), || digest(&harness).is_some());
     }
-    digest_and_stock(&house);
+    digest_and_stock(&harness);
     // an operator who ends them wastes what they keep, and waits for nothing
     for party in 1..=3 {
-        signal(house.server(party), Signal::TERM);
-        assert_eq!(crate::wait(house.server(party), Duration::from_secs(5)), 0);
+        signal(harness.server(party), Signal::TERM);
+        assert_eq!(crate::wait(harness.server(party), Duration::from_secs(5)), 0);
     }
 }
 
@@ -82,14 +83,14 @@ fn servers_fail_with_calls_in_stock() {
 /// who failed, and has no digest.
 #[test]
 fn servers_fail_in_the_middle_of_a_message() {
-    let mut house = House::with(TIMEOUT, &GARBLED, None);
-    std::fs::write(house.path("abc"), "abc").unwrap();
-    std::fs::write(house.path("long"), random(4 << 20)).unwrap();
+    let mut harness = ServersHarness::with(TIMEOUT, &GARBLED, None);
+    std::fs::write(harness.path("abc"), "abc").unwrap();
+    std::fs::write(harness.path("long"), random(4 << 20)).unwrap();
     for (victim, which) in
         [(1, Signal::KILL), (2, Signal::KILL), (3, Signal::KILL), (1, Signal::STOP), (2, Signal::STOP)]
     {
-        let server = house.server(victim).id();
-        let mut command = house.command_of("anna", &["hash", "--algorithm", "sha256", "--in", "long"]);
+        let server = harness.server(victim).id();
+        let mut command = harness.command_of("anna", &["hash", "--algorithm", "sha256", "--in", "long"]);
         let (mut child, mut before) = (command.spawn().unwrap(), ticks(server));
         until("work", 4 * BUSY, || {
             // on a busy machine a session may end by itself, and the command with it
@@ -99,7 +100,7 @@ fn servers_fail_in_the_middle_of_a_message() {
             ticks(server) >= before + 20
         });
         let begun = Instant::now();
-        signal(house.server(victim), which);
+        signal(harness.server(victim), which);
         let output = child.wait_with_output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(begun.elapsed() < Duration::from_secs_f64(2.0 * TIMEOUT) + BUSY, "{told}");
@@ -107,13 +108,13 @@ fn servers_fail_in_the_middle_of_a_message() {
         assert!(told.contains(&format!("party {victim}")) && told.lines().count() == 1, "{told}");
         match which {
             Signal::KILL => {
-                house.server(victim).wait().unwrap();
-                house.start(victim);
-                house.wait_for(victim, "joined the other servers", 1);
+                harness.server(victim).wait().unwrap();
+                harness.start(victim);
+                harness.wait_for(victim, "joined the other servers", 1);
             }
-            _ => signal(house.server(victim), Signal::CONT),
+            _ => signal(harness.server(victim), Signal::CONT),
         }
-        until("service", Duration::from_secs(20), || digest(&house).as_deref() == Some(SHA256_ABC));
+        until("service", Duration::from_secs(20), || digest(&harness).as_deref() == Some(SHA256_ABC));
     }
 }
 
@@ -127,10 +128,10 @@ fn record(bytes: usize) -> usize {
 #[test]
 fn servers_are_cut_off_and_send_garbage_with_calls_in_stock() {
     let wires = Arc::new(Mutex::new(Wires::default()));
-    let house = House::with(TIMEOUT, &GARBLED, Some(&wires));
-    std::fs::write(house.path("abc"), "abc").unwrap();
-    digest_and_stock(&house);
-    let ended = |party| house.log(party).iter().filter(|line| line.contains("session ended")).count();
+    let harness = ServersHarness::with(TIMEOUT, &GARBLED, Some(&wires));
+    std::fs::write(harness.path("abc"), "abc").unwrap();
+    digest_and_stock(&harness);
+    let ended = |party| harness.log(party).iter().filter(|line| line.contains("session ended")).count();
     // labels of 24 bits, z of 256 bits with a digest, and a whole record of tables
     let places = [record(48 * 24 + 32), record(32 + 32), (1 << 14) + 17];
     for (at, length) in places.into_iter().enumerate() {
@@ -139,7 +140,7 @@ fn servers_are_cut_off_and_send_garbage_with_calls_in_stock() {
             let when = format!("{fault:?} of party {} at {length} bytes", victim + 1);
             let before = [1, 2, 3].map(ended);
             wires.lock().unwrap().then(Some(Plan { victim, when: When::Length(length), fault }));
-            let digest_then = digest(&house);
+            let digest_then = digest(&harness);
             assert!(digest_then.as_deref().is_none_or(|digest| digest == SHA256_ABC), "{when}");
             // behind labels all three have something to say; tables come when there is a digest
             assert!(at > 0 || digest_then.is_none(), "{when}");
@@ -148,8 +149,8 @@ fn servers_are_cut_off_and_send_garbage_with_calls_in_stock() {
                     && [1, 2, 3].map(ended).iter().zip(before).all(|(now, before)| *now > before)
             });
             wires.lock().unwrap().then(None);
-            until("service", Duration::from_secs(20), || digest(&house).is_some());
-            digest_and_stock(&house);
+            until("service", Duration::from_secs(20), || digest(&harness).is_some());
+            digest_and_stock(&harness);
         }
     }
 }

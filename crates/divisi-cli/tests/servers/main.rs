@@ -5,7 +5,7 @@
 mod ends;
 mod files;
 mod garbled;
-mod house;
+mod harness;
 #[cfg(target_os = "linux")]
 mod memory;
 mod names;
@@ -16,7 +16,7 @@ mod proxies;
 mod unkind;
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
-use house::{House, random, signal, until, wait};
+use harness::{ServersHarness, random, signal, until, wait};
 use rustix::process::Signal;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -26,59 +26,60 @@ use std::time::{Duration, Instant};
 
 #[test]
 fn keys_and_files_there_and_back() {
-    let mut house = House::new(10.0);
+    let mut harness = ServersHarness::new(10.0);
     let text = random(200_001);
-    std::fs::write(house.path("text"), &text).unwrap();
-    house.does("anna", &["key", "new", "--key", "files", "--type", "aes-256", "--clients", "ben"]);
-    house.fails("anna", &["key", "new", "--key", "files", "--type", "aes-256"], 1, &["files", "already"]);
+    std::fs::write(harness.path("text"), &text).unwrap();
+    harness.does("anna", &["key", "new", "--key", "files", "--type", "aes-256", "--clients", "ben"]);
+    harness.fails("anna", &["key", "new", "--key", "files", "--type", "aes-256"], 1, &["files", "already"]);
 
     // to a file, and back to another, by another client whom the key's maker named
-    house.does("anna", &["encrypt", "--key", "files", "--aad", "for ben", "--in", "text", "--out", "sealed"]);
-    let sealed = std::fs::read(house.path("sealed")).unwrap();
+    harness
+        .does("anna", &["encrypt", "--key", "files", "--aad", "for ben", "--in", "text", "--out", "sealed"]);
+    let sealed = std::fs::read(harness.path("sealed")).unwrap();
     assert_eq!(sealed.len(), text.len() + 28);
-    let done = house.does(
+    let done = harness.does(
         "ben",
         &["decrypt", "--key", "files", "--aad", "for ben", "--in", "sealed", "--out", "opened", "--json"],
     );
     let json: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
     assert_eq!((json["bytes_in"].as_u64(), json["bytes_out"].as_u64()), (Some(200_029), Some(200_001)));
-    assert_eq!(std::fs::read(house.path("opened")).unwrap(), text);
-    assert_eq!(std::fs::metadata(house.path("opened")).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read(harness.path("opened")).unwrap(), text);
+    assert_eq!(std::fs::metadata(harness.path("opened")).unwrap().permissions().mode() & 0o777, 0o600);
 
     // what is not what was encrypted: nothing appears, and what was there stays
-    std::fs::write(house.path("opened"), "mine").unwrap();
+    std::fs::write(harness.path("opened"), "mine").unwrap();
     for at in [0, 11, 12, 100_000, sealed.len() - 1] {
         let mut damaged = sealed.clone();
         damaged[at] ^= 4;
-        std::fs::write(house.path("damaged"), damaged).unwrap();
-        house.fails(
+        std::fs::write(harness.path("damaged"), damaged).unwrap();
+        harness.fails(
             "anna",
             &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"],
             1,
             &[],
         );
     }
-    std::fs::write(house.path("damaged"), &sealed[..sealed.len() - 1]).unwrap();
-    house.fails(
+    std::fs::write(harness.path("damaged"), &sealed[..sealed.len() - 1]).unwrap();
+    harness.fails(
         "anna",
         &["decrypt", "--key", "files", "--aad", "for ben", "--in", "damaged", "--out", "opened"],
         1,
         &[],
     );
-    house.fails(
+    harness.fails(
         "anna",
         &["decrypt", "--key", "files", "--aad", "for bob", "--in", "sealed", "--out", "opened"],
         1,
         &[],
     );
-    let nothing = house.client("anna", &["decrypt", "--key", "files", "--in", "sealed"]);
+    let nothing = harness.client("anna", &["decrypt", "--key", "files", "--in", "sealed"]);
     assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(1), 0), "no plaintext without its tag");
-    assert_eq!(std::fs::read(house.path("opened")).unwrap(), b"mine");
-    assert_eq!(house.files(), ["damaged", "opened", "sealed", "text"]);
+    assert_eq!(std::fs::read(harness.path("opened")).unwrap(), b"mine");
+    assert_eq!(harness.files(), ["damaged", "opened", "sealed", "text"]);
 
     // through pipes
     let pipe = |args: &[&str], input: &[u8]| {
-        let mut child = house.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut child = harness.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -106,7 +107,7 @@ fn keys_and_files_there_and_back() {
     }
     let args =
         ["encrypt", "--key", "files", "--in", "text", "--out", "chosen", "--mode", "low-latency", "--json"];
-    let json: serde_json::Value = serde_json::from_slice(&house.does("anna", &args).stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&harness.does("anna", &args).stdout).unwrap();
     assert_eq!(
         (json["mode"].as_str(), json["protocol"].as_str()),
         (Some("low-latency"), Some("lut256-additive"))
@@ -114,31 +115,32 @@ fn keys_and_files_there_and_back() {
 
     // a key that was there before: an ordinary library opens what the servers write with it
     let key = random(16);
-    std::fs::write(house.path("key"), &key).unwrap();
-    house.does("ben", &["key", "import", "--key", "old", "--type", "aes-128", "--in", "key", "--exportable"]);
-    house.does("ben", &["encrypt", "--key", "old", "--aad", "x", "--in", "text", "--out", "sealed"]);
-    let sealed = std::fs::read(house.path("sealed")).unwrap();
+    std::fs::write(harness.path("key"), &key).unwrap();
+    harness
+        .does("ben", &["key", "import", "--key", "old", "--type", "aes-128", "--in", "key", "--exportable"]);
+    harness.does("ben", &["encrypt", "--key", "old", "--aad", "x", "--in", "text", "--out", "sealed"]);
+    let sealed = std::fs::read(harness.path("sealed")).unwrap();
     let cipher = aes_gcm::Aes128Gcm::new_from_slice(&key).unwrap();
     let iv = sealed[..12].try_into().unwrap();
     assert_eq!(cipher.decrypt(iv, Payload { msg: &sealed[12..], aad: b"x" }).unwrap(), text);
-    house.does("ben", &["key", "export", "--key", "old", "--out", "exported"]);
-    assert_eq!(std::fs::read(house.path("exported")).unwrap(), key);
-    assert_eq!(std::fs::metadata(house.path("exported")).unwrap().permissions().mode() & 0o777, 0o600);
-    house.fails("ben", &["key", "export", "--key", "old", "--out", "exported"], 2, &["exists already"]);
+    harness.does("ben", &["key", "export", "--key", "old", "--out", "exported"]);
+    assert_eq!(std::fs::read(harness.path("exported")).unwrap(), key);
+    assert_eq!(std::fs::metadata(harness.path("exported")).unwrap().permissions().mode() & 0o777, 0o600);
+    harness.fails("ben", &["key", "export", "--key", "old", "--out", "exported"], 2, &["exists already"]);
 
     // who may not
-    house.fails(
+    harness.fails(
         "anna",
         &["encrypt", "--key", "old", "--in", "text", "--out", "no"],
         1,
         &["does not serve client anna"],
     );
-    house.fails("anna", &["key", "export", "--key", "files", "--out", "no"], 1, &["not made exportable"]);
-    house.fails("ben", &["key", "destroy", "--key", "files", "--yes"], 1, &["anna"]);
-    house.fails("anna", &["encrypt", "--key", "nothing", "--in", "text", "--out", "no"], 1, &["nothing"]);
-    assert!(!house.path("no").exists());
+    harness.fails("anna", &["key", "export", "--key", "files", "--out", "no"], 1, &["not made exportable"]);
+    harness.fails("ben", &["key", "destroy", "--key", "files", "--yes"], 1, &["anna"]);
+    harness.fails("anna", &["encrypt", "--key", "nothing", "--in", "text", "--out", "no"], 1, &["nothing"]);
+    assert!(!harness.path("no").exists());
 
-    let list = house.does("ben", &["key", "list", "--json"]);
+    let list = harness.does("ben", &["key", "list", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
     let keys: Vec<_> = json["keys"]
         .as_array()
@@ -149,11 +151,13 @@ fn keys_and_files_there_and_back() {
     assert_eq!(keys, [(Some("files"), Some("anna"), 0), (Some("old"), Some("ben"), 0)]);
 
     // a client that comes later: pinned in the file, taken over on SIGHUP
-    house.run(&["mesh", "identity", "--out", "mesh/carl"]);
-    let fingerprint =
-        divisi_net::Identity::load(&house.path("mesh/carl/identity.key")).unwrap().fingerprint().to_string();
-    std::fs::rename(house.path("mesh/carl/identity.key"), house.path("mesh/client-carl.key")).unwrap();
-    let added = house.run(&[
+    harness.run(&["mesh", "identity", "--out", "mesh/carl"]);
+    let fingerprint = divisi_net::Identity::load(&harness.path("mesh/carl/identity.key"))
+        .unwrap()
+        .fingerprint()
+        .to_string();
+    std::fs::rename(harness.path("mesh/carl/identity.key"), harness.path("mesh/client-carl.key")).unwrap();
+    let added = harness.run(&[
         "mesh",
         "add",
         "--config",
@@ -165,14 +169,14 @@ fn keys_and_files_there_and_back() {
     ]);
     assert!(added.status.success(), "{added:?}");
     for party in 1..=3 {
-        signal(house.server(party), Signal::HUP);
-        house.wait_for(party, "took over", 1);
+        signal(harness.server(party), Signal::HUP);
+        harness.wait_for(party, "took over", 1);
     }
-    let list = house.does("carl", &["key", "list"]);
+    let list = harness.does("carl", &["key", "list"]);
     assert!(String::from_utf8_lossy(&list.stdout).contains("no key serves you"));
 
-    house.does("ben", &["key", "destroy", "--key", "old", "--yes"]);
-    house.fails(
+    harness.does("ben", &["key", "destroy", "--key", "old", "--yes"]);
+    harness.fails(
         "ben",
         &["decrypt", "--key", "old", "--aad", "x", "--in", "sealed", "--out", "no"],
         1,
@@ -181,13 +185,13 @@ fn keys_and_files_there_and_back() {
 
     // the logs: a line a request, no secret; the end: at once, in an orderly way
     for party in 1..=3 {
-        let log = house.log(party).join("\n");
+        let log = harness.log(party).join("\n");
         for part in ["key new files", "encrypt", "decrypt", "anna", "ben"] {
             assert!(log.contains(part), "{part}: {log}");
         }
         assert!(!log.contains(&hex::encode(&key)), "{log}");
-        signal(house.server(party), Signal::TERM);
-        assert_eq!(wait(house.server(party), Duration::from_secs(5)), 0);
+        signal(harness.server(party), Signal::TERM);
+        assert_eq!(wait(harness.server(party), Duration::from_secs(5)), 0);
     }
 }
 
@@ -201,11 +205,11 @@ fn ticks(process: u32) -> u64 {
 }
 
 /// Begin to encrypt a file that takes some seconds, and wait until the servers work at it.
-fn begin(house: &mut House) -> Child {
-    std::fs::write(house.path("long"), random(16 << 20)).unwrap();
-    let server = house.server(1).id();
+fn begin(harness: &mut ServersHarness) -> Child {
+    std::fs::write(harness.path("long"), random(16 << 20)).unwrap();
+    let server = harness.server(1).id();
     let before = ticks(server);
-    let child = house
+    let child = harness
         .command_of("anna", &["encrypt", "--key", "k", "--in", "long", "--out", "sealed"])
         .spawn()
         .unwrap();
@@ -216,42 +220,42 @@ fn begin(house: &mut House) -> Child {
 
 #[test]
 fn an_interrupted_client_leaves_nothing() {
-    let mut house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let mut harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
     // a process that is killed cannot clean up: its output had no name yet
     for (which, status) in [(Signal::INT, 1), (Signal::TERM, 1), (Signal::KILL, -1)] {
-        let mut child = begin(&mut house);
+        let mut child = begin(&mut harness);
         signal(&child, which);
         assert_eq!(wait(&mut child, Duration::from_secs(2)), status);
-        assert_eq!(house.files(), ["long"]);
+        assert_eq!(harness.files(), ["long"]);
     }
     // The servers noticed, and serve the next.
-    std::fs::write(house.path("text"), "short").unwrap();
-    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    std::fs::write(harness.path("text"), "short").unwrap();
+    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     for party in 1..=3 {
-        assert!(house.server(party).try_wait().unwrap().is_none());
+        assert!(harness.server(party).try_wait().unwrap().is_none());
     }
 }
 
 #[test]
 fn a_server_that_dies_is_named_and_the_others_join_it_again() {
-    let mut house = House::new(2.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    let child = begin(&mut house);
+    let mut harness = ServersHarness::new(2.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let child = begin(&mut harness);
     let start = Instant::now();
-    house.server(2).kill().unwrap();
+    harness.server(2).kill().unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("party 2") && told.lines().count() == 1, "{told}");
-    assert_eq!(house.files(), ["long"]);
+    assert_eq!(harness.files(), ["long"]);
     // The others stay up and say why they cannot serve ...
     for party in [1, 3] {
-        assert!(house.server(party).try_wait().unwrap().is_none());
+        assert!(harness.server(party).try_wait().unwrap().is_none());
     }
-    std::fs::write(house.path("text"), "short").unwrap();
-    let refused = house.client(
+    std::fs::write(harness.path("text"), "short").unwrap();
+    let refused = harness.client(
         "anna",
         &["encrypt", "--key", "k", "--in", "text", "--out", "sealed", "--json", "--timeout", "1"],
     );
@@ -262,19 +266,19 @@ fn a_server_that_dies_is_named_and_the_others_join_it_again() {
         "{json}"
     );
     // ... and join the dead one when it is back, which has its keys on its disk.
-    house.start(2);
-    house.wait_for(2, "joined the other servers", 1);
+    harness.start(2);
+    harness.wait_for(2, "joined the other servers", 1);
     until("service", Duration::from_secs(20), || {
-        house.client("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]).status.success()
+        harness.client("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]).status.success()
     });
-    house.does("anna", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
-    assert_eq!(std::fs::read(house.path("opened")).unwrap(), b"short");
+    harness.does("anna", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
+    assert_eq!(std::fs::read(harness.path("opened")).unwrap(), b"short");
 }
 
 #[test]
 fn links_are_checked_and_a_data_directory_has_one_server() {
-    let mut house = House::new(10.0);
-    let check = house.does("anna", &["mesh", "check", "--json"]);
+    let mut harness = ServersHarness::new(10.0);
+    let check = harness.does("anna", &["mesh", "check", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
     let links = json["links"].as_array().unwrap();
     assert_eq!(links.len(), 3);
@@ -284,7 +288,7 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     );
 
     // a second server on the first one's data; nobody else can read what lies there
-    let second = house.run(&[
+    let second = harness.run(&[
         "server",
         "--listen",
         "127.0.0.1:0",
@@ -299,63 +303,64 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
     ]);
     let told = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(second.status.code() == Some(2) && told.contains("another process uses"), "{told}");
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    let key = house.path("data-1/keys/k.key");
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let key = harness.path("data-1/keys/k.key");
     assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
 
     // a key file that was made readable, or damaged, at one server: refused, and the server named
-    std::fs::write(house.path("text"), "short").unwrap();
+    std::fs::write(harness.path("text"), "short").unwrap();
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
-    house.fails(
+    harness.fails(
         "anna",
         &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
         1,
         &["party 1", "log of party 1"],
     );
     // where the file lies and how it is open is for its operator, and for no client
-    house.wait_for(1, "read by others", 1);
+    harness.wait_for(1, "read by others", 1);
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
-    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     let mut bytes = std::fs::read(&key).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&key, bytes).unwrap();
-    house.fails(
+    harness.fails(
         "anna",
         &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
         1,
         &["party 1", "damaged"],
     );
-    assert!(!house.path("no").exists());
-    signal(house.server(1), Signal::TERM);
-    assert_eq!(wait(house.server(1), Duration::from_secs(5)), 0);
+    assert!(!harness.path("no").exists());
+    signal(harness.server(1), Signal::TERM);
+    assert_eq!(wait(harness.server(1), Duration::from_secs(5)), 0);
     // it starts again, says so, and serves what is whole
-    house.start(1);
-    house.wait_for(1, "k.key is damaged", 1);
-    house.wait_for(1, "joined the other servers", 1);
-    house.does("anna", &["key", "new", "--key", "other", "--type", "aes-128"]);
+    harness.start(1);
+    harness.wait_for(1, "k.key is damaged", 1);
+    harness.wait_for(1, "joined the other servers", 1);
+    harness.does("anna", &["key", "new", "--key", "other", "--type", "aes-128"]);
 }
 
 /// Digests and tags of files by three servers, as users make them: those of any library, and a false tag ends
 /// with 1.
 #[test]
 fn files_are_hashed_and_authenticated() {
-    let house = House::new(10.0);
-    std::fs::write(house.path("abc"), "abc").unwrap();
-    let line = |args: &[&str]| String::from_utf8(house.does("anna", args).stdout).unwrap().trim().to_owned();
+    let harness = ServersHarness::new(10.0);
+    std::fs::write(harness.path("abc"), "abc").unwrap();
+    let line =
+        |args: &[&str]| String::from_utf8(harness.does("anna", args).stdout).unwrap().trim().to_owned();
     // FIPS 180-4 and FIPS 202
     let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     assert_eq!(line(&["hash", "--algorithm", "sha256", "--in", "abc"]), sha256);
     let mut command =
-        house.command_of("anna", &["hash", "--algorithm", "shake128", "--bytes", "4", "--json"]);
+        harness.command_of("anna", &["hash", "--algorithm", "shake128", "--bytes", "4", "--json"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"").unwrap();
     let output = child.wait_with_output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((json["digest"].as_str(), json["bytes_in"].as_u64()), (Some("7f9c2ba4"), Some(0)));
 
-    std::fs::write(house.path("key"), [0x0b; 32]).unwrap();
-    house.does(
+    std::fs::write(harness.path("key"), [0x0b; 32]).unwrap();
+    harness.does(
         "anna",
         &["key", "import", "--key", "h", "--type", "hmac-sha256", "--in", "key", "--clients", "ben"],
     );
@@ -365,8 +370,8 @@ fn files_are_hashed_and_authenticated() {
     let verify = |who: &str, key: &str, algorithm: &str, tag: &str, status| {
         let args = ["mac", "--key", key, "--algorithm", algorithm, "--in", "abc", "--verify", tag];
         match status {
-            0 => drop(house.does(who, &args)),
-            _ => house.fails(who, &args, status, &[]),
+            0 => drop(harness.does(who, &args)),
+            _ => harness.fails(who, &args, status, &[]),
         }
     };
     verify("ben", "h", "hmac-sha256", &tag, 0);
@@ -376,7 +381,7 @@ fn files_are_hashed_and_authenticated() {
     verify("anna", "h", "hmac-sha256", "no digits", 2);
     verify("anna", "h", "hmac-sha512", &tag.repeat(2), 2);
     // GMAC has a nonce that nobody chose: never the same tag twice
-    house.does("anna", &["key", "new", "--key", "g", "--type", "gmac-aes256"]);
+    harness.does("anna", &["key", "new", "--key", "g", "--type", "gmac-aes256"]);
     let gmac = ["mac", "--key", "g", "--algorithm", "gmac-aes256", "--in", "abc"];
     let (one, two) = (line(&gmac), line(&gmac));
     assert!(one != two && one.len() == 56);
@@ -384,25 +389,30 @@ fn files_are_hashed_and_authenticated() {
     verify("anna", "g", "gmac-aes256", &two, 0);
     // a key serves its type and nothing else
     let encrypt = ["encrypt", "--key", "h", "--in", "abc", "--out", "sealed"];
-    house.fails("anna", &encrypt, 2, &["is of type hmac-sha256, which does not encrypt"]);
-    house.does("anna", &["key", "new", "--key", "a", "--type", "aes-128"]);
+    harness.fails("anna", &encrypt, 2, &["is of type hmac-sha256, which does not encrypt"]);
+    harness.does("anna", &["key", "new", "--key", "a", "--type", "aes-128"]);
     let cmac = ["mac", "--key", "a", "--algorithm", "cmac-aes128", "--in", "abc"];
-    house.fails("anna", &cmac, 2, &["is of type aes-128", "a key serves one algorithm"]);
+    harness.fails("anna", &cmac, 2, &["is of type aes-128", "a key serves one algorithm"]);
     let siv = ["encrypt", "--key", "a", "--algorithm", "siv", "--in", "abc", "--out", "sealed"];
-    house.fails("anna", &siv, 2, &["is of type aes-128, which serves gcm and not siv"]);
+    harness.fails("anna", &siv, 2, &["is of type aes-128, which serves gcm and not siv"]);
     // what is guessed by asking is asked of nobody
     let short = |key: &str, algorithm: &str, bytes: &str, least: &str| {
         let args = ["mac", "--key", key, "--algorithm", algorithm, "--bytes", bytes, "--in", "abc"];
-        house.fails("anna", &args, 2, &[least, "give a larger --bytes"]);
+        harness.fails("anna", &args, 2, &[least, "give a larger --bytes"]);
     };
     short("h", "hmac-sha256", "7", "at least 8 bytes, not 7");
     short("g", "gmac-aes256", "11", "at least 12 bytes, not 11");
-    house.fails("anna", &["hash", "--algorithm", "hmac-sha256", "--in", "abc"], 2, &["hmac-sha256"]);
-    house.fails("anna", &["hash", "--algorithm", "sha256", "--bytes", "33", "--in", "abc"], 2, &["32 bytes"]);
+    harness.fails("anna", &["hash", "--algorithm", "hmac-sha256", "--in", "abc"], 2, &["hmac-sha256"]);
+    harness.fails(
+        "anna",
+        &["hash", "--algorithm", "sha256", "--bytes", "33", "--in", "abc"],
+        2,
+        &["32 bytes"],
+    );
     // a file of nothing but a hole: the limit is told before anything of it is read
-    let long = std::fs::File::create(house.path("long")).unwrap();
+    let long = std::fs::File::create(harness.path("long")).unwrap();
     long.set_len(divisi_node::MESSAGE + 1).unwrap();
     let words =
         [&format!("{} bytes", divisi_node::MESSAGE + 1)[..], &format!("at most {}", divisi_node::MESSAGE)];
-    house.fails("anna", &["hash", "--algorithm", "sha3-256", "--in", "long"], 2, &words);
+    harness.fails("anna", &["hash", "--algorithm", "sha3-256", "--in", "long"], 2, &words);
 }

@@ -1,6 +1,6 @@
 //! What servers keep when much was asked of them: no more than before.
 
-use crate::house::{House, until};
+use crate::harness::{ServersHarness, until};
 use divisi_core::Session;
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::{Client, KeyName};
@@ -35,7 +35,7 @@ fn notes_draws() -> bool {
 }
 
 /// The resident bytes of each server, and its open descriptors where this user may see them.
-pub fn held(house: &mut House) -> Vec<(usize, usize)> {
+pub fn held(harness: &mut ServersHarness) -> Vec<(usize, usize)> {
     let of = |process: u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -43,18 +43,18 @@ pub fn held(house: &mut House) -> Vec<(usize, usize)> {
         let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).map_or(0, Iterator::count);
         (1024 * kilobytes, descriptors)
     };
-    (1..=3).map(|party| of(house.server(party).id())).collect()
+    (1..=3).map(|party| of(harness.server(party).id())).collect()
 }
 
 /// A connection of this client with all three.
-pub fn connect_as(house: &House, who: &str) -> Result<Client, divisi_node::Error> {
-    let config = Config::load(&house.path("mesh/mesh.toml")).unwrap();
-    let identity = Identity::load(&house.path(&format!("mesh/client-{who}.key"))).unwrap();
+pub fn connect_as(harness: &ServersHarness, who: &str) -> Result<Client, divisi_node::Error> {
+    let config = Config::load(&harness.path("mesh/mesh.toml")).unwrap();
+    let identity = Identity::load(&harness.path(&format!("mesh/client-{who}.key"))).unwrap();
     Client::connect(&config, &identity, Arc::new(Machine))
 }
 
-fn connect(house: &House) -> Client {
-    connect_as(house, "anna").unwrap()
+fn connect(harness: &ServersHarness) -> Client {
+    connect_as(harness, "anna").unwrap()
 }
 
 /// One block, encrypted.
@@ -64,13 +64,13 @@ pub fn block(client: &mut Client, key: &KeyName) {
 
 /// After the first thousand of `n` requests of one block, the servers' memory and descriptors do not grow.
 fn requests(n: usize) {
-    let mut house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    let (mut anna, key) = (connect(&house), "k".parse().unwrap());
+    let mut harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let (mut anna, key) = (connect(&harness), "k".parse().unwrap());
     (0..1000).for_each(|_| block(&mut anna, &key));
-    let before = held(&mut house);
+    let before = held(&mut harness);
     (1000..n).for_each(|_| block(&mut anna, &key));
-    let after = held(&mut house);
+    let after = held(&mut harness);
     println!("bytes and descriptors after 1000 requests {before:?}, after {n} {after:?}");
     let noted = if notes_draws() { 4096 * (n - 1000) } else { 0 };
     for (before, after) in before.iter().zip(&after) {
@@ -95,56 +95,56 @@ fn ten_thousand_requests_leave_nothing_behind() {
 #[test]
 #[ignore = "minutes"]
 fn a_long_message_leaves_no_memory_behind() {
-    let mut house = House::new(60.0);
-    let mut anna = connect(&house);
+    let mut harness = ServersHarness::new(60.0);
+    let mut anna = connect(&harness);
     let settings = Settings::new("sha256".parse().unwrap());
     let mut hash = |length: u64| {
         anna.hash(&settings, &mut std::io::repeat(1).take(length), length, &mut |_| {}).unwrap();
     };
     hash(64);
     std::thread::sleep(Duration::from_secs(5));
-    let before = held(&mut house);
+    let before = held(&mut harness);
     hash(32 * 1024);
-    let peak = held(&mut house);
+    let peak = held(&mut harness);
     println!("bytes before {before:?}, at the end of a message {peak:?}");
     let mut now = peak;
     until("memory that is given back", Duration::from_secs(20), || {
-        now = held(&mut house);
+        now = held(&mut harness);
         before.iter().zip(&now).all(|(before, now)| now.0 <= before.0 + (16 << 20))
     });
     println!("when nobody asks {now:?}");
 }
 
 /// The most resident bytes that each server ever had.
-fn peaks(house: &mut House) -> Vec<usize> {
+fn peaks(harness: &mut ServersHarness) -> Vec<usize> {
     let of = |process: u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
     };
-    (1..=3).map(|party| of(house.server(party).id())).collect()
+    (1..=3).map(|party| of(harness.server(party).id())).collect()
 }
 
 /// Texts of modes that servers compute as a whole, of this many bytes, leave a server below 256 MiB.
 fn whole_texts(lengths: &[(&str, &str, usize)]) {
-    let mut house = House::new(300.0);
+    let mut harness = ServersHarness::new(300.0);
     for (algorithm, of, length) in lengths {
         let key = format!("k-{algorithm}");
-        house.does("anna", &["key", "new", "--key", &key, "--type", of]);
+        harness.does("anna", &["key", "new", "--key", &key, "--type", of]);
         let text: Vec<u8> = (0..*length).map(|i| (i % 251) as u8).collect();
-        std::fs::write(house.path("text"), &text).unwrap();
-        let [text_file, sealed, back] = ["text", "sealed", "back"].map(|name| house.path(name));
+        std::fs::write(harness.path("text"), &text).unwrap();
+        let [text_file, sealed, back] = ["text", "sealed", "back"].map(|name| harness.path(name));
         let [text_file, sealed, back] = [&text_file, &sealed, &back].map(|path| path.to_str().unwrap());
-        house.does(
+        harness.does(
             "anna",
             &["encrypt", "--key", &key, "--algorithm", algorithm, "--in", text_file, "--out", sealed],
         );
-        house.does(
+        harness.does(
             "anna",
             &["decrypt", "--key", &key, "--algorithm", algorithm, "--in", sealed, "--out", back],
         );
         assert!(std::fs::read(back).unwrap() == text, "{algorithm}");
-        let peaks = peaks(&mut house);
+        let peaks = peaks(&mut harness);
         println!("{algorithm}, {length} bytes: at most {peaks:?} bytes");
         assert!(peaks.iter().all(|peak| *peak < 256 << 20), "{algorithm}: {peaks:?}");
     }

@@ -1,6 +1,6 @@
 //! Names and streams as the system has them: not always Unicode, and known by the names of their devices.
 
-use crate::house::{House, random, signal, wait};
+use crate::harness::{ServersHarness, random, signal, wait};
 use rustix::process::Signal;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,8 +14,8 @@ fn odd(stem: &str) -> OsString {
     OsStr::from_bytes(&name).to_owned()
 }
 
-fn run(house: &House, args: &[&str], paths: &[(&str, &OsString)]) -> Output {
-    let mut command = house.command(args);
+fn run(harness: &ServersHarness, args: &[&str], paths: &[(&str, &OsString)]) -> Output {
+    let mut command = harness.command(args);
     paths.iter().for_each(|(option, path)| {
         command.arg(option).arg(path);
     });
@@ -27,17 +27,17 @@ fn run(house: &House, args: &[&str], paths: &[(&str, &OsString)]) -> Output {
 /// Every command that takes a file takes one whose name is not Unicode, and writes JSON of it.
 #[test]
 fn file_names_need_not_be_unicode() {
-    let house = House::new(10.0);
+    let harness = ServersHarness::new(10.0);
     let text = random(1000);
     let (plain, sealed, opened) = (odd("plain"), odd("sealed"), odd("opened"));
-    let path = |name: &OsString| house.dir.path().join(name);
+    let path = |name: &OsString| harness.dir.path().join(name);
     std::fs::write(path(&plain), &text).unwrap();
     let (config, identity) = (odd("config"), odd("identity"));
-    std::fs::copy(house.path("mesh/mesh.toml"), path(&config)).unwrap();
-    std::fs::copy(house.path("mesh/client-anna.key"), path(&identity)).unwrap();
+    std::fs::copy(harness.path("mesh/mesh.toml"), path(&config)).unwrap();
+    std::fs::copy(harness.path("mesh/client-anna.key"), path(&identity)).unwrap();
     let client = |args: &[&str], more: &[(&str, &OsString)]| {
         let membership = [("--config", &config), ("--identity", &identity)];
-        let output = run(&house, &[args, &["--json"]].concat(), &[&membership, more].concat());
+        let output = run(&harness, &[args, &["--json"]].concat(), &[&membership, more].concat());
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
     client(&["key", "new", "--key", "k", "--type", "aes-128", "--exportable"], &[]);
@@ -53,14 +53,14 @@ fn file_names_need_not_be_unicode() {
     client(&["key", "import", "--key", "j", "--type", "aes-128"], &[("--in", &exported)]);
     client(&["mesh", "check"], &[]);
     let (mesh, own) = (odd("mesh"), odd("own"));
-    run(&house, &["mesh", "new", "--parties", "3", "--clients", "me", "--json"], &[("--out", &mesh)]);
-    let made = run(&house, &["mesh", "identity", "--json"], &[("--out", &own)]);
+    run(&harness, &["mesh", "new", "--parties", "3", "--clients", "me", "--json"], &[("--out", &mesh)]);
+    let made = run(&harness, &["mesh", "identity", "--json"], &[("--out", &own)]);
     let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
     let fingerprint = made["fingerprint"].as_str().unwrap();
     let add = ["mesh", "add", "--client", "ida", "--fingerprint", fingerprint, "--json"];
-    run(&house, &add, &[("--config", &config)]);
-    run(&house, &["mesh", "remove", "--client", "ida", "--json"], &[("--config", &config)]);
-    run(&house, &["circuit", "emit", "keccak-f", "--json"], &[("--out", &odd("circuit"))]);
+    run(&harness, &add, &[("--config", &config)]);
+    run(&harness, &["mesh", "remove", "--client", "ida", "--json"], &[("--config", &config)]);
+    run(&harness, &["circuit", "emit", "keccak-f", "--json"], &[("--out", &odd("circuit"))]);
     client(&["key", "list"], &[]);
     client(&["key", "destroy", "--key", "j", "--yes"], &[]);
 }
@@ -69,25 +69,25 @@ fn file_names_need_not_be_unicode() {
 /// operator there.
 #[test]
 fn a_server_and_its_operator_need_no_unicode() {
-    let mut house = House::new(10.0);
+    let mut harness = ServersHarness::new(10.0);
     let (config, identity, data) = (odd("config"), odd("identity"), odd("data"));
-    let path = |house: &House, name: &OsString| house.dir.path().join(name);
-    std::fs::copy(house.path("mesh/mesh.toml"), path(&house, &config)).unwrap();
-    std::fs::copy(house.path("mesh/party-1.key"), path(&house, &identity)).unwrap();
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    signal(house.server(1), Signal::TERM);
-    assert_eq!(wait(house.server(1), Duration::from_secs(20)), 0);
-    std::fs::rename(house.path("data-1"), path(&house, &data)).unwrap();
-    house.start_at(1, [&config, &identity, &data]);
-    house.wait_for(1, "joined the other servers", 1);
-    std::fs::write(house.path("text"), "hers").unwrap();
-    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    let path = |harness: &ServersHarness, name: &OsString| harness.dir.path().join(name);
+    std::fs::copy(harness.path("mesh/mesh.toml"), path(&harness, &config)).unwrap();
+    std::fs::copy(harness.path("mesh/party-1.key"), path(&harness, &identity)).unwrap();
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    signal(harness.server(1), Signal::TERM);
+    assert_eq!(wait(harness.server(1), Duration::from_secs(20)), 0);
+    std::fs::rename(harness.path("data-1"), path(&harness, &data)).unwrap();
+    harness.start_at(1, [&config, &identity, &data]);
+    harness.wait_for(1, "joined the other servers", 1);
+    std::fs::write(harness.path("text"), "hers").unwrap();
+    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     let order = |words: &[&str], party: usize, state: &str| {
         let own = (format!("mesh/party-{party}.key").into(), format!("data-{party}").into());
         let (of, at) = if party == 1 { (&identity, &data) } else { (&own.0, &own.1) };
         let number = party.to_string();
         let args = [words, &["--key", "k", "--party", &number, "--json"]].concat();
-        let told = run(&house, &args, &[("--config", &config), ("--identity", of), ("--data", at)]);
+        let told = run(&harness, &args, &[("--config", &config), ("--identity", of), ("--data", at)]);
         let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
         assert_eq!(json["state"], state, "{json}");
     };
@@ -96,10 +96,10 @@ fn a_server_and_its_operator_need_no_unicode() {
         order(words, 3, "asked");
         order(words, 1, "done");
     }
-    house.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+    harness.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
     // hangup: it reads its configuration again
-    signal(house.server(1), Signal::HUP);
-    house.wait_for(1, "took over config\u{fffd} again", 1);
+    signal(harness.server(1), Signal::HUP);
+    harness.wait_for(1, "took over config\u{fffd} again", 1);
 }
 
 /// What `demo`, `kat`, `prep` and `bench report` read and write.
@@ -199,10 +199,10 @@ fn names_of_circuits_and_programs_need_not_be_unicode() {
 
 #[test]
 fn devices_stand_for_the_streams_that_they_are() {
-    let house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
     let through = |args: &[&str], input: &[u8]| {
-        let mut child = house.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
+        let mut child = harness.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), input).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -212,5 +212,5 @@ fn devices_stand_for_the_streams_that_they_are() {
     let sealed = through(&[&["encrypt"][..], &streams].concat(), b"a text");
     assert_eq!(through(&[&["decrypt"][..], &streams].concat(), &sealed), b"a text");
     let wrong = ["encrypt", "--key", "k", "--in", "/dev/stdin", "--out", "/dev/stdout", "--json"];
-    house.fails("anna", &wrong, 2, &["--json uses standard output"]);
+    harness.fails("anna", &wrong, 2, &["--json uses standard output"]);
 }

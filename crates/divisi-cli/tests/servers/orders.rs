@@ -1,9 +1,9 @@
 //! What the operators of the three servers do together, each beside his own.
 
-use crate::house::House;
+use crate::harness::ServersHarness;
 use std::process::Output;
 
-impl House {
+impl ServersHarness {
     /// A command of the operator of a server, with a configuration of all that is right unless it says
     /// otherwise.
     fn operator(&self, party: usize, args: &[&str]) -> Output {
@@ -22,12 +22,12 @@ impl House {
 
 #[test]
 fn operators_give_keys_away_and_destroy_them() {
-    let house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    std::fs::write(house.path("text"), "hers").unwrap();
-    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    let harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    std::fs::write(harness.path("text"), "hers").unwrap();
+    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
     let chown = ["key", "chown", "--key", "k", "--to", "ben"];
-    let json = house.state(1, &chown);
+    let json = harness.state(1, &chown);
     let told = |json: &serde_json::Value, state: &str, waiting: &[u8]| {
         assert_eq!((json["schema"].clone(), json["key"].clone()), (1.into(), "k".into()));
         assert_eq!(
@@ -37,32 +37,32 @@ fn operators_give_keys_away_and_destroy_them() {
         );
     };
     told(&json, "asked", &[2, 3]);
-    told(&house.state(2, &chown), "asked", &[3]);
-    house.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
-    told(&house.state(3, &chown), "done", &[]);
-    (1..=3).for_each(|party| house.wait_for(party, "operator: key chown k to ben: done", 1));
-    house.fails(
+    told(&harness.state(2, &chown), "asked", &[3]);
+    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    told(&harness.state(3, &chown), "done", &[]);
+    (1..=3).for_each(|party| harness.wait_for(party, "operator: key chown k to ben: done", 1));
+    harness.fails(
         "anna",
         &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
         1,
         &["does not serve client anna"],
     );
-    house.does("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
-    assert_eq!(std::fs::read(house.path("opened")).unwrap(), b"hers");
+    harness.does("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
+    assert_eq!(std::fs::read(harness.path("opened")).unwrap(), b"hers");
 
     let destroy = ["key", "destroy", "--key", "k"];
-    told(&house.state(3, &destroy), "asked", &[1, 2]);
+    told(&harness.state(3, &destroy), "asked", &[1, 2]);
     let own = ["--config", "mesh/mesh.toml", "--party", "1", "--identity", "mesh/party-1.key"];
-    let said = house.run(&[&destroy[..], &own, &["--data", "data-1"]].concat());
+    let said = harness.run(&[&destroy[..], &own, &["--data", "data-1"]].concat());
     let said = String::from_utf8(said.stdout).unwrap();
     assert_eq!(said.trim(), "key destroy k: asked; waiting for the operators of server 2");
-    told(&house.state(2, &destroy), "done", &[]);
-    house.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+    told(&harness.state(2, &destroy), "done", &[]);
+    harness.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
 
     // what has to be corrected: one sentence each
-    house.does("ben", &["key", "new", "--key", "j", "--type", "aes-128"]);
+    harness.does("ben", &["key", "new", "--key", "j", "--type", "aes-128"]);
     let wrong = |args: &[&str], words: &str| {
-        let output = house.run(args);
+        let output = harness.run(args);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
         assert!(told.lines().count() == 1 && told.contains(words), "{args:?}: {told}");
@@ -100,6 +100,6 @@ fn operators_give_keys_away_and_destroy_them() {
     wrong(&[&destroy[..], &["--data", "data-1"], &own[..2], &own[4..]].concat(), "--party");
     // a client's own command is as it was
     let unsure = ["key", "destroy", "--key", "j"];
-    house.fails("ben", &unsure, 2, &["give --yes to confirm"]);
-    house.does("ben", &[&unsure[..], &["--yes"]].concat());
+    harness.fails("ben", &unsure, 2, &["give --yes to confirm"]);
+    harness.does("ben", &[&unsure[..], &["--yes"]].concat());
 }

@@ -4,7 +4,7 @@
 //! that 99 of 100 take at most three times what they take without the attack, or half a second. In both no
 //! server keeps more than [`GROWTH`].
 
-use crate::house::{House, until};
+use crate::harness::{ServersHarness, until};
 use crate::memory::{block, connect_as, held};
 use divisi_core::PartyId;
 use divisi_net::{Config, Connection, Identity, Machine, World};
@@ -46,7 +46,7 @@ impl Run {
 
 /// What those who attack see of the servers.
 struct Site<'a> {
-    house: &'a House,
+    harness: &'a ServersHarness,
     key: KeyName,
     over: AtomicBool,
     /// How often the attack did what it does.
@@ -71,11 +71,11 @@ impl Site<'_> {
     }
 
     fn ben(&self) -> Client {
-        connect_as(self.house, "ben").unwrap()
+        connect_as(self.harness, "ben").unwrap()
     }
 
     fn config(&self) -> Config {
-        Config::load(&self.house.path("mesh/mesh.toml")).unwrap()
+        Config::load(&self.harness.path("mesh/mesh.toml")).unwrap()
     }
 
     fn addresses(&self) -> Vec<SocketAddr> {
@@ -103,23 +103,23 @@ fn honest(anna: &mut Client, key: &KeyName, (requests, least): (usize, Duration)
 
 /// An honest client before the attack and beside it. `attack` runs in so many threads until the site says
 /// that it is over.
-fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> House {
-    let mut house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--clients", "ben"]);
+fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> ServersHarness {
+    let mut harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--clients", "ben"]);
     let key: KeyName = "k".parse().unwrap();
-    let mut anna = connect_as(&house, "anna").unwrap();
+    let mut anna = connect_as(&harness, "anna").unwrap();
     let (requests, least) = run.requests();
     let before = honest(&mut anna, &key, (requests, Duration::ZERO));
-    let memory = held(&mut house);
+    let memory = held(&mut harness);
 
-    let site = Site { house: &house, key, over: AtomicBool::new(false), done: AtomicUsize::new(0) };
+    let site = Site { harness: &harness, key, over: AtomicBool::new(false), done: AtomicUsize::new(0) };
     let (site, attack) = (&site, &attack);
     let (during, done) = std::thread::scope(|s| {
         (0..threads).for_each(|_| drop(s.spawn(move || attack(site))));
         let honest = s.spawn(|| {
             let during = honest(&mut anna, &site.key, (requests, least));
             // a new connection is made beside the attack too
-            let mut again = connect_as(site.house, "anna").unwrap();
+            let mut again = connect_as(site.harness, "anna").unwrap();
             block(&mut again, &site.key);
             during
         });
@@ -133,15 +133,15 @@ fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> House 
     if matches!(run, Run::Long) {
         assert!(during <= (3 * before).max(Duration::from_millis(500)), "{before:?}, then {during:?}");
     }
-    for (before, after) in memory.iter().zip(held(&mut house)) {
+    for (before, after) in memory.iter().zip(held(&mut harness)) {
         assert!(after.0 <= before.0 + GROWTH, "{before:?} bytes and descriptors, then {after:?}");
     }
-    house
+    harness
 }
 
 /// Check that the log of some server has a line with this text, which names the client.
-fn named(house: &House, text: &str) {
-    let told = || (1..=3).any(|party| house.log(party).iter().any(|line| line.contains(text)));
+fn named(harness: &ServersHarness, text: &str) {
+    let told = || (1..=3).any(|party| harness.log(party).iter().any(|line| line.contains(text)));
     until(&format!("a line with {text:?}"), Duration::from_secs(20), told);
 }
 
@@ -185,38 +185,38 @@ fn endless(site: &Site<'_>, pause: Duration) {
 }
 
 fn requests_without_end(run: Run) {
-    let house = beside(run, run.of(4, 16), |site| endless(site, Duration::ZERO));
-    named(&house, "client ben: ");
+    let harness = beside(run, run.of(4, 16), |site| endless(site, Duration::ZERO));
+    named(&harness, "client ben: ");
 }
 
 fn drips(run: Run) {
     let next = AtomicUsize::new(0);
-    let house = beside(run, 6, |site| {
+    let harness = beside(run, 6, |site| {
         let pause = [10, 100, 190][next.fetch_add(1, Ordering::SeqCst) % 3];
         endless(site, Duration::from_millis(pause));
     });
-    named(&house, "client ben: ");
+    named(&harness, "client ben: ");
 }
 
 fn answers_that_nobody_reads(run: Run) {
-    let house = beside(run, run.of(4, 16), |site| {
+    let harness = beside(run, run.of(4, 16), |site| {
         let mut ben = site.ben();
         let mut input = Endless(site, Duration::ZERO);
         ben.encrypt(&site.key, b"", &mut input, LONG, &mut Deaf(site), &mut |_| {}).unwrap_err();
     });
-    named(&house, "client ben: ");
+    named(&harness, "client ben: ");
 }
 
 /// The command of a client that is stopped and continues in turn, in the middle of its file.
 fn stopped_by_turns(run: Run) {
-    use crate::house::{random, signal};
+    use crate::harness::{random, signal};
     use rustix::process::Signal;
-    let house = beside(run, run.of(1, 3), |site| {
+    let harness = beside(run, run.of(1, 3), |site| {
         let name = format!("long-{:?}", std::thread::current().id());
-        std::fs::write(site.house.path(&name), random(8 << 20)).unwrap();
+        std::fs::write(site.harness.path(&name), random(8 << 20)).unwrap();
         while site.on() {
             let args = ["encrypt", "--key", "k", "--in", &name];
-            let mut child = site.house.command_of("ben", &args).spawn().unwrap();
+            let mut child = site.harness.command_of("ben", &args).spawn().unwrap();
             let out = child
                 .stdout
                 .take()
@@ -235,25 +235,25 @@ fn stopped_by_turns(run: Run) {
             }
         }
     });
-    named(&house, "client ben: ");
+    named(&harness, "client ben: ");
 }
 
 fn messages_by_many(run: Run) {
-    let house = beside(run, run.of(3, 12), |site| {
+    let harness = beside(run, run.of(3, 12), |site| {
         let (mut ben, sha) = (site.ben(), Settings::new("sha256".parse().unwrap()));
         while site.on() {
             site.did();
             ben.hash(&sha, &mut io::repeat(1).take(4096), 4096, &mut |_| {}).unwrap();
         }
     });
-    named(&house, "client ben: ");
+    named(&harness, "client ben: ");
 }
 
 fn connections_that_idle(run: Run) {
     // A client has 32 connections with a server: the others are told to try again, or closed.
-    let house = beside(run, 1, |site| {
+    let harness = beside(run, 1, |site| {
         let config = site.config();
-        let ben = Identity::load(&site.house.path("mesh/client-ben.key")).unwrap();
+        let ben = Identity::load(&site.harness.path("mesh/client-ben.key")).unwrap();
         let world: Arc<dyn World> = Arc::new(Machine);
         let mut kept = Vec::new();
         for i in 0..run.of(60, 500) {
@@ -269,14 +269,14 @@ fn connections_that_idle(run: Run) {
         }
     });
     if matches!(run, Run::Long) {
-        named(&house, "client ben was turned away: too many connections are open");
+        named(&harness, "client ben was turned away: too many connections are open");
     }
 }
 
 /// Begin this many handshakes a second at the first `servers` servers: some are complete, with an unknown
 /// identity, and more stop after a few bytes.
 fn handshakes(run: Run, a_second: u64, servers: usize) {
-    let house = beside(run, 1, |site| {
+    let harness = beside(run, 1, |site| {
         let (config, addresses) = (site.config(), site.addresses());
         let world: Arc<dyn World> = Arc::new(Machine);
         let stranger = Identity::generate(&Machine);
@@ -307,14 +307,14 @@ fn handshakes(run: Run, a_second: u64, servers: usize) {
             }
         });
     });
-    drop(house);
+    drop(harness);
 }
 
 /// A server is killed and started again while strangers knock: it joins the others in time.
 fn a_restart_among_strangers(run: Run) {
-    let mut house = House::new(10.0);
-    house.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    let config = Config::load(&house.path("mesh/mesh.toml")).unwrap();
+    let mut harness = ServersHarness::new(10.0);
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let config = Config::load(&harness.path("mesh/mesh.toml")).unwrap();
     let addresses: Vec<SocketAddr> =
         config.parties().iter().map(|party| party.address.parse().unwrap()).collect();
     let over = AtomicBool::new(false);
@@ -335,11 +335,11 @@ fn a_restart_among_strangers(run: Run) {
         });
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for party in (1..=3).take(run.of(1, 3)) {
-                house.server(party).kill().unwrap();
-                house.server(party).wait().unwrap();
-                house.start(party);
-                house.wait_for(party, "joined the other servers", 1);
-                house.does("anna", &["key", "list"]);
+                harness.server(party).kill().unwrap();
+                harness.server(party).wait().unwrap();
+                harness.start(party);
+                harness.wait_for(party, "joined the other servers", 1);
+                harness.does("anna", &["key", "list"]);
             }
         }));
         over.store(true, Ordering::SeqCst);
@@ -349,7 +349,7 @@ fn a_restart_among_strangers(run: Run) {
 
 fn keys_by_one_client(run: Run) {
     let refused = AtomicBool::new(false);
-    let house = beside(run, 1, |site| {
+    let harness = beside(run, 1, |site| {
         let mut ben = site.ben();
         for i in 0..run.of(100, 10_000) {
             if !site.on() {
@@ -369,7 +369,7 @@ fn keys_by_one_client(run: Run) {
         }
     });
     println!("refused at the limit: {}", refused.into_inner());
-    named(&house, "client ben: ");
+    named(&harness, "client ben: ");
 }
 
 macro_rules! attacks {

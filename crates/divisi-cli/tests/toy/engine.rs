@@ -4,7 +4,7 @@
 use divisi::circuit::HeldCircuit;
 use divisi::engine::job::{Between, CircuitJob};
 use divisi::engine::{
-    Adversary, Clock, Course, Differ, Engine, EngineParty, EngineSettings, Job, Own, Prepared, Rows,
+    Adversary, BenchSchedule, Clock, Differ, Engine, EngineParty, EngineSettings, Job, Own, Prepared, Rows,
     Unsupported, Watch, timed,
 };
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
@@ -76,8 +76,8 @@ impl Prepared for Play<'_> {
         parameters.with("count", &(count as u64).to_le_bytes())
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: 3, warmup: (warmup, self.job.count), one_session: true }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: 3, warmup: (warmup, self.job.count), one_session: true }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

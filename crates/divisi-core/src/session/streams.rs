@@ -34,7 +34,7 @@ impl Session {
     /// The draws from all streams of this session so far, in all strands.
     #[cfg(feature = "fault")]
     #[must_use]
-    pub fn draws(&self) -> Vec<crate::draws::Stream> {
+    pub fn draws(&self) -> Vec<crate::draws::DrawnStream> {
         self.shared.draws.read()
     }
 

@@ -17,7 +17,7 @@ pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// Which way a recorded message went past the hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum MessageDirection {
     /// Sent by the party.
     Out,
     /// Received by it.
@@ -28,7 +28,7 @@ pub enum Way {
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// Which way it went.
-    pub way: Way,
+    pub way: MessageDirection,
     /// To or from whom.
     pub peer: PartyId,
     /// The message.
@@ -48,19 +48,19 @@ impl Recording {
 
     /// The messages of one step that went one way, in order.
     #[must_use]
-    pub fn of(&self, way: Way, step: &'static str) -> Vec<Seen> {
+    pub fn of(&self, way: MessageDirection, step: &'static str) -> Vec<Seen> {
         let id = Step::new(step).id;
         self.read().into_iter().filter(|seen| seen.way == way && seen.frame.step == id).collect()
     }
 
     /// The bodies of those to or from one peer.
     #[must_use]
-    pub fn bodies(&self, way: Way, peer: PartyId, step: &'static str) -> Vec<Vec<u8>> {
+    pub fn bodies(&self, way: MessageDirection, peer: PartyId, step: &'static str) -> Vec<Vec<u8>> {
         let theirs = self.of(way, step).into_iter().filter(|seen| seen.peer == peer);
         theirs.map(|seen| seen.frame.body).collect()
     }
 
-    fn note(&self, way: Way, peer: PartyId, frame: &Frame) {
+    fn note(&self, way: MessageDirection, peer: PartyId, frame: &Frame) {
         let seen = Seen { way, peer, frame: frame.clone() };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
@@ -74,7 +74,7 @@ pub type Sent = BTreeMap<(PartyId, PartyId), Vec<Frame>>;
 pub fn sent(recordings: &[Recording]) -> Sent {
     let mut sent = Sent::new();
     for (from, recording) in PartyId::all(recordings.len()).zip(recordings) {
-        for seen in recording.read().into_iter().filter(|seen| seen.way == Way::Out) {
+        for seen in recording.read().into_iter().filter(|seen| seen.way == MessageDirection::Out) {
             sent.entry((from, seen.peer)).or_default().push(seen.frame);
         }
     }
@@ -93,12 +93,12 @@ struct Hold {
 impl Intercept for Hold {
     fn outgoing(&mut self, frame: Frame) -> Vec<Frame> {
         let sent = (self.hand)(frame);
-        sent.iter().for_each(|frame| self.recording.note(Way::Out, self.peer, frame));
+        sent.iter().for_each(|frame| self.recording.note(MessageDirection::Out, self.peer, frame));
         sent
     }
 
     fn incoming(&mut self, frame: &Frame) {
-        self.recording.note(Way::In, self.peer, frame);
+        self.recording.note(MessageDirection::In, self.peer, frame);
     }
 }
 

@@ -29,7 +29,7 @@ impl<E: Bytes + Blocks + ?Sized> Outputs<E> {
 
 /// What a run gave, opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedOutputs {
     /// The values of each byte, lane by lane.
     pub bytes: Vec<Vec<u8>>,
     /// The values of each block, lane by lane, as the strings that GHASH processes.
@@ -52,7 +52,7 @@ pub trait Lab {
         &self,
         inputs: &[Vec<u8>],
         f: impl Fn(&mut Self::Engine, Given<Self::Engine>) -> Result<Outputs<Self::Engine>, Abort> + Sync,
-    ) -> Result<Opened, Abort>;
+    ) -> Result<OpenedOutputs, Abort>;
 }
 
 /// A lab of bytes alone: what the suites of ciphers need.
@@ -135,10 +135,10 @@ impl Lab for PlainLab {
         &self,
         inputs: &[Vec<u8>],
         f: impl Fn(&mut Plain, Vec<PlainByte>) -> Result<Outputs<Plain>, Abort> + Sync,
-    ) -> Result<Opened, Abort> {
+    ) -> Result<OpenedOutputs, Abort> {
         let outputs = f(&mut Plain, inputs.iter().cloned().map(PlainByte::new).collect())?;
         let string = |&block: &u128| Gf128::from_low_bits(block).to_ghash();
-        Ok(Opened {
+        Ok(OpenedOutputs {
             bytes: outputs.bytes.iter().map(|byte| byte.values().to_vec()).collect(),
             blocks: outputs.blocks.iter().map(|block| block.values().iter().map(string).collect()).collect(),
         })

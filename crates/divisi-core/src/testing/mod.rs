@@ -12,8 +12,8 @@ mod operators;
 mod parties;
 pub mod small;
 
-pub use harness::{Harness, LIMIT, Recording, Seen, Sent, Way, sent};
-pub use lab::{BitLab, ByteLab, Lab, Opened, Outputs, PlainLab};
+pub use harness::{Harness, LIMIT, MessageDirection, Recording, Seen, Sent, sent};
+pub use lab::{BitLab, ByteLab, Lab, OpenedOutputs, Outputs, PlainLab};
 pub use mutants::kills;
 pub use operators::{Operator, Position, delay, place, salt};
 pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over, run_waiting};

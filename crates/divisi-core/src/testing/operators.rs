@@ -1,6 +1,6 @@
 //! What a corrupt party may do to one of its messages.
 
-use super::harness::{Harness, Way};
+use super::harness::{Harness, MessageDirection};
 use crate::PartyId;
 use divisi_net::Frame;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -188,7 +188,7 @@ pub fn place(harness: &Harness, at: Position, operator: Operator, salt: u64, rep
                 }
                 Operator::Reflect if here => {
                     let mut theirs = recording.read();
-                    theirs.retain(|seen| seen.way == Way::In && seen.peer == to);
+                    theirs.retain(|seen| seen.way == MessageDirection::In && seen.peer == to);
                     let same_step = theirs.iter().rposition(|seen| seen.frame.step == frame.step);
                     let last = same_step.or(theirs.len().checked_sub(1));
                     frame.body = last.map(|i| theirs.swap_remove(i).frame.body).unwrap_or_default();

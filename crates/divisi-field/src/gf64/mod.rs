@@ -12,6 +12,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod combine;
+mod element;
 mod embedding;
 mod lane_weights;
 #[cfg(target_arch = "aarch64")]
@@ -36,20 +37,14 @@ mod weigh_portable;
 mod words;
 
 pub use combine::combine;
+pub use element::Gf64;
+use element::reduce;
 pub use embedding::{ALPHA, PSI4, PSI4_POWERS, PSI8, PSI8_POWERS};
 pub use lane_weights::LaneWeights;
 pub use unreduced::Unreduced;
 pub use words::add_words;
 
-/// An element, bit i the coefficient of Y^i.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(transparent)]
-pub struct Gf64(pub u64);
-
 impl Gf64 {
-    /// Y.
-    pub const Y: Self = Self(2);
-
     fn product(self, other: Self) -> Self {
         dispatch!(mul(self, other))
     }
@@ -125,15 +120,4 @@ pub fn weigh(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     assert!(out.len() <= Plane::LANES, "a plane has 512 lanes");
     assert_eq!(planes.len(), weights.len(), "a weight for each plane");
     dispatch!(weigh(out, planes, weights))
-}
-
-/// Reduces a polynomial of degree below 128.
-///
-/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half is added to the low one. Its bits that again exceed the degree
-/// have degree below 4 there, and are added in the same way.
-#[inline(always)]
-const fn reduce(wide: u128) -> Gf64 {
-    let (low, high) = (wide as u64, (wide >> 64) as u64);
-    let high = high ^ high >> 60 ^ high >> 61 ^ high >> 63;
-    Gf64(low ^ high ^ high << 1 ^ high << 3 ^ high << 4)
 }

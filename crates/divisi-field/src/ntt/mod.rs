@@ -6,7 +6,7 @@
 //! are Harvey's (2014) with Shoup's products: values grow to a few q and are reduced at the end. Constant
 //! time.
 
-use crate::zp::{Modulus, Room};
+use crate::zp::{Modulus, ZpArithmetic};
 use std::sync::OnceLock;
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -96,14 +96,14 @@ impl Ntt {
     /// If there are not N of them.
     pub fn forward(&self, x: &mut [u64]) {
         assert_eq!(x.len(), self.n, "a polynomial of another length");
-        match Room::active() {
-            Room::Portable => portable::forward(self.modulus, &self.portable()[0], x),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::forward(self.modulus, &self.portable()[0], x),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            // SAFETY: `Room::active` has seen the instructions on this processor.
-            Room::Double => unsafe { double::forward(self.modulus, &self.double()[0], x) },
+            // SAFETY: `ZpArithmetic::active` has seen the instructions on this processor.
+            ZpArithmetic::Double => unsafe { double::forward(self.modulus, &self.double()[0], x) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Room::active` has seen AVX-512 with IFMA on this processor.
-            Room::Ifma => unsafe { ifma::x86::forward(self.modulus, &self.ifma()[0], x) },
+            // SAFETY: `ZpArithmetic::active` has seen AVX-512 with IFMA on this processor.
+            ZpArithmetic::Ifma => unsafe { ifma::x86::forward(self.modulus, &self.ifma()[0], x) },
         }
     }
 
@@ -113,14 +113,16 @@ impl Ntt {
     /// If there are not N of them.
     pub fn inverse(&self, x: &mut [u64]) {
         assert_eq!(x.len(), self.n, "a polynomial of another length");
-        match Room::active() {
-            Room::Portable => portable::inverse(self.modulus, &self.portable()[1], self.scale, x),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::inverse(self.modulus, &self.portable()[1], self.scale, x),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `forward`.
-            Room::Double => unsafe { double::inverse(self.modulus, &self.double()[1], self.scale, x) },
+            ZpArithmetic::Double => unsafe {
+                double::inverse(self.modulus, &self.double()[1], self.scale, x)
+            },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `forward`.
-            Room::Ifma => unsafe { ifma::x86::inverse(self.modulus, &self.ifma()[1], self.scale, x) },
+            ZpArithmetic::Ifma => unsafe { ifma::x86::inverse(self.modulus, &self.ifma()[1], self.scale, x) },
         }
     }
 

@@ -29,7 +29,7 @@ pub const MODULUS_BITS: u32 = 50;
 /// The implementation that a call uses. It is chosen apart from the kernel, because a kernel need not have
 /// fused or integer multiply-add instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum ZpArithmetic {
     /// 64-bit integers.
     Portable,
     /// AVX2 with FMA, or NEON: exact arithmetic of integers in doubles.
@@ -40,17 +40,17 @@ pub(crate) enum Room {
     Ifma,
 }
 
-impl Room {
+impl ZpArithmetic {
     /// The implementation for the active kernel on this processor.
-    pub(crate) fn active() -> Room {
+    pub(crate) fn active() -> ZpArithmetic {
         match kernel::active() {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 if is_x86_feature_detected!("avx512ifma") => Room::Ifma,
+            Kernel::Avx512 if is_x86_feature_detected!("avx512ifma") => ZpArithmetic::Ifma,
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 | Kernel::Avx2 if is_x86_feature_detected!("fma") => Room::Double,
+            Kernel::Avx512 | Kernel::Avx2 if is_x86_feature_detected!("fma") => ZpArithmetic::Double,
             #[cfg(target_arch = "aarch64")]
-            Kernel::Neon => Room::Double,
-            _ => Room::Portable,
+            Kernel::Neon => ZpArithmetic::Double,
+            _ => ZpArithmetic::Portable,
         }
     }
 }
@@ -240,14 +240,14 @@ impl Modulus {
     /// If the lengths differ.
     pub fn mul_assign(self, x: &mut [u64], y: &[u64]) {
         assert_eq!(x.len(), y.len(), "factors of different lengths");
-        match Room::active() {
-            Room::Portable => portable::mul_assign(self, x, y),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::mul_assign(self, x, y),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            // SAFETY: `Room::active` has seen the instructions on this processor.
-            Room::Double => unsafe { double::mul_assign(self, x, y) },
+            // SAFETY: `ZpArithmetic::active` has seen the instructions on this processor.
+            ZpArithmetic::Double => unsafe { double::mul_assign(self, x, y) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Room::active` has seen AVX-512 with IFMA on this processor.
-            Room::Ifma => unsafe { ifma::x86::mul_assign(self, x, y) },
+            // SAFETY: `ZpArithmetic::active` has seen AVX-512 with IFMA on this processor.
+            ZpArithmetic::Ifma => unsafe { ifma::x86::mul_assign(self, x, y) },
         }
     }
 
@@ -257,14 +257,14 @@ impl Modulus {
     /// If the lengths differ.
     pub fn add_product(self, sum: &mut [u64], x: &[u64], y: &[u64]) {
         assert!(sum.len() == x.len() && x.len() == y.len(), "vectors of different lengths");
-        match Room::active() {
-            Room::Portable => portable::add_product(self, sum, x, y),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::add_product(self, sum, x, y),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
-            Room::Double => unsafe { double::add_product(self, sum, x, y) },
+            ZpArithmetic::Double => unsafe { double::add_product(self, sum, x, y) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `mul_assign`.
-            Room::Ifma => unsafe { ifma::x86::add_product(self, sum, x, y) },
+            ZpArithmetic::Ifma => unsafe { ifma::x86::add_product(self, sum, x, y) },
         }
     }
 
@@ -274,14 +274,14 @@ impl Modulus {
     /// If the lengths differ.
     pub fn sum_of_products(self, x: &mut [u64], y: &[u64], z: &[u64], w: &[u64]) {
         assert!([y, z, w].iter().all(|list| list.len() == x.len()), "vectors of different lengths");
-        match Room::active() {
-            Room::Portable => portable::sum_of_products(self, x, y, z, w),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::sum_of_products(self, x, y, z, w),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
-            Room::Double => unsafe { double::sum_of_products(self, x, y, z, w) },
+            ZpArithmetic::Double => unsafe { double::sum_of_products(self, x, y, z, w) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `mul_assign`.
-            Room::Ifma => unsafe { ifma::x86::sum_of_products(self, x, y, z, w) },
+            ZpArithmetic::Ifma => unsafe { ifma::x86::sum_of_products(self, x, y, z, w) },
         }
     }
 
@@ -292,28 +292,28 @@ impl Modulus {
     pub fn scaled_sum(self, x: &mut [u64], c: u64, y: &[u64], d: u64) {
         assert_eq!(x.len(), y.len(), "terms of different lengths");
         let (c, d) = (self.reduce(c), self.reduce(d));
-        match Room::active() {
-            Room::Portable => portable::scaled_sum(self, x, c, y, d),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::scaled_sum(self, x, c, y, d),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
-            Room::Double => unsafe { double::scaled_sum(self, x, c, y, d) },
+            ZpArithmetic::Double => unsafe { double::scaled_sum(self, x, c, y, d) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `mul_assign`.
-            Room::Ifma => unsafe { ifma::x86::scaled_sum(self, x, c, y, d) },
+            ZpArithmetic::Ifma => unsafe { ifma::x86::scaled_sum(self, x, c, y, d) },
         }
     }
 
     /// x c, element by element.
     pub fn scale(self, x: &mut [u64], c: u64) {
         let c = self.reduce(c);
-        match Room::active() {
-            Room::Portable => portable::scale(self, x, c),
+        match ZpArithmetic::active() {
+            ZpArithmetic::Portable => portable::scale(self, x, c),
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
             // SAFETY: as in `mul_assign`.
-            Room::Double => unsafe { double::scale(self, x, c) },
+            ZpArithmetic::Double => unsafe { double::scale(self, x, c) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as in `mul_assign`.
-            Room::Ifma => unsafe { ifma::x86::scale(self, x, c) },
+            ZpArithmetic::Ifma => unsafe { ifma::x86::scale(self, x, c) },
         }
     }
 }

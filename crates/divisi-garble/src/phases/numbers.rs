@@ -2,7 +2,7 @@
 //! number occurs twice, over instances, circuits, batches and modes.
 
 use super::*;
-use crate::lab::{Lab, of_party, run_over};
+use crate::lab::{GarbleLab, of_party, run_over};
 use divisi_circuit::{Build, Gates};
 use divisi_net::memory;
 use std::collections::HashSet;
@@ -18,7 +18,10 @@ fn no_number_returns() {
     let owners: Vec<PartyId> = PartyId::all(2).collect();
     let plan = Plan::for_all(&program, 3, &owners).unwrap();
     let inputs = vec![vec![1; 2 * ANDS]; 3];
-    let lab = Lab { options: GarbleOptions { batch: 12, ..GarbleOptions::default() }, ..Lab::default() };
+    let lab = GarbleLab {
+        options: GarbleOptions { batch: 12, ..GarbleOptions::default() },
+        ..GarbleLab::default()
+    };
     let ends = run_over(
         memory::mesh(3),
         |_| lab.parameters(),

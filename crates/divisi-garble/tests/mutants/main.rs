@@ -10,7 +10,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::Harness;
 use divisi_core::{Abort, Check, PartyId, PublicParameters, Session};
 use divisi_garble::checks;
-use divisi_garble::lab::{Lab, of_party};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use std::time::Duration;
 const PATIENT: Duration = Duration::from_secs(10);
 
 /// The parameters of a session, without one check.
-fn parameters(lab: &Lab, check: Option<Check>) -> PublicParameters {
+fn parameters(lab: &GarbleLab, check: Option<Check>) -> PublicParameters {
     check.into_iter().fold(lab.parameters(), PublicParameters::without)
 }
 
@@ -57,8 +57,8 @@ fn inputs() -> Vec<Vec<u8>> {
     vec![vec![1; 12], vec![0, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1], vec![1, 0, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]]
 }
 
-fn lab(form: GarblingForm) -> Lab {
-    Lab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..Lab::default() }
+fn lab(form: GarblingForm) -> GarbleLab {
+    GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() }
 }
 
 /// Whether an honest party among the given ones accepted a wrong output, all of them receivers.
@@ -74,7 +74,7 @@ fn wrong(
 
 /// One party's honest run.
 fn honest(
-    lab: &Lab,
+    lab: &GarbleLab,
     session: &mut Session,
     plan: &Plan<'_>,
     inputs: &[Vec<u8>],

@@ -3,7 +3,7 @@
 use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::Check;
-use divisi_core::testing::{Harness, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_garble::{GarblingForm, Plan};
 
 const D: &str = "divisi_garble::run/4a.d";
@@ -43,7 +43,7 @@ pub fn split_inputs(check: Option<Check>) -> bool {
     harness.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
     let recordings = [harness.recording(party(1)), harness.recording(party(3))];
     harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
-    recordings.iter().any(|seen| !seen.of(Way::Out, LABELS).is_empty())
+    recordings.iter().any(|seen| !seen.of(MessageDirection::Out, LABELS).is_empty())
 }
 
 /// P_2 garbles for other receivers: whether anybody's table leaves.
@@ -56,7 +56,7 @@ pub fn other_plan(check: Option<Check>) -> bool {
         let plan = &plans[session.me().index()];
         honest(&lab, &mut session, plan, &inputs)
     });
-    recordings.iter().any(|seen| !seen.of(Way::Out, TABLE).is_empty())
+    recordings.iter().any(|seen| !seen.of(MessageDirection::Out, TABLE).is_empty())
 }
 
 /// A circuit whose constants were not folded: what comes out is wrong.

@@ -2,7 +2,7 @@
 
 use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::{Abort, Check};
 use divisi_garble::checks;
 use divisi_garble::{GarblingForm, Plan};
@@ -34,7 +34,7 @@ pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
     });
     let recording = harness.recording(party(1));
     harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
-    !recording.of(Way::Out, RESULT).is_empty()
+    !recording.of(MessageDirection::Out, RESULT).is_empty()
 }
 
 /// P_2 spoils its share of P_3's label in P_1's first table: whether P_1 blames P_3.
@@ -62,7 +62,7 @@ pub fn one_tweak(check: Option<Check>) -> bool {
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recording = harness.recording(party(2));
     harness.act(|mut session| honest(&lab, &mut session, &plan, &[vec![1, 1]]));
-    let table = recording.of(Way::Out, TABLE).pop().unwrap().frame.body;
+    let table = recording.of(MessageDirection::Out, TABLE).pop().unwrap().frame.body;
     table[..32] == table[56..88]
 }
 
@@ -74,6 +74,6 @@ pub fn blind_label(check: Option<Check>) -> bool {
     let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
     let recording = harness.recording(party(2));
     let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
-    let sent = !recording.of(Way::Out, LABELS).is_empty();
+    let sent = !recording.of(MessageDirection::Out, LABELS).is_empty();
     sent && ends.iter().any(|end| matches!(end, Err(Abort::CheckFailed { check: checks::W22, .. })))
 }

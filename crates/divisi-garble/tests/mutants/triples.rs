@@ -1,10 +1,10 @@
 //! Attacks on the making of triples.
 
 use super::{PATIENT, expected, inputs, lab, parameters, plan, small, wrong};
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::GarblingForm;
-use divisi_garble::adversary::{self, Lie};
+use divisi_garble::adversary::{self, TripleLie};
 use divisi_garble::checks;
 use divisi_garble::lab::of_party;
 use divisi_ot::bucket;
@@ -12,7 +12,12 @@ use divisi_ot::bucket;
 type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
 
 /// A run of n parties of which the last one lies.
-fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -> (Ends, Vec<Recording>) {
+fn lying(
+    n: usize,
+    check: Option<Check>,
+    lie: TripleLie,
+    prepare: impl Fn(&Harness),
+) -> (Ends, Vec<Recording>) {
     let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let all: Vec<u8> = (1..=n as u8).collect();
     let plan = plan(&program, n, &all);
@@ -20,13 +25,13 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -
     prepare(&harness);
     let recordings = PartyId::all(n).map(|p| harness.recording(p)).collect();
     // a corrupt party does not mind its own checks
-    let parameters = |party: PartyId| match party.index() == n - 1 && lie != Lie::Honest {
+    let parameters = |party: PartyId| match party.index() == n - 1 && lie != TripleLie::Honest {
         true => parameters(&lab, check).without(checks::W15),
         false => parameters(&lab, check),
     };
     let ends = harness.act_each(parameters, |mut session| {
         let mine = of_party(&plan, session.me(), &inputs);
-        let lie = if session.me().index() == n - 1 { lie } else { Lie::Honest };
+        let lie = if session.me().index() == n - 1 { lie } else { TripleLie::Honest };
         let mut garble = lab.party(&mut session)?;
         let outputs = adversary::play(&mut garble, &mut session, &plan, &mine, lie)?;
         Ok(outputs.iter().map(|bits| bits.to_vec()).collect())
@@ -34,7 +39,7 @@ fn lying(n: usize, check: Option<Check>, lie: Lie, prepare: impl Fn(&Harness)) -
     (ends, recordings)
 }
 
-fn lie_succeeds(n: usize, check: Option<Check>, lie: Lie) -> bool {
+fn lie_succeeds(n: usize, check: Option<Check>, lie: TripleLie) -> bool {
     let (ends, _) = lying(n, check, lie, |_| {});
     let honest: Vec<usize> = (0..n - 1).collect();
     wrong(&small(), &inputs(), &honest, &ends)
@@ -42,31 +47,31 @@ fn lie_succeeds(n: usize, check: Option<Check>, lie: Lie) -> bool {
 
 /// Whether a lie gives a wrong output, with two parties as with three: the wrong value depends on chance, so
 /// several runs are one attack.
-fn often(check: Option<Check>, lie: Lie) -> bool {
+fn often(check: Option<Check>, lie: TripleLie) -> bool {
     [2, 3].into_iter().all(|n| (0..8).any(|_| lie_succeeds(n, check, lie)))
 }
 
 pub fn wrong_triples(check: Option<Check>) -> bool {
-    often(check, Lie::OtherX)
+    often(check, TripleLie::OtherX)
 }
 
 pub fn flipped_bucket(check: Option<Check>) -> bool {
-    often(check, Lie::FlippedBucket)
+    often(check, TripleLie::FlippedBucket)
 }
 
 pub fn flipped_d(check: Option<Check>) -> bool {
-    often(check, Lie::FlippedD)
+    often(check, TripleLie::FlippedD)
 }
 
 pub fn flipped_e(check: Option<Check>) -> bool {
-    often(check, Lie::FlippedE)
+    often(check, TripleLie::FlippedE)
 }
 
 /// Two parties; P_2's triples are wrong, and it opens what P_1 opened.
 pub fn reflected_opening(check: Option<Check>) -> bool {
     const OPEN: &str = "divisi_garble::zero/6.open";
     let run = || {
-        let (ends, _) = lying(2, check, Lie::OtherX, |harness| {
+        let (ends, _) = lying(2, check, TripleLie::OtherX, |harness| {
             let recording = harness.recording(party(2));
             let id = divisi_core::Step::new(OPEN).id;
             let tap = harness.tap(party(2));
@@ -82,7 +87,7 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
                 late = Some(std::thread::spawn(move || {
                     let _busy = busy;
                     for _ in 0..1000 {
-                        if let Some(seen) = recording.of(Way::In, OPEN).pop() {
+                        if let Some(seen) = recording.of(MessageDirection::In, OPEN).pop() {
                             frame.body = seen.frame.body;
                             return tap.inject(party(1), &frame).is_ok();
                         }
@@ -100,10 +105,12 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
 
 /// P_3 sends P_1 another e than P_2: whether somebody honest opened its combination after that.
 pub fn split_e(check: Option<Check>) -> bool {
-    let (_, recordings) = lying(3, check, Lie::Honest, |harness| {
+    let (_, recordings) = lying(3, check, TripleLie::Honest, |harness| {
         harness.change(party(3), party(1), "divisi_garble::laand/3.e", 0, |body| body[0] ^= 1);
     });
-    recordings[..2].iter().any(|seen| !seen.of(Way::Out, "divisi_garble::zero/6.open").is_empty())
+    recordings[..2]
+        .iter()
+        .any(|seen| !seen.of(MessageDirection::Out, "divisi_garble::zero/6.open").is_empty())
 }
 
 /// The partition of a session, foretold before it began: the d that everybody opens are those of that order.
@@ -116,7 +123,7 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
         let ends = harness.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
         assert!(ends.iter().all(|end| matches!(end, Ok(o) if *o == expected(&program, &inputs))));
         // bits are dealt from one seed: the same y in every session, so the same d if the order is the same
-        let seen = recording.of(Way::In, "divisi_garble::aand/3.d").pop().unwrap();
+        let seen = recording.of(MessageDirection::In, "divisi_garble::aand/3.d").pop().unwrap();
         seen.frame.body[..seen.frame.body.len() - 32].to_vec()
     };
     partition(0) == partition(1)
@@ -124,8 +131,8 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
 
 /// The size of buckets, read off the messages, is less than the bound demands.
 pub fn small_buckets(check: Option<Check>) -> bool {
-    let (_, recordings) = lying(2, check, Lie::Honest, |_| {});
-    let u = recordings[0].of(Way::In, "divisi_garble::laand/5.u").pop().unwrap();
+    let (_, recordings) = lying(2, check, TripleLie::Honest, |_| {});
+    let u = recordings[0].of(MessageDirection::In, "divisi_garble::laand/5.u").pop().unwrap();
     let ands = small().and_count() * inputs().len();
     bucket::error_bits(ands, u.frame.body.len() / 16 / ands) < 40.0
 }
@@ -142,8 +149,8 @@ pub fn one_hash_for_two(check: Option<Check>) -> bool {
     let recordings: Vec<Recording> = PartyId::all(2).map(|p| harness.recording(p)).collect();
     harness.act(|mut session| super::honest(&lab, &mut session, &plan, &inputs));
     let sums = |i: usize| -> Vec<u8> {
-        let u = recordings[i].of(Way::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
-        let h = recordings[i].of(Way::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;
+        let u = recordings[i].of(MessageDirection::Out, "divisi_garble::laand/5.u").pop().unwrap().frame.body;
+        let h = recordings[i].of(MessageDirection::Out, "divisi_garble::haand/2.h").pop().unwrap().frame.body;
         let bit = |k: usize| h[k / 8] >> (k % 8) & 1;
         u.chunks(16).enumerate().map(|(t, u)| u[0] & 1 ^ bit(2 * t) ^ bit(2 * t + 1)).collect()
     };

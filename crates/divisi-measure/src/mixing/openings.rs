@@ -96,7 +96,7 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
         ("divisi_mixed::gmw/output", sent("divisi_mixed::gmw/output") / others),
         ("divisi_mixed::num/open.tell", told.saturating_sub(gathered) / others),
     ];
-    // a coin is heard by every party, from each of its peers
+    // every party receives a coin from each of its peers
     let coins = marked.keys().filter(|step| step.contains("coin"));
     expected.extend(coins.map(|step| (*step, sent(step) / others)));
     for (step, expected) in expected {

@@ -4,7 +4,7 @@ use super::{act, opened, plain};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way, failed_check, links, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, links, party};
 use divisi_core::{Abort, Boolean, Convert, Lanes, PartyId, ProgramRun, PublicParameters, Step};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
@@ -117,7 +117,11 @@ fn nobody_but_receivers_is_told() {
         for to in (1..=3).filter(|to| *to != from) {
             let told = sets.iter().filter(|set| set.contains(&to)).count();
             for step in ["divisi_mixed::gmw/output", "divisi_mixed::num/open.tell"] {
-                assert_eq!(seen.bodies(Way::Out, party(to), step).len(), told, "{from} {to} {step}");
+                assert_eq!(
+                    seen.bodies(MessageDirection::Out, party(to), step).len(),
+                    told,
+                    "{from} {to} {step}"
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ mod tables;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun, PublicParameters};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::checks;
@@ -40,7 +40,9 @@ fn act<R: Send>(
 
 /// All messages of a step between two parties, of this length.
 fn opened(seen: &Recording, peer: PartyId, step: &'static str, len: usize) -> Vec<Vec<u8>> {
-    let both = [Way::In, Way::Out].into_iter().flat_map(|way| seen.bodies(way, peer, step));
+    let both = [MessageDirection::In, MessageDirection::Out]
+        .into_iter()
+        .flat_map(|way| seen.bodies(way, peer, step));
     both.filter(|body| body.len() == len).collect()
 }
 
@@ -130,7 +132,7 @@ fn output_of_another(without: Option<Check>) -> bool {
     });
     let mut sum: Vec<u8> = shares[2].iter().flat_map(|word| word.to_le_bytes()).collect();
     for peer in [party(1), party(2)] {
-        for body in seen.bodies(Way::In, peer, "divisi_mixed::gmw/output") {
+        for body in seen.bodies(MessageDirection::In, peer, "divisi_mixed::gmw/output") {
             sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
         }
     }
@@ -143,7 +145,7 @@ fn number_of_another(without: Option<Check>) -> bool {
         act(3, without, |mixed| num::open_to(mixed.session(), plain(), &[party(1)], &Num::zero(4)).map(drop));
     [party(1), party(2)]
         .iter()
-        .all(|peer| !seen.bodies(Way::In, *peer, "divisi_mixed::num/open.tell").is_empty())
+        .all(|peer| !seen.bodies(MessageDirection::In, *peer, "divisi_mixed::num/open.tell").is_empty())
 }
 
 divisi_core::mutants! {

@@ -66,8 +66,8 @@ impl Fabric {
         }
     }
 
-    /// Whose process or line has ended without a word, if it is not `peer`'s, which did say something; looked
-    /// for during a moment. A link that another thread reads is that thread's to judge.
+    /// Whose process or connection has ended without a word, if it is not `peer`'s, which did say something;
+    /// looked for during a moment. A link that another thread reads is that thread's to judge.
     pub fn dead_besides(&self, peer: PartyId, moment: Duration) -> Option<(PartyId, Loss)> {
         let until = self.world.now() + moment;
         let dead = || {

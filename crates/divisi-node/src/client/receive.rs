@@ -21,7 +21,7 @@ const SHORT: Duration = Duration::from_millis(50);
 /// client's request may be served first.
 const PATIENCE: u32 = 6;
 
-/// What a server's line brought in place of an answer.
+/// What a server's connection brought in place of an answer.
 enum NoAnswer {
     /// The server is silent or its connection is closed.
     Broken(Error),
@@ -186,7 +186,7 @@ fn rank(failed: &Failed) -> u8 {
 }
 
 const OWN_REASON: u8 = 2;
-/// No word of a server's, but a line that is silent or gone.
+/// No word of a server's, but a connection that is silent or gone.
 const BROKEN: u8 = 4;
 /// A server that talks, and has no answer: it waits for somebody.
 const LATE: u8 = 5;

@@ -1,10 +1,10 @@
 //! What the leader of a round proposes: steps of requests, one-hot vectors to make, an operator's order, or
 //! nothing.
 
-use super::house::House;
 use super::intake::Offer;
 use super::operators::Order;
 use super::plan::Budget;
+use super::state::ServerState;
 use crate::wire::{decode, encode};
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::Fault;
@@ -45,31 +45,31 @@ pub(super) enum Call {
 /// Send or receive what is next; that vectors are to be made if nobody asked for anything for so long. A
 /// server that is to stop does not wait for requests.
 pub(super) fn next(
-    house: &mut House<'_>,
+    state: &mut ServerState<'_>,
     leader: PartyId,
     quiet: Duration,
     stopping: bool,
 ) -> Result<Call, Abort> {
-    if leader == house.node.me { lead(house, quiet, stopping) } else { follow(house, leader) }
+    if leader == state.node.me { lead(state, quiet, stopping) } else { follow(state, leader) }
 }
 
-fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, Abort> {
-    let (node, shared) = (house.node, &house.node.shared);
-    let lacks = house.rep.lacks_stock();
+fn lead(state: &mut ServerState<'_>, quiet: Duration, stopping: bool) -> Result<Call, Abort> {
+    let (node, shared) = (state.node, &state.node.shared);
+    let lacks = state.rep.lacks_stock();
     let wait = match (stopping, lacks) {
         (true, _) => ENDING,
-        (_, true) => house.node.beat.min(quiet),
-        _ => house.node.beat,
+        (_, true) => state.node.beat.min(quiet),
+        _ => state.node.beat,
     };
     let asked = || !stopping && node.operators(|orders, _| orders.has_call());
-    let offers = shared.plan(Budget::ROUND, shared.world.now() + wait, |key| house.known(key), asked);
+    let offers = shared.plan(Budget::ROUND, shared.world.now() + wait, |key| state.known(key), asked);
     #[cfg(test)]
     let offers = node.offered(offers);
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
     let call = match (order, offers.is_empty(), lacks && !stopping) {
         (Some(order), ..) => Call::Order(order),
         // a step is of one request: one lane
-        (_, false, _) => Call::Offers(offers, node.options.rounds.proposes(house.nearest, 1)),
+        (_, false, _) => Call::Offers(offers, node.options.rounds.proposes(state.nearest, 1)),
         (.., true) => Call::Restock,
         _ => Call::Nothing,
     };
@@ -93,38 +93,38 @@ fn lead(house: &mut House<'_>, quiet: Duration, stopping: bool) -> Result<Call, 
     let mut head = [0; HEAD];
     head[0] = kind;
     head[1..3].copy_from_slice(&(count as u16).to_le_bytes());
-    head[3..].copy_from_slice(&house.node.clients());
-    let session = house.rep.trio().session();
+    head[3..].copy_from_slice(&state.node.clients());
+    let session = state.rep.trio().session();
     for peer in session.peers() {
         session.send(CALL, peer, &head, 0)?;
         if !body.is_empty() {
             session.send(OFFERS, peer, &body, 0)?;
         }
     }
-    house.rep.trio().absorb("call", &[kind]);
+    state.rep.trio().absorb("call", &[kind]);
     Ok(call)
 }
 
-fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
+fn follow(state: &mut ServerState<'_>, leader: PartyId) -> Result<Call, Abort> {
     let mut head = [0; HEAD];
-    house.rep.trio().session().recv(CALL, leader, &mut head)?;
-    house.node.compare_clients(leader, &head[3..]);
+    state.rep.trio().session().recv(CALL, leader, &mut head)?;
+    state.node.compare_clients(leader, &head[3..]);
     // whoever calls two servers for different things makes their views differ, and offers are compared before
     // they are done
-    house.rep.trio().absorb("call", &head[..1]);
+    state.rep.trio().absorb("call", &head[..1]);
     let count = usize::from(u16::from_le_bytes([head[1], head[2]]));
     match head[0] {
         0 if count == 0 => return Ok(Call::Nothing),
         2 if count == 0 => return Ok(Call::Restock),
-        3 if (1..=ORDER).contains(&count) => return order(house, leader, count).map(Call::Order),
+        3 if (1..=ORDER).contains(&count) => return order(state, leader, count).map(Call::Order),
         LEVELS | GARBLED if (1..=MOST).contains(&count) => {}
         _ => {
             let fault = Fault::Malformed { peer: leader, step: CALL, want: HEAD, got: HEAD };
-            return Err(house.rep.trio().session().fail(fault.into()));
+            return Err(state.rep.trio().session().fail(fault.into()));
         }
     }
     let mut body = vec![0; count * OFFER];
-    house.rep.trio().session().recv(OFFERS, leader, &mut body)?;
+    state.rep.trio().session().recv(OFFERS, leader, &mut body)?;
     let offers = body.as_chunks::<OFFER>().0.iter().map(|offer| {
         let (mut connection, mut number, mut step) = ([0; 32], [0; 8], [0; 8]);
         connection.copy_from_slice(&offer[..32]);
@@ -137,18 +137,18 @@ fn follow(house: &mut House<'_>, leader: PartyId) -> Result<Call, Abort> {
     if requests.len() < offers.len() {
         // one step of a request is done once
         let fault = Fault::Malformed { peer: leader, step: OFFERS, want: requests.len(), got: offers.len() };
-        return Err(house.rep.trio().session().fail(fault.into()));
+        return Err(state.rep.trio().session().fail(fault.into()));
     }
     Ok(Call::Offers(offers, if head[0] == GARBLED { Rounds::Constant } else { Rounds::OfLevels }))
 }
 
 /// The order that a leader announced in this many bytes.
-fn order(house: &mut House<'_>, leader: PartyId, count: usize) -> Result<Order, Abort> {
+fn order(state: &mut ServerState<'_>, leader: PartyId, count: usize) -> Result<Order, Abort> {
     let mut body = vec![0; count];
-    let session = house.rep.trio().session();
+    let session = state.rep.trio().session();
     session.recv(OFFERS, leader, &mut body)?;
     decode::<Order>(&body).filter(Order::is_well_formed).ok_or_else(|| {
         let fault = Fault::Malformed { peer: leader, step: OFFERS, want: ORDER, got: count };
-        house.rep.trio().session().fail(fault.into())
+        state.rep.trio().session().fail(fault.into())
     })
 }

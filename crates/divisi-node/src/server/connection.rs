@@ -5,8 +5,8 @@
 //! so that the client can neither fill memory nor delay others; nor does the server compute more for a client
 //! than it takes. Numbers of requests count up from 1 [1.11].
 
-use super::seats::Seat;
 use super::shared::SharedIntake;
+use super::slots::ConnectionSlot;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
@@ -26,14 +26,14 @@ const IDLE: Duration = Duration::from_secs(300);
 /// How often a client that waits learns that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
-/// Serve a client until it goes, the server has `ended`, or its seat is another's.
+/// Serve a client until it goes, the server has `ended`, or its slot is another's.
 pub(crate) fn attend(
     shared: &Arc<SharedIntake>,
     mut connection: Connection,
     me: PartyId,
     who: Who,
     ended: &AtomicBool,
-    seat: &Seat,
+    slot: &ConnectionSlot,
 ) {
     let mut challenge = [0; 32];
     shared.world.entropy(&mut challenge);
@@ -52,7 +52,7 @@ pub(crate) fn attend(
         return;
     }
     if queue(&mut duplex, ToClient::Ready).is_some() {
-        talk(shared, &mut duplex, &id, ended, seat);
+        talk(shared, &mut duplex, &id, ended, slot);
     }
     shared.tell(|intake, now| intake.leave(&id, now));
     duplex.close();
@@ -64,7 +64,7 @@ fn talk(
     duplex: &mut Duplex,
     id: &[u8; 32],
     ended: &AtomicBool,
-    seat: &Seat,
+    slot: &ConnectionSlot,
 ) -> Option<()> {
     let reassure = REASSURE.min(duplex.timeout() / 4);
     let mut last_word = shared.world.now();
@@ -85,7 +85,7 @@ fn talk(
         }
         let idle = !owes && answers.is_empty() && duplex.is_sent();
         // not `idle`: what is on its way to a client that reads slowly is no request
-        let leaves = seat.leaves((!owes).then_some(last_received));
+        let leaves = slot.leaves((!owes).then_some(last_received));
         if idle {
             let over = [
                 (ended.load(Ordering::SeqCst), "the server is stopping: try again when it is back"),

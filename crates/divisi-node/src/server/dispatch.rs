@@ -16,11 +16,11 @@
 mod compare;
 
 use super::Node;
-use super::house::{Candidate, House};
 use super::intake::{After, Offer};
-use super::plan::{Budget, Room};
+use super::plan::{Budget, RoundPlan};
 use super::ready::Ready;
 use super::script::{Kind, cost, kind};
+use super::state::{Candidate, ServerState};
 use super::turn::Turn;
 use super::work::{Under, step};
 use super::{call, orders, shorts, work};
@@ -69,7 +69,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
     let session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
     let mut rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
     rep.stock_calls(AHEAD);
-    let mut house = House {
+    let mut state = ServerState {
         node,
         rep,
         ready: Ready::default(),
@@ -80,13 +80,13 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
         counted: HashSet::new(),
     };
     node.operators(|orders, _| orders.rejoined());
-    let end = rounds(&mut house);
-    end.map_err(|abort| Ended { abort, compared: house.rep.trio().is_compared() })
+    let end = rounds(&mut state);
+    end.map_err(|abort| Ended { abort, compared: state.rep.trio().is_compared() })
 }
 
 /// Round after round, until the server is to stop.
-fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
-    let node = house.node;
+fn rounds(state: &mut ServerState<'_>) -> Result<(), Abort> {
+    let node = state.node;
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.shared.world.now();
@@ -101,42 +101,42 @@ fn rounds(house: &mut House<'_>) -> Result<(), Abort> {
                 break;
             }
         }
-        let call = call::next(house, leader, quiet, stopping.is_some())?;
-        house.heed(leader, &call);
+        let call = call::next(state, leader, quiet, stopping.is_some())?;
+        state.heed(leader, &call);
         match call {
             // what the last long request took, the system has back
-            call::Call::Nothing => house.rep.release(),
+            call::Call::Nothing => state.rep.release(),
             call::Call::Restock => {
-                let (lacked, begun) = (house.rep.lacks_stock(), now());
-                house.rep.restock()?;
+                let (lacked, begun) = (state.rep.lacks_stock(), now());
+                state.rep.restock()?;
                 // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a
                 // silence before
                 quiet = IDLE.max(now().saturating_duration_since(begun));
-                if lacked && !house.rep.lacks_stock() {
-                    let mebibytes = house.rep.stocked_bytes() as f64 / f64::from(1 << 20);
+                if lacked && !state.rep.lacks_stock() {
+                    let mebibytes = state.rep.stocked_bytes() as f64 / f64::from(1 << 20);
                     node.log(&format!("{mebibytes:.1} MiB made ahead are in stock"));
                 }
             }
             call::Call::Offers(offers, how) => {
-                if how != house.rounds {
+                if how != state.rounds {
                     node.log(match how {
                         Rounds::Constant => "hashes and MACs run in constant rounds",
                         _ => "hashes and MACs run level by level",
                     });
                 }
-                house.rounds = how;
-                house.round(leader, &offers)?;
+                state.rounds = how;
+                state.round(leader, &offers)?;
             }
-            call::Call::Order(order) => orders::run(house, leader, &order)?,
+            call::Call::Order(order) => orders::run(state, leader, &order)?,
         }
         node.tick();
         // also what ended without a round: by a limit of time, with its client, with its key
-        house.forget_ended();
+        state.forget_ended();
     }
     Ok(())
 }
 
-impl House<'_> {
+impl ServerState<'_> {
     /// Note whom another server that leads passes over.
     fn heed(&self, leader: PartyId, call: &call::Call) {
         let offers: &[Offer] = match call {
@@ -189,7 +189,7 @@ impl House<'_> {
     /// Of the requests that all three servers have, take those that fit into a round, whatever the leader
     /// offered. The others go back and wait.
     fn within_budget(&mut self, leader: PartyId, agreed: Vec<Candidate>) -> Vec<Candidate> {
-        let mut left = Room::new(Budget::ROUND);
+        let mut left = RoundPlan::new(Budget::ROUND);
         let mut kept = Vec::with_capacity(agreed.len());
         for candidate in agreed {
             let item = &candidate.taken.item;

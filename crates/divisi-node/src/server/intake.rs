@@ -20,7 +20,7 @@ use crate::request::{ConnectionId, Item, Reply, ToClient, ToServer};
 use divisi_core::{PartyId, Step, step};
 use led::Leads;
 use log::Log;
-use queue::{Queue, Request, log_line};
+use queue::{ConnectionQueue, Request, log_line};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ pub(crate) struct Intake {
     /// The time limit of a request for its client; half of it is the limit for what another server lacks.
     timeout: Duration,
     /// In the order of their ids, so that the same events always have the same effect.
-    lines: BTreeMap<ConnectionId, Queue>,
+    connections: BTreeMap<ConnectionId, ConnectionQueue>,
     turns: Turns,
     accounts: Accounts,
     leads: Leads,
@@ -96,13 +96,13 @@ pub(crate) struct Intake {
 
 impl Intake {
     pub fn new(me: PartyId, shape: Shape, limits: Allowances, timeout: Duration) -> Intake {
-        let (lines, turns, accounts) = Default::default();
+        let (connections, turns, accounts) = Default::default();
         Intake {
             me,
             shape,
             limits,
             timeout,
-            lines,
+            connections,
             turns,
             accounts,
             leads: Leads::default(),
@@ -115,33 +115,34 @@ impl Intake {
     /// A connection of a client begins; false if one with the same id exists, which no honest client causes.
     /// The server calls `ring` when there is something to send.
     pub fn enter(&mut self, who: Who, id: ConnectionId, ring: Box<dyn Fn() + Send>) -> bool {
-        if self.lines.contains_key(&id) {
+        if self.connections.contains_key(&id) {
             return false;
         }
         let (inbox, crowded, outbox) = (VecDeque::new(), BTreeMap::new(), VecDeque::new());
-        let line = Queue { who, ring, inbox, crowded, outbox, unsent: 0, late: 0, last: 0, request: None };
-        self.lines.insert(id, line);
+        let connection =
+            ConnectionQueue { who, ring, inbox, crowded, outbox, unsent: 0, late: 0, last: 0, request: None };
+        self.connections.insert(id, connection);
         true
     }
 
     /// The name of the client with this connection.
     pub fn name(&self, id: &ConnectionId) -> Option<String> {
-        self.lines.get(id).map(|line| line.who.name.clone())
+        self.connections.get(id).map(|connection| connection.who.name.clone())
     }
 
     /// A client has disconnected: its requests end.
     pub fn leave(&mut self, id: &ConnectionId, now: Instant) {
-        if let Some(line) = self.lines.remove(id)
-            && let Some(request) = line.request
+        if let Some(connection) = self.connections.remove(id)
+            && let Some(request) = connection.request
         {
-            self.log.note(&line.who.name, log_line(&line.who, &request, "its client left", now));
+            self.log.note(&connection.who.name, log_line(&connection.who, &request, "its client left", now));
         }
     }
 
     /// A client has taken nothing of what was sent to it for so long: its connection is about to be closed.
     pub fn is_deaf(&mut self, id: &ConnectionId, limit: Duration) {
-        if let Some(line) = self.lines.get(id) {
-            let (name, me, seconds) = (&line.who.name, self.me, limit.as_secs_f64());
+        if let Some(connection) = self.connections.get(id) {
+            let (name, me, seconds) = (&connection.who.name, self.me, limit.as_secs_f64());
             let text = format!("client {name} has read no answers of {me} for {seconds:.1} s");
             self.log.note(name, format!("{text}: its connection is closed"));
         }
@@ -158,14 +159,14 @@ impl Intake {
         bytes: usize,
         now: Instant,
     ) -> Result<(), Failed> {
-        let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
         let fault = match &message {
             ToServer::Begin { .. } => Some("the connection has already begun"),
-            ToServer::Request { number, .. } if *number != line.last + 1 => {
+            ToServer::Request { number, .. } if *number != connection.last + 1 => {
                 Some("requests are numbered from 1 in each connection, and no number comes twice")
             }
             ToServer::Data { number, .. } | ToServer::Finish { number }
-                if *number == 0 || *number > line.last =>
+                if *number == 0 || *number > connection.last =>
             {
                 Some("message outside of a request")
             }
@@ -178,30 +179,30 @@ impl Intake {
             return Err(Failed::refused(TURN, fault));
         }
         if let ToServer::Request { number, .. } = &message {
-            line.last = *number;
-            let (number, name) = (*number, line.who.name.clone());
+            connection.last = *number;
+            let (number, name) = (*number, connection.who.name.clone());
             let waiting = self.waiting(&name);
             let crowded = waiting >= self.limits.of(&name).waiting;
-            if let Some(line) = self.lines.get_mut(id).filter(|_| crowded) {
-                line.crowded.insert(number, waiting);
+            if let Some(connection) = self.connections.get_mut(id).filter(|_| crowded) {
+                connection.crowded.insert(number, waiting);
             }
         }
-        let Some(line) = self.lines.get_mut(id) else { return Ok(()) };
-        line.inbox.push_back((message, bytes));
-        if let Some(request) = &mut line.request {
+        let Some(connection) = self.connections.get_mut(id) else { return Ok(()) };
+        connection.inbox.push_back((message, bytes));
+        if let Some(request) = &mut connection.request {
             request.moved = now;
         }
         self.settle(id, now);
         Ok(())
     }
 
-    /// Bring a line in order: what belongs to no request that lives is passed over, the next request begins
-    /// to wait, and one whose messages are not those that are due is refused.
+    /// Bring a connection's queue in order: what belongs to no request that lives is passed over, the next
+    /// request begins to wait, and one whose messages are not those that are due is refused.
     fn settle(&mut self, id: &ConnectionId, now: Instant) {
         loop {
-            let Some(line) = self.lines.get_mut(id) else { return };
-            let Some(request) = &line.request else {
-                match line.inbox.pop_front() {
+            let Some(connection) = self.connections.get_mut(id) else { return };
+            let Some(request) = &connection.request else {
+                match connection.inbox.pop_front() {
                     None => return,
                     Some((ToServer::Request { number, item }, _)) => self.arrive(id, number, item, now),
                     // it was sent ahead for a request that failed
@@ -209,23 +210,23 @@ impl Intake {
                 }
                 continue;
             };
-            let sent = (request.taken..).zip(&line.inbox);
+            let sent = (request.taken..).zip(&connection.inbox);
             let wrong = sent.map_while(|(nth, (message, _))| {
                 due(&request.item, self.shape, nth)
                     .map(|due| (nth, due.is(message) && message.number() == Some(request.number)))
             });
             let Some((nth, _)) = wrong.into_iter().find(|(_, right)| !right) else { return };
             let step = step(&request.item, self.shape, nth);
-            let (number, who) = (request.number, &line.who.name);
+            let (number, who) = (request.number, &connection.who.name);
             let message = format!("client {who} sent {} an unexpected message at {step}", self.me);
             self.fail(id, number, Failed::refused(step, message), now);
         }
     }
 
-    /// A request has come to the front of its line.
+    /// A request has come to the front of its connection's queue.
     fn arrive(&mut self, id: &ConnectionId, number: u64, item: Item, now: Instant) {
-        let Some(line) = self.lines.get_mut(id) else { return };
-        let (who, crowded) = (line.who.clone(), line.crowded.remove(&number));
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        let (who, crowded) = (connection.who.clone(), connection.crowded.remove(&number));
         let limits = self.limits.of(&who.name);
         let refused = if self.draining {
             Err(self.stopping())
@@ -254,8 +255,8 @@ impl Intake {
             named: false,
             pause: None,
         };
-        if let Some(line) = self.lines.get_mut(id) {
-            line.request = Some(request);
+        if let Some(connection) = self.connections.get_mut(id) {
+            connection.request = Some(request);
         }
         if let Err(failed) = refused {
             self.fail(id, number, failed, now);
@@ -265,12 +266,14 @@ impl Intake {
     /// How many requests of a client are not begun, on all its connections, those included that it has sent
     /// ahead.
     fn waiting(&self, client: &str) -> usize {
-        let ahead = |line: &Queue| {
-            line.inbox.iter().filter(|(message, _)| matches!(message, ToServer::Request { .. })).count()
+        let ahead = |connection: &ConnectionQueue| {
+            connection.inbox.iter().filter(|(message, _)| matches!(message, ToServer::Request { .. })).count()
         };
-        let own = self.lines.values().filter(|line| line.who.name == client);
-        let first = |line: &Queue| line.request.as_ref().is_some_and(|request| request.steps == 0);
-        own.map(|line| usize::from(first(line)) + ahead(line)).sum()
+        let own = self.connections.values().filter(|connection| connection.who.name == client);
+        let first = |connection: &ConnectionQueue| {
+            connection.request.as_ref().is_some_and(|request| request.steps == 0)
+        };
+        own.map(|connection| usize::from(first(connection)) + ahead(connection)).sum()
     }
 
     fn stopping(&self) -> Failed {
@@ -281,12 +284,13 @@ impl Intake {
 
     /// A step was done; the processor's time that it took counts for its client.
     pub fn ran(&mut self, offer: &Offer, after: After, took: Duration, now: Instant) {
-        let Some(line) = self.lines.get_mut(&offer.connection) else { return };
-        let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
+        let Some(connection) = self.connections.get_mut(&offer.connection) else { return };
+        let Some(request) = connection.request.as_mut().filter(|request| request.number == offer.number)
+        else {
             return;
         };
-        self.turns.serve(&line.who.name);
-        self.accounts.compute(&line.who.name, took, now);
+        self.turns.serve(&connection.who.name);
+        self.accounts.compute(&connection.who.name, took, now);
         request.steps += 1;
         request.out = false;
         request.moved = now;
@@ -294,14 +298,14 @@ impl Intake {
         match after {
             After::More { in_hand } => request.in_hand = in_hand,
             After::Done => {
-                if let Some(request) = line.request.take() {
-                    self.log.note(&line.who.name, log_line(&line.who, &request, "done", now));
+                if let Some(request) = connection.request.take() {
+                    self.log.note(&connection.who.name, log_line(&connection.who, &request, "done", now));
                 }
             }
         }
-        line.late = 0;
-        (line.ring)();
-        let over = self.accounts.is_over(self.limits.of(&line.who.name), &line.who.name, now);
+        connection.late = 0;
+        (connection.ring)();
+        let over = self.accounts.is_over(self.limits.of(&connection.who.name), &connection.who.name, now);
         if let (Some(failed), After::More { .. }) = (over, after) {
             self.fail(&offer.connection, offer.number, failed, now);
         }
@@ -310,54 +314,54 @@ impl Intake {
 
     /// End a request early: tell its client; this was the client's turn.
     pub fn fail(&mut self, id: &ConnectionId, number: u64, failed: Failed, now: Instant) {
-        let Some(line) = self.lines.get_mut(id) else { return };
-        let Some(request) = line.request.take_if(|request| request.number == number) else { return };
-        let who = line.who.clone();
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        let Some(request) = connection.request.take_if(|request| request.number == number) else { return };
+        let who = connection.who.clone();
         self.turns.serve(&who.name);
         let end = if failed.kind == ErrorKind::Abort { "aborted" } else { "refused" };
         let text = log_line(&who, &request, &format!("{end} ({})", failed.message), now);
         self.log.note(&who.name, text);
-        line.tell(&Reply { number, nth: request.answers, what: ToClient::Failed(failed) });
+        connection.tell(&Reply { number, nth: request.answers, what: ToClient::Failed(failed) });
         self.settle(id, now);
     }
 
     /// A step failed; the processor's time that it took counts for its client.
     pub fn charge(&mut self, offer: &Offer, took: Duration, now: Instant) {
-        if let Some(line) = self.lines.get(&offer.connection) {
-            self.accounts.compute(&line.who.name, took, now);
+        if let Some(connection) = self.connections.get(&offer.connection) {
+            self.accounts.compute(&connection.who.name, took, now);
         }
     }
 
     /// Another server's offer names messages that have not arrived here.
     pub fn was_late(&mut self, offer: &Offer) {
-        if let Some(line) = self.lines.get_mut(&offer.connection) {
-            line.late = line.late.saturating_add(1);
+        if let Some(connection) = self.connections.get_mut(&offer.connection) {
+            connection.late = connection.late.saturating_add(1);
         }
     }
 
     /// Whether it is worth a moment to wait for the messages of an offer: the client is connected, and has
     /// not made the servers wait in vain repeatedly.
     pub fn may_come(&self, offer: &Offer) -> bool {
-        self.lines.get(&offer.connection).is_some_and(|line| line.late < 4)
+        self.connections.get(&offer.connection).is_some_and(|connection| connection.late < 4)
             && self.stands(offer) == Some(false)
     }
 
     /// Whether any request is in progress.
     pub fn is_busy(&self) -> bool {
-        self.lines.values().any(|line| line.request.is_some())
+        self.connections.values().any(|connection| connection.request.is_some())
     }
 
     /// Whether this request is in progress or waits.
     pub fn has(&self, id: &ConnectionId, number: u64) -> bool {
-        self.lines
-            .get(id)
-            .is_some_and(|line| line.request.as_ref().is_some_and(|request| request.number == number))
+        self.connections.get(id).is_some_and(|connection| {
+            connection.request.as_ref().is_some_and(|request| request.number == number)
+        })
     }
 
     /// The client that an offer belongs to.
     #[cfg(test)]
     pub fn client_of(&self, offer: &Offer) -> Option<&str> {
-        self.lines.get(&offer.connection).map(|line| line.who.name.as_str())
+        self.connections.get(&offer.connection).map(|connection| connection.who.name.as_str())
     }
 
     /// How much of the processor's time a client has had within this hour.

@@ -1,6 +1,6 @@
 //! Accepts connections of clients, up to a limit.
 
-use super::seats::{Attendance, Seat};
+use super::slots::{ConnectionSlot, OpenConnections};
 use super::{Node, connection};
 use crate::Who;
 use crate::error::{ErrorKind, Failed};
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// they end, which shows that all have ended.
 pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     let world = &node.shared.world;
-    let attendance = Attendance::default();
+    let open = OpenConnections::default();
     let mut told = world.now();
     #[cfg(not(test))]
     let every = EVERY;
@@ -37,7 +37,7 @@ pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
         }
         let Some(connection) = node.listener.next_client(LOOK) else { continue };
         let Some(who) = identity(node, &connection) else { continue };
-        let Some(seat) = Seat::admit(&attendance, &who.name, world.now()) else {
+        let Some(slot) = ConnectionSlot::admit(&open, &who.name, world.now()) else {
             node.log(&format!("client {} was turned away: too many connections are open", who.name));
             turn_away(node.me, connection);
             continue;
@@ -46,8 +46,8 @@ pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
         let name = format!("client {}", who.name);
         let over = over.clone();
         let work = move || {
-            connection::attend(&shared, connection, me, who, &ended, &seat);
-            drop((seat, over));
+            connection::attend(&shared, connection, me, who, &ended, &slot);
+            drop((slot, over));
         };
         if world.spawn(name, Box::new(work)).is_err() {
             node.log("a client was turned away: no thread can be started");

@@ -16,9 +16,9 @@
 //! away then serves nobody until the operators give the order again.
 
 use super::Node;
-use super::house::House;
 use super::keys::{Erased, erase};
 use super::operators::{Deed, Order, SAME, parties};
+use super::state::ServerState;
 use super::work::forget_ended;
 use crate::agree::{About, exchange, first, verdict_of};
 use divisi_core::{Abort, PartyId, Step, step};
@@ -30,12 +30,12 @@ use divisi_store::{KeyFile, KeyInfo, Maker};
 const ORDER: Step = step!("order");
 
 /// Do an order for which a server called, if all three were asked for it.
-pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Result<(), Abort> {
-    let node = house.node;
+pub(super) fn run(state: &mut ServerState<'_>, leader: PartyId, order: &Order) -> Result<(), Abort> {
+    let node = state.node;
     let found = node.keys.load(&order.key).ok().flatten();
     let id = found.as_ref().map(|key| key.info.id);
     let mine = node.operators(|orders, now| orders.stands(order, id, now));
-    let has = exchange(&mut house.rep, [mine, 0, 0, 0, 0])?;
+    let has = exchange(&mut state.rep, [mine, 0, 0, 0, 0])?;
     node.operators(|orders, now| orders.compared(leader, order, has.map(|status| status[0]), now));
 
     // nothing of a key is compared that its own operator did not name
@@ -60,13 +60,13 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
         ComparedInput { check: checks::A26, public: agreed, part },
         ComparedInput { check: checks::A26, public: owner, part: part.map(|_| &NOTHING) },
     ];
-    let verdicts = house.rep.trio().agree_list(&digest, &inputs)?;
+    let verdicts = state.rep.trio().agree_list(&digest, &inputs)?;
     let [said, key, known] =
         [0, 1, 2].map(|at| verdicts.get(at).copied().unwrap_or(Agreement::PublicDiffers));
     if said != Agreement::Agreed {
         return Ok(());
     }
-    house.rep.trio().barrier()?;
+    state.rep.trio().barrier()?;
     let end = match given {
         _ if known == Agreement::PublicDiffers => {
             Err("the servers' configurations give the new owner different identities: give all servers the same configuration"
@@ -80,8 +80,8 @@ pub(super) fn run(house: &mut House<'_>, leader: PartyId, order: &Order) -> Resu
                 .err()
                 .map_or_else(String::new, |e| e.message),
         }),
-        Ok(Some((info, _))) => chown(house, order, &info)?,
-        _ => destroy(house, order)?,
+        Ok(Some((info, _))) => chown(state, order, &info)?,
+        _ => destroy(state, order)?,
     };
     node.operators(|orders, _| orders.ended(order, end));
     Ok(())
@@ -113,8 +113,8 @@ fn part(key: &KeyFile) -> Option<Part> {
 }
 
 /// Give a key to others; what came of it is the same at all.
-fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<(), String>, Abort> {
-    let (node, name) = (house.node, &order.key);
+fn chown(state: &mut ServerState<'_>, order: &Order, info: &KeyInfo) -> Result<Result<(), String>, Abort> {
+    let (node, name) = (state.node, &order.key);
     let written = node.keys.chown(name, &info.id, &info.maker, &info.clients);
     if let Err(e) = &written {
         node.log(&format!("key {name} at {ORDER}: {e}"));
@@ -124,10 +124,10 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
     // what lies on the disk now
     let stored = written.is_ok().then(|| node.keys.load(name).ok().flatten()).flatten();
     let part = stored.as_ref().and_then(part);
-    let told = exchange(&mut house.rep, [u8::from(part.is_some()), 0, 0, 0, 0])?;
+    let told = exchange(&mut state.rep, [u8::from(part.is_some()), 0, 0, 0, 0])?;
     let agreed = stored.map_or([0; 32], |key| key.info.agreed());
-    let verdict = house.rep.trio().agree_input(checks::A26, &agreed, part.as_ref())?; // [A26]
-    house.rep.trio().barrier()?;
+    let verdict = state.rep.trio().agree_input(checks::A26, &agreed, part.as_ref())?; // [A26]
+    state.rep.trio().barrier()?;
     if verdict == Agreement::Agreed {
         return Ok(Ok(()));
     }
@@ -138,11 +138,11 @@ fn chown(house: &mut House<'_>, order: &Order, info: &KeyInfo) -> Result<Result<
 }
 
 /// Destroy a key; what came of it is the same at all.
-fn destroy(house: &mut House<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
-    let House { node, rep, ready, under, .. } = house;
+fn destroy(state: &mut ServerState<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
+    let ServerState { node, rep, ready, under, .. } = state;
     let Erased { told, own } = erase(node, rep, ready, &order.key, &mut |node| forget_ended(node, under))?;
     if let Err(e) = &own {
-        house.node.log(&format!("key {} at {ORDER}: {e}", order.key));
+        state.node.log(&format!("key {} at {ORDER}: {e}", order.key));
     }
     if first(&told, |status| status[0] != 1).is_none() {
         return Ok(Ok(()));

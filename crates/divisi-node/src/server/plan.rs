@@ -102,15 +102,15 @@ impl Planned {
 }
 
 /// What is left of a round, with the computations and the keys that are planned for it.
-pub(crate) struct Room<K> {
+pub(crate) struct RoundPlan<K> {
     left: Budget,
     planned: HashMap<Group, Planned>,
     making: HashSet<K>,
 }
 
-impl<K: Eq + Hash> Room<K> {
-    pub fn new(left: Budget) -> Room<K> {
-        Room { left, planned: HashMap::new(), making: HashSet::new() }
+impl<K: Eq + Hash> RoundPlan<K> {
+    pub fn new(left: Budget) -> RoundPlan<K> {
+        RoundPlan { left, planned: HashMap::new(), making: HashSet::new() }
     }
 
     /// Whether a step has room; `makes` is the key that it needs loaded.
@@ -161,7 +161,7 @@ pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Ve
         *nth += 1;
     }
     order.sort_by_key(|at| (place[*at], turns.of(waiting[*at].client), waiting[*at].came));
-    let (mut left, mut chosen) = (Room::new(budget), Vec::new());
+    let (mut left, mut chosen) = (RoundPlan::new(budget), Vec::new());
     for kind in [Kind::Short, Kind::Single, Kind::Long] {
         for at in order.iter().copied().filter(|at| waiting[*at].kind == kind) {
             if left.take(kind, waiting[at].cost, waiting[at].makes) {

@@ -2,11 +2,11 @@
 //! one way to compute S-boxes.
 
 use super::given::Given;
-use super::house::{Candidate, House};
 use super::intake::{After, Offer};
 use super::keys::Loaded;
 use super::ready::{Gcm, ReadyKey};
 use super::script::Group;
+use super::state::{Candidate, ServerState};
 use super::text::{coin, iv, sealed, size, unauthentic};
 use crate::error::{Failed, Stop};
 use crate::request::{IV, Item, ToClient, UsedKey, context};
@@ -27,11 +27,11 @@ struct Job {
 }
 
 /// Do all of them; one that fails harms no other.
-pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(), Abort> {
-    let node = house.node;
+pub(super) fn run(state: &mut ServerState<'_>, candidates: Vec<Candidate>) -> Result<(), Abort> {
+    let node = state.node;
     let seals = candidates.iter().any(|candidate| matches!(&*candidate.taken.item, Item::Encrypt { .. }));
     // drawn when everything public about the messages is agreed
-    let coin = if seals { coin(&mut house.rep)? } else { Vec::new() };
+    let coin = if seals { coin(&mut state.rep)? } else { Vec::new() };
     let mut groups: Vec<(Group, Vec<Job>)> = Vec::new();
     for mut candidate in candidates {
         let Offer { connection, number, .. } = candidate.offer;
@@ -45,7 +45,7 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
             _ => iv(&coin, &loaded.info.id, &connection, number),
         };
         match size(&loaded.info) {
-            Err(failed) => house.ended(&candidate.offer, Err(Stop::Refused(failed)), Default::default())?,
+            Err(failed) => state.ended(&candidate.offer, Err(Stop::Refused(failed)), Default::default())?,
             Ok(size) => {
                 let job = Job { candidate, loaded, iv };
                 let group = Group { size, way: *way };
@@ -57,17 +57,17 @@ pub(super) fn run(house: &mut House<'_>, candidates: Vec<Candidate>) -> Result<(
         }
     }
     for (with, jobs) in groups {
-        house.rep.use_protocol(with.way.0);
-        group(house, with.size, jobs)?;
+        state.rep.use_protocol(with.way.0);
+        group(state, with.size, jobs)?;
     }
     Ok(())
 }
 
 /// Those whose keys have one size.
-fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
-    let world = &house.node.shared.world;
+fn group(state: &mut ServerState<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
+    let world = &state.node.shared.world;
     let begun = world.thread_time();
-    let (keys, made) = ready(house, size, &jobs)?;
+    let (keys, made) = ready(state, size, &jobs)?;
     // whoever's key had to be prepared pays for that
     let begun_texts = world.thread_time();
     let each = begun_texts.saturating_sub(begun) / made.iter().sum::<u32>().max(1);
@@ -87,14 +87,14 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
         };
         messages.push(ShortMessage { key, iv: job.iv, aad: &aad.0, text });
     }
-    let outcomes = short(&mut house.rep, &refs, &messages)?;
+    let outcomes = short(&mut state.rep, &refs, &messages)?;
     drop((messages, refs));
     drop(borrowed);
     let took = world.thread_time().saturating_sub(begun_texts) / jobs.len().max(1) as u32;
     for ((job, outcome), made) in jobs.iter().zip(outcomes).zip(made) {
         let took = took + each * made;
-        let result = answer(house, job, outcome)?;
-        house.ended(&job.candidate.offer, result.map(|()| After::Done).map_err(Stop::Refused), took)?;
+        let result = answer(state, job, outcome)?;
+        state.ended(&job.candidate.offer, result.map(|()| After::Done).map_err(Stop::Refused), took)?;
     }
     Ok(())
 }
@@ -103,7 +103,7 @@ fn group(house: &mut House<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abo
 /// job how many keys were made for it.
 type Keys = (Vec<([u8; 16], Gcm)>, Vec<u32>);
 
-fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abort> {
+fn ready(state: &mut ServerState<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abort> {
     let mut keys: Vec<([u8; 16], Gcm)> = Vec::new();
     let mut lacking: Vec<&Job> = Vec::new();
     let mut made = vec![0; jobs.len()];
@@ -113,7 +113,7 @@ fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abo
         if keys.iter().any(|(known, _)| *known == id) || among(&lacking) {
             continue;
         }
-        match house.ready.gcm(&id) {
+        match state.ready.gcm(&id) {
             Some(key) => keys.push((id, key)),
             None => {
                 lacking.push(job);
@@ -123,11 +123,11 @@ fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abo
     }
     if !lacking.is_empty() {
         let parts: Vec<&Part> = lacking.iter().map(|job| &job.loaded.part).collect();
-        for (job, key) in lacking.iter().zip(GcmKey::prepare_many(&mut house.rep, size, &parts)?) {
+        for (job, key) in lacking.iter().zip(GcmKey::prepare_many(&mut state.rep, size, &parts)?) {
             let (info, key) = (&job.loaded.info, Rc::new(RefCell::new(key)));
             let client = &job.candidate.taken.who.name;
             let ready = ReadyKey::Gcm(key.clone());
-            house.ready.keep(&mut house.rep, client, info.name.clone(), info.id, ready);
+            state.ready.keep(&mut state.rep, client, info.name.clone(), info.id, ready);
             keys.push((info.id, key));
         }
     }
@@ -135,8 +135,12 @@ fn ready(house: &mut House<'_>, size: KeySize, jobs: &[Job]) -> Result<Keys, Abo
 }
 
 /// Tell the client what came of its text.
-fn answer(house: &mut House<'_>, job: &Job, outcome: BatchOutcome) -> Result<Result<(), Failed>, Abort> {
-    let node = house.node;
+fn answer(
+    state: &mut ServerState<'_>,
+    job: &Job,
+    outcome: BatchOutcome,
+) -> Result<Result<(), Failed>, Abort> {
+    let node = state.node;
     let Offer { connection, number, .. } = job.candidate.offer;
     let tell = |answer| node.shared.answer(&connection, number, answer);
     let context = context(&connection, number, 0);
@@ -157,7 +161,7 @@ fn answer(house: &mut House<'_>, job: &Job, outcome: BatchOutcome) -> Result<Res
             match &job.candidate.given {
                 Given::Public(body, _) => {
                     tell(ToClient::Accepted);
-                    let mut answer = house.rep.trio().answer_text(&context, &columns, body.0.len())?;
+                    let mut answer = state.rep.trio().answer_text(&context, &columns, body.0.len())?;
                     let (component, digest) = (Blob(std::mem::take(&mut answer.component)), answer.digest);
                     tell(ToClient::Answer { component, digest });
                 }

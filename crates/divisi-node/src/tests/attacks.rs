@@ -1,6 +1,6 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
-use super::house::{BUSY, House, TIMEOUT, encrypt, text, world};
+use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, world};
 use super::rogue::Rogue;
 use crate::request::{Asked, Item, SboxChoice, Tag, ToClient, ToServer};
 use crate::wire::{Blob, LONGEST, VERSIONS};
@@ -25,41 +25,41 @@ fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
         assert_eq!(failed.kind, ErrorKind::Refused);
         assert!([step, "request"].iter().any(|step| failed.step.ends_with(step)), "{}", failed.step);
         let tells = failed.message.contains(words);
-        let heard = failed.step.ends_with("request") && failed.message.contains("refused this input");
-        assert!(tells || heard, "{}", failed.message);
+        let refused = failed.step.ends_with("request") && failed.message.contains("refused this input");
+        assert!(tells || refused, "{}", failed.message);
         told += usize::from(tells);
     }
-    assert!(told > 0, "all three only heard of it: {answers:?}");
+    assert!(told > 0, "all three only learned of it: {answers:?}");
 }
 
-/// The house continues as if nothing had been.
-fn unharmed(house: &House, key: &KeyName) {
-    let mut alice = house.connect("alice");
+/// The servers continue as if nothing had been.
+fn unharmed(harness: &ServersHarness, key: &KeyName) {
+    let mut alice = harness.connect("alice");
     encrypt(&mut alice, key, b"", b"text").unwrap();
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
 /// Servers among which nobody is meant to be late, with a key.
-fn house() -> (House, KeyName) {
-    with_key(House::patient(|_| {}))
+fn harness() -> (ServersHarness, KeyName) {
+    with_key(ServersHarness::patient(|_| {}))
 }
 
 /// Servers that wait for nobody long, with a key.
-fn hurried() -> (House, KeyName) {
-    with_key(House::new())
+fn hurried() -> (ServersHarness, KeyName) {
+    with_key(ServersHarness::new())
 }
 
-fn with_key(house: House) -> (House, KeyName) {
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
-    (house, key)
+fn with_key(harness: ServersHarness) -> (ServersHarness, KeyName) {
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    (harness, key)
 }
 
 /// A24: parts that are no sharing of anything, in each of the six places where a component can be wrong.
 #[test]
 fn inconsistent_parts_are_refused_before_they_are_used() {
-    let (house, key) = house();
-    let mut rogue = Rogue::connect(&house, "alice");
+    let (harness, key) = harness();
+    let mut rogue = Rogue::connect(&harness, "alice");
     for place in 0..6u64 {
         let number = place + 1;
         let begun = rogue.exchange(|_| ToServer::Request { number, item: item(&key, 20) });
@@ -74,14 +74,14 @@ fn inconsistent_parts_are_refused_before_they_are_used() {
         });
         refused(&answers, "client alice gave the servers shares that do not match", "plaintext");
     }
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 /// A25: different requests under one number.
 #[test]
 fn a_client_that_tells_the_servers_different_things_is_refused() {
-    let (house, key) = house();
-    let mut rogue = Rogue::connect(&house, "alice");
+    let (harness, key) = harness();
+    let mut rogue = Rogue::connect(&harness, "alice");
     let words = "client alice told the servers different things";
     let answers =
         rogue.exchange(|i| ToServer::Request { number: 1, item: item(&key, if i == 1 { 9 } else { 8 }) });
@@ -110,16 +110,16 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
     let answers =
         rogue.exchange(|i| ToServer::Data { number: 3, index: 0, body: Blob(vec![u8::from(i == 2); 4]) });
     refused(&answers, words, "ciphertext.first");
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 /// What is decrypted is what was verified: another ciphertext in the second reading gets no answer.
 #[test]
 fn the_second_reading_must_be_the_first() {
-    let (house, key) = house();
+    let (harness, key) = harness();
     let aad = vec![0; LONG];
-    let file = encrypt(&mut house.connect("alice"), &key, &aad, b"four").unwrap();
-    let mut rogue = Rogue::connect(&house, "alice");
+    let file = encrypt(&mut harness.connect("alice"), &key, &aad, b"four").unwrap();
+    let mut rogue = Rogue::connect(&harness, "alice");
     let (iv, tag) = (file[..12].try_into().unwrap(), file[16..].try_into().unwrap());
     let item = Item::Decrypt { key: key.clone(), aad: Blob(aad), length: 4, iv, tag, way: SboxChoice::USUAL };
     rogue.exchange(|_| ToServer::Request { number: 1, item: item.clone() });
@@ -129,14 +129,14 @@ fn the_second_reading_must_be_the_first() {
     assert!(answers.iter().all(|a| *a == Some(ToClient::Valid)), "{answers:?}");
     let answers = rogue.exchange(|_| body(b"evil"));
     refused(&answers, "changed between its two readings", "ciphertext.second");
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 #[test]
 fn a_number_that_was_used_or_is_not_due_is_refused() {
-    let (house, key) = house();
+    let (harness, key) = harness();
     for second in [1, 3] {
-        let mut rogue = Rogue::connect(&house, "alice");
+        let mut rogue = Rogue::connect(&harness, "alice");
         let list = |number| ToServer::Request { number, item: Item::KeyList { after: None } };
         let answers = rogue.exchange(|_| list(1));
         assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Keys { .. }))), "{answers:?}");
@@ -145,38 +145,38 @@ fn a_number_that_was_used_or_is_not_due_is_refused() {
         // and the connection is closed
         assert!((0..3).all(|i| rogue.receive(i).is_none()));
     }
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 /// What was recorded with one challenge is worth nothing with another.
 #[test]
 fn a_connection_begins_with_this_servers_own_challenge() {
-    let (house, key) = house();
-    let mut rogue = Rogue::dial(&house, "alice");
+    let (harness, key) = harness();
+    let mut rogue = Rogue::dial(&harness, "alice");
     for i in 0..3 {
         assert!(matches!(rogue.receive(i), Some(ToClient::Welcome { .. })));
     }
     let answers = rogue.exchange(|_| ToServer::Begin { version: VERSIONS.1, challenges: [[7; 32]; 3] });
     refused(&answers, "did not begin with this server's challenge", "begin");
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 /// A client that falls silent, or leaves, in the middle: named, and the next is served.
 #[test]
 fn a_client_that_stalls_is_named_and_the_next_is_served() {
-    let (house, key) = hurried();
+    let (harness, key) = hurried();
     let begun = Instant::now();
     // to one server only
-    let mut half = Rogue::connect(&house, "alice");
+    let mut half = Rogue::connect(&harness, "alice");
     half.say(0, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
     // silent after its request
-    let mut silent = Rogue::connect(&house, "alice");
+    let mut silent = Rogue::connect(&harness, "alice");
     silent.exchange(|_| ToServer::Request { number: 1, item: item(&key, 20) });
     // gone after its request
-    let mut gone = Rogue::connect(&house, "alice");
+    let mut gone = Rogue::connect(&harness, "alice");
     gone.exchange(|_| ToServer::Request { number: 1, item: item(&key, 20) });
     drop(gone);
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
     assert!(begun.elapsed() < 4 * TIMEOUT + BUSY);
     let Some(ToClient::Failed(failed)) = half.receive(0) else { panic!("served") };
     assert!(failed.message.contains("client alice has not sent party"), "{}", failed.message);
@@ -188,11 +188,11 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
 /// A request that reached only one server ends with a failure of its own, and affects no other request.
 #[test]
 fn a_request_to_one_server_only_is_given_up() {
-    let (house, key) = hurried();
+    let (harness, key) = hurried();
     for server in 0..3 {
-        let mut half = Rogue::connect(&house, "alice");
+        let mut half = Rogue::connect(&harness, "alice");
         half.say(server, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
-        unharmed(&house, &key);
+        unharmed(&harness, &key);
         let Some(ToClient::Failed(failed)) = half.receive(server) else { panic!("served") };
         assert!(
             failed.retry && failed.message.contains("client alice has not sent party"),
@@ -200,18 +200,18 @@ fn a_request_to_one_server_only_is_given_up() {
             failed.message
         );
     }
-    assert!(house.logged("client alice has not sent party"));
-    unharmed(&house, &key);
+    assert!(harness.logged("client alice has not sent party"));
+    unharmed(&harness, &key);
 }
 
 /// A client that is slow costs others nothing: they are served while it says nothing in the middle of its
 /// request.
 #[test]
 fn a_slow_client_holds_up_nobody() {
-    let (house, key) = hurried();
-    let mut slow = Rogue::connect(&house, "alice");
+    let (harness, key) = hurried();
+    let mut slow = Rogue::connect(&harness, "alice");
     slow.exchange(|_| ToServer::Request { number: 1, item: item(&key, 3 * CHUNK as u64) });
-    let mut bob = house.connect("bob");
+    let mut bob = harness.connect("bob");
     for index in 0..3 {
         let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
         let answers = slow.exchange(|i| {
@@ -220,7 +220,7 @@ fn a_slow_client_holds_up_nobody() {
         });
         assert!(answers.iter().all(|a| !matches!(a, Some(ToClient::Failed(_)))), "{answers:?}");
         bob.key_list().unwrap();
-        unharmed(&house, &key);
+        unharmed(&harness, &key);
     }
     let answers = slow.exchange(|_| ToServer::Finish { number: 1 });
     assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Tag(_)))), "{answers:?}");
@@ -230,8 +230,8 @@ fn a_slow_client_holds_up_nobody() {
 /// more.
 #[test]
 fn requests_sent_ahead_are_done_in_order() {
-    let (house, key) = house();
-    let mut rogue = Rogue::connect(&house, "alice");
+    let (harness, key) = harness();
+    let mut rogue = Rogue::connect(&harness, "alice");
     let parts = deal::split(b"text", |out| world().entropy(out));
     for number in 1..=3 {
         let item = Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 4, way: SboxChoice::USUAL };
@@ -254,21 +254,21 @@ fn requests_sent_ahead_are_done_in_order() {
         assert!(receive().iter().all(|a| matches!(a, Some(ToClient::Ciphertext(_) | ToClient::Digest(_)))));
         assert!(receive().iter().all(|a| matches!(a, Some(ToClient::Tag(_)))));
     }
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 /// Bytes that are no message, messages out of turn, and far too long ones.
 #[test]
 fn garbage_harms_nobody_else() {
-    let (house, key) = house();
+    let (harness, key) = harness();
     for garbage in [vec![], vec![0], b"DV\x01\x00\xff\xff\xff".to_vec(), text(1000), vec![0xff; LONGEST]] {
-        let mut rogue = Rogue::connect(&house, "bob");
+        let mut rogue = Rogue::connect(&harness, "bob");
         for i in 0..3 {
             rogue.connections[i].send(&garbage).unwrap();
             assert!(rogue.receive(i).is_none());
         }
     }
-    let mut rogue = Rogue::connect(&house, "bob");
+    let mut rogue = Rogue::connect(&harness, "bob");
     // the server hangs up at the announced length, perhaps before all is sent
     let _ = rogue.connections[0].send(&vec![0; LONGEST + 1]);
     assert!(rogue.receive(0).is_none());
@@ -282,17 +282,17 @@ fn garbage_harms_nobody_else() {
         clients,
         request: [1; 16],
     };
-    let mut rogue = Rogue::connect(&house, "bob");
+    let mut rogue = Rogue::connect(&harness, "bob");
     let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyNew(new.clone()) });
     refused(&answers, "larger than allowed", "turn");
     assert!((0..3).all(|i| rogue.receive(i).is_none()));
 
-    let mut rogue = Rogue::connect(&house, "bob");
+    let mut rogue = Rogue::connect(&harness, "bob");
     let answers = rogue.exchange(|_| ToServer::Finish { number: 0 });
     refused(&answers, "message outside of a request", "turn");
 
     // something else than what is due, to one server
-    let mut rogue = Rogue::connect(&house, "alice");
+    let mut rogue = Rogue::connect(&harness, "alice");
     rogue.exchange(|_| ToServer::Request { number: 1, item: item(&key, 20) });
     let answers = rogue.exchange(|i| match i {
         0 => ToServer::Finish { number: 1 },
@@ -300,7 +300,7 @@ fn garbage_harms_nobody_else() {
     });
     refused(&answers[..1], "an unexpected message", "plaintext");
     refused(&answers[1..], "party 1 refused this", "plaintext");
-    unharmed(&house, &key);
+    unharmed(&harness, &key);
 }
 
 /// Messages to be hashed and authenticated are refused like texts if their parts are wrong (in the first
@@ -308,8 +308,8 @@ fn garbage_harms_nobody_else() {
 /// tags. The next request is served as usual.
 #[test]
 fn messages_are_refused_like_texts() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let new = alice.new_key("h".parse().unwrap(), KeyType::HmacSha3_256, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;
     let asked = |algorithm: &str| Asked::from(&Settings::new(algorithm.parse().unwrap()));
@@ -319,7 +319,7 @@ fn messages_are_refused_like_texts() {
         length,
         tag,
     };
-    let mut rogue = Rogue::connect(&house, "alice");
+    let mut rogue = Rogue::connect(&harness, "alice");
     let mut number = 0;
     let data = |number: u64, index: u64, length: usize, wrong: Option<usize>| {
         let parts = deal::split(&text(length), |out| world().entropy(out));
@@ -382,5 +382,5 @@ fn messages_are_refused_like_texts() {
     let made = alice.mac(&name, &settings, &mut &b"text"[..], 4, &mut |_| {}).unwrap();
     let same = alice.mac_verify(&name, &settings, None, &made.tag, &mut &b"text"[..], 4, &mut |_| {});
     assert!(same.is_ok());
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }

@@ -1,25 +1,30 @@
 //! Many clients at once, some of them unkind: whoever behaves is served, and what one may have is bounded.
 
-use super::house::{BUSY, House, encrypt, eventually, text};
+use super::harness::{BUSY, ServersHarness, encrypt, eventually, text};
 use crate::{CHUNK, Client, ErrorKind, KeyName, KeyType, Limits};
 use divisi_symmetric::algorithm::Settings;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-fn shared(house: &House) -> (Client, KeyName) {
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &["bob", "carol"]);
+fn shared(harness: &ServersHarness) -> (Client, KeyName) {
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &["bob", "carol"]);
     (alice, key)
 }
 
 /// Does `honest` while others do `unkind` again and again, from this many connections of bob's.
-fn beside(house: &House, connections: usize, unkind: impl Fn(&mut Client) + Sync, honest: impl FnOnce()) {
+fn beside(
+    harness: &ServersHarness,
+    connections: usize,
+    unkind: impl Fn(&mut Client) + Sync,
+    honest: impl FnOnce(),
+) {
     let over = AtomicBool::new(false);
     std::thread::scope(|s| {
         for _ in 0..connections {
             s.spawn(|| {
-                let mut bob = house.connect("bob");
+                let mut bob = harness.connect("bob");
                 while !over.load(Ordering::SeqCst) {
                     unkind(&mut bob);
                 }
@@ -34,8 +39,8 @@ fn beside(house: &House, connections: usize, unkind: impl Fn(&mut Client) + Sync
 /// through among them.
 #[test]
 fn one_client_with_many_requests_starves_nobody() {
-    let house = House::patient(|_| {});
-    let (mut alice, key) = shared(&house);
+    let harness = ServersHarness::patient(|_| {});
+    let (mut alice, key) = shared(&harness);
     let absent: KeyName = "absent".parse().unwrap();
     let hash = Settings::new("sha3-256".parse().unwrap());
     let work = |alice: &mut Client| {
@@ -45,24 +50,25 @@ fn one_client_with_many_requests_starves_nobody() {
             assert_eq!(alice.key_list().unwrap().len(), 1, "{round}");
         }
     };
-    beside(&house, 6, |bob| drop(bob.key_export(&absent).unwrap_err()), || work(&mut alice));
-    beside(&house, 6, |bob| drop(encrypt(bob, &key, b"", &text(3000)).unwrap()), || work(&mut alice));
+    beside(&harness, 6, |bob| drop(bob.key_export(&absent).unwrap_err()), || work(&mut alice));
+    beside(&harness, 6, |bob| drop(encrypt(bob, &key, b"", &text(3000)).unwrap()), || work(&mut alice));
     let hashes = |bob: &mut Client| drop(bob.hash(&hash, &mut &b"x"[..], 1, &mut |_| {}).unwrap());
-    beside(&house, 3, hashes, || work(&mut alice));
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    beside(&harness, 3, hashes, || work(&mut alice));
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
 /// A client has as many idle connections as it may have: other clients are served, and its next connection is
 /// told to try again.
 #[test]
 fn idle_connections_are_bounded_by_client() {
-    let house = House::patient(|_| {});
-    let (mut alice, key) = shared(&house);
-    let _idle: Vec<Client> = (0..32).map(|_| house.connect("bob")).collect();
-    let error = Client::connect(&house.config, house.identity("bob"), super::house::world()).err().unwrap();
+    let harness = ServersHarness::patient(|_| {});
+    let (mut alice, key) = shared(&harness);
+    let _idle: Vec<Client> = (0..32).map(|_| harness.connect("bob")).collect();
+    let error =
+        Client::connect(&harness.config, harness.identity("bob"), super::harness::world()).err().unwrap();
     assert!(error.retry && error.message.contains("busy with other connections"), "{error}");
     encrypt(&mut alice, &key, b"", b"text").unwrap();
-    encrypt(&mut house.connect("carol"), &key, b"", b"text").unwrap();
+    encrypt(&mut harness.connect("carol"), &key, b"", b"text").unwrap();
 }
 
 /// What limits say is refused with a sentence, and nothing else.
@@ -70,17 +76,17 @@ fn idle_connections_are_bounded_by_client() {
 fn limits_are_those_of_the_client() {
     let limits =
         Limits { keys: 2, message_bytes: 10, text_bytes: 1000, bytes_an_hour: 3000, ..Limits::default() };
-    let house = House::patient(|options| options.limits = limits.clone());
-    let (mut alice, key) = shared(&house);
+    let harness = ServersHarness::patient(|options| options.limits = limits.clone());
+    let (mut alice, key) = shared(&harness);
     let refused = |error: crate::Error, words: &str| assert!(error.message.contains(words), "{error}");
     let settings = Settings::new("sha256".parse().unwrap());
     let hash =
         |alice: &mut Client, n: u64| alice.hash(&settings, &mut &[0; 20][..], n, &mut |_| {}).map(drop);
     refused(hash(&mut alice, 11).unwrap_err(), "accepts at most 10");
-    let mut alice = house.connect("alice");
+    let mut alice = harness.connect("alice");
     hash(&mut alice, 10).unwrap();
     refused(encrypt(&mut alice, &key, b"", &text(1001)).unwrap_err(), "accepts at most 1000");
-    let mut alice = house.connect("alice");
+    let mut alice = harness.connect("alice");
     for _ in 0..2 {
         encrypt(&mut alice, &key, b"", &text(1000)).unwrap();
     }
@@ -88,17 +94,17 @@ fn limits_are_those_of_the_client() {
     assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true));
     refused(error, "2010 of its 3000 bytes within the hour");
     // a name is counted once, however often a key is made under it
-    let mut alice = house.connect("alice");
-    house.key(&mut alice, "k2", false, &[]);
+    let mut alice = harness.connect("alice");
+    harness.key(&mut alice, "k2", false, &[]);
     let third = alice.new_key("k3".parse().unwrap(), KeyType::Aes128, false, vec![]);
     refused(alice.key_new(&third).unwrap_err(), "keeps at most 2");
     alice.key_destroy(&"k2".parse().unwrap()).unwrap();
     refused(alice.key_new(&third).unwrap_err(), "keeps at most 2");
-    house.key(&mut alice, "k2", false, &[]);
+    harness.key(&mut alice, "k2", false, &[]);
     // another client has limits of its own
-    let mut bob = house.connect("bob");
+    let mut bob = harness.connect("bob");
     encrypt(&mut bob, &key, b"", &text(1000)).unwrap();
-    house.key(&mut bob, "b", false, &[]);
+    harness.key(&mut bob, "b", false, &[]);
 }
 
 /// Lets something happen when so much of it was read.
@@ -121,32 +127,32 @@ impl<F: FnMut()> Read for Midway<F> {
 /// A key that is destroyed while a file is encrypted with it encrypts no more of it.
 #[test]
 fn a_key_that_is_destroyed_ends_what_is_under_way() {
-    let house = House::patient(|_| {});
-    let (mut alice, key) = shared(&house);
-    let mut bob = house.connect("bob");
+    let harness = ServersHarness::patient(|_| {});
+    let (mut alice, key) = shared(&harness);
+    let mut bob = harness.connect("bob");
     let happens = || alice.key_destroy(&key).unwrap();
     let mut input = Midway { read: 0, at: 8 * CHUNK, happens };
     let length = 40 * CHUNK as u64;
     let error = bob.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}).unwrap_err();
     assert!(error.message.contains("key k was destroyed meanwhile"), "{error}");
-    let error = encrypt(&mut house.connect("bob"), &key, b"", b"text").unwrap_err();
+    let error = encrypt(&mut harness.connect("bob"), &key, b"", b"text").unwrap_err();
     assert!(error.message.contains("destroyed"), "{error}");
 }
 
 /// When a server has no more time to end what is under way, it says so, and does not merely hang up.
 #[test]
 fn whoever_is_cut_off_by_a_stop_is_told() {
-    let mut house = House::patient(|options| options.ending = Duration::ZERO);
-    let (mut alice, key) = shared(&house);
-    let happens = || house.signal(2);
+    let mut harness = ServersHarness::patient(|options| options.ending = Duration::ZERO);
+    let (mut alice, key) = shared(&harness);
+    let happens = || harness.signal(2);
     let mut input = Midway { read: 0, at: 8 * CHUNK, happens };
     let length = 400 * CHUNK as u64;
     let error = alice.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}).unwrap_err();
     assert!(error.retry, "{error}");
-    house.stop(2);
-    house.start(2, None);
+    harness.stop(2);
+    harness.start(2, None);
     let mut alice = eventually(4 * BUSY, || {
-        Client::connect(&house.config, house.identity("alice"), super::house::world())
+        Client::connect(&harness.config, harness.identity("alice"), super::harness::world())
     });
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
 }
@@ -156,9 +162,9 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
 #[test]
 fn a_leader_that_passes_a_client_over_starves_nobody() {
     let first = divisi_net::PartyId::new(1).unwrap();
-    let house = House::patient(|options| options.passes_over = Some((first, "bob")));
-    let (mut alice, key) = shared(&house);
-    let mut bob = house.connect("bob");
+    let harness = ServersHarness::patient(|options| options.passes_over = Some((first, "bob")));
+    let (mut alice, key) = shared(&harness);
+    let mut bob = harness.connect("bob");
     let over = AtomicBool::new(false);
     std::thread::scope(|s| {
         // with another's requests between its own, and without
@@ -173,10 +179,10 @@ fn a_leader_that_passes_a_client_over_starves_nobody() {
     encrypt(&mut bob, &key, &[0; 20_000], &text(3 * CHUNK)).unwrap();
     assert_eq!(bob.key_list().unwrap().len(), 1);
     let until = std::time::Instant::now() + 2 * BUSY;
-    while !house.logged("party 1 has passed over client bob in 32 rounds") {
-        assert!(std::time::Instant::now() < until, "{:?}", house.log.lock().unwrap());
+    while !harness.logged("party 1 has passed over client bob in 32 rounds") {
+        assert!(std::time::Instant::now() < until, "{:?}", harness.log.lock().unwrap());
         encrypt(&mut bob, &key, b"", b"his").unwrap();
     }
-    assert!(!house.logged("passed over client alice") && !house.logged("party 2 has passed over"));
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    assert!(!harness.logged("passed over client alice") && !harness.logged("party 2 has passed over"));
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }

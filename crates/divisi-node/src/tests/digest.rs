@@ -1,6 +1,6 @@
 //! Hashes of what no server sees, and tags under keys of MACs: what libraries give, and what is refused.
 
-use super::house::{House, encrypt, text};
+use super::harness::{ServersHarness, encrypt, text};
 use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyName, KeyType, MESSAGE, Purpose, Tagged};
 use divisi_core::{Bytes, Plain};
@@ -40,8 +40,8 @@ pub(super) fn import(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
 
 #[test]
 fn digests_are_those_of_the_standard() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for (name, length) in
         [("sha256", 0), ("sha512-256", 200), ("sha3-256", 9000), ("shake256", 4096), ("cshake128", 5)]
     {
@@ -53,15 +53,15 @@ fn digests_are_those_of_the_standard() {
         let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
         assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{name}");
     }
-    assert!(house.logged("client alice: hash, 9000 bytes: done"));
+    assert!(harness.logged("client alice: hash, 9000 bytes: done"));
 }
 
 /// Every type of key makes the tags of its algorithm, and compares them; a changed tag, message, key or nonce
 /// is found.
 #[test]
 fn a_tag_is_compared_to_its_last_bit() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for kind in KeyType::ALL.iter().filter(|kind| kind.purpose() == Purpose::Mac) {
         let (name, key) = import(&mut alice, *kind);
         let settings = settings(kind.name());
@@ -101,15 +101,15 @@ fn a_tag_is_compared_to_its_last_bit() {
             }
         }
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 /// Messages of several pieces, which end at a piece's end, before it and after it: what they owe is verified
 /// piece by piece.
 #[test]
 fn long_messages_have_the_tags_of_the_standards() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for (kind, length) in [
         (KeyType::HmacSha3_256, 2 * PIECE),
         (KeyType::Kmac128, 2 * PIECE + 1),
@@ -138,14 +138,14 @@ fn long_messages_have_the_tags_of_the_standards() {
         wrong[0] ^= 1;
         assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 /// A key that nobody knows makes tags that it finds right; other settings of the same key are other tags.
 #[test]
 fn keys_that_nobody_knows_and_keys_that_stay_ready() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let new = alice.new_key("k".parse().unwrap(), KeyType::Kmac128, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;
     let plain = settings("kmac128");
@@ -165,8 +165,8 @@ fn keys_that_nobody_knows_and_keys_that_stay_ready() {
 
 #[test]
 fn a_key_serves_its_type_and_nothing_else() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let (hmac, _) = import(&mut alice, KeyType::HmacSha256);
     let (aes, _) = import(&mut alice, KeyType::Aes128);
     let error = encrypt(&mut alice, &hmac, b"", b"text").unwrap_err();
@@ -182,15 +182,15 @@ fn a_key_serves_its_type_and_nothing_else() {
     assert!(mac(&mut alice, &hmac, &settings("hmac-sha256"), b"text").is_ok());
     assert!(encrypt(&mut alice, &aes, b"", b"text").is_ok());
     // another client's key
-    let mut carol = house.connect("carol");
+    let mut carol = harness.connect("carol");
     let error = mac(&mut carol, &hmac, &settings("hmac-sha256"), b"text").map(|_| ()).unwrap_err();
     assert!(error.kind == ErrorKind::Refused && error.message.contains("does not serve"), "{error}");
 }
 
 /// How many uses of a key each server has counted on its disk, in whole blocks.
-fn counted(house: &House, key: &KeyName) -> [u64; 3] {
+fn counted(harness: &ServersHarness, key: &KeyName) -> [u64; 3] {
     std::array::from_fn(|i| {
-        let dir = house.data(i).join("keys");
+        let dir = harness.data(i).join("keys");
         let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
         store.load(key).unwrap().unwrap().reserved
     })
@@ -201,8 +201,8 @@ fn counted(house: &House, key: &KeyName) -> [u64; 3] {
 /// bytes, and count every comparison.
 #[test]
 fn a_tag_cannot_be_guessed_byte_by_byte() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for (kind, least) in
         [(KeyType::GmacAes128, 12), (KeyType::CmacAes256, 8), (KeyType::HmacSha256, 8), (KeyType::Kmac128, 8)]
     {
@@ -218,7 +218,7 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
             };
             let mut wrong = right.clone();
             wrong[bytes - 1] ^= 1;
-            let before = counted(&house, &name);
+            let before = counted(&harness, &name);
             assert_eq!(before, [0; 3], "what was refused was counted");
             if bytes < least {
                 let words = format!("have {least} to ");
@@ -231,24 +231,24 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
                 assert!(error.kind == ErrorKind::Refused && error.message.contains(&words), "{error}");
             } else {
                 assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
-                let counted = counted(&house, &name);
+                let counted = counted(&harness, &name);
                 assert!(counted.iter().all(|n| *n > 0), "a failed comparison is not counted: {counted:?}");
                 assert!(verify(&right).is_ok(), "{kind}");
             }
         }
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 /// A key that is used up compares no more tags; what does not fit the key uses nothing up.
 #[test]
 fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let (name, key) = import(&mut alice, KeyType::GmacAes128);
     let [gmac, other] = ["gmac-aes128", "gmac-aes256"].map(settings);
     assert!(mac(&mut alice, &name, &other, b"m").is_err_and(|e| e.message.contains("serves one algorithm")));
-    assert_eq!(counted(&house, &name), [0; 3]);
+    assert_eq!(counted(&harness, &name), [0; 3]);
     let tag = clear(&gmac, &key, [1; 12], b"m");
     let verify = |alice: &mut Client, settings: &Settings, nonce: Option<[u8; 12]>| {
         alice.mac_verify(&name, settings, nonce, &tag, &mut Cursor::new(b"m"), 1, &mut |_| {})
@@ -259,8 +259,8 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
         verify(&mut alice, &settings("cmac-aes128"), Some([0; 12])).unwrap_err().kind,
         ErrorKind::Usage
     );
-    assert_eq!(counted(&house, &name), [0; 3]);
-    let dir = house.data(2).join("keys");
+    assert_eq!(counted(&harness, &name), [0; 3]);
+    let dir = harness.data(2).join("keys");
     let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
     store.reserve(&name, divisi_store::USES).unwrap();
     let error = verify(&mut alice, &gmac, Some([1; 12])).unwrap_err();
@@ -270,8 +270,8 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let (hmac, _) = import(&mut alice, KeyType::HmacSha256);
     let hash = |alice: &mut Client, settings: &Settings, length: u64| {
         alice.hash(settings, &mut Cursor::new(b"text"), length, &mut |_| {}).map(|_| ()).unwrap_err()
@@ -291,8 +291,8 @@ fn what_makes_no_sense_is_refused() {
     assert!(error.kind == ErrorKind::Refused && error.message.contains("no key missing"), "{error}");
     // the input is shorter than it said: the servers do not wait for it
     assert_eq!(hash(&mut alice, &settings("sha256"), 5).kind, ErrorKind::Usage);
-    let mut alice = house.connect("alice");
+    let mut alice = harness.connect("alice");
     let sha = Settings::new(Algorithm::hashes().next().unwrap());
     assert!(alice.hash(&sha, &mut Cursor::new(b"text"), 4, &mut |_| {}).is_ok());
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }

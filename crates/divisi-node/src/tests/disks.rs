@@ -1,6 +1,6 @@
 //! Disks that are full or fail at one server, as its clients see it; and what one server does not admit.
 
-use super::house::{BUSY, House, encrypt, eventually};
+use super::harness::{BUSY, ServersHarness, encrypt, eventually};
 use crate::{Admit, ErrorKind, Grant, Lists, What, Who};
 use divisi_net::PartyId;
 use divisi_store::{Disk, MachineDisk};
@@ -39,37 +39,37 @@ impl Disk for TestDisk {
     }
 }
 
-fn house() -> (House, TestDisk) {
+fn harness() -> (ServersHarness, TestDisk) {
     let (second, disk) = (PartyId::new(2).unwrap(), TestDisk::default());
     let own = disk.clone();
-    (House::patient(move |options| options.disk = Some((second, own.clone()))), disk)
+    (ServersHarness::patient(move |options| options.disk = Some((second, own.clone()))), disk)
 }
 
 /// The client learns whose disk is full; keys are destroyed all the same, and made again when there is room.
 #[test]
 fn a_full_disk_is_told_to_the_client_with_its_party() {
-    let (house, disk) = house();
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let (harness, disk) = harness();
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     disk.becomes(FULL);
     let new = alice.new_key("other".parse().unwrap(), crate::KeyType::Aes128, false, vec![]);
     let error = alice.key_new(&new).unwrap_err();
     assert!(error.message.contains("the disk of party 2 is full"), "{error}");
     assert_eq!(error.kind, ErrorKind::Refused);
-    assert!(house.logged("key other at "), "{:?}", house.log.lock().unwrap());
+    assert!(harness.logged("key other at "), "{:?}", harness.log.lock().unwrap());
     alice.key_destroy(&key).unwrap();
     disk.becomes(0);
-    eventually(BUSY, || house.connect("alice").key_new(&new));
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    eventually(BUSY, || harness.connect("alice").key_new(&new));
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
 /// Where one server cannot destroy its part, the client learns which have done it and which has not; given
 /// again, the command ends it.
 #[test]
 fn who_has_destroyed_a_key_and_who_has_not_is_told() {
-    let (house, disk) = house();
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let (harness, disk) = harness();
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     disk.becomes(BROKEN);
     let error = alice.key_destroy(&key).unwrap_err();
     let expected = "key k is destroyed at party 1 and party 3, and not at party 2";
@@ -78,8 +78,8 @@ fn who_has_destroyed_a_key_and_who_has_not_is_told() {
     assert!(error.retry);
     encrypt(&mut alice, &key, b"", b"text").unwrap_err();
     disk.becomes(0);
-    eventually(BUSY, || house.connect("alice").key_destroy(&key));
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    eventually(BUSY, || harness.connect("alice").key_destroy(&key));
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
 /// A policy that serves bob nothing that needs no key.
@@ -98,10 +98,10 @@ impl Admit for Strict {
 /// Hashes and lists are admitted as all else is.
 #[test]
 fn hashes_and_lists_ask_the_policy() {
-    let house = House::patient(|options| options.admit = Arc::new(Strict));
+    let harness = ServersHarness::patient(|options| options.admit = Arc::new(Strict));
     let sha = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
     for (name, served) in [("alice", true), ("bob", false)] {
-        let mut client = house.connect(name);
+        let mut client = harness.connect(name);
         let hash = client.hash(&sha, &mut &b"abc"[..], 3, &mut |_| {}).map(drop);
         let list = client.key_list().map(drop);
         for result in [hash, list] {

@@ -1,6 +1,6 @@
 //! Servers that stop, come back, or were never there.
 
-use super::house::{BUSY, House, TIMEOUT, encrypt, eventually, text, world};
+use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, eventually, text, world};
 use crate::{Admit, CHUNK, Client, ErrorKind, Grant, Server, ServerOptions, What, Who};
 use divisi_core::Refusal;
 use divisi_net::{Config, Identity, Machine, PartyId};
@@ -33,16 +33,16 @@ impl<F: FnMut()> Read for Trap<F> {
 /// serve again.
 #[test]
 fn a_server_that_dies_in_the_middle_of_a_request() {
-    let mut house = House::with(|options| options.ending = Duration::ZERO);
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let mut harness = ServersHarness::with(|options| options.ending = Duration::ZERO);
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     for victim in 0..3 {
         let mut when = None;
         let mut trap = Trap {
             read: 0,
             at: CHUNK + 1,
             spring: || {
-                house.signal(victim);
+                harness.signal(victim);
                 when = Some(Instant::now());
             },
         };
@@ -51,18 +51,18 @@ fn a_server_that_dies_in_the_middle_of_a_request() {
         assert!(when.unwrap().elapsed() < TIMEOUT + BUSY, "{error}");
         assert_eq!(error.kind, ErrorKind::Abort, "{error:?}");
         assert!(!error.step.is_empty() && !error.message.is_empty());
-        house.stop(victim);
-        let refused = Client::connect(&house.config, house.identity("alice"), world()).err().unwrap();
+        harness.stop(victim);
+        let refused = Client::connect(&harness.config, harness.identity("alice"), world()).err().unwrap();
         assert_eq!((refused.kind, refused.retry), (ErrorKind::Unavailable, true));
         assert_eq!(refused.peer.map(|p| p.index()), Some(victim));
-        house.start(victim, None);
-        alice = eventually(4 * BUSY, || Client::connect(&house.config, house.identity("alice"), world()));
+        harness.start(victim, None);
+        alice = eventually(4 * BUSY, || Client::connect(&harness.config, harness.identity("alice"), world()));
         eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
     }
     // no line of any log holds a part of a key's file
-    let file = std::fs::read(house.key_file(0, "k")).unwrap();
+    let file = std::fs::read(harness.key_file(0, "k")).unwrap();
     let components = &file[file.len() - 32 - 33..file.len() - 32];
-    for line in house.log.lock().unwrap().iter() {
+    for line in harness.log.lock().unwrap().iter() {
         assert!(!line.contains(&hex::encode(&components[17..])), "{line}");
     }
 }
@@ -71,16 +71,16 @@ fn a_server_that_dies_in_the_middle_of_a_request() {
 #[test]
 fn a_server_that_stops_ends_what_is_under_way() {
     // on a busy machine the rest takes a server longer than the usual ten seconds
-    let mut house = House::patient(|options| options.ending = Duration::from_secs(60));
-    let mut alice = house.connect("alice");
-    let mut bob = house.connect("bob");
-    let key = house.key(&mut alice, "k", false, &["bob"]);
+    let mut harness = ServersHarness::patient(|options| options.ending = Duration::from_secs(60));
+    let mut alice = harness.connect("alice");
+    let mut bob = harness.connect("bob");
+    let key = harness.key(&mut alice, "k", false, &["bob"]);
     let mut late = None;
     let mut trap = Trap {
         read: 0,
         at: 3 * CHUNK,
         spring: || {
-            house.signal(1);
+            harness.signal(1);
             // until the server has seen it, a request is served
             late = Some(loop {
                 if let Err(e) = encrypt(&mut bob, &key, b"", b"late") {
@@ -93,8 +93,8 @@ fn a_server_that_stops_ends_what_is_under_way() {
     alice.encrypt(&key, b"", &mut trap, length, &mut io::sink(), &mut |_| {}).unwrap();
     let late = late.unwrap();
     assert!(late.retry && late.message.contains("party 2 is stopping: try again"), "{late}");
-    assert!(!house.logged("misuse"));
-    house.stop(1);
+    assert!(!harness.logged("misuse"));
+    harness.stop(1);
 }
 
 /// Admits all, but the first to be asked when it is armed hangs.
@@ -114,9 +114,9 @@ impl Admit for Hangs {
 #[test]
 fn a_server_that_hangs_is_named_in_time() {
     let hangs = Arc::new(Hangs(AtomicBool::new(false)));
-    let house = House::with(|options| options.admit = hangs.clone());
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::with(|options| options.admit = hangs.clone());
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     hangs.0.store(true, Ordering::SeqCst);
     let begun = Instant::now();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
@@ -124,7 +124,7 @@ fn a_server_that_hangs_is_named_in_time() {
     assert_eq!((error.kind, error.retry), (ErrorKind::Abort, true), "{error:?}");
     assert!(error.peer.is_some() && error.message.contains("sent nothing for"), "{error}");
     eventually(4 * BUSY, || {
-        let mut alice = Client::connect(&house.config, house.identity("alice"), world())?;
+        let mut alice = Client::connect(&harness.config, harness.identity("alice"), world())?;
         encrypt(&mut alice, &key, b"", b"x")
     });
 }
@@ -132,33 +132,34 @@ fn a_server_that_hangs_is_named_in_time() {
 /// A request while a server is away: the others say that they have not joined.
 #[test]
 fn a_server_that_is_not_there_is_named() {
-    let mut house = House::new();
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
-    house.stop(1);
+    let mut harness = ServersHarness::new();
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    harness.stop(1);
     let begun = Instant::now();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
     assert!(error.retry, "{error:?}");
     assert!(begun.elapsed() < 2 * TIMEOUT + BUSY);
-    house.start(1, None);
-    let mut alice = eventually(4 * BUSY, || Client::connect(&house.config, house.identity("alice"), world()));
+    harness.start(1, None);
+    let mut alice =
+        eventually(4 * BUSY, || Client::connect(&harness.config, harness.identity("alice"), world()));
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"x"));
 }
 
 /// Clients at the same time are served one after the other, each rightly.
 #[test]
 fn many_clients_at_once() {
-    let house = House::patient(|_| {});
-    let key = house.key(&mut house.connect("alice"), "k", false, &["bob", "carol"]);
+    let harness = ServersHarness::patient(|_| {});
+    let key = harness.key(&mut harness.connect("alice"), "k", false, &["bob", "carol"]);
     std::thread::scope(|s| {
         for (i, name) in ["alice", "bob", "carol", "alice", "bob"].into_iter().enumerate() {
-            let (house, key) = (&house, &key);
+            let (harness, key) = (&harness, &key);
             s.spawn(move || {
-                let mut client = house.connect(name);
+                let mut client = harness.connect(name);
                 for round in 0..3 {
                     let text = text(1000 * i + round);
                     let file = encrypt(&mut client, key, name.as_bytes(), &text).unwrap();
-                    let (back, error) = super::house::decrypt(&mut client, key, name.as_bytes(), &file);
+                    let (back, error) = super::harness::decrypt(&mut client, key, name.as_bytes(), &file);
                     assert!(error.is_none(), "{error:?}");
                     assert_eq!(back, text);
                 }
@@ -170,31 +171,35 @@ fn many_clients_at_once() {
 /// What is wrong with how a server is started is one sentence.
 #[test]
 fn a_server_that_cannot_run_says_why() {
-    let mut house = House::new();
-    let why = |house: &House, i: usize, as_party: usize, data: &std::path::Path, listen: Option<&str>| {
+    let mut harness = ServersHarness::new();
+    let why = |harness: &ServersHarness,
+               i: usize,
+               as_party: usize,
+               data: &std::path::Path,
+               listen: Option<&str>| {
         let party = PartyId::from_index(as_party).unwrap();
-        let identity = house.party_identity(i);
+        let identity = harness.party_identity(i);
         let options = ServerOptions { listen: listen.map(str::to_owned), ..ServerOptions::default() };
-        let opened = Server::open(house.config.clone(), party, identity, data, options, world());
+        let opened = Server::open(harness.config.clone(), party, identity, data, options, world());
         opened.err().unwrap().to_string()
     };
     let any = Some("127.0.0.1:0");
     let elsewhere = tempfile::tempdir().unwrap();
     fs::set_permissions(elsewhere.path(), fs::Permissions::from_mode(0o700)).unwrap();
-    let used = why(&house, 0, 0, &house.data(0), any);
+    let used = why(&harness, 0, 0, &harness.data(0), any);
     assert!(used.contains("another process uses the data directory"), "{used}");
     // the port comes first: nothing is made on the disk
     let none = elsewhere.path().join("none");
-    let taken = why(&house, 0, 0, &none, None);
+    let taken = why(&harness, 0, 0, &none, None);
     assert!(taken.contains("is taken") && !none.exists(), "{taken}");
     let open = tempfile::tempdir().unwrap();
     fs::set_permissions(open.path(), fs::Permissions::from_mode(0o750)).unwrap();
-    let refused = why(&house, 0, 0, open.path(), any);
+    let refused = why(&harness, 0, 0, open.path(), any);
     assert!(refused.contains("is open to others (mode 0750): run `chmod 700"), "{refused}");
-    house.stop(0);
+    harness.stop(0);
     // the port is free again in a moment
     eventually(Duration::from_secs(5), || {
-        let other = why(&house, 1, 0, elsewhere.path(), None);
+        let other = why(&harness, 1, 0, elsewhere.path(), None);
         if other.contains("that of party 2") { Ok(()) } else { Err(other) }
     });
 
@@ -215,10 +220,10 @@ fn a_server_that_cannot_run_says_why() {
 /// A leader that has nothing to do says so, which keeps the session alive.
 #[test]
 fn a_session_without_requests_lives_on() {
-    let house = House::new();
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::new();
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     std::thread::sleep(2 * TIMEOUT);
     encrypt(&mut alice, &key, b"", b"x").unwrap();
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }

@@ -1,7 +1,7 @@
 //! Hashes and MACs that two of the servers garble and the third evaluates.
 
 use super::digest::{clear, import, mac, settings};
-use super::house::{BUSY, House, eventually, text, world};
+use super::harness::{BUSY, ServersHarness, eventually, text, world};
 use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyType, RoundsChoice};
 use divisi_symmetric::algorithm::Settings;
@@ -13,8 +13,8 @@ const GARBLED: &str = "hashes and MACs run in constant rounds";
 
 #[test]
 fn digests_and_tags_are_those_of_the_standards() {
-    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
+    let mut alice = harness.connect("alice");
     for (name, length) in [("sha256", 0), ("sha256", 55), ("sha512", 700), ("sha3-256", 40), ("shake128", 9)]
     {
         let settings = settings(name);
@@ -22,7 +22,7 @@ fn digests_and_tags_are_those_of_the_standards() {
         let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
         assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{name} {length}");
     }
-    assert!(house.logged(GARBLED));
+    assert!(harness.logged(GARBLED));
     let mut keys = HashMap::new();
     let tags = [
         (KeyType::HmacSha256, &[32, PIECE + 100][..]),
@@ -45,39 +45,39 @@ fn digests_and_tags_are_those_of_the_standards() {
         wrong[0] ^= 1;
         assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 /// While nobody asks for anything, the servers garble what the next request like the last will take.
 #[test]
 fn calls_are_garbled_while_nobody_asks() {
-    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
+    let mut alice = harness.connect("alice");
     let settings = settings("sha256");
     for length in [5, 5, 5, 9, 5] {
-        house.log.lock().unwrap().clear();
+        harness.log.lock().unwrap().clear();
         let message = text(length);
         let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
         assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{length}");
         eventually(Duration::from_secs(10), || {
-            let log = house.log.lock().unwrap();
+            let log = harness.log.lock().unwrap();
             let all = log.iter().filter(|line| line.contains("made ahead are in stock")).count();
             if all >= 3 { Ok(()) } else { Err("nothing is in stock") }
         });
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 /// Until the servers said once more, each, that they keep what they made.
-fn stocked(house: &House, before: usize) {
+fn stocked(harness: &ServersHarness, before: usize) {
     eventually(Duration::from_secs(10), || {
-        if kept(house) >= before + 3 { Ok(()) } else { Err("nothing is in stock") }
+        if kept(harness) >= before + 3 { Ok(()) } else { Err("nothing is in stock") }
     });
 }
 
 /// How often servers said that they keep something.
-fn kept(house: &House) -> usize {
-    let log = house.log.lock().unwrap();
+fn kept(harness: &ServersHarness) -> usize {
+    let log = harness.log.lock().unwrap();
     log.iter().filter(|line| line.contains("made ahead are in stock")).count()
 }
 
@@ -85,8 +85,8 @@ fn kept(house: &House) -> usize {
 /// and keys are destroyed.
 #[test]
 fn calls_are_garbled_for_keys() {
-    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
+    let mut alice = harness.connect("alice");
     let kmac = |text: &str| Settings { customization: text.as_bytes().to_vec(), ..settings("kmac128") };
     let uses = [
         (KeyType::HmacSha256, settings("hmac-sha256")),
@@ -100,17 +100,17 @@ fn calls_are_garbled_for_keys() {
         for (kind, settings) in &uses {
             let (name, key) = keys.entry(kind.name()).or_insert_with(|| import(&mut alice, *kind)).clone();
             for length in lengths {
-                let (before, message) = (kept(&house), text(*length));
+                let (before, message) = (kept(&harness), text(*length));
                 let made = mac(&mut alice, &name, settings, &message).unwrap();
                 assert_eq!(*made.tag, clear(settings, &key, [0; 12], &message), "{kind} {length}");
-                stocked(&house, before);
+                stocked(&harness, before);
             }
         }
     }
     // under the old name comes another key, and nothing of the first is left
     let (name, _) = keys.remove("hmac-sha256").unwrap();
     alice.key_destroy(&name).unwrap();
-    assert!(house.logged("is wiped from the memory"));
+    assert!(harness.logged("is wiped from the memory"));
     let (name, key) = {
         let new = alice.new_key("another".parse().unwrap(), KeyType::HmacSha256, false, vec![]);
         let bytes: Vec<u8> = (100..132).collect();
@@ -118,12 +118,12 @@ fn calls_are_garbled_for_keys() {
         (new.name, bytes)
     };
     for _ in 0..3 {
-        let (before, settings) = (kept(&house), settings("hmac-sha256"));
+        let (before, settings) = (kept(&harness), settings("hmac-sha256"));
         let made = mac(&mut alice, &name, &settings, b"0123456789").unwrap();
         assert_eq!(*made.tag, clear(&settings, &key, [0; 12], b"0123456789"));
-        stocked(&house, before);
+        stocked(&harness, before);
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 /// Reads a message, and does something in its middle.
@@ -148,8 +148,8 @@ impl<F: FnMut()> Read for Between<'_, F> {
 /// own.
 #[test]
 fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
-    let house = House::patient(|options| options.rounds = RoundsChoice::Constant);
-    let (mut alice, mut other) = (house.connect("alice"), house.connect("alice"));
+    let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
+    let (mut alice, mut other) = (harness.connect("alice"), harness.connect("alice"));
     let (name, key) = import(&mut alice, KeyType::CmacAes128);
     let full = settings("cmac-aes128");
     let half = Settings { output_bytes: 8, ..full.clone() };
@@ -164,24 +164,24 @@ fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
     let mut input = Between { message: Cursor::new(&long), at: 6 * PIECE as u64, spring: Some(spring) };
     let made = alice.mac(&name, &full, &mut input, long.len() as u64, &mut |_| {}).unwrap();
     assert_eq!(*made.tag, clear(&full, &key, [0; 12], &long));
-    assert!(input.spring.is_none() && !house.logged("session ended"));
+    assert!(input.spring.is_none() && !harness.logged("session ended"));
 }
 
 /// The leader of a round proposes how it runs, and the others follow: requests are served even if servers
 /// propose different ways.
 #[test]
 fn servers_may_propose_different_things() {
-    let mut house = House::patient(|_| {});
-    house.stop(1);
-    house.options.rounds = RoundsChoice::Constant;
-    house.start(1, None);
+    let mut harness = ServersHarness::patient(|_| {});
+    harness.stop(1);
+    harness.options.rounds = RoundsChoice::Constant;
+    harness.start(1, None);
     let settings = settings("sha256");
     // the servers find together again
     let mut alice = eventually(4 * BUSY, || {
-        let mut alice = Client::connect(&house.config, house.identity("alice"), world())?;
+        let mut alice = Client::connect(&harness.config, harness.identity("alice"), world())?;
         alice.hash(&settings, &mut Cursor::new(b""), 0, &mut |_| {}).map(|_| alice)
     });
-    let ended = || house.log.lock().unwrap().iter().filter(|line| line.contains("session ended")).count();
+    let ended = || harness.log.lock().unwrap().iter().filter(|line| line.contains("session ended")).count();
     let before = ended();
     for length in 0..12 {
         let message = text(length);

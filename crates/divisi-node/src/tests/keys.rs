@@ -1,6 +1,6 @@
 //! Which client may do what with which key, and what happens to files.
 
-use super::house::{House, decrypt, encrypt, eventually};
+use super::harness::{ServersHarness, decrypt, encrypt, eventually};
 use crate::{Client, ErrorKind, KeyState, KeyType};
 use std::collections::HashSet;
 use std::fs;
@@ -9,15 +9,15 @@ use std::time::Duration;
 
 #[test]
 fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", true, &["bob"]);
-    let kept = house.key(&mut alice, "kept", false, &["bob"]);
-    let mut bob = house.connect("bob");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", true, &["bob"]);
+    let kept = harness.key(&mut alice, "kept", false, &["bob"]);
+    let mut bob = harness.connect("bob");
     let file = encrypt(&mut bob, &key, b"", b"from bob").unwrap();
     assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"from bob");
 
-    let mut carol = house.connect("carol");
+    let mut carol = harness.connect("carol");
     for error in [
         encrypt(&mut carol, &key, b"", b"x").unwrap_err(),
         decrypt(&mut carol, &key, b"", &file).1.unwrap(),
@@ -37,13 +37,13 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
     assert!(carol.key_list().unwrap().is_empty());
     assert_eq!(bob.key_list().unwrap().len(), 2);
     assert_eq!(alice.key_export(&key).unwrap().len(), 16);
-    assert!(house.logged("key k leaves for client alice"));
+    assert!(harness.logged("key k leaves for client alice"));
 }
 
 #[test]
 fn a_client_that_no_server_knows_is_refused() {
-    let house = House::patient(|_| {});
-    let error = Client::connect(&house.config, &house.stranger, super::house::world()).err().unwrap();
+    let harness = ServersHarness::patient(|_| {});
+    let error = Client::connect(&harness.config, &harness.stranger, super::harness::world()).err().unwrap();
     assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
     assert!(error.message.contains("add it"), "{error}");
 }
@@ -52,29 +52,30 @@ fn a_client_that_no_server_knows_is_refused() {
 /// served.
 #[test]
 fn the_list_of_clients_can_change_while_servers_run() {
-    let house = House::patient(|_| {});
-    let (mut alice, mut bob) = (house.connect("alice"), house.connect("bob"));
-    let key = house.key(&mut alice, "k", false, &["bob"]);
+    let harness = ServersHarness::patient(|_| {});
+    let (mut alice, mut bob) = (harness.connect("alice"), harness.connect("bob"));
+    let key = harness.key(&mut alice, "k", false, &["bob"]);
     encrypt(&mut bob, &key, b"", b"x").unwrap();
-    let text = house.config.to_toml();
+    let text = harness.config.to_toml();
     let blocks: Vec<&str> = text.split("[[client]]").collect();
     let without: Vec<&str> = blocks.iter().copied().filter(|b| !b.contains("\"bob\"")).collect();
     let without = divisi_net::Config::parse(&without.join("[[client]]")).unwrap();
     // one server is enough
-    house.reload(1, without.clone());
+    harness.reload(1, without.clone());
     let error = encrypt(&mut bob, &key, b"", b"x").unwrap_err();
     assert!(error.message.starts_with("party 2 says: client bob is not in the configuration"), "{error}");
-    let error = Client::connect(&house.config, house.identity("bob"), super::house::world()).err().unwrap();
+    let error =
+        Client::connect(&harness.config, harness.identity("bob"), super::harness::world()).err().unwrap();
     assert_eq!(error.kind, ErrorKind::Refused);
     encrypt(&mut alice, &key, b"", b"x").unwrap();
-    house.reload(1, house.config.clone());
-    encrypt(&mut house.connect("bob"), &key, b"", b"x").unwrap();
+    harness.reload(1, harness.config.clone());
+    encrypt(&mut harness.connect("bob"), &key, b"", b"x").unwrap();
 }
 
 #[test]
 fn names_are_taken_once_and_free_again_when_destroyed() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let new = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
     let first = alice.key_new(&new).unwrap();
     assert_eq!((first.generation, first.state), (1, KeyState::Active));
@@ -90,7 +91,7 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     assert_eq!((used.id, used.maker.as_str()), (first.id, "alice"));
     alice.key_destroy(&first.name).unwrap();
     for party in 1..=3 {
-        assert!(house.logged(&format!("key k is wiped from the memory of party {party}")));
+        assert!(harness.logged(&format!("key k is wiped from the memory of party {party}")));
     }
     let error = decrypt(&mut alice, &first.name, b"", &file).1.unwrap();
     assert!(error.message.contains("was destroyed"), "{error}");
@@ -106,7 +107,7 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     let error = encrypt(&mut alice, &"none".parse().unwrap(), b"", b"x").unwrap_err();
     assert!(error.message.contains("there is no key none"), "{error}");
     // what it sent ahead for that may have cost the connection
-    let mut alice = house.connect("alice");
+    let mut alice = harness.connect("alice");
     let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["dave".into()]);
     let error = alice.key_new(&unknown).unwrap_err();
     assert!(error.message.contains("client dave is not in the configuration"), "{error}");
@@ -114,12 +115,12 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
 
 #[test]
 fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for i in 0..crate::request::PAGE + 3 {
-        house.key(&mut alice, &format!("k{i:03}"), false, &[]);
+        harness.key(&mut alice, &format!("k{i:03}"), false, &[]);
     }
-    fs::remove_file(house.key_file(1, "k007")).unwrap();
+    fs::remove_file(harness.key_file(1, "k007")).unwrap();
     let list = alice.key_list().unwrap();
     assert_eq!(list.len(), crate::request::PAGE + 3);
     for listed in list {
@@ -145,12 +146,12 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
 /// harmed \[A26\].
 #[test]
 fn files_that_do_not_belong_together_are_refused_and_named() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
-    let other = house.key(&mut alice, "other", false, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    let other = harness.key(&mut alice, "other", false, &[]);
     let file = encrypt(&mut alice, &key, b"", b"text").unwrap();
-    let path = house.key_file(1, "k");
+    let path = harness.key_file(1, "k");
     let good = fs::read(&path).unwrap();
 
     let mut damaged = good.clone();
@@ -160,7 +161,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     // the client learns whose file it is, its operator what is wrong with it
     assert!(error.message.contains("the file of key k at party 2 is damaged or cannot be used"), "{error}");
     assert!(!error.message.contains("keys/"), "{error}");
-    assert!(house.logged("k.key is damaged"));
+    assert!(harness.logged("k.key is damaged"));
     assert!(error.message.starts_with("party 2 says"), "{error}");
     assert_eq!(error.peer.map(|p| p.number()), Some(2));
     encrypt(&mut alice, &other, b"", b"x").unwrap();
@@ -168,17 +169,17 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     fs::write(&path, &good).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-    assert!(!error.message.contains("chmod") && house.logged("chmod 600"), "{error}");
+    assert!(!error.message.contains("chmod") && harness.logged("chmod 600"), "{error}");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
 
     // another party's file
-    fs::copy(house.key_file(2, "k"), &path).unwrap();
+    fs::copy(harness.key_file(2, "k"), &path).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("key k at party 2") && house.logged("belongs to party 3"), "{error}");
+    assert!(error.message.contains("key k at party 2") && harness.logged("belongs to party 3"), "{error}");
 
     // whole, of this party and name, but with other components: only the comparison can tell
     let store =
-        divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys"));
+        divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &harness.data(1).join("keys"));
     let store = store.unwrap();
     fs::write(&path, &good).unwrap();
     for change in [0usize, 1] {
@@ -206,15 +207,15 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
 
 #[test]
 fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gives_way() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     // as if servers 2 and 3 had died before the last step
     for i in [1, 2] {
-        let dir = house.data(i).join("keys");
+        let dir = harness.data(i).join("keys");
         let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
         let mut file = store.load(&key).unwrap().unwrap();
-        fs::remove_file(house.key_file(i, "k")).unwrap();
+        fs::remove_file(harness.key_file(i, "k")).unwrap();
         store.prepare(&mut file).unwrap();
     }
     let states = |alice: &mut Client| alice.key_list().unwrap()[0].differs.len();
@@ -225,11 +226,11 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
     // as if servers 1 and 3 had died before they wrote anything
     let new = alice.new_key("half".parse().unwrap(), KeyType::Aes128, false, vec![]);
     let made = alice.key_new(&new).unwrap();
-    let dir = house.data(1).join("keys");
+    let dir = harness.data(1).join("keys");
     let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
     let mut file = store.load(&made.name).unwrap().unwrap();
     for i in 0..3 {
-        fs::remove_file(house.key_file(i, "half")).unwrap();
+        fs::remove_file(harness.key_file(i, "half")).unwrap();
     }
     store.prepare(&mut file).unwrap();
     let error = encrypt(&mut alice, &made.name, b"", b"x").unwrap_err();
@@ -241,10 +242,10 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
 
 #[test]
 fn a_key_is_used_no_more_often_than_gcm_allows() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
-    let dir = house.data(2).join("keys");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    let dir = harness.data(2).join("keys");
     let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
     store.reserve(&key, divisi_store::USES).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
@@ -254,17 +255,17 @@ fn a_key_is_used_no_more_often_than_gcm_allows() {
 
 #[test]
 fn no_iv_occurs_twice_whatever_restarts() {
-    let mut house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let mut harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     drop(alice);
     let mut seen = HashSet::new();
     for round in 0..3 {
         if round > 0 {
-            house.restart();
+            harness.restart();
         }
         let mut alice = eventually(Duration::from_secs(10), || {
-            Client::connect(&house.config, house.identity("alice"), super::house::world())
+            Client::connect(&harness.config, harness.identity("alice"), super::harness::world())
         });
         eventually(Duration::from_secs(10), || alice.key_list());
         for _ in 0..5 {

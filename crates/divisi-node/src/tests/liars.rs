@@ -2,7 +2,7 @@
 
 mod servers;
 
-use super::house::{decrypt, text};
+use super::harness::{decrypt, text};
 use crate::request::{CLIENTS, KeyEntry, PAGE, ToClient};
 use crate::{CHUNK, Client, ErrorKind};
 use divisi_symmetric::algorithm::Settings;

@@ -6,7 +6,7 @@ mod digest;
 mod disks;
 mod faults;
 mod garbled;
-mod house;
+mod harness;
 mod keys;
 mod liars;
 mod orders;

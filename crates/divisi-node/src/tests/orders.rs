@@ -1,6 +1,6 @@
 //! Operators that give keys away and destroy them: all three together, and no fewer.
 
-use super::house::{BUSY, House, decrypt, encrypt, eventually, world};
+use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, world};
 use crate::operator::{self, Order, OrderState};
 use crate::{Client, ErrorKind, KeyName};
 use divisi_net::tamper::Tap;
@@ -29,7 +29,7 @@ fn asked(waiting: &[u8], differs: &[u8]) -> OrderState {
     OrderState::Asked { waiting: waiting.into(), differs: differs.into() }
 }
 
-impl House {
+impl ServersHarness {
     /// The operator of server `i` asks.
     fn operator(&self, i: usize, order: &Order) -> OrderState {
         let me = PartyId::from_index(i).unwrap();
@@ -63,29 +63,30 @@ impl House {
 /// three and for good; whoever had it before has it no more.
 #[test]
 fn three_operators_give_a_key_to_others() {
-    let mut house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    house.key(&mut alice, "k", true, &["bob"]);
+    let mut harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    harness.key(&mut alice, "k", true, &["bob"]);
     let file = encrypt(&mut alice, &key(), b"", b"hers").unwrap();
-    let before = house.owners();
+    let before = harness.owners();
     let order = chown(&["carol", "bob"]);
-    assert_eq!(house.operator(0, &order), asked(&[2, 3], &[]));
-    assert_eq!(house.operator(2, &order), asked(&[2], &[]));
-    house.log_has(2, "operator: key chown k to carol,bob: asked here");
-    house.log_has(1, "operator: key chown k to carol,bob: waits for the operator of party 2 and party 3");
-    house.log_has(1, "operator: key chown k to carol,bob: asked at party 1, and not here");
-    assert_eq!(house.owners(), before);
+    assert_eq!(harness.operator(0, &order), asked(&[2, 3], &[]));
+    assert_eq!(harness.operator(2, &order), asked(&[2], &[]));
+    harness.log_has(2, "operator: key chown k to carol,bob: asked here");
+    harness.log_has(1, "operator: key chown k to carol,bob: waits for the operator of party 2 and party 3");
+    harness.log_has(1, "operator: key chown k to carol,bob: asked at party 1, and not here");
+    assert_eq!(harness.owners(), before);
     encrypt(&mut alice, &key(), b"", b"still hers").unwrap();
 
-    assert_eq!(house.operator(1, &order), OrderState::Done);
-    house.log_has(3, "operator: key chown k to carol,bob: done, all three asked for it");
-    let carol = Maker { name: "carol".into(), fingerprint: *house.identity("carol").fingerprint().bytes() };
-    assert_eq!(house.owners(), vec![(carol, vec!["bob".to_owned()]); 3]);
+    assert_eq!(harness.operator(1, &order), OrderState::Done);
+    harness.log_has(3, "operator: key chown k to carol,bob: done, all three asked for it");
+    let carol = Maker { name: "carol".into(), fingerprint: *harness.identity("carol").fingerprint().bytes() };
+    assert_eq!(harness.owners(), vec![(carol, vec!["bob".to_owned()]); 3]);
     // whoever asks again learns that it is done
-    assert_eq!(house.operator(0, &order), OrderState::Done);
-    house.restart();
-    let connect =
-        |name: &str| eventually(4 * BUSY, || Client::connect(&house.config, house.identity(name), world()));
+    assert_eq!(harness.operator(0, &order), OrderState::Done);
+    harness.restart();
+    let connect = |name: &str| {
+        eventually(4 * BUSY, || Client::connect(&harness.config, harness.identity(name), world()))
+    };
     let (mut alice, mut bob, mut carol) = (connect("alice"), connect("bob"), connect("carol"));
     assert_eq!(eventually(4 * BUSY, || bob.key_list())[0].key.maker, "carol");
     for error in [
@@ -105,57 +106,57 @@ fn three_operators_give_a_key_to_others() {
 /// Operators who name different clients change nothing, and each log says what differs.
 #[test]
 fn operators_who_differ_change_nothing() {
-    let house = House::patient(|_| {});
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let before = house.owners();
-    house.operator(0, &chown(&["bob"]));
-    assert_eq!(house.operator(1, &chown(&["carol"])), asked(&[1, 3], &[1]));
-    assert_eq!(house.operator(2, &chown(&["bob"])), asked(&[2], &[2]));
-    house.log_has(
+    let harness = ServersHarness::patient(|_| {});
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let before = harness.owners();
+    harness.operator(0, &chown(&["bob"]));
+    assert_eq!(harness.operator(1, &chown(&["carol"])), asked(&[1, 3], &[1]));
+    assert_eq!(harness.operator(2, &chown(&["bob"])), asked(&[2], &[2]));
+    harness.log_has(
         1,
         "key chown k to bob was asked here, and key chown k to carol at party 2: nothing is done",
     );
-    house.log_has(
+    harness.log_has(
         1,
         "key chown k to carol was asked here, and key chown k to bob at party 3: nothing is done",
     );
-    house.log_has(1, "key chown k to bob: the operator of party 2 gave another order");
-    assert_eq!(house.operator(1, &destroy()), asked(&[1, 3], &[1, 3]));
-    assert_eq!(house.owners(), before);
+    harness.log_has(1, "key chown k to bob: the operator of party 2 gave another order");
+    assert_eq!(harness.operator(1, &destroy()), asked(&[1, 3], &[1, 3]));
+    assert_eq!(harness.owners(), before);
     // whoever thinks better of it
-    assert_eq!(house.operator(1, &chown(&["bob"])), OrderState::Done);
-    house.log_has(1, "operator: key destroy k: taken back");
-    assert_eq!(house.owners()[1].0.name, "bob");
+    assert_eq!(harness.operator(1, &chown(&["bob"])), OrderState::Done);
+    harness.log_has(1, "operator: key destroy k: taken back");
+    assert_eq!(harness.owners()[1].0.name, "bob");
 }
 
 /// Where the servers know the new owner by different identities, that is what the operators learn; nothing is
 /// done.
 #[test]
 fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
-    let house = House::patient(|_| {});
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let before = house.owners();
-    let text = house.config.to_toml();
+    let harness = ServersHarness::patient(|_| {});
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let before = harness.owners();
+    let text = harness.config.to_toml();
     let other =
         text.replace("\"bob\"", "\"x\"").replace("\"carol\"", "\"bob\"").replace("\"x\"", "\"carol\"");
-    house.reload(1, divisi_net::Config::parse(&other).unwrap());
+    harness.reload(1, divisi_net::Config::parse(&other).unwrap());
     let order = chown(&["carol"]);
-    [0, 2].iter().for_each(|i| drop(house.operator(*i, &order)));
-    let end = house.operator(1, &order);
+    [0, 2].iter().for_each(|i| drop(harness.operator(*i, &order)));
+    let end = harness.operator(1, &order);
     assert!(matches!(&end, OrderState::Failed(why) if why.contains("different identities")), "{end:?}");
-    assert_eq!(house.owners(), before);
+    assert_eq!(harness.owners(), before);
 }
 
 /// Where a server's file of a key has other parts, or says something else of it, the key is given to nobody,
 /// and stays as it is at all \[A26\].
 #[test]
 fn a_key_whose_files_differ_is_given_to_nobody() {
-    let house = House::patient(|_| {});
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let path = house.key_file(1, "k");
+    let harness = ServersHarness::patient(|_| {});
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let path = harness.key_file(1, "k");
     let good = fs::read(&path).unwrap();
     let store =
-        StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &house.data(1).join("keys")).unwrap();
+        StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &harness.data(1).join("keys")).unwrap();
     let order = chown(&["bob"]);
     for change in 0..3 {
         let mut other = store.load(&key()).unwrap().unwrap();
@@ -167,43 +168,43 @@ fn a_key_whose_files_differ_is_given_to_nobody() {
         }
         fs::remove_file(&path).unwrap();
         store.prepare(&mut other).unwrap();
-        let before = house.owners();
-        [0, 2].iter().for_each(|i| drop(house.operator(*i, &order)));
-        let end = house.operator(1, &order);
+        let before = harness.owners();
+        [0, 2].iter().for_each(|i| drop(harness.operator(*i, &order)));
+        let end = harness.operator(1, &order);
         assert!(matches!(&end, OrderState::Failed(_)), "{change}: {end:?}");
-        assert_eq!(house.owners(), before, "{change}");
+        assert_eq!(harness.owners(), before, "{change}");
         fs::write(&path, &good).unwrap();
     }
-    [0, 2].iter().for_each(|i| drop(house.operator(*i, &order)));
-    assert_eq!(house.operator(1, &order), OrderState::Done);
+    [0, 2].iter().for_each(|i| drop(harness.operator(*i, &order)));
+    assert_eq!(harness.operator(1, &order), OrderState::Done);
 }
 
 /// Three operators destroy a key without its maker, also where its file is damaged or lost; not two of them.
 #[test]
 fn three_operators_destroy_a_key() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    harness.key(&mut alice, "k", false, &[]);
     encrypt(&mut alice, &key(), b"", b"x").unwrap();
-    fs::write(house.key_file(1, "k"), b"damaged").unwrap();
-    fs::remove_file(house.key_file(2, "k")).unwrap();
+    fs::write(harness.key_file(1, "k"), b"damaged").unwrap();
+    fs::remove_file(harness.key_file(2, "k")).unwrap();
     // of a key that is lost here, another operator has to speak first
     let me = PartyId::from_index(2).unwrap();
-    let lost = operator::ask(&house.data(2), me, &house.party_identity(2), &destroy()).unwrap_err();
+    let lost = operator::ask(&harness.data(2), me, &harness.party_identity(2), &destroy()).unwrap_err();
     assert!(lost.kind == ErrorKind::Usage && lost.message.contains("there is no key k at party 3"), "{lost}");
-    assert_eq!(house.operator(0, &destroy()), asked(&[2, 3], &[]));
-    assert_eq!(house.operator(1, &destroy()), asked(&[3], &[]));
-    assert!(fs::read(house.key_file(1, "k")).unwrap() == b"damaged");
-    assert_eq!(house.operator(2, &destroy()), OrderState::Done);
+    assert_eq!(harness.operator(0, &destroy()), asked(&[2, 3], &[]));
+    assert_eq!(harness.operator(1, &destroy()), asked(&[3], &[]));
+    assert!(fs::read(harness.key_file(1, "k")).unwrap() == b"damaged");
+    assert_eq!(harness.operator(2, &destroy()), OrderState::Done);
     let error = encrypt(&mut alice, &key(), b"", b"x").unwrap_err();
     assert!(error.message.contains("destroyed") || error.message.contains("no key"), "{error}");
-    assert!(house.logged("key k is wiped from the memory of party 1"));
-    assert!(!house.key_file(1, "k").exists());
-    assert_eq!(house.operator(0, &destroy()), OrderState::Done);
+    assert!(harness.logged("key k is wiped from the memory of party 1"));
+    assert!(!harness.key_file(1, "k").exists());
+    assert_eq!(harness.operator(0, &destroy()), OrderState::Done);
     let error = operator::ask(
-        &house.data(0),
+        &harness.data(0),
         PartyId::from_index(0).unwrap(),
-        &house.party_identity(0),
+        &harness.party_identity(0),
         &chown(&["bob"]),
     );
     assert!(error.unwrap_err().message.contains("is destroyed at party 1 already"));
@@ -212,74 +213,83 @@ fn three_operators_destroy_a_key() {
 /// What was asked too long ago counts no more; and what a server was asked before it was restarted is lost.
 #[test]
 fn orders_end_with_their_time_and_with_their_server() {
-    let mut house = House::patient(|options| options.orders = Duration::from_secs(4));
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let (before, order) = (house.owners(), chown(&["bob"]));
-    house.operator(0, &order);
-    house.log_has(1, "key chown k to bob: expired, not all three asked within 1 minutes");
-    house.operator(1, &order);
-    assert_eq!(house.operator(2, &order), asked(&[1], &[]));
-    assert_eq!(house.owners(), before);
-    drop(house);
+    let mut harness = ServersHarness::patient(|options| options.orders = Duration::from_secs(4));
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let (before, order) = (harness.owners(), chown(&["bob"]));
+    harness.operator(0, &order);
+    harness.log_has(1, "key chown k to bob: expired, not all three asked within 1 minutes");
+    harness.operator(1, &order);
+    assert_eq!(harness.operator(2, &order), asked(&[1], &[]));
+    assert_eq!(harness.owners(), before);
+    drop(harness);
 
-    house = House::patient(|_| {});
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let before = house.owners();
-    house.operator(0, &order);
-    house.operator(1, &order);
-    house.stop(0);
-    house.start(0, None);
+    harness = ServersHarness::patient(|_| {});
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let before = harness.owners();
+    harness.operator(0, &order);
+    harness.operator(1, &order);
+    harness.stop(0);
+    harness.start(0, None);
     // after the restart the second's order is called for again, and the first has none
-    let joined = house.log.lock().unwrap().len();
+    let joined = harness.log.lock().unwrap().len();
     eventually(4 * BUSY, || {
-        let log = house.log.lock().unwrap();
+        let log = harness.log.lock().unwrap();
         let waits = |line: &String| line.contains("waits for the operator of party 1 and party 3");
         if log[joined..].iter().any(waits) { Ok(()) } else { Err("not called for again") }
     });
-    assert_eq!(house.operator(2, &order), asked(&[1], &[]));
-    assert_eq!(house.owners(), before);
-    assert_eq!(house.operator(0, &order), OrderState::Done);
-    assert_eq!(house.owners()[2].0.name, "bob");
+    assert_eq!(harness.operator(2, &order), asked(&[1], &[]));
+    assert_eq!(harness.owners(), before);
+    assert_eq!(harness.operator(0, &order), OrderState::Done);
+    assert_eq!(harness.owners()[2].0.name, "bob");
 }
 
 /// What an operator has to correct, in one sentence.
 #[test]
 fn what_an_operator_asks_wrongly_is_refused() {
-    let mut house = House::patient(|_| {});
-    house.key(&mut house.connect("alice"), "k", false, &[]);
+    let mut harness = ServersHarness::patient(|_| {});
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
     let order = chown(&["bob"]);
-    let refused = |house: &House, data: usize, me: usize, identity: usize, order: &Order, words: &str| {
-        let me = PartyId::from_index(me).unwrap();
-        let error = operator::ask(&house.data(data), me, &house.party_identity(identity), order).unwrap_err();
-        assert!(error.kind == ErrorKind::Usage && error.message.contains(words), "{error}");
-        assert_eq!(error.message.lines().count(), 1);
-    };
-    refused(&house, 0, 1, 1, &order, "the server here is party 1, not party 2");
-    refused(&house, 0, 0, 1, &order, "the identity is not that of party 1");
-    refused(&house, 0, 0, 0, &chown(&["dave"]), "client dave is not in the configuration of party 1");
-    refused(&house, 0, 0, 0, &chown(&["bob", "dave"]), "client dave is not in the configuration of party 1");
+    let refused =
+        |harness: &ServersHarness, data: usize, me: usize, identity: usize, order: &Order, words: &str| {
+            let me = PartyId::from_index(me).unwrap();
+            let error =
+                operator::ask(&harness.data(data), me, &harness.party_identity(identity), order).unwrap_err();
+            assert!(error.kind == ErrorKind::Usage && error.message.contains(words), "{error}");
+            assert_eq!(error.message.lines().count(), 1);
+        };
+    refused(&harness, 0, 1, 1, &order, "the server here is party 1, not party 2");
+    refused(&harness, 0, 0, 1, &order, "the identity is not that of party 1");
+    refused(&harness, 0, 0, 0, &chown(&["dave"]), "client dave is not in the configuration of party 1");
+    refused(
+        &harness,
+        0,
+        0,
+        0,
+        &chown(&["bob", "dave"]),
+        "client dave is not in the configuration of party 1",
+    );
     let other = Order { key: "other".parse().unwrap(), ..destroy() };
-    refused(&house, 0, 0, 0, &other, "there is no key other at party 1");
-    refused(&house, 0, 0, 0, &chown(&[]), "larger than allowed");
+    refused(&harness, 0, 0, 0, &other, "there is no key other at party 1");
+    refused(&harness, 0, 0, 0, &chown(&[]), "larger than allowed");
     // the socket is its owner's, and goes with the server
-    let socket = house.data(0).join(operator::NAME);
+    let socket = harness.data(0).join(operator::NAME);
     assert_eq!(fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
-    house.stop(0);
+    harness.stop(0);
     assert!(!socket.exists());
-    refused(&house, 0, 0, 0, &order, "no running server has its data in");
+    refused(&harness, 0, 0, 0, &order, "no running server has its data in");
     // one that was left behind by a crash is replaced; what is no socket stays, and the server says so
     drop(UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
-    house.start(0, None);
+    harness.start(0, None);
     eventually(4 * BUSY, || {
-        encrypt(&mut Client::connect(&house.config, house.identity("alice"), world())?, &key(), b"", b"x")
+        encrypt(&mut Client::connect(&harness.config, harness.identity("alice"), world())?, &key(), b"", b"x")
     });
-    assert_eq!(house.operator(0, &order), asked(&[2, 3], &[]));
-    house.stop(0);
+    assert_eq!(harness.operator(0, &order), asked(&[2, 3], &[]));
+    harness.stop(0);
     fs::write(&socket, "mine").unwrap();
-    house.start(0, None);
-    assert!(house.logged("operators cannot give orders here"));
-    house.stop(0);
+    harness.start(0, None);
+    assert!(harness.logged("operators cannot give orders here"));
+    harness.stop(0);
     assert!(!fs::metadata(&socket).unwrap().file_type().is_socket());
 }
 
@@ -316,7 +326,7 @@ fn a_lying_server_changes_nothing_at_the_others() {
     };
     // the third says that all agree
     let agrees = hand.clone();
-    let house = House::patient(|options| {
+    let harness = ServersHarness::patient(|options| {
         let hand = agrees.clone();
         options.hand = Some(Arc::new(move |mesh| {
             if mesh.me().number() == 3 {
@@ -325,20 +335,20 @@ fn a_lying_server_changes_nothing_at_the_others() {
             }
         }));
     });
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let before = house.owners();
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let before = harness.owners();
     armed.store(true, Ordering::SeqCst);
     for order in [chown(&["bob"]), destroy()] {
-        house.operator(2, &order);
-        house.operator(0, &order);
-        house.operator(2, &order);
-        assert_eq!(house.owners(), before);
+        harness.operator(2, &order);
+        harness.operator(0, &order);
+        harness.operator(2, &order);
+        assert_eq!(harness.owners(), before);
     }
-    drop(house);
+    drop(harness);
 
     // the third tells one of the others that all agree, and the other that it was not asked
     armed.store(false, Ordering::SeqCst);
-    let house = House::patient(|options| {
+    let harness = ServersHarness::patient(|options| {
         let hand = hand.clone();
         options.hand = Some(Arc::new(move |mesh| {
             if mesh.me().number() == 3 {
@@ -346,17 +356,17 @@ fn a_lying_server_changes_nothing_at_the_others() {
             }
         }));
     });
-    house.key(&mut house.connect("alice"), "k", false, &[]);
-    let before = house.owners();
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let before = harness.owners();
     armed.store(true, Ordering::SeqCst);
-    (0..3).for_each(|i| drop(house.operator(i, &chown(&["bob"]))));
+    (0..3).for_each(|i| drop(harness.operator(i, &chown(&["bob"]))));
     // the barrier ends it before anybody writes, in each session
-    house.log_has(4, "session ended");
-    assert_eq!(house.owners()[..2], before[..2]);
+    harness.log_has(4, "session ended");
+    assert_eq!(harness.owners()[..2], before[..2]);
     // without a lie all do it
     armed.store(false, Ordering::SeqCst);
     eventually(4 * BUSY, || {
-        let owners = house.owners();
+        let owners = harness.owners();
         if owners.iter().all(|(maker, _)| maker.name == "bob") { Ok(()) } else { Err(format!("{owners:?}")) }
     });
 }

@@ -3,7 +3,7 @@
 //! long runs (`--ignored`, on an idle machine) measure.
 
 use super::attacks::item;
-use super::house::{BUSY, House, TIMEOUT, encrypt, eventually, text, world};
+use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, eventually, text, world};
 use super::own_process::in_own_process;
 use super::rogue::Rogue;
 use crate::request::{Item, SboxChoice, ToServer};
@@ -64,15 +64,20 @@ fn p99(client: &mut Client, key: &KeyName, n: usize, least: Duration) -> Duratio
 
 /// Carol asks for blocks before an attack and beside it; the attack runs in this many threads, each of which
 /// is told its number.
-fn beside(run: Run, house: &House, threads: usize, attack: impl Fn(&Attack, &KeyName, usize) + Sync) {
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &["bob", "carol"]);
+fn beside(
+    run: Run,
+    harness: &ServersHarness,
+    threads: usize,
+    attack: impl Fn(&Attack, &KeyName, usize) + Sync,
+) {
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &["bob", "carol"]);
     drop(alice);
     let (n, least) = match run {
         Run::Short => (10, Duration::from_secs(2)),
         Run::Long => (500, Duration::from_secs(20)),
     };
-    let mut carol = house.connect("carol");
+    let mut carol = harness.connect("carol");
     let before = p99(&mut carol, &key, n, Duration::ZERO);
     let memory = resident();
     let state = Attack { over: AtomicBool::new(false), done: AtomicUsize::new(0) };
@@ -85,7 +90,7 @@ fn beside(run: Run, house: &House, threads: usize, attack: impl Fn(&Attack, &Key
             let during = p99(&mut carol, key, n, least);
             // who comes again is served, too
             let mut again =
-                eventually(BUSY, || Client::connect(&house.config, house.identity("carol"), world()));
+                eventually(BUSY, || Client::connect(&harness.config, harness.identity("carol"), world()));
             encrypt(&mut again, key, b"", b"again").unwrap();
             during
         });
@@ -101,7 +106,7 @@ fn beside(run: Run, house: &House, threads: usize, attack: impl Fn(&Attack, &Key
     if run == Run::Long {
         assert!(during <= (3 * before).max(Duration::from_millis(500)), "{before:?}, then {during:?}");
     }
-    assert!(!house.logged("session ended"), "{:?}", house.log.lock().unwrap());
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
 /// Bytes that never end while the attack lasts.
@@ -120,16 +125,18 @@ impl Read for Endless<'_> {
 
 /// Two clients, each with all the connections that it may have, and on each a text without end.
 fn endless(run: Run) {
-    let house = House::new();
-    beside(run, &house, 64, |attack, key, i| {
+    let harness = ServersHarness::new();
+    beside(run, &harness, 64, |attack, key, i| {
         let name = ["alice", "bob"][i % 2];
-        let mut client = eventually(BUSY, || Client::connect(&house.config, house.identity(name), world()));
+        let mut client =
+            eventually(BUSY, || Client::connect(&harness.config, harness.identity(name), world()));
         let length = Limits::default().text_bytes;
         // ends by the input's error, or by a time limit
         while attack.on() {
             client.encrypt(key, b"", &mut Endless(attack), length, &mut io::sink(), &mut |_| {}).unwrap_err();
             if attack.on() {
-                client = eventually(BUSY, || Client::connect(&house.config, house.identity(name), world()));
+                client =
+                    eventually(BUSY, || Client::connect(&harness.config, harness.identity(name), world()));
             }
         }
     });
@@ -137,11 +144,11 @@ fn endless(run: Run) {
 
 /// Requests that some servers know of and others do not, short and long ones.
 fn partial(run: Run) {
-    let house = House::new();
-    beside(run, &house, 4, |attack, key, i| {
+    let harness = ServersHarness::new();
+    beside(run, &harness, 4, |attack, key, i| {
         let servers: &[usize] = [&[0][..], &[1, 2], &[2], &[0, 1]][i % 4];
         while attack.on() {
-            let mut rogues: Vec<Rogue> = (0..3).map(|_| Rogue::connect(&house, "bob")).collect();
+            let mut rogues: Vec<Rogue> = (0..3).map(|_| Rogue::connect(&harness, "bob")).collect();
             for (at, rogue) in rogues.iter_mut().enumerate() {
                 let asked = match at {
                     0 => item(key, 1 << 20),
@@ -169,17 +176,17 @@ fn partial(run: Run) {
     });
     // before its time was over
     assert!(
-        house.logged("client bob: ") && house.logged("has not sent party"),
+        harness.logged("client bob: ") && harness.logged("has not sent party"),
         "{:?}",
-        house.log.lock().unwrap()
+        harness.log.lock().unwrap()
     );
 }
 
 /// Two different requests under one number, again and again.
 fn different(run: Run) {
-    let house = House::patient(|_| {});
-    beside(run, &house, 3, |attack, key, _| {
-        let mut rogue = Rogue::connect(&house, "bob");
+    let harness = ServersHarness::patient(|_| {});
+    beside(run, &harness, 3, |attack, key, _| {
+        let mut rogue = Rogue::connect(&harness, "bob");
         for number in 1.. {
             if !attack.on() {
                 break;
@@ -192,16 +199,16 @@ fn different(run: Run) {
             attack.did();
         }
     });
-    assert!(house.logged("client bob: "), "{:?}", house.log.lock().unwrap());
+    assert!(harness.logged("client bob: "), "{:?}", harness.log.lock().unwrap());
 }
 
 /// A client that sends all that it may, and reads nothing.
 fn deaf(run: Run) {
-    let house = House::new();
+    let harness = ServersHarness::new();
     let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
-    beside(run, &house, 4, |attack, key, _| {
+    beside(run, &harness, 4, |attack, key, _| {
         while attack.on() {
-            let mut rogue = Rogue::connect(&house, "bob");
+            let mut rogue = Rogue::connect(&harness, "bob");
             (0..3).for_each(|i| rogue.say(i, &ToServer::Request { number: 1, item: item(key, 1 << 30) }));
             for index in 0.. {
                 let sent = (0..3).all(|i| {
@@ -221,10 +228,10 @@ fn deaf(run: Run) {
 /// A client that reads no answers at all is disconnected, and named.
 #[test]
 fn a_client_that_reads_nothing_is_named() {
-    let house = House::new();
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &["bob"]);
-    let mut rogue = Rogue::connect(&house, "bob");
+    let harness = ServersHarness::new();
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &["bob"]);
+    let mut rogue = Rogue::connect(&harness, "bob");
     // each is refused at once, with a sentence of some hundred bytes
     let (way, aad) = (SboxChoice::USUAL, Blob(vec![]));
     let too_long = Item::Encrypt { key: key.clone(), aad, length: 1 << 60, way };
@@ -236,7 +243,7 @@ fn a_client_that_reads_nothing_is_named() {
         }
         assert!(begun.elapsed() < 8 * BUSY, "the server takes requests for ever");
     }
-    eventually(4 * BUSY, || match house.logged("client bob has read no answers of party 1 for 3.0 s") {
+    eventually(4 * BUSY, || match harness.logged("client bob has read no answers of party 1 for 3.0 s") {
         true => Ok(()),
         false => Err("it is not named"),
     });
@@ -246,16 +253,16 @@ fn a_client_that_reads_nothing_is_named() {
 /// The first server never serves carol when it leads.
 fn passed_over(run: Run) {
     let first = PartyId::new(1).unwrap();
-    let house = House::patient(|options| options.passes_over = Some((first, "carol")));
-    beside(run, &house, 2, |attack, key, i| {
-        let mut client = house.connect(["alice", "bob"][i]);
+    let harness = ServersHarness::patient(|options| options.passes_over = Some((first, "carol")));
+    beside(run, &harness, 2, |attack, key, i| {
+        let mut client = harness.connect(["alice", "bob"][i]);
         while attack.on() {
             encrypt(&mut client, key, b"", b"theirs").unwrap();
             attack.did();
         }
     });
     if run == Run::Long {
-        assert!(house.logged("party 1 has passed over client carol"), "{:?}", house.log.lock().unwrap());
+        assert!(harness.logged("party 1 has passed over client carol"), "{:?}", harness.log.lock().unwrap());
     }
 }
 
@@ -287,16 +294,16 @@ attacks! {
 /// Refused handshakes are counted in the log once in a while, by what was wrong with them.
 #[test]
 fn refused_handshakes_are_told_once_in_a_while() {
-    let house = House::patient(|options| options.minute = Some(Duration::from_millis(300)));
+    let harness = ServersHarness::patient(|options| options.minute = Some(Duration::from_millis(300)));
     // what came before the three found together is told before
-    house.connect("alice").key_list().unwrap();
+    harness.connect("alice").key_list().unwrap();
     std::thread::sleep(Duration::from_millis(700));
-    let config = &house.config;
+    let config = &harness.config;
     for party in PartyId::all(3) {
-        let stranger = &house.stranger;
+        let stranger = &harness.stranger;
         assert!(divisi_net::Connection::dial(config, party, stranger, &world(), TIMEOUT).is_err());
     }
-    let told = |part: &str| house.log.lock().unwrap().iter().filter(|line| line.contains(part)).count();
+    let told = |part: &str| harness.log.lock().unwrap().iter().filter(|line| line.contains(part)).count();
     let of_strangers = "handshakes refused in the last minute: 0 gave way to newer ones, 0 were too slow, 1 \
                         showed an unknown identity";
     eventually(BUSY, || match told(of_strangers) {

@@ -1,6 +1,6 @@
 //! A client that sends what it likes.
 
-use super::house::{House, TIMEOUT, world};
+use super::harness::{ServersHarness, TIMEOUT, world};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_net::{Connection, PartyId};
@@ -11,8 +11,8 @@ pub(super) struct Rogue {
 }
 
 impl Rogue {
-    pub fn connect(house: &House, name: &str) -> Rogue {
-        let mut rogue = Rogue::dial(house, name);
+    pub fn connect(harness: &ServersHarness, name: &str) -> Rogue {
+        let mut rogue = Rogue::dial(harness, name);
         let mut challenges = [[0; 32]; 3];
         for (i, slot) in challenges.iter_mut().enumerate() {
             let Some(ToClient::Welcome { challenge, .. }) = rogue.receive(i) else { panic!("no welcome") };
@@ -26,9 +26,10 @@ impl Rogue {
         rogue
     }
 
-    pub fn dial(house: &House, name: &str) -> Rogue {
-        let dial =
-            |party| Connection::dial(&house.config, party, house.identity(name), &world(), TIMEOUT).unwrap();
+    pub fn dial(harness: &ServersHarness, name: &str) -> Rogue {
+        let dial = |party| {
+            Connection::dial(&harness.config, party, harness.identity(name), &world(), TIMEOUT).unwrap()
+        };
         Rogue { connections: PartyId::all(3).map(dial).collect() }
     }
 

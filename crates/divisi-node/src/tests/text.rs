@@ -1,6 +1,6 @@
 //! What is encrypted comes back, and any AES-GCM library opens it.
 
-use super::house::{House, decrypt, encrypt, eventually, text};
+use super::harness::{ServersHarness, decrypt, encrypt, eventually, text};
 use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD, Purpose};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::aes::Aes192;
@@ -25,9 +25,9 @@ fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
 
 #[test]
 fn any_length_comes_back_and_an_ordinary_library_opens_it() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", true, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", true, &[]);
     let plain = alice.key_export(&key).unwrap();
     assert_eq!(plain.len(), 16);
     for len in [0, 1, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1, 200_000] {
@@ -39,7 +39,7 @@ fn any_length_comes_back_and_an_ordinary_library_opens_it() {
         assert!(error.is_none(), "{error:?}");
         assert_eq!(back, text, "{len}");
     }
-    assert!(house.logged("client alice: encrypt key k, 200000 bytes: done"));
+    assert!(harness.logged("client alice: encrypt key k, 200000 bytes: done"));
 }
 
 /// The types of keys that encrypt.
@@ -51,8 +51,8 @@ fn ciphers() -> impl Iterator<Item = &'static KeyType> {
 /// one that was ready.
 #[test]
 fn every_protocol_reads_what_another_wrote() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for (kind, len) in ciphers().zip([CHUNK + 1, 0, 1000]) {
         let bytes = text(kind.bytes());
         let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
@@ -69,13 +69,13 @@ fn every_protocol_reads_what_another_wrote() {
             assert_eq!(back, text, "{protocol}, {other}");
         }
     }
-    assert!(!house.logged("session ended"));
+    assert!(!harness.logged("session ended"));
 }
 
 #[test]
 fn keys_of_every_size_and_keys_that_a_client_brings() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     for kind in ciphers() {
         let bytes = text(kind.bytes());
         let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
@@ -86,7 +86,7 @@ fn keys_of_every_size_and_keys_that_a_client_brings() {
         let file = encrypt(&mut alice, &new.name, b"a", b"some text").unwrap();
         assert_eq!(open(&bytes, b"a", &file).unwrap(), b"some text");
         // no line of a log has a part of it
-        let log = house.log.lock().unwrap();
+        let log = harness.log.lock().unwrap();
         assert!(!log.is_empty());
         assert!(!log.iter().any(|line| bytes.chunks(4).any(|part| line.contains(&hex::encode(part)))));
     }
@@ -98,9 +98,9 @@ fn keys_of_every_size_and_keys_that_a_client_brings() {
 
 #[test]
 fn what_is_damaged_is_refused_and_nothing_is_answered() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     let file = encrypt(&mut alice, &key, b"aad", &text(CHUNK + 5)).unwrap();
     for at in [0, 11, 12, 12 + CHUNK, 12 + CHUNK + 4, file.len() - 16, file.len() - 1] {
         let mut bad = file.clone();
@@ -128,14 +128,14 @@ fn what_is_damaged_is_refused_and_nothing_is_answered() {
 
 #[test]
 fn an_input_that_ends_early_is_the_callers_fault() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     let error = alice.encrypt(&key, b"", &mut &b"short"[..], 10, &mut Vec::new(), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     // the servers need not wait for the rest
-    encrypt(&mut house.connect("alice"), &key, b"", b"text").unwrap();
-    assert!(house.logged("its client left"));
+    encrypt(&mut harness.connect("alice"), &key, b"", b"text").unwrap();
+    assert!(harness.logged("its client left"));
     let error = encrypt(&mut alice, &key, b"", b"text").unwrap_err();
     assert!(error.message.contains("connect again"), "{error}");
 }
@@ -144,18 +144,18 @@ fn an_input_that_ends_early_is_the_callers_fault() {
 /// will take.
 #[test]
 fn vectors_are_made_while_nobody_asks() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
-    let key = house.key(&mut alice, "k", false, &[]);
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
     for protocol in [Protocol::Lut256, Protocol::Lut16] {
         alice.use_protocol(protocol);
-        house.log.lock().unwrap().clear();
+        harness.log.lock().unwrap().clear();
         let first = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
         eventually(Duration::from_secs(10), || {
             let all = |log: &Vec<String>| {
                 log.iter().filter(|line| line.contains("made ahead are in stock")).count()
             };
-            if all(&house.log.lock().unwrap()) >= 3 { Ok(()) } else { Err("nothing is in stock") }
+            if all(&harness.log.lock().unwrap()) >= 3 { Ok(()) } else { Err("nothing is in stock") }
         });
         let second = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
         for file in [first, second] {

@@ -1,6 +1,6 @@
 //! Servers that do not answer: silent ones, and those that only say that they wait.
 
-use super::house::world;
+use super::harness::world;
 use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use crate::{Client, Error, ErrorKind};

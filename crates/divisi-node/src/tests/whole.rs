@@ -1,6 +1,6 @@
 //! Wrapped keys, SIV and CBC by three servers: what an ordinary library gives, or the standard's example.
 
-use super::house::{House, text};
+use super::harness::{ServersHarness, text};
 use crate::{Client, ErrorKind, KeyName, KeyType, Mode, WHOLE};
 use aws_lc_rs::cipher::{AES_128, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::cipher::{DecryptingKey, EncryptingKey};
@@ -28,8 +28,8 @@ fn decrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], sealed: &
 
 #[test]
 fn wrapped_keys_are_those_of_an_ordinary_library() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let bytes: [u8; 16] = text(16).try_into().unwrap();
     let key = import(&mut alice, "kek", KeyType::Aes128Kw, &bytes);
     let kek = || AesKek::new(&KEK_128, &bytes).unwrap();
@@ -64,8 +64,8 @@ fn wrapped_keys_are_those_of_an_ordinary_library() {
 
 #[test]
 fn cbc_is_that_of_an_ordinary_library() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let bytes = text(16);
     let key = import(&mut alice, "old", KeyType::Aes128Cbc, &bytes);
     // more than a piece, and not a whole number of them
@@ -91,8 +91,8 @@ fn cbc_is_that_of_an_ordinary_library() {
 /// RFC 5297, A.1, and what is damaged.
 #[test]
 fn siv_is_that_of_the_standard_and_repeats() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let hex = |digits: &str| hex::decode(digits).unwrap();
     let bytes = hex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
     let key = import(&mut alice, "names", KeyType::Aes128Siv, &bytes);
@@ -118,8 +118,8 @@ fn siv_is_that_of_the_standard_and_repeats() {
 
 #[test]
 fn a_key_serves_the_algorithms_of_its_type() {
-    let house = House::patient(|_| {});
-    let mut alice = house.connect("alice");
+    let harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
     let types = [
         (KeyType::Aes256, None),
         (KeyType::Aes256Cbc, Some(Mode::Cbc)),

@@ -1,6 +1,6 @@
 //! Many honest clients at once: each is served, or told to try again.
 
-use super::{BUSY, House, alone, block, bounded_memory, eventually, in_own_process, resident};
+use super::{BUSY, ServersHarness, alone, block, bounded_memory, eventually, in_own_process, resident};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -14,18 +14,18 @@ fn two_hundred_and_fifty_six_clients_with_one_connection_each_shut_nobody_out() 
 }
 
 fn many_with_one_connection_each() {
-    let house = House::of(257);
-    let key = house.key();
+    let harness = ServersHarness::of(257);
+    let key = harness.key();
     let memory = resident();
     let name = |i: usize| format!("c{i}");
-    let mut held: Vec<_> = (0..256).map(|i| eventually(|| house.connect(&name(i)))).collect();
+    let mut held: Vec<_> = (0..256).map(|i| eventually(|| harness.connect(&name(i)))).collect();
     // they stay for as long as they like
     held.iter_mut().take(200).for_each(|client| assert!(client.key_list().unwrap().is_empty()));
     for _ in 0..3 {
-        eventually(|| block(&mut house.connect("alice")?, &key));
+        eventually(|| block(&mut harness.connect("alice")?, &key));
     }
-    let mut alice = eventually(|| house.connect("alice"));
-    let mut late = eventually(|| house.connect(&name(256)));
+    let mut alice = eventually(|| harness.connect("alice"));
+    let mut late = eventually(|| harness.connect(&name(256)));
     assert!(late.key_list().unwrap().is_empty());
     bounded_memory(memory, "a connection of each of 256 clients");
     // a connection that has to leave may answer once more: ask until one says that it left
@@ -39,7 +39,7 @@ fn many_with_one_connection_each() {
     assert!(!gone.is_empty() && gone.len() <= 12, "{gone:?}");
     assert!(gone.iter().all(|(i, error)| *i >= 200 && error.retry), "{gone:?}");
     for (i, _) in &gone {
-        eventually(|| house.connect(&name(*i))?.key_list());
+        eventually(|| harness.connect(&name(*i))?.key_list());
     }
     // others had a turn since, and the place of whoever asks is not the first to go
     block(&mut alice, &key).unwrap();
@@ -49,7 +49,7 @@ fn many_with_one_connection_each() {
 /// served or told to try again, and none finds a connection closed.
 fn burst(clients: usize, load: usize) {
     let _alone = alone();
-    let house = House::of(clients);
+    let harness = ServersHarness::of(clients);
     let memory = resident();
     let (over, served, busy) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let start = Barrier::new(clients);
@@ -63,10 +63,10 @@ fn burst(clients: usize, load: usize) {
         }
         let all: Vec<_> = (0..clients)
             .map(|i| {
-                let (house, start, served, busy) = (&house, &start, &served, &busy);
+                let (harness, start, served, busy) = (&harness, &start, &served, &busy);
                 s.spawn(move || {
                     start.wait();
-                    match house.connect(&format!("c{i}")).and_then(|mut client| client.key_list()) {
+                    match harness.connect(&format!("c{i}")).and_then(|mut client| client.key_list()) {
                         Ok(_) => served.fetch_add(1, Ordering::SeqCst),
                         Err(error) => {
                             assert!(error.retry && error.message.contains("busy"), "{error}");

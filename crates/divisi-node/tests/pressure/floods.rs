@@ -1,6 +1,8 @@
 //! Handshakes that are begun and never ended, with the words with which real clients begin.
 
-use super::{House, alone, block, bounded, bounded_memory, eventually, in_own_process, resident, world};
+use super::{
+    ServersHarness, alone, block, bounded, bounded_memory, eventually, in_own_process, resident, world,
+};
 use divisi_net::{Config, Machine};
 use divisi_node::Client;
 use std::collections::VecDeque;
@@ -43,12 +45,12 @@ fn dial_from(nth: usize, to: SocketAddr) -> std::io::Result<TcpStream> {
 /// server is stopped and comes back meanwhile.
 fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
     let _alone = alone();
-    let mut house = House::new();
-    let key = house.key();
-    let calm = (house.blocks(&key, n), house.comes(&key, n));
+    let mut harness = ServersHarness::new();
+    let key = harness.key();
+    let calm = (harness.blocks(&key, n), harness.comes(&key, n));
     let memory = resident();
     let (over, hello) = (AtomicBool::new(false), hello());
-    let targets: Vec<SocketAddr> = servers.iter().map(|i| house.address(*i)).collect();
+    let targets: Vec<SocketAddr> = servers.iter().map(|i| harness.address(*i)).collect();
     std::thread::scope(|s| {
         for to in targets {
             let (over, hello) = (&over, &hello);
@@ -76,19 +78,19 @@ fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
         }
         // as many as there may be half open
         std::thread::sleep(Duration::from_millis(if n > 100 { 3000 } else { 800 }));
-        let comes = house.comes(&key, n);
-        let blocks = house.blocks(&key, n);
-        house.stop(1);
-        house.start(1, None);
+        let comes = harness.comes(&key, n);
+        let blocks = harness.blocks(&key, n);
+        harness.stop(1);
+        harness.start(1, None);
         let begun = Instant::now();
-        eventually(|| block(&mut house.connect("alice")?, &key));
+        eventually(|| block(&mut harness.connect("alice")?, &key));
         println!("served again {:?} after a restart", begun.elapsed());
-        let after = house.comes(&key, n);
+        let after = harness.comes(&key, n);
         over.store(true, Ordering::SeqCst);
         bounded_memory(memory, "handshakes without end");
         if n > 100 {
             // a minute is over: the log says how many there were, and what was wrong with them
-            eventually(|| match house.logged("handshakes refused in the last minute: ") {
+            eventually(|| match harness.logged("handshakes refused in the last minute: ") {
                 true => Ok(()),
                 false => Err("nothing is logged"),
             });

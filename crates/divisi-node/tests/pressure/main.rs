@@ -51,7 +51,7 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
-struct House {
+struct ServersHarness {
     config: Config,
     parties: Vec<Arc<Identity>>,
     clients: HashMap<String, Identity>,
@@ -64,13 +64,13 @@ fn world() -> Arc<dyn World> {
     Arc::new(Machine)
 }
 
-impl House {
-    fn new() -> House {
-        House::of(MANY)
+impl ServersHarness {
+    fn new() -> ServersHarness {
+        ServersHarness::of(MANY)
     }
 
     /// With this many clients beside alice.
-    fn of(many: usize) -> House {
+    fn of(many: usize) -> ServersHarness {
         let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
         let most = rustix::process::Rlimit { current: limit.maximum, ..limit };
         rustix::process::setrlimit(rustix::process::Resource::Nofile, most).unwrap();
@@ -79,7 +79,7 @@ impl House {
         let mut names = vec!["alice".to_owned()];
         names.extend((0..many).map(|i| format!("c{i}")));
         let made = Config::create(3, &hosts, &names, &Machine).unwrap();
-        let mut house = House {
+        let mut harness = ServersHarness {
             config: made.config,
             parties: made.parties.into_iter().map(Arc::new).collect(),
             clients: names.into_iter().zip(made.clients).collect(),
@@ -87,8 +87,8 @@ impl House {
             running: vec![None, None, None],
             log: Arc::default(),
         };
-        listeners.into_iter().enumerate().for_each(|(i, listener)| house.start(i, Some(listener)));
-        house
+        listeners.into_iter().enumerate().for_each(|(i, listener)| harness.start(i, Some(listener)));
+        harness
     }
 
     fn start(&mut self, i: usize, listener: Option<TcpListener>) {
@@ -159,7 +159,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for ServersHarness {
     fn drop(&mut self) {
         self.running.iter().flatten().for_each(|running| running.stop.store(true, Ordering::SeqCst));
         (0..3).for_each(|i| self.stop(i));
@@ -206,15 +206,15 @@ fn bounded(calm: Duration, attacked: Duration, what: &str) {
 /// Connections of strangers that say nothing, at each server.
 fn idle(connections: usize, n: usize) {
     let _alone = alone();
-    let house = House::new();
-    let key = house.key();
-    let calm = (house.blocks(&key, n), house.comes(&key, n));
+    let harness = ServersHarness::new();
+    let key = harness.key();
+    let calm = (harness.blocks(&key, n), harness.comes(&key, n));
     let memory = resident();
-    let dial = |i: usize| TcpStream::connect(house.address(i % 3)).ok();
+    let dial = |i: usize| TcpStream::connect(harness.address(i % 3)).ok();
     let held: Vec<TcpStream> = (0..3 * connections).filter_map(dial).collect();
     assert_eq!(held.len(), 3 * connections);
-    let comes = house.comes(&key, n);
-    let blocks = house.blocks(&key, n);
+    let comes = harness.comes(&key, n);
+    let blocks = harness.blocks(&key, n);
     bounded_memory(memory, "idle connections");
     if n > 100 {
         bounded(calm.0, blocks, "idle connections");
@@ -236,21 +236,21 @@ fn idle_connections_of_strangers_delay_nobody() {
 /// Known clients that hold every connection there is.
 fn known(n: usize) {
     let _alone = alone();
-    let house = House::new();
-    let key = house.key();
-    let calm = house.blocks(&key, n);
+    let harness = ServersHarness::new();
+    let key = harness.key();
+    let calm = harness.blocks(&key, n);
     let memory = resident();
     let mut held = Vec::new();
     for i in 0..MANY {
-        held.extend((0..32).map(|_| eventually(|| house.connect(&format!("c{i}")))));
-        assert!(house.connect(&format!("c{i}")).err().unwrap().retry);
+        held.extend((0..32).map(|_| eventually(|| harness.connect(&format!("c{i}")))));
+        assert!(harness.connect(&format!("c{i}")).err().unwrap().retry);
         let expected = format!("client c{i} was turned away: too many connections are open");
-        assert!(house.logged(&expected), "{expected}");
+        assert!(harness.logged(&expected), "{expected}");
     }
     assert_eq!(held.len(), 256);
     // who has none gets one, and keeps it
-    let attacked = house.blocks(&key, n);
-    house.comes(&key, 3);
+    let attacked = harness.blocks(&key, n);
+    harness.comes(&key, 3);
     if n > 100 {
         bounded(calm, attacked, "256 connections of known clients");
     }
@@ -274,14 +274,14 @@ fn clients_that_hold_every_connection_delay_nobody() {
 /// One client makes keys without end: another's texts and lists go through meanwhile and afterwards.
 fn keys(made: usize, n: usize) {
     let _alone = alone();
-    let house = House::new();
-    let key = house.key();
-    let calm = house.blocks(&key, n);
+    let harness = ServersHarness::new();
+    let key = harness.key();
+    let calm = harness.blocks(&key, n);
     let memory = resident();
     let over = AtomicBool::new(false);
     std::thread::scope(|s| {
         s.spawn(|| {
-            let mut greedy = house.connect("c0").unwrap();
+            let mut greedy = harness.connect("c0").unwrap();
             for i in 0..made {
                 let new = greedy.new_key(format!("x{i:06}").parse().unwrap(), KeyType::Aes128, false, vec![]);
                 greedy.key_new(&new).unwrap();
@@ -290,7 +290,7 @@ fn keys(made: usize, n: usize) {
         });
         let mut during = Vec::new();
         while !over.load(Ordering::SeqCst) {
-            during.push(house.blocks(&key, n));
+            during.push(harness.blocks(&key, n));
         }
         if n > 100 {
             bounded(calm, p99(during), "a client that makes keys");
@@ -300,7 +300,7 @@ fn keys(made: usize, n: usize) {
     over.store(false, Ordering::SeqCst);
     std::thread::scope(|s| {
         s.spawn(|| {
-            let mut greedy = house.connect("c0").unwrap();
+            let mut greedy = harness.connect("c0").unwrap();
             assert_eq!(greedy.key_list().unwrap().len(), made);
             for i in 0..made.min(1000) {
                 block(&mut greedy, &format!("x{i:06}").parse().unwrap()).unwrap();
@@ -309,13 +309,13 @@ fn keys(made: usize, n: usize) {
         });
         let mut during = Vec::new();
         while !over.load(Ordering::SeqCst) {
-            during.push(house.blocks(&key, n));
+            during.push(harness.blocks(&key, n));
         }
         if n > 100 {
             bounded(calm, p99(during), "a client that lists and uses its many keys");
         }
     });
-    let listed = timed(|| assert_eq!(house.connect("alice").unwrap().key_list().unwrap().len(), 1));
+    let listed = timed(|| assert_eq!(harness.connect("alice").unwrap().key_list().unwrap().len(), 1));
     bounded_memory(memory, "many keys");
     println!("beside {made} keys of another, one's own are listed in {listed:?}");
 }

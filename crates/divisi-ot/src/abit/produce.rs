@@ -2,7 +2,7 @@
 
 use super::AuthBits;
 use super::consistency::Proof;
-use crate::Kept;
+use crate::WipedVec;
 use crate::checks;
 use crate::delta::Deltas;
 use crate::links::Links;
@@ -251,7 +251,7 @@ impl Produced {
                 // the mutant makes pads from the columns of MACs
                 let copy = || macs.as_ref().map(Part::copy);
                 let pads = if apart_from_macs { pads.map(Part::of) } else { copy() };
-                both.0.push(macs.map_or_else(Kept::default, VoleRows::into_words));
+                both.0.push(macs.map_or_else(WipedVec::default, VoleRows::into_words));
                 both.1.push(pads);
             }
             both

@@ -11,7 +11,7 @@ use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, MACS};
 use crate::vole::{ByGroup, Either, PairRows, Proven};
-use crate::{Kept, wipe};
+use crate::{WipedVec, wipe};
 use divisi_core::Session;
 use divisi_field::kernel::vectorize;
 use divisi_field::transpose;
@@ -26,7 +26,7 @@ pub struct MacShares {
     len: usize,
     bits: Vec<u64>,
     columns: usize,
-    words: Kept<u128>,
+    words: WipedVec<u128>,
 }
 
 impl Produced<Either> {
@@ -61,7 +61,7 @@ impl MacShares {
         let all = rows.macs.iter_mut().chain(&mut rows.keys);
         let mut all = all.filter_map(|groups| groups[MACS].take().map(Proven::into_words));
         let mut words = all.next().unwrap_or_default();
-        let others: Vec<Kept<u128>> = all.collect();
+        let others: Vec<WipedVec<u128>> = all.collect();
         // each bit of Delta, spread over a whole word
         let delta: Zeroizing<Vec<u64>> =
             Zeroizing::new((0..columns).map(|c| (delta >> c & 1).wrapping_neg() as u64).collect());
@@ -87,7 +87,7 @@ impl MacShares {
     /// Made from rows that a dealer made.
     #[cfg(feature = "testing")]
     pub(crate) fn dealt(bits: &crate::AuthBits, delta: u128, columns: usize) -> MacShares {
-        let mut words = Kept::zeros(bits.len().div_ceil(TILE) * columns);
+        let mut words = WipedVec::zeros(bits.len().div_ceil(TILE) * columns);
         let peers = || divisi_core::PartyId::all(bits.parties()).filter(|peer| *peer != bits.me());
         for p in 0..bits.len() {
             let own = u128::from(bits.bit(p)).wrapping_neg() & delta;

@@ -4,7 +4,7 @@
 //! On messages of the real protocols these searches find nothing. On those of K14's mutant, which makes pads
 //! from the columns under Delta_i, each of them finds Delta_i.
 
-use crate::hash::{self, Place, Tweak, TweakableHash};
+use crate::hash::{self, CallSeries, Tweak, TweakableHash};
 use crate::record::Call;
 use crate::softspoken::layout::Layout;
 use crate::softspoken::tree::Permutations;
@@ -19,7 +19,7 @@ pub fn first_rows(calls: &[Call], session: &Session, peer: PartyId) -> Vec<u128>
     calls.iter().filter(|call| call.key >> 64 == place).map(|call| call.input).collect()
 }
 
-fn hashed(session: &Session, place: Place, row: u128, unit: u64) -> u128 {
+fn hashed(session: &Session, place: CallSeries, row: u128, unit: u64) -> u128 {
     let mut word = [row];
     TweakableHash::new(session).calls(session, place, 1).hash(&mut word, |_| Tweak { unit, row: 0 });
     word[0]
@@ -32,7 +32,7 @@ fn hashed(session: &Session, place: Place, row: u128, unit: u64) -> u128 {
 pub fn fit_trees(session: &Session, peer: PartyId, f: u32, trees: &[u8], rows: &[u128]) -> Vec<u128> {
     let layout = Layout::field(1, f);
     let permutations = Permutations::new(session, peer, session.me());
-    let place = Place::new(hash::BASE, peer, session.me());
+    let place = CallSeries::new(hash::BASE, peer, session.me());
     let word = |at: usize| u128::from_le_bytes(*trees[at..].first_chunk().unwrap_or(&[0; 16]));
     let fits = |guess: u128, c: usize| {
         let said = [word(32 * c), word(32 * c + 16)];
@@ -59,7 +59,7 @@ pub fn fit_payloads(
     rows: &[u128],
     first: u64,
 ) -> Vec<u128> {
-    let place = Place::new(hash::CHECKED, peer, session.me());
+    let place = CallSeries::new(hash::CHECKED, peer, session.me());
     let low = u128::MAX >> (128 - width);
     let told = |row: usize| {
         (0..width).fold(0, |word, bit| {
@@ -92,7 +92,8 @@ pub fn stands_in(
         .map(u128::from_le_bytes)
         .collect();
     let steps = [hash::BASE, hash::CHECKED, hash::SEMI_HONEST];
-    let places: Vec<Place> = steps.iter().map(|step| Place::new(*step, peer, session.me())).collect();
+    let places: Vec<CallSeries> =
+        steps.iter().map(|step| CallSeries::new(*step, peer, session.me())).collect();
     let stands = |guess: u128| {
         rows.iter().any(|(unit, row)| {
             places.iter().any(|place| windows.contains(&hashed(session, *place, row ^ guess, *unit)))

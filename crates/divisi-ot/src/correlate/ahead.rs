@@ -10,7 +10,7 @@ use super::{PAYLOAD, Payload, Round, Work, add_own, messages};
 use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
-use crate::{Kept, wipe};
+use crate::{WipedVec, wipe};
 use divisi_core::{Abort, PartyId, Session};
 
 /// Products under way: our payloads are sent, the peers' are not received. Wiped when dropped.
@@ -22,7 +22,7 @@ pub struct ProductsAhead<S: Trust, P: Payload> {
     round: Round<S>,
     class: u8,
     payload: P,
-    out: Kept<P::Word>,
+    out: WipedVec<P::Word>,
 }
 
 impl Setup {
@@ -46,7 +46,8 @@ impl Setup {
         let made = wipe::stack(|| {
             session.exchange(|session| {
                 let hash = TweakableHash::new(session);
-                let mut work = Work::new(session, &hash, &round, class, &payload, Kept::zeros(values.len()));
+                let mut work =
+                    Work::new(session, &hash, &round, class, &payload, WipedVec::zeros(values.len()));
                 for rows in messages(&payload, round.len) {
                     work.send(self, session, &rows, values)?;
                 }
@@ -75,7 +76,7 @@ impl Setup {
         &mut self,
         session: &mut Session,
         ahead: ProductsAhead<S, P>,
-    ) -> Result<Kept<P::Word>, Abort> {
+    ) -> Result<WipedVec<P::Word>, Abort> {
         let ProductsAhead { session: of, number, round, class, payload, out } = ahead;
         if self.session != *session.id().as_bytes() || of != self.session {
             return Err(session.misuse(PAYLOAD, "products of another session"));

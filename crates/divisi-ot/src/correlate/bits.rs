@@ -5,7 +5,7 @@
 //! no word of 128 bits for each row.
 
 use super::{AHEAD, BATCH, Direction, MESSAGE, PAYLOAD, Round};
-use crate::Kept;
+use crate::WipedVec;
 use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
@@ -41,7 +41,7 @@ impl Setup {
         session: &mut Session,
         pads: &mut Pads<S>,
         values: &[u64],
-    ) -> Result<Kept<u64>, Abort> {
+    ) -> Result<WipedVec<u64>, Abort> {
         self.admit(session, pads)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (pads.len() + 63) % 64));
         if values.len() != pads.len().div_ceil(64) || last != 0 {
@@ -59,7 +59,7 @@ impl Setup {
         session: &mut Session,
         round: &Round<S>,
         values: &[u64],
-    ) -> Result<Kept<u64>, Abort> {
+    ) -> Result<WipedVec<u64>, Abort> {
         let me = session.me();
         let hash = TweakableHash::new(session);
         let messages: Vec<Range<usize>> =
@@ -72,7 +72,7 @@ impl Setup {
         let mut receiving: Vec<_> =
             round.own.iter().map(|(peer, part)| direction(session, part, [*peer, me])).collect();
         // our own bits times our own payloads
-        let mut out: Kept<u64> = values.iter().zip(round.bits.iter()).map(|(y, x)| x & y).collect();
+        let mut out: WipedVec<u64> = values.iter().zip(round.bits.iter()).map(|(y, x)| x & y).collect();
         let mut body = Vec::new();
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
@@ -109,7 +109,7 @@ pub(super) fn holder_step(
     out: &mut [u64],
     body: &mut Vec<u8>,
 ) {
-    let mut pads = [Kept::<u128>::zeros(BATCH), Kept::<u128>::zeros(BATCH)];
+    let mut pads = [WipedVec::<u128>::zeros(BATCH), WipedVec::<u128>::zeros(BATCH)];
     let from = body.len();
     body.reserve(rows.len().div_ceil(8) + 8);
     let words = values.chunks(BATCH / 64).zip(out.chunks_mut(BATCH / 64));
@@ -129,7 +129,7 @@ pub(super) fn holder_step(
 
 /// The first part of step 2, which needs no message: H(M).
 pub(super) fn mask(direction: &mut Direction<'_>, rows: &[u128], out: &mut [u64]) {
-    let mut pads = Kept::<u128>::zeros(BATCH);
+    let mut pads = WipedVec::<u128>::zeros(BATCH);
     for (here, out) in rows.chunks(BATCH).zip(out.chunks_mut(BATCH / 64)) {
         let pads = &mut pads[..here.len()];
         direction.hashes(here, 0, pads);

@@ -1,6 +1,6 @@
 //! The rows of an element's bits, put together to a row of the element.
 
-use crate::Kept;
+use crate::WipedVec;
 
 /// For every f words: the sum of X^m times word m in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`). It turns the
 /// rows of an element's bits into the element's MAC, key, or product.
@@ -8,7 +8,7 @@ use crate::Kept;
 /// # Panics
 /// If f is not between 1 and 127, or the number of words is not a multiple of f.
 #[must_use]
-pub fn gadget(words: &[u128], f: u32, modulus: u128) -> Kept<u128> {
+pub fn gadget(words: &[u128], f: u32, modulus: u128) -> WipedVec<u128> {
     assert!((1..128).contains(&f) && words.len().is_multiple_of(f as usize), "whole elements");
     let low = (1 << f) - 1;
     let step = |sum: u128, word: &u128| {

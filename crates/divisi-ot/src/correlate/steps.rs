@@ -7,7 +7,7 @@
 use super::payload::Payload;
 use super::wire::{PayloadWord, Reader, Writer};
 use super::{BATCH, Direction};
-use crate::Kept;
+use crate::WipedVec;
 use crate::pads::Part;
 use divisi_field::kernel::vectorize;
 use std::ops::Range;
@@ -18,13 +18,13 @@ const PIECE: usize = 1024;
 /// Memory for the steps of a call. Wiped when dropped.
 pub(super) struct Scratch<W: PayloadWord> {
     /// Blocks of the hashes of a batch of rows.
-    blocks: [Kept<u128>; 2],
+    blocks: [WipedVec<u128>; 2],
     /// How many rows a piece has.
     rows: usize,
     /// Words of a piece: pads, and what is sent.
-    words: [Kept<W>; 3],
+    words: [WipedVec<W>; 3],
     /// A word of ones for each row of a batch whose bit is one, else zero.
-    masks: Kept<u64>,
+    masks: WipedVec<u64>,
 }
 
 impl<W: PayloadWord> Scratch<W> {
@@ -32,10 +32,10 @@ impl<W: PayloadWord> Scratch<W> {
         let (words, blocks) = (payload.words(), payload.blocks());
         let rows = (PIECE / words).clamp(1, BATCH);
         Scratch {
-            blocks: std::array::from_fn(|_| Kept::zeros(BATCH * blocks)),
+            blocks: std::array::from_fn(|_| WipedVec::zeros(BATCH * blocks)),
             rows,
-            words: std::array::from_fn(|_| Kept::zeros(rows * words)),
-            masks: Kept::zeros(BATCH),
+            words: std::array::from_fn(|_| WipedVec::zeros(rows * words)),
+            masks: WipedVec::zeros(BATCH),
         }
     }
 }
@@ -199,7 +199,7 @@ pub(super) fn excess_of<P: Payload>(payload: &P, values: &[P::Word]) -> u64 {
 /// Adds our own bits times our own payloads.
 pub(super) fn add_own<P: Payload>(payload: &P, bits: &[u64], values: &[P::Word], out: &mut [P::Word]) {
     let words = payload.words();
-    let mut masks = Kept::<u64>::zeros(BATCH);
+    let mut masks = WipedVec::<u64>::zeros(BATCH);
     let batches = values.chunks(BATCH * words).zip(out.chunks_mut(BATCH * words));
     for (first, (values, out)) in (0..).step_by(BATCH).zip(batches) {
         let masks = &mut masks[..values.len() / words];

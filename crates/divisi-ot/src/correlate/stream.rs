@@ -9,7 +9,7 @@
 
 use super::bits::{CLASS, add_corrections, below, holder_step, mask};
 use super::{Direction, PAYLOAD};
-use crate::Kept;
+use crate::WipedVec;
 use crate::abit::produce::{Bits, packed};
 use crate::checks;
 use crate::hash::TweakableHash;
@@ -43,7 +43,7 @@ impl Setup {
         session: &mut Session,
         count: usize,
         values: &[u64],
-    ) -> Result<[Kept<u64>; 2], Abort> {
+    ) -> Result<[WipedVec<u64>; 2], Abort> {
         self.enter(session, Bits::Random(count), false)?;
         self.admit_in_order(session)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (count + 63) % 64));
@@ -66,7 +66,7 @@ impl Setup {
                 // a dealer has no trees, and so nothing to put back
                 self.source = source;
                 let mut pads = self.semi_honest_rows(session, Bits::Random(count), Links::All)?;
-                let bits = Kept::from(pads.bits());
+                let bits = WipedVec::from(pads.bits());
                 Ok([bits, self.correlate_bits(session, &mut pads, values)?])
             }
         }
@@ -78,18 +78,18 @@ impl Setup {
         ends: &mut Ends,
         count: usize,
         values: &[u64],
-    ) -> Result<[Kept<u64>; 2], Abort> {
+    ) -> Result<[WipedVec<u64>; 2], Abort> {
         session.observe(checks::G14); // [G14]
         let (me, peers, hash) = (session.me(), session.peers(), TweakableHash::new(session));
         let tiles = count.div_ceil(TILE);
         let x = Zeroizing::new(Bits::Random(count).tiles(session, tiles));
-        let mut bits: Kept<u64> = Kept::from(packed(&x).as_slice());
+        let mut bits: WipedVec<u64> = WipedVec::from(packed(&x).as_slice());
         bits.cut(count.div_ceil(64));
         if let Some(word) = bits.last_mut() {
             *word &= below(1 + (count + 63) % 64);
         }
         // our own bits times our own payloads
-        let mut out: Kept<u64> = values.iter().zip(bits.iter()).map(|(y, x)| x & y).collect();
+        let mut out: WipedVec<u64> = values.iter().zip(bits.iter()).map(|(y, x)| x & y).collect();
         let chunks: Vec<Range<usize>> =
             (0..tiles).step_by(CHUNK).map(|first| first..tiles.min(first + CHUNK)).collect();
         let direction = |session: &Session, holder: PartyId, maker: PartyId| {
@@ -99,7 +99,7 @@ impl Setup {
         let mut receiving: Vec<_> = peers.iter().map(|peer| direction(session, *peer, me)).collect();
         let trees = self.layout.trees(&self.layout.groups(crate::softspoken::layout::Width::Pads)).len();
         let ahead = (AHEAD / peers.len().max(1)).clamp(4, AHEAD);
-        let (mut sums, mut rows) = (Sums::new(), Kept::<u128>::zeros(CHUNK.min(tiles) * TILE));
+        let (mut sums, mut rows) = (Sums::new(), WipedVec::<u128>::zeros(CHUNK.min(tiles) * TILE));
         let (mut corrections, mut body) = (Vec::with_capacity(CHUNK * trees), Vec::new());
         // how many rows a chunk has, and which words of the packed bits they are
         let of = |tiles: &Range<usize>| {

@@ -2,7 +2,7 @@
 //! values: all known hashes of one key go into a table, in which pi(c) + c is looked up for random c.
 
 use super::keyed::{Cipher, Family, Keyed};
-use super::{Place, Tweak, remaining_bits};
+use super::{CallSeries, Tweak, remaining_bits};
 use divisi_core::{PartyId, Prg};
 use std::collections::HashMap;
 
@@ -59,9 +59,9 @@ fn random(prg: &mut Prg, below: usize) -> usize {
     ((u128::from(word[0]) * below as u128) >> 64) as usize
 }
 
-fn place() -> Place {
+fn place() -> CallSeries {
     let [from, to] = [1, 2].map(|number| PartyId::new(number).unwrap());
-    Place::new(super::FIRST_STEP, from, to)
+    CallSeries::new(super::FIRST_STEP, from, to)
 }
 
 /// What an adversary knows of one call: the input of the pair that it has, and the hash of the other input.

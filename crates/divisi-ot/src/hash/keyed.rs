@@ -1,7 +1,7 @@
 //! Calls of the hash under keyed permutations: one permutation for each block of units, changed as the units
 //! continue.
 
-use super::{Place, Tweak};
+use super::{CallSeries, Tweak};
 use crate::cipher::{Permutation, hash_by};
 use crate::wipe;
 
@@ -65,7 +65,7 @@ impl Cipher for Permutation {
 /// Calls at one place, over a family of permutations.
 pub(super) struct Keyed<'a, F: Family> {
     family: &'a F,
-    place: Place,
+    place: CallSeries,
     /// The binary logarithm of the number of units under one key.
     shift: u32,
     /// The current key: the number of its block of units, and its permutation.
@@ -77,7 +77,7 @@ pub(super) struct Keyed<'a, F: Family> {
 impl<'a, F: Family> Keyed<'a, F> {
     /// The hash at one place of a protocol. Its key changes after every `units` units of the tweak; that is a
     /// power of two.
-    pub(super) fn new(family: &'a F, place: Place, units: u64) -> Keyed<'a, F> {
+    pub(super) fn new(family: &'a F, place: CallSeries, units: u64) -> Keyed<'a, F> {
         Keyed { family, place, shift: units.ilog2(), current: None, words: Vec::with_capacity(BATCH) }
     }
 
@@ -208,7 +208,7 @@ impl<'a, F: Family> Keyed<'a, F> {
 fn turned<'c, F: Family>(
     current: &'c mut Option<(u64, F::Cipher)>,
     family: &F,
-    place: Place,
+    place: CallSeries,
     block: u64,
 ) -> &'c F::Cipher {
     if current.as_ref().is_some_and(|(of, _)| *of != block) {

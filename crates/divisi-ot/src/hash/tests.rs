@@ -10,11 +10,11 @@ fn party(number: u8) -> PartyId {
     PartyId::new(number).unwrap()
 }
 
-fn place(step: u8, from: u8, to: u8) -> Place {
-    Place::new(step, party(from), party(to))
+fn place(step: u8, from: u8, to: u8) -> CallSeries {
+    CallSeries::new(step, party(from), party(to))
 }
 
-fn one(session: u8, place: Place, targets: u64, x: u128, tweak: Tweak) -> u128 {
+fn one(session: u8, place: CallSeries, targets: u64, x: u128, tweak: Tweak) -> u128 {
     let mut x = [x];
     Calls::new(&Aes::new(&[session; 32]), place, targets).hash(&mut x, |_| tweak);
     x[0]

@@ -200,7 +200,7 @@ impl Setup {
                     Err(_) => self.deltas.erase(),
                 }
                 let (wide, narrow) = made?;
-                (Given::Made(wide), Given::Made(narrow))
+                (Given::Produced(wide), Given::Produced(narrow))
             }
             #[cfg(feature = "testing")]
             (Source::Dealt(mut dealer), Of::Dealt(wide, narrow)) => {

@@ -25,7 +25,7 @@ use crate::abit::produce::random_bits;
 use crate::base::{Batch, ELEMENT, Receiver, Sender};
 use crate::checks;
 use crate::delta::{Deltas, lowest_bit};
-use crate::hash::{self, Place, Tweak, TweakableHash};
+use crate::hash::{self, CallSeries, Tweak, TweakableHash};
 use crate::links::Links;
 use crate::softspoken::layout::{Key, Layout, Width};
 use crate::softspoken::tree::{self, Permutations};
@@ -219,7 +219,7 @@ fn hashed(
     [sender, receiver]: [PartyId; 2],
 ) -> Zeroizing<Vec<u128>> {
     let mut keys = Zeroizing::new(rows.iter().map(|row| row ^ offset).collect::<Vec<_>>());
-    let mut calls = hash.calls(session, Place::new(hash::BASE, sender, receiver), 1);
+    let mut calls = hash.calls(session, CallSeries::new(hash::BASE, sender, receiver), 1);
     calls.hash(&mut keys, |i| Tweak { unit: i as u64, row: 0 });
     if let (true, Some(first)) = (layout.public, keys.first_mut()) {
         *first = 0;

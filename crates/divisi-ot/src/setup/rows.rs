@@ -26,7 +26,7 @@ pub(crate) enum Source {
 /// What a source makes.
 pub(super) enum Given<R> {
     /// Rows from trees.
-    Made(Produced<R>),
+    Produced(Produced<R>),
     /// The dealer's authenticated bits and pads.
     #[cfg(feature = "testing")]
     Dealt(AuthBits, Pads<Checked>),
@@ -36,7 +36,7 @@ impl Given<VoleRows> {
     /// Authenticated bits and, if the rows have such columns, pads.
     pub(super) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
         match self {
-            Given::Made(made) => made.split(session, layout),
+            Given::Produced(made) => made.split(session, layout),
             #[cfg(feature = "testing")]
             Given::Dealt(bits, pads) => (bits, pads),
         }
@@ -47,7 +47,7 @@ impl Given<Either> {
     /// Our shares of the MACs of the sums of all parties' bits, and pads.
     pub(super) fn split(self, session: &Session, layout: Layout, delta: u128) -> WideShares {
         let (macs, pads) = match self {
-            Given::Made(made) => made.split(session, layout, delta),
+            Given::Produced(made) => made.split(session, layout, delta),
             #[cfg(feature = "testing")]
             Given::Dealt(bits, pads) => (MacShares::dealt(&bits, delta, layout.columns(MACS).len()), pads),
         };
@@ -59,7 +59,7 @@ impl Given<Proven> {
     /// Our shares of the MACs of the sums of all parties' bits.
     pub(super) fn shares(self, delta: u128, columns: usize) -> MacShares {
         match self {
-            Given::Made(made) => MacShares::of(made, delta, columns),
+            Given::Produced(made) => MacShares::of(made, delta, columns),
             #[cfg(feature = "testing")]
             Given::Dealt(bits, _) => MacShares::dealt(&bits, delta, columns),
         }
@@ -248,7 +248,7 @@ impl Setup {
                     Ok(_) => self.source = Source::Trees(ends, proven || macs),
                     Err(_) => self.deltas.erase(),
                 }
-                made.map(Given::Made)
+                made.map(Given::Produced)
             }
             Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
             #[cfg(feature = "testing")]

@@ -11,7 +11,6 @@
 //! Columns, base OTs and bits of a key have the same numbers, with those of the first group first. A [`Key`]
 //! has all bits in this order.
 
-use super::MAX_K;
 use crate::checks;
 use divisi_core::Session;
 use std::ops::Range;
@@ -19,6 +18,8 @@ use std::ops::Range;
 /// The key of all columns: bit c, counted from the lowest bit of the first word, is that of column c.
 pub(crate) type Key = [u128; 2];
 
+/// The largest k.
+pub const MAX_K: u32 = 8;
 /// The largest number of columns of both groups together.
 pub(crate) const MOST: usize = 256;
 /// The number of columns of pads: so many that their key cannot be found by an offline search.

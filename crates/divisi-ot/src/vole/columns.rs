@@ -1,6 +1,6 @@
 //! Tiles of columns, and the rows or columns that they become once they passed the check.
 
-use crate::Kept;
+use crate::WipedVec;
 use crate::checks;
 use crate::softspoken::TILE;
 use divisi_core::Session;
@@ -11,7 +11,7 @@ use divisi_field::{Field, Gf128, transpose};
 /// first `columns` are used.
 #[must_use = "correlations that are not checked must not be used"]
 pub struct Columns {
-    pub(super) words: Kept<u128>,
+    pub(super) words: WipedVec<u128>,
     columns: usize,
     each: usize,
     first: u64,
@@ -36,7 +36,7 @@ pub(crate) trait Outcome: Sized {
 /// Rows of one direction of a pair and one group of columns, a word for each row: M at the maker, K at the
 /// holder. They are checked, or their type says that they are semi-honest. Wiped when dropped.
 pub struct VoleRows {
-    words: Kept<u128>,
+    words: WipedVec<u128>,
     /// The number of the first row among all rows of its trees.
     first: u64,
 }
@@ -49,7 +49,7 @@ impl VoleRows {
     }
 
     /// The words themselves.
-    pub(crate) fn into_words(self) -> Kept<u128> {
+    pub(crate) fn into_words(self) -> WipedVec<u128> {
         self.words
     }
 
@@ -84,13 +84,13 @@ impl Outcome for VoleRows {
 /// Columns that passed the check and stay columns: for callers that add up the columns of all pairs and make
 /// rows of the sum. Wiped when dropped.
 pub(crate) struct Proven {
-    words: Kept<u128>,
+    words: WipedVec<u128>,
     columns: usize,
 }
 
 impl Proven {
     /// The words: tile by tile, the columns of each.
-    pub(crate) fn into_words(self) -> Kept<u128> {
+    pub(crate) fn into_words(self) -> WipedVec<u128> {
         self.words
     }
 }
@@ -116,7 +116,7 @@ impl Outcome for Proven {
 /// as those of [`Proven`]. The number of columns says which it is: pads have as many as a tile has rows, and
 /// MACs fewer. Wiped when dropped.
 pub(crate) struct Either {
-    words: Kept<u128>,
+    words: WipedVec<u128>,
     each: usize,
     first: u64,
 }
@@ -135,7 +135,7 @@ impl Either {
     /// Rows of the columns of MACs, which a mutant hashes.
     pub(crate) fn rows_of_macs(&self) -> VoleRows {
         let tiles = self.words.chunks_exact(self.each);
-        let mut words = Kept::zeros(tiles.len() * TILE);
+        let mut words = WipedVec::zeros(tiles.len() * TILE);
         for (tile, rows) in tiles.zip(words.as_chunks_mut::<TILE>().0) {
             rows[..self.each].copy_from_slice(tile);
             transpose::square(rows);
@@ -169,7 +169,7 @@ impl Columns {
     /// Space for `tiles` tiles with this number of columns, `each` words for a tile; `first` is the number of
     /// their first row.
     pub(super) fn zeros(tiles: usize, columns: usize, each: usize, first: u64) -> Columns {
-        Columns { words: Kept::zeros(tiles * each), columns, each, first }
+        Columns { words: WipedVec::zeros(tiles * each), columns, each, first }
     }
 
     /// How many words a tile has.
@@ -234,8 +234,9 @@ mod tests {
     #[test]
     fn columns_become_rows_tile_by_tile() {
         for each in [TILE, 48] {
-            let columns =
-                || (0..2 * each as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect::<Kept<u128>>();
+            let columns = || {
+                (0..2 * each as u128).map(|i| i * 0x0123_4567_89ab_cdef_0000_0001).collect::<WipedVec<u128>>()
+            };
             for tile in 0..2 {
                 let peeked = Columns { words: columns(), columns: each, each, first: 0 }.peek(tile);
                 for (r, row) in peeked.iter().enumerate() {

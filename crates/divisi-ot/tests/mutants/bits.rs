@@ -1,7 +1,7 @@
 //! Attacks on a batch of authenticated bits.
 
 use super::{config, fits, harness, play};
-use divisi_core::testing::{Way, failed_check, party};
+use divisi_core::testing::{MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_field::Gf128;
 use divisi_ot::adversary::Deviation;
@@ -55,7 +55,7 @@ pub fn bare_sum(without: Option<Check>) -> bool {
     });
     for number in [2, 3] {
         let bits = ends[number - 1].as_ref().unwrap().bits().to_vec();
-        let sums = seen.bodies(Way::In, party(number as u8), CHECK);
+        let sums = seen.bodies(MessageDirection::In, party(number as u8), CHECK);
         let told = u128::from_le_bytes(sums[1][..16].try_into().unwrap());
         x.push((Gf128(u128::from(bits[0]) | u128::from(bits[1]) << 64), Gf128(told)));
     }

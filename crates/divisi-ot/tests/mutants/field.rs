@@ -1,7 +1,7 @@
 //! Attacks on rows over a field, and on products made of them.
 
 use super::harness;
-use divisi_core::testing::{Harness, Way, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check, Session};
 use divisi_ot::adversary::{Deviation, offline};
 use divisi_ot::checks;
@@ -108,8 +108,8 @@ pub fn delta_found_offline(without: Option<Check>) -> bool {
         let peer = party(2);
         let rows = offline::first_rows(&calls, &session, peer);
         assert_eq!(rows.len(), 140);
-        let trees = seen.bodies(Way::In, peer, TREES);
-        let told = seen.bodies(Way::In, peer, PAYLOAD);
+        let trees = seen.bodies(MessageDirection::In, peer, TREES);
+        let told = seen.bodies(MessageDirection::In, peer, PAYLOAD);
         // our MACs under P_2's Delta, the rows behind the two tiles of the set-up and a sacrificed one
         let macs = &made.bits.macs(peer)[..8];
         let first = 3 * 128;
@@ -118,7 +118,7 @@ pub fn delta_found_offline(without: Option<Check>) -> bool {
             offline::fit_payloads(&session, peer, (f, 48), &told[0], macs, first),
         ];
         let all: Vec<Vec<u8>> =
-            seen.read().into_iter().filter(|s| s.way == Way::In).map(|s| s.frame.body).collect();
+            seen.read().into_iter().filter(|s| s.way == MessageDirection::In).map(|s| s.frame.body).collect();
         let numbered: Vec<_> = (first..).zip(macs.iter().copied()).collect();
         assert!(offline::stands_in(&session, peer, f, &all, &numbered).is_empty());
         Ok((0, found.to_vec()))
@@ -145,7 +145,7 @@ pub fn two_payloads(without: Option<Check>) -> bool {
         Ok(())
     });
     assert!(without.is_some() || ends.iter().all(Result::is_err));
-    let told = seen.bodies(Way::In, party(2), PAYLOAD);
+    let told = seen.bodies(MessageDirection::In, party(2), PAYLOAD);
     told.len() == 2
         && told[0]
             .iter()
@@ -168,7 +168,7 @@ pub fn two_bits(without: Option<Check>) -> bool {
         Ok(())
     });
     assert!(without.is_some() || ends.iter().all(Result::is_err));
-    let told = seen.bodies(Way::In, party(2), PAYLOAD);
+    let told = seen.bodies(MessageDirection::In, party(2), PAYLOAD);
     let difference = secrets[0].iter().zip(&secrets[1]).flat_map(|(x, y)| (x ^ y).to_le_bytes());
     told.len() == 2 && told[0].iter().zip(&told[1]).map(|(x, y)| x ^ y).eq(difference)
 }

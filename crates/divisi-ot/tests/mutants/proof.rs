@@ -1,7 +1,7 @@
 //! Attacks on the proof that each party uses one Delta.
 
 use super::{config, harness, play};
-use divisi_core::testing::{Recording, Way, failed_check, party};
+use divisi_core::testing::{MessageDirection, Recording, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_ot::adversary::Deviation;
 use divisi_ot::checks;
@@ -43,10 +43,13 @@ pub fn split_commitment(without: Option<Check>) -> bool {
     let recording = harness.recording(party(1));
     harness.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
     let ends = play(harness, config(4, 1), 10, &Deviation::default());
-    assert!(recording.bodies(Way::Out, party(2), COMMIT) != recording.bodies(Way::Out, party(3), COMMIT));
+    assert!(
+        recording.bodies(MessageDirection::Out, party(2), COMMIT)
+            != recording.bodies(MessageDirection::Out, party(3), COMMIT)
+    );
     assert!(without.is_some() || ends.iter().any(|end| failed_check(end) == Some(checks::W7)));
     ends.iter().all(|end| failed_check(end) != Some(checks::W7))
-        && !recording.bodies(Way::In, party(3), BITS).is_empty()
+        && !recording.bodies(MessageDirection::In, party(3), BITS).is_empty()
 }
 
 /// Whether P_2's messages give both of its sums, and so its Delta.
@@ -54,7 +57,7 @@ pub fn both_sums(without: Option<Check>) -> bool {
     let harness = harness(3, without).patient();
     let seen = harness.recording(party(1));
     let ends = play(harness, config(4, 8), 10, &Deviation::default());
-    let sums = seen.bodies(Way::In, party(2), SUMS);
+    let sums = seen.bodies(MessageDirection::In, party(2), SUMS);
     let delta = ends[1].as_ref().unwrap().0;
     sums.len() > 1 && word(&sums[0], 32) ^ word(&sums[1], 0) == delta
 }
@@ -67,7 +70,7 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
     let seen: Recording = harness.recording(party(1));
     let how = Deviation { flipped_opening: Some(0), ..Deviation::default() };
     let ends = play(harness, config(4, 40), 10, &how);
-    let sums = seen.bodies(Way::In, party(2), SUMS);
+    let sums = seen.bodies(MessageDirection::In, party(2), SUMS);
     let Some(opened) = sums.first() else {
         let named = |end: &Result<_, Abort>| match end {
             Err(Abort::CheckFailed { check: checks::W10, culprit, .. }) => *culprit == Some(party(1)),
@@ -78,8 +81,8 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
     };
     // the first MAC under P_2's Delta: P_1's own stands first among its MACs, P_3's second among those of P_1
     // and P_2
-    let ours = word(&seen.bodies(Way::Out, party(2), BITS)[0], 48);
-    let theirs = word(&seen.bodies(Way::In, party(3), BITS)[0], 48 + 40 * 16);
+    let ours = word(&seen.bodies(MessageDirection::Out, party(2), BITS)[0], 48);
+    let theirs = word(&seen.bodies(MessageDirection::In, party(3), BITS)[0], 48 + 40 * 16);
     word(opened, 32) ^ ours ^ theirs == ends[1].as_ref().unwrap().0
 }
 

@@ -18,7 +18,7 @@ use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::table::Signs;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num};
-use divisi_mpgc::{GarbledInstances, Gear, evaluate};
+use divisi_mpgc::{GarbledInstances, GarblingContext, evaluate};
 use std::collections::VecDeque;
 
 const NODE: Step = step!("program.node");
@@ -36,12 +36,16 @@ pub struct MadeAhead {
     garbled: VecDeque<GarbledInstances>,
 }
 
-/// Makes everything that a run can make before the inputs are known. `gear` is the session's gear for
+/// Makes everything that a run can make before the inputs are known. `context` is the session's context for
 /// garbling, which only programs with garbled circuits need.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if it is missing and needed; the abort that ends the session.
-pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> Result<MadeAhead, Abort> {
+pub fn prepare(
+    code: &Code,
+    mixed: &mut Mixed,
+    mut context: Option<&mut GarblingContext>,
+) -> Result<MadeAhead, Abort> {
     let cost = code.cost();
     let mut triples = 0;
     let (mut signs, mut garbled) = (VecDeque::new(), VecDeque::new());
@@ -65,10 +69,10 @@ pub fn prepare(code: &Code, mixed: &mut Mixed, mut gear: Option<&mut Gear>) -> R
         }
         for id in &layer.garbled {
             let Node::Garbled(wiring, _) = &code.nodes[*id].node else { continue };
-            let Some(gear) = gear.as_deref_mut() else {
+            let Some(context) = context.as_deref_mut() else {
                 return Err(mixed.session().misuse(NODE, "garbled circuits in a session without a garbler"));
             };
-            garbled.push_back(gear.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
+            garbled.push_back(context.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
         }
     }
     mixed.prepare_masks(cost.a2b)?;

@@ -5,7 +5,7 @@ use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_core::{Counts, PartyId, PublicParameters as Agreed, local};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
-use divisi_mpgc::{Gear, Way};
+use divisi_mpgc::{GarblingContext, LookupMethod};
 use divisi_ot::SetupConfig;
 use divisi_program::plain::{self, Entries};
 use divisi_program::{Code, Script, lower, run};
@@ -34,13 +34,13 @@ fn one(
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), None, ring)?;
     mixed.session().phase("preprocessing");
-    let mut gear = if code.cost().garbled[0] > 0 {
+    let mut context = if code.cost().garbled[0] > 0 {
         let beside = mixed.keys();
-        Some(Gear::new(mixed.gmw(), &Way::Transfers, beside.as_ref())?)
+        Some(GarblingContext::new(mixed.gmw(), &LookupMethod::Transfers, beside.as_ref())?)
     } else {
         None
     };
-    let ahead = run::prepare(code, &mut mixed, gear.as_mut())?;
+    let ahead = run::prepare(code, &mut mixed, context.as_mut())?;
     let made = |mixed: &mut Mixed| {
         let counts = mixed.session().meter().read();
         counts.phases.get("preprocessing").map(|phase| (phase.bytes, phase.rounds))

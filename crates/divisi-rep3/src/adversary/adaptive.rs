@@ -2,7 +2,7 @@
 //! anything.
 
 use super::Deviate;
-use super::harness::{Harness, Recording, Way, party};
+use super::harness::{MessageDirection, Recording, TrioHarness, party};
 use crate::{Block, Byte, Protocol, Rep3, Security, Trio};
 use divisi_core::{Abort, Blocks, Convert, PartyId, Step, Verified, settle};
 use divisi_field::{BigField, Field, Gf128};
@@ -108,7 +108,7 @@ pub fn multiply_and_open(e: &mut Rep3, n: usize) -> Result<bool, Abort> {
 
 /// Run `f` with a corrupt party 1 that lies so.
 pub fn adapt(
-    harness: Harness,
+    harness: TrioHarness,
     lies: impl Fn() -> Lies + Sync,
     f: impl Fn(&mut Rep3) -> Result<bool, Abort> + Sync,
 ) -> Vec<Result<bool, Abort>> {
@@ -130,7 +130,7 @@ pub fn deceived(results: &[Result<bool, Abort>], corrupt: PartyId) -> bool {
 
 /// What party 1 sees opened as sigma when it adds `error` to one product: sigma, the coefficient that the
 /// error was multiplied by, and how the run ended. `None` if the run did not come so far.
-pub fn opened_sigma(harness: Harness, error: Gf128) -> Option<(Gf128, Gf128, Vec<Result<bool, Abort>>)> {
+pub fn opened_sigma(harness: TrioHarness, error: Gf128) -> Option<(Gf128, Gf128, Vec<Result<bool, Abort>>)> {
     let seen = harness.recording(party(1));
     let first = Arc::new(Mutex::new(None));
     let noted = first.clone();
@@ -147,14 +147,14 @@ pub fn opened_sigma(harness: Harness, error: Gf128) -> Option<(Gf128, Gf128, Vec
         |e| multiply_and_open(e, 1),
     );
     // its own component, the one it holds with the next, and the one that was opened to it
-    let sigma = one(&seen, Way::Out, OPEN, party(2))?
-        + one(&seen, Way::In, SIGMA, party(2))?
-        + one(&seen, Way::In, OPEN, party(3))?;
+    let sigma = one(&seen, MessageDirection::Out, OPEN, party(2))?
+        + one(&seen, MessageDirection::In, SIGMA, party(2))?
+        + one(&seen, MessageDirection::In, OPEN, party(3))?;
     let coin = (*first.lock().unwrap_or_else(PoisonError::into_inner))?;
     Some((sigma, coefficient(coin, 0), results))
 }
 
-fn one(seen: &Recording, way: Way, step: &'static str, peer: PartyId) -> Option<Gf128> {
+fn one(seen: &Recording, way: MessageDirection, step: &'static str, peer: PartyId) -> Option<Gf128> {
     let found = seen.of(way, step).into_iter().find(|s| s.peer == peer)?;
     Gf128::from_le_bytes(&found.frame.body)
 }

@@ -1,6 +1,6 @@
 //! Whether what an adversary saw of two kinds of runs looks alike.
 
-use super::harness::{Recording, Way, many};
+use super::harness::{MessageDirection, Recording, many};
 use divisi_core::Abort;
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub fn features(seen: &Recording, results: &[Result<(), Abort>]) -> Features {
     let hello = divisi_core::Step::new("divisi_core::session::agree/hello").id;
     let mut count = BTreeMap::new();
     let mut all = Vec::new();
-    for s in seen.read().into_iter().filter(|s| s.way == Way::In && s.frame.step != hello) {
+    for s in seen.read().into_iter().filter(|s| s.way == MessageDirection::In && s.frame.step != hello) {
         let n: &mut usize = count.entry((s.frame.step, s.peer)).or_default();
         let place = 64 * *n + 8 * s.peer.index();
         *n += 1;

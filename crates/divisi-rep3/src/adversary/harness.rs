@@ -2,7 +2,9 @@
 
 use crate::trio::Trio;
 use divisi_core::testing;
-pub use divisi_core::testing::{LIMIT, Recording, Way, ended_by_another, failed_check, many, party};
+pub use divisi_core::testing::{
+    LIMIT, MessageDirection, Recording, ended_by_another, failed_check, many, party,
+};
 use divisi_core::{Abort, Check, PartyId, PublicParameters};
 use divisi_net::{Machine, World};
 use std::ops::Deref;
@@ -13,9 +15,9 @@ use std::time::Duration;
 const HANG: Duration = Duration::from_secs(300);
 
 /// A harness of three parties, each of which is a [`Trio`].
-pub struct Harness(testing::Harness);
+pub struct TrioHarness(testing::Harness);
 
-impl Deref for Harness {
+impl Deref for TrioHarness {
     type Target = testing::Harness;
 
     fn deref(&self) -> &testing::Harness {
@@ -23,36 +25,36 @@ impl Deref for Harness {
     }
 }
 
-impl Default for Harness {
+impl Default for TrioHarness {
     fn default() -> Self {
-        Harness::new(&PublicParameters::new("rep3 harness"))
+        TrioHarness::new(&PublicParameters::new("rep3 harness"))
     }
 }
 
-impl Harness {
+impl TrioHarness {
     /// A harness for a session with these parameters.
     #[must_use]
-    pub fn new(parameters: &PublicParameters) -> Harness {
-        Harness::in_world(parameters, Arc::new(Machine))
+    pub fn new(parameters: &PublicParameters) -> TrioHarness {
+        TrioHarness::in_world(parameters, Arc::new(Machine))
     }
 
     /// A harness for a session without one check.
     #[must_use]
-    pub fn without(check: Option<Check>) -> Harness {
+    pub fn without(check: Option<Check>) -> TrioHarness {
         let parameters = PublicParameters::new("rep3 harness");
-        Harness::new(&check.into_iter().fold(parameters, PublicParameters::without))
+        TrioHarness::new(&check.into_iter().fold(parameters, PublicParameters::without))
     }
 
     /// A harness in a world of its own.
     #[must_use]
-    pub fn in_world(parameters: &PublicParameters, world: Arc<dyn World>) -> Harness {
-        Harness(testing::Harness::in_world(3, parameters, world))
+    pub fn in_world(parameters: &PublicParameters, world: Arc<dyn World>) -> TrioHarness {
+        TrioHarness(testing::Harness::in_world(3, parameters, world))
     }
 
     /// This harness with parties that wait still longer: for runs in which a party computes long.
     #[must_use]
-    pub fn patient(self) -> Harness {
-        Harness(self.0.patient())
+    pub fn patient(self) -> TrioHarness {
+        TrioHarness(self.0.patient())
     }
 
     /// Run `f` at each party, the session included; the results in the parties' order.
@@ -60,8 +62,8 @@ impl Harness {
         unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
     }
 
-    /// As [`Harness::act`], where each party has parameters of its own and does something before the session
-    /// starts.
+    /// As [`TrioHarness::act`], where each party has parameters of its own and does something before the
+    /// session starts.
     pub fn act_each<R: Send>(
         self,
         parameters: &[PublicParameters; 3],

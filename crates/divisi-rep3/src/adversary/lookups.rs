@@ -4,14 +4,14 @@
 //! all that an honest party computes: these are the means to compute it, so that a test can see whether a
 //! message confirms the guess.
 
-use super::harness::{Harness, Recording, Way, party};
+use super::harness::{MessageDirection, Recording, TrioHarness, party};
 use crate::engine::pack;
 use crate::lab::deal_all;
 use crate::lookup::table::{Additive, Replicated};
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{self, NIBBLES_PLANES, PLANES_OF_ONE, PLANES_OF_TWO};
 use crate::sbox::chained::{Input, Side};
-use crate::sbox::{Course, Layer, lut256};
+use crate::sbox::{Layer, LayerKind, lut256};
 use crate::share::constant_component;
 use crate::tile::Tile;
 use crate::wire::{self, Shape};
@@ -108,11 +108,11 @@ pub fn look_up_again(
 ) -> Result<(), Abort> {
     let me = rep.trio().me();
     let made = Some(&vectors.get().made);
-    match vectors.get().protocol.sbox().course() {
-        Course::Replicated(replace) => {
+    match vectors.get().protocol.sbox().layer_kind() {
+        LayerKind::Replicated(replace) => {
             replace(rep.trio(), &mut Layer::new(x, direction, me), made, true).map(drop)
         }
-        Course::Chained(sboxes) => {
+        LayerKind::Chained(sboxes) => {
             let side = Side { direction, constant: constant_component(me) };
             sboxes.layer(rep.trio(), x, side, Input::Replicated, made, true).map(drop)
         }
@@ -150,7 +150,7 @@ struct Before {
 /// opened in layer 9, so that party 2 continues with another input of that layer; then party 1 guesses that
 /// layer's input.
 #[must_use]
-pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split {
+pub fn split_in_layer_9(harness: TrioHarness, secret: &[u8], guess: &[u8]) -> Split {
     let (parts, lanes) = (deal_all(&[secret.to_vec()]), secret.len());
     let shape = Shape(vec![lanes]);
     let (seen, honest) = (harness.recording(party(1)), harness.recording(party(2)));
@@ -185,11 +185,11 @@ pub fn split_in_layer_9(harness: Harness, secret: &[u8], guess: &[u8]) -> Split 
         settle(&mut e, pending).map(drop)
     });
     // what party 2 said at the end: the first barrier is that of the vectors
-    let said = honest.of(Way::Out, "divisi_rep3::views/barrier");
+    let said = honest.of(MessageDirection::Out, "divisi_rep3::views/barrier");
     let digest = said.into_iter().filter(|seen| seen.peer == party(1)).nth(1);
     let opened = |layer: usize| {
         let mut planes = Vec::new();
-        let frame = seen.of(Way::In, step).into_iter().nth(layer)?;
+        let frame = seen.of(MessageDirection::In, step).into_iter().nth(layer)?;
         wire::read::<8>(&frame.frame.body, &shape, &mut planes)?;
         planes.pop()
     };

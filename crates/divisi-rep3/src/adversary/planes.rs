@@ -22,7 +22,7 @@ const PLANES: usize = 8;
 
 /// A layer of gf4-circuit of this many bytes of up to 512 lanes.
 #[derive(Clone, Copy, Debug)]
-pub struct Layer {
+pub struct SboxLayer {
     /// Bytes.
     pub bytes: usize,
     /// Lanes of each.
@@ -31,7 +31,7 @@ pub struct Layer {
 
 /// A flipped bit of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct Error {
+pub struct BitFlip {
     /// The S-box that has the bit.
     pub byte: usize,
     /// Which bit: first those of a'_h, then those of a'_l.
@@ -40,9 +40,9 @@ pub struct Error {
     pub lane: usize,
 }
 
-impl Layer {
+impl SboxLayer {
     /// Tell these lies in the message of the products.
-    pub fn lie(self, share: &mut [u8], errors: &[Error]) {
+    pub fn lie(self, share: &mut [u8], errors: &[BitFlip]) {
         for error in errors {
             let plane = PLANES * error.byte + error.plane;
             if let Some(byte) = share.get_mut(plane * self.lanes.div_ceil(8) + error.lane / 8) {
@@ -53,7 +53,7 @@ impl Layer {
 
     /// By how much these errors make the claim at each corner of the grid wrong, by the first coin of the
     /// layer's verification.
-    pub(crate) fn errors(self, errors: &[Error], coin: &Coin) -> [Gf64; 8] {
+    pub(crate) fn errors(self, errors: &[BitFlip], coin: &Coin) -> [Gf64; 8] {
         let mut records = Records::<GF4_PLANES>::new(&Pool::default(), &Shape(vec![self.lanes; self.bytes]));
         for error in errors {
             if let Some(record) = records.get_mut(error.byte) {
@@ -66,7 +66,7 @@ impl Layer {
 
     /// With the first coin and the one that the point is made of, change a share of h so that these errors
     /// are missed.
-    pub fn hide(self, h: &mut [u8], errors: &[Error], [first, point]: [[u8; 16]; 2]) {
+    pub fn hide(self, h: &mut [u8], errors: &[BitFlip], [first, point]: [[u8; 16]; 2]) {
         let claims = self.errors(errors, &Coin::seen(first));
         let change = fault::hidden_by(&claims, &Coin::seen(point));
         h.iter_mut().zip(change.to_le_bytes()).for_each(|(h, change)| *h ^= change);
@@ -75,10 +75,11 @@ impl Layer {
     /// Errors of the first byte that cancel under the coefficients of this coin: their words are dependent
     /// over GF(2), as some of 65 are. None if the layer has fewer lanes than 9.
     #[must_use]
-    pub fn cancelling(self, coin: [u8; 16]) -> Vec<Error> {
+    pub fn cancelling(self, coin: [u8; 16]) -> Vec<BitFlip> {
         let coin = Coin::seen(coin);
         let bits = (0..self.lanes).flat_map(|lane| (0..PLANES).map(move |plane| (lane, plane)));
-        let bits: Vec<Error> = bits.take(65).map(|(lane, plane)| Error { byte: 0, plane, lane }).collect();
+        let bits: Vec<BitFlip> =
+            bits.take(65).map(|(lane, plane)| BitFlip { byte: 0, plane, lane }).collect();
         // independent words by their highest bit, and of which errors each is the sum
         let mut basis = [(0_u64, 0_u128); 64];
         for (i, error) in bits.iter().enumerate() {

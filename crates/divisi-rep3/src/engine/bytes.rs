@@ -6,7 +6,7 @@ use crate::checks;
 use crate::ohv::OneHots;
 use crate::ohv::stock::Use;
 use crate::record::Record;
-use crate::sbox::{Course, Layer, Owed};
+use crate::sbox::{Layer, LayerKind, Owed};
 use crate::share::{Byte, Form, Link};
 use divisi_core::{Abort, Bytes, Direction, Matrix, Step, Verified, step};
 use divisi_field::kernel::{Task, run};
@@ -57,17 +57,17 @@ impl Rep3 {
 
     /// Bytes of a chain that another protocol began end it before a layer that leaves replicated shares.
     fn finish_others(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
-        match self.protocol.sbox().course() {
-            Course::Replicated(_) => self.finish(x),
-            Course::Chained(_) => Ok(()),
+        match self.protocol.sbox().layer_kind() {
+            LayerKind::Replicated(_) => self.finish(x),
+            LayerKind::Chained(_) => Ok(()),
         }
     }
 
     /// One layer of S-boxes, with these vectors if it takes any: the protocol is asked once a layer.
     fn layer(&mut self, d: Direction, x: &mut [&mut Byte], vectors: Option<&Record>) -> Result<(), Abort> {
-        let replace = match self.protocol.sbox().course() {
-            Course::Replicated(replace) => replace,
-            Course::Chained(link) => return self.chain_layer(d, x, link, vectors),
+        let replace = match self.protocol.sbox().layer_kind() {
+            LayerKind::Replicated(replace) => replace,
+            LayerKind::Chained(link) => return self.chain_layer(d, x, link, vectors),
         };
         let records = self.records();
         self.packed(x, |rep, x| {

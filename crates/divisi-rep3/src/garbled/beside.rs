@@ -5,7 +5,7 @@ use super::labels::LabelGates;
 use super::plan::BESIDE;
 use crate::views::Begun;
 use divisi_core::Abort;
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 
 /// What goes into a group of lanes at a garbler.
 pub(super) struct Inputs<'i> {
@@ -13,7 +13,7 @@ pub(super) struct Inputs<'i> {
     pub(super) x: &'i [u128],
     /// Of those inputs that are there: what their labels are made of, and our components.
     pub(super) labels: &'i InputLabels,
-    pub(super) sides: &'i [Kept<u8>; 2],
+    pub(super) sides: &'i [WipedVec<u8>; 2],
 }
 
 /// The labels that P1 and P2 send of a group of lanes.

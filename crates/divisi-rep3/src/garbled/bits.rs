@@ -3,7 +3,7 @@
 use crate::bit::Bit;
 use divisi_core::{Lanes, Prg};
 use divisi_field::plane::LANES;
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 
 /// All ones if the lowest bit is set, else zero.
 #[inline(always)]
@@ -12,8 +12,8 @@ pub(super) fn spread(bit: u128) -> u128 {
 }
 
 /// One component of each bit in some lanes: wire by wire, a byte each. A value of one lane serves all.
-pub(super) fn component(bits: &[Bit], side: usize, first: usize, lanes: usize) -> Kept<u8> {
-    let mut out = Kept::with_capacity(bits.len() * lanes);
+pub(super) fn component(bits: &[Bit], side: usize, first: usize, lanes: usize) -> WipedVec<u8> {
+    let mut out = WipedVec::with_capacity(bits.len() * lanes);
     for bit in bits {
         let single = bit.lanes() == 1;
         out.extend((first..first + lanes).map(|lane| {
@@ -37,15 +37,15 @@ pub(super) fn put(bits: &mut [Bit], side: usize, first: usize, lanes: usize, val
 }
 
 /// The next bits of a stream, a byte each.
-pub(super) fn drawn(stream: &mut Prg, n: usize) -> Kept<u8> {
-    let mut words = Kept::<u64>::zeros(n.div_ceil(64));
+pub(super) fn drawn(stream: &mut Prg, n: usize) -> WipedVec<u8> {
+    let mut words = WipedVec::<u64>::zeros(n.div_ceil(64));
     stream.words(&mut words);
     (0..n).map(|i| (words[i / 64] >> (i % 64)) as u8 & 1).collect()
 }
 
 /// The next labels of a stream.
-pub(super) fn labels(stream: &mut Prg, n: usize) -> Kept<u128> {
-    let mut words = Kept::<u64>::zeros(2 * n);
+pub(super) fn labels(stream: &mut Prg, n: usize) -> WipedVec<u128> {
+    let mut words = WipedVec::<u64>::zeros(2 * n);
     stream.words(&mut words);
     words.as_chunks::<2>().0.iter().map(|[low, high]| u128::from(*low) | u128::from(*high) << 64).collect()
 }
@@ -61,7 +61,7 @@ pub(super) fn pack(bits: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The bits of a message.
-pub(super) fn unpack(bytes: &[u8], n: usize) -> Kept<u8> {
+pub(super) fn unpack(bytes: &[u8], n: usize) -> WipedVec<u8> {
     (0..n).map(|i| bytes.get(i / 8).map_or(0, |byte| byte >> (i % 8) & 1)).collect()
 }
 
@@ -71,6 +71,6 @@ pub(super) fn write(labels: impl IntoIterator<Item = u128>, out: &mut Vec<u8>) {
 }
 
 /// Bytes as labels.
-pub(super) fn read(bytes: &[u8]) -> Kept<u128> {
+pub(super) fn read(bytes: &[u8]) -> WipedVec<u128> {
     bytes.as_chunks::<16>().0.iter().map(|label| u128::from_le_bytes(*label)).collect()
 }

@@ -2,7 +2,7 @@
 //! inputs.
 
 use super::ahead::{Ahead, size};
-use super::plan::{Part, Plan, When};
+use super::plan::{CallPlan, Part, When};
 use super::run::{Outputs, call, settle_views};
 use super::store;
 use crate::bit::Bit;
@@ -42,7 +42,7 @@ impl Rep3 {
             programs.iter().zip(&lanes).map(|(program, lanes)| (&**program, *lanes)).collect();
         let Rep3 { trio, handles, .. } = self;
         // 1. the call's number is spent here, before anything is derived from it
-        let plan = Plan::next(&mut trio.session, handles, When::Now, &parts)?;
+        let plan = CallPlan::next(&mut trio.session, handles, When::Now, &parts)?;
         let inputs: Vec<&[Bit]> = plan.parts.iter().map(|(place, _)| &jobs[*place].wires[..]).collect();
         let outputs =
             if plan.parts.is_empty() { Outputs::new() } else { call(trio, &plan, &inputs, origin)? };
@@ -98,7 +98,7 @@ impl Rep3 {
         demand_lanes(&trio.session, known, lanes)?;
         // 1. the call's number is spent here, before anything is derived from it
         let when = When::Ahead { known: known.len() };
-        let plan = Plan::next(&mut trio.session, handles, when, &[(&program, lanes)])?;
+        let plan = CallPlan::next(&mut trio.session, handles, when, &[(&program, lanes)])?;
         if !known.is_empty() {
             settle_views(trio)?;
         }
@@ -148,7 +148,7 @@ impl Rep3 {
         let mut plans = Vec::with_capacity(begun.len());
         for ((program, lanes), (stored, _)) in programs.iter().zip(&begun) {
             let name = handles.use_of(&stored.name);
-            plans.push(Plan { roles: stored.roles, parts: vec![(0, Part::new(program, *lanes))], name });
+            plans.push(CallPlan { roles: stored.roles, parts: vec![(0, Part::new(program, *lanes))], name });
         }
         for (plan, (stored, inputs)) in plans.iter().zip(&begun) {
             stored.send(trio, plan, &[inputs])?;

@@ -6,14 +6,14 @@ use super::bits::{self, spread};
 use super::garbler::{ResultDigest, array};
 use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
-use super::plan::{CHUNK, PIECE, Plan};
+use super::plan::{CHUNK, CallPlan, PIECE};
 use super::secrets::{self, Oracle};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
 use divisi_core::{Abort, PartyId, Step, taint};
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 use divisi_ot::hash::TweakableHash;
 
 /// The evaluator in a call.
@@ -25,7 +25,7 @@ pub(super) struct Evaluator<'t, 'h> {
     oracle: Oracle<'h>,
     pieces: Pieces,
     /// The compared piece of tables in use, and how many of its gates are evaluated.
-    table: Kept<u8>,
+    table: WipedVec<u8>,
     done: usize,
     /// How many ANDs of this group are in later pieces; `last`: whether it is the last group.
     left: usize,
@@ -33,7 +33,7 @@ pub(super) struct Evaluator<'t, 'h> {
 }
 
 /// Step 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
-pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<TweakableHash, Abort> {
+pub(super) fn receive_hash(trio: &mut Trio, plan: &CallPlan<'_>) -> Result<TweakableHash, Abort> {
     let (mut salt, mut digest) = ([0; 16], [0; 32]);
     trio.session.recv(SALT, plan.roles.first, &mut salt)?;
     trio.session.recv(SALT, plan.roles.second, &mut digest)?;
@@ -45,10 +45,14 @@ pub(super) fn receive_hash(trio: &mut Trio, plan: &Plan<'_>) -> Result<Tweakable
 
 impl<'t, 'h> Evaluator<'t, 'h> {
     /// After the salt.
-    pub(super) fn begin(trio: &'t mut Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Evaluator<'t, 'h> {
+    pub(super) fn begin(
+        trio: &'t mut Trio,
+        hash: &'h TweakableHash,
+        plan: &CallPlan<'_>,
+    ) -> Evaluator<'t, 'h> {
         let mut evaluator = Evaluator::resume(trio, hash, plan, 0);
         evaluator.pieces.advance();
-        evaluator.table = Kept::with_capacity(32 * PIECE + 32);
+        evaluator.table = WipedVec::with_capacity(32 * PIECE + 32);
         evaluator
     }
 
@@ -57,7 +61,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     pub(super) fn resume(
         trio: &'t mut Trio,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
         from: u64,
     ) -> Evaluator<'t, 'h> {
         let mut oracle = Oracle::new(trio, hash, plan);
@@ -68,7 +72,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
             second: plan.roles.second,
             oracle,
             pieces: Pieces::new(plan.name),
-            table: Kept::default(),
+            table: WipedVec::default(),
             done: 0,
             left: 0,
             last: false,
@@ -80,8 +84,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.wire
     }
 
-    fn receive(&mut self, step: Step, from: PartyId, len: usize) -> Result<Kept<u8>, Abort> {
-        let mut body = Kept::zeros(len);
+    fn receive(&mut self, step: Step, from: PartyId, len: usize) -> Result<WipedVec<u8>, Abort> {
+        let mut body = WipedVec::zeros(len);
         self.trio.session.recv(step, from, &mut body)?;
         Ok(body)
     }
@@ -109,7 +113,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         chosen: &[u8],
         from: PartyId,
     ) -> Result<(), Abort> {
-        let mut hashed = Kept::<u128>::with_capacity(labels.len());
+        let mut hashed = WipedVec::<u128>::with_capacity(labels.len());
         hashed.extend_from_slice(labels);
         self.oracle.pairs.hash_units::<1, 1>(&mut hashed, self.oracle.wire);
         self.oracle.wire += labels.len() as u64;
@@ -124,8 +128,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// Step 4. The active labels of inputs in some lanes; `x23` and `x31` are our components.
-    pub(super) fn receive_inputs(&mut self, x23: &[u8], x31: &[u8]) -> Result<Kept<u128>, Abort> {
-        let mut out = Kept::with_capacity(x23.len());
+    pub(super) fn receive_inputs(&mut self, x23: &[u8], x31: &[u8]) -> Result<WipedVec<u128>, Abort> {
+        let mut out = WipedVec::with_capacity(x23.len());
         for (x23, x31) in x23.chunks(CHUNK).zip(x31.chunks(CHUNK)) {
             let n = x23.len();
             let (first, second) = (self.first, self.second);
@@ -147,8 +151,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// Step 4. The active labels of the masks r23.
-    pub(super) fn receive_masks(&mut self, r23: &[u8]) -> Result<Kept<u128>, Abort> {
-        let mut out = Kept::with_capacity(r23.len());
+    pub(super) fn receive_masks(&mut self, r23: &[u8]) -> Result<WipedVec<u128>, Abort> {
+        let mut out = WipedVec::with_capacity(r23.len());
         for r23 in r23.chunks(CHUNK) {
             let n = r23.len();
             let (first, second) = (self.first, self.second);
@@ -173,9 +177,9 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// Step 3. Tables of a group for later, of so many ANDs or all: compared, and not evaluated.
-    pub(super) fn receive_tables(&mut self, most: usize) -> Result<Kept<u8>, Abort> {
+    pub(super) fn receive_tables(&mut self, most: usize) -> Result<WipedVec<u8>, Abort> {
         let most = most.min(self.left);
-        let mut all = Kept::with_capacity(32 * most);
+        let mut all = WipedVec::with_capacity(32 * most);
         while all.len() < 32 * most {
             self.receive_table()?;
             all.extend_from_slice(&self.table);
@@ -184,7 +188,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// These tables come first in the group that follows.
-    pub(super) fn hold(&mut self, tables: Kept<u8>) {
+    pub(super) fn hold(&mut self, tables: WipedVec<u8>) {
         (self.table, self.done) = (tables, 0);
     }
 
@@ -235,7 +239,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// Step 5. The masked decoding bits of so many outputs \[Y4\].
-    pub(super) fn receive_decoding(&mut self, n: usize, last: bool) -> Result<Kept<u8>, Abort> {
+    pub(super) fn receive_decoding(&mut self, n: usize, last: bool) -> Result<WipedVec<u8>, Abort> {
         let masked = self.receive(DECODING, self.first, bits::packed(n))?;
         let digest = self.receive(DECODING, self.second, 32)?;
         let ours = self.pieces.digest(Kind::Decoding, last, &masked);

@@ -4,7 +4,7 @@
 use super::bits::{self, spread};
 use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
-use super::plan::{AHEAD, CHUNK, PIECE, Plan, Role};
+use super::plan::{AHEAD, CHUNK, CallPlan, PIECE, Role};
 use super::secrets::{Oracle, Seed};
 use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
@@ -13,7 +13,7 @@ use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::{Abort, PartyId};
 use divisi_ot::hash::TweakableHash;
-use divisi_ot::{Kept, wipe};
+use divisi_ot::{WipedVec, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A garbler in a call: Delta, what its labels are drawn from, and where it stands.
@@ -27,7 +27,7 @@ pub(super) struct Garbler<'t, 'h> {
     pieces: Pieces,
     /// The piece of tables that is being filled, with room for a digest, and how many ANDs of this group are
     /// not garbled yet.
-    table: Kept<u8>,
+    table: WipedVec<u8>,
     filled: usize,
     left: usize,
 }
@@ -35,14 +35,14 @@ pub(super) struct Garbler<'t, 'h> {
 /// The labels of inputs x = u + x23 for zero, wire by wire.
 pub(super) struct InputLabels {
     /// Of u = x12 + x31.
-    pub(super) sums: Kept<u128>,
+    pub(super) sums: WipedVec<u128>,
     /// Of x23.
-    pub(super) known: Kept<u128>,
+    pub(super) known: WipedVec<u128>,
 }
 
 impl InputLabels {
     /// Those of x.
-    pub(super) fn of_inputs(&self) -> Kept<u128> {
+    pub(super) fn of_inputs(&self) -> WipedVec<u128> {
         self.sums.iter().zip(self.known.iter()).map(|(u, known)| u ^ known).collect()
     }
 
@@ -50,12 +50,12 @@ impl InputLabels {
     pub(super) fn split(&self, at: usize) -> [InputLabels; 2] {
         let (sums, known) = (self.sums.split_at(at), self.known.split_at(at));
         [(sums.0, known.0), (sums.1, known.1)]
-            .map(|(sums, known)| InputLabels { sums: Kept::from(sums), known: Kept::from(known) })
+            .map(|(sums, known)| InputLabels { sums: WipedVec::from(sums), known: WipedVec::from(known) })
     }
 }
 
 /// A garbler's message of two parts: what it sends, with room for a digest, and the digest.
-fn with_digest(mut body: Kept<u8>, digest: &[u8; 32]) -> Kept<u8> {
+fn with_digest(mut body: WipedVec<u8>, digest: &[u8; 32]) -> WipedVec<u8> {
     body.extend_from_slice(digest);
     body
 }
@@ -67,7 +67,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         role: Role,
         seed: &Seed,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
     ) -> Result<Garbler<'t, 'h>, Abort> {
         let mut garbler = Garbler::new(trio, role, *seed.delta, hash, plan);
         let to = plan.roles.evaluator;
@@ -79,7 +79,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             }
         }
         garbler.pieces.advance();
-        garbler.table = Kept::zeros(32 * PIECE + 32);
+        garbler.table = WipedVec::zeros(32 * PIECE + 32);
         Ok(garbler)
     }
 
@@ -90,7 +90,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         role: Role,
         delta: u128,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
         from: u64,
     ) -> Garbler<'t, 'h> {
         let mut garbler = Garbler::new(trio, role, delta, hash, plan);
@@ -103,7 +103,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         role: Role,
         delta: u128,
         hash: &'h TweakableHash,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
     ) -> Garbler<'t, 'h> {
         let oracle = Oracle::new(trio, hash, plan);
         Garbler {
@@ -113,7 +113,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             delta: Zeroizing::new(delta),
             oracle,
             pieces: Pieces::new(plan.name),
-            table: Kept::default(),
+            table: WipedVec::default(),
             filled: 0,
             left: 0,
         }
@@ -134,14 +134,14 @@ impl<'t, 'h> Garbler<'t, 'h> {
     }
 
     /// The ordered pairs of hashes of both labels of some wires, `first` having the one that comes first.
-    fn pairs(&mut self, first: &[u128]) -> Kept<u8> {
-        let mut hashed = Kept::<u128>::with_capacity(2 * first.len());
+    fn pairs(&mut self, first: &[u128]) -> WipedVec<u8> {
+        let mut hashed = WipedVec::<u128>::with_capacity(2 * first.len());
         let delta = *self.delta;
         hashed.extend(first.iter().flat_map(|label| [*label, label ^ delta]));
         let from = self.oracle.wire;
         self.oracle.pairs.hash_units::<1, 2>(&mut hashed, from);
         self.oracle.wire += first.len() as u64;
-        let mut out = Kept::with_capacity(32 * first.len());
+        let mut out = WipedVec::with_capacity(32 * first.len());
         bits::write(hashed.iter().copied(), &mut out);
         out
     }
@@ -166,20 +166,21 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let n = u.len();
             // x12 is P1's second component and P2's first
             let x12 = if self.is_first() { second } else { first };
-            let ordered: Kept<u128> = u.iter().zip(x12).map(|(label, x)| label ^ self.times(*x)).collect();
+            let ordered: WipedVec<u128> =
+                u.iter().zip(x12).map(|(label, x)| label ^ self.times(*x)).collect();
             let sums = self.pairs(&ordered);
             let of_known = self.pairs(known);
-            let mut body = Kept::with_capacity(48 * n + 32);
+            let mut body = WipedVec::with_capacity(48 * n + 32);
             let digest;
             if self.is_first() {
-                let mut active: Kept<u128> =
+                let mut active: WipedVec<u128> =
                     ordered.iter().zip(first).map(|(label, x31)| label ^ self.times(*x31)).collect();
                 self.deceive(&mut active);
                 bits::write(active.iter().copied(), &mut body);
                 digest = self.list(Kind::Sums, &sums, &body);
                 body.extend_from_slice(&of_known);
             } else {
-                let mut active: Kept<u128> =
+                let mut active: WipedVec<u128> =
                     known.iter().zip(second).map(|(label, x23)| label ^ self.times(*x23)).collect();
                 self.deceive(&mut active);
                 bits::write(active.iter().copied(), &mut body);
@@ -201,7 +202,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let body = match r23 {
                 None => pairs,
                 Some(r23) => {
-                    let mut body = Kept::with_capacity(16 * k + 32);
+                    let mut body = WipedVec::with_capacity(16 * k + 32);
                     let active = known.iter().zip(&r23[at * CHUNK..at * CHUNK + k]);
                     bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
                     let digest = self.list(Kind::Masks, &pairs, &body);
@@ -290,7 +291,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
     /// digest of them \[Y4\].
     pub(super) fn send_decoding(&mut self, zeros: &[u128], r12: &[u8], last: bool) -> Result<(), Abort> {
         let bare = self.trio.is_weak(Weakness::NoR12);
-        let masked: Kept<u8> =
+        let masked: WipedVec<u8> =
             zeros.iter().zip(r12).map(|(label, r)| *label as u8 & 1 ^ if bare { 0 } else { *r }).collect();
         let mut body = Vec::with_capacity(bits::packed(zeros.len()));
         bits::pack(&masked, &mut body);
@@ -311,9 +312,9 @@ impl<'t, 'h> Garbler<'t, 'h> {
 
     /// Step 6. P1: z and the digest of the labels that it selects, from P3 \[Y5\]. `zeros` are the labels
     /// of all outputs for zero, `r12` their masks. Returns z.
-    pub(super) fn receive_result(&mut self, zeros: &[u128], r12: &[u8]) -> Result<Kept<u8>, Abort> {
+    pub(super) fn receive_result(&mut self, zeros: &[u128], r12: &[u8]) -> Result<WipedVec<u8>, Abort> {
         let n = zeros.len();
-        let mut body = Kept::zeros(bits::packed(n) + 32);
+        let mut body = WipedVec::zeros(bits::packed(n) + 32);
         self.trio.session.recv(RESULT, self.to, &mut body)?;
         let (packed, theirs) = body.split_at(bits::packed(n));
         let z = bits::unpack(packed, n);

@@ -3,7 +3,7 @@
 
 use divisi_circuit::{Level, LinearGate, Program, Slot};
 use divisi_core::Abort;
-use divisi_ot::Kept;
+use divisi_ot::WipedVec;
 use std::ops::Range;
 
 /// ANDs that are hashed together.
@@ -28,14 +28,14 @@ pub(super) fn output_labels(
     lanes: usize,
     inputs: &[u128],
     gates: &mut impl LabelGates,
-) -> Result<Kept<u128>, Abort> {
+) -> Result<WipedVec<u128>, Abort> {
     if lanes == 1 {
         return in_one_lane(program, inputs, gates);
     }
-    let mut held = Kept::<u128>::zeros(program.slots().max(program.input_bits()) * lanes);
+    let mut held = WipedVec::<u128>::zeros(program.slots().max(program.input_bits()) * lanes);
     held[..inputs.len()].copy_from_slice(inputs);
-    let mut results = Kept::<u128>::zeros(widest(program) * lanes);
-    let mut operands = Kept::<u128>::zeros(2 * GROUP);
+    let mut results = WipedVec::<u128>::zeros(widest(program) * lanes);
+    let mut operands = WipedVec::<u128>::zeros(2 * GROUP);
     let of = |slot: Slot| slot.index() * lanes..(slot.index() + 1) * lanes;
     for level in program.levels() {
         linear(level, &mut held, lanes, gates);
@@ -69,7 +69,7 @@ pub(super) fn output_labels(
             }
         }
     }
-    let mut outputs = Kept::with_capacity(program.output_bits() * lanes);
+    let mut outputs = WipedVec::with_capacity(program.output_bits() * lanes);
     for slot in program.results() {
         outputs.extend_from_slice(&held[of(*slot)]);
     }
@@ -93,12 +93,16 @@ fn halves(label: u128) -> Label {
 }
 
 /// The same in one lane, where most of the work is to go from gate to gate.
-fn in_one_lane(program: &Program, inputs: &[u128], gates: &mut impl LabelGates) -> Result<Kept<u128>, Abort> {
-    let mut held = Kept::<u64>::zeros(2 * program.slots().max(program.input_bits()));
+fn in_one_lane(
+    program: &Program,
+    inputs: &[u128],
+    gates: &mut impl LabelGates,
+) -> Result<WipedVec<u128>, Abort> {
+    let mut held = WipedVec::<u64>::zeros(2 * program.slots().max(program.input_bits()));
     let held: &mut [Label] = held.as_chunks_mut().0;
     held.iter_mut().zip(inputs).for_each(|(held, label)| *held = halves(*label));
-    let mut results = Kept::<u128>::zeros(widest(program));
-    let mut operands = Kept::<u128>::zeros(2 * GROUP);
+    let mut results = WipedVec::<u128>::zeros(widest(program));
+    let mut operands = WipedVec::<u128>::zeros(2 * GROUP);
     for level in program.levels() {
         level.each_linear(
             held,

@@ -126,7 +126,7 @@ pub(crate) enum When {
 }
 
 /// A call.
-pub(crate) struct Plan<'p> {
+pub(crate) struct CallPlan<'p> {
     pub(crate) roles: Roles,
     /// Those parts that have outputs, with their places among the caller's jobs.
     pub(crate) parts: Vec<(usize, Part<'p>)>,
@@ -135,7 +135,7 @@ pub(crate) struct Plan<'p> {
     pub(crate) name: [u8; 32],
 }
 
-impl<'p> Plan<'p> {
+impl<'p> CallPlan<'p> {
     /// The next call of this strand, whose number is spent with it. All parties at the same place.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl<'p> Plan<'p> {
         handles: &mut Handles,
         when: When,
         jobs: &[(&'p Program, usize)],
-    ) -> Result<Plan<'p>, Abort> {
+    ) -> Result<CallPlan<'p>, Abort> {
         let digest = Program::digest;
         let call = session.count(NUMBERS);
         let roles = Roles::of(call, session.me());
@@ -171,7 +171,7 @@ impl<'p> Plan<'p> {
             }
         }
         handles.last = *hasher.finalize().as_bytes();
-        Ok(Plan { roles, parts, name: handles.last })
+        Ok(CallPlan { roles, parts, name: handles.last })
     }
 
     /// How many bits come out.

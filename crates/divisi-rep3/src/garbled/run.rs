@@ -5,7 +5,7 @@ use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
 use super::labels::output_labels;
-use super::plan::{BESIDE, Part, Plan, Role};
+use super::plan::{BESIDE, CallPlan, Part, Role};
 use super::secrets;
 use super::weak::{Needles, Weakness};
 use crate::bit::Bit;
@@ -13,7 +13,7 @@ use crate::origin::Origin;
 use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::{Abort, Prg};
-use divisi_ot::{Kept, wipe};
+use divisi_ot::{WipedVec, wipe};
 
 /// The outputs of each part, to be filled in.
 pub(super) type Outputs = Vec<Vec<Bit>>;
@@ -35,7 +35,7 @@ pub(super) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
 /// One call: our shares of the outputs of each part.
 pub(super) fn call(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     inputs: &[&[Bit]],
     origin: Origin,
 ) -> Result<Outputs, Abort> {
@@ -50,7 +50,7 @@ pub(super) fn call(
 }
 
 /// Outputs of each part that are to be filled in.
-pub(super) fn none(plan: &Plan<'_>, origin: Origin) -> Outputs {
+pub(super) fn none(plan: &CallPlan<'_>, origin: Origin) -> Outputs {
     let zero = |lanes: usize| Bit::zero(lanes, origin);
     let of_part =
         |(_, part): &(usize, Part<'_>)| (0..part.program.output_bits()).map(|_| zero(part.lanes)).collect();
@@ -70,13 +70,13 @@ pub(super) struct Garbling {
     bare: bool,
     plain: bool,
     /// What P1 keeps until z has come: labels of outputs for zero, and r12.
-    pub(super) zeros: Kept<u128>,
-    pub(super) masks: Kept<u8>,
+    pub(super) zeros: WipedVec<u128>,
+    pub(super) masks: WipedVec<u8>,
 }
 
 impl Garbling {
     /// Step 1. With the seed of the call, and the masks.
-    pub(super) fn begin(trio: &Trio, role: Role, plan: &Plan<'_>, labels: Prg) -> Garbling {
+    pub(super) fn begin(trio: &Trio, role: Role, plan: &CallPlan<'_>, labels: Prg) -> Garbling {
         let roles = plan.roles;
         let is_first = role == Role::First;
         let (bare, plain) = (trio.is_weak(Weakness::NoR12), trio.is_weak(Weakness::NoR23));
@@ -89,8 +89,8 @@ impl Garbling {
             needles: trio.needles(),
             bare,
             plain,
-            zeros: Kept::with_capacity(kept),
-            masks: Kept::with_capacity(kept),
+            zeros: WipedVec::with_capacity(kept),
+            masks: WipedVec::with_capacity(kept),
         }
     }
 
@@ -158,7 +158,7 @@ impl Garbling {
 fn garble(
     trio: &mut Trio,
     role: Role,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     inputs: &[&[Bit]],
     mut views: Option<Begun>,
     outputs: &mut Outputs,
@@ -195,13 +195,13 @@ pub(super) struct Masks {
 }
 
 impl Masks {
-    pub(super) fn begin(trio: &Trio, plan: &Plan<'_>) -> Masks {
+    pub(super) fn begin(trio: &Trio, plan: &CallPlan<'_>) -> Masks {
         let plain = trio.is_weak(Weakness::NoR23);
         Masks { stream: secrets::mask(trio, plan.roles.second, plan), plain }
     }
 
     /// Those of so many outputs.
-    pub(super) fn draw(&mut self, n: usize) -> Kept<u8> {
+    pub(super) fn draw(&mut self, n: usize) -> WipedVec<u8> {
         let mut r23 = bits::drawn(&mut self.stream, n);
         if self.plain {
             r23.fill(0);
@@ -212,7 +212,7 @@ impl Masks {
 
 /// z of outputs y + r23, whose active labels these are, from their masked decoding bits; the labels of r23
 /// are added to those of y first.
-pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> Kept<u8> {
+pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> WipedVec<u8> {
     y.iter_mut().zip(r).for_each(|(y, r)| *y ^= r);
     y.iter().zip(masked).map(|(label, d)| *label as u8 & 1 ^ d).collect()
 }
@@ -220,7 +220,7 @@ pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> Kept<u8> {
 /// P3.
 fn evaluate(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     inputs: &[&[Bit]],
     views: Option<Begun>,
     outputs: &mut Outputs,
@@ -233,7 +233,7 @@ fn evaluate(
     let mut stream = Masks::begin(trio, plan);
     let hash = receive_hash(trio, plan)?;
     let mut evaluator = Evaluator::begin(trio, &hash, plan);
-    let mut z = Kept::<u8>::with_capacity(plan.output_bits());
+    let mut z = WipedVec::<u8>::with_capacity(plan.output_bits());
     let mut digest = evaluator.begin_result();
     let last = plan.parts.len();
     for (at, ((_, part), (wires, outputs))) in
@@ -265,7 +265,7 @@ fn evaluate(
 }
 
 /// z into one component of all outputs, in the order of parts and groups.
-pub(super) fn put_result(plan: &Plan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
+pub(super) fn put_result(plan: &CallPlan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
     let mut rest = z;
     for ((_, part), outputs) in plan.parts.iter().zip(outputs) {
         for (from, lanes) in part.groups() {

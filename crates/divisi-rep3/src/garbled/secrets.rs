@@ -1,13 +1,13 @@
 //! What two parties of a call have in common and the third does not: derived from the key of their pair, the
 //! session, the strand, the call, its roles and circuits; never sent, and never derived twice.
 
-use super::plan::Plan;
+use super::plan::CallPlan;
 use super::weak::Weakness;
 use crate::checks;
 use crate::trio::Trio;
 use divisi_core::{PartyId, Prg, Session, Step, step};
-use divisi_ot::hash::{Calls, FIRST_STEP, Place, TweakableHash};
-use divisi_ot::kept::Kept;
+use divisi_ot::hash::{CallSeries, Calls, FIRST_STEP, TweakableHash};
+use divisi_ot::wiped::WipedVec;
 use zeroize::{Zeroize, Zeroizing};
 
 const SEED: Step = step!("seed");
@@ -31,7 +31,7 @@ pub(super) struct Seed {
 }
 
 /// A stream of this call that we share with `peer` alone.
-fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &Plan<'_>) -> blake3::OutputReader {
+fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &CallPlan<'_>) -> blake3::OutputReader {
     let mut hasher = blake3::Hasher::new_keyed(&trio.session.key(peer, purpose));
     if trio.is_weak(Weakness::SameCall) {
         hasher.update(purpose.as_bytes()); // the mutant's does not know its call
@@ -44,7 +44,7 @@ fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &Plan<'_>) ->
 }
 
 /// Step 1. P1 and P2: the seed of this call, and the stream of its labels.
-pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> (Seed, Prg) {
+pub(super) fn expand(trio: &Trio, other: PartyId, plan: &CallPlan<'_>) -> (Seed, Prg) {
     trio.session.observe(checks::M0_5); // [M0.5]
     let mut out = stream(trio, other, "rep3 garbled seed", plan);
     let (mut key, mut delta, mut salt) = (Zeroizing::new([0; 16]), Zeroizing::new([0; 16]), [0; 16]);
@@ -64,7 +64,7 @@ pub(super) fn expand(trio: &Trio, other: PartyId, plan: &Plan<'_>) -> (Seed, Prg
 }
 
 /// The bits of r that we share with `peer`: r12 or r23.
-pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &Plan<'_>) -> Prg {
+pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &CallPlan<'_>) -> Prg {
     let (mut out, mut key) = (stream(trio, peer, "rep3 garbled mask", plan), Zeroizing::new([0; 16]));
     out.fill(key.as_mut_slice());
     out.zeroize();
@@ -72,7 +72,7 @@ pub(super) fn mask(trio: &Trio, peer: PartyId, plan: &Plan<'_>) -> Prg {
 }
 
 /// The hash of a call: H(session, strand, call, roles, circuits, salt).
-pub(super) fn hash(session: &Session, plan: &Plan<'_>, salt: &[u8; 16]) -> TweakableHash {
+pub(super) fn hash(session: &Session, plan: &CallPlan<'_>, salt: &[u8; 16]) -> TweakableHash {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled hash v1");
     hasher.update(&plan.name).update(salt);
     TweakableHash::named(session, hasher.finalize().as_bytes())
@@ -88,12 +88,12 @@ pub(super) struct Oracle<'h> {
     /// The mutant's lanes share the tweaks of their gates.
     pub(super) shared: bool,
     /// What is hashed at once.
-    pub(super) scratch: Kept<u128>,
+    pub(super) scratch: WipedVec<u128>,
 }
 
 impl<'h> Oracle<'h> {
-    pub(super) fn new(trio: &Trio, hash: &'h TweakableHash, plan: &Plan<'_>) -> Oracle<'h> {
-        let place = |step| Place::new(step, plan.roles.first, plan.roles.evaluator);
+    pub(super) fn new(trio: &Trio, hash: &'h TweakableHash, plan: &CallPlan<'_>) -> Oracle<'h> {
+        let place = |step| CallSeries::new(step, plan.roles.first, plan.roles.evaluator);
         // the mutant hashes pairs where gates are hashed
         let pairs = if trio.is_weak(Weakness::PairsAsGates) { GATES } else { PAIRS };
         Oracle {
@@ -102,7 +102,7 @@ impl<'h> Oracle<'h> {
             gate: 0,
             wire: 0,
             shared: trio.is_weak(Weakness::SharedTweak),
-            scratch: Kept::zeros(4 * super::labels::GROUP),
+            scratch: WipedVec::zeros(4 * super::labels::GROUP),
         }
     }
     /// Another group of lanes begins.

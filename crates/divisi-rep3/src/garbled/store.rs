@@ -5,7 +5,7 @@ use super::bits;
 use super::evaluator::{Evaluator, receive_hash};
 use super::garbler::{Garbler, InputLabels};
 use super::labels::output_labels;
-use super::plan::{Plan, Role, Roles};
+use super::plan::{CallPlan, Role, Roles};
 use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
 use super::secrets;
 use super::weak::Weakness;
@@ -14,7 +14,7 @@ use crate::origin::Origin;
 use crate::trio::Trio;
 use divisi_core::Abort;
 use divisi_ot::hash::TweakableHash;
-use divisi_ot::{Kept, wipe};
+use divisi_ot::{WipedVec, wipe};
 
 /// What a party keeps between the halves. All of it wipes itself, and lies behind pointers.
 pub(super) struct Stored {
@@ -33,10 +33,10 @@ pub(super) struct Stored {
 pub(super) enum Half {
     /// Of each group of lanes the labels of later inputs; at P1 also the labels of outputs for zero, and r12.
     Garbler {
-        delta: Kept<u128>,
+        delta: WipedVec<u128>,
         inputs: Vec<InputLabels>,
-        zeros: Kept<u128>,
-        masks: Kept<u8>,
+        zeros: WipedVec<u128>,
+        masks: WipedVec<u8>,
     },
     Evaluator(Vec<Compared>),
 }
@@ -44,18 +44,18 @@ pub(super) enum Half {
 /// What P3 has of a group of lanes, compared and not evaluated.
 pub(super) struct Compared {
     /// Active labels of the known inputs.
-    known: Kept<u128>,
+    known: WipedVec<u128>,
     /// Active labels of r23.
-    masks: Kept<u128>,
-    tables: Kept<u8>,
-    decoding: Kept<u8>,
+    masks: WipedVec<u128>,
+    tables: WipedVec<u8>,
+    decoding: WipedVec<u8>,
 }
 
 /// Steps 1 to 3 and 5, and of step 4 the masks and `known`, those inputs of each part that are there: its
 /// first ones. Everything that is compared here is compared before any other input is chosen.
 pub(super) fn prepare(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     known: &[&[Bit]],
     origin: Origin,
 ) -> Result<Stored, Abort> {
@@ -71,7 +71,7 @@ pub(super) fn prepare(
 fn garble(
     trio: &mut Trio,
     role: Role,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     known: &[&[Bit]],
     outputs: &mut Outputs,
 ) -> Result<(TweakableHash, u64, Half), Abort> {
@@ -95,14 +95,14 @@ fn garble(
     }
     let wires = garbler.wires();
     let Garbling { zeros, masks, .. } = garbling;
-    let delta = Kept::from(std::slice::from_ref(&*seed.delta));
+    let delta = WipedVec::from(std::slice::from_ref(&*seed.delta));
     Ok((hash, wires, Half::Garbler { delta, inputs, zeros, masks }))
 }
 
 /// P3.
 fn receive(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     known: &[&[Bit]],
     outputs: &mut Outputs,
 ) -> Result<(TweakableHash, u64, Half), Abort> {
@@ -140,7 +140,7 @@ impl Stored {
 
     /// Step 4 for the inputs that were to come, at P1 and P2. `plan` is that of the first half under its new
     /// name, `inputs` those of each part that were not known.
-    pub(super) fn send(&self, trio: &mut Trio, plan: &Plan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
+    pub(super) fn send(&self, trio: &mut Trio, plan: &CallPlan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
         let Half::Garbler { delta, inputs: labels, .. } = &self.half else { return Ok(()) };
         let (role, from) = (plan.roles.role(trio.me()), self.wire(trio));
         wipe::stack(|| {
@@ -161,7 +161,7 @@ impl Stored {
     pub(super) fn evaluate(
         &mut self,
         trio: &mut Trio,
-        plan: &Plan<'_>,
+        plan: &CallPlan<'_>,
         inputs: &[&[Bit]],
     ) -> Result<(), Abort> {
         let from = self.wire(trio);
@@ -174,7 +174,12 @@ impl Stored {
     }
 
     /// Step 6 at P1; and the outputs, at all.
-    pub(super) fn finish(self, trio: &mut Trio, plan: &Plan<'_>, origin: Origin) -> Result<Outputs, Abort> {
+    pub(super) fn finish(
+        self,
+        trio: &mut Trio,
+        plan: &CallPlan<'_>,
+        origin: Origin,
+    ) -> Result<Outputs, Abort> {
         let from = self.wire(trio);
         let Stored { hash, mut outputs, half, .. } = self;
         if let (Role::First, Half::Garbler { delta, zeros, masks, .. }) = (plan.roles.role(trio.me()), half) {
@@ -194,19 +199,19 @@ impl Stored {
 /// P3, who gives z.
 fn evaluate(
     trio: &mut Trio,
-    plan: &Plan<'_>,
+    plan: &CallPlan<'_>,
     groups: Vec<Compared>,
     (hash, wires): (&TweakableHash, u64),
     inputs: &[&[Bit]],
-) -> Result<Kept<u8>, Abort> {
+) -> Result<WipedVec<u8>, Abort> {
     let mut evaluator = Evaluator::resume(trio, hash, plan, wires);
-    let mut z = Kept::<u8>::with_capacity(plan.output_bits());
+    let mut z = WipedVec::<u8>::with_capacity(plan.output_bits());
     let mut digest = evaluator.begin_result();
     let mut groups = groups.into_iter();
     for ((_, part), wires) in plan.parts.iter().zip(inputs) {
         for ((from, lanes), group) in part.groups().zip(&mut groups) {
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
-            let mut x = Kept::<u128>::with_capacity(part.program.input_bits() * lanes);
+            let mut x = WipedVec::<u128>::with_capacity(part.program.input_bits() * lanes);
             x.extend_from_slice(&group.known);
             x.extend_from_slice(&evaluator.receive_inputs(&sides[0], &sides[1])?);
             evaluator.expect(0, false);

@@ -24,7 +24,7 @@
 //! \[A14, A15\]: the tests below try every input and every error.
 
 use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
-use super::{Course, Layer, Owed, Sbox, load, store, trim};
+use super::{Layer, LayerKind, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Record, Records};
@@ -73,8 +73,8 @@ impl Sbox for Gf4Circuit {
         8192
     }
 
-    fn course(&self) -> Course {
-        Course::Replicated(|trio, layer, _, _| {
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Replicated(|trio, layer, _, _| {
             Ok(Owed::Products(Record::new(&KIND, self::layer(trio, layer)?)))
         })
     }

@@ -12,7 +12,7 @@
 //!    x^15 leave d_1 (1 + Y^2 x) + Y d_2 + Y^3 d_3: zero exactly when all are (docs/lookups.md, 1) \[A14\].
 //! 2. (x^15)^16 x^14 = x^254: the last product alone \[A15\].
 
-use super::{Course, Layer, Owed, Sbox, load, store, trim};
+use super::{Layer, LayerKind, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Record, Records};
@@ -56,8 +56,8 @@ impl Sbox for Gf8Circuit {
         32
     }
 
-    fn course(&self) -> Course {
-        Course::Replicated(|trio, layer, _, _| {
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Replicated(|trio, layer, _, _| {
             Ok(Owed::Products(Record::new(&KIND, self::layer(trio, layer)?)))
         })
     }

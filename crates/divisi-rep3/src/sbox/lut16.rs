@@ -17,7 +17,7 @@
 //! it, and v^-1 to v by the vector, which was verified before.
 
 use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
-use super::{Course, Layer, Owed, Sbox, held, store, trim};
+use super::{Layer, LayerKind, Owed, Sbox, held, store, trim};
 use crate::checks;
 use crate::lookup::{scratch, table};
 use crate::multiply::{mult_local, sum};
@@ -65,8 +65,8 @@ impl Sbox for Lut16 {
         Ok(made.map(|made| Record::of_vectors(&nibble::ONE, made)).collect())
     }
 
-    fn course(&self) -> Course {
-        Course::Replicated(|trio, layer, vectors, records| {
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Replicated(|trio, layer, vectors, records| {
             let vectors = held(trio, vectors, &nibble::ONE)?;
             Ok(Owed::Products(Record::new(&KIND, self::layer(trio, layer, vectors, records)?)))
         })

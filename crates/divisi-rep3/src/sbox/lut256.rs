@@ -10,7 +10,7 @@
 //! right when it leaves, without a relation of its own. The paper gives malicious security in one sentence;
 //! this comparison is what it takes.
 
-use super::{Course, Layer, Owed, Sbox, held};
+use super::{Layer, LayerKind, Owed, Sbox, held};
 use crate::lookup::table::Replicated;
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::record::{Record, Records};
@@ -57,8 +57,8 @@ impl Sbox for Lut256 {
         Ok(byte::make(trio, layers, shape)?.map(|made| Record::of_vectors(&byte::KIND, made)).collect())
     }
 
-    fn course(&self) -> Course {
-        Course::Replicated(|trio, layer, vectors, records| {
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Replicated(|trio, layer, vectors, records| {
             let vectors = held(trio, vectors, &byte::KIND)?;
             self::layer(trio, layer, vectors, records)?;
             Ok(Owed::Openings)

@@ -24,7 +24,7 @@
 
 use super::chained::{Chained, Input, Side, pair};
 use super::verify_sbox::{SBOX_PLANES, X};
-use super::{Course, Sbox, held, store, trim};
+use super::{LayerKind, Sbox, held, store, trim};
 use crate::lookup::scratch;
 use crate::lookup::table::{self, Additive};
 use crate::ohv::nibble::{self, NIBBLES_PLANES};
@@ -69,8 +69,8 @@ impl Sbox for Lut256Additive {
         Ok(made.map(|made| Record::of_vectors(&nibble::TWO, made)).collect())
     }
 
-    fn course(&self) -> Course {
-        Course::Chained(&Lut256Additive)
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Chained(&Lut256Additive)
     }
 }
 

@@ -73,12 +73,12 @@ pub(crate) trait Sbox: Sync {
         Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups"))
     }
 
-    /// How a layer goes.
-    fn course(&self) -> Course;
+    /// What shares a layer of S-boxes gives, and how.
+    fn layer_kind(&self) -> LayerKind;
 }
 
 /// How a layer of S-boxes goes.
-pub(crate) enum Course {
+pub(crate) enum LayerKind {
     /// Replicated shares go in, and replicated shares come out.
     Replicated(Replace),
     /// The outputs are additive shares until the chain ends.

@@ -1,7 +1,7 @@
 //! An S-box for tests: one file, one line of the registry, and every part of this crate has it. x^254 by four
 //! products, one after the other, each with a relation of its own in the large field.
 
-use super::{Around, Course, Layer, Owed, Sbox, load, store, trim};
+use super::{Around, Layer, LayerKind, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Record, Records};
@@ -29,8 +29,10 @@ impl Sbox for Toy {
         32
     }
 
-    fn course(&self) -> Course {
-        Course::Replicated(|trio, layer, _, _| Ok(Owed::Products(Record::new(&KIND, invert(trio, layer)?))))
+    fn layer_kind(&self) -> LayerKind {
+        LayerKind::Replicated(|trio, layer, _, _| {
+            Ok(Owed::Products(Record::new(&KIND, invert(trio, layer)?)))
+        })
     }
 }
 
@@ -169,7 +171,7 @@ mod tests {
     #[cfg(all(feature = "fault", feature = "testing"))]
     mod run {
         use super::*;
-        use crate::adversary::harness::{Harness, party};
+        use crate::adversary::harness::{TrioHarness, party};
         use crate::lab::Rep3Lab;
         use crate::{Rep3, Security};
         use divisi_core::{Bytes, Direction, settle};
@@ -187,7 +189,7 @@ mod tests {
         #[test]
         fn a_lie_in_any_product_is_an_abort() {
             for lie in [None, Some(0), Some(1), Some(2), Some(3)] {
-                let results = Harness::default().patient().act(|trio| {
+                let results = TrioHarness::default().patient().act(|trio| {
                     let corrupt = trio.me() == party(1);
                     let mut e = Rep3::new(trio, Protocol::Toy, Security::Malicious);
                     let mut count = 0;

@@ -10,8 +10,8 @@
 
 use super::grid::{at_infinity, coordinate};
 use crate::adversary::Deviate;
-use crate::adversary::harness::{Harness, many, party};
-use crate::adversary::planes::{Error, Layer, OUTER};
+use crate::adversary::harness::{TrioHarness, many, party};
+use crate::adversary::planes::{BitFlip, OUTER, SboxLayer};
 use crate::blackbox::BlackBox;
 use crate::coin::{Coin, next_elements, next_words, toy};
 use crate::ohv::byte::DRAWN;
@@ -37,8 +37,8 @@ enum Kind {
     Statement,
 }
 
-const LAYER: Layer = Layer { bytes: 1, lanes: 1 };
-const FLIP: Error = Error { byte: 0, plane: 0, lane: 0 };
+const LAYER: SboxLayer = SboxLayer { bytes: 1, lanes: 1 };
+const FLIP: BitFlip = BitFlip { byte: 0, plane: 0, lane: 0 };
 
 impl Kind {
     fn product(self) -> &'static str {
@@ -223,7 +223,7 @@ fn computed(kind: Kind, trio: Trio) -> Result<f64, Abort> {
 
 /// Whether the two honest parties accept what the third lied about in that run.
 fn passes(kind: Kind, run: u64) -> bool {
-    let accepted = Harness::default().patient().act(|mut trio: Trio| {
+    let accepted = TrioHarness::default().patient().act(|mut trio: Trio| {
         toy::begin(run);
         if trio.me() == party(2) {
             let cheater = Cheater { kind, products: 0, error: None, folding: false, level: None };
@@ -238,7 +238,7 @@ fn passes(kind: Kind, run: u64) -> bool {
 /// How often the cheater passes: what its steps give, within three standard deviations, and these are all
 /// that the meter counts.
 fn measured(kind: Kind, runs: usize) {
-    let honest = Harness::default().patient().act(|trio| computed(kind, trio));
+    let honest = TrioHarness::default().patient().act(|trio| computed(kind, trio));
     let printed = (64.0 - honest[0].as_ref().unwrap()).exp2();
     let hits = kind.hits();
     assert!((printed - (hits.iter().sum::<usize>() + 1) as f64).abs() < 1e-9, "{kind:?}: {printed} elements");

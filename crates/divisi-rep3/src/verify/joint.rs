@@ -8,7 +8,7 @@
 
 use crate::adversary::Deviate;
 use crate::adversary::adaptive::{H, OPEN, RHO, SIGMA, Z_PRIME};
-use crate::adversary::harness::{Harness, Recording, Way, many, party};
+use crate::adversary::harness::{MessageDirection, Recording, TrioHarness, many, party};
 use crate::checks;
 use crate::coin::{Coin, next_elements, next_words};
 use crate::lab::deal_all;
@@ -73,7 +73,7 @@ fn samples(n: usize, seen: impl Fn(usize) -> Vec<Vec<u8>> + Sync) -> [Vec<Vec<us
 fn opened(seen: &[Recording; 3], step: &'static str) -> Vec<u8> {
     let mut sum = Vec::new();
     for (from, seen) in PartyId::all(3).zip(seen) {
-        let body = seen.bodies(Way::Out, from.next(3), step).pop().expect("an opening");
+        let body = seen.bodies(MessageDirection::Out, from.next(3), step).pop().expect("an opening");
         sum.resize(body.len(), 0);
         sum.iter_mut().zip(body).for_each(|(sum, x)| *sum ^= x);
     }
@@ -103,7 +103,7 @@ impl Deviate for Liar {
 /// public, so that without its mask it is `1 + Y^2 x`; and rho, t, and what else the liar saw of it.
 fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&[vec![secret]]);
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
     let coins = Arc::new(Mutex::new(Vec::new()));
     let results = harness.act(|mut trio| {
@@ -127,7 +127,7 @@ fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let r: Gf64 = level.element();
     let known = at.iter().fold(drawn[0] * drawn[8] * (Gf64::ONE + r), |known, r| known * (Gf64::ONE + *r));
     let sigma = of_64(&opened(&seen, OPEN)) * known.inverse();
-    let liar = |step| seen[0].bodies(Way::In, party(2), step).pop().expect("a message");
+    let liar = |step| seen[0].bodies(MessageDirection::In, party(2), step).pop().expect("a message");
     let values = vec![sigma.0.to_le_bytes().to_vec(), opened(&seen, RHO), t.bytes()[..8].to_vec()];
     [values, vec![liar(H), liar(Z_PRIME), liar(SIGMA)]].concat()
 }
@@ -135,7 +135,7 @@ fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
 /// Two tags that are wrong in different ways: what is opened, and what party 1 saw of it.
 fn compared(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&(0..16).map(|i| vec![if i % 3 == 0 { secret } else { 0 }]).collect::<Vec<_>>());
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
@@ -145,7 +145,7 @@ fn compared(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
         e.are_zero(&[block])
     });
     assert!(results.iter().all(|result| *result.as_ref().unwrap() == [false]), "{results:?}");
-    let party_1 = |step| seen[0].bodies(Way::In, party(2), step).pop().expect("a message");
+    let party_1 = |step| seen[0].bodies(MessageDirection::In, party(2), step).pop().expect("a message");
     let opened_here = vec![opened(&seen, TAG), opened(&seen, RHO)];
     [opened_here, vec![party_1(DOT), party_1(Z_PRIME), party_1(SIGMA)]].concat()
 }

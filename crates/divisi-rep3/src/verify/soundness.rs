@@ -8,7 +8,7 @@
 use super::inner_product::verify_dot_product;
 use super::triple::check_triple;
 use crate::adversary::Deviate;
-use crate::adversary::harness::{Harness, many, party};
+use crate::adversary::harness::{TrioHarness, many, party};
 use crate::share::Rep;
 use crate::trio::Trio;
 use divisi_core::{Abort, Step, step};
@@ -137,7 +137,7 @@ impl Deviate for Best {
 
 /// Whether the two honest parties accept an inner product of `n` terms about which the third lied.
 fn passes(n: usize) -> bool {
-    let accepted = Harness::default().act(|mut trio: Trio| {
+    let accepted = TrioHarness::default().act(|mut trio: Trio| {
         let draw = |trio: &mut Trio| {
             let (a, b) = (0..n).map(|_| trio.streams.rand::<Toy>()).unzip();
             Rep { a, b }

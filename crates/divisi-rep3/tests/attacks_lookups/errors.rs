@@ -4,7 +4,7 @@ use super::{DIRECTIONS, KEY, aes_128, affine, parts, sbox, sent};
 use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, Step, settle};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::OPEN;
-use divisi_rep3::adversary::harness::{Harness, ended_by_another, many, party};
+use divisi_rep3::adversary::harness::{TrioHarness, ended_by_another, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, OUTER, opening};
 use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Rep3, Security};
@@ -27,7 +27,7 @@ fn error_at(
     [byte, bit]: [usize; 2],
 ) -> Vec<Vec<(u8, u32, usize)>> {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let recordings = [2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(|trio| {
         let corrupt = trio.me() == party(1);
@@ -119,7 +119,7 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
     }
     many(jobs.len(), 4, |i| {
         let (protocol, at, nth, direction, liar) = jobs[i];
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let corrupt = trio.me() == liar;
             aes_128(trio, protocol, direction, [&key, &state], |trio| {
                 if corrupt {
@@ -144,7 +144,7 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
 fn believed(direction: Direction, x: &[u8], errors: &[u8]) -> bool {
     let (x, lanes) = (x.to_vec(), x.len());
     let errors = errors.to_vec();
-    let results = Harness::default().patient().act(|trio| {
+    let results = TrioHarness::default().patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
         if corrupt {
@@ -205,7 +205,7 @@ fn no_output_beside_zero_is_believed_in_the_cipher() {
     for (direction, state) in DIRECTIONS.into_iter().zip(zero_inside) {
         let state = parts(state);
         let run = |lie: Option<(usize, usize)>| {
-            Harness::default().patient().act(|trio| {
+            TrioHarness::default().patient().act(|trio| {
                 let corrupt = trio.me() == party(1);
                 aes_128(trio, Protocol::Lut256Additive, direction, [&key, &state], |trio| {
                     if let (true, Some((byte, bit))) = (corrupt, lie) {
@@ -244,7 +244,7 @@ fn there_and_back(
     protocol: Protocol,
     lie: impl Fn(&mut [u8]) + Clone + Send + Sync + 'static,
 ) -> Vec<Result<bool, Abort>> {
-    Harness::default().patient().act(|trio| {
+    TrioHarness::default().patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, protocol, Security::Malicious);
         if corrupt {

@@ -8,7 +8,7 @@ mod vectors;
 
 use divisi_core::{Abort, Direction, Step, settle};
 use divisi_field::{Field, Gf8};
-use divisi_rep3::adversary::harness::{Recording, Way};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
@@ -29,7 +29,7 @@ fn affine(y: u8) -> u8 {
 
 /// The steps and lengths of what a party sent, and to whom.
 fn sent(recording: &Recording) -> Vec<(u8, u32, usize)> {
-    let out = recording.read().into_iter().filter(|seen| seen.way == Way::Out);
+    let out = recording.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
     out.map(|seen| (seen.peer.index() as u8, seen.frame.step, seen.frame.body.len())).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::{DIRECTIONS, KEY, aes_128, parts, sbox, verified_after};
 use divisi_core::{Bytes, Check, Direction, Step, settle};
 use divisi_rep3::adversary::compare::{self, Features, features};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, links, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, links, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, opening, split_in_layer_9};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -31,7 +31,7 @@ fn a_split_additive_opening_stops_before_the_verification() {
     many(jobs.len(), 4, |i| {
         let (protocol, from, to, layer, nth) = jobs[i];
         for direction in DIRECTIONS {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
             harness.change(from, to, opening(protocol), nth, |body| body[0] ^= 1);
             let results = harness.act(|trio| aes_128(trio, protocol, direction, [&key, &state], |_| ()));
@@ -60,7 +60,7 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
     many(jobs.len(), 4, |i| {
         let (protocol, layer) = jobs[i];
         for from in [1, 2, 3].map(party) {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
             harness.change(from, from.next(3), opening(protocol), layer, |body| body[5] ^= 1);
             let results =
@@ -71,7 +71,7 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
             for (p, recording) in recordings.iter().enumerate().filter(|(p, _)| *p != from.index()) {
                 if protocol == Protocol::Lut256 {
                     // what rests on the false opening was sent once at most, masked, and never digested
-                    let openings = recording.of(Way::Out, opening(protocol)).len();
+                    let openings = recording.of(MessageDirection::Out, opening(protocol)).len();
                     assert!(openings <= layer + 2, "party {}: {openings} after layer {layer}", p + 1);
                 }
                 assert!(!verified_after(recording, opening(protocol), 0));
@@ -81,7 +81,7 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
 }
 
 /// The S-box of a secret in eight lanes under attack: what party 1 saw.
-type Attack = (&'static str, Protocol, fn(&Harness), fn(&mut Rep3));
+type Attack = (&'static str, Protocol, fn(&TrioHarness), fn(&mut Rep3));
 
 fn lie_at(e: &mut Rep3, at: &'static str) {
     e.trio().deviate(move |step: Step, share: &mut [u8]| {
@@ -122,7 +122,7 @@ const ATTACKS: [Attack; 6] = [
 
 fn attacked(attack: &Attack, secret: u8) -> Features {
     let parts: [Part; 3] = deal_all(&[vec![secret; 8]]).map(|mut parts| parts.remove(0));
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     attack.2(&harness);
     let results = harness.act(|mut trio| {
@@ -170,7 +170,7 @@ fn layer_9_keeps_its_input(runs: usize) {
     let ninth = |x: u8| (0..8).fold(x, |x, _| sbox(x));
     let guess = [ninth(0x00); 8];
     let run = |check: Option<Check>, secret: u8| {
-        let split = split_in_layer_9(Harness::without(check).patient(), &[secret; 8], &guess);
+        let split = split_in_layer_9(TrioHarness::without(check).patient(), &[secret; 8], &guess);
         assert!(split.results[1..].iter().all(Result::is_err));
         let mut all = features(&split.seen, &split.results);
         all.push(((1, 0), split.confirmed.map_or(2, usize::from)));
@@ -184,7 +184,7 @@ fn layer_9_keeps_its_input(runs: usize) {
     for (secret, expected) in [(0x00, true), (0xb7, false)] {
         let confirmed = |check| {
             (0..20).find_map(|_| {
-                split_in_layer_9(Harness::without(check).patient(), &[secret; 8], &guess).confirmed
+                split_in_layer_9(TrioHarness::without(check).patient(), &[secret; 8], &guess).confirmed
             })
         };
         assert_eq!(confirmed(Some(checks::A22)), Some(expected));

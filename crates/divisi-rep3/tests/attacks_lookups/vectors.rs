@@ -3,7 +3,7 @@
 use super::{LOOKUPS, verified_after};
 use divisi_core::{Bytes, Direction, Step, settle};
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS, look_up_again, opening, skip_vectors};
 use divisi_rep3::checks;
 use divisi_rep3::lab::deal_all;
@@ -20,7 +20,7 @@ fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
         let parts = deal_all(&[x.clone(), y.clone()]);
         // c of each of two lookups, lane by lane
         let opened = |values: [usize; 2], again: bool| {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
             let results = harness.act(|mut trio| {
                 let mine = &parts[trio.me().index()];
@@ -40,7 +40,7 @@ fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
             });
             assert!(results.iter().all(Result::is_ok), "{results:?}");
             let to_next = |p: usize| {
-                let sent = recordings[p].of(Way::Out, opening(protocol));
+                let sent = recordings[p].of(MessageDirection::Out, opening(protocol));
                 sent.into_iter().filter(|s| s.peer == party(p as u8 + 1).next(3)).collect::<Vec<_>>()
             };
             let shares = [0, 1, 2].map(to_next);
@@ -92,7 +92,7 @@ fn a_vector_with_one_wrong_product_is_never_used() {
     many(jobs.len(), 4, |i| {
         let (protocol, at, plane) = jobs[i];
         let liar = party(1 + (i % 3) as u8);
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
         let results = harness.act(|trio| {
             let corrupt = trio.me() == liar;
@@ -110,7 +110,7 @@ fn a_vector_with_one_wrong_product_is_never_used() {
             settle(&mut e, pending).map(drop)
         });
         assert!(results.iter().all(Result::is_err), "{protocol} {at} {plane}: {results:?}");
-        assert!(recordings.iter().all(|r| r.of(Way::Out, opening(protocol)).is_empty()));
+        assert!(recordings.iter().all(|r| r.of(MessageDirection::Out, opening(protocol)).is_empty()));
     });
 }
 
@@ -120,7 +120,7 @@ fn a_vector_with_one_wrong_product_is_never_used() {
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for protocol in LOOKUPS {
         for odd in [1, 2, 3].map(party) {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
             let results = harness.act(|trio| {
                 let skips = trio.me() == odd;
@@ -139,10 +139,10 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
             });
             assert!(results.iter().all(Result::is_err), "{protocol}: {results:?}");
             assert!(results.iter().any(|r| matches!(failed_check(r), Some(checks::A2 | checks::A22))));
-            let opened = |r: &&Recording| !r.of(Way::Out, opening(protocol)).is_empty();
+            let opened = |r: &&Recording| !r.of(MessageDirection::Out, opening(protocol)).is_empty();
             assert!(recordings.iter().filter(opened).all(|r| !verified_after(r, opening(protocol), 0)));
             // vectors in the caller's own order
-            let results = Harness::default().patient().act(|trio| {
+            let results = TrioHarness::default().patient().act(|trio| {
                 let skips = trio.me() == odd;
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 let mut x = e.random_bytes(5)?;

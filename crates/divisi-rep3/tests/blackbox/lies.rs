@@ -46,7 +46,7 @@ fn lies<F: Element>() {
     for corrupt in PartyId::all(3) {
         // a wrong share of a reshare, to which its party keeps: of local_mul, and of bit_mul
         for nth in 0..2 {
-            let results = Harness::default().patient().act(|mut trio| {
+            let results = TrioHarness::default().patient().act(|mut trio| {
                 let mut count = 0;
                 if trio.me() == corrupt {
                     trio.deviate(move |step: Step, share: &mut [u8]| {
@@ -71,7 +71,7 @@ fn lies<F: Element>() {
             (OUTPUT, 0, corrupt.next(3), &[checks::A1]),
             (RESHARE, 0, corrupt.prev(3), &[checks::A1, checks::A2, checks::A7]),
         ] {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             harness.change(corrupt, to, step, nth, |body| body[0] ^= 1);
             let results = harness.act(play::<F>);
             let found = no_honest_party_is_deceived(corrupt, &results);
@@ -79,7 +79,7 @@ fn lies<F: Element>() {
             assert!(results.iter().all(Result::is_err));
         }
         // an input that is no reduced element, or too long
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         harness.change(corrupt, corrupt.next(3), INPUT, 0, |body| body.push(0));
         assert!(harness.act(play::<F>).iter().any(Result::is_err));
     }
@@ -105,7 +105,7 @@ fn every_lie_is_an_abort_over_large_fields() {
 /// Whatever a corrupt owner sends as an input is a sharing of something: a computation on it ends well.
 #[test]
 fn every_input_is_a_sharing() {
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 0x55);
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);

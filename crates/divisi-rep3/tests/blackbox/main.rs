@@ -6,7 +6,7 @@ mod refusals;
 
 use divisi_core::{Abort, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
-use divisi_rep3::adversary::harness::{Harness, failed_check, party};
+use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
 use divisi_rep3::checks;
 use divisi_rep3::lab;
@@ -188,7 +188,7 @@ fn many_products_are_verified_in_pieces() {
 #[test]
 fn two_passes_square_the_error() {
     let bits = |passes: Passes, lies: bool| {
-        let results = Harness::default().patient().act(|mut trio| {
+        let results = TrioHarness::default().patient().act(|mut trio| {
             if lies && trio.me() == party(2) {
                 trio.deviate(|step: Step, share: &mut [u8]| {
                     if step.name == RESHARE {

@@ -5,7 +5,7 @@ use divisi_rep3::checks;
 
 /// All three do this, and are told that it is misuse, or that another was.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
-    let results = Harness::default().patient().act(f);
+    let results = TrioHarness::default().patient().act(f);
     assert!(results.iter().all(Result::is_err), "{what}");
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
 }
@@ -128,7 +128,7 @@ fn what_is_not_verified_is_not_opened() {
 /// A caller that ignores a failed verification gets neither proofs nor values from the next one.
 #[test]
 fn nothing_is_proved_after_a_failed_verification() {
-    let results = Harness::default().patient().act(|mut trio| {
+    let results = TrioHarness::default().patient().act(|mut trio| {
         if trio.me() == party(1) {
             trio.deviate(|step: Step, share: &mut [u8]| share[0] ^= u8::from(step.name == RESHARE));
         }

@@ -6,7 +6,7 @@ mod formulas;
 
 use divisi_core::testing::Outputs;
 use divisi_core::{Bytes, Counts, Direction, PhaseCounts, Step};
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::adversary::lookups::PRODUCTS;
 use divisi_rep3::checks;
 use divisi_rep3::lab::{self, Rep3Lab};
@@ -216,7 +216,7 @@ fn two_passes_cost_twice_and_square_the_error() {
         for passes in [Passes::Once, Passes::Twice] {
             let times = if passes == Passes::Twice { 2 } else { 1 };
             let run = |lies: bool| {
-                Harness::default().patient().act(|trio| {
+                TrioHarness::default().patient().act(|trio| {
                     let corrupt = lies && trio.me() == party(3);
                     let mut e = Rep3::new(trio, cost.protocol, Security::Malicious);
                     e.trio().set_passes(passes);

@@ -6,7 +6,7 @@ use divisi_circuit::{Build, Program};
 use divisi_core::{Abort, Boolean, Check, ProgramRun, settle};
 use divisi_net::wire_bytes;
 use divisi_rep3::adversary::StolenCall;
-use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::adversary::harness::{TrioHarness, failed_check};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Ahead, Bit, Rep3, Trio};
@@ -49,7 +49,7 @@ fn outputs_are_those_of_the_program() {
         let (values, parts) = dealt(seed, 3, lanes);
         let expected = in_the_clear(&program, &values);
         for calls in 0..3 {
-            let ends = Harness::default().act(|trio| {
+            let ends = TrioHarness::default().act(|trio| {
                 play(trio, &program, &parts, (calls, known, lanes), |e| {
                     turn(e, 1)?;
                     e.trio().absorb("opened", &[7]);
@@ -69,7 +69,7 @@ fn several_wait_at_once() {
     let (values, parts) = dealt(5, 3, LANES);
     let programs = [small_program(), random_program(6, 3, 90)];
     let expected = [0, 1].map(|i| in_the_clear(&programs[i], &values));
-    let ends = Harness::default().act(|mut trio| {
+    let ends = TrioHarness::default().act(|mut trio| {
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
@@ -105,7 +105,7 @@ fn what_travels_when_is_what_the_formula_says() {
         let program = named(name, Adder::FewestAnds).unwrap().unwrap();
         let (_, parts) = dealt(9, program.input_bits() / 8, lanes);
         for calls in 0..3 {
-            let counts: Vec<_> = Harness::default()
+            let counts: Vec<_> = TrioHarness::default()
                 .act(|mut trio| {
                     let secret = inputs(&mut trio, &parts)?;
                     let mut e = engine(trio);
@@ -153,7 +153,7 @@ fn what_travels_when_is_what_the_formula_says() {
 fn checks_are_those_of_a_call() {
     let program = named("sha256", Adder::FewestAnds).unwrap().unwrap();
     let (_, parts) = dealt(9, program.input_bits() / 8, 1);
-    let ends = Harness::default().act(|mut trio| {
+    let ends = TrioHarness::default().act(|mut trio| {
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
@@ -193,14 +193,14 @@ fn it_serves_its_own_strand_alone() {
         let ahead = e.garble_ahead(&program, LANES, &[])?;
         Ok((e, wires, ahead))
     };
-    let ends = Harness::default().act(|trio| {
+    let ends = TrioHarness::default().act(|trio| {
         let (_, _, ahead) = begin(trio)?;
         assert!(ahead.is_there() && ahead.bytes() >= LANES * 32 * program.and_count());
         kept.lock().unwrap().push(ahead);
         Ok(())
     });
     assert!(ends.iter().all(Result::is_ok));
-    let ends = Harness::default().act(|trio| {
+    let ends = TrioHarness::default().act(|trio| {
         let (mut e, wires, own) = begin(trio)?;
         // of the session before
         let old = kept.lock().unwrap().pop().unwrap();
@@ -211,7 +211,7 @@ fn it_serves_its_own_strand_alone() {
     });
     assert!(ends.into_iter().all(|end| end.unwrap_or(true)));
     for misuse in 0..4 {
-        let ends = Harness::default().act(|trio| {
+        let ends = TrioHarness::default().act(|trio| {
             let (mut e, mut wires, own) = begin(trio)?;
             Ok(match misuse {
                 0 => {
@@ -247,7 +247,7 @@ fn one_call_ahead_does_not_serve_two_jobs() {
     for calls in 0..3 {
         for other in roles(calls) {
             for another_call in [false, true] {
-                let ends = Harness::default().act(|mut trio| {
+                let ends = TrioHarness::default().act(|mut trio| {
                     let odd = trio.me() == other;
                     let secret = inputs(&mut trio, &parts)?;
                     let mut e = engine(trio);
@@ -280,7 +280,7 @@ fn the_second_half_follows_the_same_calls() {
         g.input(n);
         g.finish()
     };
-    let ends = Harness::default().act(|mut trio| {
+    let ends = TrioHarness::default().act(|mut trio| {
         let odd = usize::from(trio.me() == roles(0)[1]);
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
@@ -297,7 +297,7 @@ fn the_second_half_follows_the_same_calls() {
 fn an_abort_ahead_ends_the_session() {
     let (_, parts) = transparent(9, LANES);
     let program = small_program();
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let [first, _, evaluator] = roles(0);
     harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
     let ends = harness.act(|mut trio| {

@@ -4,7 +4,7 @@
 use super::{bits, engine, in_the_clear, inputs, play, small_program};
 use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, Step};
 use divisi_ot::record::{self, Call};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::adversary::{Lie, Weakness};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
@@ -24,10 +24,10 @@ pub enum Gap {
 }
 
 impl Gap {
-    pub fn harness(self) -> Harness {
+    pub fn harness(self) -> TrioHarness {
         match self {
-            Gap::Without(check) => Harness::without(Some(check)),
-            _ => Harness::default(),
+            Gap::Without(check) => TrioHarness::without(Some(check)),
+            _ => TrioHarness::default(),
         }
     }
 
@@ -204,8 +204,10 @@ fn the_evaluator_says_nothing_before_z() {
         .map(|step| Step::new(Box::leak(format!("divisi_rep3::garbled/{step}").into_boxed_str())).id);
     let sent = |from: PartyId, to: PartyId| {
         let seen = recordings[from.index()].read().into_iter();
-        seen.filter(|seen| seen.way == Way::Out && seen.peer == to && garbled.contains(&seen.frame.step))
-            .count()
+        seen.filter(|seen| {
+            seen.way == MessageDirection::Out && seen.peer == to && garbled.contains(&seen.frame.step)
+        })
+        .count()
     };
     assert_eq!(sent(evaluator, first), 1);
     assert!(sent(first, evaluator) >= 5 && sent(second, evaluator) >= 5);

@@ -8,7 +8,7 @@ use divisi_circuit::{Build, Program};
 use divisi_core::testing::Seen;
 use divisi_core::{Abort, Boolean, PartyId, ProgramRun};
 use divisi_net::wire_bytes;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
 use divisi_symmetric::circuits::named;
@@ -49,7 +49,7 @@ fn call(
 }
 
 fn sent(recording: &Recording, to: PartyId, step: &'static str) -> Vec<Seen> {
-    recording.of(Way::Out, step).into_iter().filter(|seen| seen.peer == to).collect()
+    recording.of(MessageDirection::Out, step).into_iter().filter(|seen| seen.peer == to).collect()
 }
 
 /// The place of each of these messages in the chain of messages that depend on each other.
@@ -74,7 +74,7 @@ fn tables_leave_beside_the_barrier() {
         let tables = (program.and_count() * lanes).div_ceil(PIECE);
         assert!(lanes == 3 && tables > BESIDE || lanes != 3 && tables <= BESIDE);
         for calls in 0..3 {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let recordings = harness.recordings();
             let ends = harness.act(|trio| call(trio, &program, &parts, calls, 7));
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
@@ -106,7 +106,7 @@ fn no_label_leaves_if_views_differ() {
     let (program, (_, parts)) = (small_program(), transparent(3, LANES));
     for calls in 0..3 {
         for odd in roles(calls) {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let recordings = harness.recordings();
             let ends = harness.act(|trio| {
                 let opened = u8::from(trio.me() == odd);
@@ -114,7 +114,8 @@ fn no_label_leaves_if_views_differ() {
             });
             assert!(ends.iter().all(Result::is_err));
             for recording in &recordings {
-                let labels = LATE.iter().chain([&RESULT]).map(|step| recording.of(Way::Out, step).len());
+                let labels =
+                    LATE.iter().chain([&RESULT]).map(|step| recording.of(MessageDirection::Out, step).len());
                 assert_eq!(labels.sum::<usize>(), 0, "{odd}");
             }
         }

@@ -4,7 +4,7 @@ use super::attacks::{LANES, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
 use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Boolean, Check, ProgramRun, Step, settle};
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, many, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Rep3, Trio};
@@ -38,7 +38,7 @@ fn one_call_does_not_serve_two_jobs() {
     let (program, (_, parts)) = (small_program(), transparent(3, LANES));
     for calls in 0..3 {
         for other in roles(calls) {
-            let ends = Harness::default().act(|trio| {
+            let ends = TrioHarness::default().act(|trio| {
                 let me = trio.me();
                 let (mut e, wires) = begin(trio, &parts, calls)?;
                 e.use_handles(if me == other { b"key 2, request 7" } else { b"key 1, request 7" });
@@ -58,7 +58,7 @@ fn one_call_does_not_serve_two_circuits() {
     let (_, parts) = transparent(3, LANES);
     let programs = [random_program(1, 3, 80), random_program(2, 3, 80)];
     for other in roles(0) {
-        let ends = Harness::default().act(|trio| {
+        let ends = TrioHarness::default().act(|trio| {
             let me = trio.me();
             let (mut e, wires) = begin(trio, &parts, 0)?;
             e.run(&mut [ProgramRun::new(&programs[usize::from(me == other)], wires)])
@@ -85,7 +85,7 @@ fn a_call_follows_the_same_calls() {
         let _ = x;
         g.finish()
     });
-    let ends = Harness::default().act(|trio| {
+    let ends = TrioHarness::default().act(|trio| {
         let me = trio.me();
         let (mut e, wires) = begin(trio, &parts, 0)?;
         let n = usize::from(me == roles(1)[1]);
@@ -103,7 +103,7 @@ fn another_seed_is_noticed() {
     let needle: &'static Needle = Box::leak(Box::new(Needle::new(5, true)));
     for calls in 0..3 {
         for liar in [0, 1] {
-            let ends = Harness::default().act(|mut trio| {
+            let ends = TrioHarness::default().act(|mut trio| {
                 if trio.me() == roles(calls)[liar] {
                     trio.plant_delta(needle);
                 }
@@ -121,7 +121,7 @@ fn another_salt_is_noticed() {
     let (program, (_, parts)) = (small_program(), transparent(9, LANES));
     for calls in 0..3 {
         for liar in [0, 1] {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let [liar, evaluator] = [roles(calls)[liar], roles(calls)[2]];
             harness.change(liar, evaluator, "divisi_rep3::garbled/salt", 0, |body| body[3] ^= 1);
             let ends = harness.act(|trio| {
@@ -181,24 +181,24 @@ fn every_byte_of_what_is_told_is_compared() {
         }),
     ];
     let (program, (_, parts)) = (small_program(), transparent(9, LANES));
-    let play = |harness: Harness, calls: usize| {
+    let play = |harness: TrioHarness, calls: usize| {
         harness.act(|trio| {
             let (mut e, wires) = begin(trio, &parts, calls)?;
             e.run(&mut [ProgramRun::new(&program, wires)])
         })
     };
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let recordings = [party(1), party(2), party(3)].map(|p| harness.recording(p));
     assert!(play(harness, 0).iter().all(Result::is_ok));
     let mut jobs = Vec::new();
     for (from, to, step, check, places) in told {
-        let [teller, hearer] = [from, to].map(|role| roles(0)[role]);
-        let body = recordings[teller.index()].bodies(Way::Out, hearer, step).remove(0);
+        let [sender, receiver] = [from, to].map(|role| roles(0)[role]);
+        let body = recordings[sender.index()].bodies(MessageDirection::Out, receiver, step).remove(0);
         jobs.extend(places(body.len()).into_iter().map(|at| (from, to, step, check, at)));
     }
     many(jobs.len(), 3, |i| {
         let ((from, to, step, check, at), calls) = (jobs[i], i % 3);
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         harness.change(roles(calls)[from], roles(calls)[to], step, 0, move |body| body[at] ^= 1);
         let ends = play(harness, calls);
         assert_eq!(failed_check(&ends[roles(calls)[to].index()]), Some(check), "{step} of {from} at {at}");
@@ -211,7 +211,7 @@ fn every_byte_of_what_is_told_is_compared() {
 fn a_label_is_compared_with_its_whole_hash() {
     let (program, (_, parts)) = (small_program(), transparent(9, LANES));
     many(16, 3, |byte| {
-        let harness = Harness::without(Some(checks::Y2));
+        let harness = TrioHarness::without(Some(checks::Y2));
         let [first, _, evaluator] = roles(0);
         harness.change(first, evaluator, "divisi_rep3::garbled/labels", 0, move |body| {
             // labels of 16 bytes, pairs of hashes of 16 bytes, a digest
@@ -231,7 +231,7 @@ fn a_label_is_compared_with_its_whole_hash() {
 #[test]
 fn an_aborted_call_does_not_come_again() {
     let (program, (_, parts)) = (small_program(), transparent(9, LANES));
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let [first, _, evaluator] = roles(0);
     harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
     let again = harness.act(|trio| {
@@ -257,7 +257,7 @@ fn a_garbler_may_answer_late() {
             let (done, wait) = channel::<()>();
             let wait = Mutex::new(wait);
             let done = Mutex::new(Some(done));
-            let ends = Harness::default().act(|trio| {
+            let ends = TrioHarness::default().act(|trio| {
                 let me = trio.me();
                 let (mut e, wires) = begin(trio, &parts, calls)?;
                 if me == slow {

@@ -6,7 +6,7 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::testing::Harness;
 use divisi_core::{Abort, Boolean, ProgramRun, PublicParameters};
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::adversary::harness::MessageDirection;
 use std::collections::HashSet;
 
 const CALLS: usize = 16;
@@ -40,7 +40,9 @@ fn what_is_told_of_a_call_is_of_one_session_and_strand() {
             Ok(())
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-        let seen = recordings.iter().flat_map(|seen| seen.of(Way::Out, "divisi_rep3::garbled/decoding"));
+        let seen = recordings
+            .iter()
+            .flat_map(|seen| seen.of(MessageDirection::Out, "divisi_rep3::garbled/decoding"));
         told.extend(seen.map(|seen| seen.frame.body).filter(|body| body.len() == 32));
     }
     assert_eq!(told.len(), 2 * 2 * CALLS);

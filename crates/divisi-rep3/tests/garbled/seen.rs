@@ -4,7 +4,7 @@ use super::attacks::{Gap, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, small_program, turn};
 use divisi_circuit::{Build, Program};
 use divisi_core::{Boolean, ProgramRun, settle};
-use divisi_rep3::adversary::harness::{Recording, Way, failed_check};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, failed_check};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -105,7 +105,7 @@ fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
         Ok(())
     });
     assert!(ends.iter().all(Result::is_ok));
-    let bodies = recording.bodies(Way::In, first, LABELS);
+    let bodies = recording.bodies(MessageDirection::In, first, LABELS);
     let words = |body: &Vec<u8>| {
         body[..16 * 24 * LANES].as_chunks().0.iter().map(|w| u128::from_le_bytes(*w)).collect()
     };

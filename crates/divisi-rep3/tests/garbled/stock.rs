@@ -7,7 +7,7 @@ use super::{bits, dealt, engine, in_the_clear, inputs, random_program, small_pro
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 use divisi_net::wire_bytes;
-use divisi_rep3::adversary::harness::{Harness, failed_check};
+use divisi_rep3::adversary::harness::{TrioHarness, failed_check};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Rep3, Trio};
@@ -27,7 +27,7 @@ fn an_engine_keeps_what_will_be_asked_for() {
         g.finish()
     });
     let expected = [0, 1, 2].map(|i| in_the_clear(&programs[i], &values));
-    let ends = Harness::default().act(|mut trio| {
+    let ends = TrioHarness::default().act(|mut trio| {
         let secret = inputs(&mut trio, &parts)?;
         let mut e = engine(trio);
         let wires = bits(&mut e, &secret)?;
@@ -148,7 +148,7 @@ fn runs_of_several_programs_take_what_waits_together() {
     let lanes = [LANES, 3, 3, 45];
     let (values, parts): (Vec<_>, Vec<_>) = (5..).zip(lanes).map(|(seed, n)| dealt(seed, 3, n)).unzip();
     let expected: Vec<_> = programs.iter().zip(&values).map(|(p, values)| in_the_clear(p, values)).collect();
-    let ends = Harness::default().act(|mut trio| {
+    let ends = TrioHarness::default().act(|mut trio| {
         let secret = parts.iter().map(|parts| inputs(&mut trio, parts)).collect::<Result<Vec<_>, _>>()?;
         let mut e = engine(trio);
         let wires = secret.iter().map(|secret| bits(&mut e, secret)).collect::<Result<Vec<_>, _>>()?;
@@ -225,7 +225,7 @@ fn labels_of_what_a_key_leaves_go_ahead() {
     let keys = Keys::new(2);
     // which key runs, and whether something is garbled before
     let course = [(0, true), (0, true), (0, true), (1, true), (1, true), (0, false), (0, false), (1, true)];
-    let ends = Harness::default().act(|trio| {
+    let ends = TrioHarness::default().act(|trio| {
         let (mut e, wires) = keys.begin(trio)?;
         let mut seen = Vec::new();
         for (key, idle) in course {
@@ -288,7 +288,7 @@ fn labels_of_what_a_key_leaves_go_ahead() {
 #[test]
 fn a_name_stands_for_one_key() {
     let keys = Keys::new(2);
-    let ends = Harness::default().act(|trio| {
+    let ends = TrioHarness::default().act(|trio| {
         let (mut e, wires) = keys.begin(trio)?;
         e.use_key(Some([7; 32]));
         for _ in 0..2 {
@@ -311,7 +311,7 @@ fn a_name_stands_for_one_key() {
 #[test]
 fn what_cannot_be_bound_runs_all_the_same() {
     let keys = Keys::new(20);
-    let ends = Harness::default().act(|trio| {
+    let ends = TrioHarness::default().act(|trio| {
         let (mut e, wires) = keys.begin(trio)?;
         e.use_key(Some([99; 32]));
         for _ in 0..3 {
@@ -343,7 +343,7 @@ fn a_call_ahead_is_no_other_call() {
     for calls in 0..3 {
         for odd in roles(calls) {
             for runs_now in [false, true] {
-                let ends = Harness::default().act(|mut trio| {
+                let ends = TrioHarness::default().act(|mut trio| {
                     let is_odd = trio.me() == odd;
                     let secret = inputs(&mut trio, &parts)?;
                     let mut e = engine(trio);

@@ -5,7 +5,7 @@ use super::{bits, bytes, dealt, engine, in_the_clear, inputs, small_program, tur
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Boolean, PartyId, ProgramRun, settle};
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::{Harness, links, many};
+use divisi_rep3::adversary::harness::{TrioHarness, links, many};
 use divisi_rep3::deal::Part;
 
 /// A run that has all in it: a barrier, a call, an opening, a barrier that tells whoever ended. The call may
@@ -38,7 +38,7 @@ fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize, ahead: bool) -> Res
 }
 
 fn honest(parts: &[Vec<Part>; 3], calls: usize, ahead: bool) -> Sent {
-    let harness = Harness::default();
+    let harness = TrioHarness::default();
     let recordings = harness.recordings();
     assert!(harness.act(|trio| act(trio, parts, calls, ahead)).iter().all(Result::is_ok));
     sent(&recordings)
@@ -76,7 +76,7 @@ fn sweep(ahead: bool) {
     jobs.sort_by_key(|job| !job.2.is_slow());
     let stopped = many(jobs.len(), 8, |i| {
         let (calls, at, operator, salt) = jobs[i];
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         place(&harness, at, operator, salt, &runs[calls][&(at.from, at.to)]);
         let ends = harness.act(|trio| act(trio, &parts, calls, ahead));
         let honest = PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from);

@@ -2,7 +2,7 @@
 
 use super::{ALL, Sealed, begun, dealt, unsealed};
 use divisi_rep3::Security;
-use divisi_rep3::adversary::harness::{Harness, Recording, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 const CONFIRMED: &str = "divisi_rep3::open/open.digest";
@@ -13,7 +13,9 @@ const PRODUCT: &str = "divisi_rep3::engine::blocks/dot";
 fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
     let seen = recording.read().into_iter();
     let mut all: Vec<_> = seen
-        .map(|seen| (seen.way == Way::In, seen.peer.index(), seen.frame.step, seen.frame.body.len()))
+        .map(|seen| {
+            (seen.way == MessageDirection::In, seen.peer.index(), seen.frame.step, seen.frame.body.len())
+        })
         .collect();
     all.sort_unstable();
     all
@@ -22,7 +24,10 @@ fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
 /// What all openings to all three came to: each party sends one of three components.
 fn opened(recordings: &[Recording]) -> Vec<u8> {
     let sent = recordings.iter().map(|seen| {
-        seen.of(Way::Out, OPENED).into_iter().flat_map(|seen| seen.frame.body).collect::<Vec<u8>>()
+        seen.of(MessageDirection::Out, OPENED)
+            .into_iter()
+            .flat_map(|seen| seen.frame.body)
+            .collect::<Vec<u8>>()
     });
     let add = |x: Vec<u8>, y: Vec<u8>| x.iter().zip(&y).map(|(x, y)| x ^ y).collect();
     sent.reduce(add).unwrap_or_default()
@@ -56,7 +61,7 @@ fn what_is_not_authentic_tells_that_and_nothing_else() {
     for mode in ALL {
         let (key, sealed) = (dealt(mode), mode.sealed());
         let run = |sealed: &Sealed| {
-            let harness = Harness::default();
+            let harness = TrioHarness::default();
             let seen = harness.recordings();
             let results = harness.act(|trio| {
                 let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;
@@ -90,7 +95,7 @@ fn a_lie_about_a_verdict_is_an_abort_and_no_text() {
         for valid in [true, false] {
             let given = if valid { sealed.clone() } else { changed(&sealed).swap_remove(0) };
             for (to, step) in [(2, OPENED), (3, CONFIRMED), (3, PRODUCT)] {
-                let harness = Harness::default();
+                let harness = TrioHarness::default();
                 harness.change(party(1), party(to), step, 0, |body| body[0] ^= 1);
                 let results = harness.act(|trio| {
                     let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;

@@ -4,7 +4,7 @@ use divisi_core::{Abort, Check, Step};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::{Cube, LookupTable};
 
@@ -45,7 +45,7 @@ fn lie(trio: &mut Trio, step: &'static str, nth: usize, error: u8) {
 
 /// Party 1 shows party 2 another component of what is opened.
 pub fn split_opening(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -61,7 +61,7 @@ pub fn split_opening(check: Option<Check>) -> bool {
 /// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on
 /// it.
 pub fn withheld_input(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     let honest = harness.recording(party(3));
     let input = Step::new(INPUT).id;
     harness.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
@@ -76,12 +76,12 @@ pub fn withheld_input(check: Option<Check>) -> bool {
         b.verify_mul(&recon).map(drop)
     });
     assert!(results.iter().all(Result::is_err));
-    !honest.of(Way::Out, COIN).is_empty()
+    !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
 /// The same, where the proofs are from before the opening.
 pub fn split_opening_with_old_proofs(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -107,7 +107,7 @@ fn squares() -> Vec<Gf8> {
 
 /// Party 1 makes a product wrong, which is verified before the output is asked for.
 pub fn wrong_product(check: Option<Check>) -> bool {
-    let results = Harness::without(check).patient().act(|mut trio| {
+    let results = TrioHarness::without(check).patient().act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
@@ -120,7 +120,7 @@ pub fn wrong_product(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product wrong, which is opened under a mask with a proof from before it.
 pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
-    let results = Harness::without(check).patient().act(|mut trio| {
+    let results = TrioHarness::without(check).patient().act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
         let b = &mut BlackBox::new(trio);
         let recon = b.verify_recon()?;
@@ -138,7 +138,7 @@ pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
 /// Party 1 makes a product wrong, and the output is asked for at once: whether party 2 opens it before it has
 /// tossed a coin.
 pub fn wrong_output(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
     harness.act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
@@ -147,13 +147,17 @@ pub fn wrong_output(check: Option<Check>) -> bool {
         b.output(&xx)
     });
     let [output, coin] = [OUTPUT, COIN].map(|name| Step::new(name).id);
-    let sent = honest.read().into_iter().filter(|seen| seen.way == Way::Out).map(|seen| seen.frame.step);
+    let sent = honest
+        .read()
+        .into_iter()
+        .filter(|seen| seen.way == MessageDirection::Out)
+        .map(|seen| seen.frame.step);
     sent.take_while(|step| *step != coin).any(|step| step == output)
 }
 
 /// Party 1 makes a product wrong: whether party 2 opens it with its error.
 pub fn open_error(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
     harness.act(|mut trio| {
         lie(&mut trio, RESHARE, 0, 1);
@@ -161,12 +165,12 @@ pub fn open_error(check: Option<Check>) -> bool {
         let xx = square(b)?;
         b.reconst(&xx).map(drop)
     });
-    !honest.of(Way::Out, RECONST).is_empty()
+    !honest.of(MessageDirection::Out, RECONST).is_empty()
 }
 
 /// Party 1 sends a false component of the output.
 pub fn false_component(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     harness.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -182,7 +186,7 @@ fn table() -> LookupTable<Gf8> {
 
 /// Party 1 makes a product of replicated vectors wrong.
 pub fn vector(check: Option<Check>) -> bool {
-    let results = Harness::without(check).patient().act(|mut trio| {
+    let results = TrioHarness::without(check).patient().act(|mut trio| {
         lie(&mut trio, PRODUCTS, 0, 1);
         let b = &mut BlackBox::new(trio);
         let vectors = b.rohv_rss(8, 1)?;
@@ -196,7 +200,7 @@ pub fn vector(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product of the second halves wrong.
 pub fn second_half(check: Option<Check>) -> bool {
-    let results = Harness::without(check).patient().act(|mut trio| {
+    let results = TrioHarness::without(check).patient().act(|mut trio| {
         // in the first round two parts of each half are made: the third and fourth message are the second
         // half's
         lie(&mut trio, PRODUCTS, 2, 0xff);
@@ -211,7 +215,7 @@ pub fn second_half(check: Option<Check>) -> bool {
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
 pub fn skipped_vector(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(1));
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -221,13 +225,13 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
         b.output(&y)
     });
     assert!(results[..2].iter().all(Result::is_err)); // no garbage for honest ones, in any case
-    !honest.of(Way::Out, COIN).is_empty()
+    !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
 /// Party 1 shows party 2 another index: whether party 2, or who receives from it, opens another index after
 /// the next.
 pub fn split_index(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(3));
     harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| {
@@ -240,13 +244,13 @@ pub fn split_index(check: Option<Check>) -> bool {
         b.output(&x)
     });
     assert!(results.iter().all(Result::is_err));
-    honest.of(Way::Out, RECONST).len() > 2
+    honest.of(MessageDirection::Out, RECONST).len() > 2
 }
 
 /// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it
 /// what party 2 sends it.
 pub fn unmasked_additive(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -260,7 +264,8 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
         Ok(holds)
     });
     let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
-    let of_party_2 = seen.of(Way::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
+    let of_party_2 =
+        seen.of(MessageDirection::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
     let share = (0..guess.len()).map(|l| {
         let x3 = guess[l] + x1[l] + x2[l];
         (x2[l] * x2[l] + (x2[l] + x3) * (x2[l] + x3) + r2[l]).0
@@ -270,7 +275,7 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
 
 /// Party 1 adds an error to a share of lookups of x by three factors.
 fn cube_with(check: Option<Check>, x: Gf8, step: &'static str, nth: usize, plane: usize) -> bool {
-    let results = Harness::without(check).patient().act(|mut trio| {
+    let results = TrioHarness::without(check).patient().act(|mut trio| {
         if trio.me() == party(1) {
             let mut count = 0;
             trio.deviate(move |at: Step, share: &mut [u8]| {
@@ -319,7 +324,7 @@ pub fn result_of_three(check: Option<Check>) -> bool {
 
 /// As [`split_index`], by three factors.
 pub fn split_index_of_three(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(3));
     harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| {
@@ -333,5 +338,5 @@ pub fn split_index_of_three(check: Option<Check>) -> bool {
         b.output(&x)
     });
     assert!(results.iter().all(Result::is_err));
-    honest.of(Way::Out, RECONST).len() > 2
+    honest.of(MessageDirection::Out, RECONST).len() > 2
 }

@@ -4,7 +4,7 @@
 use divisi_core::{Bytes, Check, Direction, settle};
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Field, Gf8, Plane, gf4, transpose};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::adversary::lookups::{
     FINISH, PRODUCTS, additive_entry, held, masked, opening, sets, skip_vectors, split_in_layer_9,
 };
@@ -54,7 +54,7 @@ fn write<const K: usize>(planes: &[Plane; K]) -> Vec<u8> {
 /// of v + r.
 pub fn unmasked_opening(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -73,14 +73,14 @@ pub fn unmasked_opening(check: Option<Check>) -> bool {
     let v = xor(&xor(&gf4::scale(&gf4::square(&h2), E), &product), &gf4::square(&l2));
     let sets = sets(Protocol::Lut16);
     let r = std::array::from_fn(|i| second_of_vector[sets.iter().position(|set| *set == 1 << i).unwrap()]);
-    write(&xor(&v, &r)) == honest.of(Way::Out, opening(Protocol::Lut16))[0].frame.body
+    write(&xor(&v, &r)) == honest.of(MessageDirection::Out, opening(Protocol::Lut16))[0].frame.body
 }
 
 /// Party 1 knows c. With a guess of x it has r, all monomials of r, their component 3, and with it what party
 /// 2 sends it at the end of the chain.
 pub fn bare_reshare(check: Option<Check>) -> bool {
     let parts = deal_all(&[secret()]);
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let seen = harness.recording(party(1));
     let holds = harness.act(|mut trio| {
         let part = &parts[trio.me().index()][0];
@@ -93,7 +93,7 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
         Ok(holds)
     });
     let ([first, second], two_components) = holds[0].as_ref().unwrap();
-    let received = seen.of(Way::In, opening(Protocol::Lut256Additive));
+    let received = seen.of(MessageDirection::In, opening(Protocol::Lut256Additive));
     assert_eq!(received.len(), 1);
     let c = xor(two_components, &read(&received[0].frame.body));
     let r = xor(&c, &planes(&secret()));
@@ -106,13 +106,13 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
         })
         .collect();
     let share = additive_entry([second, &third], &c, Direction::Encrypt, party(2)).unwrap();
-    let sent = seen.of(Way::In, FINISH).remove(0);
+    let sent = seen.of(MessageDirection::In, FINISH).remove(0);
     sent.peer == party(2) && sent.frame.body == write(&share)
 }
 
 /// A wrong product in the second of two vectors of 16: whether an honest party opens anything under it.
 pub fn second_nibble(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
     harness.act(|trio| {
         let corrupt = trio.me() == party(1);
@@ -128,12 +128,12 @@ pub fn second_nibble(check: Option<Check>) -> bool {
         let mut x = e.random_bytes(8)?;
         e.sbox(Direction::Encrypt, &mut [&mut x])
     });
-    !honest.of(Way::Out, opening(Protocol::Lut256Additive)).is_empty()
+    !honest.of(MessageDirection::Out, opening(Protocol::Lut256Additive)).is_empty()
 }
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
 pub fn skipped_vector(check: Option<Check>) -> bool {
-    let harness = Harness::without(check).patient();
+    let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(1));
     let results = harness.act(|trio| {
         let me = trio.me();
@@ -151,14 +151,14 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     let sent = honest.read();
     let at = |name| {
         let id = divisi_core::Step::new(name).id;
-        sent.iter().rposition(|seen| seen.way == Way::Out && seen.frame.step == id)
+        sent.iter().rposition(|seen| seen.way == MessageDirection::Out && seen.frame.step == id)
     };
     at(COIN) > at(opening(Protocol::Lut16))
 }
 
 /// A chain of two S-boxes on a byte that everybody knows; party 1 adds an error to the first output.
 fn error_in_a_chain(check: Option<Check>, x: u8, error: u8) -> bool {
-    let results = Harness::without(check).patient().act(|trio| {
+    let results = TrioHarness::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
         if corrupt {
@@ -202,7 +202,7 @@ pub fn digest_of_a_wrong_view(check: Option<Check>) -> bool {
     // party 3 may end the session before party 2 says anything
     let [right, wrong] = [guess, wrong].map(|guess| {
         (0..20).find_map(|_| {
-            let split = split_in_layer_9(Harness::without(check).patient(), &x, &guess);
+            let split = split_in_layer_9(TrioHarness::without(check).patient(), &x, &guess);
             assert!(split.results.iter().all(Result::is_err));
             split.confirmed
         })

@@ -16,14 +16,14 @@ mod session;
 mod zero;
 
 use divisi_core::{Check, PartyId, Step};
-use divisi_rep3::adversary::harness::{Recording, Way};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording};
 use divisi_rep3::checks;
 
 /// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may
 /// come later than another's abort.
 fn until_the_last_coin(recording: &Recording) -> Vec<(PartyId, u32, usize)> {
     let coin = Step::new("divisi_rep3::random/coin.share").id;
-    let sent = recording.read().into_iter().filter(|seen| seen.way == Way::Out);
+    let sent = recording.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
     let mut sent: Vec<_> = sent.map(|seen| (seen.peer, seen.frame.step, seen.frame.body.len())).collect();
     sent.truncate(1 + sent.iter().rposition(|(_, step, _)| *step == coin).unwrap());
     sent

@@ -1,7 +1,7 @@
 //! A key is unwrapped (KW): what the verdict on its integrity value shows, and what it rests on.
 
 use divisi_core::{Abort, Bytes, Check, Plain};
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
@@ -68,7 +68,7 @@ pub fn integrity_value_in_the_open(check: Option<Check>) -> bool {
     assert_eq!(integrity_value(&ciphertext), [0xa6; 8]);
     ciphertext[5] ^= 1;
     let key = dealt();
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     let recordings = harness.recordings();
     let results = harness.act(|trio| {
         let me = trio.me().index();
@@ -79,7 +79,7 @@ pub fn integrity_value_in_the_open(check: Option<Check>) -> bool {
     // each server holds two of the three components, and is sent the third
     let mut opened = [0; 8];
     for seen in &recordings {
-        let body = seen.of(Way::Out, OPENED).swap_remove(0).frame.body;
+        let body = seen.of(MessageDirection::Out, OPENED).swap_remove(0).frame.body;
         opened.iter_mut().zip(body).for_each(|(x, y)| *x ^= y);
     }
     opened == integrity_value(&ciphertext).map(|byte| byte ^ 0xa6)
@@ -88,7 +88,7 @@ pub fn integrity_value_in_the_open(check: Option<Check>) -> bool {
 /// Party 3 lies in an S-box of the way back, so that an authentic key is refused: no verdict may rest on it.
 pub fn lie_in_an_unwrapping(check: Option<Check>) -> bool {
     let (key, ciphertext) = (dealt(), wrapped());
-    let results = Harness::without(check).patient().act(|trio| {
+    let results = TrioHarness::without(check).patient().act(|trio| {
         let me = trio.me();
         let mut e = engine(trio);
         if me == party(3) {
@@ -110,7 +110,7 @@ pub fn lie_in_an_unwrapping(check: Option<Check>) -> bool {
 #[test]
 fn an_honest_unwrapping_is_authentic() {
     let (key, ciphertext) = (dealt(), wrapped());
-    let results = Harness::default().act(|trio| {
+    let results = TrioHarness::default().act(|trio| {
         let me = trio.me().index();
         is_authentic(&mut engine(trio), &key[me], &ciphertext)
     });

@@ -4,9 +4,9 @@ use super::until_the_last_coin;
 use divisi_core::{Abort, Bytes, Check, Direction, Step, settle};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::{Adaptive, deceived};
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::adversary::lookups::{FINISH, OUTER as OUTER_16, opening};
-use divisi_rep3::adversary::planes::{Error, H, Layer, OUTER};
+use divisi_rep3::adversary::planes::{BitFlip, H, OUTER, SboxLayer};
 use divisi_rep3::{Protocol, Rep3, Security};
 
 fn sbox(x: u8) -> u8 {
@@ -16,7 +16,7 @@ fn sbox(x: u8) -> u8 {
 
 /// Run layers of S-boxes one after the other on random bytes, verify and open the result; returns whether it
 /// is right.
-fn substituted(e: &mut Rep3, layer: Layer, layers: usize) -> Result<bool, Abort> {
+fn substituted(e: &mut Rep3, layer: SboxLayer, layers: usize) -> Result<bool, Abort> {
     let x = (0..layer.bytes).map(|_| e.random_bytes(layer.lanes)).collect::<Result<Vec<_>, _>>()?;
     let mut y = x.clone();
     for _ in 0..layers {
@@ -38,7 +38,7 @@ fn adapt<L: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send + 'static>(
     lies: impl Fn() -> L + Sync,
     f: impl Fn(&mut Rep3) -> Result<bool, Abort> + Sync,
 ) -> Vec<Result<bool, Abort>> {
-    let results = Harness::without(check).patient().act(|trio| {
+    let results = TrioHarness::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, protocol, Security::Malicious);
         if corrupt {
@@ -52,7 +52,7 @@ fn adapt<L: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send + 'static>(
 
 /// Knowing the coefficients before the products, errors whose words are dependent cancel.
 pub fn old_coefficients(check: Option<Check>) -> bool {
-    let layer = Layer { bytes: 1, lanes: 9 };
+    let layer = SboxLayer { bytes: 1, lanes: 9 };
     let lies = || {
         let mut batch = 0;
         move |coins: &[[u8; 16]], step: &str, share: &mut [u8]| {
@@ -76,9 +76,9 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
 /// Knowing the point before h, a lie about h at infinity cancels there what lies about products added to h at
 /// corners.
 pub fn known_point(check: Option<Check>) -> bool {
-    let layer = Layer { bytes: 11, lanes: 49 };
+    let layer = SboxLayer { bytes: 11, lanes: 49 };
     // at three corners of two groups, in lanes of several bytes
-    let errors = [(2, 1, 8), (7, 6, 0), (9, 4, 3)].map(|(byte, plane, lane)| Error { byte, plane, lane });
+    let errors = [(2, 1, 8), (7, 6, 0), (9, 4, 3)].map(|(byte, plane, lane)| BitFlip { byte, plane, lane });
     let lies = || {
         move |coins: &[[u8; 16]], step: &str, share: &mut [u8]| match (step, coins) {
             (OUTER, _) => layer.lie(share, &errors),
@@ -92,7 +92,7 @@ pub fn known_point(check: Option<Check>) -> bool {
 }
 
 /// A lie about the last product of this layer of lut16, in its last lane.
-fn lie_in_the_last(check: Option<Check>, layer: Layer) -> bool {
+fn lie_in_the_last(check: Option<Check>, layer: SboxLayer) -> bool {
     let lies = || {
         move |_: &[[u8; 16]], step: &str, share: &mut [u8]| {
             if step == OUTER_16 {
@@ -106,18 +106,18 @@ fn lie_in_the_last(check: Option<Check>, layer: Layer) -> bool {
 
 /// One S-box has one relation: nothing but the corner says what its product must be.
 pub fn lie_at_a_corner(check: Option<Check>) -> bool {
-    lie_in_the_last(check, Layer { bytes: 1, lanes: 1 })
+    lie_in_the_last(check, SboxLayer { bytes: 1, lanes: 1 })
 }
 
 /// The last of nine S-boxes is a group by itself, where they are too many lanes for one tile.
 pub fn lie_in_the_last_group(check: Option<Check>) -> bool {
-    lie_in_the_last(check, Layer { bytes: 9, lanes: 57 })
+    lie_in_the_last(check, SboxLayer { bytes: 9, lanes: 57 })
 }
 
 /// Whether what an honest party sends before the abort reveals in which of two layers the lie was.
 fn where_the_lie_is(check: Option<Check>, protocol: Protocol, places: [(&'static str, usize); 2]) -> bool {
     let [first, second] = places.map(|(at, nth)| {
-        let harness = Harness::without(check).patient();
+        let harness = TrioHarness::without(check).patient();
         let honest = harness.recording(party(2));
         let results = harness.act(|trio| {
             let corrupt = trio.me() == party(1);
@@ -131,7 +131,7 @@ fn where_the_lie_is(check: Option<Check>, protocol: Protocol, places: [(&'static
                     }
                 });
             }
-            substituted(&mut e, Layer { bytes: 2, lanes: 3 }, 2)
+            substituted(&mut e, SboxLayer { bytes: 2, lanes: 3 }, 2)
         });
         assert!(results.iter().all(Result::is_err), "{results:?}");
         until_the_last_coin(&honest)

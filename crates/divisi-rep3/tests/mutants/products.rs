@@ -7,13 +7,13 @@ use divisi_rep3::adversary::adaptive::{
     H, Lies, MULTIPLY, RHO, SIGMA, Z_PRIME, adapt, coefficient, deceived, engine, multiplied,
     multiply_and_open, opened_sigma, point, right,
 };
-use divisi_rep3::adversary::harness::{Harness, Way, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::deal;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 
 /// A party that lies by `error` about the `lane`-th product of the batch, and does the rest as told.
-fn lie(harness: Harness, n: usize, lane: usize) -> bool {
+fn lie(harness: TrioHarness, n: usize, lane: usize) -> bool {
     let results = harness.act(|trio| {
         let corrupt = trio.me() == party(2);
         let mut e = engine(trio);
@@ -30,16 +30,16 @@ fn lie(harness: Harness, n: usize, lane: usize) -> bool {
 }
 
 pub fn lie_in_one_of_four(check: Option<Check>) -> bool {
-    lie(Harness::without(check), 4, 1)
+    lie(TrioHarness::without(check), 4, 1)
 }
 
 pub fn lie_in_the_last(check: Option<Check>) -> bool {
-    lie(Harness::without(check), 3, 2)
+    lie(TrioHarness::without(check), 3, 2)
 }
 
 /// The same lie, and a client who is to take the answers.
 pub fn lie_to_a_client(check: Option<Check>) -> bool {
-    let results = Harness::without(check).act(|trio| {
+    let results = TrioHarness::without(check).act(|trio| {
         let corrupt = trio.me() == party(3);
         let mut e = engine(trio);
         if corrupt {
@@ -60,7 +60,7 @@ pub fn lie_to_a_client(check: Option<Check>) -> bool {
 
 /// A wrong component towards one party only.
 pub fn false_component(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     harness.change(party(1), party(2), OPENED, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| multiply_and_open(&mut engine(trio), 1));
     deceived(&results, party(1))
@@ -75,24 +75,24 @@ pub fn known_t(check: Option<Check>) -> bool {
             _ => {}
         })
     };
-    let results = adapt(Harness::without(check), lies, |e| multiply_and_open(e, 1));
+    let results = adapt(TrioHarness::without(check), lies, |e| multiply_and_open(e, 1));
     deceived(&results, party(1))
 }
 
 /// An honest party that got a false rho must not send its share of sigma.
 pub fn false_rho(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     let honest = harness.recording(party(2));
     harness.change(party(1), party(2), RHO, 0, |body| body[0] ^= 1);
     let results = harness.act(|trio| multiply_and_open(&mut engine(trio), 1));
     assert!(results[1].is_err());
-    !honest.of(Way::Out, SIGMA).is_empty()
+    !honest.of(MessageDirection::Out, SIGMA).is_empty()
 }
 
 /// Sigma tells the error only if the mask is missing.
 pub fn bare_error(check: Option<Check>) -> bool {
     let error = Gf128(0x1234);
-    let (sigma, c, _) = opened_sigma(Harness::without(check), error).unwrap();
+    let (sigma, c, _) = opened_sigma(TrioHarness::without(check), error).unwrap();
     sigma == c * error
 }
 
@@ -111,7 +111,7 @@ pub fn old_coefficients(check: Option<Check>) -> bool {
             }
         })
     };
-    let results = adapt(Harness::without(check), lies, |e| {
+    let results = adapt(TrioHarness::without(check), lies, |e| {
         assert!(multiply_and_open(e, 2)?);
         multiply_and_open(e, 2)
     });
@@ -136,14 +136,14 @@ pub fn known_point(check: Option<Check>) -> bool {
             _ => {}
         })
     };
-    let results = adapt(Harness::without(check), lies, |e| multiply_and_open(e, 4));
+    let results = adapt(TrioHarness::without(check), lies, |e| multiply_and_open(e, 4));
     deceived(&results, party(1))
 }
 
 /// Whether what an honest party sends before the abort reveals which product was wrong.
 pub fn where_the_lie_is(check: Option<Check>) -> bool {
     let steps = |lane: usize| {
-        let harness = Harness::without(check);
+        let harness = TrioHarness::without(check);
         let honest = harness.recording(party(1));
         assert!(!lie(harness, 4, lane));
         until_the_last_coin(&honest)

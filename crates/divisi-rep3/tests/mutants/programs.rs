@@ -2,7 +2,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Boolean, Check, Convert, ProgramRun, settle};
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
 
 const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
@@ -41,7 +41,7 @@ fn multiply(trio: Trio, lies: bool) -> Result<bool, Abort> {
 }
 
 pub fn lie_in_the_last_gate(check: Option<Check>) -> bool {
-    let results = Harness::without(check).act(|trio| {
+    let results = TrioHarness::without(check).act(|trio| {
         let lies = trio.me() == party(3);
         multiply(trio, lies)
     });

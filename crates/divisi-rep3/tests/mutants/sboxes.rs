@@ -2,7 +2,7 @@
 
 use divisi_core::{Abort, Bytes, Check, Direction, settle};
 use divisi_field::{Field, Gf8};
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::{Protocol, Rep3, Security, Trio};
 
 fn sbox(x: u8) -> u8 {
@@ -46,7 +46,7 @@ struct Lie {
 }
 
 fn deceived(check: Option<Check>, protocol: Protocol, lie: Lie) -> bool {
-    let results = Harness::without(check).patient().act(|trio| {
+    let results = TrioHarness::without(check).patient().act(|trio| {
         let corrupt = trio.me() == party(3);
         there_and_back(trio, protocol, corrupt.then_some(lie))
     });

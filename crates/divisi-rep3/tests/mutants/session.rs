@@ -2,7 +2,7 @@
 
 use divisi_core::{Check, PublicParameters, settle};
 use divisi_net::{Machine, World};
-use divisi_rep3::adversary::harness::{Harness, party};
+use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::{Protocol, Rep3, Security};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ const COIN: &str = "divisi_rep3::random/coin.share";
 
 /// An attacker on the link changes the contributions to the key of two parties.
 pub fn changed_contribution(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     harness.change(party(1), party(2), HELLO, 0, |body| body[64] ^= 1);
     harness.act(|_| Ok(()))[1].is_ok()
 }
 
 /// A party tells each of the others another nonce.
 pub fn split_nonce(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     harness.change(party(1), party(2), HELLO, 0, |body| body[32] ^= 1);
     let ids = harness.act(|mut trio| Ok(*trio.session().id().as_bytes()));
     matches!((&ids[1], &ids[2]), (Ok(a), Ok(b)) if a != b)
@@ -32,7 +32,7 @@ pub fn other_parameters(check: Option<Check>) -> bool {
     let base = || check.into_iter().fold(PublicParameters::new("rep3"), PublicParameters::without);
     let parameters =
         [base().with("protocol", b"gf4"), base().with("protocol", b"gf8"), base().with("protocol", b"gf4")];
-    Harness::default().act_each(&parameters, |_| {}, |_| Ok(())).iter().any(Result::is_ok)
+    TrioHarness::default().act_each(&parameters, |_| {}, |_| Ok(())).iter().any(Result::is_ok)
 }
 
 thread_local! {
@@ -64,7 +64,7 @@ impl World for Repeating {
 pub fn repeated_nonce(check: Option<Check>) -> bool {
     let id = || {
         let parameters = check.into_iter().fold(PublicParameters::new("rep3"), PublicParameters::without);
-        let harness = Harness::in_world(&parameters, Arc::new(Repeating));
+        let harness = TrioHarness::in_world(&parameters, Arc::new(Repeating));
         let repeats = |p| REPEATS.set(p == party(1));
         let all = [parameters.clone(), parameters.clone(), parameters];
         let ids = harness.act_each(&all, repeats, |mut trio| Ok(*trio.session().id().as_bytes()));
@@ -75,14 +75,14 @@ pub fn repeated_nonce(check: Option<Check>) -> bool {
 
 /// A digest that differs in its last byte only.
 pub fn late_byte(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     harness.change(party(1), party(2), BARRIER, 0, |body| body[31] ^= 1);
     harness.act(|mut trio| trio.barrier().map(drop))[1].is_ok()
 }
 
 /// The three do not have the same public value.
 pub fn different_views(check: Option<Check>) -> bool {
-    let results = Harness::without(check).act(|mut trio| {
+    let results = TrioHarness::without(check).act(|mut trio| {
         let mine = u8::from(trio.me() == party(2));
         trio.absorb("ciphertext", &[mine]);
         trio.barrier().map(drop)
@@ -93,7 +93,7 @@ pub fn different_views(check: Option<Check>) -> bool {
 /// The "random" values of one session, met again in another.
 pub fn same_streams(check: Option<Check>) -> bool {
     let drawn = || {
-        let opened = Harness::without(check).act(|trio| {
+        let opened = TrioHarness::without(check).act(|trio| {
             let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
             let x = e.random_bytes(16)?;
             let pending = e.close_linear(vec![x])?;
@@ -107,7 +107,7 @@ pub fn same_streams(check: Option<Check>) -> bool {
 
 /// A party gives one of the others a false share of the coin.
 pub fn false_coin(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     harness.change(party(1), party(2), COIN, 0, |body| body[0] ^= 1);
     let coins = harness.act(|mut trio| {
         let fixed = trio.barrier()?;
@@ -118,7 +118,7 @@ pub fn false_coin(check: Option<Check>) -> bool {
 
 /// A party keeps its share of the coin to itself: the others have a coin only if they can do without it.
 pub fn silent_tosser(check: Option<Check>) -> bool {
-    let harness = Harness::without(check);
+    let harness = TrioHarness::without(check);
     let coin = divisi_core::Step::new(COIN).id;
     harness.hand(party(1), party(2), move |frame| if frame.step == coin { vec![] } else { vec![frame] });
     let coins = harness.act(|mut trio| {

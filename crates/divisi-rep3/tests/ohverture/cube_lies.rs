@@ -2,7 +2,7 @@
 
 use super::*;
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit, difference, features};
-use divisi_rep3::adversary::harness::Way;
+use divisi_rep3::adversary::harness::MessageDirection;
 use divisi_rep3::checks;
 use divisi_rep3::ohverture::Cube;
 
@@ -49,7 +49,7 @@ type Error = Vec<(usize, u8)>;
 
 /// A party adds an error to its nth share at a step, and keeps to it.
 fn run_with(corrupt: PartyId, step: &'static str, nth: usize, error: &Error) -> Vec<Result<Vec<Gf8>, Abort>> {
-    Harness::default().patient().act(|mut trio| {
+    TrioHarness::default().patient().act(|mut trio| {
         let mut count = 0;
         if trio.me() == corrupt {
             let error = error.clone();
@@ -138,7 +138,7 @@ fn the_same_lie_at_two_places_is_found() {
 fn a_split_index_is_an_abort() {
     for corrupt in PartyId::all(3) {
         for (nth, check) in [(0, checks::A22), (1, checks::A2)] {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             harness.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[MANY - 1] ^= 0x10);
             let results = harness.act(play);
             for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != corrupt) {
@@ -162,7 +162,7 @@ fn a_party_with_other_vectors_or_another_table_is_an_abort() {
         Cube::new(PARTS, 1, &entries.iter().map(|e| Gf64(u64::from(e.0))).collect::<Vec<_>>()).unwrap();
     for alone in PartyId::all(3) {
         for otherwise in 0..3 {
-            let results = Harness::default().patient().act(|trio| {
+            let results = TrioHarness::default().patient().act(|trio| {
                 let b = &mut BlackBox::new(trio);
                 let [first, second] = b.rohv_cube(PARTS, 1024)?.split(512).unwrap();
                 match (b.me() == alone, otherwise) {
@@ -185,7 +185,7 @@ fn a_party_with_other_vectors_or_another_table_is_an_abort() {
 fn everything_that_is_sent_is_uniform() {
     const LOTS: usize = 4096;
     for index in [0, 0xff] {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let seen = harness.recording(party(2));
         let results = harness.act(|trio| {
             let b = &mut BlackBox::new(trio);
@@ -195,7 +195,7 @@ fn everything_that_is_sent_is_uniform() {
         });
         assert!(results.iter().all(Result::is_ok));
         for step in [VECTORS, RECONST, SUMS, RESULT] {
-            for way in [Way::In, Way::Out] {
+            for way in [MessageDirection::In, MessageDirection::Out] {
                 let body = &seen.of(way, step)[0].frame.body;
                 let mut counts = [0; 256];
                 body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -209,7 +209,7 @@ fn everything_that_is_sent_is_uniform() {
 /// Lookups of one value by two lots of vectors: what is opened has nothing in common, lane by lane.
 #[test]
 fn every_lookup_of_three_factors_has_a_place_of_its_own() {
-    let harness = Harness::default().patient();
+    let harness = TrioHarness::default().patient();
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
@@ -224,14 +224,14 @@ fn every_lookup_of_three_factors_has_a_place_of_its_own() {
     let opened = |nth: usize| -> Vec<u8> {
         let mut c = vec![0; 512];
         for recording in &recordings {
-            let body = &recording.of(Way::Out, RECONST)[nth].frame.body;
+            let body = &recording.of(MessageDirection::Out, RECONST)[nth].frame.body;
             c.iter_mut().zip(body).for_each(|(c, x)| *c ^= x);
         }
         c
     };
     for recording in &recordings {
         // nobody's component of a place is known to another
-        let body = &recording.of(Way::Out, RECONST)[0].frame.body;
+        let body = &recording.of(MessageDirection::Out, RECONST)[0].frame.body;
         assert!(body.iter().collect::<std::collections::BTreeSet<_>>().len() > 100);
     }
     let both = [opened(0), opened(1)];
@@ -259,7 +259,7 @@ fn every_lookup_of_three_factors_has_a_place_of_its_own() {
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
     for lies_of_sums in [false, true] {
         let off = difference(200, |which| {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             if !lies_of_sums {
                 harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
             }

@@ -59,7 +59,7 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
         for (step, messages) in [(PRODUCTS, 9), (RESHARE, 2)] {
             for nth in 0..messages {
                 for last in [false, true] {
-                    let results = Harness::default().patient().act(|mut trio| {
+                    let results = TrioHarness::default().patient().act(|mut trio| {
                         let mut count = 0;
                         if trio.me() == corrupt {
                             trio.deviate(move |at: Step, share: &mut [u8]| {
@@ -86,7 +86,7 @@ fn a_wrong_product_or_share_is_an_abort_wherever_it_is() {
 fn a_split_index_is_an_abort() {
     for corrupt in PartyId::all(3) {
         for (nth, check) in [(0, checks::A22), (1, checks::A22), (2, checks::A22), (3, checks::A2)] {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             harness.change(corrupt, corrupt.next(3), RECONST, nth, |body| body[LANES - 1] ^= 0x10);
             assert!(ends(corrupt, &harness.act(play)).contains(&check), "{nth}");
         }
@@ -97,7 +97,7 @@ fn a_split_index_is_an_abort() {
 #[test]
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for ahead in PartyId::all(3) {
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let x = input(b, &x())?;
             let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
@@ -120,7 +120,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
     let wide = wide.unwrap();
     for alone in PartyId::all(3) {
         for otherwise in 0..3 {
-            let results = Harness::default().patient().act(|trio| {
+            let results = TrioHarness::default().patient().act(|trio| {
                 let b = &mut BlackBox::new(trio);
                 let vectors = b.rohv_rss(8, LANES)?;
                 // all of them send and receive nothing
@@ -135,7 +135,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
             assert!(results.iter().all(Result::is_err), "{otherwise}");
             assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{otherwise} {results:?}");
         }
-        let results = Harness::default().patient().act(|trio| {
+        let results = TrioHarness::default().patient().act(|trio| {
             let b = &mut BlackBox::new(trio);
             let vectors = b.rohv_add(8, LANES)?;
             let own = if b.me() == alone { &other } else { &table() };
@@ -151,10 +151,10 @@ fn a_party_with_another_table_or_call_is_an_abort() {
 #[test]
 fn an_index_is_masked_and_a_result_too() {
     use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-    use divisi_rep3::adversary::harness::Way;
+    use divisi_rep3::adversary::harness::MessageDirection;
     const MANY: usize = 4096;
     for index in [0, 0xff] {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         let seen = harness.recording(party(2));
         let results = harness.act(|trio| {
             let b = &mut BlackBox::new(trio);
@@ -164,7 +164,11 @@ fn an_index_is_masked_and_a_result_too() {
             Ok(y.lanes())
         });
         assert!(results.iter().all(Result::is_ok));
-        for (step, way) in [(RECONST, Way::In), (RESHARE, Way::In), (RESHARE, Way::Out)] {
+        for (step, way) in [
+            (RECONST, MessageDirection::In),
+            (RESHARE, MessageDirection::In),
+            (RESHARE, MessageDirection::Out),
+        ] {
             let body = &seen.of(way, step)[0].frame.body;
             let mut counts = [0; 256];
             body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -179,7 +183,7 @@ fn an_index_is_masked_and_a_result_too() {
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
     use divisi_rep3::adversary::compare::{difference, features};
     let off = difference(400, |which| {
-        let harness = Harness::default().patient();
+        let harness = TrioHarness::default().patient();
         harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
         let seen = harness.recording(party(1));
         let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
@@ -202,7 +206,7 @@ fn an_attacked_lookup_looks_the_same_for_two_secrets() {
 /// each peer by the comparison.
 #[test]
 fn a_wrong_additive_index_is_an_abort() {
-    let run = |harness: Harness, lies: Option<PartyId>| {
+    let run = |harness: TrioHarness, lies: Option<PartyId>| {
         harness.act(|mut trio| {
             if lies == Some(trio.me()) {
                 trio.deviate(|step: Step, share: &mut [u8]| {
@@ -220,9 +224,9 @@ fn a_wrong_additive_index_is_an_abort() {
         })
     };
     for corrupt in PartyId::all(3) {
-        assert!(ends(corrupt, &run(Harness::default().patient(), Some(corrupt))).contains(&checks::A7));
+        assert!(ends(corrupt, &run(TrioHarness::default().patient(), Some(corrupt))).contains(&checks::A7));
         for to in [corrupt.next(3), corrupt.prev(3)] {
-            let harness = Harness::default().patient();
+            let harness = TrioHarness::default().patient();
             harness.change(corrupt, to, RECONST, 0, |body| body[3] ^= 0x10);
             assert!(ends(corrupt, &run(harness, None)).contains(&checks::A2));
         }

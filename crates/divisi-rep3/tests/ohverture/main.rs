@@ -8,7 +8,7 @@ mod lies;
 use divisi_core::{Abort, Counts, Lanes, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::{Harness, failed_check, party};
+use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, PIECE, Shared};
 use divisi_rep3::checks;
 use divisi_rep3::lab;
@@ -234,7 +234,7 @@ fn the_square_root_is_one() {
 }
 
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
-    let results = Harness::default().patient().act(f);
+    let results = TrioHarness::default().patient().act(f);
     assert!(results.iter().all(Result::is_err), "{what}");
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
 }

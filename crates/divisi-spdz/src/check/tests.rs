@@ -10,7 +10,7 @@ use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Products;
 use crate::toy::Toy;
-use divisi_core::testing::{Harness, Way, failed_check, many, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Step, step};
 use divisi_field::{Field, Gf48};
 
@@ -193,7 +193,7 @@ fn sigmas_are_shared_anew() {
     let sigmas: Vec<Vec<u8>> = recordings
         .iter()
         .zip(to)
-        .map(|(seen, to)| seen.bodies(Way::Out, to, OPEN.name)[0][32..].to_vec())
+        .map(|(seen, to)| seen.bodies(MessageDirection::Out, to, OPEN.name)[0][32..].to_vec())
         .collect();
     assert!(sigmas.iter().all(|sigma| sigma.len() == 6 && sigma.iter().any(|byte| *byte != 0)));
     assert!((0..6).all(|i| sigmas.iter().fold(0, |sum, sigma| sum ^ sigma[i]) == 0));
@@ -219,7 +219,11 @@ fn views_of_all_values_are_compared_before_the_coin() {
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K1)), "{at}: {ends:?}");
         for honest in [0, 2] {
             for step in [COIN, COMMIT, OPEN] {
-                assert!(recordings[honest].of(Way::Out, step.name).is_empty(), "{at}: {}", step.name);
+                assert!(
+                    recordings[honest].of(MessageDirection::Out, step.name).is_empty(),
+                    "{at}: {}",
+                    step.name
+                );
             }
         }
     }
@@ -301,7 +305,7 @@ fn openings_of_three_are_shared_anew() {
     });
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     for (seen, to) in recordings.iter().zip([party(2), party(3), party(1)]) {
-        let told = seen.bodies(Way::Out, to, OPENED.name).concat();
+        let told = seen.bodies(MessageDirection::Out, to, OPENED.name).concat();
         assert_eq!(told.len(), 480);
         let values: std::collections::BTreeSet<&[u8]> = told.chunks(6).collect();
         assert_eq!(values.len(), 80);
@@ -348,8 +352,11 @@ fn sigmas_wait_for_all_commitments() {
             all.try_for_each(|peer| party.session.recv(COMMIT, peer, &mut [0; 32]))
         });
         for honest in (0..n).filter(|i| *i != 1) {
-            assert!(ends[honest].is_err() && !recordings[honest].of(Way::Out, COMMIT.name).is_empty());
-            assert!(recordings[honest].of(Way::Out, OPEN.name).is_empty(), "{n}");
+            assert!(
+                ends[honest].is_err()
+                    && !recordings[honest].of(MessageDirection::Out, COMMIT.name).is_empty()
+            );
+            assert!(recordings[honest].of(MessageDirection::Out, OPEN.name).is_empty(), "{n}");
         }
     }
 }

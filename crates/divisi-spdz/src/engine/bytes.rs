@@ -1,7 +1,7 @@
 //! Bytes: elements of GF(2^8) under MACs of a field that contains it. All operations but the S-box are local.
 
 use super::{Spdz, SpdzProtocol};
-use crate::part::{Host, Lies};
+use crate::part::{Host, Projects};
 use crate::share::Auth;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
 use divisi_field::Gf8;
@@ -15,7 +15,7 @@ pub type AuthByte<F> = Auth<Gf8, F>;
 impl<F: Host> Spdz<F> {
     /// Whether MACs follow products with bytes \[K10\].
     pub(crate) fn multiplies_bytes(&self) -> Result<(), Abort> {
-        if <F as Lies<Gf8>>::FIELD {
+        if <F as Projects<Gf8>>::FIELD {
             Ok(())
         } else {
             Err(self.party.session.misuse(SBOX, "the MACs' field does not hold GF(2^8)"))

@@ -7,7 +7,7 @@ use crate::part::Shareable;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{KnownBits, Source, Triples, Units};
-use divisi_core::testing::{Harness, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::{Abort, Bytes, Direction, PartyId, PublicParameters, settle};
 use divisi_field::{Field, Gf2, Gf6, Gf8, Gf48};
 use std::sync::Arc;
@@ -134,7 +134,7 @@ fn refused(lie: Lie, step: &'static str, work: Work) {
         let source = Careless { dealer, lie, begun: Arc::clone(&begun) };
         work(Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)?, &begun)
     });
-    let sent = recordings.iter().flat_map(|recording| recording.of(Way::Out, step)).count();
+    let sent = recordings.iter().flat_map(|recording| recording.of(MessageDirection::Out, step)).count();
     if lie == Lie::None {
         assert!(ends.iter().all(Result::is_ok) && sent > 0, "{step}: {ends:?}");
         return;

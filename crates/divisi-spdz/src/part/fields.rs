@@ -1,6 +1,6 @@
 //! The fields of MACs, and the embeddings of small fields in them.
 
-use super::{Embeds, Lies, Mac, Shareable, add_uniform};
+use super::{Embeds, Mac, Projects, Shareable, add_uniform};
 use divisi_core::Prg;
 use divisi_field::{Field, Gf6, Gf8, Gf40, Gf42, Gf48, Gf72, Holds};
 
@@ -19,7 +19,7 @@ macro_rules! held {
             }
         }
 
-        impl Lies<$small> for $large {
+        impl Projects<$small> for $large {
             const FIELD: bool = true;
 
             #[inline(always)]
@@ -40,7 +40,7 @@ macro_rules! beside {
             }
         }
 
-        impl Lies<$small> for $large {
+        impl Projects<$small> for $large {
             const FIELD: bool = false;
 
             #[inline(always)]

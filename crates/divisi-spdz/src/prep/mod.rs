@@ -79,11 +79,12 @@ impl Preparation {
 #[cfg(feature = "testing")]
 mod coins {
     use divisi_core::Step;
-    use divisi_core::testing::{Recording, Way, party};
+    use divisi_core::testing::{MessageDirection, Recording, party};
 
     /// The coins of a step that two parties opened, one after the other, put together from all of both links.
     pub(super) fn opened(recordings: &[Recording], step: Step) -> Vec<[u8; 16]> {
-        let links = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), step.name));
+        let links =
+            [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), step.name));
         let share = |link: &Vec<u8>| {
             let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
             hasher.update(link).update(&step.id.to_le_bytes());

@@ -19,7 +19,7 @@ pub use make::{Advance, make};
 pub use plan::{Lots, StockPlan};
 
 use crate::engine::LOAD_PHASE;
-use crate::part::{Lies, Mac, Shareable};
+use crate::part::{Mac, Projects, Shareable};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{KnownBits, Source, Triples, Units};
@@ -284,14 +284,14 @@ impl<F: Mac> Source<F> for FromStock<F> {
 
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Lies<Gf8>,
+        F: Projects<Gf8>,
     {
         self.triples(party, Lots::ByteTriples, count)
     }
 
     fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
     where
-        F: Lies<Gf6>,
+        F: Projects<Gf6>,
     {
         self.triples(party, Lots::SixTriples, count)
     }

@@ -30,7 +30,7 @@ pub fn key() -> SealKey {
 }
 
 /// The directories of the parties' stocks.
-pub struct House {
+pub struct StockDirs {
     pub root: tempfile::TempDir,
     pub n: usize,
     /// Tables of each.
@@ -41,23 +41,23 @@ pub fn parameters() -> PublicParameters {
     PublicParameters::new("stock tests")
 }
 
-impl House {
+impl StockDirs {
     /// Without any stock yet.
     pub fn empty(n: usize) -> Self {
-        House { root: tempfile::tempdir().unwrap(), n, tables: SBOXES }
+        StockDirs { root: tempfile::tempdir().unwrap(), n, tables: SBOXES }
     }
 
     pub fn new(n: usize) -> Self {
-        House::with(n, SBOXES)
+        StockDirs::with(n, SBOXES)
     }
 
     /// With this many tables.
     pub fn with(n: usize, tables: u64) -> Self {
-        let house = House { tables, ..House::empty(n) };
-        for end in Harness::new(n, &parameters()).act(|session| house.make(session)) {
+        let dirs = StockDirs { tables, ..StockDirs::empty(n) };
+        for end in Harness::new(n, &parameters()).act(|session| dirs.make(session)) {
             end.unwrap();
         }
-        house
+        dirs
     }
 
     pub fn make(&self, session: Session) -> Result<(), Abort> {

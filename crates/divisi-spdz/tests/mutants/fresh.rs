@@ -4,7 +4,7 @@
 use super::prep::bucketed;
 use super::{engine, harness};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Recording, Way, party};
+use divisi_core::testing::{MessageDirection, Recording, party};
 use divisi_core::{Abort, Boolean, Bytes, Direction, Lookup, Lookups, ProgramRun, Session};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
@@ -45,7 +45,8 @@ impl Opened {
 
     /// Message by message the sum of what both tell.
     fn at(&self, step: &'static str) -> Vec<Vec<u8>> {
-        let [ours, theirs] = [0, 1].map(|i| self.0[i].bodies(Way::Out, party(2 - i as u8), step));
+        let [ours, theirs] =
+            [0, 1].map(|i| self.0[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
         assert!(!ours.is_empty() && ours.len() == theirs.len(), "{step}");
         let sum = |(x, y): (&Vec<u8>, &Vec<u8>)| x.iter().zip(y).map(|(x, y)| x ^ y).collect();
         ours.iter().zip(&theirs).map(sum).collect()

@@ -3,7 +3,7 @@
 
 use super::{COMMIT, DECOMPOSE, ENTRIES, INDICES, LOOKUP, OUTPUT, OUTPUT_TO};
 use super::{engine, expected, flip, harness, shared, tiny, two_layers, values};
-use divisi_core::testing::{Harness, Way, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Bytes, Direction, Lookup, Lookups, Pending, Session, settle};
 use divisi_field::{Field, Gf40, Gf48};
 use divisi_ot::{SetupConfig, testing};
@@ -83,9 +83,9 @@ fn a_lie_about_any_index_or_entry_is_noticed() {
             assert!(ends.iter().all(Result::is_err), "{step} {message} {bit}");
             assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{step} {message} {bit}");
             // the check comes before any output [M0.7]
-            let told = !recording.of(Way::Out, OUTPUT).is_empty();
+            let told = !recording.of(MessageDirection::Out, OUTPUT).is_empty();
             assert_eq!(told, step == OUTPUT, "{step} {message} {bit}");
-            assert!(!recording.of(Way::Out, COMMIT).is_empty());
+            assert!(!recording.of(MessageDirection::Out, COMMIT).is_empty());
         }
     }
     for run in [tiny as Run, two_layers] {
@@ -121,7 +121,7 @@ fn joined_outputs_owe_what_each_of_them_does() {
             verified.each().into_iter().try_for_each(|x| engine.output(x).map(drop))
         });
         assert!(ends.iter().all(Result::is_err));
-        assert!(recording.of(Way::Out, OUTPUT).is_empty(), "{swapped}");
+        assert!(recording.of(MessageDirection::Out, OUTPUT).is_empty(), "{swapped}");
     }
 }
 
@@ -162,7 +162,7 @@ fn a_false_piece_makes_no_table_of_bits() {
             engine.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
         });
         assert_eq!(ends[0].is_err(), lie);
-        assert_eq!(recording.of(Way::Out, LOOKUP_OF_BITS).is_empty(), lie);
+        assert_eq!(recording.of(MessageDirection::Out, LOOKUP_OF_BITS).is_empty(), lie);
     }
 }
 
@@ -198,7 +198,7 @@ fn a_false_sum_makes_no_product_of_parts() {
         let recording = harness.recording(party(1));
         let ends = harness.act(make);
         assert_eq!(ends[0].is_err(), step.is_some(), "{step:?}");
-        let used = !recording.of(Way::Out, BITS).is_empty();
+        let used = !recording.of(MessageDirection::Out, BITS).is_empty();
         assert_eq!(used, step.is_none() && std::ptr::fn_addr_eq(make, units));
     }
 }
@@ -214,7 +214,7 @@ fn no_bit_beyond_the_last_is_taken() {
         harness.change(party(2), party(1), BITS, 0, move |body| body[2] ^= 1 << bit);
         let ends = harness.act(two_layers);
         assert_eq!(failed_check(&ends[0]), Some(checks::K8), "{bit}");
-        assert_eq!(recording.of(Way::Out, BITS).len(), 1);
+        assert_eq!(recording.of(MessageDirection::Out, BITS).len(), 1);
     }
 }
 
@@ -229,5 +229,5 @@ fn sixes_beside_the_field_are_not_multiplied() {
         let wires = (0..6).map(|_| engine.constant_bit(&[false; 3])).collect();
         engine.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
     });
-    assert!(ends.iter().all(Result::is_err) && recording.of(Way::Out, ELEMENT).is_empty());
+    assert!(ends.iter().all(Result::is_err) && recording.of(MessageDirection::Out, ELEMENT).is_empty());
 }

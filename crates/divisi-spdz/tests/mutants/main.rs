@@ -8,7 +8,7 @@ mod prep;
 mod reflected;
 mod values;
 
-use divisi_core::testing::{Harness, Recording, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, Bytes, Check, Direction, Plain, PlainByte, PublicParameters, Session, settle};
 use divisi_field::Gf48;
 use divisi_spdz::checks;
@@ -134,7 +134,7 @@ fn split_index(check: Option<Check>) -> bool {
         let lookup = divisi_core::Step::new(LOOKUP).id;
         let commit = divisi_core::Step::new(COMMIT).id;
         let last = sent.iter().rposition(|seen| seen.frame.step == lookup).unwrap_or(usize::MAX);
-        sent.iter().skip(last).any(|seen| seen.way == Way::Out && seen.frame.step == commit)
+        sent.iter().skip(last).any(|seen| seen.way == MessageDirection::Out && seen.frame.step == commit)
     };
     harness.act(|session| {
         let mut engine = engine(session)?;
@@ -152,7 +152,7 @@ fn smuggled_bits(check: Option<Check>) -> bool {
     // 21 bits lie in three bytes
     harness.change(party(2), party(1), BITS, 0, |body| body[2] ^= 1 << 7);
     harness.act(two_layers);
-    recording.of(Way::Out, BITS).len() > 1
+    recording.of(MessageDirection::Out, BITS).len() > 1
 }
 
 /// P_2 lies where unit vectors are decomposed: whether P_1 looks anything up with what comes of it.
@@ -161,7 +161,7 @@ fn false_piece(check: Option<Check>) -> bool {
     let recording = harness.recording(party(1));
     flip(&harness, DECOMPOSE);
     harness.act(two_layers);
-    !recording.of(Way::Out, LOOKUP).is_empty()
+    !recording.of(MessageDirection::Out, LOOKUP).is_empty()
 }
 
 /// The same bytes are looked up twice: whether what is opened reveals.
@@ -180,7 +180,7 @@ fn equal_indices(check: Option<Check>) -> bool {
     assert!(ends.iter().all(Result::is_ok));
     let told: Vec<Vec<Vec<u8>>> = recordings
         .iter()
-        .map(|seen| seen.of(Way::Out, LOOKUP).into_iter().map(|seen| seen.frame.body).collect())
+        .map(|seen| seen.of(MessageDirection::Out, LOOKUP).into_iter().map(|seen| seen.frame.body).collect())
         .collect();
     let opened = |layer: usize| -> Vec<u8> {
         told[0][layer].iter().zip(&told[1][layer]).map(|(x, y)| x ^ y).collect()
@@ -203,7 +203,7 @@ fn bare_shares(check: Option<Check>) -> bool {
         Ok(())
     });
     assert!(ends.iter().all(Result::is_ok));
-    let told = recording.bodies(Way::Out, party(3), OUTPUT);
+    let told = recording.bodies(MessageDirection::Out, party(3), OUTPUT);
     told[0] == told[1]
 }
 
@@ -300,7 +300,7 @@ fn inputs_are_broadcast() {
         harness.change(party(1), party(2), INPUT, 0, move |body| body[at] ^= 1);
         let ends = harness.act(two_layers);
         assert!(ends.iter().all(Result::is_err));
-        assert!(recordings.iter().all(|seen| seen.of(Way::Out, LOOKUP).is_empty()));
+        assert!(recordings.iter().all(|seen| seen.of(MessageDirection::Out, LOOKUP).is_empty()));
     }
 }
 
@@ -326,8 +326,11 @@ fn no_output_opens_before_the_check() {
             });
             assert!(ends.iter().all(Result::is_err));
             for seen in recordings {
-                assert!(!seen.of(Way::Out, COMMIT).is_empty(), "the check was not reached");
-                assert!(seen.of(Way::Out, OUTPUT).is_empty() && seen.of(Way::Out, OUTPUT_TO).is_empty());
+                assert!(!seen.of(MessageDirection::Out, COMMIT).is_empty(), "the check was not reached");
+                assert!(
+                    seen.of(MessageDirection::Out, OUTPUT).is_empty()
+                        && seen.of(MessageDirection::Out, OUTPUT_TO).is_empty()
+                );
             }
         }
     }

@@ -2,7 +2,7 @@
 //! are on what is made of them.
 
 use super::harness;
-use divisi_core::testing::{Harness, Way, failed_check, party};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::{Base, Setup, SetupConfig, testing};
@@ -73,7 +73,7 @@ pub fn foreseen_buckets(check: Option<Check>) -> bool {
             party.check()
         });
         assert!(ends.iter().all(Result::is_ok));
-        recording.bodies(Way::Out, party(2), DIFFERENCES)
+        recording.bodies(MessageDirection::Out, party(2), DIFFERENCES)
     });
     assert!(!told[0].is_empty());
     told[0] == told[1]
@@ -146,7 +146,7 @@ pub fn false_difference(check: Option<Check>) -> bool {
             let mut x = super::shared(&mut engine)?;
             divisi_core::Bytes::sbox(&mut engine, Direction::Encrypt, &mut [&mut x])
         });
-        let looked = !recording.of(Way::Out, LOOKUP).is_empty();
+        let looked = !recording.of(MessageDirection::Out, LOOKUP).is_empty();
         assert!(late || check.is_some() || !looked);
         looked
     };
@@ -180,7 +180,7 @@ fn coins_without(
     });
     let ends = harness.act(run);
     assert!(ends[0].is_err() || withheld.1 == usize::MAX - 1, "{withheld:?}: nothing was withheld");
-    recording.of(Way::Out, coin).len()
+    recording.of(MessageDirection::Out, coin).len()
 }
 
 fn two_tables(session: Session) -> Result<(), Abort> {
@@ -237,7 +237,7 @@ fn coins_follow_what_they_judge() {
     let honest = harness(2, None);
     let recording = honest.recording(party(2));
     assert!(honest.act(one_product_of_rows).iter().all(Result::is_ok));
-    let rows = recording.bodies(Way::Out, party(1), CORRECT).len();
+    let rows = recording.bodies(MessageDirection::Out, party(1), CORRECT).len();
     let sacrifice = |withheld| coins_without(withheld, SACRIFICE, one_product_of_rows);
     assert_eq!([sacrifice((CORRECT, NONE)), sacrifice((CORRECT, rows - 1))], [1, 0]);
 }

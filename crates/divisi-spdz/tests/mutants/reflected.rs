@@ -1,7 +1,7 @@
 //! A sigma that is sent back to whom it is from (1.4), by one party or by all but one.
 
 use super::{LOOKUP, OPEN, flip, harness, two_layers_and, wrong};
-use divisi_core::testing::{Way, party};
+use divisi_core::testing::{MessageDirection, party};
 use divisi_core::{Check, PublicParameters};
 use divisi_spdz::checks;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn among(n: usize, check: Option<Check>) -> bool {
             let _busy = busy;
             let mut sent = false;
             for _ in 0..2000 {
-                if let Some(seen) = recording.bodies(Way::In, party(1), OPEN).get(number - 1) {
+                if let Some(seen) = recording.bodies(MessageDirection::In, party(1), OPEN).get(number - 1) {
                     frame.body.truncate(32);
                     frame.body.extend_from_slice(&seen[32..]);
                     sent = tap.inject(party(1), &frame).is_ok();

@@ -2,7 +2,7 @@
 
 use super::{engine, flip, harness, output, shared, values, wrong};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, Way, party};
+use divisi_core::testing::{Harness, MessageDirection, party};
 use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, ProgramRun};
 use divisi_field::{Field, Gf42};
 use divisi_spdz::dealer::Dealer;
@@ -32,7 +32,8 @@ pub fn known_mask(check: Option<Check>) -> bool {
         Tiny::new(engine).enter(&[x]).map(drop)
     });
     assert!(ends.iter().all(Result::is_ok));
-    let [ours, theirs] = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ENTER).remove(0));
+    let [ours, theirs] =
+        [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), ENTER).remove(0));
     ours.iter().zip(&theirs).map(|(x, y)| x ^ y).eq(values())
 }
 
@@ -102,7 +103,7 @@ fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 
             engine.input_bits(party(2), (!mine).then_some(&[false; SECRET.len()][..]), SECRET.len())?;
         engine.run(&mut [ProgramRun::new(&program, vec![x, zeros])])
     });
-    let told = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), ELEMENT));
+    let told = [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), ELEMENT));
     (ends, told)
 }
 
@@ -148,5 +149,5 @@ pub fn bytes_beside(check: Option<Check>) -> bool {
         engine.sbox(Direction::Encrypt, &mut [&mut x])
     });
     const { assert!(<Gf42 as Field>::BITS == 42) };
-    !recording.of(Way::Out, ELEMENT).is_empty()
+    !recording.of(MessageDirection::Out, ELEMENT).is_empty()
 }

@@ -9,7 +9,7 @@ use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes};
 
 /// A message (plaintext or ciphertext), without its tag.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct GcmMessage {
     /// The key, of one of the three sizes.
     pub key: Vec<u8>,
     /// The IV.
@@ -72,8 +72,8 @@ pub fn gcm_specification(lab: &impl Lab) -> Census {
     census
 }
 
-fn message(record: &VectorCase, iv: [u8; gcm::IV_BYTES], text: &str) -> Message {
-    Message { key: record.bytes("Key"), iv, aad: record.bytes("AAD"), text: record.bytes(text) }
+fn message(record: &VectorCase, iv: [u8; gcm::IV_BYTES], text: &str) -> GcmMessage {
+    GcmMessage { key: record.bytes("Key"), iv, aad: record.bytes("AAD"), text: record.bytes(text) }
 }
 
 fn tag(record: &VectorCase) -> [u8; 16] {
@@ -82,8 +82,8 @@ fn tag(record: &VectorCase) -> [u8; 16] {
 
 /// Encrypts and authenticates all messages. For each key size there is one run for the ciphertexts of secret
 /// plaintexts, and one for the tags of the public ciphertexts.
-pub fn seal(lab: &impl Lab, steps: Steps, plain: &[Message]) -> Vec<Sealed> {
-    let mut sealed: Vec<Message> = plain.to_vec();
+pub fn seal(lab: &impl Lab, steps: Steps, plain: &[GcmMessage]) -> Vec<Sealed> {
+    let mut sealed: Vec<GcmMessage> = plain.to_vec();
     for size in KeySize::ALL {
         let batch = Batch::new(plain, size);
         if batch.members.is_empty() {
@@ -109,7 +109,7 @@ pub fn seal(lab: &impl Lab, steps: Steps, plain: &[Message]) -> Vec<Sealed> {
 }
 
 /// Decrypts all messages, and computes the tags that they should have, in one run for each key size.
-pub fn open(lab: &impl Lab, steps: Steps, sealed: &[Message]) -> Vec<Sealed> {
+pub fn open(lab: &impl Lab, steps: Steps, sealed: &[GcmMessage]) -> Vec<Sealed> {
     let mut plain = vec![Sealed { text: Vec::new(), tag: [0; 16] }; sealed.len()];
     for size in KeySize::ALL {
         let batch = Batch::new(sealed, size);
@@ -137,13 +137,13 @@ pub fn open(lab: &impl Lab, steps: Steps, sealed: &[Message]) -> Vec<Sealed> {
 /// The messages under keys of one size, and the positions of their blocks in one key stream: for each message
 /// first the block that masks its tag, then those of its text.
 struct Batch<'m> {
-    members: Vec<(usize, &'m Message)>,
+    members: Vec<(usize, &'m GcmMessage)>,
     masks: Vec<usize>,
     text: Vec<usize>,
 }
 
 impl<'m> Batch<'m> {
-    fn new(messages: &'m [Message], size: KeySize) -> Self {
+    fn new(messages: &'m [GcmMessage], size: KeySize) -> Self {
         let members = messages.iter().enumerate().filter(|(_, message)| message.key.len() == size.bytes());
         let mut batch = Batch { members: members.collect(), masks: Vec::new(), text: Vec::new() };
         let mut lane = 0;

@@ -97,12 +97,12 @@ pub fn xof_outputs<L: Lab<Engine: Bitwise>>(
 }
 
 /// A key and a message.
-pub type Tagged = (Vec<u8>, Vec<u8>);
+pub type KeyAndMessage = (Vec<u8>, Vec<u8>);
 
 /// One run for each key length, with secret keys and messages and a lane for each.
 fn with_keys<L: Lab<Engine: Bitwise>>(
     lab: &L,
-    cases: &[Tagged],
+    cases: &[KeyAndMessage],
     f: impl Fn(
         &mut L::Engine,
         &[[<L::Engine as Boolean>::Bit; 8]],
@@ -140,7 +140,7 @@ pub fn hmac_tags<L: Lab<Engine: Bitwise>>(
     lab: &L,
     hash: Hash,
     adder: Adder,
-    cases: &[Tagged],
+    cases: &[KeyAndMessage],
 ) -> Vec<Vec<u8>> {
     with_keys(lab, cases, |e, key, messages| {
         let states = batch::hmac::pad_states(e, hash, adder, key)?;
@@ -153,7 +153,7 @@ pub fn kmac_tags<L: Lab<Engine: Bitwise>>(
     lab: &L,
     kmac: &Kmac,
     output: OutputLength,
-    cases: &[Tagged],
+    cases: &[KeyAndMessage],
 ) -> Vec<Vec<u8>> {
     with_keys(lab, cases, |e, key, messages| {
         let state = batch::kmac::key_state(e, kmac, key, 0)?;
@@ -230,7 +230,7 @@ pub fn hmac_of_different_lengths<L: Lab<Engine: Bitwise>>(lab: &L, hash: Hash) {
             hmac::tag(g, hash, adder, &states, message)
         })
     };
-    let cases: Vec<Tagged> = [(0, 3), (32, block), (block, 0), (block + 1, 5), (block + 1, 2 * block)]
+    let cases: Vec<KeyAndMessage> = [(0, 3), (32, block), (block, 0), (block + 1, 5), (block + 1, 2 * block)]
         .iter()
         .map(|(key, message)| (samples.bytes(*key), samples.bytes(*message)))
         .filter(|(key, _)| !key.is_empty())

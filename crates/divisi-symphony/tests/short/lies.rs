@@ -2,7 +2,7 @@
 
 use crate::{Came, Case, call, came, engine, keys, right};
 use divisi_core::Step;
-use divisi_rep3::adversary::harness::{Harness, Way, failed_check, party};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
 use divisi_rep3::local::deal_all;
 use divisi_rep3::{Protocol, Rep3, checks};
 use divisi_symmetric::aes::KeySize;
@@ -16,7 +16,7 @@ const MULTIPLY: &str = "divisi_rep3::engine::blocks/multiply";
 /// Five messages of one block under one key, where party 1 lies in the call, once its keys are ready. What
 /// the clients would have of it by the two honest parties' account, if they did not abort, and how often one
 /// of them opened something.
-fn attacked(harness: Harness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Option<Vec<Came>>, usize) {
+fn attacked(harness: TrioHarness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Option<Vec<Came>>, usize) {
     let keys = keys(KeySize::Aes128, 1);
     let cases: Vec<Case> = (0..5).map(|n| Case::new(&keys, 0, n, [4, 16], encrypt)).collect();
     let parts = deal_all(&keys);
@@ -33,7 +33,8 @@ fn attacked(harness: Harness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Op
         let at = me.index();
         call(rep, KeySize::Aes128, &parts[at], &[0], &cases, &plains[at], deviate)
     });
-    let opened = seen.iter().map(|seen| seen.of(Way::Out, "divisi_rep3::open/open.bytes").len()).sum();
+    let opened =
+        seen.iter().map(|seen| seen.of(MessageDirection::Out, "divisi_rep3::open/open.bytes").len()).sum();
     if results.iter().all(Result::is_ok) {
         let told: Vec<_> = results.into_iter().map(|told| told.ok().unwrap()).collect();
         return (cases, Some(came(&told)), opened);
@@ -62,12 +63,12 @@ fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
     }
     let lies: [fn() -> Lie; 3] = [|| lie(0, 0), || lie(7, 3), || lie(15, 7)];
     for lie in lies {
-        let (cases, came, _) = attacked(Harness::without(Some(checks::A13)), true, lie);
+        let (cases, came, _) = attacked(TrioHarness::without(Some(checks::A13)), true, lie);
         for (k, (case, came)) in cases.iter().zip(came.unwrap()).enumerate() {
             let Came::Sealed(sealed) = came else { panic!("{came:?}") };
             assert_eq!(sealed[..16] == case.sealed[..16], k != 2, "message {k}");
         }
-        let (_, came, opened) = attacked(Harness::default(), true, lie);
+        let (_, came, opened) = attacked(TrioHarness::default(), true, lie);
         assert_eq!((came, opened), (None, 0));
     }
 }
@@ -86,11 +87,11 @@ fn a_lie_about_one_comparison_ends_the_call_for_all() {
     }
     let lies: [fn() -> Lie; 3] = [|| lie(0), || lie(8), || lie(15)];
     for lie in lies {
-        let (cases, came, _) = attacked(Harness::without(Some(checks::A13)), false, lie);
+        let (cases, came, _) = attacked(TrioHarness::without(Some(checks::A13)), false, lie);
         for (k, (case, came)) in cases.iter().zip(came.unwrap()).enumerate() {
             assert_eq!(came, if k == 2 { Came::Invalid } else { right(case) }, "message {k}");
         }
-        let (_, came, opened) = attacked(Harness::default(), false, lie);
+        let (_, came, opened) = attacked(TrioHarness::default(), false, lie);
         assert_eq!((came, opened), (None, 0));
     }
 }

@@ -8,7 +8,8 @@ use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::job::ProgramJob;
 use crate::engine::{
-    Clock, Course, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took, members, mixed,
+    BenchSchedule, Clock, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took, members,
+    mixed,
 };
 use crate::failure::Failure;
 use crate::local::{PrivateDir, Processes};
@@ -37,7 +38,7 @@ pub fn run(
     let (engine, settings) = (options.engine()?, options.settings());
     let job = options.job(engine)?;
     let prepared = engine.prepare(&job, &settings)?;
-    let course = prepared.course(options.warmup);
+    let schedule = prepared.bench_schedule(options.warmup);
     let n = prepared.parties();
     let room = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, n, cleanup)?;
@@ -66,7 +67,7 @@ pub fn run(
         sessions: 0,
         read: Read::default(),
     };
-    let (times, costs) = parties.repetitions(course, job.count(), options)?;
+    let (times, costs) = parties.repetitions(schedule, job.count(), options)?;
     let read = parties.read;
     processes.close(options.timeout)?;
     room.close()?;
@@ -137,16 +138,16 @@ impl Parties<'_> {
     /// What comes before, then what counts: each repetition has a session of its own, or all have one.
     fn repetitions(
         &mut self,
-        course: Course,
+        schedule: BenchSchedule,
         count: usize,
         options: &BenchOptions,
     ) -> Result<Repetitions, Failure> {
-        let (before, of) = course.warmup;
+        let (before, of) = schedule.warmup;
         let (mut times, mut costs) = (Vec::with_capacity(options.reps), Vec::new());
         let mut running: Option<Running> = None;
         for number in 0..before.saturating_add(options.reps) {
             let count = if number < before { of } else { count };
-            let session = match running.take().filter(|_| course.one_session) {
+            let session = match running.take().filter(|_| schedule.one_session) {
                 Some(session) => session,
                 None => {
                     if number > 0 {
@@ -155,7 +156,7 @@ impl Parties<'_> {
                     self.begin(count)?
                 }
             };
-            let (took, cost) = self.repetition(&session, count, course.batch)?;
+            let (took, cost) = self.repetition(&session, count, schedule.batch)?;
             if number >= before {
                 times.push(took);
                 costs = cost;

@@ -6,7 +6,7 @@
 //! it is part of no figure. A barrier, which is not timed, opens each phase, and the phase lasts until its
 //! last party has finished. Figures are medians over the repetitions, and figures of a party are the maximum
 //! over the parties. Warm-up runs come first. The engine determines the phases, the size of a batch and what
-//! one session computes ([`crate::engine::Prepared::course`]): rep3 computes in chunks, with the
+//! one session computes ([`crate::engine::Prepared::bench_schedule`]): rep3 computes in chunks, with the
 //! preprocessing of each made just before it, so that memory does not grow with their number, and computes
 //! repetitions of at most one chunk in one session, whose set-up is counted in each; garble has a session for
 //! each repetition, and splits its phases into waves if the instances exceed the memory.

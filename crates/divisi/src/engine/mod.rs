@@ -43,7 +43,7 @@ pub use differ::Differ;
 pub(crate) use drawn::in_the_clear;
 pub use job::{Between, Job, Own, alike};
 pub use measured::{Measured, Moment, Page, Phase, Took};
-pub use prepared::{Course, EngineParty, Prepared};
+pub use prepared::{BenchSchedule, EngineParty, Prepared};
 pub use rows::Rows;
 pub use settings::EngineSettings;
 pub use together::{Ended, ProgressReport, together, together_seen};

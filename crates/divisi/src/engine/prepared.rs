@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// How a benchmark runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Course {
+pub struct BenchSchedule {
     /// The number of instances in a batch.
     pub batch: usize,
     /// The number of warm-up repetitions, and of instances in each, for a `--warmup` of one or more.
@@ -31,7 +31,7 @@ pub trait Prepared: Sync {
     }
 
     /// How a benchmark runs the job, with `warmup` warm-up runs.
-    fn course(&self, warmup: usize) -> Course;
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule;
 
     /// The inputs of each party to the set-up, from the key in the clear.
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {

@@ -7,9 +7,9 @@
 
 mod blame;
 mod frame;
+pub mod loopback;
 mod pipes;
 mod processes;
-pub mod seat;
 pub mod servers;
 mod usage;
 

@@ -7,7 +7,7 @@
 use super::{PrivateDir, Processes, Usage};
 use crate::cleanup::Cleanup;
 use crate::failure::{Failure, Kind};
-use crate::server::{Order, Plan, ROLE};
+use crate::server::{Order, ROLE, ServerLaunch};
 use divisi_net::{Config, Identity, Machine, PartyId};
 use divisi_node::{Client, NewKey};
 use std::path::Path;
@@ -67,7 +67,7 @@ impl Servers {
         for (party, identity) in PartyId::all(SERVERS).zip(&made.parties) {
             let path = |what: &str| room.path().join(format!("{what}-{}", party.number()));
             identity.save(&path("identity")).map_err(|e| usage(e.to_string()))?;
-            let plan = Plan {
+            let launch = ServerLaunch {
                 me: party.number(),
                 room: room.path().display().to_string(),
                 config: made.config.to_toml(),
@@ -75,7 +75,7 @@ impl Servers {
                 data: path("data").display().to_string(),
                 timeout_ms: timeout.map(|timeout| timeout.as_millis() as u64),
             };
-            processes.order(party, &plan)?;
+            processes.order(party, &launch)?;
         }
         processes.reports::<()>("servers/open", READY)?;
         let config = match timeout {

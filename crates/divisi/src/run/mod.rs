@@ -15,7 +15,7 @@ use crate::circuit::{self, HeldCircuit};
 use crate::engine::job::{Between, CircuitJob};
 use crate::engine::{self, Engine, EngineSettings, Job, Own, Prepared, Unwatched};
 use crate::failure::{Failure, Kind};
-use crate::local::seat;
+use crate::local::loopback;
 use divisi_core::{Counts, Session};
 use divisi_net::{Config, Identity, Listener, Machine, Mesh, Options as Net, PartyId};
 use divisi_symmetric::gates::Adder;
@@ -316,7 +316,7 @@ fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>
         None => Listener::open(config, me, identity, world),
     };
     let listener = listener.map_err(usage)?;
-    let mesh = seat::join(&listener, within, &net)?;
+    let mesh = loopback::join(&listener, within, &net)?;
     let start = Instant::now();
     let outcome = compute(&mesh, &*prepared, &(work.own)(me), (work.learns)(me))?;
     Ok((prepared.facts(), PartyReport::new(&outcome, start.elapsed().as_secs_f64())))

@@ -1,7 +1,7 @@
 //! `divisi params --op mpgc`.
 
-use super::super::Done;
-use super::{Arguments, form_of};
+use super::super::CommandOutput;
+use super::{ParamsArgs, form_of};
 use divisi::failure::Failure;
 use divisi_bgv::parameters::{Form, Parameters};
 use divisi_mpgc::GarblingCost;
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// A sentence that says what to correct.
-pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
+pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     let parties = arguments.parties;
     if arguments.plain_modulus.is_some_and(|p| p != PLAIN) {
         return Err(Failure::usage(format!(
@@ -104,5 +104,5 @@ pub fn run(arguments: &Arguments) -> Result<Done, Failure> {
         ciphertexts.dimension(),
         ciphertexts.log2_q()
     );
-    Ok(Done::new(text, json))
+    Ok(CommandOutput::new(text, json))
 }

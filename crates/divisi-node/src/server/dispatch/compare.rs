@@ -5,10 +5,10 @@ use crate::agree::{About, verdict_of};
 use crate::error::Failed;
 use crate::request::{ConnectionId, Item};
 use crate::server::given::Given;
-use crate::server::house::{Candidate, House};
 use crate::server::intake::{Offer, Stand, Taken};
 use crate::server::keys::Found;
 use crate::server::round::{Fate, Mine, fate};
+use crate::server::state::{Candidate, ServerState};
 use crate::server::turn::public;
 use crate::server::work::{Work, admit, is_counted};
 use divisi_core::Abort;
@@ -17,7 +17,7 @@ use divisi_rep3::deal::NOTHING;
 use divisi_rep3::{Agreement, ComparedInput, Lack, Rounds};
 use divisi_store::KeyName;
 
-impl House<'_> {
+impl ServerState<'_> {
     /// What this server has of an offer.
     pub(super) fn candidate(&mut self, offer: &Offer) -> Result<Candidate, Missing> {
         let node = self.node;

@@ -85,14 +85,14 @@ impl Three {
     }
 
     /// Each server in a thread and in one session, with its number from 0.
-    fn run<R: Send>(&self, act: impl Fn(usize, &mut House<'_>) -> R + Sync) -> Vec<R> {
+    fn run<R: Send>(&self, act: impl Fn(usize, &mut ServerState<'_>) -> R + Sync) -> Vec<R> {
         self.run_over(memory::mesh(3), act)
     }
 
     fn run_over<R: Send>(
         &self,
         meshes: Vec<Mesh>,
-        act: impl Fn(usize, &mut House<'_>) -> R + Sync,
+        act: impl Fn(usize, &mut ServerState<'_>) -> R + Sync,
     ) -> Vec<R> {
         let (act, begun) = (&act, &std::sync::Barrier::new(3));
         std::thread::scope(|s| {
@@ -107,7 +107,7 @@ impl Three {
                         let trio = Trio::new(session).unwrap();
                         // what one of them ends, it ends for who has begun
                         begun.wait();
-                        let mut house = House {
+                        let mut state = ServerState {
                             node: &server.node,
                             rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
                             ready: Ready::default(),
@@ -117,7 +117,7 @@ impl Three {
                             since_short: CALM,
                             counted: HashSet::new(),
                         };
-                        act(i, &mut house)
+                        act(i, &mut state)
                     })
                 })
                 .collect();
@@ -151,8 +151,8 @@ fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
         let has = |id: &&u8| three.node(i).shared.with(|intake, _| intake.has(&[**id; 32], 1));
         ids.iter().filter(has).copied().collect::<Vec<_>>()
     };
-    let lefts = three.run(|i, house| {
-        house.round(leader(), &offers).unwrap();
+    let lefts = three.run(|i, state| {
+        state.round(leader(), &offers).unwrap();
         left(i)
     });
     assert_eq!(lefts, vec![ids[Budget::ROUND.single..].to_vec(); 3]);
@@ -174,7 +174,7 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
             std::thread::sleep(Duration::from_millis(50));
             three.ask(2, 1);
         });
-        three.run(|_, house| house.round(leader(), &[offer(1)]).unwrap());
+        three.run(|_, state| state.round(leader(), &[offer(1)]).unwrap());
     });
     assert!((0..3).all(|i| !three.node(i).shared.with(|intake, _| intake.has(&[1; 32], 1))));
 
@@ -184,7 +184,7 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     let may_come = |i: usize| three.node(i).shared.with(|intake, _| intake.may_come(&offer(1)));
     assert!(may_come(2));
     let rounds = |n: usize| {
-        drop(three.run(|_, house| (0..n).try_for_each(|_| house.round(leader(), &[offer(1)])).unwrap()))
+        drop(three.run(|_, state| (0..n).try_for_each(|_| state.round(leader(), &[offer(1)])).unwrap()))
     };
     rounds(3);
     assert!(may_come(2));
@@ -216,15 +216,15 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
         three.enter(i, 1);
         three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
     }
-    let held = three.run(|i, house| {
-        house.round(leader(), &[offer(1)]).unwrap();
+    let held = three.run(|i, state| {
+        state.round(leader(), &[offer(1)]).unwrap();
         three.ask_for(i, 1, 2, encrypt.clone());
-        house.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
-        let before = house.under.len();
-        let id = house.node.keys.load(&name).unwrap().map(|key| key.info.id);
-        house.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
-        orders::run(house, leader(), &order).unwrap();
-        [before, house.under.len()]
+        state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        let before = state.under.len();
+        let id = state.node.keys.load(&name).unwrap().map(|key| key.info.id);
+        state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+        orders::run(state, leader(), &order).unwrap();
+        [before, state.under.len()]
     });
     assert_eq!(held, vec![[1, 0]; 3]);
 }
@@ -245,9 +245,9 @@ fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
 /// What leader 1 says to each of the others, and how they take it.
 fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
-    three.run(|i, house| {
+    three.run(|i, state| {
         if i == 0 {
-            let session = house.rep.trio().session();
+            let session = state.rep.trio().session();
             for (peer, head) in session.peers().into_iter().zip(&heads) {
                 let mut call = [0; 19];
                 call[..3].copy_from_slice(head);
@@ -256,11 +256,11 @@ fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
                     session.send(call::OFFERS, peer, body, 0)?;
                 }
             }
-            house.rep.trio().absorb("call", &heads[0][..1]);
+            state.rep.trio().absorb("call", &heads[0][..1]);
         } else {
-            call::next(house, leader(), IDLE, false)?;
+            call::next(state, leader(), IDLE, false)?;
         }
-        house.rep.trio().barrier().map(drop)
+        state.rep.trio().barrier().map(drop)
     })
 }
 
@@ -281,9 +281,9 @@ fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
     let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
     let body = crate::wire::encode(&order, 0).unwrap();
     let second = PartyId::new(2).unwrap();
-    let ends = three.run(|i, house| {
+    let ends = three.run(|i, state| {
         if i == 0 {
-            let session = house.rep.trio().session();
+            let session = state.rep.trio().session();
             let (mut nothing, mut call) = ([0; 19], [0; 19]);
             (call[0], call[1]) = (3, body.len() as u8);
             let [to_second, to_third] = session.peers()[..] else { panic!("three") };
@@ -299,17 +299,17 @@ fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
             };
             return lie().map_err(|_| Failed::refused(LOAD, "the liar"));
         }
-        let turns = |house: &mut House<'_>| -> Result<(), Abort> {
+        let turns = |state: &mut ServerState<'_>| -> Result<(), Abort> {
             for leader in [leader(), second, PartyId::new(3).unwrap()] {
-                if let call::Call::Order(order) = call::next(house, leader, IDLE, false)? {
-                    orders::run(house, leader, &order)?;
+                if let call::Call::Order(order) = call::next(state, leader, IDLE, false)? {
+                    orders::run(state, leader, &order)?;
                 }
             }
             Ok(())
         };
-        turns(house).map_err(|abort| {
-            let compared = house.rep.trio().is_compared();
-            Failed::abort(house.node.me, &abort, compared)
+        turns(state).map_err(|abort| {
+            let compared = state.rep.trio().is_compared();
+            Failed::abort(state.node.me, &abort, compared)
         })
     });
     assert!(ends[1..].iter().any(Result::is_err));

@@ -1,6 +1,6 @@
 //! How requests end early: by a time limit, with their key, with the session, with the server.
 
-use super::queue::Queue;
+use super::queue::ConnectionQueue;
 use super::{ARRIVAL, BACKLOG, Intake, LATE, TURN};
 use crate::error::Failed;
 use crate::request::ConnectionId;
@@ -12,11 +12,12 @@ impl Intake {
     /// A key was destroyed or given to other clients: end the requests that use it, except the one that
     /// destroyed it.
     pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
-        let uses = |line: &Queue| {
-            let request = line.request.as_ref().filter(|request| request.item.key() == Some(name))?;
+        let uses = |connection: &ConnectionQueue| {
+            let request = connection.request.as_ref().filter(|request| request.item.key() == Some(name))?;
             (request.steps > 0).then_some(request.number)
         };
-        let ended: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, uses(line)?))).collect();
+        let ended: Vec<_> =
+            self.connections.iter().filter_map(|(id, connection)| Some((*id, uses(connection)?))).collect();
         for (id, number) in ended {
             let message = format!("key {name} {what} meanwhile");
             self.fail(&id, number, Failed::refused(TURN, message), now);
@@ -25,9 +26,10 @@ impl Intake {
 
     /// No request can be served now: fail every request, and tell its client.
     pub fn fail_all(&mut self, failed: &Failed, now: Instant) {
-        let ids: Vec<ConnectionId> = self.lines.keys().copied().collect();
+        let ids: Vec<ConnectionId> = self.connections.keys().copied().collect();
         for id in ids {
-            while let Some(number) = self.lines.get(&id).and_then(|line| Some(line.request.as_ref()?.number))
+            while let Some(number) =
+                self.connections.get(&id).and_then(|connection| Some(connection.request.as_ref()?.number))
             {
                 self.fail(&id, number, failed.clone(), now);
             }
@@ -37,8 +39,11 @@ impl Intake {
     /// Begin no further request; tell the clients of those that wait to try again.
     pub fn drain(&mut self, now: Instant) {
         self.draining = true;
-        let waits = |line: &Queue| Some(line.request.as_ref().filter(|request| request.steps == 0)?.number);
-        let waiting: Vec<_> = self.lines.iter().filter_map(|(id, line)| Some((*id, waits(line)?))).collect();
+        let waits = |connection: &ConnectionQueue| {
+            Some(connection.request.as_ref().filter(|request| request.steps == 0)?.number)
+        };
+        let waiting: Vec<_> =
+            self.connections.iter().filter_map(|(id, connection)| Some((*id, waits(connection)?))).collect();
         let stopping = self.stopping();
         waiting.into_iter().for_each(|(id, number)| self.fail(&id, number, stopping.clone(), now));
     }
@@ -52,12 +57,13 @@ impl Intake {
     /// Name the clients that have kept something from one server for a while, each request once.
     fn name_late(&mut self, now: Instant) {
         let me = self.me;
-        for line in self.lines.values_mut() {
-            let Some(request) = &mut line.request else { continue };
+        for connection in self.connections.values_mut() {
+            let Some(request) = &mut connection.request else { continue };
             let Some((lacks, since, _)) = request.lacking else { continue };
             let lasts = now.saturating_duration_since(since);
             if lasts >= LATE && !std::mem::replace(&mut request.named, true) {
-                let (name, what, seconds) = (&line.who.name, request.item.summary(), lasts.as_secs_f64());
+                let (name, what, seconds) =
+                    (&connection.who.name, request.item.summary(), lasts.as_secs_f64());
                 let sent = format!("has not sent {lacks} what it sent {me} {seconds:.1} s ago, and waits");
                 self.log.note(name, format!("client {name}: {what}: {sent}"));
             }
@@ -69,10 +75,12 @@ impl Intake {
         self.name_late(now);
         let mut over = Vec::new();
         let (me, seconds) = (self.me, |time: Duration| time.as_secs_f64());
-        for (id, line) in &self.lines {
-            let Some(request) = &line.request else { continue };
-            let (who, step) =
-                (&line.who.name, step(&request.item, self.shape, request.taken + line.inbox.len() as u64));
+        for (id, connection) in &self.connections {
+            let Some(request) = &connection.request else { continue };
+            let (who, step) = (
+                &connection.who.name,
+                step(&request.item, self.shape, request.taken + connection.inbox.len() as u64),
+            );
             let waited = now.saturating_duration_since(request.moved);
             let failed = match request.lacking {
                 Some((party, since, _)) if now.saturating_duration_since(since) >= self.timeout / 2 => {
@@ -82,14 +90,14 @@ impl Intake {
                     );
                     Failed { peer: party.number(), ..Failed::refused(ARRIVAL, message) }
                 }
-                _ if line.unsent > BACKLOG && waited >= self.timeout => {
+                _ if connection.unsent > BACKLOG && waited >= self.timeout => {
                     let message = format!(
                         "client {who} has read no answers of {me} for {:.1} s at {step}",
                         seconds(waited)
                     );
                     Failed { peer: me.number(), ..Failed::refused(step, message) }
                 }
-                _ if self.ready(line, request).is_none() && waited >= self.timeout => {
+                _ if self.ready(connection, request).is_none() && waited >= self.timeout => {
                     let message =
                         format!("client {who} has sent {me} nothing for {:.1} s at {step}", seconds(waited));
                     Failed { peer: me.number(), ..Failed::refused(step, message) }

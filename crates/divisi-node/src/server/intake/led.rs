@@ -3,7 +3,7 @@
 
 use super::steps::price;
 use super::{Intake, Offer};
-use crate::server::plan::{Budget, KeyStatus, Room};
+use crate::server::plan::{Budget, KeyStatus, RoundPlan};
 use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,33 +20,38 @@ impl Intake {
     /// Another server leads a round and offers this. A client counts as passed over if a request of it could
     /// be done here, nobody lacked a message of it, and the offers left room for it.
     pub fn led(&mut self, leader: PartyId, offers: &[Offer], known: &dyn Fn(&KeyName) -> KeyStatus) {
-        let mut room = Room::new(Budget::ROUND);
+        let mut room = RoundPlan::new(Budget::ROUND);
         let mut offered = BTreeSet::new();
         for offer in offers {
-            let line = self.lines.get(&offer.connection);
-            let Some((line, request)) = line.and_then(|line| Some((line, line.request.as_ref()?))) else {
+            let connection = self.connections.get(&offer.connection);
+            let Some((connection, request)) =
+                connection.and_then(|connection| Some((connection, connection.request.as_ref()?)))
+            else {
                 // perhaps it comes; what it costs is not known here
                 return;
             };
-            offered.insert(line.who.name.as_str());
+            offered.insert(connection.who.name.as_str());
             let (kind, cost, makes) = price(&request.item, known);
             room.take(kind, cost, makes);
         }
-        let stands = self.lines.values().filter(|line| !offered.contains(line.who.name.as_str()));
+        let stands =
+            self.connections.values().filter(|connection| !offered.contains(connection.who.name.as_str()));
         let passed: BTreeSet<String> = stands
-            .filter_map(|line| {
-                let request = line.request.as_ref()?;
+            .filter_map(|connection| {
+                let request = connection.request.as_ref()?;
                 let (kind, cost, makes) = price(&request.item, known);
                 let fits = room.fits(kind, cost, makes);
-                let can = !request.out && request.lacking.is_none() && self.ready(line, request).is_some();
-                (fits && can).then(|| line.who.name.clone())
+                let can =
+                    !request.out && request.lacking.is_none() && self.ready(connection, request).is_some();
+                (fits && can).then(|| connection.who.name.clone())
             })
             .collect();
         if passed.is_empty() && self.leads.is_empty() {
             return;
         }
         let number = leader.number();
-        let clients: BTreeSet<&str> = self.lines.values().map(|line| line.who.name.as_str()).collect();
+        let clients: BTreeSet<&str> =
+            self.connections.values().map(|connection| connection.who.name.as_str()).collect();
         self.leads.retain(|(party, client), _| {
             clients.contains(client.as_str()) && (*party != number || !offered.contains(client.as_str()))
         });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use zeroize::Zeroizing;
 
-/// A request at the front of its line.
+/// A request at the front of its connection's queue.
 pub(super) struct Request {
     pub number: u64,
     pub item: Arc<Item>,
@@ -35,7 +35,7 @@ pub(super) struct Request {
 }
 
 /// One client's connection.
-pub(super) struct Queue {
+pub(super) struct ConnectionQueue {
     pub who: Who,
     pub ring: Box<dyn Fn() + Send>,
     /// Messages that no step has taken yet, with their lengths in bytes.
@@ -52,7 +52,7 @@ pub(super) struct Queue {
     pub request: Option<Request>,
 }
 
-impl Queue {
+impl ConnectionQueue {
     /// Queue an answer for the connection's thread.
     pub fn tell(&mut self, reply: &Reply) {
         if let Some(bytes) = encode(reply, reply.what.body()) {

@@ -1,6 +1,6 @@
 //! The answers to a client, and how many bytes of them may wait.
 
-use super::queue::Queue;
+use super::queue::ConnectionQueue;
 use super::{BACKLOG, Intake};
 use crate::request::{AHEAD, ConnectionId, Reply, ToClient};
 use zeroize::Zeroizing;
@@ -9,39 +9,44 @@ impl Intake {
     /// Whether the server reads from a client: the client is not too far ahead, and takes its answers.
     pub fn may_receive(&self, id: &ConnectionId) -> bool {
         let room = AHEAD * 2 * self.shape.chunk;
-        let waits = |line: &Queue| line.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
-        let may = |line: &Queue| line.inbox.len() <= AHEAD && waits(line) < room && line.unsent <= BACKLOG;
-        self.lines.get(id).is_some_and(may)
+        let waits =
+            |connection: &ConnectionQueue| connection.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let may = |connection: &ConnectionQueue| {
+            connection.inbox.len() <= AHEAD && waits(connection) < room && connection.unsent <= BACKLOG
+        };
+        self.connections.get(id).is_some_and(may)
     }
 
     /// Whether a client still waits for an answer.
     pub fn owes(&self, id: &ConnectionId) -> bool {
-        let open = |line: &Queue| line.request.as_ref().is_some_and(|request| request.open > 0);
-        self.lines.get(id).is_some_and(|line| open(line) || !line.inbox.is_empty())
+        let open = |connection: &ConnectionQueue| {
+            connection.request.as_ref().is_some_and(|request| request.open > 0)
+        };
+        self.connections.get(id).is_some_and(|connection| open(connection) || !connection.inbox.is_empty())
     }
 
     /// Queue an answer for a client.
     pub fn answer(&mut self, id: &ConnectionId, number: u64, answer: ToClient) {
-        let Some(line) = self.lines.get_mut(id) else { return };
-        if let Some(request) = line.request.as_mut().filter(|request| request.number == number) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        if let Some(request) = connection.request.as_mut().filter(|request| request.number == number) {
             request.open = request.open.saturating_sub(1);
             let nth = request.answers;
             request.answers += 1;
-            line.tell(&Reply { number, nth, what: answer });
+            connection.tell(&Reply { number, nth, what: answer });
         }
     }
 
     /// The next answer to send to a client.
     pub fn next_answer(&mut self, id: &ConnectionId) -> Option<Zeroizing<Vec<u8>>> {
-        self.lines.get_mut(id)?.outbox.pop_front()
+        self.connections.get_mut(id)?.outbox.pop_front()
     }
 
     /// The answers taken from the queue are handed to the socket; returns whether the bytes that wait fell
     /// below the limit by this.
     pub fn sent(&mut self, id: &ConnectionId) -> bool {
-        let Some(line) = self.lines.get_mut(id) else { return false };
-        let before = line.unsent;
-        line.unsent = line.outbox.iter().map(|answer| answer.len()).sum();
-        before > BACKLOG && line.unsent <= BACKLOG
+        let Some(connection) = self.connections.get_mut(id) else { return false };
+        let before = connection.unsent;
+        connection.unsent = connection.outbox.iter().map(|answer| answer.len()).sum();
+        before > BACKLOG && connection.unsent <= BACKLOG
     }
 }

@@ -1,6 +1,6 @@
 //! The steps that can be done next: which there are, what each takes out of the queues, and what goes back.
 
-use super::queue::{Queue, Request};
+use super::queue::{ConnectionQueue, Request};
 use super::{BACKLOG, Intake, Offer, PAUSE, SMALL, Stand, Taken};
 use crate::request::{Item, ToServer};
 use crate::server::plan::{Budget, KeyStatus, Waiting, plan};
@@ -21,47 +21,51 @@ pub(super) fn price<'i>(
 
 impl Intake {
     /// How many messages the next step of a request takes, if they are all here.
-    pub(super) fn ready(&self, line: &Queue, request: &Request) -> Option<usize> {
+    pub(super) fn ready(&self, connection: &ConnectionQueue, request: &Request) -> Option<usize> {
         let wanted = match request.in_hand {
             true => 0,
             false => needs(&request.item, self.shape, request.steps > 0, request.taken) as usize,
         };
-        (line.inbox.len() >= wanted && line.unsent <= BACKLOG).then_some(wanted)
+        (connection.inbox.len() >= wanted && connection.unsent <= BACKLOG).then_some(wanted)
     }
 
     /// The steps that could be done next, in order of priority; `known` says what is known of a key.
     pub fn plan(&self, now: Instant, budget: Budget, known: &dyn Fn(&KeyName) -> KeyStatus) -> Vec<Offer> {
         let mut offers = Vec::new();
         let mut waiting = Vec::new();
-        for (id, line) in &self.lines {
-            let Some(request) = &line.request else { continue };
-            if request.pause.is_some_and(|pause| now < pause) || self.ready(line, request).is_none() {
+        for (id, connection) in &self.connections {
+            let Some(request) = &connection.request else { continue };
+            if request.pause.is_some_and(|pause| now < pause) || self.ready(connection, request).is_none() {
                 continue;
             }
             offers.push(Offer { connection: *id, number: request.number, step: request.steps });
             let (kind, cost, makes) = price(&request.item, known);
-            waiting.push(Waiting { client: &line.who.name, kind, cost, makes, came: request.came });
+            waiting.push(Waiting { client: &connection.who.name, kind, cost, makes, came: request.came });
         }
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
     }
 
     /// The earliest time at which a paused request can be offered again, if there is one.
     pub fn next_pause(&self, now: Instant) -> Option<Instant> {
-        self.lines.values().filter_map(|line| line.request.as_ref()?.pause.filter(|pause| *pause > now)).min()
+        self.connections
+            .values()
+            .filter_map(|connection| connection.request.as_ref()?.pause.filter(|pause| *pause > now))
+            .min()
     }
 
     /// Whether all messages of an offered step are here, without taking them; `None` if there is no such
     /// request, or if it is not at that step.
     pub fn stands(&self, offer: &Offer) -> Option<bool> {
-        let line = self.lines.get(&offer.connection);
-        let Some(line) = line else { return if offer.step == 0 { Some(false) } else { None } };
-        match &line.request {
+        let connection = self.connections.get(&offer.connection);
+        let Some(connection) = connection else { return if offer.step == 0 { Some(false) } else { None } };
+        match &connection.request {
             Some(request) if (request.number, request.steps) == (offer.number, offer.step) => {
-                Some(self.ready(line, request).is_some())
+                Some(self.ready(connection, request).is_some())
             }
             // a request that has not come, or stands behind another
             _ if offer.step == 0
-                && offer.number >= line.request.as_ref().map_or(line.last + 1, |r| r.number + 1) =>
+                && offer.number
+                    >= connection.request.as_ref().map_or(connection.last + 1, |r| r.number + 1) =>
             {
                 Some(false)
             }
@@ -76,26 +80,29 @@ impl Intake {
             Some(false) => return Stand::NotYet,
             Some(true) => {}
         }
-        let wanted =
-            self.lines.get(&offer.connection).and_then(|line| self.ready(line, line.request.as_ref()?));
-        let line = self.lines.get_mut(&offer.connection);
-        let Some((line, wanted)) = line.zip(wanted) else { return Stand::NotYet };
-        let Some(request) = &mut line.request else { return Stand::NotYet };
+        let wanted = self
+            .connections
+            .get(&offer.connection)
+            .and_then(|connection| self.ready(connection, connection.request.as_ref()?));
+        let connection = self.connections.get_mut(&offer.connection);
+        let Some((connection, wanted)) = connection.zip(wanted) else { return Stand::NotYet };
+        let Some(request) = &mut connection.request else { return Stand::NotYet };
         if std::mem::replace(&mut request.out, true) {
             // one step is done once, however often it is offered
             return Stand::Missing;
         }
-        let messages: Vec<ToServer> = line.inbox.drain(..wanted).map(|(message, _)| message).collect();
+        let messages: Vec<ToServer> = connection.inbox.drain(..wanted).map(|(message, _)| message).collect();
         let step = step(&request.item, self.shape, request.taken);
         request.taken += wanted as u64;
         request.open += wanted;
-        Stand::Ready(Taken { who: line.who.clone(), item: request.item.clone(), messages, step })
+        Stand::Ready(Taken { who: connection.who.clone(), item: request.item.clone(), messages, step })
     }
 
     /// Put the messages back: party `lacks` has not received all of them.
     pub fn put_back(&mut self, offer: &Offer, messages: Vec<ToServer>, lacks: PartyId, now: Instant) {
-        let Some(line) = self.lines.get_mut(&offer.connection) else { return };
-        let Some(request) = line.request.as_mut().filter(|request| request.number == offer.number) else {
+        let Some(connection) = self.connections.get_mut(&offer.connection) else { return };
+        let Some(request) = connection.request.as_mut().filter(|request| request.number == offer.number)
+        else {
             return;
         };
         request.out = false;
@@ -103,12 +110,12 @@ impl Intake {
         request.open -= messages.len().min(request.open);
         let with_length = |message: ToServer| (message.body() + SMALL, message);
         for (bytes, message) in messages.into_iter().rev().map(with_length) {
-            line.inbox.push_front((message, bytes));
+            connection.inbox.push_front((message, bytes));
         }
         let (since, often) = request.lacking.map_or((now, 0), |(_, since, often)| (since, often + 1));
         request.lacking = Some((lacks, since, often));
         // whoever has others offer what is not there has had its turn
-        self.turns.serve(&line.who.name);
+        self.turns.serve(&connection.who.name);
         request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
     }
 }

@@ -38,7 +38,7 @@ fn who_takes_no_answers_is_heard_no_more() {
         intake.receive(&id, ToServer::Request { number, item: item.clone() }, 40, now).unwrap();
         assert!(number < 10_000);
     }
-    let waits = |intake: &Intake| intake.lines[&id].unsent;
+    let waits = |intake: &Intake| intake.connections[&id].unsent;
     assert!((BACKLOG..BACKLOG + 1000).contains(&waits(&intake)), "{}", waits(&intake));
     // and of thousands of its refusals the log holds a few, and how many more there were
     let log = intake.take_log();

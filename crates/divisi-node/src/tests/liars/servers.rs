@@ -2,7 +2,7 @@
 //! does all that a client does.
 
 use crate::request::{Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context};
-use crate::tests::house::{decrypt, encrypt, text, world};
+use crate::tests::harness::{decrypt, encrypt, text, world};
 use crate::wire::{Blob, LONGEST, decode, encode};
 use crate::{Client, KeyState, KeyType, UsedKey};
 use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};

@@ -123,7 +123,7 @@ fn what_does_not_fit_the_state_is_refused() {
                 let layer = [LookupOnto { table: &SBOXES[0], index: vec![[&x, &y]; bits], to }];
                 engine.look_up_onto(&layer, &mut state)
             });
-            // a party may hear of the other's end first
+            // a party may learn of the other's end first
             assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{bits} {ends:?}");
             assert!(ends.iter().all(Result::is_err), "{bits} {ends:?}");
         }

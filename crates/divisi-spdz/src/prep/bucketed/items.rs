@@ -10,7 +10,7 @@ use crate::share::{Auth, Wiped};
 use divisi_core::Abort;
 use divisi_field::{Field, Gf2};
 use divisi_ot::correlate::{BitVectors, ProductsAhead};
-use divisi_ot::{Checked, Kept, MacShares, WideShares, wipe};
+use divisi_ot::{Checked, MacShares, WideShares, WipedVec, wipe};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
@@ -280,7 +280,7 @@ fn payloads<F: Mac>(
 
 /// The same backwards.
 fn products<F: Mac>(
-    shares: &Kept<u128>,
+    shares: &WipedVec<u128>,
     pieces: &[super::shape::Piece],
     bits: usize,
     lanes: usize,

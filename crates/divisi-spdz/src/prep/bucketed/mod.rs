@@ -25,7 +25,7 @@ mod tables;
 mod triples;
 
 use super::rows::Rows;
-use crate::part::{Lies, Mac};
+use crate::part::{Mac, Projects};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
@@ -112,7 +112,7 @@ impl<F: Mac> Source<F> for Bucketed<F> {
     #[inline(never)]
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Lies<Gf8>,
+        F: Projects<Gf8>,
     {
         triples::triples(&mut self.rows, party, count)
     }
@@ -120,7 +120,7 @@ impl<F: Mac> Source<F> for Bucketed<F> {
     #[inline(never)]
     fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
     where
-        F: Lies<Gf6>,
+        F: Projects<Gf6>,
     {
         triples::triples(&mut self.rows, party, count)
     }

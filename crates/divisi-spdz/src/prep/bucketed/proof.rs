@@ -71,7 +71,7 @@ mod tests {
     use crate::dealer::Dealer;
     use crate::source::Products as _;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::{Harness, Way, failed_check, party};
+    use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
     use divisi_field::{Field, Gf48};
 
     fn harness() -> Harness {
@@ -95,7 +95,8 @@ mod tests {
 
     /// The sums that two parties open.
     fn opened(recordings: &[divisi_core::testing::Recording]) -> Vec<Vec<u8>> {
-        let [ours, theirs] = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), SUM.name));
+        let [ours, theirs] =
+            [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), SUM.name));
         let sum = |(x, y): (&Vec<u8>, &Vec<u8>)| x.iter().zip(y).map(|(x, y)| x ^ y).collect();
         ours.iter().zip(&theirs).map(sum).collect()
     }

@@ -13,7 +13,7 @@ mod parts;
 mod triple;
 
 use super::rows::Rows;
-use crate::part::{Lies, Mac};
+use crate::part::{Mac, Projects};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
@@ -81,7 +81,7 @@ impl<F: Mac> Source<F> for Mascot<F> {
     #[inline(never)]
     fn byte_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf8, F>, Abort>
     where
-        F: Lies<Gf8>,
+        F: Projects<Gf8>,
     {
         parts::field_triples(&mut self.rows, party, count)
     }
@@ -89,7 +89,7 @@ impl<F: Mac> Source<F> for Mascot<F> {
     #[inline(never)]
     fn six_triples(&mut self, party: &mut Party<F>, count: usize) -> Result<Triples<Gf6, F>, Abort>
     where
-        F: Lies<Gf6>,
+        F: Projects<Gf6>,
     {
         parts::field_triples(&mut self.rows, party, count)
     }

@@ -6,7 +6,7 @@
 
 use super::super::rows::Rows;
 use super::triple::{add_times, triples};
-use crate::part::{Embeds, Lies, Mac, Shareable, places};
+use crate::part::{Embeds, Mac, Projects, Shareable, places};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Triples};
@@ -36,7 +36,7 @@ pub(super) fn element_triples<F: Mac>(
 /// Products of elements of a small field of w bits.
 ///
 /// Cost: beside a product of elements 2 w f' + 2 f bits.
-pub(super) fn field_triples<V: Shareable + Field, F: Mac + Lies<V>>(
+pub(super) fn field_triples<V: Shareable + Field, F: Mac + Projects<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
     count: usize,
@@ -45,7 +45,7 @@ pub(super) fn field_triples<V: Shareable + Field, F: Mac + Lies<V>>(
     let mut drawn = || rows.bits(party, w * count);
     let (x, y) = (drawn()?, drawn()?);
     let [x, y] = [&x, &y].map(|bits| elements::<V, F>(bits, count));
-    products(rows, party, x, y, Lies::projected)
+    products(rows, party, x, y, Projects::projected)
 }
 
 /// The elements of bits that lie plane by plane.

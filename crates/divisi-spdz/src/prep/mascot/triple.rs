@@ -191,7 +191,7 @@ mod tests {
     use crate::prep::coins;
     use crate::source::Products;
     use divisi_core::PublicParameters;
-    use divisi_core::testing::{Harness, Way, failed_check, party, run};
+    use divisi_core::testing::{Harness, MessageDirection, failed_check, party, run};
     use divisi_field::Gf48;
     use std::collections::BTreeSet;
 
@@ -255,7 +255,8 @@ mod tests {
             Ok(())
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-        let told = [0, 1].map(|i| recordings[i].bodies(Way::Out, party(2 - i as u8), RHO.name).concat());
+        let told = [0, 1]
+            .map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), RHO.name).concat());
         let element = |x: &[u8]| Gf48::from_le_bytes(x).unwrap().to_bits();
         let s: Vec<u128> =
             told[0].chunks(6).zip(told[1].chunks(6)).map(|(x, y)| element(x) ^ element(y)).collect();

@@ -6,6 +6,7 @@
 //! style and plots, and fetches nothing.
 
 mod escape;
+mod files;
 mod html;
 pub mod matrix;
 pub mod mixed;
@@ -22,10 +23,8 @@ pub use outcome::{MatrixOutcome, MeasuredOn, MeasuredRun, Point};
 pub use paper_page::PaperPage;
 pub use run::Progress;
 
-use crate::cleanup::{Cleanup, Entry};
+use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A report as it was written.
@@ -57,34 +56,4 @@ pub fn write(
     let (outcome, [html, json]) =
         paper_page::put("report", out, cleanup, measure, html::page, MatrixOutcome::to_json)?;
     Ok(Written { outcome, html, json })
-}
-
-fn no_files(out: &Path, e: &io::Error) -> Failure {
-    Failure::usage(format!(
-        "no file can be written into {} ({e}): give another directory with --out",
-        out.display()
-    ))
-}
-
-/// See that files can be written there, before hours of measuring. A directory that was not there goes if
-/// nothing comes of it.
-fn directory(out: &Path, cleanup: &Cleanup) -> Result<Option<Entry>, Failure> {
-    let failed = |e| no_files(out, &e);
-    let made = match std::fs::create_dir(out) {
-        Ok(()) => Some(cleanup.path(out)),
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => None,
-        Err(e) => return Err(failed(e)),
-    };
-    tempfile::tempfile_in(out).map_err(failed)?;
-    Ok(made)
-}
-
-/// A file appears whole, in place of the one of an earlier report.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let dir = path.parent().unwrap_or(Path::new("."));
-    let readable = std::fs::Permissions::from_mode(0o644);
-    let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(dir)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
 }

@@ -1,9 +1,9 @@
 //! What the pages of single engines share: the runs, the conditions under which they were made, and the
 //! files.
 
+use super::files::{directory, no_files, replace};
 use super::outcome::MeasuredOn;
 use super::run::Progress;
-use super::{directory, no_files, replace};
 use crate::bench::{self, BenchOptions, BenchReport, calibration_json};
 use crate::calibrate::{Calibration, calibrate};
 use crate::cleanup::Cleanup;

@@ -8,7 +8,7 @@
 
 use super::super::job::{Between, CircuitJob, Own};
 use super::super::settings::STREAMED;
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbling::{Garbling, base_name};
 use divisi_core::{Abort, Counts, PublicParameters, Session, Step, step};
 use divisi_garble::{DEPENDENT_PHASE, Garble, INDEPENDENT_PHASE, ONLINE_PHASE, Plan, SETUP_PHASE};
@@ -76,8 +76,8 @@ impl Prepared for Evaluations<'_> {
         ]
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.wave, warmup: (warmup, self.job.count), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.wave, warmup: (warmup, self.job.count), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

@@ -3,7 +3,7 @@
 
 use super::super::drawn::{Drawn, KNOWN, from_bits};
 use super::super::job::{Job, Own};
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
 use super::garbling::Garbling;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_garble::{Garble, Plan, SETUP_PHASE};
@@ -38,8 +38,8 @@ impl Prepared for KnownAnswers<'_> {
         self.garbling.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

@@ -5,7 +5,7 @@
 
 use super::super::Differ;
 use super::super::job::{Between, CircuitJob, Own};
-use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::{self, Garbling};
 use super::manner::{CircuitProtocol, Manner};
 use super::values::evaluate;
@@ -96,15 +96,15 @@ impl Prepared for Evaluations<'_> {
         ]
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         if let Some(garbling) = &self.garbling {
             let batch = garbling.batch().min(self.job.count.max(1));
-            return Course { batch, warmup: (warmup, self.job.count), one_session: false };
+            return BenchSchedule { batch, warmup: (warmup, self.job.count), one_session: false };
         }
         // whole words of lanes
         let batch = TRIPLES / self.program.and_count().max(1) / 64 * 64;
         let batch = batch.max(64).min(self.job.count.max(1));
-        Course { batch, warmup: (warmup, self.job.count), one_session: false }
+        BenchSchedule { batch, warmup: (warmup, self.job.count), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

@@ -15,7 +15,7 @@ use divisi_field::zp::P16;
 use divisi_mixed::Gmw;
 use divisi_mpgc::cost::cheaper;
 use divisi_mpgc::parameters::{MOST_GATES, ROW_BYTES, fits};
-use divisi_mpgc::{Garbler, Way, Wiring};
+use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use std::sync::Arc;
 
 /// The most bytes of rows that are there at once, unless an instance takes more.
@@ -29,7 +29,7 @@ pub(super) struct Garbling {
 
 /// How keys are looked up: as was said, or the cheaper way for the circuit. Public, the same at all parties.
 pub(super) struct Looked {
-    pub(super) way: Way,
+    pub(super) way: LookupMethod,
     form: BitForm,
 }
 
@@ -60,13 +60,15 @@ impl Looked {
             cheaper.map_or(BitForm::Cot, |lattice| BitForm::Ciphertexts(lattice.form()))
         });
         let way = match form {
-            BitForm::Cot => Way::Transfers,
+            BitForm::Cot => LookupMethod::Transfers,
             BitForm::Ciphertexts(form) => {
                 let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
                 let lattice = derive(Operation::PrivateTables, form, manner.parties, P16);
                 let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
                 let ring = Ring::new(lattice);
-                Way::Hops(Arc::new(ring.ok_or_else(|| Unsupported::new("a prime without a transform"))?))
+                LookupMethod::Hops(Arc::new(
+                    ring.ok_or_else(|| Unsupported::new("a prime without a transform"))?,
+                ))
             }
         };
         Ok(Looked { way, form })
@@ -81,8 +83,8 @@ impl Looked {
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("garbled", self.way.name().as_bytes());
         match &self.way {
-            Way::Hops(ring) => ring.parameters().describe(parameters),
-            Way::Transfers => parameters,
+            LookupMethod::Hops(ring) => ring.parameters().describe(parameters),
+            LookupMethod::Transfers => parameters,
         }
     }
 }
@@ -110,8 +112,8 @@ impl Garbling {
     /// The lattice, if keys are looked up by ciphertexts.
     pub fn lattice(&self) -> Option<&Lattice> {
         match &self.way.way {
-            Way::Hops(ring) => Some(ring.parameters()),
-            Way::Transfers => None,
+            LookupMethod::Hops(ring) => Some(ring.parameters()),
+            LookupMethod::Transfers => None,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::super::drawn::{Drawn, from_bits};
 use super::super::job::{Job, Own};
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
 use super::manner::Manner;
 use super::values::evaluate;
 use super::{ONLINE, SETUP};
@@ -36,8 +36,8 @@ impl Prepared for KnownAnswers<'_> {
         self.manner.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

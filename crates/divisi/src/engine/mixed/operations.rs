@@ -6,7 +6,7 @@
 
 use super::super::Differ;
 use super::super::job::{Op, Own};
-use super::super::{Course, EngineParty, Prepared, Rows, members};
+use super::super::{BenchSchedule, EngineParty, Prepared, Rows, members};
 use super::SETUP;
 use super::manner::BitForm;
 use super::operation::{BATCH, Operations, bytes, words};
@@ -38,7 +38,7 @@ impl Prepared for Operations {
         self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         // words of 16 bytes are kept for each random bit
         let weight = match self.job.op {
             Op::B2a => self.job.bits,
@@ -47,7 +47,7 @@ impl Prepared for Operations {
             _ => 1,
         };
         let batch = (BATCH / weight).next_multiple_of(self.slots()).clamp(1, self.job.count.max(1));
-        Course { batch, warmup: (warmup, self.job.count), one_session: false }
+        BenchSchedule { batch, warmup: (warmup, self.job.count), one_session: false }
     }
 
     /// Shares of the inputs: of bits modulo 2, of numbers modulo p.

@@ -4,7 +4,7 @@
 
 use super::super::Differ;
 use super::super::job::{Own, ProgramJob, length};
-use super::super::{Course, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::Looked;
 use super::manner::{BitForm, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
@@ -13,7 +13,7 @@ use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
-use divisi_mpgc::Gear;
+use divisi_mpgc::GarblingContext;
 use divisi_program::plain::{Entries, evaluate};
 use divisi_program::program::Input;
 use divisi_program::{Value, ValueKind, run};
@@ -145,9 +145,9 @@ impl Prepared for Programs<'_> {
         ]
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         // what is left over in a session's stock would serve the next repetition, and be counted nowhere
-        Course { batch: 1, warmup: (warmup.min(1), 1), one_session: false }
+        BenchSchedule { batch: 1, warmup: (warmup.min(1), 1), one_session: false }
     }
 
     /// A row has the entries of all inputs, in order.
@@ -201,9 +201,12 @@ impl Prepared for Programs<'_> {
         let gmw = Gmw::new(session, self.manner.config)?;
         let mut mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
         let beside = mixed.keys();
-        let gear = self.garbled.as_ref().map(|looked| Gear::new(mixed.gmw(), &looked.way, beside.as_ref()));
-        let gear = gear.transpose()?;
-        Ok(Box::new(Member { of: self, mixed, gear }))
+        let context = self
+            .garbled
+            .as_ref()
+            .map(|looked| GarblingContext::new(mixed.gmw(), &looked.way, beside.as_ref()));
+        let context = context.transpose()?;
+        Ok(Box::new(Member { of: self, mixed, context }))
     }
 
     fn facts(&self) -> Map<String, Json> {
@@ -234,12 +237,12 @@ struct Member<'p> {
     of: &'p Programs<'p>,
     mixed: Mixed,
     /// The garbling state, for garbled circuits.
-    gear: Option<Gear>,
+    context: Option<GarblingContext>,
 }
 
 impl EngineParty for Member<'_> {
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
-        let Member { of, mixed, gear } = self;
+        let Member { of, mixed, context } = self;
         let held = &*of.job.program;
         let (program, code) = (held.program(), held.code());
         let me = mixed.session().me();
@@ -258,7 +261,7 @@ impl EngineParty for Member<'_> {
         }
         let ahead = timed(watch, PREPROCESSING, || {
             mixed.session().phase(PREPROCESSING);
-            run::prepare(code, mixed, gear.as_mut())
+            run::prepare(code, mixed, context.as_mut())
         })?;
         let outputs = timed(watch, ONLINE, || {
             mixed.session().phase(ONLINE);

@@ -9,8 +9,8 @@ use super::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, r
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::whole;
 use super::{
-    Adversary, Clock, Course, Differ, Engine, EngineParty, EngineSettings, Prepared, Rows, Unsupported,
-    Watch, alike, timed,
+    Adversary, BenchSchedule, Clock, Differ, Engine, EngineParty, EngineSettings, Prepared, Rows,
+    Unsupported, Watch, alike, timed,
 };
 use divisi_core::{Abort, Bytes, Counts, Opens, Plain, PlainBit, PublicParameters, Session};
 use divisi_symmetric::aes;
@@ -90,8 +90,8 @@ impl Prepared for KnownAnswers<'_> {
         PublicParameters::new("plain").with("count", &(count as u64).to_le_bytes())
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
     /// All of each row, one behind the other.

@@ -6,7 +6,7 @@
 
 use super::super::job::{Between, Job, Own};
 use super::super::{
-    Course, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, Unsupported, Watch, timed,
+    BenchSchedule, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, Unsupported, Watch, timed,
 };
 use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
 use super::{AES_ALONE, CHUNKS, OUTPUTS, facts, statistical};
@@ -149,10 +149,14 @@ impl Prepared for Dealt<'_> {
 
     /// Repetitions of at most one chunk are requests to one session, so that many of them do not pay for as
     /// many key schedules; what comes before them is this many chunks.
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         let count = self.job.count();
         let before = warmup.saturating_mul(self.task.chunk).min(count.max(1));
-        Course { batch: self.batch(), warmup: (warmup.min(1), before), one_session: count <= self.task.chunk }
+        BenchSchedule {
+            batch: self.batch(),
+            warmup: (warmup.min(1), before),
+            one_session: count <= self.task.chunk,
+        }
     }
 
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {

@@ -5,7 +5,7 @@ use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, 
 use super::super::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::super::whole;
 use super::super::{
-    Course, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
+    BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
 };
 use super::AES_ALONE;
 use super::made::made_or_compared;
@@ -112,8 +112,8 @@ impl Prepared for KnownAnswers<'_> {
             .with("count", &(count as u64).to_le_bytes())
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

@@ -7,7 +7,8 @@
 
 use super::super::job::{LookupJob, Own};
 use super::super::{
-    Course, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, members, timed,
+    BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, members,
+    timed,
 };
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
@@ -154,10 +155,10 @@ impl Prepared for Looker<'_> {
             .with("statistical bits", &self.statistical.to_le_bytes())
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         let count = self.job.count;
         let before = warmup.saturating_mul(self.chunk()).min(count.max(1));
-        Course { batch: BATCH, warmup: (warmup.min(1), before), one_session: true }
+        BenchSchedule { batch: BATCH, warmup: (warmup.min(1), before), one_session: true }
     }
 
     /// Party 1 has all places.

@@ -2,7 +2,7 @@
 //! [`divisi_symphony::circuit`].
 
 use super::super::job::{self, Own};
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Watch, timed};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Watch, timed};
 use super::OUTPUTS;
 use super::strands::{ONLINE, VERIFICATION};
 use divisi_circuit::Program;
@@ -41,8 +41,8 @@ impl Prepared for Task<'_> {
             .with("rounds", format!("{:?}", self.rounds).as_bytes())
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: 1, warmup: (warmup, 1), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: 1, warmup: (warmup, 1), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

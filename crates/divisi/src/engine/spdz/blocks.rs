@@ -2,10 +2,10 @@
 
 use super::super::groups::Apart;
 use super::super::job::{BlocksJob, Own};
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
 use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
-use super::evaluate::{Keyed, Seat, evaluate};
+use super::evaluate::{EngineSlot, Keyed, evaluate};
 use super::how::{How, Named, Task};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Counts, PublicParameters, Session, Settles};
@@ -68,7 +68,7 @@ impl<'j> Work<'j> {
         let key = Keyed { bytes, cipher };
         Ok(Box::new(Holder::<F, C> {
             of: self,
-            seat: Seat::new(e, &self.how),
+            slot: EngineSlot::new(e, &self.how),
             key,
             before,
             openings: 0,
@@ -102,9 +102,9 @@ impl Prepared for Work<'_> {
         self.how.describe(parameters.with("named", self.named.name.as_bytes()))
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         let batch = batch(self.named);
-        Course { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
+        BenchSchedule { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
     }
 
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {
@@ -148,7 +148,7 @@ impl Work<'_> {
 
 struct Holder<'p, F: Host, C: OnSpdz<F>> {
     of: &'p Work<'p>,
-    seat: Seat<F>,
+    slot: EngineSlot<F>,
     key: Keyed<F, C>,
     before: Counts,
     /// The number of values opened online.
@@ -160,7 +160,7 @@ struct Holder<'p, F: Host, C: OnSpdz<F>> {
 impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let bytes = self.of.job.cipher.block_bytes();
-        let text = phase(self.seat.get()?, watch, SETUP, |e| {
+        let text = phase(self.slot.get()?, watch, SETUP, |e| {
             let owner = party_of(e.session(), 1)?;
             let column = |i: usize| own.iter().skip(i).step_by(bytes).copied().collect::<Vec<u8>>();
             let columns: Vec<Vec<u8>> = (0..bytes).map(column).collect();
@@ -168,10 +168,10 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
             C::input(e, owner, mine, &vec![count; bytes])
         })?;
         let blocks = Apart { direction: self.of.job.direction, count };
-        let (out, openings) = evaluate(&mut self.seat, self.of.named, &self.key, &blocks, text, watch)?;
+        let (out, openings) = evaluate(&mut self.slot, self.of.named, &self.key, &blocks, text, watch)?;
         self.openings += openings;
         watch.meet(OUTPUTS)?;
-        let e = self.seat.get()?;
+        let e = self.slot.get()?;
         e.session().phase(OUTPUTS);
         let columns = C::open(e, out)?;
         e.rest()?;
@@ -181,12 +181,12 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     }
 
     fn meter(&mut self) -> Counts {
-        self.seat.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+        self.slot.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
     }
 
     fn counts(&mut self) -> Counts {
         let mut counts = self.meter();
-        if let Ok(e) = self.seat.get() {
+        if let Ok(e) = self.slot.get() {
             e.session().meter().reset();
         }
         for (name, phase) in &self.before.phases {

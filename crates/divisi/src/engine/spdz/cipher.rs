@@ -7,7 +7,7 @@ use divisi_core::{
     Abort, Boolean, Bytes, Compares, Convert, Direction, Lanes, Opens, PartyId, Settles, Step, Verified, step,
 };
 use divisi_field::Gf8;
-use divisi_spdz::{AuthBit, AuthByte, Host, Lies, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
+use divisi_spdz::{AuthBit, AuthByte, Host, Projects, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 use divisi_symmetric::des::{self, TripleKey};
 use divisi_symmetric::mode::block::{BlockCipher, Octet};
@@ -261,7 +261,7 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
 
     /// As bytes, where the field of MACs holds GF(2^8); otherwise as bits.
     fn vanish(e: &mut Spdz<F>, groups: Vec<Vec<Octet<AuthBit<F>>>>) -> Result<Vec<bool>, Abort> {
-        if !<F as Lies<Gf8>>::FIELD {
+        if !<F as Projects<Gf8>>::FIELD {
             let joined = |group| e.join_bits(&Octet::into_bits(group).iter().collect::<Vec<_>>());
             let groups: Vec<AuthBit<F>> = groups.into_iter().map(joined).collect();
             return e.vanish(&groups);

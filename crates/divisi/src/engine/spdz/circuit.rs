@@ -9,7 +9,7 @@
 //!    the receiver alone knows is opened, and the receiver checks it, too \[K24\].
 
 use super::super::job::{self, Own};
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Watch};
+use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
 use super::by_field;
 use super::how::{How, Task};
@@ -87,9 +87,9 @@ impl Prepared for Circuit<'_> {
         vec![("another circuit", self.job.circuit.digest()), ("with other options", *how.as_bytes())]
     }
 
-    fn course(&self, warmup: usize) -> Course {
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         let batch = (BATCH_ANDS / self.program.and_count().max(1)).max(1);
-        Course { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
+        BenchSchedule { batch, warmup: (warmup.min(1), self.job.count.min(batch)), one_session: false }
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {

@@ -17,15 +17,15 @@ pub(super) struct Keyed<F: Host, C: OnSpdz<F>> {
 }
 
 /// The engine, which a tiny one takes while it runs.
-pub(super) struct Seat<F: Host> {
+pub(super) struct EngineSlot<F: Host> {
     engine: Option<Spdz<F>>,
     /// The phase in which tables and products are made, or read.
     ahead: &'static str,
 }
 
-impl<F: Host> Seat<F> {
+impl<F: Host> EngineSlot<F> {
     pub fn new(engine: Spdz<F>, how: &How) -> Self {
-        Seat { engine: Some(engine), ahead: how.ahead() }
+        EngineSlot { engine: Some(engine), ahead: how.ahead() }
     }
 
     /// The engine.
@@ -46,20 +46,20 @@ const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine was dr
 /// # Errors
 /// The abort that ends the session.
 pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
-    seat: &mut Seat<F>,
+    slot: &mut EngineSlot<F>,
     how: Named,
     key: &Keyed<F, C>,
     texts: &impl CipherTexts,
     text: Vec<C::Byte>,
     watch: &mut dyn Watch,
 ) -> Result<(Verified<Vec<C::Byte>>, u64), Abort> {
-    let ahead = seat.ahead;
-    let e = seat.get()?;
+    let ahead = slot.ahead;
+    let e = slot.get()?;
     phase(e, watch, ahead, |e| C::ahead(e, how, key.bytes.len(), texts.blocks()))?;
     let (out, opened) = if how.tiny {
         watch.meet(LOAD_PHASE)?;
         let start = Moment::now();
-        let mut e = seat.engine.take().ok_or(GONE_WITH_IT)?;
+        let mut e = slot.engine.take().ok_or(GONE_WITH_IT)?;
         e.session().phase(LOAD_PHASE);
         let mut t = C::tiny(e);
         let [key_masks, key] = C::enter_key(&mut t, &key.bytes, &key.cipher)?;
@@ -76,7 +76,7 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
         watch.took(ONLINE, start.until(Moment::now()));
         let mut e = C::back(t);
         let opened = openings(&mut e) - before;
-        seat.engine = Some(e);
+        slot.engine = Some(e);
         (out, opened)
     } else {
         phase(e, watch, LOAD_PHASE, |e| {
@@ -86,7 +86,7 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
         let out = phase(e, watch, ONLINE, |e| texts.evaluate(e, &key.cipher, text))?;
         (out, openings(e) - before)
     };
-    Ok((phase(seat.get()?, watch, VERIFICATION_PHASE, |e| e.settled(out))?, opened))
+    Ok((phase(slot.get()?, watch, VERIFICATION_PHASE, |e| e.settled(out))?, opened))
 }
 
 /// How many values were opened so far.

@@ -7,10 +7,12 @@ use super::super::job::{
     Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
 };
 use super::super::whole;
-use super::super::{Course, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike};
+use super::super::{
+    BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike,
+};
 use super::begin::{ONLINE, OUTPUTS, engine};
 use super::cipher::{OnSpdz, brought};
-use super::evaluate::{Keyed, Seat, evaluate};
+use super::evaluate::{EngineSlot, Keyed, evaluate};
 use super::how::{How, Named, Task};
 use super::{by_field, wholes};
 use divisi_core::{Abort, Counts, Direction, Lanes, PublicParameters, Session, Settles, Step, step};
@@ -74,8 +76,11 @@ impl<'j> KnownAnswers<'j> {
         session: Session,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         let e = engine::<F>(session, &self.how, self.named.protocol)?;
-        let holder =
-            Holder::<F, C> { of: self, seat: Seat::new(e, &self.how), cipher: std::marker::PhantomData };
+        let holder = Holder::<F, C> {
+            of: self,
+            slot: EngineSlot::new(e, &self.how),
+            cipher: std::marker::PhantomData,
+        };
         Ok(Box::new(holder))
     }
 }
@@ -134,8 +139,8 @@ impl Prepared for KnownAnswers<'_> {
         self.how.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
-    fn course(&self, warmup: usize) -> Course {
-        Course { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+    fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
     /// Deal the inputs, group by group: the keys belong to party 1, the texts to party 2.
@@ -175,7 +180,7 @@ impl Prepared for KnownAnswers<'_> {
 
 struct Holder<'p, F: Host, C: OnSpdz<F>> {
     of: &'p KnownAnswers<'p>,
-    seat: Seat<F>,
+    slot: EngineSlot<F>,
     cipher: std::marker::PhantomData<fn() -> C>,
 }
 
@@ -185,7 +190,7 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
         let mut rest = own.as_slice();
         for group in groups(&self.of.texts) {
             let lanes = group.texts().count();
-            let e = self.seat.get()?;
+            let e = self.slot.get()?;
             let keys = brought::<F, C>(e, 0, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
             let text = brought::<F, C>(e, 1, &group.lanes(), &mut rest)?;
             for (place, row) in self.through(&group, keys, text)? {
@@ -194,12 +199,12 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
                 }
             }
         }
-        self.seat.get()?.rest()?;
+        self.slot.get()?.rest()?;
         Ok(Own::new(rows.concat()))
     }
 
     fn meter(&mut self) -> Counts {
-        self.seat.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+        self.slot.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
     }
 }
 
@@ -212,7 +217,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         text: Vec<C::Byte>,
     ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
         let named = self.of.named;
-        let e = self.seat.get()?;
+        let e = self.slot.get()?;
         let cipher = C::schedule(e, &bytes)?;
         let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
         if self.of.texts.mode == CipherMode::Cmac && named.tiny {
@@ -227,8 +232,8 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
             return self.tags(group, tags);
         }
         let key = Keyed { bytes, cipher };
-        let (out, _) = evaluate(&mut self.seat, named, &key, group, text, &mut Unwatched)?;
-        let e = self.seat.get()?;
+        let (out, _) = evaluate(&mut self.slot, named, &key, group, text, &mut Unwatched)?;
+        let e = self.slot.get()?;
         e.session().phase(OUTPUTS);
         Ok(group.results(&C::open(e, out)?))
     }
@@ -242,19 +247,19 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         text: &[C::Byte],
     ) -> Result<Vec<C::Byte>, Abort> {
         let (named, lanes) = (self.of.named, group.texts().count());
-        let zeros = C::public_block(self.seat.get()?, &vec![vec![0; lanes]; C::BYTES]);
+        let zeros = C::public_block(self.slot.get()?, &vec![vec![0; lanes]; C::BYTES]);
         let apart = Apart { direction: Direction::Encrypt, count: lanes };
-        let (l, _) = evaluate(&mut self.seat, named, &key, &apart, zeros, &mut Unwatched)?;
-        let text = cmac::chained::<Spdz<F>, C>(self.seat.get()?, l.into_inner(), lanes, text)?;
+        let (l, _) = evaluate(&mut self.slot, named, &key, &apart, zeros, &mut Unwatched)?;
+        let text = cmac::chained::<Spdz<F>, C>(self.slot.get()?, l.into_inner(), lanes, text)?;
         let chain = Chained { lanes, blocks: text.len() / C::BYTES };
-        let (tags, _) = evaluate(&mut self.seat, named, &key, &chain, text, &mut Unwatched)?;
+        let (tags, _) = evaluate(&mut self.slot, named, &key, &chain, text, &mut Unwatched)?;
         Ok(tags.into_inner())
     }
 
     /// Tags that are opened, and tags that are only compared with received ones \[A23\].
     fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
         let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
-        let e = self.seat.get()?;
+        let e = self.slot.get()?;
         let mut opened = Vec::new();
         let mut differences = Vec::new();
         for (lane, (place, text)) in group.texts().enumerate() {

@@ -10,7 +10,7 @@ use super::super::whole::{self, WithoutBlocks};
 use super::super::{EngineParty, Unsupported, Watch};
 use super::begin::{ONLINE, engine};
 use super::cipher::{OnSpdz, brought};
-use super::evaluate::Seat;
+use super::evaluate::EngineSlot;
 use super::how::{How, Named};
 use divisi_core::{Abort, Counts, Direction, Session};
 use divisi_spdz::{AuthByte, Host, Spdz, SpdzProtocol};
@@ -43,7 +43,7 @@ pub(super) fn begin<'p, F: Host + 'p>(
     session: Session,
 ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
     let e = engine::<F>(session, how, named.protocol)?;
-    Ok(Box::new(Holder::<F> { texts, named, seat: Seat::new(e, how) }))
+    Ok(Box::new(Holder::<F> { texts, named, slot: EngineSlot::new(e, how) }))
 }
 
 type Key<F> = RoundKeys<AuthByte<F>>;
@@ -51,14 +51,14 @@ type Key<F> = RoundKeys<AuthByte<F>>;
 struct Holder<'p, F: Host> {
     texts: &'p TextsJob,
     named: Named,
-    seat: Seat<F>,
+    slot: EngineSlot<F>,
 }
 
 impl<F: Host> EngineParty for Holder<'_, F> {
     fn batch(&mut self, _: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let mut rows = whole::refused(self.texts);
         let mut rest = own.as_slice();
-        let e = self.seat.get()?;
+        let e = self.slot.get()?;
         for batch in whole::batches(self.texts) {
             let lanes = batch.count();
             let key = brought::<F, Key<F>>(e, 0, &vec![lanes; self.texts.key_bytes()], &mut rest)?;
@@ -73,7 +73,7 @@ impl<F: Host> EngineParty for Holder<'_, F> {
     }
 
     fn meter(&mut self) -> Counts {
-        self.seat.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+        self.slot.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
     }
 }
 

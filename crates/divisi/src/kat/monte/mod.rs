@@ -12,7 +12,7 @@ mod outputs;
 mod texts;
 
 pub use digests::Digests;
-pub use outputs::{OutputLengths, Outputs, XofOutput};
+pub use outputs::{OutputChains, OutputLengths, XofOutput};
 pub use texts::{Texts, Thousand};
 
 use super::progress::Progress;
@@ -47,7 +47,7 @@ pub enum Fed {
     /// Digests of digests.
     Digests(Digests),
     /// Outputs of SHAKE and cSHAKE, of lengths that come from the one before.
-    Outputs(Outputs),
+    Outputs(OutputChains),
 }
 
 /// Why a test was not completed.

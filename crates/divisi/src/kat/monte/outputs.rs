@@ -31,7 +31,7 @@ impl OutputLengths {
 
 /// Chains of outputs, in which each output determines the next message.
 #[derive(Clone, Debug)]
-pub struct Outputs {
+pub struct OutputChains {
     /// The function.
     pub settings: Settings,
     /// Whether the previous output determines the customization, too (cSHAKE).
@@ -74,7 +74,7 @@ impl XofOutput {
     }
 }
 
-impl Outputs {
+impl OutputChains {
     pub(super) fn steps(&self) -> usize {
         if self.customizes { STEPS * self.ends.len() } else { STEPS }
     }

@@ -6,7 +6,7 @@ use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::chains::Chain;
 use crate::kat::content::Content;
 use crate::kat::large::{LargeGroup, LargeVector};
-use crate::kat::monte::{Digests, Fed, Monte, OutputLengths, Outputs, XofOutput};
+use crate::kat::monte::{Digests, Fed, Monte, OutputChains, OutputLengths, XofOutput};
 use crate::kat::vector::VectorAlgorithm;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::hash::Hash;
@@ -107,7 +107,7 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
         return Err("a Monte Carlo test without outputs".into());
     }
     let algorithm = VectorAlgorithm::Function(settings.algorithm);
-    let kind = Fed::Outputs(Outputs { settings, customizes, start, lengths, ends });
+    let kind = Fed::Outputs(OutputChains { settings, customizes, start, lengths, ends });
     content.monte.push(Monte { id: id(test), algorithm, kind });
     Ok(())
 }

@@ -42,7 +42,7 @@ fn nothing_is_charged_for_waiting() {
         };
         Tap::new(&meshes[2]).intercept(PartyId::new(peer).unwrap(), Box::new(stall)).unwrap();
     }
-    let charged = three.run_over(meshes, |i, house| {
+    let charged = three.run_over(meshes, |i, state| {
         let mut charged = Vec::new();
         let mut round = |number: u64, step: u64, stalls: bool| {
             if i == 2 && stalls {
@@ -50,7 +50,7 @@ fn nothing_is_charged_for_waiting() {
             }
             let computed = || three.node(i).shared.with(|intake, _| intake.computed("alice"));
             let (begun, before) = (Instant::now(), computed());
-            house.round(leader(), &[Offer { number, step, ..offer(1) }]).unwrap();
+            state.round(leader(), &[Offer { number, step, ..offer(1) }]).unwrap();
             charged.push((computed() - before, begun.elapsed()));
         };
         round(1, 0, false);

@@ -15,10 +15,10 @@ fn machine() -> Arc<dyn World> {
 
 /// How two servers end to which the first says these statuses.
 fn told(statuses: [[u8; 5]; 2]) -> Vec<Result<(), Abort>> {
-    Three::new(&machine()).run(|i, house| {
+    Three::new(&machine()).run(|i, state| {
         let mine = [1, 0, 0, 0, 0];
         if i == 0 {
-            let session = house.rep.trio().session();
+            let session = state.rep.trio().session();
             let mut all = [mine; 3];
             for (peer, status) in session.peers().into_iter().zip(&statuses) {
                 session.send(STATUS, peer, status, 0)?;
@@ -26,11 +26,11 @@ fn told(statuses: [[u8; 5]; 2]) -> Vec<Result<(), Abort>> {
             for peer in session.peers() {
                 session.recv(STATUS, peer, &mut all[peer.index()])?;
             }
-            house.rep.trio().absorb("status", &all.concat());
+            state.rep.trio().absorb("status", &all.concat());
         } else {
-            exchange(&mut house.rep, mine)?;
+            exchange(&mut state.rep, mine)?;
         }
-        house.rep.trio().barrier().map(drop)
+        state.rep.trio().barrier().map(drop)
     })
 }
 
@@ -69,11 +69,11 @@ fn a_split_verdict_ends_the_session() {
             vec![frame]
         };
         Tap::new(&meshes[0]).intercept(PartyId::new(to).unwrap(), Box::new(lie)).unwrap();
-        let ends = three.run_over(meshes, |_, house| {
-            let end = house.round(leader(), &[offer(1)]).and_then(|()| house.rep.trio().barrier());
+        let ends = three.run_over(meshes, |_, state| {
+            let end = state.round(leader(), &[offer(1)]).and_then(|()| state.rep.trio().barrier());
             end.map_err(|abort| {
-                let compared = house.rep.trio().is_compared();
-                Failed::abort(house.node.me, &abort, compared)
+                let compared = state.rep.trio().is_compared();
+                Failed::abort(state.node.me, &abort, compared)
             })
         });
         for end in &ends[1..] {
@@ -112,15 +112,15 @@ fn what_was_written_is_compared() {
         vec![frame]
     };
     Tap::new(&meshes[1]).intercept(leader(), Box::new(change)).unwrap();
-    let states = three.run_over(meshes, |i, house| {
-        house.round(leader(), &[offer(1)]).unwrap();
-        let id = house.node.keys.load(&order.key).unwrap().map(|key| key.info.id);
-        house.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+    let states = three.run_over(meshes, |i, state| {
+        state.round(leader(), &[offer(1)]).unwrap();
+        let id = state.node.keys.load(&order.key).unwrap().map(|key| key.info.id);
+        state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
         if i == 1 {
             armed.store(true, Ordering::SeqCst);
         }
-        orders::run(house, leader(), &order).unwrap();
-        house.node.operators(|orders, _| orders.state(&order)).unwrap().0
+        orders::run(state, leader(), &order).unwrap();
+        state.node.operators(|orders, _| orders.state(&order)).unwrap().0
     });
     assert!(!armed.load(Ordering::SeqCst));
     let failed =
@@ -162,18 +162,18 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
         three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
     }
     let begun = std::sync::Barrier::new(3);
-    let held = three.run(|i, house| {
-        house.round(leader(), &[offer(1)]).unwrap();
+    let held = three.run(|i, state| {
+        state.round(leader(), &[offer(1)]).unwrap();
         three.ask_for(i, 1, 2, encrypt.clone());
-        house.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
-        let before = house.under.len();
+        state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        let before = state.under.len();
         begun.wait();
         *world.0.lock().unwrap() = Duration::from_secs(3600);
         // the turns of a server that is to stop: it waits for what is under way, and for nothing else
-        house.node.stop.store(true, Ordering::SeqCst);
+        state.node.stop.store(true, Ordering::SeqCst);
         // whoever ends first leaves the others
-        let _ = rounds(house);
-        [before, house.under.len()]
+        let _ = rounds(state);
+        [before, state.under.len()]
     });
     assert_eq!(held, vec![[1, 0]; 3]);
 }

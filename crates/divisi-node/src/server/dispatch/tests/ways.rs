@@ -35,9 +35,9 @@ fn many_ways_make_no_round_longer() {
     }
     const PHASES: [&str; 16] =
         ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"];
-    let counts = three.run(|i, house| {
+    let counts = three.run(|i, state| {
         for id in 1..=3 {
-            house.round(leader(), &[offer(id)]).unwrap();
+            state.round(leader(), &[offer(id)]).unwrap();
         }
         let left = || -> Vec<Offer> {
             let has = |id: &u8| three.node(i).shared.with(|intake, _| intake.has(&[*id; 32], 1));
@@ -49,9 +49,9 @@ fn many_ways_make_no_round_longer() {
             if offers.is_empty() {
                 break;
             }
-            house.rep.trio().session().phase(phase);
-            house.round(leader(), &offers).unwrap();
-            let rounds = house.rep.trio().session().meter().read().phases[phase].rounds;
+            state.rep.trio().session().phase(phase);
+            state.round(leader(), &offers).unwrap();
+            let rounds = state.rep.trio().session().meter().read().phases[phase].rounds;
             counts.push((offers.len() - left().len(), rounds as usize));
         }
         counts

@@ -68,7 +68,7 @@ impl SpdzPlan {
         }
     }
 
-    fn options(&self, protocol: &str, place: Place, single: bool) -> BenchOptions {
+    fn options(&self, protocol: &str, place: Distance, single: bool) -> BenchOptions {
         let network = self.networks[place as usize];
         let whole = self.blocks[place as usize];
         let blocks = if protocol == RAW { (whole / 32).max(1) } else { whole };
@@ -80,7 +80,7 @@ impl SpdzPlan {
             work,
             blocks: if single { 1 } else { blocks },
             reps: if single { self.single[place as usize] } else { self.reps },
-            warmup: usize::from(single && place == Place::Near),
+            warmup: usize::from(single && place == Distance::Near),
             rtt_ms: Some(network.rtt_ms),
             rate_mbit: Some(network.rate_mbit),
             timeout: self.timeout,
@@ -89,10 +89,10 @@ impl SpdzPlan {
     }
 
     /// All runs: each protocol near, one block and a batch; and far, if the paper has it there or it is ours.
-    fn runs(&self) -> Vec<(&'static str, Place, bool)> {
+    fn runs(&self) -> Vec<(&'static str, Distance, bool)> {
         let mut runs = Vec::new();
-        for place in [Place::Near, Place::Far] {
-            for &protocol in self.protocols.iter().filter(|name| place == Place::Near || **name != RAW) {
+        for place in [Distance::Near, Distance::Far] {
+            for &protocol in self.protocols.iter().filter(|name| place == Distance::Near || **name != RAW) {
                 runs.extend([true, false].map(|single| (protocol, place, single)));
             }
         }
@@ -102,18 +102,18 @@ impl SpdzPlan {
 
 /// Where the parties are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Distance {
     /// In one network: Table 3.
     Near,
     /// Far apart: Table 4.
     Far,
 }
 
-impl Place {
+impl Distance {
     fn name(self) -> &'static str {
         match self {
-            Place::Near => "LAN",
-            Place::Far => "WAN",
+            Distance::Near => "LAN",
+            Distance::Far => "WAN",
         }
     }
 }
@@ -121,7 +121,7 @@ impl Place {
 /// One run.
 struct Measurement {
     protocol: &'static str,
-    place: Place,
+    place: Distance,
     /// Whether it is one block, for its latency.
     single: bool,
     report: BenchReport,
@@ -189,7 +189,7 @@ impl Measurement {
 }
 
 impl SpdzOutcome {
-    fn find(&self, protocol: &str, place: Place, single: bool) -> Option<&Measurement> {
+    fn find(&self, protocol: &str, place: Distance, single: bool) -> Option<&Measurement> {
         let same = |m: &&Measurement| m.protocol == protocol && m.place == place && m.single == single;
         self.measured.iter().find(same)
     }
@@ -218,7 +218,7 @@ impl Outcome for SpdzOutcome {
         let cost = |protocol: &&'static str| {
             let of = material(protocol);
             let counts = of.and_then(prices::Material::counts);
-            let measured = self.find(protocol, Place::Near, false);
+            let measured = self.find(protocol, Distance::Near, false);
             let blocks = usize::try_from(self.plan.blocks[0]).unwrap_or(usize::MAX);
             json!({
                 "protocol": protocol,

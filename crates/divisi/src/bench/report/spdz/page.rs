@@ -4,7 +4,7 @@ use super::super::html::{document, paragraph, section};
 use super::super::tables::{NONE, list, table, whole};
 use super::papers::{self, COSTS, ENTRIES, LAN, MACHINES, SOURCE, Speed, TABLES, WAN};
 use super::prices::{self, Material, Sizes, material};
-use super::{Measurement, Place, SpdzOutcome};
+use super::{Distance, Measurement, SpdzOutcome};
 
 /// The whole page.
 pub fn page(outcome: &SpdzOutcome) -> String {
@@ -12,8 +12,8 @@ pub fn page(outcome: &SpdzOutcome) -> String {
     let body = [
         introduction(outcome),
         section("What a block costs (Table 2)", &costs(outcome)),
-        section("Near each other (Table 3)", &speeds(outcome, Place::Near, &LAN)),
-        section("Far apart (Table 4)", &speeds(outcome, Place::Far, &WAN)),
+        section("Near each other (Table 3)", &speeds(outcome, Distance::Near, &LAN)),
+        section("Far apart (Table 4)", &speeds(outcome, Distance::Far, &WAN)),
         section("Tables (Table 5)", &sizes()),
     ];
     document(title, &body.concat())
@@ -51,7 +51,7 @@ fn costs(outcome: &SpdzOutcome) -> String {
     let count = |x: Option<usize>| x.map_or(NONE.into(), |x| whole(x as f64));
     let row = |protocol: &&'static str| {
         let (paper, of) = (COSTS.iter().find(|row| row.protocol == *protocol), material(protocol));
-        let here = outcome.find(protocol, Place::Near, false);
+        let here = outcome.find(protocol, Distance::Near, false);
         let blocks = usize::try_from(outcome.plan.blocks[0]).unwrap_or(usize::MAX);
         let counts = of.and_then(Material::counts);
         let printed = |of: fn(&papers::Cost) -> u32| count(paper.map(|row| of(row) as usize));
@@ -95,7 +95,7 @@ fn costs(outcome: &SpdzOutcome) -> String {
         )
 }
 
-fn speeds(outcome: &SpdzOutcome, place: Place, printed: &[Speed]) -> String {
+fn speeds(outcome: &SpdzOutcome, place: Distance, printed: &[Speed]) -> String {
     let row = |protocol: &&'static str| {
         let paper = printed.iter().find(|row| row.protocol == *protocol);
         let (one, batch) = (outcome.find(protocol, place, true), outcome.find(protocol, place, false));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The data that a party needs to join the others.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Seat {
+pub struct PartyEndpoint {
     me: u8,
     /// The directory of the command.
     room: String,
@@ -24,30 +24,31 @@ fn usage(e: impl ToString) -> Failure {
     Failure::usage(e.to_string())
 }
 
-/// A seat for each process, once all have reported their ports: fresh identities, in the command's directory.
+/// An endpoint for each process, once all have reported their ports: fresh identities, in the command's
+/// directory.
 ///
 /// # Errors
 /// The failure of a party that does not listen, or of a file that cannot be written.
-pub fn seats(
+pub fn endpoints(
     processes: &mut Processes,
     room: &PrivateDir,
     step: &str,
     within: Duration,
-) -> Result<Vec<Seat>, Failure> {
+) -> Result<Vec<PartyEndpoint>, Failure> {
     let ports: Vec<u16> = processes.reports(step, within)?;
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     let made = Config::create(hosts.len(), &hosts, &[], &Machine).map_err(usage)?;
-    let seat = |(party, identity): (PartyId, &Identity)| {
+    let endpoint = |(party, identity): (PartyId, &Identity)| {
         let path = room.path().join(format!("party-{}.key", party.number()));
         identity.save(&path).map_err(usage)?;
-        Ok(Seat {
+        Ok(PartyEndpoint {
             me: party.number(),
             room: room.path().display().to_string(),
             config: made.config.to_toml(),
             identity: path.display().to_string(),
         })
     };
-    PartyId::all(hosts.len()).zip(&made.parties).map(seat).collect()
+    PartyId::all(hosts.len()).zip(&made.parties).map(endpoint).collect()
 }
 
 /// Listen on a free port, and report it to the process that started this one.
@@ -65,11 +66,11 @@ pub fn listen(pipes: &Pipes) -> Result<TcpListener, Failure> {
     Ok(listener)
 }
 
-impl Seat {
+impl PartyEndpoint {
     /// The number of this party.
     ///
     /// # Errors
-    /// [`Failure`] if the seat comes from another version of the program.
+    /// [`Failure`] if the endpoint comes from another version of the program.
     pub fn me(&self) -> Result<PartyId, Failure> {
         PartyId::new(self.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))
     }

@@ -6,7 +6,7 @@ use crate::table::GarblingForm;
 use divisi_core::PartyId;
 
 /// The party that runs a batch of triples, and its hash.
-pub(crate) struct Ground<'a> {
+pub(crate) struct TripleContext<'a> {
     pub seats: Seats,
     pub oracle: &'a Oracle,
     pub form: GarblingForm,
@@ -16,7 +16,7 @@ pub(crate) struct Ground<'a> {
     pub fresh: Shares,
 }
 
-impl Ground<'_> {
+impl TripleContext<'_> {
     /// The name of a hash call: the step `call`, on the key that `holder` has for a bit of `owner`.
     pub fn name(&self, call: Call, holder: PartyId, owner: PartyId) -> Name {
         Name { call, from: holder, to: owner, gate: self.first, once: true }

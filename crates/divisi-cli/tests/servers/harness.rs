@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub type Log = Arc<Mutex<Vec<String>>>;
 
 /// Three servers and the directory of everything.
-pub struct House {
+pub struct ServersHarness {
     pub dir: tempfile::TempDir,
     pub servers: Vec<Option<(Child, Log)>>,
     /// What each server is told beside.
@@ -45,25 +45,28 @@ pub fn until(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
     }
 }
 
-impl House {
-    /// Ports that were free may be taken when the servers open them: then another house.
-    pub fn new(timeout: f64) -> House {
-        House::with(timeout, &[], None)
+impl ServersHarness {
+    /// Ports that were free may be taken when the servers open them: then another harness.
+    pub fn new(timeout: f64) -> ServersHarness {
+        ServersHarness::with(timeout, &[], None)
     }
 
     /// The same of servers that are told more, and whose links may lead through proxies.
-    pub fn with(timeout: f64, more: &[&str], wires: Option<&Arc<Mutex<Wires>>>) -> House {
-        (0..5).find_map(|_| House::try_new(timeout, more, wires)).expect("five times a port was taken")
+    pub fn with(timeout: f64, more: &[&str], wires: Option<&Arc<Mutex<Wires>>>) -> ServersHarness {
+        (0..5)
+            .find_map(|_| ServersHarness::try_new(timeout, more, wires))
+            .expect("five times a port was taken")
     }
 
-    fn try_new(timeout: f64, more: &[&str], wires: Option<&Arc<Mutex<Wires>>>) -> Option<House> {
+    fn try_new(timeout: f64, more: &[&str], wires: Option<&Arc<Mutex<Wires>>>) -> Option<ServersHarness> {
         let dir = tempfile::tempdir().unwrap();
         let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
         let more = more.iter().map(|word| (*word).to_owned()).collect();
-        let mut house = House { dir, servers: vec![None, None, None], more, apart: wires.is_some() };
+        let mut harness =
+            ServersHarness { dir, servers: vec![None, None, None], more, apart: wires.is_some() };
         let listed = hosts.join(",");
-        let made = house.run(&[
+        let made = harness.run(&[
             "mesh",
             "new",
             "--parties",
@@ -76,25 +79,25 @@ impl House {
             "mesh",
         ]);
         assert!(made.status.success(), "{made:?}");
-        let config = house.path("mesh/mesh.toml");
+        let config = harness.path("mesh/mesh.toml");
         let text = std::fs::read_to_string(&config).unwrap();
         std::fs::write(&config, format!("timeout_seconds = {timeout:?}\nconnect_seconds = 10.0\n{text}"))
             .unwrap();
         if let Some(wires) = wires {
-            through_proxies(&house.path("mesh"), &hosts, wires);
+            through_proxies(&harness.path("mesh"), &hosts, wires);
         }
         // only now: no proxy, and nothing else of this test, is given the port of a server
         drop(ports);
-        (1..=3).for_each(|party| house.start(party));
+        (1..=3).for_each(|party| harness.start(party));
         let mut taken = false;
         until("three servers that joined", Duration::from_secs(20), || {
-            taken = (1..=3).any(|party| house.log(party).iter().any(|line| line.contains("is taken")));
+            taken = (1..=3).any(|party| harness.log(party).iter().any(|line| line.contains("is taken")));
             taken
                 || (1..=3).all(|party| {
-                    house.log(party).iter().any(|line| line.contains("joined the other servers"))
+                    harness.log(party).iter().any(|line| line.contains("joined the other servers"))
                 })
         });
-        (!taken).then_some(house)
+        (!taken).then_some(harness)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -198,7 +201,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for ServersHarness {
     fn drop(&mut self) {
         for (child, log) in self.servers.iter_mut().flatten() {
             let _ = child.kill();

@@ -17,52 +17,54 @@ const LEAST: usize = 16 << 10;
 
 /// A vector that is wiped when dropped; its memory then goes to the thread's pool.
 #[derive(Default)]
-pub struct Kept<T: Keep>(Vec<T>);
+pub struct WipedVec<T: PoolElement>(Vec<T>);
 
-/// Element types of [`Kept`].
-pub trait Keep: Copy + Default + Zeroize + 'static {
+/// Element types of [`WipedVec`].
+pub trait PoolElement: Copy + Default + Zeroize + 'static {
     /// Calls `f` on the calling thread's pool; `None` if the thread is ending.
-    fn room<R>(f: impl FnOnce(&mut Room<Self>) -> R) -> Option<R>;
+    fn pool<R>(f: impl FnOnce(&mut VecPool<Self>) -> R) -> Option<R>;
 }
 
 /// A thread's pool of wiped vectors, the oldest one first.
-pub struct Room<T> {
+pub struct VecPool<T> {
     vectors: Vec<Vec<T>>,
     bytes: usize,
 }
 
 thread_local! {
-    static WORDS: RefCell<Room<u128>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
-    static HALVES: RefCell<Room<u64>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
-    static QUARTERS: RefCell<Room<u32>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
-    static BYTES: RefCell<Room<u8>> = const { RefCell::new(Room { vectors: Vec::new(), bytes: 0 }) };
+    static WORDS: RefCell<VecPool<u128>> = const { RefCell::new(VecPool::EMPTY) };
+    static HALVES: RefCell<VecPool<u64>> = const { RefCell::new(VecPool::EMPTY) };
+    static QUARTERS: RefCell<VecPool<u32>> = const { RefCell::new(VecPool::EMPTY) };
+    static BYTES: RefCell<VecPool<u8>> = const { RefCell::new(VecPool::EMPTY) };
 }
 
-impl Keep for u128 {
-    fn room<R>(f: impl FnOnce(&mut Room<u128>) -> R) -> Option<R> {
-        WORDS.try_with(|room| room.try_borrow_mut().ok().map(|mut room| f(&mut room))).ok().flatten()
+impl PoolElement for u128 {
+    fn pool<R>(f: impl FnOnce(&mut VecPool<u128>) -> R) -> Option<R> {
+        WORDS.try_with(|pool| pool.try_borrow_mut().ok().map(|mut pool| f(&mut pool))).ok().flatten()
     }
 }
 
-impl Keep for u64 {
-    fn room<R>(f: impl FnOnce(&mut Room<u64>) -> R) -> Option<R> {
-        HALVES.try_with(|room| room.try_borrow_mut().ok().map(|mut room| f(&mut room))).ok().flatten()
+impl PoolElement for u64 {
+    fn pool<R>(f: impl FnOnce(&mut VecPool<u64>) -> R) -> Option<R> {
+        HALVES.try_with(|pool| pool.try_borrow_mut().ok().map(|mut pool| f(&mut pool))).ok().flatten()
     }
 }
 
-impl Keep for u32 {
-    fn room<R>(f: impl FnOnce(&mut Room<u32>) -> R) -> Option<R> {
-        QUARTERS.try_with(|room| room.try_borrow_mut().ok().map(|mut room| f(&mut room))).ok().flatten()
+impl PoolElement for u32 {
+    fn pool<R>(f: impl FnOnce(&mut VecPool<u32>) -> R) -> Option<R> {
+        QUARTERS.try_with(|pool| pool.try_borrow_mut().ok().map(|mut pool| f(&mut pool))).ok().flatten()
     }
 }
 
-impl Keep for u8 {
-    fn room<R>(f: impl FnOnce(&mut Room<u8>) -> R) -> Option<R> {
-        BYTES.try_with(|room| room.try_borrow_mut().ok().map(|mut room| f(&mut room))).ok().flatten()
+impl PoolElement for u8 {
+    fn pool<R>(f: impl FnOnce(&mut VecPool<u8>) -> R) -> Option<R> {
+        BYTES.try_with(|pool| pool.try_borrow_mut().ok().map(|mut pool| f(&mut pool))).ok().flatten()
     }
 }
 
-impl<T: Keep> Room<T> {
+impl<T: PoolElement> VecPool<T> {
+    const EMPTY: VecPool<T> = VecPool { vectors: Vec::new(), bytes: 0 };
+
     /// A vector of zeros whose capacity is at least `len`, and not much more.
     fn take(&mut self, len: usize) -> Option<Vec<T>> {
         let fits = |v: &&Vec<T>| v.capacity() >= len && v.capacity() / 2 <= len;
@@ -91,30 +93,30 @@ impl<T: Keep> Room<T> {
     }
 }
 
-impl<T: Keep> Kept<T> {
+impl<T: PoolElement> WipedVec<T> {
     /// An empty vector with capacity for `len` elements.
     #[must_use]
-    pub fn with_capacity(len: usize) -> Kept<T> {
-        let mut vector = Kept::taken(len).unwrap_or_else(|| Vec::with_capacity(len));
+    pub fn with_capacity(len: usize) -> WipedVec<T> {
+        let mut vector = WipedVec::taken(len).unwrap_or_else(|| Vec::with_capacity(len));
         vector.clear();
-        Kept(vector)
+        WipedVec(vector)
     }
 
     /// A vector of `len` zeros.
     #[must_use]
-    pub fn zeros(len: usize) -> Kept<T> {
-        let Some(mut vector) = Kept::taken(len) else { return Kept(vec![T::default(); len]) };
+    pub fn zeros(len: usize) -> WipedVec<T> {
+        let Some(mut vector) = WipedVec::taken(len) else { return WipedVec(vec![T::default(); len]) };
         // a vector from the pool is zero already
         vector.truncate(len);
         vector.resize(len, T::default());
-        Kept(vector)
+        WipedVec(vector)
     }
 
     fn taken(len: usize) -> Option<Vec<T>> {
         if len.saturating_mul(size_of::<T>()) < LEAST {
             None
         } else {
-            T::room(|room| room.take(len)).flatten()
+            T::pool(|pool| pool.take(len)).flatten()
         }
     }
 
@@ -122,7 +124,7 @@ impl<T: Keep> Kept<T> {
     #[inline]
     pub fn room(&mut self, more: usize) {
         if self.0.capacity() - self.0.len() < more {
-            let mut larger = Kept::with_capacity((self.0.len() + more).max(2 * self.0.len()));
+            let mut larger = WipedVec::with_capacity((self.0.len() + more).max(2 * self.0.len()));
             larger.0.extend_from_slice(&self.0);
             // dropping the old vector wipes it
             *self = larger;
@@ -143,24 +145,24 @@ impl<T: Keep> Kept<T> {
     }
 }
 
-impl<T: Keep> From<&[T]> for Kept<T> {
-    fn from(slice: &[T]) -> Kept<T> {
-        let mut kept = Kept::with_capacity(slice.len());
-        kept.extend_from_slice(slice);
-        kept
+impl<T: PoolElement> From<&[T]> for WipedVec<T> {
+    fn from(slice: &[T]) -> WipedVec<T> {
+        let mut vector = WipedVec::with_capacity(slice.len());
+        vector.extend_from_slice(slice);
+        vector
     }
 }
 
-impl<T: Keep> FromIterator<T> for Kept<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(iter: I) -> Kept<T> {
+impl<T: PoolElement> FromIterator<T> for WipedVec<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(iter: I) -> WipedVec<T> {
         let iter = iter.into_iter();
-        let mut kept = Kept::with_capacity(iter.size_hint().0);
-        kept.extend(iter);
-        kept
+        let mut vector = WipedVec::with_capacity(iter.size_hint().0);
+        vector.extend(iter);
+        vector
     }
 }
 
-impl<T: Keep> Deref for Kept<T> {
+impl<T: PoolElement> Deref for WipedVec<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -168,18 +170,18 @@ impl<T: Keep> Deref for Kept<T> {
     }
 }
 
-impl<T: Keep> DerefMut for Kept<T> {
+impl<T: PoolElement> DerefMut for WipedVec<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.0
     }
 }
 
-impl<T: Keep> Drop for Kept<T> {
+impl<T: PoolElement> Drop for WipedVec<T> {
     fn drop(&mut self) {
         wipe::words(&mut self.0);
         if self.0.capacity() * size_of::<T>() >= LEAST {
             let vector = std::mem::take(&mut self.0);
-            T::room(|room| room.give(vector));
+            T::pool(|pool| pool.give(vector));
         }
     }
 }
@@ -191,11 +193,11 @@ mod tests {
     #[test]
     fn memory_comes_back_as_zeros() {
         let len = LEAST / 16 + 5;
-        let mut one = Kept::<u128>::zeros(len);
+        let mut one = WipedVec::<u128>::zeros(len);
         one.fill(7);
         let place = one.as_ptr();
         drop(one);
-        let mut two = Kept::<u128>::zeros(len - 3);
+        let mut two = WipedVec::<u128>::zeros(len - 3);
         assert_eq!((two.as_ptr(), two.len()), (place, len - 3));
         assert!(two.iter().all(|word| *word == 0));
         two.fill(9);
@@ -203,9 +205,9 @@ mod tests {
         assert_eq!(**two, [9, 9]);
         drop(two);
         // a vector of half that length is too small for this memory, and a longer one does not fit
-        assert_ne!(Kept::<u128>::zeros(len / 2 - 2).as_ptr(), place);
-        assert_ne!(Kept::<u128>::zeros(2 * len).as_ptr(), place);
-        let three: Kept<u128> = (0..len as u128).collect();
+        assert_ne!(WipedVec::<u128>::zeros(len / 2 - 2).as_ptr(), place);
+        assert_ne!(WipedVec::<u128>::zeros(2 * len).as_ptr(), place);
+        let three: WipedVec<u128> = (0..len as u128).collect();
         assert_eq!((three.as_ptr(), three[4], three.len()), (place, 4, len));
     }
 
@@ -214,25 +216,25 @@ mod tests {
     #[cfg(feature = "testing")]
     fn what_is_cut_off_is_wiped() {
         let needle = divisi_core::testing::memory::Needle::new(0x77, true);
-        let mut kept = Kept::<u128>::zeros(0);
+        let mut vector = WipedVec::<u128>::zeros(0);
         wipe::stack(|| {
             let mut bytes = [0; 16];
             needle.plant(&mut bytes);
-            kept = Kept::from(&[u128::from_le_bytes(bytes); 64][..]);
-            kept.cut(0);
+            vector = WipedVec::from(&[u128::from_le_bytes(bytes); 64][..]);
+            vector.cut(0);
         });
-        assert_eq!((kept.len(), needle.copies().unwrap()), (0, Vec::new()));
+        assert_eq!((vector.len(), needle.copies().unwrap()), (0, Vec::new()));
     }
 
     #[test]
     fn no_more_is_kept_than_the_most() {
-        let all: Vec<_> = (0..9).map(|i| Kept::<u8>::zeros((MOST / 4) + i)).collect();
+        let all: Vec<_> = (0..9).map(|i| WipedVec::<u8>::zeros((MOST / 4) + i)).collect();
         drop(all);
-        let (count, bytes) = u8::room(|room| (room.vectors.len(), room.bytes)).unwrap();
+        let (count, bytes) = u8::pool(|pool| (pool.vectors.len(), pool.bytes)).unwrap();
         assert!(count == 3 && bytes <= MOST, "{count} {bytes}");
-        let bytes_there: usize = u8::room(|room| room.vectors.iter().map(Vec::capacity).sum()).unwrap();
+        let bytes_there: usize = u8::pool(|pool| pool.vectors.iter().map(Vec::capacity).sum()).unwrap();
         assert_eq!(bytes, bytes_there);
-        drop(Kept::<u8>::zeros(MOST + 1));
-        assert_eq!(u8::room(|room| room.bytes), Some(bytes));
+        drop(WipedVec::<u8>::zeros(MOST + 1));
+        assert_eq!(u8::pool(|pool| pool.bytes), Some(bytes));
     }
 }

@@ -24,7 +24,7 @@ struct Running {
 }
 
 /// Servers with clients alice and bob; mallory has an identity that no server knows.
-pub(super) struct House {
+pub(super) struct ServersHarness {
     pub config: Config,
     identities: Vec<Arc<Identity>>,
     clients: Vec<Identity>,
@@ -39,21 +39,21 @@ pub(super) fn world() -> Arc<dyn World> {
     Arc::new(Machine)
 }
 
-impl House {
-    pub fn new() -> House {
-        House::with(|_| {})
+impl ServersHarness {
+    pub fn new() -> ServersHarness {
+        ServersHarness::with(|_| {})
     }
 
-    pub fn with(change: impl Fn(&mut ServerOptions)) -> House {
-        House::within(TIMEOUT, change)
+    pub fn with(change: impl Fn(&mut ServerOptions)) -> ServersHarness {
+        ServersHarness::within(TIMEOUT, change)
     }
 
     /// Servers that wait long for each other.
-    pub fn patient(change: impl Fn(&mut ServerOptions)) -> House {
-        House::within(PATIENCE, change)
+    pub fn patient(change: impl Fn(&mut ServerOptions)) -> ServersHarness {
+        ServersHarness::within(PATIENCE, change)
     }
 
-    fn within(timeout: Duration, change: impl Fn(&mut ServerOptions)) -> House {
+    fn within(timeout: Duration, change: impl Fn(&mut ServerOptions)) -> ServersHarness {
         let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
         let made =
@@ -66,7 +66,7 @@ impl House {
             ..ServerOptions::default()
         };
         change(&mut options);
-        let mut house = House {
+        let mut harness = ServersHarness {
             config: Config::parse(&text).unwrap(),
             identities: made.parties.into_iter().map(Arc::new).collect(),
             clients: made.clients,
@@ -77,9 +77,9 @@ impl House {
             options,
         };
         for (i, listener) in listeners.into_iter().enumerate() {
-            house.start(i, Some(listener));
+            harness.start(i, Some(listener));
         }
-        house
+        harness
     }
 
     pub fn party_identity(&self, i: usize) -> Arc<Identity> {
@@ -161,7 +161,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for ServersHarness {
     fn drop(&mut self) {
         (0..3).for_each(|i| self.signal(i));
         for running in self.running.iter_mut().filter_map(Option::take) {

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A session's state, besides the engine: the same at all three, but for requests that ended at one of them
 /// only.
-pub(super) struct House<'a> {
+pub(super) struct ServerState<'a> {
     pub node: &'a Node,
     pub rep: Rep3,
     pub ready: Ready,
@@ -33,7 +33,7 @@ pub(super) struct House<'a> {
     pub counted: HashSet<(ConnectionId, u64)>,
 }
 
-impl House<'_> {
+impl ServerState<'_> {
     /// What is known of a key, without a look at the disk.
     pub fn known(&self, name: &KeyName) -> KeyStatus {
         let size = self.node.keys.kind(name).and_then(|kind| KeySize::from_bytes(kind.bytes()));

@@ -43,18 +43,18 @@ impl Table {
 
 /// The connections of all clients.
 #[derive(Clone, Default)]
-pub(super) struct Attendance(Arc<Mutex<Table>>);
+pub(super) struct OpenConnections(Arc<Mutex<Table>>);
 
 /// Counts a connection while its thread lives.
-pub(crate) struct Seat {
-    all: Attendance,
+pub(crate) struct ConnectionSlot {
+    all: OpenConnections,
     name: String,
     number: u64,
 }
 
-impl Seat {
-    /// A seat for a connection of this client, if there is room; another connection may have to give way.
-    pub(super) fn admit(all: &Attendance, name: &str, now: Instant) -> Option<Seat> {
+impl ConnectionSlot {
+    /// A slot for a connection of this client, if there is room; another connection may have to give way.
+    pub(super) fn admit(all: &OpenConnections, name: &str, now: Instant) -> Option<ConnectionSlot> {
         let mut table = all.0.lock().unwrap_or_else(PoisonError::into_inner);
         let own = table.open.get(name).map_or(0, Vec::len);
         let total = table.open.values().map(Vec::len).sum::<usize>();
@@ -72,7 +72,7 @@ impl Seat {
         table.next += 1;
         let open = Open { number, leaves: false, idle: Some(now) };
         table.open.entry(name.to_owned()).or_default().push(open);
-        Some(Seat { all: all.clone(), name: name.to_owned(), number })
+        Some(ConnectionSlot { all: all.clone(), name: name.to_owned(), number })
     }
 
     /// Whether this connection has to close, once its client has all answers; `idle` says since when it has
@@ -88,7 +88,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut table = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = table.open.get_mut(&self.name) {
@@ -103,38 +103,38 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Those of these seats that are to leave; `since` says since when each is idle.
-    fn leaving(seats: &[Seat], since: impl Fn(usize) -> Option<Instant>) -> Vec<usize> {
-        (0..seats.len()).filter(|at| seats[*at].leaves(since(*at))).collect()
+    /// Those of these slots that are to leave; `since` says since when each is idle.
+    fn leaving(slots: &[ConnectionSlot], since: impl Fn(usize) -> Option<Instant>) -> Vec<usize> {
+        (0..slots.len()).filter(|at| slots[*at].leaves(since(*at))).collect()
     }
 
     /// Clients that hold all connections cannot keep out a client that has none; a client with one connection
     /// keeps it.
     #[test]
     fn who_has_no_connection_gets_one_of_whoever_has_most() {
-        let (all, now) = (Attendance::default(), Instant::now());
-        let admit = |name: &str| Seat::admit(&all, name, now);
+        let (all, now) = (OpenConnections::default(), Instant::now());
+        let admit = |name: &str| ConnectionSlot::admit(&all, name, now);
         let each = CONNECTIONS.1;
         let names: Vec<String> = (0..CONNECTIONS.0 / each).map(|i| format!("greedy {i}")).collect();
-        let mut held: Vec<Seat> =
+        let mut held: Vec<ConnectionSlot> =
             (0..CONNECTIONS.0).map(|i| admit(&names[i / each]).expect("there is room")).collect();
-        let leaving = |seats: &[Seat]| leaving(seats, |_| Some(now)).len();
+        let leaving = |slots: &[ConnectionSlot]| leaving(slots, |_| Some(now)).len();
         assert!(names.iter().all(|name| admit(name).is_none()));
-        let modest: Vec<Seat> = (0..20).filter_map(|i| admit(&format!("m{i}"))).collect();
+        let modest: Vec<ConnectionSlot> = (0..20).filter_map(|i| admit(&format!("m{i}"))).collect();
         assert_eq!((modest.len(), leaving(&held), leaving(&modest)), (20, 20, 0));
         // none loses more than its share, and the oldest goes first
         for name in &names {
             let own: Vec<bool> =
-                held.iter().filter(|seat| seat.name == *name).map(|seat| seat.leaves(Some(now))).collect();
+                held.iter().filter(|slot| slot.name == *name).map(|slot| slot.leaves(Some(now))).collect();
             let gone = own.iter().filter(|leaves| **leaves).count();
             assert!((2..=3).contains(&gone) && own[..gone].iter().all(|leaves| *leaves), "{own:?}");
         }
         assert!(admit("m0").is_none());
         // places that are given up are free again
-        held.retain(|seat| !seat.leaves(Some(now)));
+        held.retain(|slot| !slot.leaves(Some(now)));
         drop(modest);
         assert!((0..20).all(|_| admit("m0").is_some()));
-        let again: Vec<Seat> = (0..20).filter_map(|_| admit("m0")).collect();
+        let again: Vec<ConnectionSlot> = (0..20).filter_map(|_| admit("m0")).collect();
         assert_eq!((again.len(), leaving(&held)), (20, 0));
     }
 
@@ -142,22 +142,23 @@ mod tests {
     /// request; and if all have a request, the newcomer is served all the same.
     #[test]
     fn so_many_clients_with_one_connection_each_keep_out_nobody() {
-        let (all, start) = (Attendance::default(), Instant::now());
+        let (all, start) = (OpenConnections::default(), Instant::now());
         let at = |i: usize| start + Duration::from_millis(i as u64);
-        let held: Vec<Seat> =
-            (0..CONNECTIONS.0).map(|i| Seat::admit(&all, &format!("m{i}"), at(i)).expect("room")).collect();
+        let held: Vec<ConnectionSlot> = (0..CONNECTIONS.0)
+            .map(|i| ConnectionSlot::admit(&all, &format!("m{i}"), at(i)).expect("room"))
+            .collect();
         // the later one came, the longer it is idle; of the last ten each has a request
         let since = |i: usize| (i < CONNECTIONS.0 - 10).then(|| at(2 * CONNECTIONS.0 - i));
         assert!(leaving(&held, since).is_empty());
-        let late = Seat::admit(&all, "late", at(1000)).expect("the place of one that is idle");
+        let late = ConnectionSlot::admit(&all, "late", at(1000)).expect("the place of one that is idle");
         assert_eq!(leaving(&held, since), [CONNECTIONS.0 - 11]);
-        let later = Seat::admit(&all, "later", at(1001)).expect("the place of another");
+        let later = ConnectionSlot::admit(&all, "later", at(1001)).expect("the place of another");
         assert_eq!(leaving(&held, since), [CONNECTIONS.0 - 12, CONNECTIONS.0 - 11]);
         assert!(!late.leaves(None) && !later.leaves(None));
         // all have requests that never end: newcomers come and go for ever
         assert_eq!(leaving(&held, |_| None).len(), 2);
         for i in 0..2 * LEAVING {
-            assert!(Seat::admit(&all, &format!("n{i}"), at(2000 + i)).is_some(), "{i}");
+            assert!(ConnectionSlot::admit(&all, &format!("n{i}"), at(2000 + i)).is_some(), "{i}");
         }
         assert_eq!(leaving(&held, |_| None).len(), 2);
         drop((late, later));
@@ -166,14 +167,14 @@ mod tests {
     /// What is to leave and does not takes nobody's place.
     #[test]
     fn those_that_were_told_to_leave_and_stay_keep_out_nobody() {
-        let (all, now) = (Attendance::default(), Instant::now());
+        let (all, now) = (OpenConnections::default(), Instant::now());
         let names: Vec<String> =
             (0..CONNECTIONS.0).map(|i| format!("greedy {}", i / CONNECTIONS.1)).collect();
-        let held: Vec<Seat> =
-            names.iter().map(|name| Seat::admit(&all, name, now).expect("there is room")).collect();
+        let held: Vec<ConnectionSlot> =
+            names.iter().map(|name| ConnectionSlot::admit(&all, name, now).expect("there is room")).collect();
         for i in 0..2 * LEAVING {
-            let seat = Seat::admit(&all, &format!("m{i}"), now).expect("there is room");
-            assert!(!seat.leaves(None));
+            let slot = ConnectionSlot::admit(&all, &format!("m{i}"), now).expect("there is room");
+            assert!(!slot.leaves(None));
         }
         assert_eq!(leaving(&held, |_| None).len(), 1);
     }

@@ -1,0 +1,38 @@
+//! The files of a report.
+
+use crate::cleanup::{Cleanup, Entry};
+use crate::failure::Failure;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The failure of a file that cannot be written there.
+pub(super) fn no_files(out: &Path, e: &io::Error) -> Failure {
+    Failure::usage(format!(
+        "no file can be written into {} ({e}): give another directory with --out",
+        out.display()
+    ))
+}
+
+/// See that files can be written there, before hours of measuring. A directory that was not there goes if
+/// nothing comes of it.
+pub(super) fn directory(out: &Path, cleanup: &Cleanup) -> Result<Option<Entry>, Failure> {
+    let failed = |e| no_files(out, &e);
+    let made = match std::fs::create_dir(out) {
+        Ok(()) => Some(cleanup.path(out)),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => None,
+        Err(e) => return Err(failed(e)),
+    };
+    tempfile::tempfile_in(out).map_err(failed)?;
+    Ok(made)
+}
+
+/// A file appears whole, in place of the one of an earlier report.
+pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let readable = std::fs::Permissions::from_mode(0o644);
+    let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}
