@@ -19,8 +19,8 @@ suites:
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
-nightly: suites long fuzz packages publish-check oldest miri arm deny weakened instructions poison \
-    dudect-long busy
+nightly: suites long fuzz packages publish-check oldest miri units arm arm-instructions deny weakened \
+    instructions poison dudect-long busy
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
@@ -47,6 +47,14 @@ miri:
 # The known answers of each engine on aarch64, under an emulator, where both are installed.
 arm:
     .ci/arm
+
+# Instructions there beside those of AVX2, counted by the emulator.
+arm-instructions:
+    .ci/arm-instructions
+
+# No unit of the default tests has a feature of test builds, where a nightly toolchain is installed.
+units:
+    .ci/units
 
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:
