@@ -99,19 +99,21 @@ fn whoever_waits_for_a_time_comes_after_who_waits_less() {
 fn with_patience_the_last_of_a_chain_waits_for_the_turns_of_all() {
     for (patience, ends_well) in [(0, false), (1, false), (2, true)] {
         let meshes = meshes(3);
-        // party 1 begins after 2.2 limits of party 3
-        let taps: Vec<Tap> = meshes.iter().map(Tap::new).collect();
+        // party 1 is busy for 2.2 limits of party 3: it waits for what nobody sends
+        meshes[0].set_timeout(HOUR / 20 * 11);
         meshes[2].set_timeout(HOUR / 4);
         let ends = run(&meshes, |m| {
             let c = m.open(1, 0).unwrap();
-            c.set_patience(patience);
             let end = match m.me().number() {
                 1 => {
-                    taps[0].wait(HOUR / 4 * 11 / 5);
+                    assert!(one(&c, 3).is_err());
                     c.send(p(2), step!("one"), 1, &[1])
                 }
                 2 => one(&c, 1).and_then(|()| c.send(p(3), step!("one"), 2, &[1])),
-                _ => one(&c, 2),
+                _ => {
+                    c.set_patience(patience);
+                    one(&c, 2)
+                }
             };
             if end.is_err() {
                 c.poison();
