@@ -46,7 +46,7 @@ fn batches(
     })
 }
 
-/// A false sum is found in every batch by whomever it is told, and its teller is named.
+/// A false sum is found in every batch by whoever receives it, and its sender is named.
 #[test]
 fn every_holder_looks_at_every_batch() {
     let jobs: Vec<_> = links(3).flat_map(|link| [0, 1, 2].map(|batch| (link, batch))).collect();

@@ -1,9 +1,10 @@
 //! No two modules of a crate import each other, whether at once or by way of others.
 //!
-//! A module and what stands beneath it may use each other, as a file and its folder: a cycle is allowed if one
-//! of its members has all others beneath it. Every other cycle is refused, with arrows from a module to those
-//! beneath it counted like all others; those of tests are not. What a re-export hands on is counted where it
-//! is defined. A crate is what one root file declares: each library and each program of each package.
+//! A module and what stands beneath it may use each other, as a file and its folder: a cycle is allowed if
+//! one of its members has all others beneath it. Every other cycle is refused, with arrows from a module to
+//! those beneath it counted like all others; those of tests are not. What a re-export hands on is counted
+//! where it is defined. A crate is what one root file declares: each library and each program of each
+//! package.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -292,7 +293,8 @@ fn way(arrows: &Arrows, from: &Name, to: &Name, top: &Name) -> Option<Vec<Name>>
     None
 }
 
-/// Cycles of modules of which none has all others beneath it, one for each two folders or files that take part.
+/// Cycles of modules of which none has all others beneath it, one for each two folders or files that take
+/// part.
 ///
 /// The members of such a cycle have a nearest module above them all, which is not one of them. So it has an
 /// arrow between what stands beneath two different children of that module, and a way back that never leaves
@@ -356,8 +358,8 @@ fn no_module_imports_itself_by_way_of_others() {
     assert!(found.is_empty(), "modules that import each other:\n{}", found.join("\n"));
 }
 
-/// Modules that no file of their folder uses, so that they are on no cycle at all: their files share types that
-/// have a file, too.
+/// Modules that no file of their folder uses, so that they are on no cycle at all: their files share types
+/// that have a file, too.
 const HEADS: [(&str, &[&str]); 2] = [("divisi-field", &["gf64"]), ("divisi", &["bench", "report"])];
 
 #[test]

@@ -1,9 +1,9 @@
 //! A public name has one meaning: no two types have the same name, in the libraries or in the program.
 //!
-//! A type counts if a user of its crate reaches it, with whatever features: in modules that are all public, or
-//! by a re-export, also under another name. Of the program, which nobody uses as a library, every `pub` type
-//! counts: who reads it reads the libraries' names beside its own. What is there for tests alone does not
-//! count. A build is for one processor, so the names are read for each processor in turn.
+//! A type counts if a user of its crate reaches it, with whatever features: in modules that are all public,
+//! or by a re-export, also under another name. Of the program, which nobody uses as a library, every `pub`
+//! type counts: who reads it reads the libraries' names beside its own. What is there for tests alone does
+//! not count. A build is for one processor, so the names are read for each processor in turn.
 //!
 //! Types alone are read, with traits and aliases. Functions and constants stand behind the name of their
 //! module or type wherever they are used (`bristol::read`, `Config::load`), which says whose they are; and
