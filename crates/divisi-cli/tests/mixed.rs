@@ -115,3 +115,72 @@ fn digits_of_files_are_read() {
         (&json!(2), &json!(1), &json!(true))
     );
 }
+
+/// The most memory that a party may take, whatever the number of items, among up to 16 parties.
+#[cfg(target_os = "linux")]
+const MOST: u64 = 256 << 20;
+
+/// Each operation in its own process for each party, with more items than go through all phases together.
+#[cfg(target_os = "linux")]
+fn memory_is_bounded(parties: usize, operations: &[(&str, usize)]) {
+    let dir = tempfile::tempdir().unwrap();
+    for (what, count) in operations {
+        let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+            .current_dir(dir.path())
+            .args(["bench", "mixed", "--op"])
+            .args(what.split(' '))
+            .args(["--parties", &parties.to_string(), "--count", &count.to_string()])
+            .args(["--reps", "1", "--warmup", "0", "--json"])
+            .output()
+            .unwrap();
+        let told = separate::json(&output);
+        assert!(output.status.success() && told["checked"] == true, "{told}");
+        let most = told["peak_rss_bytes_per_party"].as_u64().unwrap();
+        assert!(most < MOST, "{what}, {parties} parties: {} MiB", most >> 20);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_of_a_party_is_bounded() {
+    memory_is_bounded(
+        2,
+        &[
+            ("dabit", 2_200_000),
+            ("lookup2", 2_200_000),
+            ("b2a", 70_000),
+            ("a2b", 33_000),
+            ("triple-arith", 1_100_000),
+            ("e2a", 530_000),
+            ("lookup --private", 1_100),
+            ("lookup --private --form lean-ring", 2_100),
+        ],
+    );
+    memory_is_bounded(3, &[("lookup --entries 16 --form lean-tree", 140_000), ("a2e", 530_000)]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "sixteen parties: minutes"]
+fn memory_of_a_party_is_bounded_among_sixteen() {
+    memory_is_bounded(
+        16,
+        &[
+            ("lookup --private", 1_100),
+            ("lookup --private --entries 2", 263_000),
+            ("lookup --private --form lean-ring", 2_100),
+            ("lookup --private --form lean-ring --entries 2", 530_000),
+            ("lookup --private --form lean-tree", 2_100),
+            ("lookup --private --form paper", 300),
+            ("lookup --form lean-tree", 8_300),
+            ("dabit --form lean-tree", 600_000),
+            ("b2a --form lean-tree", 66_000),
+            ("a2b", 33_000),
+            ("triple-arith", 1_100_000),
+            ("triple-bool", 4_000_000),
+            ("e2a", 530_000),
+            ("a2e", 530_000),
+            ("lookup2", 2_200_000),
+        ],
+    );
+}

@@ -36,26 +36,40 @@ static GARBLED: Task = Task {
 const REPEATED: usize = 1000;
 
 /// Products, comparisons and both conversions.
-static PROGRAM: Task = Task {
-    files: || {
-        let count = 4 * REPEATED;
-        let text = format!(
-            "divisi program 1\ninput x 1 num {count}\ninput y 2 num {count}\np = mul x y\nl = lt p 100\n\
-             s = select l p y\nt = sum s\noutput t 1,2,3\n"
-        );
-        let repeated = |four: &str| [four; REPEATED].join(",");
-        vec![("p.txt", text), ("x.txt", repeated("1,2,300,-4")), ("y.txt", repeated("50,60,70,80"))]
-    },
-    what: &["--program", "p.txt"],
-    inputs: |number| match number {
+static PROGRAM: Task = program(&["--program", "p.txt"], &["--op", "program", "--program", "p.txt"]);
+static BY_RING: Task = program(
+    &["--program", "p.txt", "--form", "lean-ring"],
+    &["--op", "program", "--program", "p.txt", "--form", "lean-ring"],
+);
+
+const fn program(what: &'static [&'static str], bench: &'static [&'static str]) -> Task {
+    Task {
+        files: files_of_program,
+        what,
+        inputs: inputs_of_program,
+        bench,
+        output: ("/t/0", "-140000"),
+        timeout: Duration::from_secs(5),
+    }
+}
+
+fn files_of_program() -> Vec<(&'static str, String)> {
+    let count = 4 * REPEATED;
+    let text = format!(
+        "divisi program 1\ninput x 1 num {count}\ninput y 2 num {count}\np = mul x y\nl = lt p 100\n\
+         s = select l p y\nt = sum s\noutput t 1,2,3\n"
+    );
+    let repeated = |four: &str| [four; REPEATED].join(",");
+    vec![("p.txt", text), ("x.txt", repeated("1,2,300,-4")), ("y.txt", repeated("50,60,70,80"))]
+}
+
+fn inputs_of_program(number: usize) -> Vec<String> {
+    match number {
         1 => vec!["x=@x.txt".to_owned()],
         2 => vec!["y=@y.txt".to_owned()],
         _ => vec![],
-    },
-    bench: &["--op", "program", "--program", "p.txt"],
-    output: ("/t/0", "-140000"),
-    timeout: Duration::from_secs(5),
-};
+    }
+}
 
 /// The parties that send rows: the first party sends none.
 #[test]
@@ -68,4 +82,11 @@ fn whoever_stops_while_many_garble_the_others_abort_in_time() {
 fn whoever_stops_in_a_program_the_others_abort_in_time() {
     let way = RunChoice { engine: "mixed", more: &[], task: &PROGRAM };
     proxies::whoever_stops_in(way, &[(0, [0, 2, 1, 0]), (1, [1, 0, 2, 1]), (2, [2, 1, 0, 2])]);
+}
+
+/// While ciphertexts pass from party to party.
+#[test]
+fn whoever_stops_in_a_ring_the_others_abort_in_time() {
+    let way = RunChoice { engine: "mixed", more: &[], task: &BY_RING };
+    proxies::whoever_stops_in(way, &[(1, [1, 0, 2, 1])]);
 }

@@ -5,7 +5,8 @@
 //!
 //! Cost for each number: a mask takes about 43 random bits in both worlds and 2.7 arithmetic triples; the
 //! conversion takes 62 Boolean triples. Online one opening, and 62 ANDs in as many rounds, or more ANDs in 11
-//! rounds ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`).
+//! rounds ([`crate::adders`]; test `numbers_become_bits_and_bits_numbers`); a level of so many ANDs that they
+//! are opened in parts takes two ([`crate::open`]).
 
 use crate::adders::{self, WIDTH};
 use crate::bit::GmwBit;
@@ -122,7 +123,7 @@ impl Mixed {
     /// Figure 10, step 4: u = x - r, to be opened to all.
     pub(crate) fn masked_number(&mut self, x: &Num) -> Result<(Masks, Num), Abort> {
         let (p, lanes) = (self.plain, x.lanes());
-        x.admit(self.session(), MASK)?;
+        x.admit(self.session(), p, MASK)?;
         let masks = self.take_masks(lanes)?;
         let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
         let u = x.sub(p, &masks.number).ok_or_else(unfit)?;

@@ -13,6 +13,20 @@ pub enum NumberAdder {
     LowDepth,
 }
 
+impl NumberAdder {
+    /// All of them.
+    pub const ALL: [NumberAdder; 2] = [NumberAdder::FewestAnds, NumberAdder::LowDepth];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            NumberAdder::FewestAnds => "fewest-ands",
+            NumberAdder::LowDepth => "low-depth",
+        }
+    }
+}
+
 /// The number of bits of a number.
 pub(crate) const WIDTH: usize = 32;
 

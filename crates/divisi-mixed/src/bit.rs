@@ -207,9 +207,13 @@ impl GmwBit {
     /// Adds another share, lane by lane. Returns false, and changes nothing, if lanes or sessions differ.
     #[must_use]
     pub fn add(&mut self, other: &GmwBit) -> bool {
-        self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
-        self.origin = self.origin.and(other.origin);
-        self.lanes == other.lanes && self.origin != Origin::Nowhere
+        let origin = self.origin.and(other.origin);
+        let fits = self.lanes == other.lanes && origin != Origin::Nowhere;
+        if fits {
+            self.words.iter_mut().zip(other.words.iter()).for_each(|(own, other)| *own ^= other);
+            self.origin = origin;
+        }
+        fits
     }
 }
 
@@ -414,5 +418,31 @@ mod tests {
         GmwBit::of([1].into_iter()).window(0, 70, &mut out);
         assert_eq!(out, [u64::MAX, 0x3f]);
         assert_eq!(GmwBit::new(3, &[u64::MAX, 7]).words(), [7]);
+    }
+
+    /// A share that does not fit changes nothing: neither a lane, nor a bit after the last, nor the origin.
+    #[test]
+    fn what_does_not_fit_is_not_added() {
+        use divisi_core::{PublicParameters, local};
+        let agreed = PublicParameters::new("bits");
+        let made = local::run(2, &agreed, |session| Ok(GmwBit::new(3, &[0b101]).made(&session))).unwrap();
+        let ours = &made[0];
+        let ends = local::run(2, &agreed, |session| {
+            let wide = GmwBit::new(70, &[u64::MAX; 2]);
+            let other = GmwBit::new(3, &[0b111]).made(&session);
+            for unfit in [&wide, &wide.clone().made(&session), &other, &GmwBit::new(2, &[0b11])] {
+                let mut bit = ours.clone();
+                assert!(!bit.add(unfit));
+                assert_eq!((bit.words(), bit.lanes(), bit.origin), (ours.words(), 3, ours.origin));
+            }
+            let mut sum = ours.clone();
+            assert!(sum.add(&GmwBit::new(3, &[0b110])));
+            assert_eq!((sum.words(), sum.origin), (&[0b011][..], ours.origin));
+            // a share that a caller made takes the other's origin
+            let mut sum = GmwBit::new(3, &[0b110]);
+            assert!(sum.add(ours) && sum.origin == ours.origin);
+            Ok(())
+        });
+        assert!(ends.is_ok());
     }
 }

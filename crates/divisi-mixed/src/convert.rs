@@ -3,10 +3,11 @@
 //! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
 //! used once \[G7\]. Cost online: one opening (section 3.1), in which each party sends one bit for each item
 //! to one party, and this party sends a bit back; two rounds. With T'\[j\] = T\[r xor j\] and a public u:
-//! T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares of r serve any public table.
+//! T\[x\] = T'\[u\] = T\[u\] + r (T\[1 - u\] - T\[u\]). So shares of r serve any public table. B2A is the
+//! sum of 2^j T\[x_j\] with T = (0, 1). Any table of size 2 is linear in x, so that its lookup is B2A of one
+//! bit.
 
 use crate::bit::{Dense, GmwBit};
-use crate::open;
 use crate::random::{Numbers, RandomBits};
 use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Lanes, Session, Step, step};
@@ -15,81 +16,8 @@ use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
 
-/// Opens shared bits, as in section 3.1: every party sends its shares to one party, which adds them up and
-/// sends the result to all. Another party does so in each opening, or in each part of a large one.
-///
-/// # Errors
-/// The abort that ends the session, also if bits after the last one are set.
-pub fn open_bits(session: &mut Session, share: &[u64]) -> Result<Vec<u64>, Abort> {
-    let packed = GmwBit::of(share.iter().copied());
-    let opened = open::open_packed(session, Dense::of(packed.words().to_vec(), share.len()))?;
-    Ok((0..share.len()).map(|i| opened.words().get(i / 64).map_or(0, |word| word >> (i % 64) & 1)).collect())
-}
-
-/// Figure 8, case 1: looks up shared bits in public tables, one for each bit of `x`. Returns shares of the
-/// entries.
-///
-/// # Errors
-/// [`Abort::Misuse`] if there is not one mask and one table for each bit, or if an entry is not below p;
-/// otherwise as [`open_bits`].
-pub fn lookup(
-    session: &mut Session,
-    plain: Modulus,
-    tables: &[[u64; 2]],
-    x: &[u64],
-    masks: RandomBits,
-) -> Result<Hidden<u64>, Abort> {
-    masks.admit(session, LOOKUP)?;
-    if tables.len() != x.len() || masks.len() != x.len() {
-        return Err(session.misuse(LOOKUP, "not one table and one mask for each bit"));
-    }
-    if tables.as_flattened().iter().any(|entry| *entry >= plain.get()) {
-        return Err(session.misuse(LOOKUP, "an entry of a table that is not below p"));
-    }
-    // 1. <u> = <x> xor <r>, opened
-    let (r, mut shares) = masks.open();
-    let masked: Hidden<u64> =
-        Hidden::from(&*x.iter().zip(r.iter()).map(|(x, r)| (x ^ r) & 1).collect::<Vec<_>>());
-    let u = open_bits(session, &masked)?;
-    // 2. <T[x]> = <T'[u]>
-    let first = session.me().index() == 0;
-    for ((share, table), u) in shares.iter_mut().zip(tables).zip(u) {
-        // u and the table are public, so this branch reveals nothing
-        let (at, other) = if u == 0 { (table[0], table[1]) } else { (table[1], table[0]) };
-        *share = plain.mul(*share, plain.sub(other, at));
-        if first {
-            *share = plain.add(*share, at);
-        }
-    }
-    Ok(shares)
-}
-
-/// Figure 9, B2A: numbers given by `width` shared bits each, the lowest first, become shares modulo p.
-///
-/// # Errors
-/// [`Abort::Misuse`] if the number of bits is not a multiple of `width`, or `width` is not 1 to 32; otherwise
-/// as [`lookup`].
-pub fn to_numbers(
-    session: &mut Session,
-    plain: Modulus,
-    width: usize,
-    x: &[u64],
-    masks: RandomBits,
-) -> Result<Hidden<u64>, Abort> {
-    if !(1..=32).contains(&width) || !x.len().is_multiple_of(width) {
-        return Err(session.misuse(LOOKUP, "numbers of different widths, or of more than 32 bits"));
-    }
-    // 1. T = (0, 1) for each bit; 2. <x> = sum of 2^j <T[x[j]]>
-    let bits = lookup(session, plain, &vec![[0, 1]; x.len()], x, masks)?;
-    let mut numbers = Hidden::zeros(x.len() / width);
-    for (number, bits) in numbers.iter_mut().zip(bits.chunks_exact(width)) {
-        *number = bits.iter().rev().fold(0, |sum, bit| plain.add(plain.add(sum, sum), *bit));
-    }
-    Ok(numbers)
-}
-
-/// Figure 9 on bits as they stand in a circuit, one for each place of the number, alike in lanes. Step 1: u =
-/// x xor r, all lanes of one place behind those of another; and the shares of r modulo p.
+/// Step 1 of Figure 9, for bits as they stand in a circuit, one for each place of the number, alike in lanes:
+/// u = x xor r, all lanes of one place behind those of another; and the shares of r modulo p.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if there is no mask for each bit.

@@ -7,9 +7,9 @@
 //! all shares that a corrupt receiver sees are uniform but for the outputs.
 //!
 //! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer; one round for each level of the
-//! circuit (test `cost_of_circuits`). Large levels are opened in parts ([`crate::open`]): then an AND takes 4 (n
-//! - 1) / n bits of a party in all, and a level two rounds (test `large_levels_are_opened_in_parts`). A message
-//! has a level's products of all lanes and jobs, densely packed.
+//! circuit (test `cost_of_circuits`). Large levels are opened in parts ([`crate::open`]): then an AND takes
+//! 4 (n - 1) / n bits of a party in all, and a level two rounds (test `large_levels_are_opened_in_parts`). A
+//! message has a level's products of all lanes and jobs, densely packed.
 
 use crate::and;
 use crate::bit::{Dense, GmwBit};
@@ -186,7 +186,8 @@ impl Gmw {
         Ok(SentBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
     }
 
-    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole words.
+    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole
+    /// words.
     ///
     /// # Errors
     /// The abort that ends the session.

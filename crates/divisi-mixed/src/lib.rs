@@ -12,14 +12,14 @@
 //! | [`cot`] | the same by correlated oblivious transfer, without ciphertexts | docs/mixed.md, 2 |
 //! | [`triples`] | Boolean triples by correlated oblivious transfer | Gilboa 1999; Beaver 1991 |
 //! | [`gmw`] | Boolean circuits on these triples | Goldreich, Micali, Wigderson 1987 |
-//! | [`convert`] | lookups in public tables of size 2, bits to numbers | Figures 8 and 9 |
+//! | `convert`, [`together`] | bits to numbers; what is asked for with one opening | Figure 9; 8 for size 2 |
 //! | [`open`] | openings of packed bits | section 3.1 |
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
-//! | [`table`] | lookups in tables of 2 to 256 entries, public and private | Figures 7 and 8 |
-//! | [`private`] | private tables by hops, with keys of their own | Figures 7 and 8 |
-//! | [`a2b`], [`adders`] | numbers to bits | Figure 10 |
-//! | [`mixed`] | one party that does all of this: stocks, products, B2A | Figure 9 |
+//! | [`table`] | masks of indices; entries of tables of 2 to 256, public and private, also vectors | Figures 7 and 8 |
+//! | [`private`] | private tables masked by hops, with keys of their own | Figure 7, case 2 |
+//! | [`a2b`], [`adders`] | numbers to bits: masks ahead, and the conversion | Figure 10, steps 1 to 3; 4 and 5 |
+//! | [`mixed`] | one party that does all of this: stocks, products | |
 //!
 //! ```
 //! use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -54,7 +54,7 @@ pub mod bit;
 pub mod bits;
 pub mod checks;
 mod circle;
-pub mod convert;
+mod convert;
 pub mod cot;
 #[cfg(test)]
 mod fuzz;

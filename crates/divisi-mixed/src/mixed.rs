@@ -242,7 +242,7 @@ impl Mixed {
     /// A triple for each lane, and d = x - a with e = y - b behind it.
     fn masked_factors(&mut self, x: &Num, y: &Num) -> Result<([Num; 3], Num), Abort> {
         let (p, lanes) = (self.plain, x.lanes());
-        [x, y].into_iter().try_for_each(|x| x.admit(self.session(), PRODUCTS))?;
+        [x, y].into_iter().try_for_each(|x| x.admit(self.session(), p, PRODUCTS))?;
         if y.lanes() != lanes {
             return Err(self.session().misuse(PRODUCTS, "factors of different lanes"));
         }

@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 
 const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
+const REDUCED: Step = step!("reduced");
 
 /// One party's share of a number in each lane, reduced modulo p. In each lane the shares of all parties add
 /// up to the number. A share that a session made belongs to it, and every other session refuses it. A share
@@ -34,12 +35,17 @@ impl Num {
         self
     }
 
-    /// Demands that this session accepts the shares.
+    /// Demands that this session accepts the shares: no other session made them, and each is below p, because
+    /// a mask below p does not hide a larger number. Takes the same time for all shares.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if another session made them.
-    pub(crate) fn admit(&self, session: &Session, step: Step) -> Result<(), Abort> {
-        self.1.admit(session, step)
+    /// [`Abort::Misuse`] if another session made them, or if a share is not below p.
+    pub(crate) fn admit(&self, session: &Session, p: Modulus, step: Step) -> Result<(), Abort> {
+        self.1.admit(session, step)?;
+        if !taint::verdict(REDUCED, are_below(p, &self.0)) {
+            return Err(session.misuse(step, "shares of numbers that are not below p"));
+        }
+        Ok(())
     }
 
     /// Our shares.
@@ -140,10 +146,10 @@ impl Lanes for Num {
 /// party from every other one, and one back.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if another session made the shares; the abort that ends the session, also if a number is
-/// not below p.
+/// [`Abort::Misuse`] if another session made the shares, or if one is not below p; the abort that ends the
+/// session, also if a peer's number is not below p.
 pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abort> {
-    x.admit(session, GATHER)?;
+    x.admit(session, p, GATHER)?;
     let turn = session.count("open numbers") as usize % session.parties().max(1);
     let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
         return Err(session.misuse(GATHER, "a session without parties"));
@@ -192,7 +198,7 @@ pub fn send_to(
     receivers: &[PartyId],
     x: &Num,
 ) -> Result<SentNumbers, Abort> {
-    x.admit(session, TELL)?;
+    x.admit(session, p, TELL)?;
     session.observe(crate::checks::G11); // [G11]
     let everybody = session.mutated(crate::checks::G11);
     let told = |party: &PartyId| everybody || receivers.contains(party);
@@ -233,7 +239,13 @@ impl SentNumbers {
     }
 }
 
-/// Packs numbers, each in exactly the bits of p, the lowest bit first.
+/// Whether all numbers are below p, which is below 2^63: without a branch, and all of them are looked at.
+fn are_below(p: Modulus, numbers: &[u64]) -> bool {
+    // the highest bit of !x and of x - p: x is below 2^63, and is less than p
+    numbers.iter().fold(u64::MAX, |all, x| all & !x & x.wrapping_sub(p.get())) >> 63 == 1
+}
+
+/// Packs numbers below p, each in exactly the bits of p, the lowest bit first.
 pub(crate) fn pack(p: Modulus, numbers: &[u64]) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(Vec::with_capacity(length(p, numbers.len()) + 8));
     let (mut waiting, mut filled) = (0_u128, 0);
@@ -299,6 +311,21 @@ mod tests {
             for count in [0, 1, 2, 9] {
                 let numbers: Vec<u64> = (0..count as u64).map(|i| p.get() - 1 - i * 77).collect();
                 assert_eq!(pack(p, &numbers).len(), length(p, count));
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_not_below_p_is_found_anywhere() {
+        for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {
+            let small = [0, 1, p.get() - 1, p.get() / 2, 2];
+            assert!(are_below(p, &small) && are_below(p, &[]));
+            for large in [p.get(), p.get() + 1, 2 * p.get(), 1 << 62, 1 << 63, (1 << 63) + 1, u64::MAX] {
+                for at in 0..small.len() {
+                    let mut numbers = small;
+                    numbers[at] = large;
+                    assert!(!are_below(p, &numbers), "{large} at {at}");
+                }
             }
         }
     }

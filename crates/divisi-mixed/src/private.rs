@@ -13,16 +13,17 @@
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
 //! polynomial more; n + 2 rounds, and two a refresh; several ciphertexts go side by side. In the paper's form
 //! each gives the first an encryption under the public key, two polynomials, and the last sends both
-//! components: 7 (n - 1) in all. Along a tree what a random bit costs and the n - 1 polynomials, in no more
+//! components: 7 (n - 1) in all. An entry that is a vector of w numbers takes w tables' places, under one
+//! mask, and one opening. Along a tree what a random bit costs and the n - 1 polynomials, in no more
 //! rounds (test `private_tables_by_hops`).
 
 use crate::bit::GmwBit;
 use crate::checks;
 use crate::circle::{self, Order, Product};
-use crate::convert::open_bits;
 use crate::num::Num;
+use crate::open;
 use crate::pipeline;
-use crate::table::{MOST, walsh};
+use crate::table::{self, MOST, walsh};
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -31,7 +32,7 @@ use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
 const GATHER: Step = step!("gather");
-const INDEX: Step = step!("index");
+const ENTRIES: Step = step!("entries");
 /// What batches are counted under: with the number the roles go round.
 const BATCHES: &str = "private tables";
 
@@ -44,13 +45,19 @@ const BATCHES: &str = "private tables";
 ///     let second = tables.look_up(session, x);
 /// }
 /// ```
+/// One use compiles:
+/// ```
+/// fn once(session: &mut divisi_core::Session, x: &[divisi_mixed::GmwBit], tables: divisi_mixed::private::Masked) {
+///     let first = tables.look_up(session, x);
+/// }
+/// ```
 pub struct Masked {
     width: usize,
     plain: divisi_field::zp::Modulus,
     /// Our share of each mask, modulo 2.
     r: Hidden<u64>,
-    /// Our shares of the Walsh coefficients of T', table by table.
-    hat: Num,
+    /// For each number of an entry our shares of the Walsh coefficients of T', table by table.
+    hat: Vec<Num>,
 }
 
 /// How many ciphertexts of these parameters [`Masked::new`] makes at one time. More are made one after
@@ -74,18 +81,38 @@ impl Masked {
         width: usize,
         tables: &Num,
     ) -> Result<Masked, Abort> {
-        tables.admit(session, MASK)?;
+        Masked::vectors(session, keys, sampler, width, std::slice::from_ref(tables))
+    }
+
+    /// The same for tables whose entries are vectors: `tables` has those of each of their numbers. All
+    /// numbers of a table are under one mask.
+    ///
+    /// # Errors
+    /// As [`Masked::new`]; [`Abort::Misuse`] for vectors of no numbers, and if there are not as many tables
+    /// for each.
+    pub fn vectors(
+        session: &mut Session,
+        keys: &Keys,
+        sampler: &mut Sampler,
+        width: usize,
+        tables: &[Num],
+    ) -> Result<Masked, Abort> {
         let (ring, plain) = (keys.ring(), keys.ring().plain());
+        tables.iter().try_for_each(|tables| tables.admit(session, plain, MASK))?;
+        let lanes = tables.first().map_or(0, Lanes::lanes);
         let p = ring.parameters();
         if p.operation() != Operation::PrivateTables {
             return Err(session.misuse(MASK, "keys for private tables"));
         }
-        if !(1..=MOST).contains(&width) || tables.lanes() == 0 || !tables.lanes().is_multiple_of(1 << width) {
+        if !(1..=MOST).contains(&width) || lanes == 0 || !lanes.is_multiple_of(1 << width) {
             return Err(session.misuse(MASK, "tables of another size than 2^m entries, m from 1 to 8"));
+        }
+        if tables.iter().any(|tables| tables.lanes() != lanes) {
+            return Err(session.misuse(MASK, "not as many tables for each number of an entry"));
         }
         let (entries, each) = (1_usize << width, (1 << width) - 1);
         // 1. <r>: each party draws its own share
-        let mut r = Hidden::zeros(tables.lanes() / entries);
+        let mut r = Hidden::zeros(lanes / entries);
         let mut bits = Hidden::zeros(r.len() * width);
         sampler.bits(&mut bits);
         for (r, bits) in r.iter_mut().zip(bits.chunks_exact(width)) {
@@ -97,12 +124,17 @@ impl Masked {
             let first = r.first().copied().unwrap_or(0);
             r.fill(first);
         }
-        let mut hat = Hidden::from(tables.shares());
-        hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
+        let transformed = |tables: &Num| {
+            let mut hat = Hidden::from(tables.shares());
+            hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
+            hat
+        };
+        let mut hat: Vec<Hidden<u64>> = tables.iter().map(transformed).collect();
         // 2. to 4. the signs of all k but 0; one ciphertext takes as many tables as fit its slots
         let slots = ring.dimension();
-        let total = r.len() * each;
-        let place = |i: usize| (i / each, i % each + 1);
+        let total = hat.len() * r.len() * each;
+        // number by number, table by table
+        let place = |i: usize| (i / each / r.len(), i / each % r.len(), i % each + 1);
         let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, batch): (usize, u64)| {
             let first = part * slots;
             let mut share = Hidden::zeros(slots);
@@ -111,8 +143,8 @@ impl Masked {
             sampler.bits(&mut signs);
             let here = share.iter_mut().zip(signs.iter_mut()).zip(first..total);
             for ((share, sign), i) in here {
-                let (table, k) = place(i);
-                *share = hat[table * entries + k];
+                let (number, table, k) = place(i);
+                *share = hat[number][table * entries + k];
                 *sign = u64::from((k as u64 & r[table]).count_ones() & 1);
             }
             pass(session, keys, sampler, batch, &share, &encode::signs(ring, &signs))
@@ -120,10 +152,11 @@ impl Masked {
         let masked =
             pipeline::batches(session, keys, sampler, (total.div_ceil(slots), BATCHES, pipeline::MANY), one)?;
         for (i, masked) in masked.iter().flat_map(|part| part.iter()).take(total).enumerate() {
-            let (table, k) = place(i);
-            hat[table * entries + k] = *masked;
+            let (number, table, k) = place(i);
+            hat[number][table * entries + k] = *masked;
         }
-        Ok(Masked { width, plain, r, hat: Num::new(hat).made(session) })
+        let hat = hat.into_iter().map(|hat| Num::new(hat).made(session)).collect();
+        Ok(Masked { width, plain, r, hat })
     }
 
     /// How many tables there are.
@@ -142,39 +175,37 @@ impl Masked {
     /// One opening.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if there is not one index of m bits for each table, or if another session made the
-    /// shares; otherwise as [`open_bits`].
+    /// [`Abort::Misuse`] if there is not one index of m bits for each table, if another session made the
+    /// shares, or if the entries are vectors; the abort that ends the session.
     pub fn look_up(self, session: &mut Session, x: &[GmwBit]) -> Result<Num, Abort> {
+        if self.hat.len() != 1 {
+            return Err(session.misuse(ENTRIES, "a number of entries that are vectors"));
+        }
+        let found = self.look_up_vectors(session, x)?.pop();
+        found.ok_or_else(|| session.misuse(ENTRIES, "an entry of no numbers"))
+    }
+
+    /// The same for entries that are vectors, still by one opening: each number of them, with a lane for each
+    /// table.
+    ///
+    /// # Errors
+    /// As [`Masked::look_up`].
+    pub fn look_up_vectors(self, session: &mut Session, x: &[GmwBit]) -> Result<Vec<Num>, Abort> {
         let Masked { width, plain, r, hat } = self;
-        hat.admit(session, INDEX)?;
-        x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;
-        if x.len() != width || x.iter().any(|bit| bit.lanes() != r.len()) {
-            return Err(session.misuse(INDEX, "not one index of m bits for each table"));
-        }
-        session.observe(checks::G7); // [G7]
+        hat.iter().try_for_each(|hat| hat.admit(session, plain, ENTRIES))?;
         // 1. u = x xor r, opened
-        let mut masked = Hidden::zeros(width * r.len());
-        for (lane, (masked, r)) in masked.chunks_exact_mut(width).zip(r.iter()).enumerate() {
-            for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
-                *masked = x.lane(lane) ^ r >> j & 1;
-            }
-        }
-        let u = open_bits(session, &masked)?;
-        // 2. T'[u] = 2^-m sum of (-1)^<k,u> That'[k]
+        let masked = table::masked_index(session, x, [width, r.len()], |lane, j| r[lane] >> j & 1)?;
+        let u = table::indices(&open::open_packed(session, masked)?, width);
+        // 2. T'[u]
         let scale = plain.invert(1 << width);
-        let mut out = Hidden::zeros(r.len());
-        let tables = hat.shares().chunks_exact(1 << width).zip(u.chunks_exact(width));
-        for (out, (table, u)) in out.iter_mut().zip(tables) {
-            let u = u.iter().rev().fold(0, |u, bit| u << 1 | *bit as usize);
-            let mut sum = 0;
-            for (k, term) in table.iter().enumerate() {
-                // k and u are public, so this branch reveals nothing
-                let negative = (k & u).count_ones() & 1 == 1;
-                sum = if negative { plain.sub(sum, *term) } else { plain.add(sum, *term) };
+        let of = |hat: &Num| {
+            let mut out = Hidden::zeros(r.len());
+            for ((out, hat), u) in out.iter_mut().zip(hat.shares().chunks_exact(1 << width)).zip(&u) {
+                *out = table::entry(plain, scale, hat.iter().copied(), *u);
             }
-            *out = plain.mul(sum, scale);
-        }
-        Ok(Num::new(out).made(session))
+            Num::new(out).made(session)
+        };
+        Ok(hat.iter().map(of).collect())
     }
 }
 

@@ -19,6 +19,12 @@ const MODULUS: Step = step!("modulus");
 ///     let second = bits.open();
 /// }
 /// ```
+/// One use compiles:
+/// ```
+/// fn once(bits: divisi_mixed::bits::RandomBits) {
+///     let first = bits.open();
+/// }
+/// ```
 #[derive(Default)]
 pub struct RandomBits {
     parts: Vec<Part>,

@@ -5,8 +5,8 @@
 //! each party by its own, and the transforms need no messages. Therefore (deviation D8) the bits <k,r> are
 //! made ahead for all k but 0. Modulo 2 each party computes its share <k,r_i>; modulo p they are made like
 //! random bits in both worlds ([`crate::bits`], [`crate::cot`]). The signs do not depend on the table. So
-//! they serve public tables of any values, also of vectors (one index, several tables). For a private table
-//! each That\[k\] is multiplied by its sign with a triple.
+//! they serve public tables of any values. For a private table each That\[k\] is multiplied by its sign with
+//! a triple. An entry that is a vector is several tables at one index, public or private, under one mask.
 //!
 //! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
 //! used once \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds. For private tables also M -
@@ -40,6 +40,12 @@ pub const MOST: usize = 8;
 ///     let second = mixed.look_up(&[&[0, 1]], x, signs);
 /// }
 /// ```
+/// One use compiles:
+/// ```
+/// fn once(mixed: &mut divisi_mixed::Mixed, x: &[divisi_mixed::GmwBit], signs: divisi_mixed::table::Signs) {
+///     let first = mixed.look_up(&[&[0, 1]], x, signs);
+/// }
+/// ```
 pub struct Signs {
     width: usize,
     count: usize,
@@ -63,6 +69,17 @@ impl Signs {
     /// The bits of an index.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// The indices under these masks; and the shares of <k,r> modulo p.
+    pub(crate) fn mask(self, session: &Session, x: &[GmwBit]) -> Result<(Dense, Hidden<u64>), Abort> {
+        let Signs { width, count, bits } = self;
+        bits.admit(session, INDEX)?;
+        let each = (1 << width) - 1;
+        let (modulo_2, numbers) = bits.open();
+        // bit j of r is <2^j, r>
+        let r = |lane: usize, j: usize| modulo_2.get(lane * each + (1 << j) - 1).copied().unwrap_or(0);
+        Ok((masked_index(session, x, [width, count], r)?, numbers))
     }
 }
 
@@ -129,31 +146,27 @@ impl Mixed {
     }
 }
 
-/// Figure 8, step 1: u = x xor r of every index, index by index; and the shares of <k,r> modulo p.
+/// Figure 8, step 1: u = x xor r of each of `count` indices, index by index. `r` is our share of a bit of a
+/// lookup's mask: lookup first, then bit.
 pub(crate) fn masked_index(
     session: &Session,
     x: &[GmwBit],
-    signs: Signs,
-) -> Result<(Dense, Hidden<u64>), Abort> {
-    let Signs { width, count, bits } = signs;
+    [width, count]: [usize; 2],
+    r: impl Fn(usize, usize) -> u64,
+) -> Result<Dense, Abort> {
     x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;
-    bits.admit(session, INDEX)?;
     if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
-        return Err(session.misuse(INDEX, "an index whose bits or lanes are not those of the signs"));
+        return Err(session.misuse(INDEX, "not one index of m bits for each mask"));
     }
     session.observe(checks::G7); // [G7]
-    let each = (1 << width) - 1;
-    let (modulo_2, numbers) = bits.open();
     let mut masked = Hidden::zeros(width * count);
-    for (lane, (masked, bits)) in masked.chunks_exact_mut(width).zip(modulo_2.chunks_exact(each)).enumerate()
-    {
+    for (lane, masked) in masked.chunks_exact_mut(width).enumerate() {
         for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
-            // bit j of r is <2^j, r>
-            *masked = x.lane(lane) ^ bits.get((1 << j) - 1).copied().unwrap_or(0);
+            *masked = x.lane(lane) ^ r(lane, j);
         }
     }
     let packed = GmwBit::of(masked.iter().copied());
-    Ok((Dense::of(packed.words().to_vec(), masked.len()), numbers))
+    Ok(Dense::of(packed.words().to_vec(), masked.len()))
 }
 
 /// The opened indices as numbers.
@@ -163,7 +176,16 @@ pub(crate) fn indices(u: &Dense, width: usize) -> Vec<usize> {
     (0..u.len() / width.max(1)).map(number).collect()
 }
 
-/// Step 2 of case 1: T'\[u\] = 2^-m sum of (-1)^<k,u> That\[k\] (1 - 2 <k,r>), of each table.
+/// Step 2: T'\[u\] = 2^-m sum of (-1)^<k,u> That'\[k\], of our shares of That' and a public u.
+pub(crate) fn entry(p: Modulus, scale: u64, hat: impl Iterator<Item = u64>, u: usize) -> u64 {
+    // k and u are public, so this branch reveals nothing
+    let sum = (0_usize..).zip(hat).fold(0, |sum, (k, term)| {
+        if (k & u).count_ones() & 1 == 1 { p.sub(sum, term) } else { p.add(sum, term) }
+    });
+    p.mul(sum, scale)
+}
+
+/// Step 2 of case 1, of each table: That'\[k\] = That\[k\] (1 - 2 <k,r>).
 pub(crate) fn entries(
     session: &Session,
     p: Modulus,
@@ -179,14 +201,8 @@ pub(crate) fn entries(
         walsh(p, &mut hat);
         let mut out = Hidden::zeros(u.len());
         for ((out, bits), u) in out.iter_mut().zip(numbers.chunks_exact(each)).zip(u) {
-            let mut sum = own * hat.first().copied().unwrap_or(0);
-            for ((k, hat), bit) in (1_usize..).zip(hat.iter().skip(1)).zip(bits) {
-                let sign = p.sub(own, p.add(*bit, *bit));
-                // k and u are public
-                let term = p.mul(sign, *hat);
-                sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, term) } else { p.add(sum, term) };
-            }
-            *out = p.mul(sum, scale);
+            let signs = std::iter::once(own).chain(bits.iter().map(|bit| p.sub(own, p.add(*bit, *bit))));
+            *out = entry(p, scale, signs.zip(&hat).map(|(sign, hat)| p.mul(sign, *hat)), *u);
         }
         all.push(Num::new(out).made(session));
     }
@@ -196,51 +212,53 @@ pub(crate) fn entries(
 /// Private tables that wait for the products of their entries in the Walsh basis and the signs.
 pub(crate) struct Private {
     width: usize,
-    /// Our shares of That, table by table.
-    hat: Hidden<u64>,
+    /// For each number of an entry our shares of That, table by table.
+    hat: Vec<Hidden<u64>>,
     /// Our shares of the signs, k from 1 on.
-    signs: Hidden<u64>,
+    signs: Num,
 }
 
 impl Private {
-    pub(crate) fn new(p: Modulus, first: bool, width: usize, tables: &Num, numbers: &[u64]) -> Private {
-        let mut hat = Hidden::from(tables.shares());
-        hat.chunks_exact_mut(1 << width).for_each(|table| walsh(p, table));
+    pub(crate) fn new(p: Modulus, first: bool, width: usize, tables: &[Num], numbers: &[u64]) -> Private {
+        let hat = tables.iter().map(|tables| {
+            let mut hat = Hidden::from(tables.shares());
+            hat.chunks_exact_mut(1 << width).for_each(|table| walsh(p, table));
+            hat
+        });
         // of a number b that is 0 or 1, 1 - 2 b
         let mut signs = Hidden::zeros(numbers.len());
         let sign = |bit: &u64| p.sub(u64::from(first), p.add(*bit, *bit));
         signs.iter_mut().zip(numbers).for_each(|(sign_of, bit)| *sign_of = sign(bit));
-        Private { width, hat, signs }
+        Private { width, hat: hat.collect(), signs: Num::new(signs) }
     }
 
     /// How many products these tables take.
     pub(crate) fn products(&self) -> usize {
-        self.signs.len()
+        self.hat.len() * self.signs.lanes()
     }
 
-    /// The signs; and the entries that they multiply.
+    /// The signs, again for each number of an entry; and the entries that they multiply.
     pub(crate) fn factors(&self) -> [Num; 2] {
-        let mut entries = Hidden::zeros(self.signs.len());
-        let terms = self.hat.chunks_exact(1 << self.width).flat_map(|table| table.iter().skip(1));
+        let mut entries = Hidden::zeros(self.products());
+        let tables = self.hat.iter().flat_map(|hat| hat.chunks_exact(1 << self.width));
+        let terms = tables.flat_map(|table| table.iter().skip(1));
         entries.iter_mut().zip(terms).for_each(|(entry, term)| *entry = *term);
-        [Num::new(self.signs.clone()), Num::new(entries)]
+        [Num::join(&vec![&self.signs; self.hat.len()]), Num::new(entries)]
     }
 
-    /// Step 2 of case 2: the same sum of their products.
-    pub(crate) fn entries(&self, p: Modulus, u: &[usize], products: &Num) -> Hidden<u64> {
-        let (entries, each) = (1 << self.width, (1 << self.width) - 1);
-        let scale = p.invert(entries as u64);
-        let mut out = Hidden::zeros(u.len());
-        let tables = self.hat.chunks_exact(entries).zip(products.shares().chunks_exact(each));
-        for ((out, (hat, products)), u) in out.iter_mut().zip(tables).zip(u) {
-            let mut sum = hat.first().copied().unwrap_or(0);
-            for (k, term) in (1_usize..).zip(products) {
-                // k and u are public
-                sum = if (k & u).count_ones() & 1 == 1 { p.sub(sum, *term) } else { p.add(sum, *term) };
+    /// Step 2 of case 2, of their products: a number for each of an entry.
+    pub(crate) fn entries(&self, session: &Session, p: Modulus, u: &[usize], products: &Num) -> Vec<Num> {
+        let scale = p.invert(1 << self.width);
+        let of_word = products.shares().chunks_exact(self.signs.lanes().max(1));
+        let of = |(hat, products): (&Hidden<u64>, &[u64])| {
+            let mut out = Hidden::zeros(u.len());
+            let tables = hat.chunks_exact(1 << self.width).zip(products.chunks_exact((1 << self.width) - 1));
+            for ((out, (hat, products)), u) in out.iter_mut().zip(tables).zip(u) {
+                *out = entry(p, scale, hat.iter().take(1).chain(products).copied(), *u);
             }
-            *out = p.mul(sum, scale);
-        }
-        out
+            Num::new(out).made(session)
+        };
+        self.hat.iter().zip(of_word).map(of).collect()
     }
 }
 

@@ -16,6 +16,7 @@ use divisi_bgv::hidden::Hidden;
 use divisi_core::{Abort, Convert, Lanes, Step, step};
 
 const BITS: Step = step!("b2a");
+const PAIRS: Step = step!("pairs");
 
 /// What is asked for of shared bits.
 pub enum Asked<'t> {
@@ -30,10 +31,11 @@ pub enum Asked<'t> {
         /// The masks of the indices, and their signs.
         signs: Signs,
     },
-    /// Case 2: of shared tables, one for each index; the entries of table t are lanes t 2^m on.
+    /// Case 2: of shared tables, one for each index; the entries of table t are lanes t 2^m on. For entries
+    /// that are vectors, the tables of each of their numbers: one mask and one opening serve them all.
     LookUpPrivate {
         /// The tables.
-        tables: Num,
+        tables: Vec<Num>,
         /// The bits of the indices.
         index: Vec<GmwBit>,
         /// The masks of the indices, and their signs.
@@ -97,14 +99,39 @@ impl Mixed {
         let mut products = self.multiply(&signs, &entries)?;
         for (place, tables, u) in private {
             let rest = products.split_off(tables.products());
-            let found = tables.entries(plain, &u, &products);
+            let found = tables.entries(self.session(), plain, &u, &products);
             products = rest;
-            let found = Num::new(found).made(self.session());
             if let Some(out) = out.get_mut(place) {
-                out.push(found);
+                *out = found;
             }
         }
         Ok(out)
+    }
+
+    /// Figure 8, case 1, with a public table of size 2 for each lane: T\[x\] = T\[0\] + x (T\[1\] - T\[0\]),
+    /// with x as a number of one bit.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if there is not one table for each lane, or if an entry is not below p; otherwise as
+    /// [`Mixed::ask`].
+    pub fn look_up_pairs(&mut self, tables: &[[u64; 2]], x: GmwBit) -> Result<Num, Abort> {
+        let p = self.plain();
+        if tables.len() != x.lanes() {
+            return Err(self.session().misuse(PAIRS, "not one table for each bit"));
+        }
+        if tables.as_flattened().iter().any(|entry| *entry >= p.get()) {
+            return Err(self.session().misuse(PAIRS, "an entry of a table that is not below p"));
+        }
+        let x: Num = self.convert(vec![x])?;
+        let first = self.session().me().index() == 0;
+        let mut out = Hidden::from(x.shares());
+        for (out, [zero, one]) in out.iter_mut().zip(tables) {
+            *out = p.mul(*out, p.sub(*one, *zero));
+            if first {
+                *out = p.add(*out, *zero);
+            }
+        }
+        Ok(Num::new(out).made(self.session()))
     }
 
     /// Figure 8, case 1: entries of public tables of 2^m numbers at shared indices of m bits, the lowest
@@ -125,9 +152,19 @@ impl Mixed {
     /// # Errors
     /// As [`Mixed::ask`], and [`Mixed::multiply`].
     pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
-        let asked = Asked::LookUpPrivate { tables: tables.clone(), index: x.to_vec(), signs };
-        let found = self.ask(vec![asked])?.pop().and_then(|mut one| one.pop());
+        let found = self.look_up_vectors(std::slice::from_ref(tables), x, signs)?.pop();
         found.ok_or_else(|| self.session().misuse(table::INDEX, "a lookup that nobody asked for"))
+    }
+
+    /// The same for private tables whose entries are vectors: `tables` has those of each of their numbers.
+    /// Masks and signs are those of one lookup, and so is the opening; each number takes 2^m - 1 triples.
+    /// Returns a number for each.
+    ///
+    /// # Errors
+    /// As [`Mixed::look_up_private`]; [`Abort::Misuse`] for vectors of no numbers.
+    pub fn look_up_vectors(&mut self, tables: &[Num], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
+        let asked = Asked::LookUpPrivate { tables: tables.to_vec(), index: x.to_vec(), signs };
+        Ok(self.ask(vec![asked])?.pop().unwrap_or_default())
     }
 
     /// The bits of one of them under their masks.
@@ -153,18 +190,18 @@ impl Mixed {
                         .misuse(table::INDEX, "a table that has not 2^m numbers below p"));
                 }
                 let width = signs.width();
-                let (masked, numbers) = table::masked_index(self.session(), &index, signs)?;
+                let (masked, numbers) = signs.mask(self.session(), &index)?;
                 Ok((masked, Waiting::LookUp { tables, width, numbers }))
             }
             Asked::LookUpPrivate { tables, index, signs } => {
                 let (width, count, plain) = (signs.width(), signs.len(), self.plain());
-                if tables.lanes() != count << width {
+                if tables.is_empty() || tables.iter().any(|tables| tables.lanes() != count << width) {
                     return Err(self
                         .session()
                         .misuse(table::INDEX, "not one table of 2^m entries for each index"));
                 }
-                tables.admit(self.session(), table::INDEX)?;
-                let (masked, numbers) = table::masked_index(self.session(), &index, signs)?;
+                tables.iter().try_for_each(|tables| tables.admit(self.session(), plain, table::INDEX))?;
+                let (masked, numbers) = signs.mask(self.session(), &index)?;
                 let first = self.session().me().index() == 0;
                 let tables = table::Private::new(plain, first, width, &tables, &numbers);
                 Ok((masked, Waiting::Private { tables, width }))

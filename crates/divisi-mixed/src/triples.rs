@@ -27,6 +27,12 @@ pub const BATCH: usize = 1 << 24;
 ///     let second = triples.open();
 /// }
 /// ```
+/// One use compiles:
+/// ```
+/// fn once(triples: divisi_mixed::triples::BitTriples) {
+///     let first = triples.open();
+/// }
+/// ```
 pub struct BitTriples {
     len: usize,
     words: [WipedVec<u64>; 3],

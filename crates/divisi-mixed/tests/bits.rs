@@ -53,6 +53,9 @@ fn judge(ring: &Ring, ends: &[(Shares, Counts, u64)], count: usize) {
     let report = ring.parameters().report();
     let items = (count * ring.dimension() * ends.len()) as f64;
     assert_eq!(bytes as f64 / items, report.bytes_per_item, "{} {}", report.form, report.parties);
+    // and with frames
+    let framed: u64 = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bytes).sum();
+    assert!((bytes..bytes + bytes / 50).contains(&framed), "{framed} bytes in frames, not {bytes}");
     let rounds = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].rounds).max().unwrap();
     assert_eq!(rounds as usize, report.rounds, "{} {}", report.form, report.parties);
 }

@@ -13,7 +13,7 @@ use divisi_ot::{Setup, SetupConfig};
 /// around one circle, many around as many as there are parties.
 #[test]
 fn cost_of_bits_by_transfers() {
-    for (n, p) in [(2, P32), (3, P32), (4, P32), (5, P16), (8, P32)] {
+    for (n, p) in [(2, P32), (3, P32), (4, P32), (5, P32), (5, P16), (8, P32)] {
         // 128 more than what is alike in all circles
         for (circles, count) in [(1, 1 << 12), (n, (n << 12) + 128)] {
             cost(n, p, circles, count);

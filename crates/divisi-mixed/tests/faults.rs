@@ -6,19 +6,24 @@
 //! test. Here a chain may have one hop, so that three parties refresh at each.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::bits::random_bits;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 const PARTIES: usize = 3;
+
+/// The time that a run with a fault may take on a busy machine.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// How random bits are made: by transfers, or in a form, with this many hops before a refresh.
 type How = Option<(Form, usize)>;
@@ -104,8 +109,8 @@ fn whoever_stops_at_any_step_the_others_abort() {
     let different: HashSet<u32> = steps.iter().map(|(_, _, step)| *step).collect();
     assert!(different.len() > 25 && steps.len() > 2 * different.len(), "{} {}", different.len(), steps.len());
     let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
-    many(steps.len(), 12, |i| {
-        let ((how, broken, id), fault) = (steps[i], faults[i % 3]);
+    many(faults.len() * steps.len(), 12, |i| {
+        let ((how, broken, id), fault) = (steps[i / faults.len()], faults[i % faults.len()]);
         let (harness, broken) = (harness(), party(broken));
         for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
             let mut begun = false;
@@ -122,7 +127,11 @@ fn whoever_stops_at_any_step_the_others_abort() {
                 vec![frame]
             });
         }
+        let begun = Instant::now();
         let ends = harness.act(|session| whole(session, how));
+        // time limits pass at once when all wait; what is left is a dozen runs' computation
+        let took = begun.elapsed();
+        assert!(took < LONGEST, "{took:?} after {fault:?} of {broken} at {id:08x}, {how:?}");
         // nobody is promised to notice garbage: it is enough that nobody waits, or panics
         for (p, end) in
             PartyId::all(PARTIES).zip(ends).filter(|(p, _)| *p != broken && fault != Fault::Garbage)
@@ -131,6 +140,34 @@ fn whoever_stops_at_any_step_the_others_abort() {
             assert!(named, "{p} after {fault:?} of {broken} at {id:08x}, {how:?}: {end:?}");
         }
     });
+}
+
+/// A ciphertext of another level than its hop's, higher or lower, is refused by its receiver.
+#[test]
+fn a_ciphertext_of_another_level_is_refused() {
+    let ring = small(Operation::Bits, (Form::LeanRing, WHOLE));
+    let agreed = ring.parameters().describe(Agreed::new("levels"));
+    let step = "divisi_mixed::circle/pass";
+    let act = |mut session: Session| {
+        let keys = Keys::generate(&mut session, &ring)?;
+        let mut sampler = Sampler::new(&session);
+        random_bits(&mut session, &keys, &mut sampler).map(drop)
+    };
+    // the first party passes it to the second at one level, this one to the third at a lower one
+    let harness = Harness::new(PARTIES, &agreed);
+    let seen = harness.recordings();
+    harness.act(act).into_iter().for_each(|end| end.unwrap());
+    let bodies = [0, 1].map(|from: usize| seen[from].of(Way::Out, step).remove(0).frame.body);
+    assert!(bodies[0].len() > bodies[1].len());
+    for (from, other) in [(1, bodies[1].clone()), (2, bodies[0].clone())] {
+        let harness = Harness::new(PARTIES, &agreed);
+        harness.change(party(from), party(from + 1), step, 0, move |body| body.clone_from(&other));
+        let ends = harness.act(act);
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        let end = &ends[usize::from(from)];
+        let Err(Abort::Network(divisi_net::Fault::Malformed { peer, .. })) = end else { panic!("{end:?}") };
+        assert_eq!(*peer, party(from));
+    }
 }
 
 /// Random bits of three batches, in each of which another party has the ciphertext refreshed; and what is

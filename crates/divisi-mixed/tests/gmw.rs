@@ -157,7 +157,7 @@ fn what_does_not_fit_is_refused() {
 /// To each peer 33 bits a triple, at most 4.3 bytes with frames; two rounds.
 #[test]
 fn cost_of_boolean_triples() {
-    for n in [2, 3, 4, 8] {
+    for n in [2, 3, 4, 5, 8] {
         let count = 1 << 14;
         let ends = run(n, &PublicParameters::new("gmw tests"), |mut session| {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;

@@ -8,27 +8,35 @@ use divisi_core::testing::run;
 use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::adders::NumberAdder;
+use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, arithmetic, num};
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
 
-fn small(operation: Operation, n: usize) -> Arc<Ring> {
-    Arc::new(Ring::new(Parameters::danger_insecure(operation, Form::LeanTree, n, P32).unwrap()).unwrap())
+fn small(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
+    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, n, P32).unwrap()).unwrap())
 }
 
-/// All parties, with random bits by transfers or by ciphertexts.
+/// How random bits are made: by transfers, or in one of these forms.
+type How = Option<Form>;
+const COT: How = None;
+const ALL: [How; 4] = [COT, Some(Form::LeanTree), Some(Form::LeanRing), Some(Form::Paper)];
+
+/// All parties.
 fn parties<R: Send>(
     n: usize,
-    ciphertexts: bool,
+    how: How,
     act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let (bits, numbers) = (small(Operation::Bits, n), small(Operation::Triples, n));
-    let agreed = bits.parameters().describe(numbers.parameters().describe(Agreed::new("mixed tests")));
+    let bits = how.map(|form| small(Operation::Bits, form, n));
+    let numbers = small(Operation::Triples, Form::LeanTree, n);
+    let rings = bits.iter().chain([&numbers]);
+    let agreed = rings.fold(Agreed::new("mixed tests"), |all, ring| ring.parameters().describe(all));
     run(n, &agreed, |session| {
         let gmw = Gmw::new(session, SetupConfig::default())?;
         let plain = Modulus::new(P32).unwrap();
-        let mut mixed = Mixed::new(gmw, plain, Some(&bits).filter(|_| ciphertexts), Some(&numbers))?;
+        let mut mixed = Mixed::new(gmw, plain, bits.as_ref(), Some(&numbers))?;
         act(&mut mixed)
     })
 }
@@ -55,8 +63,8 @@ fn numbers() -> Vec<u64> {
 /// Two polynomials of shares from each to the holder, c_1 and an answer back; three rounds.
 #[test]
 fn cost_of_arithmetic_triples() {
-    for n in [2, 3, 4, 8] {
-        let ring = small(Operation::Triples, n);
+    for n in [2, 3, 4, 5, 8] {
+        let ring = small(Operation::Triples, Form::LeanTree, n);
         let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
         let ends = run(n, &agreed, |mut session| {
             let keys = Keys::generate(&mut session, &ring)?;
@@ -83,6 +91,8 @@ fn cost_of_arithmetic_triples() {
             // over n batches everybody has sent the same
             assert_eq!(phase.bits as f64 / 8.0 / (n * ring.dimension()) as f64, report.bytes_per_item);
             assert_eq!(phase.rounds as usize, report.rounds);
+            // with frames
+            assert!((phase.bits / 8..phase.bits * 51 / 400).contains(&phase.bytes), "{phase:?}");
         }
     }
 }
@@ -90,10 +100,10 @@ fn cost_of_arithmetic_triples() {
 #[test]
 fn products_of_numbers_and_matrices() {
     let plain = Modulus::new(P32).unwrap();
-    for n in [2, 3, 5] {
+    for n in [2, 3, 4, 5, 8] {
         let (x, mut y) = (numbers(), numbers());
         y.reverse();
-        let ends = parties(n, false, |mixed| {
+        let ends = parties(n, COT, |mixed| {
             let (left, right) = (shared(mixed, &x), shared(mixed, &y));
             let product = mixed.multiply(&left, &right)?;
             // 2 x 3 times 3 x 2
@@ -114,22 +124,24 @@ fn products_of_numbers_and_matrices() {
             }
         }
     }
-    let wrong = parties(2, false, |mixed| mixed.multiply_matrices([2, 2, 2], &Num::zero(4), &Num::zero(3)));
+    let wrong = parties(2, COT, |mixed| mixed.multiply_matrices([2, 2, 2], &Num::zero(4), &Num::zero(3)));
     assert!(wrong.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
 
 #[test]
 fn numbers_become_bits_and_bits_numbers() {
     let plain = Modulus::new(P32).unwrap();
-    for (n, ciphertexts) in [(2, false), (3, true), (4, false), (5, false), (8, false)] {
-        for adder in [NumberAdder::FewestAnds, NumberAdder::LowDepth] {
-            if adder == NumberAdder::LowDepth && n > 3 {
+    for (n, how) in [2, 3, 4, 5, 8].into_iter().flat_map(|n| ALL.map(|how| (n, how))) {
+        for adder in NumberAdder::ALL {
+            // the adder does not depend on how masks are made
+            if adder == NumberAdder::LowDepth && how != COT {
                 continue;
             }
             let x = numbers();
-            let ends = parties(n, ciphertexts, |mixed| {
+            let ends = parties(n, how, |mixed| {
                 let all: Vec<PartyId> = PartyId::all(n).collect();
                 mixed.set_adder(adder);
+                mixed.gmw().set_opening_rounds(OpeningRounds::One);
                 let number = shared(mixed, &x);
                 mixed.session().phase("preprocessing");
                 mixed.prepare_to_bits(x.len())?;
@@ -145,7 +157,7 @@ fn numbers_become_bits_and_bits_numbers() {
                 let (bits, back, online) = end.unwrap();
                 for (i, x) in x.iter().enumerate() {
                     let number = bits.iter().rev().fold(0, |sum, bit| sum << 1 | bit.lane(i));
-                    assert_eq!((number, back[i]), (*x, *x), "{n} parties, {adder:?}");
+                    assert_eq!((number, back[i]), (*x, *x), "{n} parties, {how:?}, {adder:?}");
                 }
                 let rounds = if adder == NumberAdder::LowDepth { 2 + 5 + 6 } else { 2 + 31 + 31 };
                 assert!(online.rounds <= rounds, "{}", online.rounds);
@@ -157,7 +169,7 @@ fn numbers_become_bits_and_bits_numbers() {
 /// [G12]: both kinds of keys count together.
 #[test]
 fn decryptions_are_counted_over_all_keys() {
-    let ends = parties(2, true, |mixed| {
+    let ends = parties(2, Some(Form::LeanTree), |mixed| {
         mixed.prepare_bits(2048)?;
         mixed.prepare_products(2048)?;
         Ok(mixed.decryptions())
@@ -176,12 +188,15 @@ fn other_moduli_have_no_a2b() {
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
 
-/// Public tables, one of them of vectors, and private ones, of 2 to 256 entries: every entry, or some.
+/// Public and private tables, each also of vectors, of 2 to 256 entries: every entry, or some.
 #[test]
 fn lookups_of_all_sizes() {
     let plain = Modulus::new(P32).unwrap();
-    for (n, width, ciphertexts) in
-        [(2, 1, false), (3, 2, true), (2, 4, false), (3, 8, false), (5, 3, false), (8, 2, true)]
+    let widths =
+        [(2, [1, 4, 3, 2]), (3, [8, 2, 1, 3]), (4, [2, 3, 1, 4]), (5, [3, 1, 2, 1]), (8, [1, 2, 3, 2])];
+    for (n, how, width) in widths
+        .into_iter()
+        .flat_map(|(n, widths)| ALL.into_iter().zip(widths).map(move |(how, width)| (n, how, width)))
     {
         let entries = 1_usize << width;
         let table = |c: u64| -> Vec<u64> {
@@ -191,7 +206,7 @@ fn lookups_of_all_sizes() {
         };
         let (one, other) = (table(7_919), table(104_729));
         let index: Vec<usize> = (0..entries.min(16)).map(|i| i * entries.div_ceil(16) % entries).collect();
-        let ends = parties(n, ciphertexts, |mixed| {
+        let ends = parties(n, how, |mixed| {
             let (me, lanes) = (mixed.session().me(), index.len());
             let mut x = Vec::new();
             for j in 0..width {
@@ -210,14 +225,26 @@ fn lookups_of_all_sizes() {
             let tables = shared(mixed, &all);
             let signs = mixed.signs_ahead(width, lanes)?;
             let private = mixed.look_up_private(&tables, &x, signs)?;
-            num::open(mixed.session(), plain, &Num::join(&[&looked[0], &looked[1], &private]))
+            // and in tables of vectors, under one mask
+            let more = shared(mixed, &all.iter().rev().copied().collect::<Vec<_>>());
+            let signs = mixed.signs_ahead(width, lanes)?;
+            mixed.prepare_products(2 * (entries - 1) * lanes)?;
+            mixed.session().phase("vectors");
+            let pair = mixed.look_up_vectors(&[tables, more], &x, signs)?;
+            let online = mixed.session().meter().read().phases["vectors"];
+            assert!(online.rounds <= 4, "{}", online.rounds);
+            let found = [&looked[0], &looked[1], &private, &pair[0], &pair[1]];
+            assert_eq!(pair.len(), 2);
+            num::open(mixed.session(), plain, &Num::join(&found))
         });
         for end in ends {
             let opened = end.unwrap();
             for (i, at) in index.iter().enumerate() {
-                let wanted = [one[*at], other[*at], (one[*at] + i as u64) % P32];
-                let got = [0, 1, 2].map(|part| opened[part * index.len() + i]);
-                assert_eq!(got, wanted, "{n} parties, {entries} entries, {at}");
+                let own = |lane: usize, at: usize| (one[at] + lane as u64) % P32;
+                let back = own(index.len() - 1 - i, entries - 1 - at);
+                let wanted = [one[*at], other[*at], own(i, *at), own(i, *at), back];
+                let got = [0, 1, 2, 3, 4].map(|part| opened[part * index.len() + i]);
+                assert_eq!(got, wanted, "{n} parties, {how:?}, {entries} entries, {at}");
             }
         }
     }
@@ -229,7 +256,7 @@ fn conversions_and_lookups_share_an_opening() {
     let plain = Modulus::new(P32).unwrap();
     let (table, n) = ([7_u64, 0, P32 - 1, 5], 3);
     for private in [false, true] {
-        let ends = parties(n, false, |mixed| {
+        let ends = parties(n, COT, |mixed| {
             let me = mixed.session().me();
             let mut input = |lanes: usize, value: usize| {
                 let values = GmwBit::new(lanes, &[value as u64]);
@@ -254,7 +281,7 @@ fn conversions_and_lookups_share_an_opening() {
                 Asked::Number(z),
             ];
             if private {
-                asked.insert(1, Asked::LookUpPrivate { tables, index: x, signs: second });
+                asked.insert(1, Asked::LookUpPrivate { tables: vec![tables], index: x, signs: second });
             }
             let found = mixed.ask(asked)?.concat();
             let rounds = mixed.session().meter().read().phases["online"].rounds;
@@ -267,7 +294,7 @@ fn conversions_and_lookups_share_an_opening() {
             assert_eq!(end.unwrap(), expected);
         }
     }
-    let ends = parties(n, false, |mixed| {
+    let ends = parties(n, COT, |mixed| {
         mixed.prepare_products(3)?;
         mixed.prepare_to_bits(2)?;
         let (x, y, z) = (shared(mixed, &[3, 5, 7]), shared(mixed, &[2, 0, 9]), shared(mixed, &[6, P32 - 1]));
@@ -289,7 +316,7 @@ fn conversions_and_lookups_share_an_opening() {
 #[test]
 fn indices_that_do_not_fit_are_refused() {
     let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| {
-        let ends = parties(2, false, f);
+        let ends = parties(2, COT, f);
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
     misuse(&|mixed| mixed.signs(9, 1).map(drop));
@@ -302,4 +329,10 @@ fn indices_that_do_not_fit_are_refused() {
         let signs = mixed.signs(1, 1)?;
         mixed.look_up(&[&[0, P32]], &[GmwBit::zero(1)], signs).map(drop)
     });
+    let vectors = |mixed: &mut Mixed, tables: &[Num]| {
+        let signs = mixed.signs(1, 1)?;
+        mixed.look_up_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
+    };
+    misuse(&|mixed| vectors(mixed, &[]));
+    misuse(&|mixed| vectors(mixed, &[Num::zero(2), Num::zero(4)]));
 }

@@ -2,13 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::Ring;
+use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{party, run};
 use divisi_core::{Abort, Boolean, Convert, ProgramRun, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
-use divisi_mixed::bits::RandomBits;
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, convert, num};
+use divisi_mixed::table::Signs;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +34,7 @@ fn made(mixed: &mut Mixed) -> Result<(GmwBit, Num), Abort> {
 /// An entry, given a bit and a number.
 type Entry = fn(&mut Mixed, GmwBit, Num) -> Result<(), Abort>;
 
-const ENTRIES: [(&str, Entry); 12] = [
+const ENTRIES: [(&str, Entry); 14] = [
     ("run", |mixed, bit, _| {
         let mut g = Build::new();
         let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
@@ -53,6 +54,12 @@ const ENTRIES: [(&str, Entry); 12] = [
     ("lookup", |mixed, bit, _| {
         let signs = mixed.signs(1, 1)?;
         mixed.look_up(&[&[3, 4]], &[bit], signs).map(drop)
+    }),
+    ("lookup in a pair", |mixed, bit, _| mixed.look_up_pairs(&[[3, 4]], bit).map(drop)),
+    ("vectors", |mixed, _, number| {
+        let signs = mixed.signs(1, 1)?;
+        let table = Num::join(&[&number, &Num::zero(1)]);
+        mixed.look_up_vectors(&[Num::zero(2), table], &[GmwBit::zero(1)], signs).map(drop)
     }),
     ("private lookup", |mixed, _, number| {
         let signs = mixed.signs(1, 1)?;
@@ -74,8 +81,8 @@ const ENTRIES: [(&str, Entry); 12] = [
 
 #[test]
 fn every_entry_refuses_what_another_session_made() {
-    let ends = parties(|mixed| Ok((made(mixed)?, mixed.take_bits(1)?)));
-    let (others, masks): (Vec<_>, Vec<RandomBits>) = ends.into_iter().map(Result::unwrap).unzip();
+    let ends = parties(|mixed| Ok((made(mixed)?, mixed.signs(1, 1)?)));
+    let (others, masks): (Vec<_>, Vec<Signs>) = ends.into_iter().map(Result::unwrap).unzip();
     for (name, entry) in ENTRIES {
         // what a session made itself it takes, and what a caller brings
         let own = parties(|mixed| {
@@ -95,10 +102,50 @@ fn every_entry_refuses_what_another_session_made() {
     let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
     let ends = parties(|mixed| {
         let mask = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
-        let plain = mixed.plain();
-        convert::lookup(mixed.session(), plain, &[[0, 1]], &[0], mask).map(drop)
+        mixed.look_up(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)
     });
     assert!(ends.iter().all(Result::is_err));
+}
+
+/// A mask below p does not hide a larger share: no entry takes one, in whatever lane.
+#[test]
+fn every_entry_refuses_numbers_that_are_not_reduced() {
+    const ENTRIES: [(&str, fn(&mut Mixed, Num) -> Result<(), Abort>); 8] = [
+        ("A2B", |mixed, number| Convert::<Num, Vec<GmwBit>>::convert(mixed, number).map(drop)),
+        ("private lookup", |mixed, number| {
+            let signs = mixed.signs(1, 1)?;
+            mixed.look_up_private(&number, &[GmwBit::zero(1)], signs).map(drop)
+        }),
+        ("first factor", |mixed, number| mixed.multiply(&number, &Num::zero(2)).map(drop)),
+        ("second factor", |mixed, number| mixed.multiply(&Num::zero(2), &number).map(drop)),
+        ("matrices", |mixed, number| mixed.multiply_matrices([1, 2, 1], &Num::zero(2), &number).map(drop)),
+        ("products and A2B", |mixed, number| {
+            mixed.multiply_and_convert([&Num::zero(1), &Num::zero(1)], &number).map(drop)
+        }),
+        ("open", |mixed, number| {
+            let plain = mixed.plain();
+            num::open(mixed.session(), plain, &number).map(drop)
+        }),
+        ("open to one", |mixed, number| {
+            let plain = mixed.plain();
+            num::open_to(mixed.session(), plain, &[party(2)], &number).map(drop)
+        }),
+    ];
+    for (name, entry) in ENTRIES {
+        for (shares, fits) in
+            [([P32 - 1, 0], true), ([P32, 0], false), ([0, 2 * P32 + 5], false), ([0, u64::MAX], false)]
+        {
+            let ends = parties(|mixed| {
+                let own = if mixed.session().me() == party(1) { shares } else { [0; 2] };
+                entry(mixed, Num::new(Hidden::from(&own[..])))
+            });
+            if fits {
+                assert!(ends.iter().all(Result::is_ok), "{name}: {ends:?}");
+            } else {
+                assert!(matches!(ends[0], Err(Abort::Misuse { .. })), "{name}, {shares:?}: {ends:?}");
+            }
+        }
+    }
 }
 
 /// What is made of shares of two sessions is nobody's.

@@ -50,11 +50,17 @@ fn private_tables_by_hops() {
         // two ciphertexts
         (2, Form::LeanRing, 8, 5, all),
         (4, Form::LeanRing, 2, 4, all),
+        (8, Form::LeanRing, 3, 4, all),
+        (2, Form::Paper, 1, 8, all),
         (3, Form::Paper, 2, 4, all),
+        (4, Form::Paper, 3, 4, all),
+        (5, Form::Paper, 1, 4, all),
+        (8, Form::Paper, 2, 4, all),
         (2, Form::LeanTree, 1, 40, all),
         (3, Form::LeanTree, 3, 8, all),
         (5, Form::LeanTree, 2, 4, all),
         (4, Form::LeanTree, 8, 5, all),
+        (8, Form::LeanTree, 2, 4, all),
         (2, Form::LeanRing, 2, 4, 1),
         (2, Form::Paper, 2, 4, 1),
         (3, Form::LeanRing, 2, 4, 2),
@@ -112,9 +118,58 @@ fn private_tables_by_hops() {
         }
         let sent: u64 = ends.iter().map(|(_, counts)| counts.phases["preprocessing"].bits / 8).sum();
         assert_eq!(sent as f64 / (n * 1024 * ciphertexts) as f64, expected_bytes, "{n} {}", form.name());
+        let framed: u64 = ends.iter().map(|(_, counts)| counts.phases["preprocessing"].bytes).sum();
+        assert!((sent..sent + sent / 50).contains(&framed), "{framed} bytes in frames, not {sent}");
         // side by side, whatever their number
         assert_eq!(rounds("preprocessing"), expected_rounds, "{n} {}, {ciphertexts}", form.name());
     }
+}
+
+/// Entries of three numbers, more than fit a ciphertext: as many bits are opened as for numbers.
+#[test]
+fn private_tables_of_vectors() {
+    let (width, count, entries, words) = (4, 30, 16, 3);
+    let entry = |word: usize, i: usize| {
+        let of = |i: usize| (i + word) as u64 * 0x9e37_79b9 % P32;
+        [0, 1, P32 - 1].get(i).copied().unwrap_or(of(i))
+    };
+    let index = |table: usize| (table * 7 + 3) % entries;
+    for (n, form) in [(2, Form::LeanRing), (3, Form::LeanTree), (3, Form::Paper), (5, Form::LeanRing)] {
+        let ends = parties(n, Operation::PrivateTables, form, |session, keys, sampler| {
+            let (me, plain) = (session.me().index(), keys.ring().plain());
+            let of = |word: usize| {
+                let shares = (0..entries * count).map(|i| share(n, me, i + word, entry(word, i), P32));
+                Num::new(Hidden::from(&*shares.collect::<Vec<u64>>()))
+            };
+            let tables: Vec<Num> = (0..words).map(of).collect();
+            let tables = Masked::vectors(session, keys, sampler, width, &tables)?;
+            assert_eq!(tables.len(), count);
+            session.phase("online");
+            let bit =
+                |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
+            let found = tables.look_up_vectors(session, &(0..width).map(bit).collect::<Vec<_>>())?;
+            let online = session.meter().read().phases["online"];
+            assert_eq!(found.len(), words);
+            Ok((num::open(session, plain, &Num::join(&found.iter().collect::<Vec<_>>()))?, online))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let of = |word: usize| (0..count).map(move |i| entry(word, i * entries + index(i)));
+        let expected: Vec<u64> = (0..words).flat_map(of).collect();
+        assert!(ends.iter().all(|(found, _)| *found == expected), "{n} {}", form.name());
+        let sent: u64 = ends.iter().map(|(_, online)| online.bits).sum();
+        assert_eq!(sent as usize, 2 * (n - 1) * width * count);
+    }
+    let refused = |tables: &[Num]| {
+        let ends = parties(2, Operation::PrivateTables, Form::LeanRing, |session, keys, sampler| {
+            let tables = Masked::vectors(session, keys, sampler, 1, tables)?;
+            tables.look_up(session, &[GmwBit::zero(1)]).map(drop)
+        });
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    };
+    refused(&[]);
+    refused(&[Num::zero(2), Num::zero(4)]);
+    // a vector is no number
+    refused(&[Num::zero(2), Num::zero(2)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::effort::Effort;
 use super::engine::{EngineChoice, FormName, own};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use divisi::bench::{BenchOptions, Work};
 use divisi::engine::job::Op;
 use divisi::engine::mixed::manner::{INSECURE, Manner};
@@ -25,6 +25,14 @@ enum What {
 }
 
 const GARBLED: &str = "mpgc";
+
+#[derive(Clone, Copy, ValueEnum)]
+enum AdderName {
+    /// 62 ANDs, one after the other
+    FewestAnds,
+    /// Eleven rounds of more ANDs, each opened in one
+    LowDepth,
+}
 
 fn what(name: &str) -> Result<What, String> {
     match name {
@@ -93,6 +101,9 @@ pub struct BenchMixedArgs {
     /// up [default: cot or lean-tree, whichever sends less: `divisi params --op mpgc`]
     #[arg(long, value_enum, value_name = "NAME")]
     form: Option<FormName>,
+    /// With a2b: what its adder minimises [default: fewest-ands]
+    #[arg(long, value_enum, value_name = "NAME")]
+    adder: Option<AdderName>,
     /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
@@ -108,11 +119,12 @@ pub struct BenchMixedArgs {
 /// # Errors
 /// A sentence that says what to correct.
 pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<BenchOptions, Failure> {
-    let BenchMixedArgs { op, circuit, parties, count, program, form, k, effort, .. } = arguments;
+    let BenchMixedArgs { op, circuit, parties, count, program, form, adder, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
     let choice = EngineChoice::of("mixed", *parties)?;
     let given = [
         (Manner::FORM, form.as_ref().map(own)),
+        (Manner::ADDER, adder.as_ref().map(own)),
         (Manner::K, k.map(|k| k.to_string())),
         (INSECURE, insecure.then(String::new)),
         (Manner::PROTOCOL, matches!(op, What::Mpgc).then(|| GARBLED.to_owned())),

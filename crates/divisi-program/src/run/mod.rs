@@ -306,7 +306,7 @@ impl Run<'_> {
                 }
                 Node::LookUpPrivate { tables, index } => {
                     let index = self.word(*index)?.to_vec();
-                    Asked::LookUpPrivate { tables: self.num(*tables)?.clone(), index, signs }
+                    Asked::LookUpPrivate { tables: vec![self.num(*tables)?.clone()], index, signs }
                 }
                 _ => return Err(unfit()),
             });

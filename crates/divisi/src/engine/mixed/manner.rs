@@ -2,6 +2,7 @@
 
 use super::super::{EngineSettings, Unsupported, parties};
 use divisi_core::PublicParameters;
+use divisi_mixed::adders::NumberAdder;
 use divisi_ot::SetupConfig;
 use divisi_rep3::Security;
 
@@ -18,6 +19,8 @@ pub struct Manner {
     pub insecure: bool,
     /// How circuits are evaluated, if given.
     pub circuits: Option<CircuitProtocol>,
+    /// What A2B's adder minimises, if given.
+    pub adder: Option<NumberAdder>,
 }
 
 /// How circuits are evaluated.
@@ -81,8 +84,10 @@ impl BitForm {
         }
     }
 
-    /// The form that measurements show to be fastest for this number of parties (docs/mixed.md, 11):
-    /// transfers grow quadratically, products along a tree do not.
+    /// The form that measurements show to be fastest for this number of parties: transfers grow
+    /// quadratically, products along a tree do not. Processes over TLS on a processor with AVX-512 and IFMA
+    /// decide: B2A among 16 takes 116 to 122 us by transfers, and 133 to 143 by tree. Without IFMA the tree
+    /// may be faster from some 16 parties on (docs/mixed.md, 11).
     #[must_use]
     pub fn usual(parties: usize) -> BitForm {
         if parties <= 20 { BitForm::ALL[0] } else { BitForm::ALL[1] }
@@ -90,10 +95,11 @@ impl BitForm {
 }
 
 /// The options of this engine.
-pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE, PROTOCOL];
+pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE, PROTOCOL, ADDER];
 const PROTOCOL: &str = Manner::PROTOCOL;
 const K: &str = Manner::K;
 const FORM: &str = Manner::FORM;
+const ADDER: &str = Manner::ADDER;
 /// The option for lattices that are too small to protect anything.
 pub const INSECURE: &str = "danger-insecure-parameters";
 
@@ -102,6 +108,8 @@ impl Manner {
     pub const K: &'static str = "k";
     /// The name of the option for random bits.
     pub const FORM: &'static str = "form";
+    /// The name of the option for A2B's adder.
+    pub const ADDER: &'static str = "adder";
     /// The name of the option for circuits.
     pub const PROTOCOL: &'static str = "protocol";
 
@@ -144,7 +152,24 @@ impl Manner {
             })
         };
         let circuits = settings.own.get(PROTOCOL).map(circuits).transpose()?;
-        Ok(Manner { parties: parties(&super::MixedEngine, settings), config, form, insecure, circuits })
+        let adder = |name: &String| {
+            let known = NumberAdder::ALL.into_iter().find(|adder| adder.name() == name);
+            known.ok_or_else(|| Unsupported::new(format!("--adder is {name}: give fewest-ands or low-depth")))
+        };
+        let adder = settings.own.get(ADDER).map(adder).transpose()?;
+        let parties = parties(&super::MixedEngine, settings);
+        Ok(Manner { parties, config, form, insecure, circuits, adder })
+    }
+
+    /// The settings for jobs in which no adder can be chosen: refuses the option.
+    ///
+    /// # Errors
+    /// [`Unsupported`] with the option to leave out.
+    pub fn without_adder(self) -> Result<Manner, Unsupported> {
+        if self.adder.is_some() {
+            return Err(Unsupported::new("--adder belongs to `bench mixed --op a2b`: leave it out"));
+        }
+        Ok(self)
     }
 
     /// The settings for circuits, which need no random bits: refuses options about them.
@@ -200,7 +225,8 @@ mod tests {
                 config: SetupConfig::default(),
                 form: None,
                 insecure: false,
-                circuits: None
+                circuits: None,
+                adder: None
             }
         );
         assert_eq!(Manner::new(&usual.clone().with(K, 2)).unwrap().config.k, 2);
@@ -212,10 +238,15 @@ mod tests {
             usual.clone().with(K, "x"),
             usual.clone().with("streamed", ""),
             usual.clone().with(PROTOCOL, "yao"),
+            usual.clone().with(ADDER, "ripple"),
         ] {
             assert!(Manner::new(&wrong).is_err());
         }
+        let adding = Manner::new(&usual.clone().with(ADDER, "low-depth")).unwrap();
+        assert_eq!(adding.adder, Some(NumberAdder::LowDepth));
+        assert!(adding.without_adder().is_err());
         let garbled = Manner::new(&usual.with(PROTOCOL, "mpgc")).unwrap();
+        assert!(garbled.without_adder().is_ok());
         assert!(garbled.is_garbled() && garbled.of_circuits().is_ok());
         assert!(garbled.without_circuits().is_err());
     }

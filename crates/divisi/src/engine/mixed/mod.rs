@@ -91,14 +91,19 @@ impl Engine for MixedEngine {
         super::check(self, settings)?;
         let manner = Manner::new(settings)?;
         match job {
-            Job::Circuit(circuit) => Ok(Box::new(Evaluations::new(circuit, manner.of_circuits()?)?)),
+            Job::Circuit(circuit) => {
+                Ok(Box::new(Evaluations::new(circuit, manner.without_adder()?.of_circuits()?)?))
+            }
             Job::Texts(_) | Job::Messages(_) => {
-                Ok(Box::new(KnownAnswers::new(job, manner.without_circuits()?.of_circuits()?)?))
+                let manner = manner.without_adder()?.without_circuits()?.of_circuits()?;
+                Ok(Box::new(KnownAnswers::new(job, manner)?))
             }
             Job::Operation(operation) => {
                 Ok(Box::new(Operations::new(*operation, manner.without_circuits()?)?))
             }
-            Job::Program(program) => Ok(Box::new(Programs::new(program, manner.without_circuits()?)?)),
+            Job::Program(program) => {
+                Ok(Box::new(Programs::new(program, manner.without_adder()?.without_circuits()?)?))
+            }
             Job::Chain(_) => {
                 Err(Unsupported::new("a Monte Carlo test, for which the engine mixed has no circuit"))
             }
@@ -138,6 +143,7 @@ impl Engine for MixedEngine {
             "garbled_and": fact("garbled_and"),
             "garbled_form": fact("garbled_form"),
             "form": fact("form"),
+            "adder": fact("adder"),
             "bits": fact("bits"),
             "entries": fact("entries"),
             "private": fact("private"),

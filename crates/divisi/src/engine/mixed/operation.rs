@@ -6,12 +6,13 @@ use super::manner::{BitForm, Manner};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Parameters as Lattice};
 use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::adders::NumberAdder;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// The most items of a run, and the most random bits that go through all phases together, about.
 const MOST: usize = 1 << 30;
-pub(super) const BATCH: usize = 1 << 21;
+const BATCH: usize = 1 << 21;
 
 /// An operation, how, and the rings that it needs.
 pub(super) struct Operations {
@@ -19,6 +20,8 @@ pub(super) struct Operations {
     pub manner: Manner,
     /// How random bits are made, if the operation has any.
     pub form: Option<BitForm>,
+    /// What the adder minimises, if the operation is A2B.
+    pub adder: Option<NumberAdder>,
     pub plain: Modulus,
     pub bits: Option<Arc<Ring>>,
     /// The ring of triples, or of private tables.
@@ -81,6 +84,8 @@ impl Operations {
         if manner.form.is_some() && !has_bits {
             return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
         }
+        let manner = if job.op == Op::A2b { manner } else { manner.without_adder()? };
+        let adder = (job.op == Op::A2b).then(|| manner.adder.unwrap_or_default());
         let form = has_bits.then(|| manner.form.unwrap_or(BitForm::usual(manner.parties)));
         let ring = |operation, form| {
             let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
@@ -101,7 +106,7 @@ impl Operations {
             None => has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?,
         };
         let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
-        Ok(Operations { job, manner, form, plain, bits, numbers })
+        Ok(Operations { job, manner, form, adder, plain, bits, numbers })
     }
 
     /// Whether private tables are masked in ciphertexts that pass from party to party, instead of by triples.
@@ -110,9 +115,29 @@ impl Operations {
         operation == Some(parameters::Operation::PrivateTables)
     }
 
-    /// The number of items in a ciphertext.
-    pub fn slots(&self) -> usize {
-        self.numbers.as_ref().map_or(1, |ring| ring.dimension())
+    /// How many items go through all phases together. What an item takes is counted in random bits, each of
+    /// which takes some 16 bytes at a time.
+    pub fn batch(&self) -> usize {
+        let entries = self.job.entries.saturating_sub(1);
+        let weight = match self.job.op {
+            Op::B2a => self.job.bits,
+            Op::A2b => 64,
+            // four copies of each entry, beside ciphertexts of up to 128 MiB
+            Op::Lookup if self.by_hops() => 4 * entries,
+            // a product's factors, triple and opened words, each as numbers and as bytes
+            Op::Lookup if self.job.private => 8 * entries,
+            Op::Lookup => self.job.entries,
+            // all ciphertexts of a batch are in memory
+            Op::E2a | Op::A2e => 4,
+            Op::TripleArith => 2,
+            _ => 1,
+        };
+        let slots = match (self.job.op, &self.numbers) {
+            // items of which each takes a slot fill whole ciphertexts
+            (Op::E2a | Op::A2e | Op::TripleArith, Some(ring)) => ring.dimension(),
+            _ => 1,
+        };
+        (BATCH / weight.max(1)).next_multiple_of(slots).clamp(1, self.job.count.max(1))
     }
 }
 

@@ -9,12 +9,14 @@ use super::super::job::{Op, Own};
 use super::super::{BenchSchedule, EngineParty, Prepared, Rows, members};
 use super::SETUP;
 use super::manner::BitForm;
-use super::operation::{BATCH, Operations, bytes, words};
+use super::operation::{Operations, bytes, words};
 use super::work::{Member, Run};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_bgv::{Keys, Sampler};
 use divisi_core::{Abort, PartyId, Prg, PublicParameters, Session};
 use divisi_field::zp::P32;
+use divisi_mixed::adders::NumberAdder;
+use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_net::{Machine, World};
 use divisi_rep3::Security;
@@ -33,21 +35,14 @@ impl Prepared for Operations {
             .with("entries", &(self.job.entries as u64).to_le_bytes())
             .with("private", &[u8::from(self.job.private)])
             .with("form", self.form.map_or("", BitForm::name).as_bytes())
+            .with("adder", self.adder.map_or("", NumberAdder::name).as_bytes())
             .with("count", &(count as u64).to_le_bytes());
         let rings = self.bits.iter().chain(&self.numbers);
         self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        // words of 16 bytes are kept for each random bit
-        let weight = match self.job.op {
-            Op::B2a => self.job.bits,
-            Op::A2b => 64,
-            Op::Lookup => self.job.entries,
-            _ => 1,
-        };
-        let batch = (BATCH / weight).next_multiple_of(self.slots()).clamp(1, self.job.count.max(1));
-        BenchSchedule { batch, warmup: (warmup, self.job.count), one_session: false }
+        BenchSchedule { batch: self.batch(), warmup: (warmup, self.job.count), one_session: false }
     }
 
     /// Shares of the inputs: of bits modulo 2, of numbers modulo p.
@@ -126,7 +121,16 @@ impl Prepared for Operations {
             }
             _ => {
                 let gmw = Gmw::new(session, self.manner.config)?;
-                Run::Mixed(Box::new(Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?))
+                let (bits, numbers) = (self.bits.as_ref(), self.numbers.as_ref());
+                let mut mixed = Mixed::new(gmw, self.plain, bits, numbers)?;
+                if let Some(adder) = self.adder {
+                    mixed.set_adder(adder);
+                    if adder == NumberAdder::LowDepth {
+                        // few rounds are what it is chosen for
+                        mixed.gmw().set_opening_rounds(OpeningRounds::One);
+                    }
+                }
+                Run::Mixed(Box::new(mixed))
             }
         };
         Ok(Box::new(Member { of: self, run }))
@@ -138,6 +142,7 @@ impl Prepared for Operations {
         members(json!({
             "op": self.job.op.name(),
             "form": self.form.map(BitForm::name),
+            "adder": self.adder.map(NumberAdder::name),
             "bits": (self.job.op == Op::B2a).then_some(self.job.bits),
             "entries": (self.job.op == Op::Lookup).then_some(self.job.entries),
             "private": (self.job.op == Op::Lookup).then_some(self.job.private),

@@ -11,7 +11,7 @@ use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::{Abort, Convert, Counts, PartyId, Session, Step, step};
 use divisi_mixed::arithmetic::{self, NumberTriples};
 use divisi_mixed::private::Masked;
-use divisi_mixed::{GmwBit, Mixed, Num, convert};
+use divisi_mixed::{GmwBit, Mixed, Num};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
@@ -75,7 +75,6 @@ fn convert_all(
     inputs: &[u64],
     watch: &mut dyn Watch,
 ) -> Result<Own, Abort> {
-    let plain = mixed.plain();
     let preprocessing = |mixed: &mut Mixed| mixed.session().phase(PREPROCESSING);
     let online = |mixed: &mut Mixed| mixed.session().phase(ONLINE);
     match of.job.op {
@@ -104,10 +103,8 @@ fn convert_all(
             let tables: Vec<[u64; 2]> = (0..count).map(table).collect();
             timed(watch, ONLINE, || {
                 online(mixed);
-                let masks = mixed.take_bits(count)?;
-                let x: Zeroizing<Vec<u64>> = Zeroizing::new(inputs.iter().map(|x| x & 1).collect());
-                let out = convert::lookup(mixed.session(), plain, &tables, &x, masks)?;
-                Ok(bytes(out.iter().copied()))
+                let out = mixed.look_up_pairs(&tables, GmwBit::of(inputs.iter().copied()))?;
+                Ok(bytes(out.shares().iter().copied()))
             })
         }
         Op::Lookup => look_up(of, mixed, count, inputs, watch),
@@ -185,11 +182,17 @@ fn look_up_by_hops(
     // the first party's, as a sharing
     let first = session.me().index() == 0;
     let all = (0..count).flat_map(|item| (0..entries).map(move |at| (item, at)));
-    let table: Vec<u64> = all.map(|(item, at)| if first { entry(of.job, item, at) } else { 0 }).collect();
+    let mut table = Hidden::zeros(count * entries);
+    table
+        .iter_mut()
+        .zip(all)
+        .for_each(|(own, (item, at))| *own = if first { entry(of.job, item, at) } else { 0 });
+    let table = Num::new(table);
     let tables = timed(watch, PREPROCESSING, || {
         session.phase(PREPROCESSING);
-        Masked::new(session, keys, sampler, width, &Num::new(Hidden::from(&*table)))
+        Masked::new(session, keys, sampler, width, &table)
     })?;
+    drop(table);
     timed(watch, ONLINE, || {
         session.phase(ONLINE);
         let x = GmwBit::of_words(inputs, width);
