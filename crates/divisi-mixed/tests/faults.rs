@@ -157,7 +157,7 @@ fn a_ciphertext_of_another_level_is_refused() {
     let harness = Harness::new(PARTIES, &agreed);
     let seen = harness.recordings();
     harness.act(act).into_iter().for_each(|end| end.unwrap());
-    let bodies = [0, 1].map(|from: usize| seen[from].of(Way::Out, step).remove(0).frame.body);
+    let bodies = [0, 1].map(|from: usize| seen[from].of(MessageDirection::Out, step).remove(0).frame.body);
     assert!(bodies[0].len() > bodies[1].len());
     for (from, other) in [(1, bodies[1].clone()), (2, bodies[0].clone())] {
         let harness = Harness::new(PARTIES, &agreed);
