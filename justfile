@@ -24,9 +24,9 @@ nightly: suites long fuzz packages publish-check oldest miri units arm arm-instr
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
-    DIVISI_FUZZ_INPUTS=1000000 cargo test -p divisi-net -p divisi-store -p divisi-node -p divisi-circuit \
-        -p divisi-program -p divisi -p divisi-rep3 -p divisi-ot -p divisi-garble -p divisi-spdz \
-        -p divisi-bgv -p divisi-mixed -p divisi-mpgc --lib --test fuzz random_
+    DIVISI_FUZZ_INPUTS=1000000 cargo test -p divisi-core -p divisi-net -p divisi-store -p divisi-node \
+        -p divisi-circuit -p divisi-program -p divisi -p divisi-rep3 -p divisi-ot -p divisi-garble \
+        -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc --lib --test fuzz random_
 
 # Lints and tests of each package by itself, with each of its features: what one lacks, another cannot lend.
 packages *names:

@@ -1,8 +1,11 @@
 //! Random inputs for files of circuits.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use divisi_circuit::bristol::{Format, Transcript, transcribe};
+use divisi_circuit::stream::{CircuitFault, GateStep, Origin, Stream};
 use divisi_circuit::{Build, Gates, bristol, plain};
-use std::io::BufReader;
+use std::io::{self, BufReader, Read};
+use std::sync::{Arc, Mutex};
 
 fn some_circuits() -> Vec<Vec<u8>> {
     let mut build = Build::new();
@@ -19,6 +22,7 @@ fn some_circuits() -> Vec<Vec<u8>> {
 /// A circuit that is taken is written so that it computes the same.
 #[test]
 fn random_circuits() {
+    divisi_fuzz::golden("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits());
     divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {
         let Ok(source) = bristol::read(bytes) else { return Ok(false) };
         let mut text = Vec::new();
@@ -39,5 +43,106 @@ fn random_surveys() {
     divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {
         let taken = bristol::survey(BufReader::new(bytes), bytes.len()).is_ok();
         if taken == bristol::read(bytes).is_ok() { Ok(taken) } else { Err("the two readers differ".into()) }
+    });
+}
+
+/// The inputs that a circuit is run with.
+fn inputs(widths: &[usize]) -> Vec<Vec<u64>> {
+    let wires: usize = widths.iter().sum();
+    (1..=wires as u64).map(|i| vec![i.wrapping_mul(0x9e37_79b9_7f4a_7c15)]).collect()
+}
+
+/// A circuit that is run from its file computes what it does in memory.
+#[test]
+fn random_streams() {
+    divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {
+        let stream = Stream::open(bytes.to_vec());
+        let (Ok(stream), Ok(source)) = (&stream, bristol::read(bytes)) else {
+            return if stream.is_err() { Ok(false) } else { Err("the two readers differ".into()) };
+        };
+        if stream.inputs() != source.program.inputs() || stream.outputs() != source.program.outputs() {
+            return Err("other inputs or outputs".into());
+        }
+        let inputs = inputs(stream.inputs());
+        let run = plain::run(&source.program, &inputs).map_err(|e| e.to_string())?;
+        if plain::run_stream(stream, &inputs).is_ok_and(|same| same == run) {
+            Ok(true)
+        } else {
+            Err("another circuit".into())
+        }
+    });
+}
+
+/// A file that may change between two readings.
+#[derive(Clone, Debug)]
+struct Changing(Arc<Mutex<Vec<u8>>>);
+
+impl Origin for Changing {
+    fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)> {
+        let bytes = self.0.lock().unwrap().clone();
+        Ok((bytes.len() as u64, Box::new(io::Cursor::new(bytes))))
+    }
+}
+
+/// Whatever a file becomes after it was checked, a run has the steps of the file that was checked, or ends.
+#[test]
+fn random_changes_of_a_streamed_circuit() {
+    let [sound, _] = &some_circuits()[..] else { panic!("two circuits") };
+    let file = Changing(Arc::new(Mutex::new(sound.clone())));
+    let stream = Stream::open(file.clone()).unwrap();
+    let steps = || {
+        let mut steps = Vec::<GateStep>::new();
+        let end = stream.for_each_step(|step| {
+            steps.push(step);
+            Ok::<_, CircuitFault>(())
+        });
+        (steps, end)
+    };
+    let (whole, _) = steps();
+    divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {
+        *file.0.lock().unwrap() = bytes.to_vec();
+        match steps() {
+            (steps, Ok(())) if steps == whole && bytes == sound => Ok(true),
+            (_, Ok(())) => Err("a change that is not noticed".into()),
+            (steps, Err(_)) if whole.starts_with(&steps) => Ok(false),
+            (..) => Err("steps of another circuit".into()),
+        }
+    });
+}
+
+/// What is transcribed computes the same, in its values' order or turned.
+#[test]
+fn random_transcripts() {
+    divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {
+        let source = bristol::read(bytes);
+        let mut taken = false;
+        for (to, keeps_names) in [(Format::Fashion, true), (Format::Fashion, false), (Format::Older, false)] {
+            for turned in [false, true] {
+                let mut text = Vec::new();
+                let written = transcribe(bytes, Transcript { to, turned, keeps_names }, &mut text);
+                let (Ok(_), Ok(source)) = (written, &source) else { continue };
+                taken = true;
+                let again = bristol::read(&text).map_err(|e| format!("what was written is not read: {e}"))?;
+                let widths = source.program.inputs();
+                let turn = |wires: Vec<Vec<u64>>, widths: &[usize]| {
+                    let mut rest = &wires[..];
+                    let mut out = Vec::new();
+                    for width in widths {
+                        let (value, others) = rest.split_at(*width);
+                        rest = others;
+                        out.extend(value.iter().rev().cloned());
+                    }
+                    if turned { out } else { wires }
+                };
+                let own = inputs(widths);
+                let run =
+                    |program, inputs: &[Vec<u64>]| plain::run(program, inputs).map_err(|e| e.to_string());
+                let wanted = turn(run(&source.program, &own)?, source.program.outputs());
+                if run(&again.program, &turn(own, widths))? != wanted {
+                    return Err(format!("another circuit: {to:?} {keeps_names} {turned}"));
+                }
+            }
+        }
+        Ok(taken)
     });
 }

@@ -21,6 +21,8 @@ mod coin;
 mod commit;
 #[cfg(feature = "fault")]
 pub mod draws;
+#[cfg(test)]
+mod fuzz;
 mod leave;
 pub mod local;
 mod meter;

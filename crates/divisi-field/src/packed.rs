@@ -101,7 +101,8 @@ mod tests {
     /// Bit by bit, for every width, and numbers whose bits are all one beside others.
     #[test]
     fn every_bit_has_its_place() {
-        for (bits, groups) in (BITS[0]..=BITS[1]).flat_map(|bits| [0, 1, 2, 9].map(|groups| (bits, groups))) {
+        let widths = (BITS[0]..=BITS[1]).step_by(if cfg!(miri) { 9 } else { 1 });
+        for (bits, groups) in widths.flat_map(|bits| [0, 1, 2, 9].map(|groups| (bits, groups))) {
             let numbers: Vec<u64> = (0..groups * GROUP as u64)
                 .map(|i| if i % 5 == 0 { u64::MAX } else { (i + 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) })
                 .map(|number| number & ((1 << bits) - 1))

@@ -146,10 +146,11 @@ impl zeroize::DefaultIsZeroes for Plane {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bulk::STEP;
 
     #[test]
     fn lanes_are_set_and_read_alone() {
-        for lane in 0..LANES {
+        for lane in (0..LANES).step_by(STEP) {
             let mut plane = Plane::ZERO;
             plane.set_lane(lane, 1);
             for other in 0..LANES {
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn keep_zeroes_the_lanes_above() {
-        for lanes in 0..=LANES + 1 {
+        for lanes in (0..=LANES + 1).step_by(STEP) {
             let mut plane = Plane::ONES;
             plane.keep(lanes);
             assert!((0..LANES).all(|lane| plane.lane(lane) == u64::from(lane < lanes)));

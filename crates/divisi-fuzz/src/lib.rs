@@ -3,8 +3,10 @@
 //!
 //! For tests only, each in the crate of its decoder. Inputs are mutations of a corpus: what the encoders
 //! write, and the files of `tests/corpus/NAME` in that crate, to which every input that once failed is added.
-//! They follow from a seed, so that a failure can be reproduced. `DIVISI_FUZZ_INPUTS` is their number: a few
-//! thousand by default, a million every night (`just fuzz`).
+//! They follow from a seed and from the corpus, which never has fresh randomness, so that a failure can be
+//! reproduced. `DIVISI_FUZZ_INPUTS` is their number: a few thousand by default, a million every night
+//! (`just fuzz`). What the encoders write is kept as files, too ([`golden`]): a change of the bytes of a
+//! format is noticed.
 //!
 //! ```
 //! divisi_fuzz::run("numbers", env!("CARGO_MANIFEST_DIR"), &[b"17".to_vec()], |bytes| {
@@ -47,7 +49,9 @@ pub fn run(
     let (inputs, seed) =
         (said("DIVISI_FUZZ_INPUTS").unwrap_or(INPUTS), said("DIVISI_FUZZ_SEED").unwrap_or(1));
     let mut corpus = seeds.to_vec();
-    corpus.extend(files(&Path::new(manifest_dir).join("tests/corpus").join(name)));
+    // golden files are among the seeds
+    let kept = files(&Path::new(manifest_dir).join("tests/corpus").join(name));
+    corpus.extend(kept.into_iter().filter(|file| !seeds.contains(file)));
     let mut random = Random::new(seed);
     let mut taken = 0_u64;
     for at in 0..inputs.max(corpus.len() as u64) {
@@ -72,6 +76,31 @@ pub fn run(
     assert!(taken > 0, "{name}: nothing of the corpus was taken");
 }
 
+/// Demand that `seeds`, which today's encoders wrote, are the files `golden-01`, `golden-02` ... of the
+/// crate's corpus `name`, and that there are no more of these. With `DIVISI_CORPUS=write` the files are
+/// written anew.
+///
+/// # Panics
+/// If a file differs, is missing, or belongs to no seed.
+pub fn golden(name: &str, manifest_dir: &str, seeds: &[Vec<u8>]) {
+    let folder = Path::new(manifest_dir).join("tests/corpus").join(name);
+    let file = |at: usize| folder.join(format!("golden-{at:02}"));
+    if std::env::var("DIVISI_CORPUS").as_deref() == Ok("write") {
+        let write = || seeds.iter().zip(1..).try_for_each(|(seed, at)| std::fs::write(file(at), seed));
+        if let Err(e) = std::fs::create_dir_all(&folder).and_then(|()| write()) {
+            panic!("{name}: the corpus cannot be written: {e}");
+        }
+    }
+    for (seed, at) in seeds.iter().zip(1..) {
+        assert!(
+            std::fs::read(file(at)).is_ok_and(|bytes| bytes == *seed),
+            "{name}: what is encoded today is not what golden-{at:02} has. If the format has a new version, \
+             write the files anew with DIVISI_CORPUS=write"
+        );
+    }
+    assert!(!file(seeds.len() + 1).exists(), "{name}: a golden file that nothing writes");
+}
+
 /// What is in a folder, if there is one.
 fn files(folder: &Path) -> Vec<Vec<u8>> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -82,6 +111,7 @@ fn files(folder: &Path) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     fn fails(decode: impl FnMut(&[u8]) -> Result<bool, String>) -> bool {
@@ -95,5 +125,22 @@ mod tests {
         assert!(fails(|bytes| if bytes.len() > 3 { Err("too long".into()) } else { Ok(true) }));
         assert!(fails(|bytes| Ok(bytes.iter().map(|byte| 100 / u32::from(*byte)).sum::<u32>() > 0)));
         assert!(fails(|_| Ok(false)));
+    }
+
+    #[test]
+    fn a_corpus_that_differs_from_its_encoder_is_found() {
+        let dir = std::env::temp_dir().join(format!("divisi-fuzz-{}", std::process::id()));
+        let folder = dir.join("tests/corpus/some");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("golden-01"), [1, 2]).unwrap();
+        std::fs::write(folder.join("golden-02"), [3]).unwrap();
+        let same = |seeds: &[Vec<u8>]| {
+            catch_unwind(|| golden("some", dir.to_str().unwrap_or_default(), seeds)).is_ok()
+        };
+        assert!(same(&[vec![1, 2], vec![3]]));
+        assert!(
+            !same(&[vec![1, 2], vec![4]]) && !same(&[vec![1, 2]]) && !same(&[vec![1, 2], vec![3], vec![]])
+        );
+        std::fs::remove_dir_all(dir).unwrap();
     }
 }

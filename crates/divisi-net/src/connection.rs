@@ -167,20 +167,10 @@ impl Connection {
     /// As [`Self::recv`], with its own time limit.
     pub fn recv_within(&mut self, max_len: usize, within: Duration) -> Result<Vec<u8>, ConnectionError> {
         let until = later(self.wire.now(), within);
-        let mut len = [0; 4];
-        self.wire.read_exact(&mut len, until).map_err(|e| self.error(e, within))?;
-        let len = u32::from_le_bytes(len) as usize;
-        if len > max_len {
-            return Err(ConnectionError::TooLong { peer: self.peer.clone(), len, max: max_len });
-        }
-        let mut body = Zeroizing::new(Vec::new());
-        while body.len() < len {
-            let have = body.len();
-            grow(&mut body, len.min(have + PIECE));
-            let new = body.get_mut(have..).unwrap_or_default();
-            self.wire.read_exact(new, until).map_err(|e| self.error(e, within))?;
-        }
-        Ok(std::mem::take(&mut *body))
+        message(max_len, |bytes| self.wire.read_exact(bytes, until)).map_err(|e| match e {
+            Unread::TooLong(len) => ConnectionError::TooLong { peer: self.peer.clone(), len, max: max_len },
+            Unread::Broken(broken) => self.error(broken, within),
+        })
     }
 
     /// Closes the connection in an orderly way.
@@ -198,6 +188,35 @@ impl Connection {
             }
         }
     }
+}
+
+/// Why no message could be read from a stream.
+#[derive(Debug)]
+pub(crate) enum Unread<E> {
+    /// The announced length, which is not allowed.
+    TooLong(usize),
+    Broken(E),
+}
+
+/// The next message of at most `max_len` bytes. `read` fills its argument from the stream.
+pub(crate) fn message<E>(
+    max_len: usize,
+    mut read: impl FnMut(&mut [u8]) -> Result<(), E>,
+) -> Result<Vec<u8>, Unread<E>> {
+    let mut len = [0; 4];
+    read(&mut len).map_err(Unread::Broken)?;
+    let len = u32::from_le_bytes(len) as usize;
+    if len > max_len {
+        return Err(Unread::TooLong(len));
+    }
+    let mut body = Zeroizing::new(Vec::new());
+    while body.len() < len {
+        let have = body.len();
+        grow(&mut body, len.min(have + PIECE));
+        let new = body.get_mut(have..).unwrap_or_default();
+        read(new).map_err(Unread::Broken)?;
+    }
+    Ok(std::mem::take(&mut *body))
 }
 
 /// Lengthens `body`, wiping the memory that it leaves when it moves: messages carry shares.

@@ -1,10 +1,40 @@
 //! Random inputs for what is read from a peer, and for configurations.
 
 use crate::config::Config;
+use crate::connection::{Unread, message};
 use crate::frame::{CONTROL, Control, Head, Parser};
 use crate::hello::{HELLO, Hello, Role};
 use crate::identity::{Fingerprint, Identity, PublicKey};
-use crate::world::{FixedWorld, Machine};
+use crate::world::{FixedWorld, Machine, World};
+use std::io::{self, Read};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// A machine whose randomness is known, another each time, so that identities differ and inputs can be
+/// reproduced.
+struct KnownWorld(AtomicU8);
+
+impl World for KnownWorld {
+    fn now(&self) -> Instant {
+        Machine.now()
+    }
+
+    fn unix_time(&self) -> Duration {
+        FixedWorld.unix_time()
+    }
+
+    fn entropy(&self, out: &mut [u8]) {
+        out.fill(self.0.fetch_add(1, Ordering::Relaxed));
+    }
+
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
+
+fn world() -> KnownWorld {
+    KnownWorld(AtomicU8::new(1))
+}
 
 /// Frames as a link carries them.
 fn some_frames() -> Vec<Vec<u8>> {
@@ -68,7 +98,8 @@ fn greeting(bytes: &[u8]) -> Result<bool, String> {
 fn some_configurations() -> Vec<Vec<u8>> {
     let hosts = ["a.example:7001", "[::1]:7002", "127.0.0.1:7003"].map(str::to_owned);
     let clients = ["alice".to_owned()];
-    let all = [Config::create(3, &hosts, &clients, &Machine), Config::create(2, &[], &[], &Machine)];
+    let world = world();
+    let all = [Config::create(3, &hosts, &clients, &world), Config::create(2, &[], &[], &world)];
     let text = |config: Config| config.to_toml().into_bytes();
     let mut texts: Vec<Vec<u8>> = all.into_iter().flatten().map(|made| text(made.config)).collect();
     texts.push(b"version = 1\n[limits]\nwaiting = 3\nbytes = 10\n".to_vec());
@@ -106,28 +137,52 @@ fn public_key(bytes: &[u8]) -> Result<bool, String> {
 
 #[test]
 fn random_identities() {
-    let seeds = [Identity::generate(&Machine).to_pem().as_bytes().to_vec()];
+    let seeds = [Identity::generate(&world()).to_pem().as_bytes().to_vec()];
     divisi_fuzz::run("identities", env!("CARGO_MANIFEST_DIR"), &seeds, identity);
 }
 
 #[test]
 fn random_public_keys() {
-    let key = Identity::generate(&Machine).public();
+    let key = Identity::generate(&world()).public();
     let seeds = [key.to_string().into_bytes(), key.fingerprint().to_string().into_bytes(), key.spki()];
+    divisi_fuzz::golden("public-keys", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("public-keys", env!("CARGO_MANIFEST_DIR"), &seeds, public_key);
 }
 
 #[test]
 fn random_frames() {
+    divisi_fuzz::golden("frames", env!("CARGO_MANIFEST_DIR"), &some_frames());
     divisi_fuzz::run("frames", env!("CARGO_MANIFEST_DIR"), &some_frames(), frames);
 }
 
 #[test]
 fn random_greetings() {
+    divisi_fuzz::golden("greetings", env!("CARGO_MANIFEST_DIR"), &some_greetings());
     divisi_fuzz::run("greetings", env!("CARGO_MANIFEST_DIR"), &some_greetings(), greeting);
 }
 
 #[test]
 fn random_configurations() {
+    divisi_fuzz::golden("configurations", env!("CARGO_MANIFEST_DIR"), &some_configurations());
     divisi_fuzz::run("configurations", env!("CARGO_MANIFEST_DIR"), &some_configurations(), configuration);
+}
+
+/// Messages of a connection, one after another: each is what was announced, and none is longer than allowed.
+#[test]
+fn random_messages_of_connections() {
+    const MOST: usize = 300;
+    let one = |body: &[u8]| [&(body.len() as u32).to_le_bytes()[..], body].concat();
+    let seeds = [one(b"a message"), [one(b""), one(&[7; MOST]), one(b"last")].concat(), one(&[1; MOST + 1])];
+    divisi_fuzz::run("messages-of-connections", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let (mut from, mut again) = (bytes, Vec::new());
+        loop {
+            match message(MOST, |to| from.read_exact(to)) {
+                Ok(body) if body.len() > MOST => return Err("a message that is too long".into()),
+                Ok(body) => again.extend(one(&body)),
+                Err(Unread::TooLong(len)) if len <= MOST => return Err(format!("{len} bytes refused")),
+                Err(_) => break,
+            }
+        }
+        if bytes.starts_with(&again) { Ok(!again.is_empty()) } else { Err("other messages".into()) }
+    });
 }

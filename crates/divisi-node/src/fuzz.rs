@@ -1,42 +1,15 @@
 //! Fuzz targets for the decoders of messages between clients and servers, and of operators' orders.
 
-use crate::error::Failed;
 use crate::operator::{Answer, Asking, Deed, Order, OrderState};
-use crate::request::{Asked, Item, KeyEntry, NewKey, Reply, SboxChoice, Tag, ToClient, ToServer, UsedKey};
-use crate::wire::{Blob, decode, encode};
-use divisi_store::KeyType;
-use divisi_symmetric::algorithm::Settings;
+use crate::request::tests::{client_messages, server_messages};
+use crate::request::{Item, KeyEntry, Reply, ToClient, ToServer};
+use crate::wire::{decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Messages of every kind of request.
+/// Messages of every kind, those of the test of golden bytes.
 fn some_requests() -> Vec<Vec<u8>> {
-    let Ok(key) = "k1".parse::<divisi_store::KeyName>() else { return Vec::new() };
-    let Ok(algorithm) = "hmac-sha256".parse() else { return Vec::new() };
-    let asked = || Asked::from(&Settings::new(algorithm));
-    let new = NewKey {
-        name: key.clone(),
-        kind: KeyType::Aes128,
-        exportable: true,
-        clients: vec!["bob".into()],
-        request: [6; 16],
-    };
-    let (aad, way) = (Blob(b"aad".to_vec()), SboxChoice::USUAL);
-    let tag = Some(Tag { nonce: Some([1; 12]), tag: Blob(vec![2; 16]) });
-    let items = [
-        Item::KeyNew(new.clone()),
-        Item::KeyImport(new),
-        Item::KeyList { after: Some(key.clone()) },
-        Item::KeyExport { name: key.clone() },
-        Item::KeyDestroy { name: key.clone() },
-        Item::Encrypt { key: key.clone(), aad: aad.clone(), length: 20, way },
-        Item::Decrypt { key: key.clone(), aad, length: 20, iv: [3; 12], tag: [4; 16], way },
-        Item::Hash { asked: asked(), length: 3 },
-        Item::Mac { key, asked: asked(), length: 3, tag },
-    ];
-    let items = items.into_iter().map(|item| ToServer::Request { number: 1, item });
-    let data = ToServer::Data { number: 1, index: 0, body: Blob(vec![5; 40]) };
-    items.chain([data]).filter_map(|message| encode(&message, 0)).map(|bytes| bytes.to_vec()).collect()
+    client_messages().iter().filter_map(|(message, _)| encode(message, 0)).map(|b| b.to_vec()).collect()
 }
 
 /// Whether these bytes are a message to a server, which is then read as the same again, and looked at as a
@@ -50,6 +23,9 @@ fn request(bytes: &[u8]) -> Result<bool, String> {
         if let Item::Hash { asked, .. } | Item::Mac { asked, .. } = item {
             let _ = asked.settings();
         }
+        if let Item::Whole(asked) = item {
+            let _ = (asked.misfit(), asked.verb());
+        }
     }
     let again = encode(&message, bytes.len()).ok_or("a message that cannot be written")?;
     match decode::<ToServer>(&again) {
@@ -58,20 +34,9 @@ fn request(bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// Answers of every kind.
+/// Answers of every kind, those of the test of golden bytes.
 fn some_answers() -> Vec<Vec<u8>> {
-    let key = UsedKey { id: [1; 16], maker: "alice".into() };
-    let failed = Failed::refused(divisi_core::step!("request"), "the request was refused");
-    let answers = [
-        ToClient::Welcome { lowest: 1, highest: 2, party: 3, challenge: [4; 32] },
-        ToClient::Failed(failed),
-        ToClient::Keys { keys: Vec::new(), more: true },
-        ToClient::Sealing { iv: [5; 12], key: key.clone() },
-        ToClient::Ciphertext(Blob(vec![6; 40])),
-        ToClient::Answer { component: Blob(vec![7; 16]), digest: [8; 32] },
-        ToClient::Tagging { nonce: [9; 12], key: Some(key) },
-    ];
-    let replies = answers.into_iter().map(|what| Reply { number: 1, nth: 0, what });
+    let replies = server_messages().into_iter().map(|(what, _)| Reply { number: 1, nth: 0, what });
     replies.filter_map(|reply| encode(&reply, 0)).map(|bytes| bytes.to_vec()).collect()
 }
 
@@ -116,10 +81,12 @@ fn random_orders() {
     let orders = some_orders();
     let seeds: Vec<Vec<u8>> =
         orders.iter().filter_map(|order| encode(order, 0)).map(|bytes| bytes.to_vec()).collect();
+    divisi_fuzz::golden("orders", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("orders", env!("CARGO_MANIFEST_DIR"), &seeds, order);
     let asking = orders.into_iter().map(|order| Asking { party: 2, fingerprint: [7; 32], order });
     let seeds: Vec<Vec<u8>> =
         asking.filter_map(|asking| encode(&asking, 0)).map(|bytes| bytes.to_vec()).collect();
+    divisi_fuzz::golden("operators", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("operators", env!("CARGO_MANIFEST_DIR"), &seeds, said::<Asking>);
 }
 
@@ -133,15 +100,18 @@ fn random_answers_to_operators() {
     let answers = states.map(Answer::State).into_iter().chain([Answer::Refused("no such key".into())]);
     let seeds: Vec<Vec<u8>> =
         answers.filter_map(|answer| encode(&answer, 0)).map(|bytes| bytes.to_vec()).collect();
+    divisi_fuzz::golden("answers-to-operators", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("answers-to-operators", env!("CARGO_MANIFEST_DIR"), &seeds, said::<Answer>);
 }
 
 #[test]
 fn random_requests() {
+    divisi_fuzz::golden("requests", env!("CARGO_MANIFEST_DIR"), &some_requests());
     divisi_fuzz::run("requests", env!("CARGO_MANIFEST_DIR"), &some_requests(), request);
 }
 
 #[test]
 fn random_answers() {
+    divisi_fuzz::golden("answers", env!("CARGO_MANIFEST_DIR"), &some_answers());
     divisi_fuzz::run("answers", env!("CARGO_MANIFEST_DIR"), &some_answers(), answer);
 }

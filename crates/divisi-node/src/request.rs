@@ -292,4 +292,4 @@ pub(crate) fn chunk_digest(context: &[u8; 32], chunk: &[u8]) -> [u8; 32] {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

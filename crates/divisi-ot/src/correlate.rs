@@ -52,6 +52,8 @@
 
 mod ahead;
 mod bits;
+#[cfg(test)]
+mod fuzz;
 mod gadget;
 mod long;
 mod payload;

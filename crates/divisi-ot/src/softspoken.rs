@@ -14,6 +14,8 @@
 //! [`crate::vole`] checks that all D_c were made with the same x. Cost: ceil(128 / k) bits for each row, one
 //! way, one message for each chunk.
 
+#[cfg(test)]
+mod fuzz;
 pub(crate) mod layout;
 pub(crate) mod tree;
 

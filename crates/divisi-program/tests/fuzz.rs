@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use divisi_circuit::{Build, Gates};
-use divisi_program::applications::digits::{LAYERS, Network};
+use divisi_program::applications::digits::{LAYERS, Network, read_idx, read_idx_labels};
 use divisi_program::plain::{Entries, evaluate};
 use divisi_program::{ValueKind, lower, text};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ fn random_programs() {
     let find =
         |name: &str| if name == "and" { Ok(Arc::clone(&circuit)) } else { Err("no such circuit".into()) };
     let seeds: Vec<Vec<u8>> = PROGRAMS.iter().map(|program| program.as_bytes().to_vec()).collect();
+    divisi_fuzz::golden("programs", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("programs", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
         let Some(program) = std::str::from_utf8(bytes).ok().map(|body| text::read(body, &find)) else {
             return Ok(false);
@@ -76,5 +77,35 @@ fn random_networks() {
         });
         let shifts = network.shifts().iter().all(|shift| *shift <= 30);
         if whole && shifts { Ok(true) } else { Err("a network that lacks something".into()) }
+    });
+}
+
+/// Images and labels in the format IDX: as many as the header says, and each in range.
+#[test]
+fn random_files_of_images() {
+    const POINTS: usize = 28 * 28;
+    let images = |count: usize| {
+        let head = [0, 0, 8, 3, 0, 0, 0, count as u8, 0, 0, 0, 28, 0, 0, 0, 28];
+        [&head[..], &(0..count * POINTS).map(|i| (i * 7) as u8).collect::<Vec<_>>()].concat()
+    };
+    let labels = |digits: &[u8]| [&[0, 0, 8, 1, 0, 0, 0, digits.len() as u8][..], digits].concat();
+    let seeds = [images(0), images(1), images(3), labels(&[]), labels(&[0, 9, 4])];
+    divisi_fuzz::run("images", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let read = read_idx(bytes);
+        if let Ok(images) = &read {
+            let points = bytes.len() - 16;
+            let whole = images
+                .iter()
+                .all(|image| image.len() == POINTS && image.iter().all(|point| (0..16).contains(point)));
+            if !whole || points != images.len() * POINTS {
+                return Err("images that lack something".into());
+            }
+        }
+        match read_idx_labels(bytes) {
+            Ok(digits) if digits.len() + 8 != bytes.len() || digits.iter().any(|digit| *digit > 9) => {
+                Err("labels that are no digits".into())
+            }
+            labels => Ok(labels.is_ok() || read.is_ok()),
+        }
     });
 }

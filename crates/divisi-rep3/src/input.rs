@@ -261,7 +261,7 @@ fn part_of(body: &[u8; ENTRY], from: usize) -> [u8; 32] {
     digest
 }
 
-fn encode(verdict: Agreement) -> [u8; 2] {
+pub(crate) fn encode(verdict: Agreement) -> [u8; 2] {
     match verdict {
         Agreement::Agreed => [CODES[0], 0],
         Agreement::SecretDiffers => [CODES[1], 0],
@@ -277,14 +277,17 @@ fn rank([code, party]: [u8; 2]) -> (u8, u8) {
     if code == CODES[4] { (0, party.saturating_add(1)) } else { (code, party) }
 }
 
-fn worse(one: [u8; 2], other: [u8; 2]) -> [u8; 2] {
+/// The worse of our verdict and a peer's. What no honest party sends counts as a difference: an agreement
+/// with a party in it would else outrank an input that may still arrive.
+pub(crate) fn worse(one: [u8; 2], other: [u8; 2]) -> [u8; 2] {
+    let other = encode(decode(other));
     if rank(other) > rank(one) { other } else { one }
 }
 
-fn decode([code, party]: [u8; 2]) -> Agreement {
+pub(crate) fn decode([code, party]: [u8; 2]) -> Agreement {
     match (code, PartyId::all(3).nth(party.into())) {
-        (0, _) => Agreement::Agreed,
-        (1, _) => Agreement::SecretDiffers,
+        (0, _) if party == 0 => Agreement::Agreed,
+        (1, _) if party == 0 => Agreement::SecretDiffers,
         (3, Some(party)) => Agreement::Missing(party),
         (4, Some(party)) => Agreement::NotYet(party),
         _ => Agreement::PublicDiffers,

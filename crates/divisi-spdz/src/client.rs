@@ -227,3 +227,56 @@ fn summed(told: &[&[u8]], want: usize) -> Result<Zeroizing<Vec<Gf8>>, ClientFaul
     }
     Ok(sum)
 }
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+    use divisi_field::Gf40;
+
+    /// What two parties send to a client, in two rounds: bytes that are accepted are the right ones.
+    #[test]
+    fn random_receipts() {
+        const LANES: usize = 3;
+        let (m, challenge) = (rows::<Gf40>(), [5; 16]);
+        let bytes = |seed: u8, count: usize| {
+            let mut bytes = vec![Gf8::default(); count];
+            Gf8::add_random(&mut Prg::new(&[seed; 16]), &mut bytes);
+            bytes
+        };
+        let product = |x: &[Gf8], y: &[Gf8]| x.iter().zip(y).map(|(x, y)| *x * *y).sum::<Gf8>();
+        let (y, u, v) = (bytes(1, LANES), bytes(2, m), bytes(3, m * m));
+        let mut prg = Prg::new(&challenge);
+        let d: Vec<Gf8> = u
+            .iter()
+            .map(|u| {
+                let mut row = vec![Gf8::default(); LANES];
+                Gf8::add_random(&mut prg, &mut row);
+                *u + product(&row, &y)
+            })
+            .collect();
+        let w: Vec<Gf8> = v.chunks(m).map(|row| product(row, &d)).collect();
+        // one party's shares are random, and the other's are the rest
+        let shared = |seed: u8, values: Vec<Gf8>| {
+            let one = bytes(seed, values.len());
+            let other: Vec<Gf8> = one.iter().zip(&values).map(|(one, value)| *one + *value).collect();
+            [one, other].map(|share| share.iter().map(|x| x.0).collect::<Vec<u8>>())
+        };
+        let [first, last] = [shared(8, [y.clone(), u].concat()), shared(9, [v, w].concat())];
+        let cuts = [first[0].len(), first[1].len(), last[0].len()];
+        let seeds = [[first.concat(), last.concat()].concat()];
+        divisi_fuzz::run("receipts", env!("CARGO_MANIFEST_DIR"), &seeds, |mut rest| {
+            let mut next = |len: usize| {
+                let (now, later) = rest.split_at(len.min(rest.len()));
+                rest = later;
+                now
+            };
+            let [a, b, c] = cuts.map(&mut next);
+            let Ok(receipt) = Receipt::<Gf40>::new(&[a, b], LANES, challenge) else { return Ok(false) };
+            match receipt.accept(&[c, next(usize::MAX)]) {
+                Ok(found) if found.iter().zip(&y).all(|(found, y)| *found == y.0) => Ok(true),
+                Ok(_) => Err("other bytes are accepted".into()),
+                Err(_) => Ok(false),
+            }
+        });
+    }
+}

@@ -30,5 +30,6 @@ fn key_file(bytes: &[u8]) -> Result<bool, String> {
 
 #[test]
 fn random_key_files() {
+    divisi_fuzz::golden("key-files", env!("CARGO_MANIFEST_DIR"), &some_key_files());
     divisi_fuzz::run("key-files", env!("CARGO_MANIFEST_DIR"), &some_key_files(), key_file);
 }

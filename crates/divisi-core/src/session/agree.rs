@@ -20,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-const HELLO: Step = step!("hello");
-const ECHO: Step = step!("echo");
+pub(crate) const HELLO: Step = step!("hello");
+pub(crate) const ECHO: Step = step!("echo");
 
 /// What [`Session::start`] says.
 pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {

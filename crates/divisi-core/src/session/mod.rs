@@ -1,6 +1,6 @@
 //! A session of parties: its channel, keys, phases, and the one place for checks.
 
-mod agree;
+pub(crate) mod agree;
 mod bound;
 mod parameters;
 mod settled;

@@ -39,7 +39,8 @@ fn tiles_are_absorbed_column_by_column() {
         state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(0x5851);
         state ^ state >> 61
     };
-    for (columns, summed) in [(1, 1), (2, 2), (6, 5), (48, 48), (128, 48), (128, 128), (7, 0)] {
+    let shapes = [(1, 1), (2, 2), (6, 5), (48, 48), (128, 48), (128, 128), (7, 0)];
+    for (columns, summed) in shapes.into_iter().filter(|(columns, _)| !cfg!(miri) || *columns < 48) {
         for count in [0, 1, 3, TOGETHER] {
             let tiles: Vec<u128> = (0..count * columns).map(|_| word()).collect();
             let powers: Vec<Gf128> = (0..=count).map(|_| Gf128(word())).collect();

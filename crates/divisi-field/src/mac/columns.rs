@@ -55,7 +55,8 @@ mod tests {
             state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(0x5851);
             F::from_low_bits(state ^ state >> 61)
         };
-        for count in [0, 1, 2, 3, 8, 31, 32, 40] {
+        let counts = [0, 1, 2, 3, 8, 31, 32, 40];
+        for count in counts.into_iter().filter(|count| !cfg!(miri) || *count < 4) {
             let lanes: Vec<Vec<F>> = (0..count).map(|_| (0..128).map(|_| element()).collect()).collect();
             let columns: Vec<Vec<u128>> = lanes
                 .iter()

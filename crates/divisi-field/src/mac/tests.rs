@@ -2,7 +2,7 @@
 
 use super::subfield::Root;
 use super::*;
-use crate::bulk::{agrees_with_reference, elements, lengths};
+use crate::bulk::{STEP, agrees_with_reference, elements, lengths};
 use crate::{Gf8, kernel};
 use proptest::prelude::*;
 
@@ -61,7 +61,11 @@ fn combinations<F: MacField>(mul: fn(F, F) -> F) {
     for (length, rows) in lengths().into_iter().filter(|l| *l < 300).zip([0, 1, 2, 3, 17].into_iter().cycle())
     {
         let input = (elements::<F>(rows), proptest::collection::vec(elements::<F>(length + 2), rows));
-        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(2));
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(if cfg!(miri) {
+            1
+        } else {
+            2
+        }));
         let check = |(c, rows): (Vec<F>, Vec<Vec<F>>)| {
             let rows: Vec<&[F]> = rows.iter().map(Vec::as_slice).collect();
             let sum = |i: usize| c.iter().zip(&rows).fold(F::ZERO, |sum, (c, row)| sum + mul(*c, row[i]));
@@ -89,7 +93,8 @@ fn the_printed_modulus_is_reducible() {
 /// small field's modulus; and the projection is linear and inverts the embedding.
 fn embedding<S: Field, F: Root<S> + MacField>(modulus: u32) {
     let elements = || (0..1_u128 << S::BITS).map(S::from_low_bits);
-    for (x, y) in elements().flat_map(|x| elements().map(move |y| (x, y))) {
+    let some = || elements().step_by(STEP);
+    for (x, y) in some().flat_map(|x| some().map(move |y| (x, y))) {
         assert!(F::embed(x) + F::embed(y) == F::embed(x + y));
         assert!(F::embed(x) * F::embed(y) == F::embed(x * y));
     }

@@ -41,7 +41,7 @@ fn request(item: Item) -> ToServer {
 
 /// Each message with its bytes after the head, by hand from postcard's rules: variants and lengths as
 /// varints.
-fn client_messages() -> Vec<(ToServer, String)> {
+pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
     let key = format!("026b31 02 01 01 03626f62 {}", "09".repeat(16));
     let aad = || Blob(vec![0xaa, 0xbb]);
     let decrypt = Item::Decrypt {
@@ -85,12 +85,24 @@ fn client_messages() -> Vec<(ToServer, String)> {
             }),
             format!("01 01 08 026b31 03736861 00 00 02 00 01 01 01 {} 02aabb", "05".repeat(12)),
         ),
+        (
+            request(Item::Whole(Whole {
+                key: name(),
+                mode: Mode::Siv,
+                encrypts: true,
+                aad: aad(),
+                length: 300,
+                iv: [5; 16],
+                way: SboxChoice::USUAL,
+            })),
+            format!("01 01 09 026b31 01 01 02aabb ac02 {} 01", "05".repeat(16)),
+        ),
         (ToServer::Data { number: 200, index: 3, body: aad() }, "02 c801 03 02aabb".into()),
         (ToServer::Finish { number: 1 }, "03 01".into()),
     ]
 }
 
-fn server_messages() -> Vec<(ToClient, String)> {
+pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
     let entry = KeyEntry {
         name: name(),
         id: [4; 16],
@@ -134,6 +146,10 @@ fn server_messages() -> Vec<(ToClient, String)> {
         (ToClient::Valid, "0c".into()),
         (ToClient::Answer { component: body(), digest: [7; 32] }, format!("0d 01cc {digest}")),
         (ToClient::Tagging { nonce: [5; IV], key: None }, format!("0e {} 00", "05".repeat(12))),
+        (
+            ToClient::Begun { iv: [5; 16], key: UsedKey { id: [4; 16], maker: "alice".into() } },
+            format!("0f {} {} 05616c696365", "05".repeat(16), "04".repeat(16)),
+        ),
     ]
 }
 

@@ -16,7 +16,7 @@ pub(crate) const CALL: Step = step!("call");
 pub(crate) const OFFERS: Step = step!("offers");
 
 /// `kind | number of offers, or bytes of an order | digest of the list of clients`
-const HEAD: usize = 19;
+pub(super) const HEAD: usize = 19;
 /// `connection | number | step`
 const OFFER: usize = 48;
 /// No order is longer, as it goes to the others.
@@ -78,11 +78,7 @@ fn lead(state: &mut ServerState<'_>, quiet: Duration, stopping: bool) -> Result<
         Call::Nothing => (0, 0),
         Call::Restock => (2, 0),
         Call::Offers(offers, rounds) => {
-            for Offer { connection, number, step } in offers {
-                body.extend(connection);
-                body.extend(number.to_le_bytes());
-                body.extend(step.to_le_bytes());
-            }
+            offers.iter().for_each(|offer| write(offer, &mut body));
             (if *rounds == Rounds::Constant { GARBLED } else { LEVELS }, offers.len())
         }
         Call::Order(order) => {
@@ -105,6 +101,13 @@ fn lead(state: &mut ServerState<'_>, quiet: Duration, stopping: bool) -> Result<
     Ok(call)
 }
 
+/// Append an offer to a message.
+pub(super) fn write(offer: &Offer, body: &mut Vec<u8>) {
+    body.extend(offer.connection);
+    body.extend(offer.number.to_le_bytes());
+    body.extend(offer.step.to_le_bytes());
+}
+
 fn follow(state: &mut ServerState<'_>, leader: PartyId) -> Result<Call, Abort> {
     let mut head = [0; HEAD];
     state.rep.trio().session().recv(CALL, leader, &mut head)?;
@@ -112,19 +115,47 @@ fn follow(state: &mut ServerState<'_>, leader: PartyId) -> Result<Call, Abort> {
     // whoever calls two servers for different things makes their views differ, and offers are compared before
     // they are done
     state.rep.trio().absorb("call", &head[..1]);
-    let count = usize::from(u16::from_le_bytes([head[1], head[2]]));
-    match head[0] {
-        0 if count == 0 => return Ok(Call::Nothing),
-        2 if count == 0 => return Ok(Call::Restock),
-        3 if (1..=ORDER).contains(&count) => return order(state, leader, count).map(Call::Order),
-        LEVELS | GARBLED if (1..=MOST).contains(&count) => {}
-        _ => {
-            let fault = Fault::Malformed { peer: leader, step: CALL, want: HEAD, got: HEAD };
-            return Err(state.rep.trio().session().fail(fault.into()));
-        }
-    }
+    let malformed = |step, want, got| Fault::Malformed { peer: leader, step, want, got };
+    let (count, rounds) = match announced(&head) {
+        Some(Announced::Nothing) => return Ok(Call::Nothing),
+        Some(Announced::Restock) => return Ok(Call::Restock),
+        Some(Announced::Order(count)) => return order(state, leader, count).map(Call::Order),
+        Some(Announced::Offers(count, rounds)) => (count, rounds),
+        None => return Err(state.rep.trio().session().fail(malformed(CALL, HEAD, HEAD).into())),
+    };
     let mut body = vec![0; count * OFFER];
     state.rep.trio().session().recv(OFFERS, leader, &mut body)?;
+    let offers = offers(&body)
+        .map_err(|different| state.rep.trio().session().fail(malformed(OFFERS, different, count).into()))?;
+    Ok(Call::Offers(offers, rounds))
+}
+
+/// What follows a head, as it announces.
+#[derive(Debug)]
+pub(super) enum Announced {
+    Nothing,
+    Restock,
+    /// This many offers, and how their programs run.
+    Offers(usize, Rounds),
+    /// An order of this many bytes.
+    Order(usize),
+}
+
+/// `None` for a head that no leader sends.
+pub(super) fn announced(head: &[u8; HEAD]) -> Option<Announced> {
+    match (head[0], usize::from(u16::from_le_bytes([head[1], head[2]]))) {
+        (0, 0) => Some(Announced::Nothing),
+        (2, 0) => Some(Announced::Restock),
+        (3, count) if (1..=ORDER).contains(&count) => Some(Announced::Order(count)),
+        (LEVELS, count) if (1..=MOST).contains(&count) => Some(Announced::Offers(count, Rounds::OfLevels)),
+        (GARBLED, count) if (1..=MOST).contains(&count) => Some(Announced::Offers(count, Rounds::Constant)),
+        _ => None,
+    }
+}
+
+/// The offers of a message; if one request has several, how many requests there are: one step of a request is
+/// done once.
+pub(super) fn offers(body: &[u8]) -> Result<Vec<Offer>, usize> {
     let offers = body.as_chunks::<OFFER>().0.iter().map(|offer| {
         let (mut connection, mut number, mut step) = ([0; 32], [0; 8], [0; 8]);
         connection.copy_from_slice(&offer[..32]);
@@ -134,12 +165,7 @@ fn follow(state: &mut ServerState<'_>, leader: PartyId) -> Result<Call, Abort> {
     });
     let offers: Vec<Offer> = offers.collect();
     let requests: HashSet<_> = offers.iter().map(|offer| (offer.connection, offer.number)).collect();
-    if requests.len() < offers.len() {
-        // one step of a request is done once
-        let fault = Fault::Malformed { peer: leader, step: OFFERS, want: requests.len(), got: offers.len() };
-        return Err(state.rep.trio().session().fail(fault.into()));
-    }
-    Ok(Call::Offers(offers, if head[0] == GARBLED { Rounds::Constant } else { Rounds::OfLevels }))
+    if requests.len() < offers.len() { Err(requests.len()) } else { Ok(offers) }
 }
 
 /// The order that a leader announced in this many bytes.

@@ -16,6 +16,8 @@ mod call;
 mod connection;
 mod digest;
 mod dispatch;
+#[cfg(test)]
+mod fuzz;
 mod given;
 mod intake;
 mod keys;

@@ -156,10 +156,23 @@ pub(crate) fn make(
     lowest: u128,
     message: &mut [u8],
 ) -> Vec<Leaves> {
-    let (sums, rest) = message.split_at_mut(layout.all() * 32);
-    let (totals, digest) = rest.split_at_mut(layout.pieces() * 32);
     let mut roots = Zeroizing::new(vec![0; 16 * layout.pieces()]);
     session.entropy(roots.as_mut_slice());
+    grow(&roots, permutations, (layout, ready), keys, flips, lowest, message)
+}
+
+/// As [`make`], from these roots.
+pub(crate) fn grow(
+    roots: &[u8],
+    permutations: &Permutations,
+    (layout, ready): (Layout, bool),
+    keys: &[[u128; 2]],
+    flips: &Key,
+    lowest: u128,
+    message: &mut [u8],
+) -> Vec<Leaves> {
+    let (sums, rest) = message.split_at_mut(layout.all() * 32);
+    let (totals, digest) = rest.split_at_mut(layout.pieces() * 32);
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 softspoken leaves v1");
     let mut trees = Vec::with_capacity(layout.pieces());
     for (c, (root, total)) in roots.as_chunks::<16>().0.iter().zip(totals.chunks_exact_mut(32)).enumerate() {

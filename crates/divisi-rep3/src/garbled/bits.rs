@@ -1,6 +1,7 @@
 //! Bits of a group of lanes, one to a byte, and as messages.
 
 use crate::bit::Bit;
+use crate::packed::padding_is_zero;
 use divisi_core::{Lanes, Prg};
 use divisi_field::plane::LANES;
 use divisi_ot::WipedVec;
@@ -56,13 +57,14 @@ pub(super) fn packed(bits: usize) -> usize {
 }
 
 /// Append bits, eight to a byte.
-pub(super) fn pack(bits: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn pack(bits: &[u8], out: &mut Vec<u8>) {
     out.extend(bits.chunks(8).map(|eight| eight.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)));
 }
 
-/// The bits of a message.
-pub(super) fn unpack(bytes: &[u8], n: usize) -> WipedVec<u8> {
-    (0..n).map(|i| bytes.get(i / 8).map_or(0, |byte| byte >> (i % 8) & 1)).collect()
+/// The bits of a message; `None` if its length is wrong or a padding bit is set.
+pub(crate) fn unpack(bytes: &[u8], n: usize) -> Option<WipedVec<u8>> {
+    let whole = bytes.len() == packed(n) && padding_is_zero(bytes, n);
+    whole.then(|| (0..n).map(|i| bytes[i / 8] >> (i % 8) & 1).collect())
 }
 
 /// Labels as bytes.

@@ -246,7 +246,9 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         let same = self.trio.session.same_digest(&ours, &array(&digest));
         self.trio.session.require(checks::Y4, DECODING, same, None)?; // [Y4]
         self.pieces.advance();
-        Ok(bits::unpack(&masked, n))
+        let bits = bits::unpack(&masked, n);
+        self.trio.session.well_formed(DECODING, self.first, masked.len(), bits.is_some())?;
+        Ok(bits.unwrap_or_else(|| Kept::zeros(n)))
     }
 
     /// Step 6. The digest of the active labels of all outputs, in the making.

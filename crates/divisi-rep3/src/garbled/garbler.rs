@@ -317,7 +317,9 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let mut body = WipedVec::zeros(bits::packed(n) + 32);
         self.trio.session.recv(RESULT, self.to, &mut body)?;
         let (packed, theirs) = body.split_at(bits::packed(n));
-        let z = bits::unpack(packed, n);
+        let (bits, len) = (bits::unpack(packed, n), body.len());
+        let sound = bits.is_some();
+        let z = bits.unwrap_or_else(|| Kept::zeros(n));
         let mut digest = ResultDigest::new(self.trio, &self.pieces);
         for ((label, z), r) in zeros.iter().zip(z.iter()).zip(r12) {
             let r = if self.trio.is_weak(Weakness::NoR12) { 0 } else { *r };
@@ -326,6 +328,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let same = self.trio.session.same_digest(&digest.finish(packed), &array(theirs));
         let liar = self.trio.lie_told() == Some(Lie::OtherDecoding);
         self.trio.session.require(checks::Y5, RESULT, same || liar, Some(self.to))?; // [Y5]
+        self.trio.session.well_formed(RESULT, self.to, len, sound)?;
         Ok(z)
     }
 }

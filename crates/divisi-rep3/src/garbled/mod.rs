@@ -33,7 +33,7 @@
 
 mod ahead;
 mod beside;
-mod bits;
+pub(crate) mod bits;
 mod calls;
 mod choice;
 pub(crate) mod deviation;

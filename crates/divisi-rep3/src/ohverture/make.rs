@@ -56,7 +56,7 @@ impl Drop for Monomials {
 }
 
 impl Monomials {
-    fn zero(k: usize, count: usize) -> Monomials {
+    pub(crate) fn zero(k: usize, count: usize) -> Monomials {
         Monomials { k, count, bits: [0, 1].map(|_| vec![0; count * words(k)]) }
     }
 
@@ -93,7 +93,7 @@ impl Monomials {
 
     /// Store the products of a message in the vectors of a range. They arrive in rows: a row has all products
     /// with one set of the high half.
-    fn place(&mut self, side: usize, low: usize, range: Range<usize>, message: &[u8]) {
+    pub(crate) fn place(&mut self, side: usize, low: usize, range: Range<usize>, message: &[u8]) {
         let mut from = Reader::new(message);
         let (rows, row) = (1usize << (self.k - low), (1usize << low) - 1);
         for l in range {
@@ -126,7 +126,7 @@ impl Monomials {
 }
 
 /// Bits of the products of one vector's halves.
-fn tensor_bits(low: usize, high: usize) -> usize {
+pub(crate) fn tensor_bits(low: usize, high: usize) -> usize {
     ((1 << low) - 1) * ((1 << high) - 1)
 }
 

@@ -76,7 +76,7 @@ mod cube;
 mod dimensions;
 mod lookup;
 mod lookups;
-mod make;
+pub(crate) mod make;
 mod relation;
 mod table;
 

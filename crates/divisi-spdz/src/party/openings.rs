@@ -90,42 +90,16 @@ impl<F: Mac> Party<F> {
         let all: Vec<(&Auth<Word32, F>, usize)> = pieces.iter().zip(widths.iter().copied()).collect();
         let bits: usize = all.iter().map(|(piece, width)| piece.len() * width).sum();
         let mut bytes = Zeroizing::new(Vec::with_capacity(bits / 8 + 8));
-        let (mut room, mut used) = (0_u64, 0);
-        for (piece, width) in &all {
-            for word in &piece.x {
-                room |= u64::from(word.0) << used;
-                used += width;
-                while used >= 8 {
-                    bytes.push(Gf8(room as u8));
-                    room >>= 8;
-                    used -= 8;
-                }
-            }
-        }
-        if used > 0 {
-            bytes.push(Gf8(room as u8));
-        }
+        pack(all.iter().map(|(piece, width)| (&piece.x[..], *width)), &mut bytes);
         let sent = self.send_shares(step, &bytes)?;
         let opened = self.sum_received(sent)?;
-        let mut next = opened.iter();
-        let (mut room, mut used) = (0_u64, 0);
-        let mut out = Vec::with_capacity(all.len());
-        for (piece, width) in &all {
-            let mut words = Vec::with_capacity(piece.len());
-            for _ in 0..piece.len() {
-                while used < *width {
-                    room |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
-                    used += 8;
-                }
-                words.push(Word32((room & ((1 << width) - 1)) as u32));
-                room >>= width;
-                used -= width;
-            }
+        let shape: Vec<(usize, usize)> = all.iter().map(|(piece, width)| (piece.len(), *width)).collect();
+        let (out, filled) = unpack(&opened, &shape);
+        for ((piece, _), words) in all.iter().zip(&out) {
             self.enter(words.iter().map(|word| F::embedded(*word)), &piece.m);
-            out.push(words);
         }
         // what fills the last byte is a sharing of zero
-        self.session.require(checks::K8, step, room == 0, None)?; // [K8]
+        self.session.require(checks::K8, step, filled, None)?; // [K8]
         Ok(out)
     }
 
@@ -162,5 +136,84 @@ impl<F: Mac> Party<F> {
     {
         let sent = self.send_shares(step, x)?;
         self.receive(sent, m)
+    }
+}
+
+/// Append words of so many bits, without gaps.
+fn pack<'w>(pieces: impl Iterator<Item = (&'w [Word32], usize)>, bytes: &mut Vec<Gf8>) {
+    let (mut room, mut used) = (0_u64, 0);
+    for (words, width) in pieces {
+        for word in words {
+            room |= u64::from(word.0) << used;
+            used += width;
+            while used >= 8 {
+                bytes.push(Gf8(room as u8));
+                room >>= 8;
+                used -= 8;
+            }
+        }
+    }
+    if used > 0 {
+        bytes.push(Gf8(room as u8));
+    }
+}
+
+/// Pieces of so many words of so many bits, and whether what fills the last byte is zero.
+fn unpack(bytes: &[Gf8], shape: &[(usize, usize)]) -> (Vec<Vec<Word32>>, bool) {
+    let (mut next, mut room, mut used) = (bytes.iter(), 0_u64, 0);
+    let mut out = Vec::with_capacity(shape.len());
+    for (count, width) in shape {
+        let mut words = Vec::with_capacity(*count);
+        for _ in 0..*count {
+            while used < *width {
+                room |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
+                used += 8;
+            }
+            words.push(Word32((room & ((1 << width) - 1)) as u32));
+            room >>= width;
+            used -= width;
+        }
+        out.push(words);
+    }
+    (out, room == 0)
+}
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    /// Pieces that are taken are sent as they were.
+    #[test]
+    fn random_pieces() {
+        let shapes = [vec![(3, 5)], vec![(7, 8), (2, 32)], vec![(1, 1), (4, 17), (9, 3)]];
+        let sent = |pieces: &[Vec<Word32>], shape: &[(usize, usize)]| {
+            let mut bytes = Vec::new();
+            pack(pieces.iter().zip(shape).map(|(words, (_, width))| (&words[..], *width)), &mut bytes);
+            bytes.iter().map(|byte| byte.0).collect::<Vec<u8>>()
+        };
+        let piece = |(count, width): &(usize, usize)| {
+            (1..=*count as u32)
+                .map(|i| Word32(i.wrapping_mul(0x9e37_79b9) >> (32 - width)))
+                .collect::<Vec<_>>()
+        };
+        let seeds: Vec<Vec<u8>> =
+            shapes.iter().map(|shape| sent(&shape.iter().map(piece).collect::<Vec<_>>(), shape)).collect();
+        divisi_fuzz::run("pieces", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let mut taken = false;
+            for shape in &shapes {
+                let bits: usize = shape.iter().map(|(count, width)| count * width).sum();
+                // a message has the length that its receiver made room for
+                if bytes.len() != bits.div_ceil(8) {
+                    continue;
+                }
+                let opened: Vec<Gf8> = bytes.iter().copied().map(Gf8).collect();
+                let (pieces, filled) = unpack(&opened, shape);
+                taken |= filled;
+                if filled && sent(&pieces, shape) != bytes {
+                    return Err("other pieces".into());
+                }
+            }
+            Ok(taken)
+        });
     }
 }

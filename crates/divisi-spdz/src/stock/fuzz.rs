@@ -1,6 +1,8 @@
-//! Random inputs for the lots of a stock, and for the messages of shares, which have the same encoding.
+//! Random inputs for the lots of a stock, for the messages of shares, which have the same encoding, and for
+//! what parties report about their stocks.
 
 use super::pack::{body, read};
+use super::{Count, REPORT, counted, report};
 use crate::part::{Mac, Shareable, Small, Word32};
 use crate::share::Auth;
 use divisi_core::Prg;
@@ -66,4 +68,26 @@ fn random_shares() {
     shares::<Gf42>();
     shares::<Gf48>();
     shares::<Gf72>();
+}
+
+/// A report that is taken is written as it was.
+#[test]
+fn random_reports() {
+    let id = [7; 32];
+    let some = [Count { made: 600, taken: 3 }, Count { made: 6, taken: 6 }, Count::default()];
+    let seeds = [report(&id, false, &some), report(&id, true, &some[..1]), report(&id, false, &[])];
+    let seeds: Vec<Vec<u8>> = seeds.iter().map(|report| report.to_vec()).collect();
+    divisi_fuzz::golden("reports", env!("CARGO_MANIFEST_DIR"), &seeds);
+    divisi_fuzz::run("reports", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let mut taken = false;
+        for series in [0, 1, 3, 48, 49] {
+            let Some(rest) = bytes.get(32..).filter(|_| bytes.len() == REPORT) else { continue };
+            let Some((open, counts)) = counted(rest, series) else { continue };
+            taken = true;
+            if counts.len() != series || report(&id, open, &counts)[32..] != *rest {
+                return Err(format!("another report of {series} series"));
+            }
+        }
+        Ok(taken)
+    });
 }

@@ -39,6 +39,8 @@ const TAKE: Step = step!("stock.take");
 
 /// No stock has more series: each of 32 parties may know bits.
 const MOST_SERIES: usize = 48;
+/// The bytes of a report about a stock.
+const REPORT: usize = 33 + 16 * MOST_SERIES;
 
 fn refused(why: impl Into<String>) -> Abort {
     Abort::Unfit { step: AGREE, why: why.into() }
@@ -101,22 +103,13 @@ impl<F: Mac> FromStock<F> {
         let alpha = wipe::stack(|| fitting::<F>(&session, &info, reserve.secret()))?;
         // 1.
         let state = reserve.state();
-        let mut body = [0; 33 + 16 * MOST_SERIES];
-        let (id, rest) = body.split_at_mut(32);
-        id.copy_from_slice(&info.id);
-        if let Some((open, rest)) = rest.split_first_mut() {
-            *open = u8::from(state.open);
-            for (place, count) in rest.chunks_exact_mut(16).zip(&state.counts) {
-                place[..8].copy_from_slice(&count.made.to_le_bytes());
-                place[8..].copy_from_slice(&count.taken.to_le_bytes());
-            }
-        }
+        let body = report(&info.id, state.open, &state.counts);
         for peer in session.peers() {
             session.send(AGREE, peer, &body, 0)?;
         }
         let mut theirs = Vec::new();
         for peer in session.peers() {
-            let mut told = [0; 33 + 16 * MOST_SERIES];
+            let mut told = [0; REPORT];
             session.recv(AGREE, peer, &mut told)?;
             theirs.push((peer, told));
         }
@@ -129,10 +122,11 @@ impl<F: Mac> FromStock<F> {
                     "{peer} has another stock than this party: give all parties the parts of one stock"
                 )));
             }
-            let (open, rest) = rest.split_first().unwrap_or((&0, rest));
-            died |= *open != 0;
-            for (at, count) in agreed.iter_mut().enumerate() {
-                let told = counted(rest, at);
+            let read = counted(rest, agreed.len());
+            session.well_formed(AGREE, *peer, told.len(), read.is_some())?;
+            let (open, counts) = read.unwrap_or_default();
+            died |= open;
+            for ((at, count), told) in agreed.iter_mut().enumerate().zip(&counts) {
                 if told.taken != state.counts.get(at).map_or(0, |count| count.taken) {
                     differs = Some(*peer);
                 }
@@ -215,13 +209,32 @@ impl<F: Mac> FromStock<F> {
     }
 }
 
-/// What a peer reports about a series.
-fn counted(told: &[u8], at: usize) -> Count {
-    let number = |from: usize| {
-        let bytes = told.get(from..).and_then(|rest| rest.first_chunk::<8>()).copied().unwrap_or_default();
-        u64::from_le_bytes(bytes)
-    };
-    Count { made: number(16 * at), taken: number(16 * at + 8) }
+/// What a party tells the others: `id | whether a session was interrupted | made and taken of each series`,
+/// with zeros behind the last series.
+fn report(id: &[u8; 32], open: bool, counts: &[Count]) -> [u8; REPORT] {
+    let mut body = [0; REPORT];
+    let (head, rest) = body.split_at_mut(33);
+    head[..32].copy_from_slice(id);
+    head[32] = u8::from(open);
+    for (place, count) in rest.chunks_exact_mut(16).zip(counts) {
+        place[..8].copy_from_slice(&count.made.to_le_bytes());
+        place[8..].copy_from_slice(&count.taken.to_le_bytes());
+    }
+    body
+}
+
+/// What a peer's report says behind the id, about so many series; `None` if no party reports this.
+fn counted(told: &[u8], series: usize) -> Option<(bool, Vec<Count>)> {
+    let (open, rest) = told.split_first()?;
+    let (counts, zeros) = rest.split_at_checked(16 * series)?;
+    let (numbers, _) = counts.as_chunks::<8>();
+    let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    let of = |[made, taken]: &[u64; 2]| Count { made: *made, taken: *taken };
+    let counts: Vec<Count> = numbers.as_chunks().0.iter().map(of).collect();
+    let sound = *open <= 1
+        && zeros.iter().all(|byte| *byte == 0)
+        && counts.iter().all(|count| count.taken <= count.made);
+    sound.then_some((*open == 1, counts))
 }
 
 /// Our share of alpha, if the stock is one of this party, among this many, in this field.

@@ -105,6 +105,7 @@ fn seal_key(bytes: &[u8]) -> Result<bool, String> {
 fn random_stock_heads() {
     let heads = [some_head(&["tables-8", "bits"]), some_head(&[])];
     let seeds: Vec<Vec<u8>> = heads.iter().filter_map(|head| written(head).ok()).collect();
+    divisi_fuzz::golden("stock-heads", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("stock-heads", env!("CARGO_MANIFEST_DIR"), &seeds, head);
 }
 
@@ -113,6 +114,7 @@ fn random_stock_states() {
     let counts = [Count { made: 600, taken: 3 }, Count { made: 6, taken: 6 }];
     let states = [some_state(&counts), StockState { at_risk: true, ..some_state(&[Count::default(); 2]) }];
     let seeds: Vec<Vec<u8>> = states.iter().filter_map(|state| written(state).ok()).collect();
+    divisi_fuzz::golden("stock-states", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("stock-states", env!("CARGO_MANIFEST_DIR"), &seeds, state);
 }
 
@@ -136,5 +138,6 @@ fn random_seal_keys() {
     let path = dir.path().join("seal.key");
     key().save(&path).unwrap();
     let seeds = [std::fs::read(&path).unwrap()];
+    divisi_fuzz::golden("seal-keys", env!("CARGO_MANIFEST_DIR"), &seeds);
     divisi_fuzz::run("seal-keys", env!("CARGO_MANIFEST_DIR"), &seeds, seal_key);
 }
