@@ -40,6 +40,8 @@ pub mod dumps;
 pub mod engine;
 pub mod failure;
 pub mod file;
+#[cfg(test)]
+mod fuzz;
 pub mod images;
 pub mod kat;
 pub mod layers;

@@ -90,7 +90,8 @@ pub(crate) fn encode(entries: &Entries, out: &mut Own) {
     }
 }
 
-/// The other way: the entries of a value, and what follows them.
+/// The other way: the entries of a value, and what follows them. `None` for bytes that [`encode`] does not
+/// write.
 pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
     let (own, rest) = bytes.split_at_checked(length(value))?;
     let entries = match value.kind() {
@@ -98,9 +99,11 @@ pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b
             let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
             Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
         }
-        ValueKind::Bits(width) => Entries::Bits(
-            own.chunks_exact(width).map(|word| word.iter().map(|bit| *bit == 1).collect()).collect(),
-        ),
+        ValueKind::Bits(width) => {
+            let bit = |byte: &u8| (*byte <= 1).then_some(*byte == 1);
+            let word = |bytes: &[u8]| bytes.iter().map(bit).collect::<Option<Vec<bool>>>();
+            Entries::Bits(own.chunks_exact(width.max(1)).map(word).collect::<Option<_>>()?)
+        }
     };
     Some((entries, rest))
 }
@@ -274,5 +277,40 @@ impl EngineParty for Member<'_> {
 
     fn meter(&mut self) -> Counts {
         self.mixed.session().meter().read()
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    /// Entries that are taken are encoded as they were.
+    #[test]
+    fn random_entries() {
+        let body =
+            "divisi program 1\ninput x 1 num 2x2\ninput y 2 bits 7 3\ninput z 1 bits 130 1\noutput x 1\n";
+        let program = divisi_program::text::read(body, &|_| Err("no circuits".into())).unwrap();
+        let values: Vec<Value> = program.inputs().iter().map(|input| input.value.clone()).collect();
+        let written = |all: &[Entries]| {
+            let mut out = Own::default();
+            all.iter().for_each(|entries| encode(entries, &mut out));
+            out.to_vec()
+        };
+        let some = [
+            Entries::Num(vec![1, -2, i64::MAX, 4]),
+            Entries::Bits(vec![vec![true; 7]; 3]),
+            Entries::Bits(vec![vec![false; 130]]),
+        ];
+        let seeds = [written(&some), written(&some[..1])];
+        divisi_fuzz::run("entries", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let (mut rest, mut all) = (bytes, Vec::new());
+            for value in &values {
+                let Some((entries, others)) = decode(value, rest) else { break };
+                rest = others;
+                all.push(entries);
+            }
+            let again = written(&all);
+            if bytes.starts_with(&again) { Ok(!all.is_empty()) } else { Err("other entries".into()) }
+        });
     }
 }
