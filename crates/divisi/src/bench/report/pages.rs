@@ -82,8 +82,8 @@ fn of_spdz(
 }
 
 impl EnginePage {
-    /// Measure the figures of the page, and write it into `out`, which is made if it does not exist. `tell` is
-    /// called with the progress before each run.
+    /// Measure the figures of the page, and write it into `out`, which is made if it does not exist. `tell`
+    /// is called with the progress before each run.
     ///
     /// # Errors
     /// [`Failure`] if the request makes no sense, the files cannot be written, a run fails, or an output is

@@ -28,7 +28,7 @@ pub(super) fn options() -> Vec<EngineOption> {
         EngineOption::one_of(
             Manner::FORM,
             forms,
-            "how random bits are made; with --protocol mpgc how keys are looked up",
+            "how random bits are made, and with --protocol mpgc how keys are looked up",
         ),
         EngineOption::number(Manner::K, "K", SOFT_SPOKEN_K).usually("4"),
         EngineOption::one_of(Manner::PROTOCOL, protocols, "how circuits are evaluated")
