@@ -36,6 +36,8 @@ pub mod calibrate;
 pub mod circuit;
 pub mod cleanup;
 pub mod demo;
+mod differ;
+mod disagreement;
 pub mod dumps;
 pub mod engine;
 pub mod failure;
@@ -57,6 +59,7 @@ pub mod prep;
 pub mod program;
 pub mod run;
 pub mod server;
+mod unsupported;
 mod value;
 
 pub use value::WireValue;

@@ -1,5 +1,7 @@
 //! Jobs on numbers and bits: single operations, lookups, programs.
 
+use super::own::Own;
+use divisi_program::plain::Entries;
 use std::sync::Arc;
 
 /// Lookups in one public table of bytes.
@@ -135,4 +137,31 @@ pub fn length(value: &divisi_program::Value) -> usize {
         divisi_program::ValueKind::Bits(width) => width,
     };
     value.shape().entries() * each
+}
+
+/// Entries as bytes: eight a number, the lowest first, or one a bit.
+pub fn encode(entries: &Entries, out: &mut Own) {
+    match entries {
+        Entries::Num(numbers) => numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+        Entries::Bits(words) => words.iter().flatten().for_each(|bit| out.push(u8::from(*bit))),
+    }
+}
+
+/// The other way: the entries of a value, and what follows them. `None` for bytes that [`encode`] does not
+/// write.
+#[must_use]
+pub fn decode<'b>(value: &divisi_program::Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
+    let (own, rest) = bytes.split_at_checked(length(value))?;
+    let entries = match value.kind() {
+        divisi_program::ValueKind::Num => {
+            let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
+            Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
+        }
+        divisi_program::ValueKind::Bits(width) => {
+            let bit = |byte: &u8| (*byte <= 1).then_some(*byte == 1);
+            let word = |bytes: &[u8]| bytes.iter().map(bit).collect::<Option<Vec<bool>>>();
+            Entries::Bits(own.chunks_exact(width.max(1)).map(word).collect::<Option<_>>()?)
+        }
+    };
+    Some((entries, rest))
 }
