@@ -37,9 +37,9 @@ impl Channel {
     }
 
     /// From now on a receive whose time limit passes waits for up to `limits` limits more, one each time that
-    /// the peer says that it waits itself, and not for us: for protocols in which parties take their turns one
-    /// after the other, so that the last one waits for the work of all. A peer that gives no answer ends the
-    /// wait as before.
+    /// the peer says that it waits itself, and not for us: for protocols in which parties take their turns
+    /// one after the other, so that the last one waits for the work of all. A peer that gives no answer ends
+    /// the wait as before.
     pub fn set_patience(&self, limits: u32) {
         self.patience.store(limits, Ordering::Relaxed);
     }

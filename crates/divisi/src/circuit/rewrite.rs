@@ -122,7 +122,7 @@ mod tests {
     use divisi_symmetric::circuits;
     use divisi_symmetric::gates::Adder;
 
-    const ADDER: &[u8] = include_bytes!("../../../divisi-circuit/tests/vectors/adder_32bit.txt");
+    const ADDER: &[u8] = include_bytes!("../../tests/vectors/adder_32bit.txt");
 
     /// What `circuit optimise` writes, with all gates counted: never more than there were.
     fn check(circuit: &NamedCircuit, text: Option<&[u8]>) {
