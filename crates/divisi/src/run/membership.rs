@@ -1,7 +1,7 @@
 //! One party of a mesh in this process, the others elsewhere: from the paths of its files to the mesh.
 
 use crate::failure::Failure;
-use crate::local::seat;
+use crate::local::loopback;
 use divisi_net::{Config, Identity, Listener, Machine, Mesh, Options as Net, PartyId};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Identified<'_> {
             None => Listener::open(config, of.party, identity, world),
         };
         let listener = listener.map_err(usage)?;
-        let mesh = seat::join(&listener, within, &net)?;
+        let mesh = loopback::join(&listener, within, &net)?;
         Ok((listener, mesh))
     }
 }

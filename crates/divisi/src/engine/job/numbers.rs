@@ -165,3 +165,39 @@ pub fn decode<'b>(value: &divisi_program::Value, bytes: &'b [u8]) -> Option<(Ent
     };
     Some((entries, rest))
 }
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    /// Entries that are taken are encoded as they were.
+    #[test]
+    fn random_entries() {
+        let body =
+            "divisi program 1\ninput x 1 num 2x2\ninput y 2 bits 7 3\ninput z 1 bits 130 1\noutput x 1\n";
+        let program = divisi_program::text::read(body, &|_| Err("no circuits".into())).unwrap();
+        let values: Vec<divisi_program::Value> =
+            program.inputs().iter().map(|input| input.value.clone()).collect();
+        let written = |all: &[Entries]| {
+            let mut out = Own::default();
+            all.iter().for_each(|entries| encode(entries, &mut out));
+            out.to_vec()
+        };
+        let some = [
+            Entries::Num(vec![1, -2, i64::MAX, 4]),
+            Entries::Bits(vec![vec![true; 7]; 3]),
+            Entries::Bits(vec![vec![false; 130]]),
+        ];
+        let seeds = [written(&some), written(&some[..1])];
+        divisi_fuzz::run("entries", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let (mut rest, mut all) = (bytes, Vec::new());
+            for value in &values {
+                let Some((entries, others)) = decode(value, rest) else { break };
+                rest = others;
+                all.push(entries);
+            }
+            let again = written(&all);
+            if bytes.starts_with(&again) { Ok(!all.is_empty()) } else { Err("other entries".into()) }
+        });
+    }
+}
