@@ -2,10 +2,11 @@
 //! on its own; every message of a corrupt party changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi::WireValue;
 use divisi::circuit::{HeldCircuit, NamedCircuit};
 use divisi::engine::{self, Between, EngineSettings, Job, Own, Unwatched, job};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Counts, PartyId, Session};
+use divisi_core::{Abort, Counts, PartyId, Session, local};
 use divisi_net::tamper::Tap;
 use divisi_net::{Frame, Options, memory};
 use divisi_rep3::Security;
@@ -41,13 +42,13 @@ fn program() -> Program {
     g.finish()
 }
 
-fn bits(value: u64, width: usize) -> Vec<bool> {
-    (0..width).map(|i| value >> i & 1 == 1).collect()
+fn bits(value: u64, width: usize) -> Vec<u8> {
+    (0..width).map(|i| (value >> i & 1) as u8).collect()
 }
 
 /// What a party learned, and what it cost.
 struct Outcome {
-    outputs: Vec<bool>,
+    outputs: Vec<u8>,
     counts: Counts,
 }
 
@@ -77,34 +78,23 @@ fn play(
     for mesh in &meshes {
         taps(mesh.me(), Tap::new(mesh));
     }
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = meshes
-            .into_iter()
-            .map(|mesh| {
-                scope.spawn(move || {
-                    let own = owners.iter().zip(program.inputs()).zip(values);
-                    let own: Vec<u8> = own
-                        .filter(|((owner, _), _)| **owner == mesh.me().number())
-                        .flat_map(|((_, width), value)| bits(value, *width))
-                        .map(u8::from)
-                        .collect();
-                    let session = Session::start(&Arc::new(mesh), 1, &prepared.parameters(1))?;
-                    let mut party = prepared.start(session, 1, &Own::default())?;
-                    let outputs = party.batch(1, &Own::new(own), &mut Unwatched)?;
-                    let outputs = outputs.iter().map(|bit| *bit == 1).collect();
-                    Ok(Outcome { outputs, counts: party.meter() })
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    })
+    let run = |session: Session| {
+        let own = owners.iter().zip(program.inputs()).zip(values);
+        let own = own.filter(|((owner, _), _)| **owner == session.me().number());
+        let own: Vec<u8> = own.flat_map(|((_, width), value)| bits(value, *width)).collect();
+        let mut party = prepared.start(session, 1, &Own::default())?;
+        let outputs = party.batch(1, &Own::new(own), &mut Unwatched)?.to_vec();
+        Ok(Outcome { outputs, counts: party.meter() })
+    };
+    local::run_over(meshes, |_| prepared.parameters(1), run)
 }
 
-fn expected(program: &Program, values: [u64; 3]) -> Vec<bool> {
-    let inputs: Vec<Vec<bool>> =
-        program.inputs().iter().zip(values).map(|(width, value)| bits(value, *width)).collect();
+fn expected(program: &Program, values: [u64; 3]) -> Vec<u8> {
+    let inputs = program.inputs().iter().zip(values);
+    let inputs: Vec<WireValue> =
+        inputs.map(|(width, value)| WireValue::from_bits(&bits(value, *width))).collect();
     let circuit = NamedCircuit { name: "c".into(), program: program.clone(), file: None };
-    circuit.evaluate(&inputs).unwrap().concat()
+    circuit.evaluate(&inputs).unwrap().iter().flat_map(WireValue::bits).copied().collect()
 }
 
 #[test]

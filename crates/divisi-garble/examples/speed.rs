@@ -1,20 +1,18 @@
 //! What one AES-128 and one SHA-256 take among three parties in one process, authenticated bits included, the
-//! set-up apart: `cargo run --release -p divisi-garble --features testing --example speed`.
+//! set-up apart: `cargo run --release -p divisi-garble --example speed`.
 //!
 //! Wall time is that of the slowest party, CPU time (user and system) the whole process' divided by the
 //! parties. The best of many runs.
 
 use divisi_circuit::Program;
-use divisi_core::{Abort, PartyId, Session};
-use divisi_garble::Plan;
-use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
-use divisi_net::memory::mesh_with;
-use divisi_net::{Machine, Options};
+use divisi_core::{Abort, PartyId, PublicParameters, Session, local};
+use divisi_garble::{Garble, GarbleOptions, Plan};
+use divisi_ot::{Setup, SetupConfig};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
 use rustix::time::{ClockId, clock_gettime};
 use std::error::Error;
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 const PARTIES: usize = 3;
@@ -29,8 +27,10 @@ fn cpu() -> Duration {
     Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }
 
-fn play(session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>], all: &Barrier) -> Result<Times, Abort> {
-    let mut garble = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() }.party(session)?;
+fn play(session: &mut Session, plan: &Plan<'_>, all: &Barrier) -> Result<Times, Abort> {
+    let inputs = vec![vec![0; plan.wires_of(session.me()).count()]];
+    let setup = Setup::new(session, SetupConfig::default())?;
+    let mut garble = Garble::new(session, setup, GarbleOptions::default());
     let mut times = Times::default();
     let mut begin = (Instant::now(), cpu());
     let mut phase = |i: usize, begins: bool| {
@@ -52,7 +52,7 @@ fn play(session: &mut Session, plan: &Plan<'_>, inputs: &[Vec<u8>], all: &Barrie
     let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
     phase(1, false);
     phase(2, true);
-    garble.online(session, garbled, inputs)?;
+    garble.online(session, garbled, &inputs)?;
     phase(2, false);
     Ok(times)
 }
@@ -61,16 +61,12 @@ fn measure(name: &str, program: &Program) -> Result<(), Box<dyn Error>> {
     let parties: Vec<PartyId> = PartyId::all(PARTIES).collect();
     let owners: Vec<PartyId> = (0..program.inputs().len()).map(|i| parties[i % PARTIES]).collect();
     let plan = Plan::new(program, PARTIES, &owners, &vec![vec![parties[0]]; program.outputs().len()])?;
-    let inputs = vec![vec![0; plan.input_bits()]];
+    let parameters = SetupConfig::default().describe(PublicParameters::new("speed"));
+    let parameters = GarbleOptions::default().describe(parameters);
     let mut runs: Vec<Times> = Vec::new();
     for _ in 0..RUNS {
         let all = Barrier::new(PARTIES);
-        let ends = run_over(
-            mesh_with(PARTIES, &Options::default(), Arc::new(Machine)),
-            |_| GarbleLab::default().parameters(),
-            |session| play(session, &plan, &of_party(&plan, session.me(), &inputs), &all),
-        );
-        let ends: Vec<Times> = ends.into_iter().collect::<Result<_, _>>()?;
+        let ends = local::run(PARTIES, &parameters, |mut session| play(&mut session, &plan, &all))?;
         let slowest = |i: usize| {
             let walls = ends.iter().map(|times| times[i].0).max().unwrap_or_default();
             (walls, ends[0][i].1 / PARTIES as u32)

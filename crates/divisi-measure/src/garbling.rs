@@ -4,10 +4,10 @@
 use crate::machine;
 use crate::noise::mix;
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, step};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
 use divisi_garble::{Garble, GarbleOptions, Plan};
 use divisi_net::memory::mesh_with;
-use divisi_net::{Machine, Mesh, Options as Links, World};
+use divisi_net::{Machine, Options as Links, World};
 use divisi_ot::{Setup, SetupConfig};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
@@ -68,14 +68,10 @@ pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     let inputs: Vec<u8> = (0..program.input_bits() as u64).map(|i| (mix(i) & 1) as u8).collect();
     let world = Arc::new(Secret::default());
     let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let results: Vec<Result<(Vec<u8>, Counts), Abort>> = std::thread::scope(|scope| {
-        let (plan, inputs, world) = (&plan, &inputs, &world);
-        let start = |mesh: Mesh| scope.spawn(move || party(mesh, world, plan, inputs, work));
-        let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(world));
-        let threads: Vec<_> = meshes.into_iter().map(start).collect();
-        let panicked = |_| Err(Abort::Misuse { step: step!("party"), what: "a party panicked" });
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-    });
+    let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(&world));
+    let (config, options) = (SetupConfig::default(), GarbleOptions::default());
+    let parameters = |_| options.describe(config.describe(PublicParameters::new("measure")));
+    let results = local::run_over(meshes, parameters, |session| party(session, &world, &plan, &inputs, work));
     let mut counts = Vec::new();
     for result in results {
         let (mut output, counted) = result.map_err(|abort| abort.to_string())?;
@@ -108,17 +104,14 @@ fn in_the_clear(program: &Program, inputs: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 fn party(
-    mesh: Mesh,
+    mut session: Session,
     world: &Secret,
     plan: &Plan<'_>,
     inputs: &[u8],
     work: Work,
 ) -> Result<(Vec<u8>, Counts), Abort> {
-    let (config, options) = (SetupConfig::default(), GarbleOptions::default());
-    let parameters = options.describe(config.describe(PublicParameters::new("measure")));
-    let mut session = Session::start(&Arc::new(mesh), 1, &parameters)?;
     world.begin();
-    let mut setup = Setup::new(&mut session, config)?;
+    let mut setup = Setup::new(&mut session, SetupConfig::default())?;
     if work == Work::Bits {
         drop(setup.authenticated_bits(&mut session, BITS)?);
         return Ok((Vec::new(), session.meter().read()));
@@ -126,7 +119,7 @@ fn party(
     let mut mine: Vec<u8> =
         plan.wires_of(session.me()).filter_map(|wire| inputs.get(wire).copied()).collect();
     machine::poison(mine.as_mut_ptr(), mine.len());
-    let mut garble = Garble::new(&session, setup, options);
+    let mut garble = Garble::new(&session, setup, GarbleOptions::default());
     let mut made = garble.function_independent(&mut session, plan.and_count(), plan.wires())?;
     let garbled = garble.function_dependent(&mut session, &mut made, plan, 1)?;
     let outputs = garble.online(&mut session, garbled, &[mine])?;

@@ -8,10 +8,10 @@ use crate::garbling::Secret;
 use crate::machine;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_core::{Abort, Counts, PublicParameters, Session, step};
+use divisi_core::{Abort, Counts, PublicParameters, Session, local, step};
 use divisi_field::zp::{Modulus, P32};
+use divisi_net::Options as Links;
 use divisi_net::memory::mesh_with;
-use divisi_net::{Mesh, Options as Links};
 use divisi_ot::SetupConfig;
 pub use openings::{differences, reason};
 use std::sync::Arc;
@@ -131,14 +131,9 @@ pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     let agreed = Agreed::new(parties, work)?;
     let world = Arc::new(Secret::default());
     let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let results: Vec<Result<(Ended, Counts), Abort>> = std::thread::scope(|scope| {
-        let (agreed, world) = (&agreed, &world);
-        let start = |mesh: Mesh| scope.spawn(move || party(mesh, world, agreed, work));
-        let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(world));
-        let threads: Vec<_> = meshes.into_iter().map(start).collect();
-        let panicked = |_| Err(Abort::Misuse { step: step!("party"), what: "a party panicked" });
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-    });
+    let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(&world));
+    let parameters = |_| agreed.parameters.clone();
+    let results = local::run_over(meshes, parameters, |session| party(session, &world, &agreed, work));
     let (mut ends, mut counts) = (Vec::new(), Vec::new());
     for result in results {
         let (mut ended, counted) = result.map_err(|abort| abort.to_string())?;
@@ -172,8 +167,7 @@ fn are_right(ends: &[Ended], p: Modulus) -> bool {
     learned && bits && shares && some
 }
 
-fn party(mesh: Mesh, world: &Secret, agreed: &Agreed, work: Work) -> Result<(Ended, Counts), Abort> {
-    let session = Session::start(&Arc::new(mesh), 1, &agreed.parameters)?;
+fn party(session: Session, world: &Secret, agreed: &Agreed, work: Work) -> Result<(Ended, Counts), Abort> {
     world.begin();
     match work {
         Work::Bits(Some(_)) => work::bits(session, agreed),

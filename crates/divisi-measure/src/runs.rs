@@ -8,10 +8,10 @@ use crate::noise::Same;
 use crate::tables;
 use crate::wholes::Whole;
 use divisi_core::{
-    Abort, Bytes, Counts, Direction, PartyId, PublicParameters, Session, Verified, settle, step,
+    Abort, Bytes, Counts, Direction, PartyId, PublicParameters, Session, Verified, local, settle, step,
 };
+use divisi_net::Options;
 use divisi_net::memory;
-use divisi_net::{Mesh, Options};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Rounds, Security, Trio};
@@ -150,15 +150,8 @@ impl Prepared {
         let inputs = &self.inputs;
         let options = Options { timeout: Duration::from_secs(600), ..Options::default() };
         let meshes = memory::mesh_with(3, &options, Arc::new(Same::default()));
-        let results: Vec<Result<(Vec<Vec<u8>>, Counts), Abort>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = meshes
-                .into_iter()
-                .zip(&inputs.parts)
-                .map(|(mesh, mine)| scope.spawn(move || self.party(mesh, inputs, mine, secret)))
-                .collect();
-            let panicked = |_| Err(Abort::Misuse { step: step!("party"), what: "a party panicked" });
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-        });
+        let parameters = |_| PublicParameters::new("measure");
+        let results = local::run_over(meshes, parameters, |session| self.party(session, inputs, secret));
         let mut counts = Vec::new();
         for result in results {
             let (output, counted) = result.map_err(|abort| abort.to_string())?;
@@ -172,14 +165,12 @@ impl Prepared {
 
     fn party(
         &self,
-        mesh: Mesh,
+        session: Session,
         inputs: &Inputs,
-        mine: &[Part],
         secret: &(impl Fn(&mut Part) + Sync),
     ) -> Result<(Vec<Vec<u8>>, Counts), Abort> {
-        let mut mine = mine.to_vec();
+        let mut mine = inputs.parts.get(session.me().index()).cloned().unwrap_or_default();
         mine.iter_mut().for_each(secret);
-        let session = Session::start(&Arc::new(mesh), 1, &PublicParameters::new("measure"))?;
         let trio = Trio::new(session)?;
         if let Work::Lookups(factors, _) = self.run.work {
             return tables::look_up(trio, &mine, self.run.security, factors);

@@ -153,20 +153,26 @@ fn a_ciphertext_of_another_level_is_refused() {
         let mut sampler = Sampler::new(&session);
         random_bits(&mut session, &keys, &mut sampler).map(drop)
     };
-    // the first party passes it to the second at one level, this one to the third at a lower one
+    // two parties pass it on, the second at a lower level than the first
     let harness = Harness::new(PARTIES, &agreed);
     let seen = harness.recordings();
     harness.act(act).into_iter().for_each(|end| end.unwrap());
-    let bodies = [0, 1].map(|from: usize| seen[from].of(MessageDirection::Out, step).remove(0).frame.body);
-    assert!(bodies[0].len() > bodies[1].len());
-    for (from, other) in [(1, bodies[1].clone()), (2, bodies[0].clone())] {
+    let passed = PartyId::all(PARTIES).zip(seen).flat_map(|(from, seen)| {
+        seen.of(MessageDirection::Out, step).into_iter().map(move |seen| (from, seen.peer, seen.frame.body))
+    });
+    let mut passed: Vec<_> = passed.collect();
+    passed.sort_by_key(|(.., body)| std::cmp::Reverse(body.len()));
+    let [(_, _, high), (_, _, low)] = &passed[..] else { panic!("{} messages", passed.len()) };
+    assert!(high.len() > low.len());
+    for (at, other) in [low.clone(), high.clone()].into_iter().enumerate() {
+        let (from, to, _) = passed[at];
         let harness = Harness::new(PARTIES, &agreed);
-        harness.change(party(from), party(from + 1), step, 0, move |body| body.clone_from(&other));
+        harness.change(from, to, step, 0, move |body| body.clone_from(&other));
         let ends = harness.act(act);
         assert!(ends.iter().all(Result::is_err), "{ends:?}");
-        let end = &ends[usize::from(from)];
+        let end = &ends[to.index()];
         let Err(Abort::Network(divisi_net::Fault::Malformed { peer, .. })) = end else { panic!("{end:?}") };
-        assert_eq!(*peer, party(from));
+        assert_eq!(*peer, from);
     }
 }
 

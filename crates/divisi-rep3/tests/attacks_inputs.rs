@@ -213,6 +213,28 @@ fn nonsense_for_a_verdict_is_a_refusal() {
     }
 }
 
+/// An agreement with a party in it, which no honest server sends, does not outrank an input that may still
+/// arrive: nobody goes on without it.
+#[test]
+fn an_agreement_with_a_party_is_none() {
+    for named in [1, 7, 255] {
+        let dealt = parts(b"x");
+        let harness = Harness::default();
+        for to in [party(2), party(3)] {
+            harness.change(party(1), to, VERDICT, 0, move |sent| sent.copy_from_slice(&[0, named]));
+        }
+        let results = harness.act(|mut trio| {
+            let me = trio.me().index();
+            let part = if me == 1 { Err(Lack::NotYet) } else { Ok(&dealt[me]) };
+            let input = ComparedInput { check: checks::A24, public: [1; 32], part };
+            trio.agree_list(&[5; 32], &[input])
+        });
+        for result in &results[1..] {
+            assert_ne!(*result, Ok(vec![Agreement::Agreed]), "{named}");
+        }
+    }
+}
+
 /// A server that tells one of the others that an input differs and the other that it does not: one continues,
 /// one refuses, and the session ends before anything is opened.
 #[test]

@@ -1,7 +1,6 @@
 //! Circuits by name, with the wires of the circuits that are published under these names in Bristol Fashion.
 //!
-//! The order of a value's wires: wire 0 is the lowest bit of the last byte (as the standard prints it), the
-//! last wire the highest bit of the first byte.
+//! Which bit of a value is on which wire: as in these files, which `divisi::WireValue` describes.
 //!
 //! | name | inputs | output | ANDs |
 //! |---|---|---|---|

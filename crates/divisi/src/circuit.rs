@@ -1,7 +1,5 @@
-//! Circuits by name or from files, and their input and output values as hexadecimal digits.
-//!
-//! A value is written as the standard prints it: its last digit holds wires 0 to 3, lowest first, its first
-//! digit the last wires. So are the wires of the files that others publish in Bristol Fashion.
+//! Circuits by name or from files. Their input and output values are [`WireValue`]s, whose page says which
+//! bit of a value is on which wire.
 
 mod held;
 mod info;
@@ -13,6 +11,7 @@ pub use rewrite::{AS_IT_IS, is_better_transcribed, optimised, transcribe, turned
 
 use crate::failure::Failure;
 use crate::name::Name;
+use crate::value::WireValue;
 use divisi_circuit::bristol::{self, BitOrder, FileCounts, Format};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -152,15 +151,17 @@ impl NamedCircuit {
         *hasher.finalize().as_bytes()
     }
 
-    /// Its outputs in the clear for these inputs, wire by wire.
+    /// Its outputs in the clear for these inputs.
     ///
     /// # Errors
     /// [`Failure`] if number or widths of the values are not those of its inputs.
-    pub fn evaluate(&self, inputs: &[Vec<bool>]) -> Result<Vec<Vec<bool>>, Failure> {
-        let wires: Vec<Vec<u64>> = inputs.iter().flatten().map(|bit| vec![u64::from(*bit)]).collect();
+    pub fn evaluate(&self, inputs: &[WireValue]) -> Result<Vec<WireValue>, Failure> {
+        let bits = inputs.iter().flat_map(WireValue::bits);
+        let wires: Vec<Vec<u64>> = bits.map(|bit| vec![u64::from(*bit)]).collect();
         let out = plain::run(&self.program, &wires).map_err(|e| Failure::usage(e.to_string()))?;
-        let bits: Vec<bool> = out.iter().map(|wire| wire.first().is_some_and(|word| word & 1 == 1)).collect();
-        Ok(cut(&bits, self.program.outputs()))
+        let bit = |wire: &Vec<u64>| wire.first().map_or(0, |word| (word & 1) as u8);
+        let bits = Zeroizing::new(out.iter().map(bit).collect::<Vec<u8>>());
+        Ok(WireValue::cut(&bits, self.program.outputs()))
     }
 }
 
@@ -196,29 +197,6 @@ fn in_columns(lanes: usize, wires: &[Vec<u64>]) -> Vec<u8> {
     wires.chunks(8).flat_map(|wires| (0..lanes).map(|lane| byte(wires, lane)).collect::<Vec<u8>>()).collect()
 }
 
-/// Split wires into values of these widths.
-#[must_use]
-pub fn cut(bits: &[bool], widths: &[usize]) -> Vec<Vec<bool>> {
-    let mut rest = bits;
-    let mut value = |width: &usize| {
-        let (value, after) = rest.split_at((*width).min(rest.len()));
-        rest = after;
-        value.to_vec()
-    };
-    widths.iter().map(&mut value).collect()
-}
-
-/// Turn a value's wires into the order of the file, or back: `first_bit_first` if wire 0 is the first bit of
-/// a value and not the last, as in most files of the format before Bristol Fashion.
-#[must_use]
-pub fn ordered(bits: &[bool], first_bit_first: bool) -> Zeroizing<Vec<bool>> {
-    let mut ordered = Zeroizing::new(bits.to_vec());
-    if first_bit_first {
-        ordered.reverse();
-    }
-    ordered
-}
-
 /// Write a program in Bristol Fashion.
 ///
 /// # Errors
@@ -227,55 +205,9 @@ pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<F
     bristol::write(program, out)
 }
 
-/// The wires of a value of that width, from its hexadecimal digits.
-///
-/// # Errors
-/// What is wrong with the digits, in words that follow the name of the value.
-pub fn from_hex(digits: &str, width: usize) -> Result<Zeroizing<Vec<bool>>, String> {
-    let want = width.div_ceil(4);
-    if digits.len() != want {
-        return Err(format!("has {} hexadecimal digits where {width} bits need {want}", digits.len()));
-    }
-    let mut bits = Zeroizing::new(Vec::with_capacity(4 * want));
-    for digit in digits.bytes().rev() {
-        let value = (digit as char).to_digit(16).ok_or("has a character that is not a hexadecimal digit")?;
-        bits.extend((0..4).map(|i| value >> i & 1 == 1));
-    }
-    if bits.iter().skip(width).any(|bit| *bit) {
-        return Err(format!("is larger than {width} bits"));
-    }
-    bits.truncate(width);
-    Ok(bits)
-}
-
-/// The hexadecimal digits of a value.
-#[must_use]
-pub fn to_hex(bits: &[bool]) -> String {
-    let digit = |bits: &[bool]| bits.iter().rev().fold(0, |digit, bit| digit << 1 | u32::from(*bit));
-    bits.chunks(4).rev().filter_map(|bits| char::from_digit(digit(bits), 16)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn digits_are_those_of_the_number() {
-        assert_eq!(*from_hex("1a", 8).unwrap(), [false, true, false, true, true, false, false, false]);
-        assert_eq!(*from_hex("5", 3).unwrap(), [true, false, true]);
-        assert!(from_hex("", 0).unwrap().is_empty());
-        for (digits, width, what) in [
-            ("1", 8, "1 hexadecimal digits"),
-            ("1g", 8, "not a hexadecimal digit"),
-            ("8", 3, "larger"),
-            ("é", 8, "not a hexadecimal digit"),
-        ] {
-            assert!(from_hex(digits, width).unwrap_err().contains(what), "{digits}");
-        }
-        for (digits, width) in [("00ff1", 20), ("1", 1), ("", 0), ("3", 2), ("1ffffffff", 33)] {
-            assert_eq!(to_hex(&from_hex(digits, width).unwrap()), digits);
-        }
-    }
 
     /// FIPS 197, C.1, and FIPS 180-4's "abc": through the circuits with a name, in the order of their
     /// published files.
@@ -284,12 +216,9 @@ mod tests {
         let evaluate = |name: &str, inputs: &[&str]| {
             let circuit = load(name, Adder::FewestAnds).unwrap();
             let widths = circuit.program.inputs().iter();
-            let inputs: Vec<_> = inputs
-                .iter()
-                .zip(widths)
-                .map(|(digits, width)| from_hex(digits, *width).unwrap().to_vec())
-                .collect();
-            to_hex(&circuit.evaluate(&inputs).unwrap()[0])
+            let inputs = inputs.iter().zip(widths);
+            let inputs = inputs.map(|(digits, width)| WireValue::from_hex(digits, *width).unwrap());
+            circuit.evaluate(&inputs.collect::<Vec<_>>()).unwrap()[0].to_hex()
         };
         let aes =
             evaluate("aes128", &["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"]);

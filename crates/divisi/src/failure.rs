@@ -1,7 +1,8 @@
 //! The failures of commands: their kind, one sentence that says what to do, and the exit code.
 
-use crate::engine::differ::Differ;
-use crate::engine::unsupported::Unsupported;
+use crate::differ::Differ;
+use crate::disagreement::Disagreement;
+use crate::unsupported::Unsupported;
 use divisi_core::{Abort, Refusal};
 use divisi_net::PartyId;
 use serde::{Deserialize, Serialize};
@@ -149,6 +150,18 @@ impl From<Differ> for Failure {
         match differ.party {
             Some(party) => Failure::mismatch(format!("{party} {}: {worth}", differ.what)).with_peer(party),
             None => Failure::mismatch(format!("{}: {worth}", differ.what)),
+        }
+    }
+}
+
+impl From<Disagreement> for Failure {
+    fn from(disagreement: Disagreement) -> Self {
+        let what = disagreement.to_string();
+        match disagreement {
+            Disagreement::Abort(abort) => abort.into(),
+            Disagreement::Differs { peer, step, .. } => {
+                Failure::usage(what).with_peer(peer).at(step.to_string())
+            }
         }
     }
 }

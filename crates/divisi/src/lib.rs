@@ -36,10 +36,14 @@ pub mod calibrate;
 pub mod circuit;
 pub mod cleanup;
 pub mod demo;
+mod differ;
+mod disagreement;
 pub mod dumps;
 pub mod engine;
 pub mod failure;
 pub mod file;
+#[cfg(test)]
+mod fuzz;
 pub mod images;
 pub mod kat;
 pub mod layers;
@@ -55,6 +59,7 @@ pub mod prep;
 pub mod program;
 pub mod run;
 pub mod server;
+mod unsupported;
 mod value;
 
 pub use value::WireValue;

@@ -6,14 +6,12 @@
 use crate::engine::EngineSettings;
 use crate::engine::spdz::{self, Wanted};
 use crate::failure::Failure;
-use crate::local::loopback;
 use crate::run::Membership;
 use divisi_core::{Abort, PartyId, Session, local};
-use divisi_net::{Config, Identity, Listener, Machine, Options as Net, World};
+use divisi_net::{Config, Machine, World};
 use divisi_store::stock::{SealKey, StockError, StockInfo, StockState, forget, look};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -142,8 +140,7 @@ pub fn make_one(
     membership: &Membership,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<StockPart, Failure> {
-    let usual = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
-    let config = Config::load(&membership.config).map_err(usual)?;
+    let config = membership.load()?;
     let settings = options.settings.clone();
     let settings = if settings.parties.is_none() { settings.among(config.parties().len()) } else { settings };
     let wanted = Wanted::new(&settings, options.blocks, peers(&config))?;
@@ -154,22 +151,13 @@ pub fn make_one(
             membership.config.display()
         )));
     }
-    let identity = Identity::load(&membership.identity).map_err(|e| Failure::usage(e.to_string()))?;
-    let me = membership.party;
-    config.check_identity(me, &identity).map_err(usual)?;
+    let (me, identified) = (membership.party, membership.identify(config)?);
     options.seal()?;
     options.free(std::iter::once(me))?;
-    let net = Net { timeout: options.timeout.unwrap_or(config.timeout()), ..Net::default() };
-    let within = config.connect();
-    let (identity, world) = (Arc::new(identity), Arc::new(Machine));
-    let listener = match &membership.listen {
-        Some(address) => Listener::open_on(address, config, me, identity, world),
-        None => Listener::open(config, me, identity, world),
-    };
-    let listener = listener.map_err(usual)?;
-    let mesh = loopback::join(&listener, within, &net)?;
+    let (listener, mesh) = identified.join(options.timeout)?;
     let session = Session::start(&mesh, 1, &wanted.parameters())?;
     part(session, &wanted, options, progress)?;
+    drop(listener);
     told(&options.out, me, &options.key_file())
 }
 

@@ -216,7 +216,7 @@ fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
 }
 
 /// Values between commas or white space.
-fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
+pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     let words = values.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
     // no value in a message: it is a secret
     let wrong = |i: usize, what: String| {

@@ -1,24 +1,24 @@
 //! Input and output values of circuits: the one place that defines the order of their bits.
-//!
-//! **The order of bits.** A value is written as the standard prints it, first byte first. Its *last* byte
-//! holds wires 0 to 7, and the lowest bit of that byte is wire 0; the highest bit of the first byte is the
-//! last wire. So are the wires of files that others publish in Bristol Fashion, and of `divisi circuit emit`.
-//! (Files of the format before have it the other way round: `--first-bit-first`.)
-//!
-//! ```
-//! use divisi::WireValue;
-//!
-//! let value = WireValue::from_bytes(&[0x80, 0x01]);
-//! assert_eq!(value.bits().len(), 16);
-//! assert_eq!((value.bits()[0], value.bits()[7], value.bits()[15]), (1, 0, 1));
-//! assert_eq!(WireValue::from_bits(value.bits()).to_bytes()[..], [0x80, 0x01]);
-//! assert_eq!(WireValue::from_hex("5", 3).unwrap().bits(), [1, 0, 1]);
-//! ```
 
-use crate::circuit;
 use zeroize::Zeroizing;
 
-/// The wires of a value, one to a byte, wire 0 first. It is wiped when it is dropped.
+/// A value of a circuit by its wires, wire 0 first. It is wiped when it is dropped.
+///
+/// **The order of bits.** A value is written as the standard prints it, first byte first. Its *last* byte
+/// holds wires 0 to 7, and the lowest bit of that byte is wire 0; the highest bit of the first byte is the
+/// last wire. So are the wires of files that others publish in Bristol Fashion, and of `divisi circuit emit`.
+/// (Files of the format before have it the other way round: `--first-bit-first`.)
+///
+/// ```
+/// use divisi::WireValue;
+///
+/// let value = WireValue::from_bytes(&[0x80, 0x01]);
+/// assert_eq!(value.bits().len(), 16);
+/// assert_eq!((value.bits()[0], value.bits()[7], value.bits()[15]), (1, 0, 1));
+/// assert_eq!(WireValue::from_bits(value.bits()).to_bytes()[..], [0x80, 0x01]);
+/// assert_eq!(WireValue::from_hex("5", 3).unwrap().bits(), [1, 0, 1]);
+/// assert_eq!(WireValue::from_bits(&[1, 0, 1]).to_hex(), "5");
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct WireValue(Zeroizing<Vec<u8>>);
 
@@ -36,10 +36,23 @@ impl WireValue {
     /// The value of these hexadecimal digits, `width` bits wide.
     ///
     /// # Errors
-    /// What is wrong with the digits.
+    /// What is wrong with the digits, in words that follow the name of the value.
     pub fn from_hex(digits: &str, width: usize) -> Result<WireValue, String> {
-        let bits = circuit::from_hex(digits, width)?;
-        Ok(WireValue(Zeroizing::new(bits.iter().map(|bit| u8::from(*bit)).collect())))
+        let want = width.div_ceil(4);
+        if digits.len() != want {
+            return Err(format!("has {} hexadecimal digits where {width} bits need {want}", digits.len()));
+        }
+        let mut bits = Zeroizing::new(Vec::with_capacity(4 * want));
+        for digit in digits.bytes().rev() {
+            let value =
+                (digit as char).to_digit(16).ok_or("has a character that is not a hexadecimal digit")?;
+            bits.extend((0..4).map(|i| (value >> i & 1) as u8));
+        }
+        if bits.iter().skip(width).any(|bit| *bit == 1) {
+            return Err(format!("is larger than {width} bits"));
+        }
+        bits.truncate(width);
+        Ok(WireValue(bits))
     }
 
     /// The value of these wires, one to a byte, of which the lowest bit counts.
@@ -52,6 +65,35 @@ impl WireValue {
     #[must_use]
     pub fn bits(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The values of these widths whose wires follow each other.
+    #[must_use]
+    pub fn cut(wires: &[u8], widths: &[usize]) -> Vec<WireValue> {
+        let mut rest = wires;
+        let mut value = |width: &usize| {
+            let (value, after) = rest.split_at((*width).min(rest.len()));
+            rest = after;
+            WireValue::from_bits(value)
+        };
+        widths.iter().map(&mut value).collect()
+    }
+
+    /// The value with its wires in the order of a file, or back from there: turned if wire 0 is the first bit
+    /// of a value and not the last, as in most files of the format before Bristol Fashion.
+    #[must_use]
+    pub fn ordered(mut self, first_bit_first: bool) -> WireValue {
+        if first_bit_first {
+            self.0.reverse();
+        }
+        self
+    }
+
+    /// The hexadecimal digits of the value.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        let digit = |bits: &[u8]| bits.iter().rev().fold(0, |digit, bit| digit << 1 | u32::from(*bit));
+        self.0.chunks(4).rev().filter_map(|bits| char::from_digit(digit(bits), 16)).collect()
     }
 
     /// The bytes of the value; the first byte is padded with zeros at its high end.
@@ -78,5 +120,34 @@ mod tests {
         assert_eq!(WireValue::from_hex("1ff", 9).unwrap().to_bytes()[..], [0x01, 0xff]);
         assert!(WireValue::from_hex("1ff", 8).is_err_and(|what| what.contains("3 hexadecimal digits")));
         assert!(WireValue::from_hex("1ff", 9).unwrap() != WireValue::from_hex("0ff", 9).unwrap());
+    }
+
+    #[test]
+    fn digits_are_those_of_the_number() {
+        let bits = |digits: &str, width| WireValue::from_hex(digits, width).unwrap().bits().to_vec();
+        assert_eq!(bits("1a", 8), [0, 1, 0, 1, 1, 0, 0, 0]);
+        assert_eq!(bits("5", 3), [1, 0, 1]);
+        assert!(bits("", 0).is_empty());
+        for (digits, width, what) in [
+            ("1", 8, "1 hexadecimal digits"),
+            ("1g", 8, "not a hexadecimal digit"),
+            ("8", 3, "larger"),
+            ("é", 8, "not a hexadecimal digit"),
+        ] {
+            assert!(WireValue::from_hex(digits, width).is_err_and(|error| error.contains(what)), "{digits}");
+        }
+        for (digits, width) in [("00ff1", 20), ("1", 1), ("", 0), ("3", 2), ("1ffffffff", 33)] {
+            let value = WireValue::from_hex(digits, width).unwrap();
+            assert_eq!(value.to_hex(), digits);
+            assert!(value.clone().ordered(true).ordered(true) == value);
+            assert!(value.clone().ordered(false) == value);
+        }
+    }
+
+    #[test]
+    fn wires_are_cut_into_values() {
+        let values = WireValue::cut(&[1, 0, 1, 1, 0], &[3, 0, 2]);
+        assert_eq!(values.iter().map(WireValue::to_hex).collect::<Vec<_>>(), ["5", "", "1"]);
+        assert_eq!(values[2].clone().ordered(true).to_hex(), "2");
     }
 }

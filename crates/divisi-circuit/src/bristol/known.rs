@@ -1,16 +1,16 @@
 //! Published files with a different order of bits. They are recognised by their gates.
 //!
-//! Neither format says which bit of a value its first wire is. In Bristol Fashion wire 0 is by convention the
-//! last bit (the lowest of the last byte). Files of the older format have either order, and some of them were
-//! given a header of Bristol Fashion without changing the order. The comparison is of gates and not of bytes,
-//! so that header, blank lines, comments and line ends make no difference.
+//! Neither format says which bit of a value its first wire is. Bristol Fashion has one order by convention,
+//! which `divisi::WireValue` describes. Files of the older format have that order or its reverse, and some of
+//! them were given a header of Bristol Fashion without changing the order. The comparison is of gates and not
+//! of bytes, so that header, blank lines, comments and line ends make no difference.
 
 use super::syntax::{Gate, Header};
 
 /// The order of the wires of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BitOrder {
-    /// Wire 0 is the last bit of a value as the standard prints it: the order of Bristol Fashion.
+    /// The order of Bristol Fashion: wire 0 is the last bit of a value.
     LastBitFirst,
     /// Wire 0 is the first bit.
     FirstBitFirst,

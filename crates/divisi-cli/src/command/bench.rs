@@ -1,8 +1,9 @@
 //! `divisi bench`.
 
 use super::effort::Effort;
-use super::engine::{CircuitsChoice, EngineArgs, EngineChoice};
-use super::{AnyProtocol, CommandOutput, Context, Garbling, Goal};
+use super::engine::EngineChoice;
+use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OwnOptions};
+use super::{AnyMode, CommandOutput, Context, Goal};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
@@ -59,9 +60,9 @@ pub struct Aes {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: AnyProtocol,
+    mode: AnyMode,
     #[command(flatten)]
-    manner: EngineArgs,
+    own: OwnOptions<OfBlocks>,
     /// The size of the key in bits: 128, 192 or 256
     #[arg(long, default_value = "128", value_name = "BITS", value_parser = key_size)]
     key_bits: KeySize,
@@ -87,9 +88,9 @@ pub struct Des3 {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: AnyProtocol,
+    mode: AnyMode,
     #[command(flatten)]
-    manner: EngineArgs,
+    own: OwnOptions<OfBlocks>,
     /// The number of keys: 2 or 3
     #[arg(long, default_value_t = 3, value_name = "N")]
     keys: u8,
@@ -122,7 +123,7 @@ pub struct BenchHashArgs {
     #[command(flatten)]
     goal: Goal,
     #[command(flatten)]
-    garbling: Garbling,
+    own: OwnOptions<OfHashes>,
     #[command(flatten)]
     effort: Effort,
 }
@@ -143,9 +144,9 @@ pub struct BenchMacArgs {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: AnyProtocol,
+    mode: AnyMode,
     #[command(flatten)]
-    garbling: Garbling,
+    own: OwnOptions<OfMacs>,
     #[command(flatten)]
     effort: Effort,
 }
@@ -170,17 +171,9 @@ pub struct Circuit {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    circuits: CircuitsChoice,
-    #[command(flatten)]
-    manner: EngineArgs,
-    /// With garble: take the inputs first, then garble and evaluate the circuit piece by piece, in memory
-    /// that does not grow with the circuit
-    #[arg(long)]
-    streamed: bool,
+    own: OwnOptions<OfCircuits>,
     #[command(flatten)]
     goal: Goal,
-    #[command(flatten)]
-    garbling: Garbling,
     #[command(flatten)]
     effort: Effort,
 }
@@ -221,36 +214,36 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
         BenchCommands::File(arguments) => bench_servers::measure_file(context, arguments),
         BenchCommands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
         BenchCommands::Aes(arguments) => {
-            let Aes { engine, choice, manner, key_bits, direction, blocks, effort } = arguments;
-            let options = ciphered(context, Work::Aes, *engine, *choice, manner, *blocks, effort)?;
+            let Aes { engine, mode, own, key_bits, direction, blocks, effort } = arguments;
+            let options = ciphered(context, Work::Aes, *engine, *mode, own, *blocks, effort)?;
             measure(context, BenchOptions { key: *key_bits, direction: *direction, ..options })
         }
         BenchCommands::Des3(arguments) => {
-            let Des3 { engine, choice, manner, keys, direction, blocks, effort } = arguments;
+            let Des3 { engine, mode, own, keys, direction, blocks, effort } = arguments;
             let work = Work::TripleDes(match keys {
                 2 => DesKeys::Two,
                 3 => DesKeys::Three,
                 _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
             });
-            let options = ciphered(context, work, *engine, *choice, manner, *blocks, effort)?;
+            let options = ciphered(context, work, *engine, *mode, own, *blocks, effort)?;
             measure(context, BenchOptions { direction: *direction, ..options })
         }
-        BenchCommands::Hash(BenchHashArgs { algorithm, messages, engine, goal, garbling, effort }) => {
+        BenchCommands::Hash(BenchHashArgs { algorithm, messages, engine, goal, own, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let mut usual = effort.options(context, Some(*engine));
-            goal.own(&mut usual.own);
-            garbling.own(&mut usual.own);
-            measure(context, BenchOptions { work, choice: goal.choice(), blocks: messages.count, ..usual })
+            let usual = effort.options(context, Some(*engine));
+            let mut own = own.own(engine.engine())?;
+            goal.own(&mut own);
+            measure(
+                context,
+                BenchOptions { work, choice: goal.choice(), own, blocks: messages.count, ..usual },
+            )
         }
         BenchCommands::Circuit(arguments) => {
-            let Circuit { circuit, count, engine, circuits, manner, streamed, goal, garbling, effort } =
-                arguments;
+            let Circuit { circuit, count, engine, own, goal, effort } = arguments;
             let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
             let usual = effort.options(context, Some(*engine));
-            let mut own = manner.own(*streamed);
+            let mut own = own.own(engine.engine())?;
             goal.own(&mut own);
-            garbling.own(&mut own);
-            circuits.own(engine.engine(), &mut own)?;
             let usual = BenchOptions { own, work: work(0), ..usual };
             usual.check()?;
             let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
@@ -281,12 +274,12 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
             Ok(CommandOutput::new(out, json))
         }
         BenchCommands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
-        BenchCommands::Mac(BenchMacArgs { algorithm, messages, engine, choice, garbling, effort }) => {
+        BenchCommands::Mac(BenchMacArgs { algorithm, messages, engine, mode, own: given, effort }) => {
             let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let mut usual = effort.options(context, Some(*engine));
-            choice.own(engine.engine(), &mut usual.own)?;
-            garbling.own(&mut usual.own);
-            measure(context, BenchOptions { work, choice: choice.get(), blocks: messages.count, ..usual })
+            let usual = effort.options(context, Some(*engine));
+            let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
+            mode.own(&mut own);
+            measure(context, BenchOptions { work, choice, own, blocks: messages.count, ..usual })
         }
     }
 }
@@ -296,15 +289,15 @@ fn ciphered(
     context: &Context,
     work: Work,
     engine: EngineChoice,
-    choice: AnyProtocol,
-    manner: &EngineArgs,
+    mode: AnyMode,
+    given: &OwnOptions<OfBlocks>,
     blocks: Option<u64>,
     effort: &Effort,
 ) -> Result<BenchOptions, Failure> {
-    let mut own = manner.own(false);
-    choice.own(engine.engine(), &mut own)?;
+    let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
+    mode.own(&mut own);
     let blocks = blocks.unwrap_or(engine.engine().usual_blocks() as u64);
-    Ok(BenchOptions { work, choice: choice.get(), own, blocks, ..effort.options(context, Some(engine)) })
+    Ok(BenchOptions { work, choice, own, blocks, ..effort.options(context, Some(engine)) })
 }
 
 fn measure(context: &Context, options: BenchOptions) -> Result<CommandOutput, Failure> {

@@ -1,28 +1,12 @@
 //! Arguments that choose how S-boxes are computed, or what matters most.
 
+use super::options::{MODE, OwnOptions, own_modes};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use divisi::engine::settings::{CONSTANT_ROUND, MODE, ON_DEMAND};
-use divisi::engine::{Engine, first_with};
-use divisi::failure::Failure;
 use divisi::mode::{Choice, Priority};
 use divisi_rep3::Protocol;
 use divisi_symmetric::gates::Adder;
 use std::collections::BTreeMap;
-
-/// A protocol of rep3 or of spdz.
-#[derive(Clone, Copy)]
-enum Sboxes {
-    Rep3(Protocol),
-    Spdz(&'static str),
-}
-
-fn sboxes(name: &str) -> Result<Sboxes, String> {
-    match divisi::engine::spdz::protocols().find(|known| *known == name) {
-        Some(known) => Ok(Sboxes::Spdz(known)),
-        None => name.parse().map(Sboxes::Rep3),
-    }
-}
 
 /// The help of a choice among rep3's protocols.
 fn about_sboxes() -> String {
@@ -48,54 +32,33 @@ impl ProtocolChoice {
     }
 }
 
-/// The rest of the help where the engine may be spdz.
-const OF_SPDZ: &str = "; with spdz aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or \
-                       3des-raw [default: gf4-circuit; with spdz aes-lt and 3des-lt]";
-
-/// How S-boxes are computed, on any engine.
+/// What matters most, on any engine, where a protocol can be given instead.
 #[derive(Args, Clone, Copy)]
-pub(super) struct AnyProtocol {
-    #[arg(long, value_name = "NAME", conflicts_with = "mode", value_parser = sboxes)]
-    #[arg(help = format!("{}{OF_SPDZ}", about_sboxes()))]
-    protocol: Option<Sboxes>,
+pub(super) struct AnyMode {
     /// What matters most, instead of a protocol; constant-round, of rep3, garbles hashes, MACs and the modes
     /// of AES without GHASH
     #[arg(long, value_name = "NAME", value_parser = aims())]
-    pub(super) mode: Option<Aim>,
+    mode: Option<Aim>,
 }
 
-impl AnyProtocol {
-    pub(super) fn get(self) -> Choice {
-        let named = match self.protocol {
-            Some(Sboxes::Rep3(protocol)) => protocol.into(),
-            Some(Sboxes::Spdz(_)) | None => Choice::default(),
-        };
-        Goal { mode: self.mode }.mode().map_or(named, Choice::from)
+impl AnyMode {
+    /// How S-boxes are computed: by the protocol among the options, or as the mode says.
+    pub(super) fn choice<S>(self, own: &OwnOptions<S>) -> Choice {
+        let named = own.protocol().map_or_else(Choice::default, Choice::from);
+        self.goal().mode().map_or(named, Choice::from)
     }
 
-    /// The name that is among the options of one engine.
-    ///
-    /// # Errors
-    /// A protocol of another engine.
-    pub(super) fn own(self, engine: &dyn Engine, own: &mut BTreeMap<String, String>) -> Result<(), Failure> {
-        Goal { mode: self.mode }.own(own);
-        let (name, of_one) = match self.protocol {
-            None => return Ok(()),
-            Some(Sboxes::Spdz(name)) => (name, true),
-            Some(Sboxes::Rep3(protocol)) => (protocol.name(), false),
-        };
-        let names = engine.protocols();
-        if of_one && !names.contains(&name) {
-            let other = first_with(|engine| engine.protocols().contains(&name));
-            return Err(Failure::usage(format!(
-                "the protocol {name} belongs to the engine {other}: give --engine {other}, or another --protocol"
-            )));
-        }
-        // an engine that has names of its own refuses those of another by itself
-        if !names.is_empty() {
-            own.insert("protocol".into(), name.into());
-        }
-        Ok(())
+    /// Add the choice of a mode that is an option of one engine.
+    pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
+        self.goal().own(own);
+    }
+
+    pub(super) fn is_given(self) -> bool {
+        self.mode.is_some()
+    }
+
+    pub(super) fn goal(self) -> Goal {
+        Goal { mode: self.mode }
     }
 }
 
@@ -108,29 +71,11 @@ pub(super) struct Goal {
     mode: Option<Aim>,
 }
 
-/// Whether circuits are garbled ahead of the inputs.
-#[derive(Args, Clone, Copy)]
-pub(super) struct Garbling {
-    /// With --mode constant-round: garble nothing ahead, so that the online phase has all the work of a job
-    /// that no idle time precedes
-    #[arg(long)]
-    on_demand: bool,
-}
-
-impl Garbling {
-    /// Add it to the options of the engine.
-    pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
-        if self.on_demand {
-            own.insert(ON_DEMAND.into(), String::new());
-        }
-    }
-}
-
-/// How a circuit is run: a mode of a protocol, or constant rounds.
+/// How a circuit is run: a mode of a protocol, or one that a single engine has.
 #[derive(Clone, Copy)]
 pub(super) enum Aim {
     Mode(Priority),
-    ConstantRound,
+    OfOne(&'static str),
 }
 
 impl Goal {
@@ -138,7 +83,7 @@ impl Goal {
     pub(super) fn mode(self) -> Option<Priority> {
         match self.mode {
             Some(Aim::Mode(mode)) => Some(mode),
-            Some(Aim::ConstantRound) | None => None,
+            Some(Aim::OfOne(_)) | None => None,
         }
     }
 
@@ -146,10 +91,18 @@ impl Goal {
         self.mode().map(Choice::from).unwrap_or_default()
     }
 
-    /// Add the choice of constant rounds, which is an option of one engine.
+    /// Add the choice of a mode that is an option of one engine.
     pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
-        if let Some(Aim::ConstantRound) = self.mode {
-            own.insert(MODE.into(), CONSTANT_ROUND.into());
+        if let Some(mode) = self.of_one() {
+            own.insert(MODE.into(), mode.into());
+        }
+    }
+
+    /// The mode that a single engine has.
+    pub(super) fn of_one(self) -> Option<&'static str> {
+        match self.mode {
+            Some(Aim::OfOne(mode)) => Some(mode),
+            Some(Aim::Mode(_)) | None => None,
         }
     }
 
@@ -159,7 +112,7 @@ impl Goal {
 
     pub(super) fn name(self) -> Option<&'static str> {
         match self.mode {
-            Some(Aim::ConstantRound) => Some(CONSTANT_ROUND),
+            Some(Aim::OfOne(mode)) => Some(mode),
             Some(Aim::Mode(mode)) => Some(mode.name()),
             None => None,
         }
@@ -172,13 +125,15 @@ fn modes() -> impl TypedValueParser<Value = Priority> {
     PossibleValuesParser::new(Priority::ALL.map(mode)).try_map(|name| name.parse::<Priority>())
 }
 
-/// The parser of modes and of constant rounds.
+/// The parser of modes, those of one engine included.
 fn aims() -> impl TypedValueParser<Value = Aim> {
     let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
-    let garbled = PossibleValue::new(CONSTANT_ROUND)
-        .help("of rep3: two parties garble, the third evaluates, in two rounds for a circuit of any depth");
-    let all = Priority::ALL.map(mode).into_iter().chain([garbled]).collect::<Vec<_>>();
+    let own = own_modes().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
+    let all = Priority::ALL.map(mode).into_iter().chain(own).collect::<Vec<_>>();
     PossibleValuesParser::new(all).try_map(|name| {
-        if name == CONSTANT_ROUND { Ok(Aim::ConstantRound) } else { name.parse::<Priority>().map(Aim::Mode) }
+        match own_modes().into_iter().find(|(own, _)| *own == name) {
+            Some((own, _)) => Ok(Aim::OfOne(own)),
+            None => name.parse::<Priority>().map(Aim::Mode),
+        }
     })
 }

@@ -2,6 +2,7 @@
 
 use super::{CommandOutput, Context, Goal, given};
 use clap::{Args, Subcommand, ValueEnum};
+use divisi::WireValue;
 use divisi::circuit::{self, About, NamedCircuit};
 use divisi::failure::Failure;
 use divisi::file::Sink;
@@ -263,13 +264,13 @@ fn eval(arguments: &CircuitEvalArgs) -> Result<CommandOutput, Failure> {
     let mut inputs = Vec::with_capacity(widths.len());
     for (i, (given, width)) in values.iter().zip(widths).enumerate() {
         let digits = given.split_once('=').map_or(given.as_str(), |(_, digits)| digits);
-        let bits = circuit::from_hex(digits, *width).map_err(|what| {
+        let value = WireValue::from_hex(digits, *width).map_err(|what| {
             Failure::usage(format!("input {} {what}: give it as the standard prints it", i + 1))
         })?;
-        inputs.push(circuit::ordered(&bits, first_bit_first).to_vec());
+        inputs.push(value.ordered(first_bit_first));
     }
-    let value = |bits: &Vec<bool>| circuit::to_hex(&circuit::ordered(bits, first_bit_first));
-    let outputs: Vec<String> = circuit.evaluate(&inputs)?.iter().map(value).collect();
+    let hex = |value: WireValue| value.ordered(first_bit_first).to_hex();
+    let outputs: Vec<String> = circuit.evaluate(&inputs)?.into_iter().map(hex).collect();
     Ok(CommandOutput::new(
         outputs.join("\n"),
         json!({ "schema": 1, "circuit": circuit.name, "outputs": outputs }),

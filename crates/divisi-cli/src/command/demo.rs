@@ -1,11 +1,11 @@
 //! `divisi demo`.
 
-use super::engine::{EngineArgs, EngineChoice};
-use super::{AnyProtocol, CommandOutput, Context};
+use super::engine::EngineChoice;
+use super::options::{OfDemo, OwnOptions};
+use super::{AnyMode, CommandOutput, Context};
 use clap::Args;
 use divisi::demo::{self, DemoOptions, Joint};
 use divisi::engine::job::Cipher;
-use divisi::engine::settings::MODE;
 use divisi::engine::{self, Demonstration, EngineSettings, first_with};
 use divisi::failure::Failure;
 use divisi::local::this_program;
@@ -29,14 +29,14 @@ pub struct DemoArgs {
     #[arg(long, value_name = "BITS", value_parser = super::bench::key_size)]
     key_bits: Option<KeySize>,
     #[command(flatten)]
-    choice: AnyProtocol,
+    mode: AnyMode,
     #[command(flatten)]
     engine: EngineChoice,
     /// With spdz: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]
     #[arg(long, value_name = "NAME", value_parser = demo::cipher)]
     cipher: Option<Cipher>,
     #[command(flatten)]
-    manner: EngineArgs,
+    own: OwnOptions<OfDemo>,
 }
 
 const NEXT: &str = "\
@@ -55,8 +55,8 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
         }
     };
     let engine = arguments.engine.engine();
-    let mut own = arguments.manner.own(false);
-    arguments.choice.own(engine, &mut own)?;
+    let mut own = arguments.own.own(engine)?;
+    arguments.mode.own(&mut own);
     match engine.demonstration() {
         Some(Demonstration::Servers) => {}
         Some(Demonstration::Parties) => return joint(arguments, own, &mut say),
@@ -68,7 +68,7 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
             )));
         }
     }
-    if own.contains_key(MODE) {
+    if arguments.mode.goal().of_one().is_some() {
         return Err(Failure::usage(
             "the demonstration encrypts with AES-GCM, which does not run in constant rounds: give another --mode",
         ));
@@ -81,7 +81,7 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
     let options = DemoOptions {
         file: arguments.file.clone(),
         key: arguments.key_bits.unwrap_or(KeySize::Aes128),
-        choice: arguments.choice.get(),
+        choice: arguments.mode.choice(&arguments.own),
         timeout: context.timeout,
     };
     let report = demo::run(&options, &this_program()?, &context.cleanup, &mut say)?;
@@ -94,7 +94,7 @@ fn joint(
     own: BTreeMap<String, String>,
     say: &mut dyn FnMut(&str),
 ) -> Result<CommandOutput, Failure> {
-    if arguments.key_bits.is_some() || arguments.choice.mode.is_some() {
+    if arguments.key_bits.is_some() || arguments.mode.is_given() {
         return Err(Failure::usage(
             "--key-bits and --mode belong to the demonstration of three servers: give --cipher and --protocol",
         ));

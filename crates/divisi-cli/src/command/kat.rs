@@ -1,7 +1,8 @@
 //! `divisi kat`.
 
-use super::engine::{EQUAL_KEYS, EngineArgs, EngineChoice, caution};
-use super::{AnyProtocol, CommandOutput, Context};
+use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
+use super::options::{MODE, OfKat, OwnOptions};
+use super::{AnyMode, CommandOutput, Context};
 use clap::Args;
 use divisi::engine;
 use divisi::failure::Failure;
@@ -24,13 +25,13 @@ pub struct KatArgs {
     #[command(flatten)]
     engine: EngineChoice,
     #[command(flatten)]
-    choice: AnyProtocol,
+    mode: AnyMode,
     /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
     /// semi-honest]
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
-    manner: EngineArgs,
+    own: OwnOptions<OfKat>,
     /// Also run tests that take long, with an estimate of the time on standard error: Monte Carlo tests, some
     /// of a hundred thousand steps, and messages of gigabytes, which take days
     #[arg(long)]
@@ -43,12 +44,12 @@ pub struct KatArgs {
 pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {
     let engine = arguments.engine.engine();
     let security = arguments.engine.security(arguments.security);
-    let sboxes = arguments.choice.get();
-    let mut own = arguments.manner.own(false);
-    arguments.choice.own(engine, &mut own)?;
-    let settings = arguments.manner.settings_with(arguments.engine, security, None, own, sboxes)?;
-    if arguments.choice.mode.is_some() {
-        engine::belongs(engine, "mode")?;
+    let mut own = arguments.own.own(engine)?;
+    arguments.mode.own(&mut own);
+    let sboxes = arguments.mode.choice(&arguments.own);
+    let settings = settings_with(arguments.engine, security, None, own, sboxes)?;
+    if arguments.mode.is_given() {
+        engine::belongs(engine, MODE)?;
     }
     let options = KatOptions { engine, settings, long: arguments.long };
     let report = kat::run(&arguments.files, &options)?;

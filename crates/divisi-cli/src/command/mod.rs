@@ -15,6 +15,7 @@ mod given;
 mod kat;
 mod key;
 mod mesh;
+mod options;
 mod params;
 mod party;
 mod prep;
@@ -24,7 +25,7 @@ mod report;
 mod run;
 mod server;
 
-use choice::{AnyProtocol, Garbling, Goal, ProtocolChoice};
+use choice::{AnyMode, Goal, ProtocolChoice};
 use clap::{Args, Parser, Subcommand};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;

@@ -1,8 +1,10 @@
 //! `divisi prep`.
 
-use super::engine::{EngineChoice, Names, PrepName, own};
+use super::engine::{EngineChoice, Names};
+use super::options::possible;
 use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, named};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use divisi::engine::{self, EngineSettings, first_with};
 use divisi::failure::Failure;
@@ -54,8 +56,8 @@ pub struct Make {
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
     /// How preprocessing is made [default: bucketed]
-    #[arg(long, value_enum, value_name = "NAME")]
-    prep: Option<PrepName>,
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible("prep")))]
+    prep: Option<String>,
     /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<u32>,
@@ -139,7 +141,7 @@ fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let given = [
         ("protocol", Some(protocol.clone())),
         ("field", field.map(|bits| bits.to_string())),
-        ("prep", prep.as_ref().map(own)),
+        ("prep", prep.clone()),
         ("k", k.map(|k| k.to_string())),
     ];
     let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();

@@ -211,10 +211,8 @@ fn to_json(options: &ProgramOptions, me: Option<u8>, report: &ProgramReport, out
         "bytes_sent_per_party": report.bytes_sent,
         "rounds": report.rounds,
     });
-    for (name, fact) in &report.facts {
-        if let Some(member) = json.get_mut(name) {
-            *member = fact.clone();
-        }
+    if let Some(object) = json.as_object_mut() {
+        object.extend(report.facts.clone());
     }
     json
 }

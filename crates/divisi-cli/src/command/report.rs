@@ -1,11 +1,13 @@
 //! `divisi bench report`.
 
 use super::{CommandOutput, Context};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::report::mixed::MixedPlan;
-use divisi::bench::report::spdz::SpdzPlan;
-use divisi::bench::report::{self, MatrixPlan, PaperPage, Progress, RunGroup};
+use divisi::bench::report::{
+    self, EnginePage, MatrixPlan, PAGES, PageRequest, PaperPage, Progress, RunGroup,
+};
+use divisi::engine;
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,15 +25,20 @@ enum Figure {
     Mixed,
 }
 
-/// The engine of one page.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Engine {
-    /// Three parties: report.html
-    Rep3,
-    /// Masked tables among parties that trust nobody: spdz.html
-    Spdz,
-    /// Numbers and bits among many semi-honest parties: mixed.html
-    Mixed,
+/// The page of one engine, or the first page, of the engine that is there by default.
+#[derive(Clone, Copy)]
+struct Page(Option<&'static EnginePage>);
+
+/// The parser of the engines that have a page.
+fn pages() -> impl TypedValueParser<Value = Page> {
+    let first = PossibleValue::new(engine::usual().name()).help("Three parties: report.html");
+    let page = |page: &EnginePage| PossibleValue::new(page.engine).help(page.about);
+    let values: Vec<PossibleValue> = std::iter::once(first).chain(PAGES.iter().map(page)).collect();
+    PossibleValuesParser::new(values).map(|name| Page(of_engine(&name)))
+}
+
+fn of_engine(name: &str) -> Option<&'static EnginePage> {
+    PAGES.iter().find(|page| page.engine == name)
 }
 
 /// Measure everything, and write pages with tables and plots, and the same figures as JSON.
@@ -57,8 +64,8 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME")]
     figure: Option<Figure>,
     /// Only the page of this engine
-    #[arg(long, value_name = "NAME", conflicts_with = "figure")]
-    engine: Option<Engine>,
+    #[arg(long, value_name = "NAME", conflicts_with = "figure", value_parser = pages())]
+    engine: Option<Page>,
     /// Blocks of a run of rep3 [default: 100000, quick: 20000]
     #[arg(long, value_name = "N")]
     blocks: Option<u64>,
@@ -72,40 +79,28 @@ pub struct ReportArgs {
 
 /// A page of one engine, after it was written.
 struct PageWritten {
-    engine: Engine,
+    of: &'static EnginePage,
     page: PaperPage,
 }
 
 impl PageWritten {
-    /// Measure the figures for the page of an engine other than rep3, and write the page.
-    fn new(context: &Context, arguments: &ReportArgs, engine: Engine) -> Result<PageWritten, Failure> {
-        let (program, out, cleanup) = (this_program()?, &arguments.out, &context.cleanup);
+    /// Measure the figures for the page of an engine, and write the page.
+    fn new(
+        context: &Context,
+        arguments: &ReportArgs,
+        of: &'static EnginePage,
+    ) -> Result<PageWritten, Failure> {
+        let ReportArgs { quick, reps, out, .. } = arguments;
+        let request = PageRequest { quick: *quick, reps: *reps, timeout: context.timeout };
         let bar = progress();
-        let tell = |now: &Progress| show(&bar, now);
-        let written = if engine == Engine::Spdz {
-            let usual = SpdzPlan::usual(arguments.quick);
-            let plan = SpdzPlan {
-                reps: arguments.reps.unwrap_or(usual.reps),
-                timeout: context.timeout.unwrap_or(usual.timeout),
-                ..usual
-            };
-            report::spdz::write(&plan, out, &program, cleanup, &tell)
-        } else {
-            let usual = MixedPlan::usual(arguments.quick);
-            let plan = MixedPlan {
-                reps: arguments.reps.unwrap_or(usual.reps),
-                timeout: context.timeout.unwrap_or(usual.timeout),
-                ..usual
-            };
-            report::mixed::write(&plan, out, &program, cleanup, &tell)
-        };
+        let written = of.write(request, out, &this_program()?, &context.cleanup, &|now| show(&bar, now));
         bar.finish_and_clear();
-        written.map(|page| PageWritten { engine, page })
+        written.map(|page| PageWritten { of, page })
     }
 
     fn text(&self) -> String {
         let PaperPage { html, json, runs, seconds } = &self.page;
-        let what = if self.engine == Engine::Spdz { "masked tables" } else { "numbers and bits" };
+        let what = self.of.what;
         format!(
             "{runs} runs of {what} in {seconds:.0} s, all outputs checked: {} (as JSON: {})",
             html.display(),
@@ -126,11 +121,10 @@ impl PageWritten {
 
 pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, Failure> {
     let alone = match (arguments.engine, arguments.figure) {
-        (Some(engine), _) if engine != Engine::Rep3 => Some(engine),
-        (_, Some(Figure::Mixed)) => Some(Engine::Mixed),
-        _ => None,
+        (_, Some(Figure::Mixed)) => of_engine("mixed"),
+        (page, _) => page.and_then(|page| page.0),
     };
-    if let Some(engine) = alone {
+    if let Some(page) = alone {
         if arguments.blocks.is_some() || arguments.rtt.is_some() {
             return Err(Failure::usage(
                 "--blocks and --rtt are for the page of rep3: leave them out, or give --engine rep3",
@@ -139,7 +133,7 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
         if arguments.reps == Some(0) {
             return Err(Failure::usage("--reps is 0: give at least 1"));
         }
-        let written = PageWritten::new(context, arguments, engine)?;
+        let written = PageWritten::new(context, arguments, page)?;
         let mut json = written.to_json();
         json["schema"] = json!(1);
         return Ok(CommandOutput::new(written.text(), json));
@@ -166,10 +160,10 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
     json["json"] = json!(written.json.display().to_string());
     let mut text = text(&written);
     if arguments.figure.is_none() && arguments.engine.is_none() {
-        for (name, engine) in [("mixed", Engine::Mixed), ("spdz", Engine::Spdz)] {
-            let written = PageWritten::new(context, arguments, engine)?;
+        for page in &PAGES {
+            let written = PageWritten::new(context, arguments, page)?;
             text = format!("{text}\n{}", written.text());
-            json[name] = written.to_json();
+            json[page.engine] = written.to_json();
         }
     }
     Ok(CommandOutput::new(text, json))

@@ -1,6 +1,7 @@
 //! `divisi run`.
 
-use super::engine::{CircuitsChoice, EQUAL_KEYS, EngineArgs, EngineChoice, caution};
+use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
+use super::options::{OfRun, OwnOptions};
 use super::{CommandOutput, Context, Goal, given};
 use clap::Args;
 use divisi::circuit;
@@ -40,7 +41,7 @@ pub struct RunArgs {
     circuit: Option<Name>,
     /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch,
     /// kmeans, mnist, gauss or merge-db
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "streamed", "mode"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "mode"])]
     program: Option<Name>,
     /// For a circuit, an input value as OWNER=HEX: the number of the party that gives it, and its digits if
     /// they are known here (1=@FILE reads them from a file, 1=- from standard input, so that they do not
@@ -58,17 +59,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME")]
     security: Option<Security>,
     #[command(flatten)]
-    circuits: CircuitsChoice,
-    #[command(flatten)]
-    manner: EngineArgs,
+    own: OwnOptions<OfRun>,
     /// With garble: statistical security in bits: a lie passes with probability at most 2^-BITS, 40 or 64
     /// [default: 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
-    /// With garble: take the inputs first, then garble and evaluate the circuit piece by piece, in memory
-    /// that does not grow with the circuit
-    #[arg(long)]
-    streamed: bool,
     #[command(flatten)]
     goal: Goal,
     /// Run only this party of a mesh
@@ -89,13 +84,12 @@ pub struct RunArgs {
 /// The settings of the engine. Without --parties the configuration determines the number of parties, if the
 /// engine can have several.
 fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
-    let RunArgs { engine: choice, manner, security, statistical, streamed, config, .. } = arguments;
+    let RunArgs { engine: choice, security, statistical, config, .. } = arguments;
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
     }
-    let (mut choice, mut own) = (*choice, manner.own(*streamed));
+    let (mut choice, mut own) = (*choice, arguments.own.own(choice.engine())?);
     arguments.goal.own(&mut own);
-    arguments.circuits.own(choice.engine(), &mut own)?;
     if let Some(config) = config {
         let config = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?;
         let range = choice.engine().parties();
@@ -108,7 +102,7 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
         }
     }
     let sboxes = arguments.goal.choice();
-    manner.settings_with(choice, choice.security(*security), *statistical, own, sboxes)
+    settings_with(choice, choice.security(*security), *statistical, own, sboxes)
 }
 
 /// Whether the key of the circuit des3, as `P=HEX`, is no more than single DES.
@@ -196,11 +190,8 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
         "bytes_sent_per_party": report.bytes_sent,
         "rounds": report.rounds,
     });
-    // what this engine has a choice of, among what any has
-    for (name, fact) in report.facts {
-        if let Some(member) = json.get_mut(&name) {
-            *member = fact;
-        }
+    if let Some(object) = json.as_object_mut() {
+        object.extend(report.facts);
     }
     Ok(CommandOutput::new(text, json))
 }

@@ -101,7 +101,7 @@ fn many_strands_compute_what_one_does() {
         let choice = protocol.into();
         let mut options = BenchOptions { choice, threads: 3, reps: 2, warmup: 1, ..BenchOptions::default() };
         options.security = Security::SemiHonest;
-        options.blocks = 5 * options.chunk() as u64 + 77;
+        options.blocks = 5 * options.chunk().unwrap() as u64 + 77;
         let report = run(&options);
         assert_eq!(
             (report.measured.number("chunks"), phase(&report, "online").bits),
@@ -120,7 +120,7 @@ fn many_strands_compute_what_one_does() {
 fn many_strands_verify_what_they_make_ahead() {
     for mode in Priority::ALL {
         let options = BenchOptions { choice: mode.into(), threads: 2, reps: 1, ..BenchOptions::default() };
-        let report = run(&BenchOptions { blocks: 2 * options.chunk() as u64 + 808, ..options });
+        let report = run(&BenchOptions { blocks: 2 * options.chunk().unwrap() as u64 + 808, ..options });
         assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
         let json = report.to_json();
         assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));
@@ -178,7 +178,7 @@ fn as_many_bits_are_reached_as_are_asked_for() {
             let choice = protocol.into();
             let options =
                 BenchOptions { choice, statistical, threads, reps: 1, warmup: 0, ..BenchOptions::default() };
-            let blocks = 1 + threads as u64 * options.chunk() as u64;
+            let blocks = 1 + threads as u64 * options.chunk().unwrap() as u64;
             let report = run(&BenchOptions { blocks, ..options });
             assert_eq!(phase(&report, "online").bits, blocks * bits);
             let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
@@ -265,7 +265,7 @@ fn memory_does_not_grow_with_what_is_made_ahead() {
     for protocol in Protocol::ALL.iter().copied().filter(|protocol| protocol.has_vectors()) {
         let choice = protocol.into();
         let options = BenchOptions { choice, reps: 1, warmup: 0, ..BenchOptions::default() };
-        let report = run(&BenchOptions { blocks: 8 * options.chunk() as u64, ..options });
+        let report = run(&BenchOptions { blocks: 8 * options.chunk().unwrap() as u64, ..options });
         assert!(
             report.measured.peak_rss_bytes.unwrap() < 128 << 20,
             "{protocol}: {:?}",

@@ -72,7 +72,7 @@ fn every_hash_and_mac_is_checked() {
         run(&of_messages(name, 9000, 2));
     }
     let mut options = of_messages("gmac-aes128", 20, 0);
-    options.blocks = 2 * options.chunk() as u64 + 3;
+    options.blocks = 2 * options.chunk().unwrap() as u64 + 3;
     options.threads = 2;
     assert_eq!(run(&options).measured.number("chunks"), 3);
 }

@@ -1,11 +1,14 @@
 //! Three servers as three processes, and clients as others: what users do, and what happens to them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answers;
 #[cfg(target_os = "linux")]
 mod ends;
 mod files;
 mod garbled;
 mod harness;
+#[path = "../members/listed.rs"]
+mod listed;
 #[cfg(target_os = "linux")]
 mod memory;
 mod names;

@@ -4,14 +4,18 @@
 use divisi::circuit::HeldCircuit;
 use divisi::engine::job::{Between, CircuitJob};
 use divisi::engine::{
-    Adversary, BenchSchedule, Clock, Differ, Engine, EngineParty, EngineSettings, Job, Own, Prepared, Rows,
-    Unsupported, Watch, timed,
+    Adversary, BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Job, Own,
+    Prepared, Rows, Unsupported, Watch, members, timed,
 };
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
+use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
 const TELL: Step = step!("toy.tell");
 const ONLINE: &str = "online";
+const PHASES: &[Clock] = &[Clock::online(ONLINE, &[ONLINE])];
+/// How often everything is told.
+const TIMES: &str = "times";
 
 pub struct Toy;
 
@@ -33,15 +37,19 @@ impl Engine for Toy {
     }
 
     fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
-        &[(ONLINE, &[ONLINE])]
+        PHASES
+    }
+
+    fn options(&self) -> Vec<EngineOption> {
+        vec![EngineOption::number(TIMES, "N", "how often everything is told, 1 to 9").usually("1")]
     }
 
     fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
         None
     }
 
-    fn check(&self, _: &EngineSettings) -> Result<(), Unsupported> {
-        Ok(())
+    fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
+        times(settings).map(drop)
     }
 
     fn prepare<'j>(
@@ -57,13 +65,21 @@ impl Engine for Toy {
         let HeldCircuit::Program(_) = *job.circuit else {
             return Err(Unsupported::new("toys read no streams"));
         };
-        Ok(Box::new(Play { job, parties: divisi::engine::parties(self, settings) }))
+        let (parties, times) = (divisi::engine::parties(self, settings), times(settings)?);
+        Ok(Box::new(Play { job, parties, times }))
     }
+}
+
+fn times(settings: &EngineSettings) -> Result<u64, Unsupported> {
+    let given = settings.own.get(TIMES).map_or(Ok(1), |times| times.parse());
+    let times = given.ok().filter(|times| (1..=9).contains(times));
+    times.ok_or_else(|| Unsupported::new("toys tell everything 1 to 9 times: give another --times"))
 }
 
 struct Play<'j> {
     job: &'j CircuitJob,
     parties: usize,
+    times: u64,
 }
 
 impl Prepared for Play<'_> {
@@ -73,7 +89,7 @@ impl Prepared for Play<'_> {
 
     fn parameters(&self, count: usize) -> PublicParameters {
         let parameters = PublicParameters::new("toy").with("circuit", &self.job.circuit.digest());
-        parameters.with("count", &(count as u64).to_le_bytes())
+        parameters.with("count", &(count as u64).to_le_bytes()).with(TIMES, &self.times.to_le_bytes())
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
@@ -91,6 +107,10 @@ impl Prepared for Play<'_> {
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         Ok(Box::new(Child { of: self, session }))
     }
+
+    fn facts(&self) -> Map<String, Value> {
+        members(json!({ TIMES: self.times }))
+    }
 }
 
 struct Child<'p> {
@@ -103,7 +123,7 @@ impl EngineParty for Child<'_> {
         let Child { of, session } = self;
         session.phase(ONLINE);
         timed(watch, ONLINE, || {
-            for peer in session.peers() {
+            for peer in (0..of.times).flat_map(|_| session.peers()).collect::<Vec<_>>() {
                 session.send(TELL, peer, own, own.len() as u64)?;
             }
             let bytes = of.job.circuit.inputs().iter().sum::<usize>().div_ceil(8);
@@ -113,7 +133,9 @@ impl EngineParty for Child<'_> {
                 let mut bits = own.to_vec();
                 if party != session.me() {
                     bits = vec![0; wires.len() * count];
-                    session.recv(TELL, party, &mut bits)?;
+                    for _ in 0..of.times {
+                        session.recv(TELL, party, &mut bits)?;
+                    }
                 }
                 for (row, bits) in rows.iter_mut().zip(bits.chunks(wires.len().max(1))) {
                     wires.iter().zip(bits).for_each(|(wire, bit)| row[wire / 8] |= bit << (wire % 8));

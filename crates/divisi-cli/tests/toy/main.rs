@@ -22,10 +22,11 @@ fn main() -> ExitCode {
     let xors = "4 10\n2 3 3\n2 3 1\n\n2 1 0 3 6 XOR\n2 1 1 4 7 XOR\n2 1 2 5 8 XOR\n1 1 3 9 INV\n";
     std::fs::write(dir.path().join("xors"), xors).unwrap();
     std::fs::write(dir.path().join("and"), "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
-    let tests: [(&str, fn(&Path)); 5] = [
+    let tests: [(&str, fn(&Path)); 6] = [
         ("a circuit is run", a_circuit_is_run),
         ("a circuit is measured", a_circuit_is_measured),
         ("what it cannot do is refused, and counted", what_it_cannot_do_is_refused_and_counted),
+        ("its own option is its own", its_own_option_is_its_own),
         ("options of others are others'", options_of_others_are_others),
         ("help tells of it", help_tells_of_it),
     ];
@@ -97,6 +98,30 @@ fn what_it_cannot_do_is_refused_and_counted(dir: &Path) {
     assert_eq!(tally["unsupported"]["something that toys do not do"], 2);
 }
 
+fn its_own_option_is_its_own(dir: &Path) {
+    let run = ["run", "--json", "--circuit", "xors", "--input", "1=5", "--input", "2=3"];
+    let of = |engine: &str, times: &[&str]| toy(dir, &[&run[..], &["--engine", engine], times].concat());
+    let sent = |times: &[&str]| {
+        let told = json(&of("toy", times));
+        assert_eq!(told["outputs"], serde_json::json!(["6", "0"]), "{told}");
+        (told["times"].clone(), told["bits_sent_per_party"].as_u64().unwrap())
+    };
+    let (once, bits) = sent(&[]);
+    assert_eq!((once, sent(&["--times", "3"])), (1.into(), (3.into(), 3 * bits)));
+    for (engine, times, why) in [
+        ("toy", "10", "toys tell everything 1 to 9 times"),
+        ("toy", "x", "invalid digit"),
+        ("garble", "2", "--times belongs to the engine toy: give --engine toy"),
+    ] {
+        let output = of(engine, &["--times", times]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{why}: {output:?}");
+    }
+    let bench = ["bench", "circuit", "--json", "--engine", "toy", "--circuit", "xors", "--reps", "1"];
+    let told = json(&toy(dir, &[&bench[..], &["--warmup", "0", "--times", "2"]].concat()));
+    assert_eq!(told["phases"][0]["bits_sent_per_party"], 2 * 3 * 2);
+}
+
 fn options_of_others_are_others(dir: &Path) {
     let arguments = ["--circuit", "xors", "--input", "1=1", "--input", "2=1"];
     let with = |more: &[&str]| toy(dir, &[&["run", "--engine", "toy"], &arguments[..], more].concat());
@@ -116,6 +141,11 @@ fn help_tells_of_it(dir: &Path) {
         let output = toy(dir, &[command, &["--help"]].concat());
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains("toy:") && text.contains("Nothing is secret"), "{text}");
+        // as one line, without the breaks of the terminal's width
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("1 with plain, 2 to 7 with toy [default: 3]"), "{text}");
+        let times = "--times <N> With toy: how often everything is told, 1 to 9 [default: 1]";
+        assert!(text.contains(times), "{text}");
     }
     let output = toy(dir, &["kat", "--engine", "abacus", "v.json"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("spdz, plain or toy"), "{output:?}");

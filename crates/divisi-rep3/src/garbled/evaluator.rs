@@ -248,7 +248,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.pieces.advance();
         let bits = bits::unpack(&masked, n);
         self.trio.session.well_formed(DECODING, self.first, masked.len(), bits.is_some())?;
-        Ok(bits.unwrap_or_else(|| Kept::zeros(n)))
+        Ok(bits.unwrap_or_else(|| WipedVec::zeros(n)))
     }
 
     /// Step 6. The digest of the active labels of all outputs, in the making.

@@ -319,7 +319,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let (packed, theirs) = body.split_at(bits::packed(n));
         let (bits, len) = (bits::unpack(packed, n), body.len());
         let sound = bits.is_some();
-        let z = bits.unwrap_or_else(|| Kept::zeros(n));
+        let z = bits.unwrap_or_else(|| WipedVec::zeros(n));
         let mut digest = ResultDigest::new(self.trio, &self.pieces);
         for ((label, z), r) in zeros.iter().zip(z.iter()).zip(r12) {
             let r = if self.trio.is_weak(Weakness::NoR12) { 0 } else { *r };

@@ -2,26 +2,22 @@
 //! checks every output.
 
 use super::expected::Expected;
+use super::inputs::{self, Read};
 use super::message::{Costs, Order, Said};
 use super::{BenchOptions, BenchReport, OnStart, ROLE, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
-use crate::engine::job::ProgramJob;
 use crate::engine::{
     BenchSchedule, Clock, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took, members,
-    mixed,
 };
 use crate::failure::Failure;
 use crate::local::{PrivateDir, Processes};
 use crate::party::{Links, MARGIN, begin, connect};
-use divisi_core::Prg;
 use divisi_net::{Machine, PartyId, World};
-use divisi_program::plain::Entries;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 /// Run a benchmark.
 ///
@@ -59,6 +55,7 @@ pub fn run(
     let connect_seconds = seconds.into_iter().fold(0.0, f64::max);
     let clocks = engine.phases(&settings);
     let mut parties = Parties {
+        engine,
         job: &job,
         prepared: &*prepared,
         processes: &mut processes,
@@ -79,9 +76,7 @@ pub fn run(
         ..measured(settings, clocks, times, &costs, calibration)
     };
     measured.facts.extend(prepared.facts());
-    if let Job::Program(ProgramJob { images: Some(_), .. }) = &job {
-        measured.facts.extend(members(json!({ "images": read.images, "images_right": read.right })));
-    }
+    measured.facts.extend(read.facts(&job));
     reached(engine, &measured)?;
     let (json, page) = (engine.report(&measured), engine.page(&measured));
     Ok(BenchReport { options: options.clone(), measured, json, page })
@@ -90,12 +85,8 @@ pub fn run(
 /// Check that the verifications reached the statistical security that was asked for, if there was something
 /// to verify.
 fn reached(engine: &dyn Engine, measured: &Measured) -> Result<(), Failure> {
-    let asked = engine.statistical_bits(&measured.settings);
-    // a circuit without products has nothing to verify
-    let verifies = measured.phases.iter().any(|(name, _)| *name == "verification");
-    let products =
-        if verifies { measured.phase("online").bits > 0 } else { measured.verification_error_bits.is_some() };
-    enough(asked.filter(|_| products), measured.verification_error_bits)
+    let asked = engine.statistical_bits(&measured.settings).filter(|_| engine.has_verified(measured));
+    enough(asked, measured.verification_error_bits)
 }
 
 fn enough(asked: Option<u32>, reached: Option<f64>) -> Result<(), Failure> {
@@ -115,6 +106,7 @@ struct Running {
 }
 
 struct Parties<'p> {
+    engine: &'p dyn Engine,
     job: &'p Job,
     prepared: &'p dyn Prepared,
     processes: &'p mut Processes,
@@ -122,13 +114,6 @@ struct Parties<'p> {
     clocks: &'static [Clock],
     sessions: u32,
     read: Read,
-}
-
-/// How many images of a user's were read in a repetition, and how many rightly.
-#[derive(Clone, Copy, Default)]
-struct Read {
-    images: usize,
-    right: usize,
 }
 
 /// What each repetition that counts took, phase by phase, and what the last one cost each party.
@@ -169,7 +154,7 @@ impl Parties<'_> {
 
     /// Give each party its own, after an order that says so, and wait until all are through: what it took the
     /// last one.
-    fn step(&mut self, step: &str, order: &Order, owns: &[crate::engine::Own]) -> Result<Vec<Took>, Failure> {
+    fn step(&mut self, step: &str, order: &Order, owns: &[Own]) -> Result<Vec<Took>, Failure> {
         for (party, own) in PartyId::all(owns.len()).zip(owns) {
             self.processes.order(party, order)?;
             self.processes.bytes(party, own)?;
@@ -202,7 +187,7 @@ impl Parties<'_> {
             let all = through.iter().flatten().filter(|(name, _)| name == phase);
             all.fold(Took::default(), |most, (_, took)| most.max(*took))
         };
-        self.clocks.iter().map(|(phase, _)| of(phase)).collect()
+        self.clocks.iter().map(|clock| of(clock.name)).collect()
     }
 
     /// Begin the next session, with a key of its own, for repetitions of this many instances.
@@ -229,7 +214,7 @@ impl Parties<'_> {
         while left > 0 {
             let now = left.min(batch.max(1));
             left -= now;
-            let inputs = self.inputs(now)?;
+            let inputs = inputs::rows(self.job, now, self.read)?;
             let owns = self.prepared.deal(&inputs);
             let took = self.step("bench/inputs", &Order::Batch { count: now as u64 }, &owns)?;
             drop(owns);
@@ -240,62 +225,24 @@ impl Parties<'_> {
         Ok((times, self.processes.reports("bench/counts", self.within)?))
     }
 
-    /// Random rows; of a program those that it takes.
-    fn inputs(&self, count: usize) -> Result<Rows, Failure> {
-        if let Job::Program(job) = self.job {
-            let mut key = Zeroizing::new([0; 16]);
-            Machine.entropy(key.as_mut_slice());
-            let (mut prg, mut rows) = (Prg::new(&key), Rows::default());
-            let mut draw = |below: u64| {
-                let mut word = [0];
-                prg.words(&mut word);
-                word[0] % below.max(1)
-            };
-            for _ in 0..count {
-                // an application's own inputs, or random ones that are right
-                let mut row = Own::default();
-                let samples = match &job.images {
-                    Some(images) => images.inputs(self.read.images + rows.count())?,
-                    None => job.program.samples(&mut draw)?,
-                };
-                samples.iter().for_each(|entries| mixed::programs::encode(entries, &mut row));
-                rows.push(&[&row]);
-            }
-            return Ok(rows);
-        }
-        let widths = || (0..count).map(|i| self.job.input_bytes(i));
-        let mut bytes = vec![0; widths().sum()];
-        Machine.entropy(&mut bytes);
-        Ok(Rows::cut(bytes, widths()))
-    }
-
     /// Put all outputs of a batch together, and compare them with what they must be.
     fn check_outputs(&mut self, key: &[u8], inputs: &Rows) -> Result<(), Failure> {
         const STEP: &str = "bench/outputs";
         let count = inputs.count();
         self.processes.order_all(&Order::Outputs)?;
         let outputs = self.processes.frames(STEP, self.within)?;
-        let outputs = outputs.into_iter().map(crate::engine::Own::new).collect();
+        let outputs = outputs.into_iter().map(Own::new).collect();
         let outputs =
             self.prepared.collect(count, outputs).map_err(|differ| Failure::from(differ).at(STEP))?;
         let outputs = self.job.outputs(outputs, count);
-        if let Some(wrong) = Expected::new(self.job, key)?.wrong(inputs, &outputs)? {
+        if let Some(wrong) = Expected::new(self.engine, self.job, key)?.wrong(inputs, &outputs)? {
             let error = format!(
                 "the output of {} {wrong} is wrong, so the results mean nothing",
                 super::unit(self.job)
             );
             return Err(Failure::mismatch(error).at(STEP));
         }
-        if let Job::Program(ProgramJob { images: Some(images), program, .. }) = self.job {
-            for row in outputs.iter() {
-                let logits = program.program().outputs().first();
-                let logits = logits.and_then(|output| mixed::programs::decode(&output.value, row));
-                let right =
-                    matches!(&logits, Some((Entries::Num(x), _)) if images.is_right(self.read.images, x));
-                self.read.images += 1;
-                self.read.right += usize::from(right);
-            }
-        }
+        self.read.count(self.job, &outputs);
         Ok(())
     }
 }
@@ -312,21 +259,21 @@ fn measured(
         let all = names.iter().map(|name| cost.phases.get(*name).copied().unwrap_or_default());
         all.fold((0, 0, 0), |sum: (u64, u64, u32), of| (sum.0 + of.0, sum.1 + of.1, sum.2 + of.2))
     };
-    let phase = |(place, (name, of_meter)): (usize, &Clock)| {
+    let phase = |(place, clock): (usize, &Clock)| {
         let middle = |figure: fn(&Took) -> f64| {
             median(times.iter().filter_map(|took| took.get(place)).map(figure).collect())
         };
         let phase = Phase {
             seconds: middle(|took| took.seconds),
             cpu_seconds: middle(|took| took.cpu_seconds),
-            bits: costs.iter().map(|cost| of(cost, of_meter).0).max().unwrap_or(0),
-            bytes: costs.iter().map(|cost| of(cost, of_meter).1).max().unwrap_or(0),
-            rounds: costs.iter().map(|cost| of(cost, of_meter).2).max().unwrap_or(0),
+            bits: costs.iter().map(|cost| of(cost, clock.meter).0).max().unwrap_or(0),
+            bytes: costs.iter().map(|cost| of(cost, clock.meter).1).max().unwrap_or(0),
+            rounds: costs.iter().map(|cost| of(cost, clock.meter).2).max().unwrap_or(0),
         };
-        (*name, phase)
+        (clock.name, phase)
     };
     let phases = clocks.iter().enumerate().map(phase).collect();
-    let bytes = |cost: &Costs| clocks.iter().map(|(_, of_meter)| of(cost, of_meter).1).collect();
+    let bytes = |cost: &Costs| clocks.iter().map(|clock| of(cost, clock.meter).1).collect();
     let mut checks = BTreeMap::new();
     for (id, n) in costs.iter().flat_map(|cost| &cost.checks) {
         let most = checks.entry(id.clone()).or_insert(0);
@@ -347,6 +294,7 @@ fn measured(
         parties: costs.len(),
         reps: times.len(),
         connect_seconds: 0.0,
+        clocks,
         phases,
         bytes_by_party: costs.iter().map(bytes).collect(),
         repetitions: times,

@@ -2,27 +2,25 @@
 
 use super::ordinary;
 use crate::engine::job::{Job, nonce};
-use crate::engine::{Rows, mixed};
+use crate::engine::{Engine, ExpectedOutput, Rows};
 use crate::failure::Failure;
 use aes::Block;
 
-/// What an ordinary library gives for an input, by its number in the batch.
-type Ordinary = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
-
 /// What outputs must be.
 pub(super) enum Expected<'j> {
-    Library(Ordinary),
+    Library(ExpectedOutput),
     /// A circuit, evaluated in the clear.
     Circuit(&'j crate::circuit::HeldCircuit),
 }
 
 impl<'j> Expected<'j> {
-    pub fn new(job: &'j Job, key: &[u8]) -> Result<Self, Failure> {
+    pub fn new(engine: &dyn Engine, job: &'j Job, key: &[u8]) -> Result<Self, Failure> {
         if let Job::Circuit(job) = job {
             return Ok(Expected::Circuit(&job.circuit));
         }
         let missing = || Failure::mismatch("no ordinary library takes this key: report this");
-        Ok(Expected::Library(library(job, key).ok_or_else(missing)?))
+        let expected = engine.expected(job).or_else(|| library(job, key));
+        Ok(Expected::Library(expected.ok_or_else(missing)?))
     }
 
     /// The number of the first wrong output; `None` if all are right.
@@ -49,7 +47,8 @@ impl<'j> Expected<'j> {
     }
 }
 
-fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
+/// What an ordinary library gives.
+fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
     match job {
         Job::Digests(job) => {
             let (using, key) = (job.using.clone(), key.to_vec());
@@ -67,19 +66,24 @@ fn library(job: &Job, key: &[u8]) -> Option<Ordinary> {
                 Some(block.to_vec())
             }))
         }
-        Job::Operation(job) => Some(mixed::expected(*job)),
-        Job::Program(job) => Some(mixed::programs::expected(job)),
         Job::Lookups(job) => {
             let job = *job;
             Some(Box::new(move |_, row| job.expected(row)))
         }
-        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => None,
+        Job::Circuit(_)
+        | Job::Texts(_)
+        | Job::Messages(_)
+        | Job::Chain(_)
+        | Job::Large(_)
+        | Job::Operation(_)
+        | Job::Program(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine;
     use crate::engine::job::Cipher;
     use crate::engine::job::{BlocksJob, DigestsJob};
     use divisi_core::Direction;
@@ -104,7 +108,7 @@ mod tests {
         let zero = library(&there, &key).unwrap()(0, &[0; 16]).unwrap();
         let inputs = rows(&[&plain, &[0; 16]]);
         let wrong = |job: &Job, inputs: &Rows, outputs: &Rows| {
-            Expected::new(job, &key).unwrap().wrong(inputs, outputs).unwrap()
+            Expected::new(engine::usual(), job, &key).unwrap().wrong(inputs, outputs).unwrap()
         };
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed, &zero])), None);
         assert_eq!(wrong(&back, &rows(&[&sealed, &zero]), &inputs), None);

@@ -13,6 +13,7 @@
 
 mod coordinate;
 mod expected;
+mod inputs;
 pub mod lookups;
 mod message;
 pub(crate) mod ordinary;
@@ -27,7 +28,7 @@ pub use party::run as run_party;
 pub use work::Work;
 
 use crate::calibrate::{AES_BY, Calibration};
-use crate::engine::{self, Engine, EngineSettings, Measured, Page};
+use crate::engine::{self, Engine, EngineSettings, Measured, Page, PhaseKind};
 use crate::failure::Failure;
 use crate::mode::Choice;
 use divisi_core::Direction;
@@ -89,7 +90,7 @@ pub struct BenchOptions {
 impl Default for BenchOptions {
     fn default() -> Self {
         BenchOptions {
-            engine: "rep3",
+            engine: engine::usual().name(),
             parties: None,
             own: BTreeMap::new(),
             work: Work::Aes,
@@ -177,20 +178,21 @@ impl BenchReport {
     /// Blocks or messages a second, without preprocessing.
     #[must_use]
     pub fn online_per_second(&self) -> f64 {
-        self.options.blocks as f64 / self.measured.seconds(&["online", "verification"])
+        self.options.blocks as f64 / self.measured.online_seconds()
     }
 
     /// Blocks or messages a second, without set-up.
     #[must_use]
     pub fn total_per_second(&self) -> f64 {
-        self.options.blocks as f64 / self.measured.seconds(&["preprocessing", "online", "verification"])
+        self.options.blocks as f64 / self.measured.total_seconds()
     }
 
     /// Microseconds of user and system time for one block or message at one party, in all phases but set-up.
     #[must_use]
     pub fn cpu_us_per_block(&self) -> f64 {
-        let phases = self.measured.phases.iter().filter(|(name, _)| *name != "setup");
-        let cpu: f64 = phases.map(|(_, phase)| phase.cpu_seconds).sum();
+        let phases = self.measured.clocks.iter().zip(&self.measured.phases);
+        let counts = phases.filter(|(clock, _)| clock.kind != PhaseKind::Apart);
+        let cpu: f64 = counts.map(|(_, (_, phase))| phase.cpu_seconds).sum();
         cpu * 1e6 / self.options.blocks as f64
     }
 
@@ -198,10 +200,9 @@ impl BenchReport {
     /// shares of outputs.
     #[must_use]
     pub fn latency_seconds(&self) -> f64 {
-        let names = self.measured.phases.iter().map(|(name, _)| *name);
-        let counts: Vec<bool> = names.map(|name| ["online", "verification"].contains(&name)).collect();
         let sum = |took: &Vec<engine::Took>| {
-            took.iter().zip(&counts).filter(|(_, counts)| **counts).map(|(took, _)| took.seconds).sum()
+            let phases = self.measured.clocks.iter().zip(took);
+            phases.filter(|(clock, _)| clock.kind == PhaseKind::Online).map(|(_, took)| took.seconds).sum()
         };
         median(self.measured.repetitions.iter().map(sum).collect())
     }
@@ -283,12 +284,10 @@ mod tests {
         assert_eq!((median(vec![7.0]), median(Vec::new())), (7.0, 0.0));
     }
 
-    #[test]
-    fn rates_count_the_phases_that_they_name() {
+    fn measured(options: &BenchOptions) -> Measured {
         let phase = |seconds, cpu_seconds| Phase { seconds, cpu_seconds, ..Phase::default() };
         let took = |seconds| engine::Took { seconds, cpu_seconds: 0.0 };
-        let options = BenchOptions { blocks: 100, ..BenchOptions::default() };
-        let measured = Measured {
+        Measured {
             settings: options.settings(),
             about: options.about(),
             count: 100,
@@ -297,6 +296,7 @@ mod tests {
             parties: 3,
             reps: 1,
             connect_seconds: 0.0,
+            clocks: options.engine().unwrap().phases(&options.settings()),
             phases: vec![
                 ("setup", phase(9.0, 9.0)),
                 ("preprocessing", phase(2.0, 1.0)),
@@ -311,7 +311,13 @@ mod tests {
             checks: BTreeMap::new(),
             kernel: "portable".into(),
             calibration: Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 },
-        };
+        }
+    }
+
+    #[test]
+    fn rates_count_the_phases_that_they_name() {
+        let options = BenchOptions { blocks: 100, ..BenchOptions::default() };
+        let measured = measured(&options);
         let engine = options.engine().unwrap();
         let (json, page) = (engine.report(&measured), engine.page(&measured));
         let report = BenchReport { options, measured, json, page };
@@ -323,6 +329,25 @@ mod tests {
         assert_eq!((json["count"].as_u64(), json["phases"][2]["name"].as_str()), (Some(100), Some("online")));
         assert!(json["mode"].is_null() && json["peak_rss_bytes_per_party"].is_null());
         assert_eq!(json["statistical_bits"], engine::rep3::STATISTICAL);
+    }
+
+    /// DESIGN's rates: what a stock gives counts as preprocessing; of garbling every phase counts in all, and
+    /// the last one alone online.
+    #[test]
+    fn each_engine_says_which_phases_count() {
+        for (name, seconds, online, total) in [
+            ("rep3", &[16.0, 8.0, 4.0, 1.0][..], 5.0, 13.0),
+            ("mixed", &[16.0, 8.0, 4.0, 0.0], 4.0, 12.0),
+            ("spdz", &[16.0, 8.0, 4.0, 2.0, 1.0], 3.0, 15.0),
+            ("garble", &[8.0, 4.0, 2.0, 1.0], 1.0, 15.0),
+        ] {
+            let engine = engine::named(name).unwrap();
+            let clocks = engine.phases(&EngineSettings::default());
+            let phase = |seconds: &f64| Phase { seconds: *seconds, ..Phase::default() };
+            let phases = clocks.iter().map(|clock| clock.name).zip(seconds.iter().map(phase)).collect();
+            let measured = Measured { clocks, phases, ..measured(&BenchOptions::default()) };
+            assert_eq!((measured.online_seconds(), measured.total_seconds()), (online, total), "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::circuit;
 use crate::engine::job::{
     Between, BlocksJob, Cipher, CircuitJob, DesKeys, DigestsJob, Job, LookupJob, Op, OperationJob, ProgramJob,
 };
-use crate::engine::{self, Engine, members, rep3};
+use crate::engine::{self, Engine, members};
 use crate::failure::Failure;
 use crate::images::{self, LabelledImages};
 use crate::name::Name;
@@ -119,13 +119,13 @@ pub(super) fn unit(job: &Job) -> &'static str {
 }
 
 impl BenchOptions {
-    /// How many blocks or messages the three-party engine computes at once.
-    #[must_use]
-    pub fn chunk(&self) -> usize {
-        match self.work {
-            Work::Aes => self.choice.protocol().blocks_at_once(),
-            _ => rep3::messages_at_once(self.work.input_bytes()),
-        }
+    /// How many blocks or messages the engine computes at once.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no such engine or work.
+    pub fn chunk(&self) -> Result<usize, Failure> {
+        let engine = self.engine()?;
+        Ok(engine.at_once(&self.job(engine)?, &self.settings()))
     }
 
     /// How words are added.

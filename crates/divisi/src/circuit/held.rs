@@ -3,6 +3,7 @@
 use super::{NamedCircuit, built_in, in_columns, in_file, load, unread, words};
 use crate::failure::Failure;
 use crate::name::Name;
+use crate::unsupported::Unsupported;
 use divisi_circuit::bristol::BitOrder;
 use divisi_circuit::stream::CircuitFault;
 use divisi_circuit::{Program, Stream, plain};
@@ -112,11 +113,11 @@ impl HeldCircuit {
     /// The program, for engines that need all of it.
     ///
     /// # Errors
-    /// [`Failure`] if the circuit stays in its file.
-    pub fn program(&self) -> Result<&Program, Failure> {
+    /// [`Unsupported`] if the circuit stays in its file.
+    pub fn program(&self) -> Result<&Program, Unsupported> {
         match self {
             HeldCircuit::Program(circuit) => Ok(&circuit.program),
-            HeldCircuit::File { name, .. } => Err(Failure::usage(format!(
+            HeldCircuit::File { name, .. } => Err(Unsupported::new(format!(
                 "{name} stays in its file with --streamed, and this engine needs all of it: leave --streamed out"
             ))),
         }

@@ -1,6 +1,6 @@
 //! The times and costs of a run, as its parties report them and combined.
 
-use super::EngineSettings;
+use super::{Clock, EngineSettings, PhaseKind};
 use crate::calibrate::Calibration;
 use crate::local::cpu_seconds;
 use serde::{Deserialize, Serialize};
@@ -91,8 +91,10 @@ pub struct Measured {
     pub reps: usize,
     /// The time that the parties took to connect, in seconds.
     pub connect_seconds: f64,
-    /// The phases by name, in order. Each figure is the median over the repetitions; times are those of the
-    /// slowest party, bytes those of the party that sends most.
+    /// The phases, as the engine has them: what each counts as.
+    pub clocks: &'static [Clock],
+    /// The same phases by name, in order. Each figure is the median over the repetitions; times are those of
+    /// the slowest party, bytes those of the party that sends most.
     pub phases: Vec<(&'static str, Phase)>,
     /// The time of each repetition, phase by phase.
     pub repetitions: Vec<Vec<Took>>,
@@ -118,6 +120,23 @@ impl Measured {
     #[must_use]
     pub fn seconds(&self, phases: &[&str]) -> f64 {
         self.phases.iter().filter(|(name, _)| phases.contains(name)).map(|(_, phase)| phase.seconds).sum()
+    }
+
+    /// The seconds of the phases that count as online.
+    #[must_use]
+    pub fn online_seconds(&self) -> f64 {
+        self.counted(|kind| kind == PhaseKind::Online)
+    }
+
+    /// The seconds of the phases that count in the total.
+    #[must_use]
+    pub fn total_seconds(&self) -> f64 {
+        self.counted(|kind| kind != PhaseKind::Apart)
+    }
+
+    fn counted(&self, counts: impl Fn(PhaseKind) -> bool) -> f64 {
+        let phases = self.clocks.iter().zip(&self.phases).filter(|(clock, _)| counts(clock.kind));
+        phases.map(|(_, (_, phase))| phase.seconds).sum()
     }
 
     /// A phase by its name; zeros if there is none of that name.

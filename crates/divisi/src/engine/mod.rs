@@ -19,7 +19,8 @@
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of
 //! this crate, a call of [`add`].
 
-pub(crate) mod differ;
+mod agree;
+mod clock;
 mod drawn;
 pub mod garble;
 mod groups;
@@ -27,6 +28,7 @@ mod hashes;
 pub mod job;
 mod measured;
 pub mod mixed;
+mod options;
 pub mod plain;
 mod prepared;
 pub mod rep3;
@@ -34,20 +36,23 @@ mod rows;
 pub mod settings;
 pub mod spdz;
 mod together;
-pub(crate) mod unsupported;
 mod watch;
 mod whole;
 
-pub use differ::Differ;
+pub use crate::differ::Differ;
+pub use crate::disagreement::Disagreement;
+pub use crate::unsupported::Unsupported;
+pub use agree::start;
+pub use clock::{Clock, PhaseKind};
 #[cfg(test)]
 pub(crate) use drawn::in_the_clear;
 pub use job::{Between, Job, Own, alike};
 pub use measured::{Measured, Moment, Page, Phase, Took};
+pub use options::{EngineOption, OptionScope, OptionValue};
 pub use prepared::{BenchSchedule, EngineParty, Prepared};
 pub use rows::Rows;
 pub use settings::EngineSettings;
 pub use together::{Ended, ProgressReport, together, together_seen};
-pub use unsupported::Unsupported;
 pub use watch::{Unwatched, Watch, timed};
 
 use divisi_rep3::Security;
@@ -56,14 +61,12 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
+/// The engine that is there by default.
+const USUAL: &dyn Engine = &rep3::Replicated;
+
 /// Every engine of this crate: a line for each.
-static ENGINES: &[&dyn Engine] = &[
-    &rep3::Replicated,
-    &garble::GarbleEngine,
-    &mixed::MixedEngine,
-    &spdz::Authenticated,
-    &plain::InTheClear,
-];
+static ENGINES: &[&dyn Engine] =
+    &[USUAL, &garble::GarbleEngine, &mixed::MixedEngine, &spdz::Authenticated, &plain::InTheClear];
 
 /// The engines that other crates have added.
 static ADDED: RwLock<Vec<&'static dyn Engine>> = RwLock::new(Vec::new());
@@ -78,6 +81,12 @@ pub fn add(engine: &'static dyn Engine) {
 pub fn all() -> Vec<&'static dyn Engine> {
     let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
     ENGINES.iter().copied().chain(added.iter().copied()).collect()
+}
+
+/// The engine that commands use by default: the first.
+#[must_use]
+pub fn usual() -> &'static dyn Engine {
+    USUAL
 }
 
 /// The engine of that name.
@@ -138,16 +147,12 @@ pub trait Engine: Sync {
     }
 
     /// The phases that a benchmark reports, in order: those of the meter, and "setup", in which a session
-    /// begins.
+    /// begins. Each says in which rates it counts.
     fn phases(&self, settings: &EngineSettings) -> &'static [Clock];
 
-    /// The names of its own options in [`EngineSettings::own`], and so of the commands.
-    fn options(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// The names that `--protocol` takes with this engine and no other; empty if it has no names of its own.
-    fn protocols(&self) -> Vec<&'static str> {
+    /// Its own options: the commands offer them, and their values are in [`EngineSettings::own`]. An option
+    /// that no engine has is refused, as is one of another engine.
+    fn options(&self) -> Vec<EngineOption> {
         Vec::new()
     }
 
@@ -164,6 +169,31 @@ pub trait Engine: Sync {
     /// Whether it runs programs on numbers and bits (`divisi run --program`).
     fn has_programs(&self) -> bool {
         false
+    }
+
+    /// Whether it computes blocks of this cipher ([`Job::Blocks`]).
+    fn has_blocks(&self, cipher: job::Cipher) -> bool {
+        let _ = cipher;
+        false
+    }
+
+    /// The number of instances of a job that it computes at once.
+    fn at_once(&self, job: &Job, settings: &EngineSettings) -> usize {
+        let _ = settings;
+        job.count()
+    }
+
+    /// The outputs of a job that no other engine has, in the clear; `None` for other jobs, which benchmarks
+    /// check by ordinary libraries.
+    fn expected(&self, job: &Job) -> Option<ExpectedOutput> {
+        let _ = job;
+        None
+    }
+
+    /// Whether there was something to verify in a benchmark, so that a verification must have reached
+    /// [`Engine::statistical_bits`].
+    fn has_verified(&self, measured: &Measured) -> bool {
+        measured.verification_error_bits.is_some()
     }
 
     /// Whether a client deals the inputs in a benchmark of a circuit; otherwise the parties own them in turn.
@@ -243,14 +273,14 @@ pub trait Engine: Sync {
     }
 }
 
+/// An instance's output row, from its number in the batch and its input row; `None` if the input is none.
+pub type ExpectedOutput = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
+
 impl fmt::Debug for dyn Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the engine {}", self.name())
     }
 }
-
-/// A phase that a benchmark reports, and the phases of the session's meter that belong to it.
-pub type Clock = (&'static str, &'static [&'static str]);
 
 /// The number of parties with these settings: the one asked for, else three, or the number nearest to three
 /// that the engine allows.
@@ -284,19 +314,21 @@ pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsup
     engine.check(settings)
 }
 
-/// Check that an option belongs to this engine, or to all.
+/// Check that an option belongs to this engine.
 ///
 /// # Errors
-/// [`Unsupported`] that names the engine to which it belongs.
+/// [`Unsupported`] that names the engine to which it belongs, if there is one.
 pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
-    let whose = all().into_iter().find(|other| other.options().contains(&option));
-    match whose {
-        Some(other) if !engine.options().contains(&option) => Err(Unsupported::new(format!(
-            "--{option} belongs to the engine {0}: give --engine {0}, or leave it out",
-            other.name()
-        ))),
-        _ => Ok(()),
+    let has = |engine: &dyn Engine| engine.options().iter().any(|known| known.name == option);
+    if has(engine) {
+        return Ok(());
     }
+    Err(Unsupported::new(match all().into_iter().find(|other| has(*other)) {
+        Some(other) => {
+            format!("--{option} belongs to the engine {0}: give --engine {0}, or leave it out", other.name())
+        }
+        None => format!("no engine has an option --{option}: leave it out"),
+    }))
 }
 
 /// The first engine with a capability, for a message that names it.
@@ -325,13 +357,19 @@ mod tests {
             assert_eq!(named(engine.name()).unwrap().name(), engine.name());
             let usual = EngineSettings { security: engine.usual_security(), ..EngineSettings::default() };
             assert!(check(*engine, &usual).is_ok(), "{}", engine.name());
-            for option in engine.options() {
-                assert!(belongs(*engine, option).is_ok());
+            let options = engine.options();
+            for (i, option) in options.iter().enumerate() {
+                assert!(belongs(*engine, option.name).is_ok());
+                assert!(options[..i].iter().all(|other| other.name != option.name), "{}", option.name);
+                assert_eq!(option.scopes.is_empty(), option.help.is_empty(), "{}", option.name);
+                let needs = option.needs.is_none_or(|name| options.iter().any(|other| other.name == name));
+                assert!(needs, "{} needs what {} does not have", option.name, engine.name());
             }
         }
         assert!(named("abacus").err().unwrap().contains("rep3, garble, mixed, spdz or plain"));
         assert!(belongs(engines[0], "form").unwrap_err().reason.contains("--engine garble"));
-        assert!(belongs(engines[1], "nobody's").is_ok());
+        assert!(belongs(engines[1], "nobody's").unwrap_err().reason.contains("no engine has"));
+        assert!(check(engines[1], &EngineSettings::default().with("nobody's", "")).is_err());
     }
 
     #[test]

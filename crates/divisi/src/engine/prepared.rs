@@ -23,9 +23,9 @@ pub trait Prepared: Sync {
     /// The parameters that the parties compare at the start of a session for `count` instances \[M0.4\].
     fn parameters(&self, count: usize) -> PublicParameters;
 
-    /// What separately started parties compare before the session, so that the error names the difference:
-    /// phrases that follow "party 2 runs", each with a digest. Empty if the session's own comparison is
-    /// enough.
+    /// What separately started parties compare before the session ([`super::start`]), so that the error names
+    /// the difference: phrases that follow "party 2 runs", each with a digest. Empty if the session's own
+    /// comparison is enough.
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
         Vec::new()
     }
@@ -33,7 +33,8 @@ pub trait Prepared: Sync {
     /// How a benchmark runs the job, with `warmup` warm-up runs.
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule;
 
-    /// The inputs of each party to the set-up, from the key in the clear.
+    /// The inputs of each party to the set-up, from the key in the clear. The set-up has inputs of its own,
+    /// because it is done once and the batches after it use the same key.
     fn deal_key(&self, key: &[u8]) -> Vec<Own> {
         let _ = key;
         vec![Own::default(); self.parties()]
@@ -70,6 +71,17 @@ pub trait Prepared: Sync {
 /// One party of a job, on a session.
 pub trait EngineParty {
     /// Run a batch of `count` instances, given this party's input; returns this party's outputs.
+    ///
+    /// `own` is this party's element of [`Prepared::deal`], and nothing of another party's: shares that a
+    /// client dealt, or the party's own values, in a form that only the engine knows. There are two points at
+    /// which a party brings something, the set-up ([`Prepared::start`]) and the batch, and no more: an engine
+    /// whose phases need inputs one after the other holds them until their phase.
+    ///
+    /// The engine announces phases to `watch` inside of the batch, and no caller runs them one by one: only
+    /// the engine knows their number and order. A streamed circuit alternates between two phases, a batch
+    /// that does not fit the memory goes through all of them several times, and strands are in different
+    /// phases at the same time. A phase begins with [`Watch::meet`], where a benchmark waits for all parties,
+    /// and ends with [`Watch::took`]; [`super::timed`] does both.
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -51,24 +51,6 @@ impl EngineSettings {
         self
     }
 
-    /// Whether programs run in a constant number of rounds, which is not a mode that stands for a protocol.
-    #[must_use]
-    pub fn is_constant_round(&self) -> bool {
-        self.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
-    }
-
-    /// Whether calls of that mode are garbled when their inputs are there, and not ahead.
-    #[must_use]
-    pub fn is_on_demand(&self) -> bool {
-        self.own.contains_key(ON_DEMAND)
-    }
-
-    /// The mode's name, for JSON.
-    #[must_use]
-    pub fn mode_name(&self) -> Option<&'static str> {
-        if self.is_constant_round() { Some(CONSTANT_ROUND) } else { self.choice.mode_name() }
-    }
-
     /// Whether circuits may stay in their files.
     #[must_use]
     pub fn is_streamed(&self) -> bool {
@@ -76,14 +58,9 @@ impl EngineSettings {
     }
 }
 
-/// The name of the option for the performance mode, and its value for programs in a constant number of
-/// rounds.
-pub const MODE: &str = "mode";
-/// See [`MODE`].
-pub const CONSTANT_ROUND: &str = "constant-round";
-
-/// The name of the option by which nothing is garbled ahead.
-pub const ON_DEMAND: &str = "on-demand";
+/// The help of the option for SoftSpokenOT's parameter, which several engines have.
+pub(super) const SOFT_SPOKEN_K: &str =
+    "the parameter of SoftSpokenOT, 1 to 8; a larger one sends less and computes more";
 
 /// The name of the option by which a circuit stays in its file.
 pub const STREAMED: &str = "streamed";

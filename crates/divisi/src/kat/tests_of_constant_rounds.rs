@@ -3,7 +3,7 @@
 use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts};
 use super::*;
-use crate::engine::settings::{CONSTANT_ROUND, MODE};
+use crate::engine::rep3::{CONSTANT_ROUND, MODE};
 use divisi_rep3::{Protocol, Security};
 
 fn options() -> KatOptions {

@@ -65,4 +65,29 @@ mod tests {
         assert!(read_frame(&mut &pipe[..5]).is_err());
         assert!(read_frame(&mut &[0xff; 8][..]).is_err());
     }
+
+    /// Frames one after another, and what is in them: each is written as it was.
+    #[test]
+    fn random_frames_of_pipes() {
+        type Report = Result<(String, u64), Failure>;
+        let mut pipe = Vec::new();
+        for report in [Report::Ok(("done".into(), 300)), Report::Err(Failure::usage("no"))] {
+            write_frame(&mut pipe, &encode(&report).unwrap()).unwrap();
+        }
+        write_frame(&mut pipe, b"").unwrap();
+        let seeds = [pipe, vec![0xff; 8]];
+        divisi_fuzz::run("frames-of-pipes", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let (mut input, mut again, mut taken) = (bytes, Vec::new(), false);
+            while let Ok(body) = read_frame(&mut input) {
+                write_frame(&mut again, &body).map_err(|e| e.to_string())?;
+                let Ok(report) = decode::<Report>(&body) else { continue };
+                taken = true;
+                let same = encode(&report).and_then(|bytes| decode::<Report>(&bytes));
+                if same.map_err(|failure| failure.error)? != report {
+                    return Err("another report".into());
+                }
+            }
+            if bytes.starts_with(&again) { Ok(taken) } else { Err("other frames".into()) }
+        });
+    }
 }

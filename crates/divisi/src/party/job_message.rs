@@ -175,3 +175,48 @@ impl JobMessage {
         })
     }
 }
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    /// Jobs of each kind. One that is taken is encoded as it was, also after it has become a job, if that
+    /// needs no file.
+    #[test]
+    fn random_jobs() {
+        let seeds = [
+            JobMessage::Circuit {
+                name: "and.txt".into(),
+                low_depth: true,
+                in_file: false,
+                digest: [7; 32],
+                between: Some((vec![1, 2], vec![3])),
+                count: 300,
+            },
+            JobMessage::Blocks { cipher: "aes".into(), key_bytes: 16, decrypt: false, count: 5 },
+            JobMessage::Digests { algorithm: "sha256".into(), low_depth: true, message_bytes: 64, count: 2 },
+            JobMessage::Program { name: "program.txt".into(), digest: [8; 32], count: 1 },
+            JobMessage::Operation { op: "mul".into(), bits: 32, entries: 8, private: false, count: 9 },
+            JobMessage::Lookups { entries: 256, inputs: 3, dimensions: Some(2), count: 4 },
+        ];
+        let encode = |message: &JobMessage| postcard::to_stdvec(message).unwrap_or_default();
+        let seeds: Vec<Vec<u8>> = seeds.iter().map(encode).collect();
+        divisi_fuzz::golden("jobs", env!("CARGO_MANIFEST_DIR"), &seeds);
+        divisi_fuzz::run("jobs", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let Ok(message) = postcard::from_bytes::<JobMessage>(bytes) else { return Ok(false) };
+            let once = encode(&message);
+            let twice = postcard::from_bytes::<JobMessage>(&once).map(|message| encode(&message));
+            if twice.is_ok_and(|twice| twice != once) {
+                return Err("another job".into());
+            }
+            if matches!(message, JobMessage::Circuit { .. } | JobMessage::Program { .. }) {
+                return Ok(true);
+            }
+            let Ok(job) = message.job() else { return Ok(true) };
+            match JobMessage::new(&job, false) {
+                Ok(same) if encode(&same) == once => Ok(true),
+                _ => Err("a job that is encoded otherwise".into()),
+            }
+        });
+    }
+}

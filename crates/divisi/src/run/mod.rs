@@ -5,34 +5,33 @@
 //! party here, the others learn nothing of its inputs but what the outputs reveal, as far as the engine
 //! protects them ([`crate::engine`]).
 
-mod agree;
 mod local;
+mod membership;
 pub mod program;
 
 pub use local::{ROLE, local, run_party};
+pub use membership::Membership;
 
-use crate::circuit::{self, HeldCircuit};
+use crate::circuit::HeldCircuit;
 use crate::engine::job::{Between, CircuitJob};
 use crate::engine::{self, Engine, EngineSettings, Job, Own, Prepared, Unwatched};
 use crate::failure::{Failure, Kind};
-use crate::local::loopback;
-use divisi_core::{Counts, Session};
-use divisi_net::{Config, Identity, Listener, Machine, Mesh, Options as Net, PartyId};
+use crate::value::WireValue;
+use divisi_core::Counts;
+use divisi_net::{Mesh, PartyId};
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zeroize::Zeroizing;
 
-/// An input value as given: its owner, and its bits unless it belongs to another party.
+/// An input value as given: its owner, and the value itself unless it belongs to another party.
 #[derive(Clone)]
 pub struct InputWires {
     /// The owner.
     pub owner: PartyId,
-    /// The bits, if the value is known here.
-    pub bits: Option<Zeroizing<Vec<bool>>>,
+    /// The value, if it is known here.
+    pub bits: Option<WireValue>,
 }
 
 /// The party of that number.
@@ -66,18 +65,6 @@ pub struct RunOptions {
     pub settings: EngineSettings,
     /// How long a receive waits for a message.
     pub timeout: Option<Duration>,
-}
-
-/// This process's party in a mesh.
-pub struct Membership {
-    /// The number of the party.
-    pub party: PartyId,
-    /// The path of the configuration.
-    pub config: PathBuf,
-    /// The path of the identity.
-    pub identity: PathBuf,
-    /// The address on which it listens, if it is not the configuration's.
-    pub listen: Option<String>,
 }
 
 /// The result of a run.
@@ -152,7 +139,7 @@ fn input(
         }
         return Ok(InputWires { owner, bits: None });
     }
-    let bits = circuit::from_hex(digits.trim(), width)
+    let bits = WireValue::from_hex(digits.trim(), width)
         .map_err(|what| wrong(format!("{what}: give the whole value")))?;
     Ok(InputWires { owner, bits: Some(bits) })
 }
@@ -190,22 +177,18 @@ impl RunOptions {
 
     /// The input wires of a party.
     fn of(&self, party: PartyId) -> Own {
-        let own =
-            self.inputs.iter().filter(|input| input.owner == party).filter_map(|input| input.bits.as_ref());
-        let wires = own.map(|bits| circuit::ordered(bits, self.is_first_bit_first()));
-        Own::new(wires.flat_map(|bits| bits.iter().map(|bit| u8::from(*bit)).collect::<Vec<u8>>()).collect())
+        let own = self.inputs.iter().filter(|input| input.owner == party);
+        let values = own.filter_map(|input| Some(input.bits.clone()?.ordered(self.is_first_bit_first())));
+        Own::new(values.collect::<Vec<_>>().iter().flat_map(WireValue::bits).copied().collect())
     }
 
     fn is_first_bit_first(&self) -> bool {
         self.first_bit_first || self.circuit.is_first_bit_first()
     }
 
-    fn values(&self, bits: &[bool]) -> Vec<String> {
-        let values = circuit::cut(bits, self.circuit.outputs());
-        values
-            .iter()
-            .map(|bits| circuit::to_hex(&circuit::ordered(bits, self.is_first_bit_first())))
-            .collect()
+    fn values(&self, wires: &[u8]) -> Vec<String> {
+        let values = WireValue::cut(wires, self.circuit.outputs());
+        values.into_iter().map(|value| value.ordered(self.is_first_bit_first()).to_hex()).collect()
     }
 }
 
@@ -220,13 +203,7 @@ struct Outcome {
 /// One evaluation, by one party: `own` has its input wires. Parties that were started apart compare what they
 /// run in a session of its own, where the engine has something to compare.
 fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -> Result<Outcome, Failure> {
-    let agreement = prepared.agreement();
-    let mut number = 1;
-    if !agreement.is_empty() {
-        agree::agree(mesh, number, &agreement)?;
-        number += 1;
-    }
-    let session = Session::start(mesh, number, &prepared.parameters(1))?;
+    let session = engine::start(mesh, prepared, 1)?;
     let mut party = prepared.start(session, 1, &Own::default())?;
     let outputs = party.batch(1, own, &mut Unwatched)?;
     Ok(Outcome { outputs: learns.then_some(outputs), counts: party.meter() })
@@ -263,9 +240,7 @@ fn report(
     let mut report =
         RunReport { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
     for (party, own) in reports {
-        let outputs = own.outputs.map(Own::new);
-        let outputs = outputs.map(|bits| bits.iter().map(|bit| *bit == 1).collect::<Vec<bool>>());
-        report.outputs.extend(outputs.map(|bits| (party, options.values(&Zeroizing::new(bits)))));
+        report.outputs.extend(own.outputs.map(Own::new).map(|wires| (party, options.values(&wires))));
         report.seconds = report.seconds.max(own.seconds);
         report.bits_sent = report.bits_sent.max(own.bits);
         report.bytes_sent = report.bytes_sent.max(own.bytes);
@@ -293,8 +268,7 @@ pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, F
 
 /// Any job, as one of the parties of a mesh: what the engine says of it, and what this party has to tell.
 fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>, PartyReport), Failure> {
-    let usage = |e: divisi_net::ConfigError| Failure::usage(e.to_string());
-    let config = Config::load(&membership.config).map_err(usage)?;
+    let config = membership.load()?;
     let (engine, settings) = (work.engine, work.settings);
     let (name, parties) = (engine.name(), engine::parties(engine, settings));
     if config.parties().len() != parties {
@@ -305,19 +279,9 @@ fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>
         )));
     }
     let prepared = engine.prepare(&work.job, settings)?;
-    let identity = Identity::load(&membership.identity).map_err(|e| Failure::usage(e.to_string()))?;
-    let me = membership.party;
-    config.check_identity(me, &identity).map_err(usage)?;
-    let net = Net { timeout: work.timeout.unwrap_or(config.timeout()), ..Net::default() };
-    let within = config.connect();
-    let (identity, world) = (Arc::new(identity), Arc::new(Machine));
-    let listener = match &membership.listen {
-        Some(address) => Listener::open_on(address, config, me, identity, world),
-        None => Listener::open(config, me, identity, world),
-    };
-    let listener = listener.map_err(usage)?;
-    let mesh = loopback::join(&listener, within, &net)?;
-    let start = Instant::now();
+    let (listener, mesh) = membership.identify(config)?.join(work.timeout)?;
+    let (me, start) = (membership.party, Instant::now());
     let outcome = compute(&mesh, &*prepared, &(work.own)(me), (work.learns)(me))?;
+    drop(listener);
     Ok((prepared.facts(), PartyReport::new(&outcome, start.elapsed().as_secs_f64())))
 }

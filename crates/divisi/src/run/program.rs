@@ -5,8 +5,7 @@
 use super::local::across;
 use super::{Membership, PartyReport, Work, alone};
 use crate::cleanup::Cleanup;
-use crate::engine::job::{self, Job};
-use crate::engine::mixed::programs::{decode, encode};
+use crate::engine::job::{self, Job, decode, encode};
 use crate::engine::{Engine, EngineSettings, Own};
 use crate::failure::{Failure, Kind};
 use crate::program::{HeldProgram, shown};

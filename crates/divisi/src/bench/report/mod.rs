@@ -11,6 +11,7 @@ mod html;
 pub mod matrix;
 pub mod mixed;
 mod outcome;
+mod pages;
 mod paper_page;
 mod papers;
 mod run;
@@ -20,6 +21,7 @@ mod tables;
 
 pub use matrix::{MatrixPlan, Run, RunGroup};
 pub use outcome::{MatrixOutcome, MeasuredOn, MeasuredRun, Point};
+pub use pages::{EnginePage, PAGES, PageRequest};
 pub use paper_page::PaperPage;
 pub use run::Progress;
 

@@ -3,8 +3,8 @@
 //! Everything here is public, the same at all parties, and refused before a secret is used if it makes no
 //! sense.
 
-use super::super::settings::STREAMED;
-use super::super::{EngineSettings, Unsupported, parties};
+use super::super::settings::{SOFT_SPOKEN_K, STREAMED};
+use super::super::{EngineOption, EngineSettings, OptionScope, Unsupported, parties};
 use crate::circuit::HeldCircuit;
 use divisi_circuit::Program;
 use divisi_core::{PartyId, PublicParameters};
@@ -32,8 +32,40 @@ pub(super) struct Garbling {
 /// its larger trees have to be paid for first.
 const MANY_ANDS: usize = 1 << 18;
 
-/// The options that belong to this engine.
-pub(super) const OPTIONS: &[&str] = &[FORM, K, BASE_OT, BUDGET, STREAMED, STATISTICAL];
+/// The options of this engine.
+pub(super) fn options() -> Vec<EngineOption> {
+    let forms = [
+        (GarblingForm::Improved.name(), "half-gates, and smaller leaky triples"),
+        (GarblingForm::Paper.name(), "as in the paper's figures"),
+    ];
+    let bases = [
+        (
+            base_name(Base::Half),
+            "public-key base OTs in one direction of each pair; those of the other direction from a small OT \
+             extension",
+        ),
+        (base_name(Base::Both), "public-key base OTs in both directions: fewer rounds"),
+    ];
+    vec![
+        EngineOption::one_of(FORM, forms, "the form of the tables").usually("improved"),
+        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4, from 262144 ANDs on 5"),
+        EngineOption::one_of(BASE_OT, bases, "how base OTs are made").usually("half"),
+        EngineOption::number(
+            BUDGET,
+            "MIB",
+            "the limit of memory for tables, in MiB; a run that needs more is refused",
+        )
+        .usually("1024"),
+        EngineOption::switch(
+            STREAMED,
+            "take the inputs first, then garble and evaluate the circuit piece by piece, in memory that does \
+             not grow with the circuit",
+        )
+        .at(&[OptionScope::Run, OptionScope::Circuits]),
+        EngineOption::declared(STATISTICAL),
+    ]
+}
+
 const FORM: &str = "form";
 const K: &str = "k";
 const BASE_OT: &str = "base-ot";

@@ -8,7 +8,9 @@ mod report;
 
 use super::job::Job;
 use super::settings::STREAMED;
-use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
+use super::{
+    Adversary, Clock, Engine, EngineOption, EngineSettings, Measured, Page, Prepared, Unsupported, members,
+};
 use divisi_garble::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE};
 use evaluations::Evaluations;
 use garbling::Garbling;
@@ -19,16 +21,19 @@ use std::ops::RangeInclusive;
 /// The engine of authenticated garbling.
 pub struct GarbleEngine;
 
+/// Each repetition has a set-up of its own: it counts in the total.
 const PHASES: &[Clock] = &[
-    (SETUP_PHASE, &[SETUP_PHASE]),
-    (INDEPENDENT_PHASE, &[INDEPENDENT_PHASE]),
-    (DEPENDENT_PHASE, &[DEPENDENT_PHASE]),
-    (ONLINE_PHASE, &[ONLINE_PHASE]),
+    Clock::ahead(SETUP_PHASE, &[SETUP_PHASE]),
+    Clock::ahead(INDEPENDENT_PHASE, &[INDEPENDENT_PHASE]),
+    Clock::ahead(DEPENDENT_PHASE, &[DEPENDENT_PHASE]),
+    Clock::online(ONLINE_PHASE, &[ONLINE_PHASE]),
 ];
 
 /// The phases of the streamed mode: what follows the set-up alternates, and has one clock.
-const STREAMED_PHASES: &[Clock] =
-    &[(SETUP_PHASE, &[SETUP_PHASE]), (STREAMED, &[INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE])];
+const STREAMED_PHASES: &[Clock] = &[
+    Clock::ahead(SETUP_PHASE, &[SETUP_PHASE]),
+    Clock::online(STREAMED, &[INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE]),
+];
 
 impl Engine for GarbleEngine {
     fn name(&self) -> &'static str {
@@ -51,8 +56,8 @@ impl Engine for GarbleEngine {
         if settings.is_streamed() { STREAMED_PHASES } else { PHASES }
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        garbling::OPTIONS
+    fn options(&self) -> Vec<EngineOption> {
+        garbling::options()
     }
 
     fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32> {

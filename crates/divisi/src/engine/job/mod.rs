@@ -11,7 +11,7 @@ mod text;
 pub use cipher::{BlocksJob, Cipher, DesKeys};
 pub use circuit::{Between, CircuitJob};
 pub use message::{ChainJob, DigestsJob, LargeJob, MessagesJob, PublicMessage, nonce};
-pub use numbers::{LookupJob, Op, OperationJob, ProgramJob, length};
+pub use numbers::{LookupJob, Op, OperationJob, ProgramJob, decode, encode, length};
 pub use own::{Own, alike};
 pub use text::{CipherMode, PublicText, TextsJob, Whole};
 
@@ -21,8 +21,8 @@ use super::Rows;
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Job {
-    /// Evaluations of one circuit. An input row has the input wires, an output row the output wires, the
-    /// lowest bit of the first byte first.
+    /// Evaluations of one circuit. An input row has the input wires, an output row the output wires, eight to
+    /// a byte and the first in its lowest bit; [`crate::WireValue`] says which bit of a value a wire is.
     Circuit(CircuitJob),
     /// Blocks of a cipher under one key, which is the row of the set-up. Each row has one block.
     Blocks(BlocksJob),

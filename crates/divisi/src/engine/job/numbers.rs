@@ -1,5 +1,7 @@
 //! Jobs on numbers and bits: single operations, lookups, programs.
 
+use super::own::Own;
+use divisi_program::plain::Entries;
 use std::sync::Arc;
 
 /// Lookups in one public table of bytes.
@@ -135,4 +137,67 @@ pub fn length(value: &divisi_program::Value) -> usize {
         divisi_program::ValueKind::Bits(width) => width,
     };
     value.shape().entries() * each
+}
+
+/// Entries as bytes: eight a number, the lowest first, or one a bit.
+pub fn encode(entries: &Entries, out: &mut Own) {
+    match entries {
+        Entries::Num(numbers) => numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
+        Entries::Bits(words) => words.iter().flatten().for_each(|bit| out.push(u8::from(*bit))),
+    }
+}
+
+/// The other way: the entries of a value, and what follows them. `None` for bytes that [`encode`] does not
+/// write.
+#[must_use]
+pub fn decode<'b>(value: &divisi_program::Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
+    let (own, rest) = bytes.split_at_checked(length(value))?;
+    let entries = match value.kind() {
+        divisi_program::ValueKind::Num => {
+            let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
+            Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
+        }
+        divisi_program::ValueKind::Bits(width) => {
+            let bit = |byte: &u8| (*byte <= 1).then_some(*byte == 1);
+            let word = |bytes: &[u8]| bytes.iter().map(bit).collect::<Option<Vec<bool>>>();
+            Entries::Bits(own.chunks_exact(width.max(1)).map(word).collect::<Option<_>>()?)
+        }
+    };
+    Some((entries, rest))
+}
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    /// Entries that are taken are encoded as they were.
+    #[test]
+    fn random_entries() {
+        let body =
+            "divisi program 1\ninput x 1 num 2x2\ninput y 2 bits 7 3\ninput z 1 bits 130 1\noutput x 1\n";
+        let program = divisi_program::text::read(body, &|_| Err("no circuits".into())).unwrap();
+        let values: Vec<divisi_program::Value> =
+            program.inputs().iter().map(|input| input.value.clone()).collect();
+        let written = |all: &[Entries]| {
+            let mut out = Own::default();
+            all.iter().for_each(|entries| encode(entries, &mut out));
+            out.to_vec()
+        };
+        let some = [
+            Entries::Num(vec![1, -2, i64::MAX, 4]),
+            Entries::Bits(vec![vec![true; 7]; 3]),
+            Entries::Bits(vec![vec![false; 130]]),
+        ];
+        let seeds = [written(&some), written(&some[..1])];
+        divisi_fuzz::run("entries", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let (mut rest, mut all) = (bytes, Vec::new());
+            for value in &values {
+                let Some((entries, others)) = decode(value, rest) else { break };
+                rest = others;
+                all.push(entries);
+            }
+            let again = written(&all);
+            if bytes.starts_with(&again) { Ok(!all.is_empty()) } else { Err("other entries".into()) }
+        });
+    }
 }

@@ -45,7 +45,7 @@ impl<'j> Evaluations<'j> {
         if job.count > MOST {
             return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
         }
-        let program = job.circuit.program().map_err(|failure| Unsupported::new(failure.to_string()))?;
+        let program = job.circuit.program()?;
         if owners.len() != program.inputs().len() {
             return Err(Unsupported::new(
                 "the number of owners is not that of the inputs: give one for each input",

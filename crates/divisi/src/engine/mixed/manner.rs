@@ -94,8 +94,6 @@ impl BitForm {
     }
 }
 
-/// The options of this engine.
-pub(super) const OPTIONS: &[&str] = &[K, FORM, INSECURE, PROTOCOL, ADDER];
 const PROTOCOL: &str = Manner::PROTOCOL;
 const K: &str = Manner::K;
 const FORM: &str = Manner::FORM;

@@ -7,18 +7,22 @@ mod known;
 pub mod manner;
 mod operation;
 mod operations;
-pub(crate) mod programs;
+mod options;
+mod programs;
 mod values;
 mod work;
 
 use super::job::Job;
-use super::{Adversary, Clock, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members};
+use super::{
+    Adversary, Clock, Engine, EngineOption, EngineSettings, ExpectedOutput, Measured, Page, Prepared,
+    Unsupported, members,
+};
 use divisi_rep3::Security;
 use evaluations::Evaluations;
 use known::KnownAnswers;
-use manner::{CircuitProtocol, Manner};
+use manner::Manner;
 use operation::Operations;
-pub(crate) use operation::expected;
+use operation::expected;
 use programs::Programs;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
@@ -32,10 +36,10 @@ const ONLINE: &str = "online";
 
 /// Nothing is verified; the phase is reported all the same, with zeros.
 const PHASES: &[Clock] = &[
-    (SETUP, &[SETUP]),
-    (PREPROCESSING, &[PREPROCESSING]),
-    (ONLINE, &[ONLINE]),
-    ("verification", &["verification"]),
+    Clock::apart(SETUP, &[SETUP]),
+    Clock::ahead(PREPROCESSING, &[PREPROCESSING]),
+    Clock::online(ONLINE, &[ONLINE]),
+    Clock::online("verification", &["verification"]),
 ];
 
 impl Engine for MixedEngine {
@@ -63,16 +67,20 @@ impl Engine for MixedEngine {
         PHASES
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        manner::OPTIONS
-    }
-
-    fn protocols(&self) -> Vec<&'static str> {
-        CircuitProtocol::ALL.map(CircuitProtocol::name).to_vec()
+    fn options(&self) -> Vec<EngineOption> {
+        options::options()
     }
 
     fn has_programs(&self) -> bool {
         true
+    }
+
+    fn expected(&self, job: &Job) -> Option<ExpectedOutput> {
+        match job {
+            Job::Operation(job) => Some(expected(*job)),
+            Job::Program(job) => Some(programs::expected(job)),
+            _ => None,
+        }
     }
 
     fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
@@ -122,10 +130,7 @@ impl Engine for MixedEngine {
 
     fn report(&self, measured: &Measured) -> Map<String, Value> {
         let fact = |name: &str| measured.facts.get(name).cloned().unwrap_or_default();
-        let rate = |phases: &[&str]| {
-            let seconds = measured.seconds(phases);
-            (seconds > 0.0).then(|| measured.count as f64 / seconds)
-        };
+        let rate = |seconds: f64| (seconds > 0.0).then(|| measured.count as f64 / seconds);
         members(json!({
             "security": Security::SemiHonest.name(),
             "protocol": fact("protocol"),
@@ -156,8 +161,8 @@ impl Engine for MixedEngine {
             "and_gates": fact("and_gates"),
             "statistical_bits": null,
             "phases": measured.phases_json(),
-            "online_per_second": rate(&[ONLINE]),
-            "total_per_second": rate(&[PREPROCESSING, ONLINE]),
+            "online_per_second": rate(measured.online_seconds()),
+            "total_per_second": rate(measured.total_seconds()),
             "computational_bits": measured.computational_bits,
         }))
     }

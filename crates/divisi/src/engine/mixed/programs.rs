@@ -3,7 +3,7 @@
 //! Adversary: that of [`divisi_program::run`]: all parties but one, semi-honest.
 
 use super::super::Differ;
-use super::super::job::{Own, ProgramJob, length};
+use super::super::job::{Own, ProgramJob, decode, encode, length};
 use super::super::{BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
 use super::garbled::Looked;
 use super::manner::{BitForm, Manner};
@@ -14,9 +14,9 @@ use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step}
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
 use divisi_mpgc::GarblingContext;
-use divisi_program::plain::{Entries, evaluate};
+use divisi_program::plain::evaluate;
 use divisi_program::program::Input;
-use divisi_program::{Value, ValueKind, run};
+use divisi_program::run;
 use divisi_rep3::Security;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
@@ -82,31 +82,8 @@ impl<'j> Programs<'j> {
     }
 }
 
-/// Entries as bytes: eight a number, the lowest first, or one a bit.
-pub(crate) fn encode(entries: &Entries, out: &mut Own) {
-    match entries {
-        Entries::Num(numbers) => numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
-        Entries::Bits(words) => words.iter().flatten().for_each(|bit| out.push(u8::from(*bit))),
-    }
-}
-
-/// The other way: the entries of a value, and what follows them.
-pub(crate) fn decode<'b>(value: &Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
-    let (own, rest) = bytes.split_at_checked(length(value))?;
-    let entries = match value.kind() {
-        ValueKind::Num => {
-            let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
-            Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
-        }
-        ValueKind::Bits(width) => Entries::Bits(
-            own.chunks_exact(width).map(|word| word.iter().map(|bit| *bit == 1).collect()).collect(),
-        ),
-    };
-    Some((entries, rest))
-}
-
 /// What comes out for a row, in the clear.
-pub(crate) fn expected(job: &ProgramJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
+pub(super) fn expected(job: &ProgramJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
     let held = Arc::clone(&job.program);
     Box::new(move |_, mut row| {
         let mut inputs = Vec::new();

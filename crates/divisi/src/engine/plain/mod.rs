@@ -9,8 +9,8 @@ use super::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, r
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::whole;
 use super::{
-    Adversary, BenchSchedule, Clock, Differ, Engine, EngineParty, EngineSettings, Prepared, Rows,
-    Unsupported, Watch, alike, timed,
+    Adversary, BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Prepared,
+    Rows, Unsupported, Watch, alike, timed,
 };
 use divisi_core::{Abort, Bytes, Counts, Opens, Plain, PlainBit, PublicParameters, Session};
 use divisi_symmetric::aes;
@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 /// The engine that computes in the clear.
 pub struct InTheClear;
 
-const PHASES: &[Clock] = &[("online", &["online"])];
+const PHASES: &[Clock] = &[Clock::online("online", &["online"])];
 
 impl Engine for InTheClear {
     fn name(&self) -> &'static str {
@@ -46,9 +46,9 @@ impl Engine for InTheClear {
         PHASES
     }
 
-    fn options(&self) -> &'static [&'static str] {
+    fn options(&self) -> Vec<EngineOption> {
         // there is nothing to choose, and nothing to refuse
-        &["mode", "protocol"]
+        ["mode", "protocol"].map(EngineOption::declared).into()
     }
 
     fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {

@@ -8,8 +8,9 @@ use super::super::job::{Between, Job, Own};
 use super::super::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, Unsupported, Watch, timed,
 };
+use super::options::is_on_demand;
 use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
-use super::{AES_ALONE, CHUNKS, OUTPUTS, facts, statistical};
+use super::{CHUNKS, OUTPUTS, aes_alone, facts, statistical};
 use crate::circuit::HeldCircuit;
 use divisi_core::{Abort, Counts, Direction, PhaseCounts, PublicParameters, Session, settle};
 use divisi_net::{Machine, Permits, World};
@@ -41,7 +42,7 @@ impl<'j> Dealt<'j> {
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let what = match job {
             Job::Blocks(job) => {
-                let size = job.cipher.aes().ok_or_else(|| Unsupported::new(AES_ALONE))?;
+                let size = job.cipher.aes().ok_or_else(aes_alone)?;
                 What::Aes { rounds: size.rounds(), direction: job.direction }
             }
             Job::Digests(job) => What::Function(job.using.clone()),
@@ -68,7 +69,7 @@ impl<'j> Dealt<'j> {
             protocol,
             security: settings.security,
             rounds,
-            on_demand: settings.is_on_demand(),
+            on_demand: is_on_demand(settings),
             chunk: super::chunk(job, protocol).min(garbled),
             statistical: bits,
             passes: Passes::for_bits(bits).ok_or_else(|| Unsupported::new(super::TOO_MANY_BITS))?,

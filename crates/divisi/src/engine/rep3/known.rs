@@ -7,7 +7,7 @@ use super::super::whole;
 use super::super::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
 };
-use super::AES_ALONE;
+use super::aes_alone;
 use super::made::made_or_compared;
 use super::strands::ONLINE;
 use divisi_core::{Abort, Counts, Lanes as _, PublicParameters, Session, Step, settle, step};
@@ -56,7 +56,7 @@ impl<'j> KnownAnswers<'j> {
             && texts.cipher.aes().is_none()
             && matches!(texts.mode, CipherMode::Gcm | CipherMode::Whole(_))
         {
-            return Err(Unsupported::new(AES_ALONE));
+            return Err(aes_alone());
         }
         let rounds = super::rounds(settings);
         if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {

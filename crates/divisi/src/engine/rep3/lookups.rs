@@ -10,6 +10,7 @@ use super::super::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, members,
     timed,
 };
+use super::options::is_constant_round;
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
@@ -90,7 +91,7 @@ impl<'j> Looker<'j> {
         if settings.threads != 1 {
             return refuse("lookups run in one thread a party: leave --threads out".into());
         }
-        if settings.is_constant_round() {
+        if is_constant_round(settings) {
             return refuse(super::PROGRAMS_ALONE.into());
         }
         let one_or_two = k <= divisi_rep3::ohverture::MAX_BITS;

@@ -4,20 +4,24 @@ mod dealt;
 mod known;
 mod lookups;
 mod made;
+mod options;
 mod owned;
 mod report;
 mod strands;
 
-use super::job::{Between, Job};
-use super::settings::{MODE, ON_DEMAND};
+use super::job::{Between, Cipher, DesKeys, Job};
 use super::{
-    Adversary, Clock, Demonstration, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members,
+    Adversary, Clock, Demonstration, Engine, EngineOption, EngineSettings, Measured, Page, Prepared,
+    Unsupported, members,
 };
-use crate::circuit::HeldCircuit;
 use dealt::Dealt;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
 use known::KnownAnswers;
 use lookups::Looker;
+#[cfg(test)]
+pub(crate) use options::CONSTANT_ROUND;
+pub(crate) use options::MODE;
+use options::{is_constant_round, is_on_demand, mode_name};
 use owned::Task;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
@@ -41,7 +45,10 @@ const CHUNKS: &str = "chunks";
 /// What comes after all phases that are measured.
 const OUTPUTS: &str = "outputs";
 /// Why there is no other cipher.
-const AES_ALONE: &str = "the engine rep3 has no block cipher but AES: give --engine spdz";
+fn aes_alone() -> Unsupported {
+    let other = super::first_with(|engine| engine.has_blocks(Cipher::TripleDes(DesKeys::Three)));
+    Unsupported::new(format!("the engine rep3 has no block cipher but AES: give --engine {other}"))
+}
 
 /// What runs in constant rounds.
 const PROGRAMS_ALONE: &str =
@@ -51,10 +58,10 @@ const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at mo
 
 /// What is made ahead for lookups, its verification included, is *preprocessing*.
 const PHASES: &[Clock] = &[
-    (SETUP, &[SETUP]),
-    (PREPROCESSING, &[PREPROCESSING]),
-    (ONLINE, &[ONLINE]),
-    (VERIFICATION, &[VERIFICATION]),
+    Clock::apart(SETUP, &[SETUP]),
+    Clock::ahead(PREPROCESSING, &[PREPROCESSING]),
+    Clock::online(ONLINE, &[ONLINE]),
+    Clock::online(VERIFICATION, &[VERIFICATION]),
 ];
 
 /// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside
@@ -88,19 +95,19 @@ pub fn messages_at_once(bytes: usize) -> usize {
 
 /// The bits that verifications have to reach; none where nothing is verified, or nothing by chance.
 fn statistical(settings: &EngineSettings) -> Option<u32> {
-    let verified = settings.security == Security::Malicious && !settings.is_constant_round();
+    let verified = settings.security == Security::Malicious && !is_constant_round(settings);
     verified.then_some(settings.statistical.unwrap_or(STATISTICAL))
 }
 
 /// How programs run.
 fn rounds(settings: &EngineSettings) -> Rounds {
-    if settings.is_constant_round() { Rounds::Constant } else { Rounds::OfLevels }
+    if is_constant_round(settings) { Rounds::Constant } else { Rounds::OfLevels }
 }
 
 fn facts(settings: &EngineSettings) -> Map<String, Value> {
     members(json!({
         "protocol": settings.choice.protocol().name(),
-        "mode": settings.mode_name(),
+        "mode": mode_name(settings),
         "security": settings.security.name(),
     }))
 }
@@ -126,12 +133,25 @@ impl Engine for Replicated {
         PHASES
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        &["mode", "protocol", ON_DEMAND]
+    fn options(&self) -> Vec<EngineOption> {
+        options::options()
     }
 
     fn demonstration(&self) -> Option<Demonstration> {
         Some(Demonstration::Servers)
+    }
+
+    fn has_blocks(&self, cipher: Cipher) -> bool {
+        cipher.aes().is_some()
+    }
+
+    fn at_once(&self, job: &Job, settings: &EngineSettings) -> usize {
+        chunk(job, settings.choice.protocol())
+    }
+
+    fn has_verified(&self, measured: &Measured) -> bool {
+        // a circuit without products has nothing to verify
+        measured.phase(ONLINE).bits > 0
     }
 
     fn is_dealt(&self) -> bool {
@@ -163,16 +183,16 @@ impl Engine for Replicated {
                     "--statistical is about the detection of deviations, and --security semi-honest detects none: leave one of them out",
                 ))
             }
-            _ if settings.own.contains_key(MODE) && !settings.is_constant_round() => {
+            _ if settings.own.contains_key(MODE) && !is_constant_round(settings) => {
                 Err(Unsupported::new("a mode that the engine rep3 does not have"))
             }
-            _ if settings.is_on_demand() && !settings.is_constant_round() => Err(Unsupported::new(
+            _ if is_on_demand(settings) && !is_constant_round(settings) => Err(Unsupported::new(
                 "--on-demand belongs to --mode constant-round: give it too, or leave --on-demand out",
             )),
-            EngineSettings { statistical: Some(_), .. } if settings.is_constant_round() => Err(
+            EngineSettings { statistical: Some(_), .. } if is_constant_round(settings) => Err(
                 Unsupported::new("--mode constant-round has no statistical error: leave --statistical out"),
             ),
-            EngineSettings { security: Security::SemiHonest, .. } if settings.is_constant_round() => {
+            EngineSettings { security: Security::SemiHonest, .. } if is_constant_round(settings) => {
                 Err(Unsupported::new(
                     "--mode constant-round is secure against a malicious party at no extra cost: leave --security \
                      semi-honest out",
@@ -197,21 +217,13 @@ impl Engine for Replicated {
                 _ => Box::new(Dealt::new(job, settings)?),
             });
         };
-        let program = match &*circuit.circuit {
-            HeldCircuit::Program(circuit) => &circuit.program,
-            HeldCircuit::File { name, .. } => {
-                return Err(Unsupported::new(format!(
-                    "{name} stays in its file with --streamed, and this engine needs all of it: leave --streamed out"
-                )));
-            }
-        };
+        let program = circuit.circuit.program()?;
         let Between::Parties { owners, receivers } = &circuit.between else {
             return Ok(Box::new(Dealt::new(job, settings)?));
         };
         if settings.statistical.is_some() {
-            return Err(Unsupported::new(
-                "--statistical belongs to the engine garble: give --engine garble, or leave it out",
-            ));
+            // where parties bring their own inputs, it is an option of engines that have a choice of it
+            super::belongs(self, "statistical")?;
         }
         if circuit.count != 1 {
             return Err(Unsupported::new(

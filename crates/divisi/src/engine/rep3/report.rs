@@ -2,17 +2,18 @@
 
 use super::super::{Measured, Page, members};
 use super::lookups::{self, ENTRIES, OHVERTURE};
-use super::{CHUNKS, ONLINE, PREPROCESSING, VERIFICATION, statistical};
+use super::options::{is_constant_round, is_on_demand, mode_name};
+use super::{CHUNKS, statistical};
 use serde_json::{Map, Value, json};
 
 /// Instances a second, preprocessing not counted.
 fn online_per_second(measured: &Measured) -> f64 {
-    measured.count as f64 / measured.seconds(&[ONLINE, VERIFICATION])
+    measured.count as f64 / measured.online_seconds()
 }
 
 /// Instances a second, setup not counted.
 fn total_per_second(measured: &Measured) -> f64 {
-    measured.count as f64 / measured.seconds(&[PREPROCESSING, ONLINE, VERIFICATION])
+    measured.count as f64 / measured.total_seconds()
 }
 
 fn text<'m>(measured: &'m Measured, name: &str) -> Option<&'m str> {
@@ -27,7 +28,7 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     let has_sboxes = text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
     let mut object = members(json!({
         "protocol": if lookups { Some(OHVERTURE) } else { has_sboxes.then(|| protocol.name()) },
-        "mode": measured.settings.mode_name(),
+        "mode": mode_name(&measured.settings),
         "security": measured.settings.security.name(),
         "algorithm": about("algorithm"),
         "direction": about("direction"),
@@ -41,8 +42,8 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
         "computational_bits": measured.computational_bits,
     }));
     object.extend(lookups::told(&measured.facts));
-    if measured.settings.is_constant_round() {
-        object.insert("on_demand".into(), measured.settings.is_on_demand().into());
+    if is_constant_round(&measured.settings) {
+        object.insert("on_demand".into(), is_on_demand(&measured.settings).into());
     }
     object
 }
@@ -76,7 +77,7 @@ pub(super) fn page(measured: &Measured) -> Page {
         ]
     };
     let error = error(measured);
-    let mode = settings.mode_name().map(|mode| format!(" ({mode})")).unwrap_or_default();
+    let mode = mode_name(settings).map(|mode| format!(" ({mode})")).unwrap_or_default();
     let lookups = lookups::about(&measured.facts);
     let what = match (text(measured, "circuit"), text(measured, "algorithm")) {
         (Some(circuit), _) => format!("the circuit {circuit}{mode}"),

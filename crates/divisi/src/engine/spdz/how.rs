@@ -2,21 +2,18 @@
 
 use super::super::job::Cipher;
 use super::super::{EngineSettings, Unsupported, parties};
-use super::place::{self, KEY_FILE, PREP_FROM, Taken};
+use super::place::{self, Taken};
 use divisi_core::PublicParameters;
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
 use divisi_rep3::Security;
 use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, Preparation, SpdzProtocol};
 
-/// The options that belong to this engine.
-pub(super) const OPTIONS: &[&str] = &[PROTOCOL, FIELD, PREP, K, STATISTICAL, PREP_FROM, KEY_FILE];
-const PROTOCOL: &str = "protocol";
-const FIELD: &str = "field";
-const PREP: &str = "prep";
-const K: &str = "k";
-const STATISTICAL: &str = "statistical";
-/// A digest of the peers' identities, where they are not processes of this machine: of no option.
+pub(super) const PROTOCOL: &str = "protocol";
+pub(super) const FIELD: &str = "field";
+pub(super) const PREP: &str = "prep";
+pub(super) const K: &str = "k";
+/// A digest of the peers' identities, where they are not processes of this machine: on no command line.
 pub(crate) const PEERS: &str = "prep-peers";
 
 /// What a protocol computes.

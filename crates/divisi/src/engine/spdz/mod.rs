@@ -9,6 +9,7 @@ mod evaluate;
 mod file;
 mod how;
 mod known;
+mod options;
 pub(crate) mod place;
 mod stock;
 mod wholes;
@@ -16,9 +17,10 @@ mod wholes;
 pub use file::{Came, Through};
 pub use stock::{Wanted, left, make};
 
-use super::job::Job;
+use super::job::{Cipher, Job};
 use super::{
-    Adversary, Clock, Demonstration, Engine, EngineSettings, Measured, Page, Prepared, Unsupported, members,
+    Adversary, Clock, Demonstration, Engine, EngineOption, EngineSettings, Measured, Page, Prepared,
+    Unsupported, members,
 };
 use begin::{ONLINE, SETUP};
 use blocks::Work;
@@ -35,20 +37,15 @@ use std::ops::RangeInclusive;
 pub struct Authenticated;
 
 const PHASES: &[Clock] = &[
-    (SETUP, &[SETUP]),
-    (PREPROCESSING_PHASE, &[PREPROCESSING_PHASE]),
-    (LOAD_PHASE, &[LOAD_PHASE]),
-    (ONLINE, &[ONLINE]),
-    (VERIFICATION_PHASE, &[VERIFICATION_PHASE]),
+    Clock::apart(SETUP, &[SETUP]),
+    Clock::ahead(PREPROCESSING_PHASE, &[PREPROCESSING_PHASE]),
+    Clock::ahead(LOAD_PHASE, &[LOAD_PHASE]),
+    Clock::online(ONLINE, &[ONLINE]),
+    Clock::online(VERIFICATION_PHASE, &[VERIFICATION_PHASE]),
 ];
 
 const MOST_PARTIES: usize = 32;
 const PARTY: Step = step!("party");
-
-/// The names of its protocols.
-pub fn protocols() -> impl Iterator<Item = &'static str> {
-    how::NAMED.iter().map(|named| named.name)
-}
 
 /// The party of that place among those of a session.
 fn party_of(session: &mut Session, place: usize) -> Result<PartyId, Abort> {
@@ -102,12 +99,8 @@ impl Engine for Authenticated {
         PHASES
     }
 
-    fn options(&self) -> &'static [&'static str] {
-        how::OPTIONS
-    }
-
-    fn protocols(&self) -> Vec<&'static str> {
-        protocols().collect()
+    fn options(&self) -> Vec<EngineOption> {
+        options::options()
     }
 
     fn demonstration(&self) -> Option<Demonstration> {
@@ -128,6 +121,15 @@ impl Engine for Authenticated {
         // a check of MACs is passed with n/|F|
         let parties = how.parties.next_power_of_two().ilog2();
         Some(how.config.rho.min(how.field.bits().saturating_sub(parties)))
+    }
+
+    fn has_blocks(&self, _: Cipher) -> bool {
+        true
+    }
+
+    fn has_verified(&self, measured: &Measured) -> bool {
+        // a circuit without products has nothing to verify
+        measured.phase(ONLINE).bits > 0
     }
 
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
@@ -166,15 +168,14 @@ impl Engine for Authenticated {
 
     fn report(&self, measured: &Measured) -> Map<String, Value> {
         let mut all = self.facts(&measured.settings);
-        let rate = |phases: &[&str]| measured.count as f64 / measured.seconds(phases);
-        let after = [LOAD_PHASE, ONLINE, VERIFICATION_PHASE];
+        let rate = |seconds: f64| measured.count as f64 / seconds;
         all.extend(members(json!({
             "mode": null,
             "phases": measured.phases_json(),
             "openings": measured.facts.get("openings"),
             "bucket": measured.facts.get("bucket"),
-            "online_per_second": rate(&after[1..]),
-            "total_per_second": rate(&[PREPROCESSING_PHASE, after[0], after[1], after[2]]),
+            "online_per_second": rate(measured.online_seconds()),
+            "total_per_second": rate(measured.total_seconds()),
             "statistical_bits": self.statistical_bits(&measured.settings),
         })));
         for member in ["algorithm", "direction", "key_bits", "message_bytes"] {
@@ -193,7 +194,7 @@ impl Engine for Authenticated {
         let made = how.map_or(String::new(), |how| {
             format!(", GF(2^{}), {}, k = {}", how.field.bits(), how.prep.name(), how.config.k)
         });
-        let rate = measured.count as f64 / measured.seconds(&[ONLINE, VERIFICATION_PHASE]);
+        let rate = measured.count as f64 / measured.online_seconds();
         Page {
             above: format!(
                 "{} {}s, spdz, {name}{made}, {} parties",

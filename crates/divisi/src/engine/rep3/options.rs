@@ -1,0 +1,52 @@
+//! The options of the engine: protocols of S-boxes, and programs in a constant number of rounds.
+
+use super::super::{EngineOption, EngineSettings, OptionScope};
+use crate::mode::Choice;
+use divisi_rep3::Protocol;
+
+/// The name of the option for the performance mode, and its value for programs in a constant number of
+/// rounds.
+pub(crate) const MODE: &str = "mode";
+/// See [`MODE`].
+pub(crate) const CONSTANT_ROUND: &str = "constant-round";
+/// The name of the option by which nothing is garbled ahead.
+const ON_DEMAND: &str = "on-demand";
+const PROTOCOL: &str = "protocol";
+
+/// The options of this engine.
+pub(super) fn options() -> Vec<EngineOption> {
+    use OptionScope::{Blocks, Circuits, Demonstration, Hashes, KnownAnswers, Macs};
+    let protocols = Protocol::ALL.iter().map(|protocol| (protocol.name(), ""));
+    let garbled =
+        "of rep3: two parties garble, the third evaluates, in two rounds for a circuit of any depth";
+    vec![
+        EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed")
+            .usually(Choice::default().protocol().name())
+            .without(MODE)
+            .common()
+            .at(&[KnownAnswers, Demonstration, Blocks, Macs]),
+        // one more name of an option that all engines have
+        EngineOption::one_of(MODE, [(CONSTANT_ROUND, garbled)], "").at(&[]),
+        EngineOption::switch(
+            ON_DEMAND,
+            "with --mode constant-round, garble nothing ahead, so that the online phase has all the work of a \
+             job that no idle time precedes",
+        )
+        .at(&[Hashes, Macs, Circuits]),
+    ]
+}
+
+/// Whether programs run in a constant number of rounds, which is not a mode that stands for a protocol.
+pub(super) fn is_constant_round(settings: &EngineSettings) -> bool {
+    settings.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
+}
+
+/// Whether calls of that mode are garbled when their inputs are there, and not ahead.
+pub(super) fn is_on_demand(settings: &EngineSettings) -> bool {
+    settings.own.contains_key(ON_DEMAND)
+}
+
+/// The mode's name, for JSON.
+pub(super) fn mode_name(settings: &EngineSettings) -> Option<&'static str> {
+    if is_constant_round(settings) { Some(CONSTANT_ROUND) } else { settings.choice.mode_name() }
+}
