@@ -37,9 +37,9 @@ impl Channel {
     }
 
     /// From now on a receive whose time limit passes waits for up to `limits` limits more, one each time that
-    /// the peer says that it waits itself, and not for us: for protocols in which parties take their turns
-    /// one after the other, so that the last one waits for the work of all. A peer that gives no answer ends
-    /// the wait as before.
+    /// the peer says that it works, or that it waits for somebody else than us: for protocols in which
+    /// parties take their turns one after the other, so that the last one waits for the work of all. A peer
+    /// that gives no answer ends the wait as before.
     pub fn set_patience(&self, limits: u32) {
         self.patience.store(limits, Ordering::Relaxed);
     }
@@ -107,16 +107,18 @@ impl Channel {
                     self.fabric.tell(link, key.0, Control::Ask { strand: key.1 });
                 }
                 let claimed = claim.flatten();
-                let others_turn = claimed.is_some_and(|(party, _)| party != self.fabric.me && party != from);
-                if others_turn && waits < self.patience.load(Ordering::Relaxed) {
+                let is_patient = waits < self.patience.load(Ordering::Relaxed);
+                if is_patient && claimed.is_some_and(|(party, _)| party != self.fabric.me) {
                     (asked, waits) = (false, waits + 1);
                     link.inbox.ask(key, false);
                     begun = Some((start, later(now, self.fabric.timeout())));
                     continue;
                 }
+                // who says that it works names nobody else
+                let claim = claim.filter(|_| claimed.is_none_or(|(party, _)| party != from));
                 limit += GRACE;
                 if now >= limit || claim.is_some() {
-                    let claim = claimed;
+                    let claim = claim.flatten();
                     return Err(Fault::Stalled { peer: from, step, waited: now - start, claim });
                 }
             }

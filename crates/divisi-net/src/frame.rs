@@ -98,7 +98,7 @@ pub(crate) enum Control {
     Abort,
     /// Whom does this strand of yours wait for?
     Ask { strand: u32 },
-    /// It waits for this party's message of this step.
+    /// It waits for this party's message of this step; or it works, if the party is the one that answers.
     Answer { strand: u32, party: u8, step: u32 },
     /// Nothing more will come on this link.
     Close,

@@ -129,6 +129,29 @@ fn with_patience_the_last_of_a_chain_waits_for_the_turns_of_all() {
             Err(other) => panic!("{other}"),
         }
     }
+    // one that works for 2.2 limits of the other
+    for patience in [1, 2] {
+        let meshes = meshes(2);
+        let tap = Tap::new(&meshes[1]);
+        meshes[0].set_timeout(HOUR / 4);
+        run(&meshes, |m| {
+            let c = m.open(1, 0).unwrap();
+            if m.me() == p(1) {
+                c.set_patience(patience);
+                match one(&c, 2) {
+                    Ok(()) => assert_eq!(patience, 2),
+                    Err(Fault::Stalled { peer, claim: None, .. }) => {
+                        assert_eq!((patience, peer), (1, p(2)));
+                        assert!(one(&c, 2).is_ok());
+                    }
+                    Err(other) => panic!("{other}"),
+                }
+            } else {
+                tap.wait(HOUR / 20 * 11);
+                c.send(p(1), step!("one"), 1, &[1]).unwrap();
+            }
+        });
+    }
     // two that wait for each other
     let meshes = meshes(2);
     let ends = run(&meshes, |m| {
