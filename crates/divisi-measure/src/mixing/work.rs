@@ -7,8 +7,7 @@ use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
 use divisi_core::{Abort, Boolean, Convert, Counts, PartyId, ProgramRun, Session, step};
 use divisi_field::zp::Modulus;
-use divisi_mixed::bits::{RandomBits, random_bits};
-use divisi_mixed::convert::to_numbers;
+use divisi_mixed::bits::RandomBits;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::private::Masked;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -97,29 +96,11 @@ fn both_worlds(bits: RandomBits) -> Vec<(u64, u64)> {
     bits.iter().copied().zip(numbers.iter().copied()).collect()
 }
 
-/// Random bits in both worlds by ciphertexts, and B2A of one party's bits under them.
-pub(super) fn bits(mut session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
-    let p = agreed.plain;
-    let ring = agreed.ring(&session)?;
-    let keys = Keys::generate(&mut session, ring)?;
-    let mut sampler = Sampler::new(&session);
-    let mut made = random_bits(&mut session, &keys, &mut sampler)?;
-    let fewer = || Abort::Misuse { step: step!("bits"), what: "fewer random bits than slots" };
-    let masks = made.take(WIDTH * LANES).ok_or_else(fewer)?;
-    let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();
-    let own = u64::from(session.me().index() == 0);
-    let mut x: Vec<u64> = (0..WIDTH * LANES).map(|i| own * (planes[i % WIDTH] >> (i / WIDTH) & 1)).collect();
-    hide(&mut x);
-    let found = Num::new(to_numbers(&mut session, p, WIDTH, &x, masks)?);
-    let learned = pairs(&num::open(&mut session, p, &found)?, &numbers_in(&planes));
-    Ok((Ended { learned, bits: both_worlds(made), ..Ended::default() }, session.meter().read()))
-}
-
-/// Random bits in both worlds by transfers; B2A; lookups in a public table.
-pub(super) fn transfers(session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
+/// Random bits in both worlds, by transfers or by ciphertexts; B2A; lookups in a public table.
+pub(super) fn bits(session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
     let p = agreed.plain;
     let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, p, None, None)?;
+    let mut mixed = Mixed::new(gmw, p, agreed.ring.as_ref(), None)?;
     mixed.prepare_bits(LANES + WIDTH * LANES)?;
     let bits = both_worlds(mixed.take_bits(LANES)?);
     let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();
