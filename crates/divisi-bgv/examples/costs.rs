@@ -2,7 +2,7 @@
 //! `cargo run --release -p divisi-bgv --example costs`.
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_bgv::{Keys, Ring, Sampler, encode};
+use divisi_bgv::{Keys, Poly, Ring, Sampler, encode};
 use divisi_core::{Abort, PublicParameters as Agreed, Session, local, step};
 use divisi_field::ntt::Ntt;
 use std::sync::{Arc, Barrier};
@@ -54,8 +54,8 @@ fn one(mut session: Session, ring: &Arc<Ring>, barrier: &Barrier) -> Result<(), 
         line("encode", || drop(encode::encode(ring, &slots, limbs)));
         line("encrypt", || drop(keys.encrypt(&mut sampler, top, None)));
         line("times plain, encoding aside", || {
-            let mut x = x.clone();
-            x.times_plain(ring, &plain);
+            let mut c = x.components().map(Poly::clone);
+            c.iter_mut().for_each(|c| ring.mul(c, &plain));
         });
         line("switch down", || drop(x.clone().switch(ring, top - 1)));
         if ring.parameters().operation() == Operation::Bits {

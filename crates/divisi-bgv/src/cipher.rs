@@ -97,15 +97,22 @@ impl Ciphertext {
         Ok(())
     }
 
-    /// Multiplies by an encoded plaintext over the same primes. The bound on the noise assumes that its
-    /// coefficients are like uniform ones (H4 of docs/bgv.md).
-    pub fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
+    /// Multiplies by an encoded plaintext over the same primes, whose coefficients have to be like uniform
+    /// ones (H4 of docs/bgv.md): those of random signs, or of numbers of which a party drew its share. Of
+    /// another plaintext the noise may exceed the bound that is kept here, and then no flood hides it.
+    pub(crate) fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
         for c in self.components_mut() {
             // the quotient of both ciphertexts is the plaintext
             c.withhold();
             ring.mul(c, plain);
         }
         self.noise = ring.parameters().bounds().times_plain(self.noise);
+    }
+
+    /// [`Ciphertext::times_plain`], for tests.
+    #[cfg(feature = "testing")]
+    pub fn times_random_plain(&mut self, ring: &Ring, plain: &Poly) {
+        self.times_plain(ring, plain);
     }
 
     /// Switches the modulus down to `level`, prime by prime; does nothing if the ciphertext is at that level

@@ -2,15 +2,38 @@
 
 use crate::ring::{Poly, Ring};
 
-/// A seed. Session, step and number enter it, so that no two seeds are equal \[G13\]. Expanding it consumes
-/// it.
+/// A seed. Session, step and number enter it, so that no two seeds are equal \[G13\]. Only this crate makes
+/// seeds, and expanding one consumes it:
+///
+/// ```
+/// # use divisi_bgv::{Poly, Ring, common::Seed};
+/// fn once(ring: &Ring, seed: Seed) -> Poly {
+///     seed.expand(ring, 1, false)
+/// }
+/// ```
+///
+/// What expands it twice does not compile:
+///
+/// ```compile_fail,E0382
+/// # use divisi_bgv::{Poly, Ring, common::Seed};
+/// fn twice(ring: &Ring, seed: Seed) -> [Poly; 2] {
+///     [seed.expand(ring, 1, false), seed.expand(ring, 1, false)]
+/// }
+/// ```
+///
+/// Nor does what makes it anew of the same words:
+///
+/// ```compile_fail,E0624
+/// # use divisi_bgv::common::Seed;
+/// let seed = Seed::new(b"context", "purpose", 1, 2);
+/// ```
 pub struct Seed([u8; 32]);
 
 impl Seed {
     /// The seed for one purpose. `context` is the session's id or a coin of the session; `number` counts the
     /// calls.
     #[must_use]
-    pub fn new(context: &[u8], purpose: &str, strand: u32, number: u64) -> Seed {
+    pub(crate) fn new(context: &[u8], purpose: &str, strand: u32, number: u64) -> Seed {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 bgv common polynomial v1");
         hasher.update(&(context.len() as u64).to_le_bytes()).update(context);
         hasher.update(&(purpose.len() as u64).to_le_bytes()).update(purpose.as_bytes());

@@ -1,11 +1,12 @@
 //! Computations on secrets outside of any session: divisi-measure tests whether their time, branches and
 //! addresses depend on these. This is not a protocol: nothing is counted here, and the results are not used.
 
+use crate::encode;
 use crate::flood::Width;
 use crate::hidden::Hidden;
-use crate::ring::{Poly, Ring};
+use crate::ring::{Mask, Poly, Ring};
 use crate::sample::Sampler;
-use crate::shares::flooded;
+use crate::shares::{flooded, own_part, share_of};
 use divisi_core::Prg;
 
 /// A generator with this key.
@@ -39,4 +40,35 @@ pub fn flood(sampler: &mut Sampler, width: Width, n: usize) -> Hidden<i128> {
 pub fn partial(ring: &Ring, sampler: &mut Sampler, share: &Poly, c1: &Poly, mask: &[u64]) -> Poly {
     let flood = flood(sampler, ring.parameters().flood(), ring.dimension());
     flooded(ring, share, c1, flood, mask)
+}
+
+/// The holder's part of E2A: its own part of the decryption, the sum with an answer, and the slots of that.
+#[must_use]
+pub fn holder(ring: &Ring, share: &Poly, c: [&Poly; 2], answer: &Poly) -> Hidden<u64> {
+    let mut sum = own_part(ring, share, c);
+    ring.add(&mut sum, answer);
+    let mut slots = share_of(ring, &sum);
+    encode::decode(ring, &mut slots);
+    slots
+}
+
+/// An encryption of these slots under a public key.
+#[must_use]
+pub fn fresh(ring: &Ring, sampler: &mut Sampler, key: &[Poly; 2], slots: &[u64]) -> [Poly; 2] {
+    let n = ring.dimension();
+    let errors = [sampler.errors(n), sampler.errors(n)];
+    let v = sampler.ternary(n);
+    let plain = encode::coefficients(ring, slots);
+    ring.fresh(key, &v, [&errors[0], &errors[1]], Some(&plain), key[0].limbs())
+}
+
+/// A hop of the lean forms: the product of a ciphertext with signs, hidden under a public key, a prime below.
+#[must_use]
+pub fn hop(ring: &Ring, sampler: &mut Sampler, x: [Poly; 2], key: &[Poly; 2], bits: &[u64]) -> [Poly; 2] {
+    let n = ring.dimension();
+    let m = encode::coefficients(ring, &encode::signs(ring, bits));
+    let errors = [sampler.errors(n), sampler.errors(n)];
+    let v = sampler.ternary(n);
+    let mask = |i: usize| Some(Mask { key: &key[i], errors: &errors[i] });
+    ring.product_below(x, &m, &v, [mask(0), mask(1)])
 }

@@ -26,7 +26,8 @@ use divisi_core::{Abort, Session, Step, step};
 const HOP: Step = step!("hop");
 
 impl Keys {
-    /// Multiplies the slots of \[x\] by `signs`, one for each of the N slots. The result is one level below.
+    /// Multiplies the slots of \[x\] by `signs`, one for each of the N slots, each of them 1 or p - 1: signs
+    /// of uniform bits, as the bound on the noise assumes (H4 of docs/bgv.md). The result is one level below.
     ///
     /// # Errors
     /// [`Abort::Misuse`] at the lowest level, if there are not N signs, and if the parameters have no flood
@@ -47,22 +48,59 @@ impl Keys {
         // the mutant hides the first component only, as the authors' code does
         let both = !session.mutated(checks::G1);
         if ring.parameters().form() == Form::Paper {
-            self.spend(session, HOP)?; // [G12]
-            let Some(widths) = ring.parameters().hop_floods(level) else {
-                return Err(session.misuse(HOP, "no flood for this level"));
-            };
-            x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
-            let ([z0, z1], noise) = self.encrypt_flooded(sampler, level, widths);
-            x.noise = plus(x.noise, noise);
-            let [c0, c1] = x.components_mut();
-            ring.add(c0, &z0);
-            if both {
-                ring.add(c1, &z1);
-            }
+            x = self.flooded_product(session, sampler, x, signs, both)?;
         } else {
             x = self.hidden_product(sampler, x, signs, both);
         }
         Ok(x.switch_from(ring, from, level - 1))
+    }
+
+    /// \[x\] times the signs, plus an encryption of zero with floods in place of the errors.
+    fn flooded_product(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        mut x: Ciphertext,
+        signs: &[u64],
+        both: bool,
+    ) -> Result<Ciphertext, Abort> {
+        let (ring, level) = (self.ring(), x.level());
+        self.spend(session, HOP)?; // [G12]
+        let Some(widths) = ring.parameters().hop_floods(level) else {
+            return Err(session.misuse(HOP, "no flood for this level"));
+        };
+        x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
+        let ([z0, z1], noise) = self.encrypt_flooded(sampler, level, widths);
+        x.noise = plus(x.noise, noise);
+        let [c0, c1] = x.components_mut();
+        ring.add(c0, &z0);
+        if both {
+            ring.add(c1, &z1);
+        }
+        Ok(x)
+    }
+
+    /// A hop before the switch of its modulus, for tests of the noise there; its parts one after the other,
+    /// which are what a hop is (test `a_hop_is_the_sum_of_its_parts`).
+    ///
+    /// # Errors
+    /// As [`Keys::hop`].
+    #[cfg(feature = "testing")]
+    pub fn hop_before_its_switch(
+        &self,
+        session: &Session,
+        sampler: &mut Sampler,
+        mut x: Ciphertext,
+        signs: &[u64],
+    ) -> Result<Ciphertext, Abort> {
+        let (ring, level) = (self.ring(), x.level());
+        if ring.parameters().form() == Form::Paper {
+            return self.flooded_product(session, sampler, x, signs, true);
+        }
+        x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
+        let zero = self.encrypt(sampler, level, None);
+        x.add(ring, session, HOP, &Ciphertext { factor: x.factor, ..zero })?;
+        Ok(x)
     }
 
     /// \[x\] times the signs, plus a fresh encryption of zero ([`Keys::encrypt`]), divided by the last prime.

@@ -50,29 +50,41 @@ struct Inner {
 }
 
 impl Keys {
-    /// Makes the keys of a session. All parties call it, once for each operation. Three rounds for the coin;
-    /// then twice the height of the tree for the public key, and as much for each of the two rounds of the
-    /// relinearisation key, which is made only if the parameters multiply ciphertexts.
+    /// Makes the first keys of a session. All parties call it, once; keys for other operations are made
+    /// beside these ([`Keys::beside`]), so that a session has one count of partial decryptions \[G12\]. Three
+    /// rounds for the coin; then twice the height of the tree for the public key, and as much for each of the
+    /// two rounds of the relinearisation key, which is made only if the parameters multiply ciphertexts.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the session has such keys already, or if the parameters are for another number of
-    /// parties; [`Abort::CheckFailed`] of G5 or G2 if the parameters are not sound; the abort that ends the
-    /// session.
+    /// [`Abort::Misuse`] if the session has keys already, for any operation, or if the parameters are for
+    /// another number of parties; [`Abort::CheckFailed`] of G5 or G2 if the parameters are not sound; the
+    /// abort that ends the session.
     pub fn generate(session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
-        Keys::with_limit(session, ring, 1 << DECRYPTION_BITS, Arc::default())
+        Keys::first(session, ring, 1 << DECRYPTION_BITS)
     }
 
     /// Makes keys for another operation in the same session. Partial decryptions with both kinds of keys are
     /// counted together \[G12\].
     ///
     /// # Errors
-    /// As [`Keys::generate`]; [`Abort::Misuse`] for keys of another session.
+    /// [`Abort::Misuse`] for keys of another session, or if the session has keys for this operation already;
+    /// otherwise as [`Keys::generate`].
     pub fn beside(&self, session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
         self.belong(session, PARAMETERS)?;
         Keys::with_limit(session, ring, self.0.limit, Arc::clone(&self.0.decryptions))
     }
 
-    pub(crate) fn with_limit(
+    /// The first keys of a session, with a count of partial decryptions that begins at zero \[G12\].
+    fn first(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
+        if !session.first("bgv keys") {
+            return Err(
+                session.misuse(PARAMETERS, "keys beside others of the session, with a count of their own")
+            );
+        }
+        Keys::with_limit(session, ring, limit, Arc::default())
+    }
+
+    fn with_limit(
         session: &mut Session,
         ring: &Arc<Ring>,
         limit: u64,
@@ -301,7 +313,7 @@ impl Keys {
     /// # Errors
     /// As [`Keys::generate`].
     pub fn limited(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
-        Keys::with_limit(session, ring, limit, Arc::default())
+        Keys::first(session, ring, limit)
     }
 
     /// A ciphertext with chosen components, as a corrupt holder may make it, whose claimed noise is zero.

@@ -17,6 +17,7 @@ const ASK: Step = step!("e2a.ask");
 const ANSWER: Step = step!("e2a.answer");
 const GIVE: Step = step!("a2e.give");
 const FLOOD: Step = step!("flood");
+const REDUCED: Step = step!("a2e.reduced");
 
 impl Keys {
     /// E2A, Figure 15 of GYKW: all parties get additive shares of the N slots of the holder's \[x\]. Those
@@ -95,21 +96,12 @@ impl Keys {
 
     /// The holder's part c_0 + s_h c_1, as coefficients modulo the first prime.
     pub(crate) fn own_part(&self, x: &Ciphertext) -> Poly {
-        let (ring, [c0, c1]) = (self.ring(), x.components());
-        let mut sum = c0.clone();
-        ring.add_product(&mut sum, self.share(), c1);
-        ring.to_coefficients(&mut sum);
-        to_first(ring, sum)
+        own_part(self.ring(), self.share(), x.components())
     }
 
     /// The holder's share, from the sum of all parts: its coefficients modulo p.
     pub(crate) fn share_of(&self, sum: &Poly) -> Hidden<u64> {
-        let (ring, plain) = (self.ring(), self.ring().plain());
-        let first = ring.modulus(0);
-        let mut share = Hidden::zeros(ring.dimension());
-        let residues = share.iter_mut().zip(sum.words());
-        residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
-        share
+        share_of(self.ring(), sum)
     }
 
     /// h_i over all primes of the bottom, and the coefficients of our share: the mask <x>_i times the factor
@@ -178,9 +170,12 @@ impl Keys {
     /// polynomial a, so that the sum is an encryption under the whole key. a comes from a seed that is used
     /// in this call alone \[G13\].
     ///
+    /// The shares are bare numbers, which do not know the session that they belong to: keys of another
+    /// session are refused, shares of another one cannot be.
+    ///
     /// # Errors
-    /// [`Abort::Misuse`] if there are not N slots; [`Abort::CheckFailed`] that names the sender if
-    /// coefficients are not reduced.
+    /// [`Abort::Misuse`] if there are not N slots, each below p; [`Abort::CheckFailed`] that names the sender
+    /// if coefficients are not reduced.
     pub fn from_shares(
         &self,
         session: &mut Session,
@@ -192,6 +187,9 @@ impl Keys {
         self.belong(session, GIVE)?;
         if share.len() != ring.dimension() {
             return Err(session.misuse(GIVE, "a share for each slot"));
+        }
+        if !taint::verdict(REDUCED, excess(ring.parameters().plain(), share) == 0) {
+            return Err(session.misuse(GIVE, "a share that is not below the plaintext modulus"));
         }
         let limbs = ring.parameters().chain().len();
         let count = session.count("a2e");
@@ -215,6 +213,29 @@ impl Keys {
         let noise = ring.parameters().bounds().shared();
         Ok(Some(Ciphertext::new(ring.parameters().top(), 1, noise, b, a)))
     }
+}
+
+/// One if a number is p or above, zero if none is; in constant time.
+fn excess(p: u64, numbers: &[u64]) -> u64 {
+    // p has at most 50 bits: the difference is negative, or the number itself is huge
+    numbers.iter().fold(0, |all, x| all | x | (p - 1).wrapping_sub(*x)) >> 63
+}
+
+/// c_0 + s_h c_1 of a key share, as coefficients modulo the first prime; in constant time.
+pub(crate) fn own_part(ring: &Ring, share: &Poly, [c0, c1]: [&Poly; 2]) -> Poly {
+    let mut sum = c0.clone();
+    ring.add_product(&mut sum, share, c1);
+    ring.to_coefficients(&mut sum);
+    to_first(ring, sum)
+}
+
+/// The coefficients modulo p of what is given modulo the first prime; in constant time.
+pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> Hidden<u64> {
+    let (first, plain) = (ring.modulus(0), ring.plain());
+    let mut share = Hidden::zeros(ring.dimension());
+    let residues = share.iter_mut().zip(sum.words());
+    residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
+    share
 }
 
 /// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, of a flood e_i; in constant time.

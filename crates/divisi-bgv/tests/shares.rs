@@ -111,6 +111,66 @@ fn the_last_decryption_ends_the_session() {
     assert!(ends[0].is_err());
 }
 
+/// [G12]: keys for a second operation come beside the first ones, and share their count. Keys that are made
+/// apart would answer as often again.
+#[test]
+fn a_session_has_one_count_of_decryptions() {
+    let kinds = [Operation::Bits, Operation::PrivateTables, Operation::Triples, Operation::Conversions];
+    let rings = kinds.map(|operation| small(operation, Form::LeanTree, 2));
+    for (i, first) in rings.iter().enumerate() {
+        let other = &rings[(i + 1) % rings.len()];
+        let ends = with_keys(first, |session, _, _| Keys::generate(session, other).map(drop));
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{i} {ends:?}");
+        assert!(ends.iter().all(Result::is_err), "{i} {ends:?}");
+    }
+    let ends = with_keys(&rings[0], |session, keys, sampler| {
+        let mut strand = session.strand()?;
+        for ring in &rings[1..] {
+            let other = keys.beside(&mut strand, ring)?;
+            let component = || ring.zero(ring.parameters().limbs(0), false);
+            let zero = Keys::forge(0, 1, component(), component());
+            let held = Some(&zero).filter(|_| strand.me() == party(0));
+            let before = keys.decryptions();
+            other.to_shares(&mut strand, sampler, party(0), held, 1)?;
+            let made = before + u64::from(strand.me() != party(0));
+            assert!(keys.decryptions() == made && other.decryptions() == made);
+        }
+        Ok(())
+    });
+    ends.into_iter().for_each(|end| end.unwrap());
+}
+
+/// Shares to a ciphertext and back, without a product in between: no relinearisation key is made.
+#[test]
+fn conversions_alone_need_no_relinearisation_key() {
+    let made = |session: &divisi_core::Session| {
+        let steps = session.meter().read().steps;
+        steps.keys().filter(|step| step.contains("relinearise.")).count()
+    };
+    for ring in [
+        small(Operation::Conversions, Form::LeanTree, 3),
+        small(Operation::Conversions, Form::Paper, 2),
+        secure(Operation::Conversions, Form::LeanTree, 2),
+    ] {
+        let (p, n) = (ring.parameters().plain(), ring.dimension());
+        assert!(ring.parameters().top() == 0 && ring.parameters().special().is_none());
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let share = elements(session.me().index() as u64 + 9, p, n);
+            let x = keys.from_shares(session, sampler, party(1), &share)?;
+            let back = keys.to_shares(session, sampler, party(1), x.as_ref(), 1)?;
+            assert_eq!(made(session), 0);
+            Ok((share, back.to_vec()))
+        });
+        let (before, after): (Vec<_>, Vec<_>) = ends.into_iter().map(Result::unwrap).unzip();
+        let sum = |all: &[Vec<u64>]| open(p, &all.iter().map(|share| &share[..]).collect::<Vec<_>>());
+        assert_eq!(sum(&before), sum(&after));
+    }
+    // triples have one
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let ends = with_keys(&ring, |session, _, _| Ok(made(session)));
+    assert!(ends.into_iter().all(|end| end.unwrap() > 0));
+}
+
 /// Flooded hops are counted with the answers of a session, over all strands \[G12\].
 #[test]
 fn flooded_hops_are_counted() {
@@ -168,9 +228,17 @@ fn what_does_not_fit_is_refused() {
         let ends = with_keys(&ring, f);
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
     };
-    // a second set of keys would count its answers from zero
+    // a second set of keys
     misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
+    misuse(&|session, keys, _| keys.beside(session, &ring).map(drop));
     misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &[1; 7]).map(drop));
+    for wide in [P32, P32 + 1, 1 << 63, u64::MAX] {
+        for at in [0, 700, 1023] {
+            let mut share = [P32 - 1; 1024];
+            share[at] = wide;
+            misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &share).map(drop));
+        }
+    }
     misuse(&|session, keys, sampler| {
         let x = keys.encrypt(sampler, 1, None);
         keys.to_shares(session, sampler, session.me(), Some(&x), 1).map(drop)
@@ -189,7 +257,6 @@ fn what_does_not_fit_is_refused() {
         assert!(matches!(y.times(keys, session, step!("times"), &y), Err(Abort::Misuse { .. })));
         sum.add(&ring, session, step!("add"), &x)
     });
-    misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
     // a session of three with parameters for two
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     for end in run(3, &agreed, |mut session| Keys::generate(&mut session, &ring).map(drop)) {
@@ -214,7 +281,7 @@ fn noise_that_no_flood_hides_is_refused() {
                 assert!(x.noise() <= p.noise_at(0) + 1e-6 && x.noise() > p.noise_at(0) - 0.5);
                 match what {
                     1 => x.add(&ring, session, PASS, &x.clone())?,
-                    2 => x.times_plain(&ring, &ones),
+                    2 => x.times_random_plain(&ring, &ones),
                     _ => {}
                 }
                 let asked = Some(&x).filter(|_| session.me() == party(0));

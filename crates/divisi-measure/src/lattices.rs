@@ -1,14 +1,14 @@
-//! The kernels of lattices and of shared numbers under measurement: transforms, samplers, encoding, modulus
-//! switching, partial decryption, ANDs of packed bits.
+//! The kernels of lattices and of shared numbers under measurement: transforms, samplers, encoding, packing,
+//! fresh encryptions, hops, modulus switching, both sides of a decryption, ANDs of packed bits.
 //!
 //! They are in the insecure ring of dimension 1024: what depends on a secret there does so in any ring.
 
 use crate::subjects::{Entry, Subject, subject_of};
 use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_bgv::{Poly, Ring, Sampler, encode, guarded};
+use divisi_bgv::{Poly, Ring, Sampler, encode, guarded, wire};
 use divisi_field::ntt::Ntt;
-use divisi_field::zp::P32;
+use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::guarded::and;
 use std::hint::black_box;
 
@@ -23,8 +23,14 @@ const LIMBS: usize = 2;
 pub const ALL: &[Entry] = &[
     Entry { name: "bgv encode numbers", make: || encoded(numbers, numbers_of) },
     Entry { name: "bgv encode signs", make: || encoded(bits, signs_of) },
+    Entry { name: "bgv encrypt", make: || hidden(fresh) },
+    Entry { name: "bgv holder of a decryption", make: held },
+    Entry { name: "bgv hop", make: || hidden(hop) },
     Entry { name: "bgv modulus switch", make: switched },
+    Entry { name: "bgv pack", make: packed },
     Entry { name: "bgv partial decryption", make: decrypted },
+    Entry { name: "bgv sample bits", make: || sampled(|sampler| sampler.bits(black_box(&mut [0; DRAWN]))) },
+    Entry { name: "bgv sample elements", make: || sampled(elements) },
     Entry { name: "bgv sample errors", make: || sampled(|sampler| drop(black_box(sampler.errors(DRAWN)))) },
     Entry { name: "bgv sample flood", make: || sampled(|sampler| flood(sampler, 50.0)) },
     Entry { name: "bgv sample ternary", make: || sampled(|sampler| drop(black_box(sampler.ternary(DRAWN)))) },
@@ -66,7 +72,7 @@ struct Sampled {
 }
 
 /// The key of a generator.
-fn key(secret: &[u64]) -> [u8; 16] {
+fn key_of(secret: &[u64]) -> [u8; 16] {
     let mut key = [0; 16];
     key.as_chunks_mut::<8>().0.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
     key
@@ -74,8 +80,13 @@ fn key(secret: &[u64]) -> [u8; 16] {
 
 fn sampled(run: fn(&mut Sampler)) -> Box<dyn Subject> {
     let state = Sampled { sampler: guarded::sampler(&[0; 16]), run };
-    let load = |s: &mut Sampled, secret: &[u64]| s.sampler = guarded::sampler(&key(secret));
+    let load = |s: &mut Sampled, secret: &[u64]| s.sampler = guarded::sampler(&key_of(secret));
     subject_of(2, state, load, |s| (s.run)(&mut s.sampler))
+}
+
+fn elements(sampler: &mut Sampler) {
+    let Some(plain) = Modulus::new(P32) else { unreachable!("a modulus of plaintexts") };
+    black_box(sampler.elements(plain, DRAWN));
 }
 
 fn flood(sampler: &mut Sampler, deviation: f64) {
@@ -121,6 +132,85 @@ fn switched() -> Box<dyn Subject> {
     subject_of(LIMBS * n, (ring, x), load, |(ring, x)| drop(black_box(ring.drop_last(&mut x.clone()))))
 }
 
+/// A polynomial as it goes into a message.
+fn packed() -> Box<dyn Subject> {
+    let ring = ring();
+    let (n, x) = (ring.dimension(), ring.zero(LIMBS, false));
+    let load = |(ring, x, _): &mut (Ring, Poly, Vec<u8>), secret: &[u64]| {
+        *x = guarded::poly(ring, LIMBS, secret);
+    };
+    subject_of(LIMBS * n, (ring, x, Vec::new()), load, |(ring, x, out)| {
+        out.clear();
+        wire::write(ring, x, out);
+        black_box(out);
+    })
+}
+
+/// Public words for a polynomial.
+fn public(ring: &Ring, limbs: usize, seed: u64) -> Poly {
+    let count = (ring.dimension() * limbs) as u64;
+    let words: Vec<u64> =
+        (0..count).map(|i| (seed * count + i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    guarded::poly(ring, limbs, &words)
+}
+
+/// A public key and a public ciphertext; the generator of what hides, and the bits that are encrypted or
+/// whose signs the ciphertext is multiplied by.
+struct Masked {
+    ring: Ring,
+    key: [Poly; 2],
+    x: [Poly; 2],
+    bits: Vec<u64>,
+    sampler: Sampler,
+    run: fn(&mut Masked),
+}
+
+fn hidden(run: fn(&mut Masked)) -> Box<dyn Subject> {
+    let ring = ring();
+    let n = ring.dimension();
+    let [key, x] = [0, 2].map(|seed| [0, 1].map(|i| public(&ring, LIMBS, seed + i)));
+    let state = Masked { ring, key, x, bits: vec![0; n], sampler: guarded::sampler(&[0; 16]), run };
+    let load = |m: &mut Masked, secret: &[u64]| {
+        let (drawn, bits) = secret.split_at(2);
+        m.sampler = guarded::sampler(&key_of(drawn));
+        m.bits.iter_mut().zip(bits).for_each(|(bit, word)| *bit = word & 1);
+    };
+    subject_of(2 + n, state, load, |m| (m.run)(m))
+}
+
+fn fresh(m: &mut Masked) {
+    black_box(guarded::fresh(&m.ring, &mut m.sampler, &m.key, &m.bits));
+}
+
+fn hop(m: &mut Masked) {
+    black_box(guarded::hop(&m.ring, &mut m.sampler, m.x.clone(), &m.key, &m.bits));
+}
+
+/// A public ciphertext at the bottom; the holder's key share, and what the others answer.
+struct Held {
+    ring: Ring,
+    c: [Poly; 2],
+    share: Poly,
+    answer: Poly,
+}
+
+fn held() -> Box<dyn Subject> {
+    let ring = ring();
+    let (n, limbs) = (ring.dimension(), ring.parameters().limbs(0));
+    let c = [0, 1].map(|seed| public(&ring, limbs, seed));
+    let (share, answer) = (ring.zero(limbs, false), ring.zero(1, false));
+    let load = |h: &mut Held, secret: &[u64]| {
+        let (answer, share) = secret.split_at(h.ring.dimension());
+        h.answer = guarded::poly(&h.ring, 1, answer);
+        h.share = guarded::poly(&h.ring, h.c[0].limbs(), share);
+    };
+    let run = |h: &mut Held| {
+        let [c0, c1] = &h.c;
+        black_box(guarded::holder(&h.ring, &h.share, [c0, c1], &h.answer));
+    };
+    subject_of(n + n * limbs, Held { ring, c, share, answer }, load, run)
+}
+
 /// A public component; a key share, a mask, and the generator of a flood.
 struct Decrypted {
     ring: Ring,
@@ -133,16 +223,14 @@ struct Decrypted {
 fn decrypted() -> Box<dyn Subject> {
     let ring = ring();
     let (n, limbs) = (ring.dimension(), ring.parameters().limbs(0));
-    let words: Vec<u64> =
-        (0..(n * limbs) as u64).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
-    let c1 = guarded::poly(&ring, limbs, &words);
+    let c1 = public(&ring, limbs, 0);
     let share = ring.zero(limbs, false);
     let state = Decrypted { ring, c1, share, mask: vec![0; n], sampler: guarded::sampler(&[0; 16]) };
     let load = |d: &mut Decrypted, secret: &[u64]| {
         let (drawn, rest) = secret.split_at(2);
         let (mask, share) = rest.split_at(d.mask.len());
         let p = d.ring.plain();
-        d.sampler = guarded::sampler(&key(drawn));
+        d.sampler = guarded::sampler(&key_of(drawn));
         d.mask.iter_mut().zip(mask).for_each(|(mask, word)| *mask = p.reduce(*word));
         d.share = guarded::poly(&d.ring, d.c1.limbs(), share);
     };

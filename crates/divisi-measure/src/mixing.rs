@@ -20,8 +20,8 @@ use std::time::Duration;
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Random bits in both worlds, by ciphertexts of this form or by transfers, and B2A of others under them;
-    /// by transfers a lookup in a public table, too.
+    /// Random bits in both worlds, by ciphertexts of this form or by transfers, B2A of others under them, and
+    /// a lookup in a public table.
     Bits(Option<Form>),
     /// Arithmetic triples and products, masks and A2B, and a lookup in private tables by products.
     Numbers,
@@ -34,7 +34,7 @@ pub enum Work {
 }
 
 /// What is followed.
-pub const RUNS: [(usize, Work); 17] = [
+pub const RUNS: [(usize, Work); 19] = [
     (2, Work::Circuit),
     (3, Work::Circuit),
     (2, Work::Shares),
@@ -46,10 +46,12 @@ pub const RUNS: [(usize, Work); 17] = [
     (2, Work::Bits(Some(Form::LeanRing))),
     (3, Work::Bits(Some(Form::LeanRing))),
     (2, Work::Bits(Some(Form::Paper))),
+    (3, Work::Bits(Some(Form::Paper))),
     (2, Work::Tables(Form::LeanTree)),
     (3, Work::Tables(Form::LeanTree)),
     (2, Work::Tables(Form::LeanRing)),
     (3, Work::Tables(Form::LeanRing)),
+    (2, Work::Tables(Form::Paper)),
     (2, Work::Numbers),
     (3, Work::Numbers),
 ];
@@ -170,8 +172,7 @@ fn are_right(ends: &[Ended], p: Modulus) -> bool {
 fn party(session: Session, world: &Secret, agreed: &Agreed, work: Work) -> Result<(Ended, Counts), Abort> {
     world.begin();
     match work {
-        Work::Bits(Some(_)) => work::bits(session, agreed),
-        Work::Bits(None) => work::transfers(session, agreed),
+        Work::Bits(_) => work::bits(session, agreed),
         Work::Numbers => work::numbers(session, agreed),
         Work::Tables(_) => work::tables(session, agreed),
         Work::Shares => work::shares(session, agreed),

@@ -17,6 +17,8 @@ pub enum Operation {
     PrivateTables,
     /// Arithmetic triples.
     Triples,
+    /// Shares that become ciphertexts, and ciphertexts that become shares, with no product in between.
+    Conversions,
 }
 
 /// How ciphertexts pass from party to party.
@@ -55,16 +57,18 @@ impl Operation {
             Operation::Bits => "bgv keys for random bits",
             Operation::PrivateTables => "bgv keys for private tables",
             Operation::Triples => "bgv keys for triples",
+            Operation::Conversions => "bgv keys for conversions",
         }
     }
 
-    /// The operation's name on the command line.
+    /// The operation's name, that of the command line for those which `divisi params` knows.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Operation::Bits => "dabit",
             Operation::PrivateTables => "lookup",
             Operation::Triples => "triple-arith",
+            Operation::Conversions => "conversions",
         }
     }
 }
@@ -137,6 +141,8 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     let hops = if private { parties } else { parties - 1 };
     match (operation, form) {
         (Operation::Triples, _) => vec![Step::ProductWithShared],
+        // what is encrypted at the bottom is decrypted there
+        (Operation::Conversions, _) => Vec::new(),
         (_, Form::Paper) => vec![Step::FloodedHop; hops],
         (_, Form::LeanRing) => vec![Step::Hop; hops],
         (_, Form::LeanTree) => {
@@ -151,7 +157,7 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
 /// Whether a ciphertext of this operation may be refreshed at the bottom, which requires that all its steps
 /// are hops.
 pub(super) fn refreshable(operation: Operation, form: Form) -> bool {
-    operation != Operation::Triples && form != Form::LeanTree
+    matches!(operation, Operation::Bits | Operation::PrivateTables) && form != Form::LeanTree
 }
 
 /// The bound on the noise of a product of two ciphertexts after relinearisation. A digit has at most 52 bits,
@@ -176,7 +182,7 @@ impl Course {
     /// The bound on the noise of ciphertexts at the top.
     fn start(&self) -> f64 {
         let first = match (self.operation, self.form) {
-            (Operation::Triples, _) => self.noise.shared(),
+            (Operation::Triples | Operation::Conversions, _) => self.noise.shared(),
             (Operation::PrivateTables, Form::LeanRing) => self.noise.shared(),
             // each party adds one encryption under the public key; their plaintexts' sum wraps around as a
             // sum of shares does

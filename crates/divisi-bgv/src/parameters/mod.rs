@@ -197,7 +197,7 @@ impl Parameters {
         self.levels.len() - 1
     }
 
-    /// How many primes a level has. For a level above the top: as many as the bottom.
+    /// How many primes a level has; none for a level above the top.
     #[must_use]
     pub fn limbs(&self, level: usize) -> usize {
         self.levels.get(level).map_or(0, |level| level.limbs)
@@ -301,11 +301,19 @@ impl Parameters {
 
     /// Whether the sum of all answers decrypts correctly.
     fn decrypts(&self, noise: &Noise) -> bool {
-        let (Some(bottom), Some(first)) = (self.levels.first(), self.chain.first()) else { return false };
+        self.part_of_modulus(noise) < 0.5
+    }
+
+    /// The part of the modulus at the bottom that the noise of a ciphertext takes when all answers are added
+    /// up: with n - 1 floods, and with the roundings of n answers, which are to the first prime.
+    fn part_of_modulus(&self, noise: &Noise) -> f64 {
+        let (Some(bottom), Some(first)) = (self.levels.first(), self.chain.first()) else {
+            return f64::INFINITY;
+        };
         let most = self.flood.deviation() + noise.tail(self.parties - 1);
         let whole = noise.plain() + plus(bottom.noise, most) - bottom.log2_q;
         let rounding = (self.parties as f64 * 0.51).log2() + noise.plain() - (*first as f64).log2();
-        whole.exp2() + rounding.exp2() < 0.5
+        whole.exp2() + rounding.exp2()
     }
 
     /// Whether every flood is at least 2^39 sqrt(Q) times the 2-norm of what it has to hide \[G2\]. At a hop

@@ -10,7 +10,8 @@ pub struct LevelReport {
     pub step: &'static str,
     /// log2 of its modulus.
     pub log2_q: f64,
-    /// The bound on log2 of the 2-norm of E after the step.
+    /// The bound on log2 of the 2-norm of E after the step; at the decryption, of a coefficient of E and all
+    /// floods, and of the roundings of answers, as parts of the first prime that are taken of the modulus.
     pub noise_bits: f64,
     /// log2 of the limit for the noise: half of the modulus.
     pub bound_bits: f64,
@@ -41,7 +42,8 @@ pub struct ParametersReport {
     pub levels: Vec<LevelReport>,
     /// log2 of the deviation of a flooded coefficient at decryption.
     pub flooding_bits: f64,
-    /// The largest number of partial decryptions in a session.
+    /// The largest number of partial decryptions in a session: the limit, where a run of a benchmark has
+    /// under this name how many it made.
     pub partial_decryptions: u64,
     /// A session fails with probability at most 2 to minus this.
     pub failure_bits: u32,
@@ -59,12 +61,14 @@ impl Parameters {
     /// A report of how these parameters were derived and what they cost.
     #[must_use]
     pub fn report(&self) -> ParametersReport {
-        let plain = (self.plain as f64).log2();
+        let noise = self.bounds();
         let levels = self.levels.iter().rev().map(|level| LevelReport {
             step: level.step.name(),
             log2_q: level.log2_q,
-            noise_bits: plain
-                + if level.step == Step::Decryption { self.flood.deviation() } else { level.after },
+            noise_bits: match level.step {
+                Step::Decryption => self.part_of_modulus(&noise).log2() + level.log2_q,
+                _ => noise.plain() + level.after,
+            },
             bound_bits: level.log2_q - 1.0,
         });
         ParametersReport {
@@ -111,12 +115,13 @@ impl Parameters {
         let pairs = |level: usize| 2 * self.poly_bytes(level);
         let given = match (self.operation, self.form) {
             (Operation::Triples, _) => 2 * peers * self.poly_bytes(top),
+            (Operation::Conversions, _) => peers * self.poly_bytes(top),
             (Operation::PrivateTables, Form::Paper) => peers * pairs(top),
             (Operation::PrivateTables, _) => peers * self.poly_bytes(top),
             _ => 0,
         };
         let passed: usize = match (self.operation, self.form) {
-            (Operation::Triples, _) => 0,
+            (Operation::Triples | Operation::Conversions, _) => 0,
             // each party but the last sends on the ciphertext after its hop
             (_, Form::Paper | Form::LeanRing) => {
                 (0..peers).map(|position| pairs(self.level_after(self.hop_of(position)))).sum()
@@ -146,7 +151,7 @@ impl Parameters {
         let levels = self.parties.next_power_of_two().trailing_zeros() as usize;
         let private = usize::from(self.operation == Operation::PrivateTables);
         match (self.operation, self.form) {
-            (Operation::Triples, _) => 3,
+            (Operation::Triples | Operation::Conversions, _) => 3,
             // shares of a private table are sent to the first party while signs pass along the tree
             (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2,
             _ => self.parties + 1 + private + 2 * self.bootstraps(),

@@ -69,7 +69,8 @@ impl Parameters {
     pub(super) fn ends_where_it_may(&self) -> bool {
         let refreshed = self.bounds().shared();
         let begun = self.levels.iter().skip(1).all(|level| refreshed <= level.noise + 1e-6);
-        let whole = self.levels.len() > 1 && self.steps() >= self.top();
+        // a computation without steps has no level but the bottom
+        let whole = self.levels.len() > usize::from(self.steps() > 0) && self.steps() >= self.top();
         whole && (self.bootstraps() == 0 || derive::refreshable(self.operation, self.form) && begun)
     }
 }

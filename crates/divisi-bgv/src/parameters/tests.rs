@@ -6,6 +6,15 @@ fn derive(operation: Operation, form: Form, parties: usize) -> Parameters {
     Parameters::derive(operation, form, parties, P32).unwrap()
 }
 
+/// Demands these sizes, or a smaller modulus: the number of parties, log2 q, and N.
+fn at_most(operation: Operation, form: Form, list: &[(usize, u32, usize)]) {
+    for (n, bits, dimension) in list {
+        let (p, name) = (derive(operation, form, *n), form.name());
+        println!("{} {name} {n}: {:.1} / {}", operation.name(), p.log2_q(), p.dimension());
+        assert!(p.log2_q() <= f64::from(*bits) && p.dimension() == *dimension, "{name} {n}");
+    }
+}
+
 /// The documented sizes: log2 q and N, at most.
 #[test]
 fn sizes() {
@@ -19,26 +28,64 @@ fn sizes() {
         (128, 480, 32768),
     ];
     let paper = [(2, 200, 8192), (4, 400, 16384), (8, 805, 32768), (16, 1625, 65536)];
-    let of = |form, list: &[(usize, u32, usize)]| {
-        for (n, bits, dimension) in list {
-            let p = derive(Operation::Bits, form, *n);
-            println!("{} {n}: {:.1} / {}", form.name(), p.log2_q(), p.dimension());
-            assert!(p.log2_q() <= f64::from(*bits) && p.dimension() == *dimension, "{} {n}", form.name());
+    at_most(Operation::Bits, Form::LeanRing, &ring);
+    at_most(Operation::Bits, Form::LeanTree, &tree);
+    at_most(Operation::Bits, Form::Paper, &paper);
+}
+
+/// The documented sizes for private tables: a level more than for bits, which may need the next ring.
+#[test]
+fn sizes_of_private_tables() {
+    let ring = [
+        (2, 173, 8192),
+        (3, 214, 8192),
+        (4, 256, 16384),
+        (8, 418, 16384),
+        (16, 747, 32768),
+        (32, 1411, 65536),
+    ];
+    let tree = [
+        (2, 188, 16384),
+        (4, 240, 16384),
+        (8, 291, 16384),
+        (16, 343, 16384),
+        (32, 401, 32768),
+        (64, 456, 32768),
+        (128, 512, 32768),
+    ];
+    let paper = [(2, 296, 16384), (4, 497, 32768), (8, 899, 65536), (16, 1690, 65536)];
+    // a level has at most these bits: a lean hop, a product, a flooded hop
+    for (form, list, level) in
+        [(Form::LeanRing, &ring[..], 41.0), (Form::LeanTree, &tree, 55.0), (Form::Paper, &paper, 109.0)]
+    {
+        at_most(Operation::PrivateTables, form, list);
+        for (n, _, _) in list {
+            let of = |operation| derive(operation, form, *n).log2_q();
+            let more = of(Operation::PrivateTables) - of(Operation::Bits);
+            assert!(more > 0.0 && more <= level, "{} {n}: {more:.1}", form.name());
         }
-    };
-    of(Form::LeanRing, &ring);
-    of(Form::LeanTree, &tree);
-    of(Form::Paper, &paper);
+    }
+}
+
+/// Conversions alone need the smallest ring.
+#[test]
+fn sizes_of_conversions() {
+    for form in [Form::LeanTree, Form::Paper] {
+        at_most(Operation::Conversions, form, &[(2, 94, 4096), (16, 100, 4096), (255, 105, 4096)]);
+    }
+    let report = derive(Operation::Conversions, Form::LeanTree, 3).report();
+    assert!(report.levels.len() == 1 && report.rounds == 3 && report.log2_whole == report.log2_q);
 }
 
 #[test]
 fn every_choice_fits_its_ring() {
-    for operation in [Operation::Bits, Operation::PrivateTables, Operation::Triples] {
+    let all = [Operation::Bits, Operation::PrivateTables, Operation::Triples, Operation::Conversions];
+    for operation in all {
         for form in [Form::LeanTree, Form::LeanRing, Form::Paper] {
             for n in [2, 3, 4, 5, 8, 12, 16, 33, 128, 255] {
                 for plain in [P32, P16] {
                     let p = Parameters::derive(operation, form, n, plain).unwrap();
-                    let ring = form != Form::LeanTree && operation != Operation::Triples;
+                    let ring = derive::refreshable(operation, form);
                     assert!(p.bootstraps() == 0 || ring && n >= 8, "{operation:?} {form:?} {n} {plain}");
                     assert!(p.fits() && p.floods() && !p.is_insecure());
                     assert!((plain as f64).log2() + p.flood.most() < 122.0, "bits of an answer");

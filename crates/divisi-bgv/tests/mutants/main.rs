@@ -61,7 +61,7 @@ fn second_component(form: Form, without: Option<Check>) -> bool {
     let (before, after) = (seen.next().unwrap(), seen.next().unwrap());
     let told = |guess: &[u64]| {
         let mut x = before.clone();
-        x.times_plain(&ring, &encode::encode(&ring, guess, ring.parameters().limbs(top)));
+        x.times_random_plain(&ring, &encode::encode(&ring, guess, ring.parameters().limbs(top)));
         x.switch(&ring, top - 1).components()[1].words() == after.components()[1].words()
     };
     assert!(!told(&guesses[0]), "the wrong guess is never confirmed");

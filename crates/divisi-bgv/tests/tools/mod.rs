@@ -12,7 +12,12 @@ pub const PASS: Step = step!("pass");
 
 /// The insecure ring for this.
 pub fn small(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
-    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, n, P32).unwrap()).unwrap())
+    small_of(operation, form, n, P32)
+}
+
+/// The same for plaintexts modulo another prime.
+pub fn small_of(operation: Operation, form: Form, n: usize, plain: u64) -> Arc<Ring> {
+    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, n, plain).unwrap()).unwrap())
 }
 
 /// The ring that real sessions have.
@@ -45,6 +50,14 @@ pub fn words(seed: u64) -> impl FnMut() -> u64 {
 pub fn bits(seed: u64, n: usize) -> Vec<u64> {
     let mut next = words(seed);
     (0..n).map(|_| next() >> 7 & 1).collect()
+}
+
+/// Exponents of the signs of private tables: <k, r> for each k but 0, of a mask r of `width` bits for each
+/// table, one table after the other.
+pub fn characters(seed: u64, n: usize, width: usize) -> Vec<u64> {
+    let (mut next, each) = (words(seed), (1 << width) - 1);
+    let masks: Vec<u64> = (0..n.div_ceil(each)).map(|_| next() >> 7).collect();
+    (0..n).map(|i| u64::from((masks[i / each] & (i % each + 1) as u64).count_ones() & 1)).collect()
 }
 
 /// 0, 1 and p - 1 among elements.
@@ -95,18 +108,58 @@ pub fn lift_coefficients(ring: &Ring, x: &Poly) -> Vec<i128> {
     (0..n).map(of).collect()
 }
 
-/// E = c_0 + s c_1, of a key over more primes.
-pub fn phase(ring: &Ring, key: &Poly, x: &Ciphertext) -> Vec<i128> {
+/// The centred coefficients of a polynomial that is given as coefficients, modulo all its primes, as real
+/// numbers: those of digits to the mixed radix of the primes, each centred.
+pub fn lift_real(ring: &Ring, x: &Poly) -> Vec<f64> {
+    let (n, limbs) = (ring.dimension(), x.limbs());
+    // the products of the first primes, modulo another one
+    let radices: Vec<Vec<u64>> = (0..limbs)
+        .map(|limb| {
+            let m = ring.modulus(limb);
+            let first = std::iter::successors(Some((0, 1)), |(j, radix)| {
+                (*j < limb).then(|| (j + 1, m.mul(*radix, m.reduce(ring.modulus(*j).get()))))
+            });
+            first.map(|(_, radix)| radix).collect()
+        })
+        .collect();
+    let inverses: Vec<u64> = (0..limbs).map(|limb| ring.modulus(limb).invert(radices[limb][limb])).collect();
+    let of = |i: usize| {
+        let (mut value, mut radix, mut digits) = (0.0, 1.0, Vec::with_capacity(limbs));
+        for limb in 0..limbs {
+            let m = ring.modulus(limb);
+            let known = digits.iter().zip(&radices[limb]);
+            let known =
+                known.fold(0, |sum, (digit, radix)| m.add(sum, m.mul(m.of_wide(i128::from(*digit)), *radix)));
+            let digit = m.centred(m.mul(m.sub(x.words()[limb * n + i], known), inverses[limb]));
+            // of a small number the high digits are zero, and the radix may be beyond all doubles
+            value += if digit == 0 { 0.0 } else { digit as f64 * radix };
+            radix *= m.get() as f64;
+            digits.push(digit);
+        }
+        value
+    };
+    (0..n).map(of).collect()
+}
+
+/// E = c_0 + s c_1 as values, of a key over more primes.
+fn with_key(ring: &Ring, key: &Poly, x: &Ciphertext) -> Poly {
     let [c0, c1] = x.components();
     let mut e = c0.clone();
     ring.add_product(&mut e, key, c1);
-    lift(ring, e)
+    e
+}
+
+/// Its coefficients.
+pub fn phase(ring: &Ring, key: &Poly, x: &Ciphertext) -> Vec<i128> {
+    lift(ring, with_key(ring, key, x))
 }
 
 /// log2 of the 2-norm of E / p.
 pub fn noise(ring: &Ring, key: &Poly, x: &Ciphertext) -> f64 {
     let p = ring.parameters().plain() as f64;
-    phase(ring, key, x).iter().map(|e| (*e as f64 / p).powi(2)).sum::<f64>().log2() / 2.0
+    let mut e = with_key(ring, key, x);
+    ring.to_coefficients(&mut e);
+    lift_real(ring, &e).iter().map(|e| (e / p).powi(2)).sum::<f64>().log2() / 2.0
 }
 
 /// The slots of a ciphertext.

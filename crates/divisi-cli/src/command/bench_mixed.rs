@@ -56,7 +56,8 @@ impl BenchMixedArgs {
 ///
 /// A further process deals random inputs, and checks every output. Numbers are modulo 2^32 - 2^30 + 1. A
 /// ciphertext makes as many random bits or triples of numbers as its ring has slots: if --count is not a
-/// multiple of that, the surplus is made and counted too.
+/// multiple of that, the surplus is made and counted too. In the JSON `partial_decryptions` is how many a
+/// party made; that of `divisi params` is the most that a session may make.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench mixed --op b2a --parties 4 --count 100000\n\
                         Products along a tree: divisi bench mixed --op dabit --parties 8 --count 65536 --form lean-tree\n\

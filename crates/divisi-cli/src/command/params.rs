@@ -13,6 +13,8 @@ use std::fmt::Write as _;
 
 /// Print how the parameters of threshold BGV are derived, for semi-honest protocols: ring, primes, noise,
 /// floods (wide noise that hides other noise); with mpgc, the parameters of garbled circuits, and their cost.
+/// In the JSON `partial_decryptions` is the most that a session may make; that of `divisi bench mixed` is how
+/// many a party made.
 #[derive(Args)]
 #[command(after_help = "Example: divisi params --op dabit --parties 8 --form lean-tree\n\
                         Garbled circuits, and the default way of lookup: divisi params --op mpgc --parties 128")]
@@ -124,6 +126,12 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
             level.step, level.log2_q, level.noise_bits, level.bound_bits
         );
     }
+    text.push_str("\nprimes, from the one that is dropped last:");
+    for (i, prime) in report.limbs.iter().enumerate() {
+        text.push_str(if i % 6 == 0 { "\n" } else { " " });
+        let _ = write!(text, "{prime}");
+    }
+    text.push_str(if made.special().is_some() { "; the last is the special one\n" } else { "\n" });
     if report.bootstraps > 0 {
         let _ = writeln!(text, "\na ciphertext is refreshed {} times on its path", report.bootstraps);
     }

@@ -19,6 +19,7 @@ const OPENINGS: &[(&str, &str)] = &[
     ("divisi_bgv::keys/public.down", "the public key"),
     ("divisi_bgv::keys/relinearise.1.down", "the relinearisation key's sums of round 1, which all get"),
     ("divisi_bgv::keys/relinearise.2.down", "the relinearisation key"),
+    ("divisi_bgv::shares/a2e.reduced", "whether a party's own shares are below p, as they always are"),
     ("divisi_mixed::open/open.gather", "u = x + r of B2A and of lookups, under an r that is used once [G7]"),
     ("divisi_mixed::gmw/output", "outputs, to their receivers [G11]"),
     ("divisi_mixed::gmw/products", "d = x + a and e = y + b, under a triple that is used once [G7]"),
@@ -44,6 +45,7 @@ const CLOSED: &[&str] = &[
     "divisi_core::session::agree/hello",
     "divisi_mixed::circle/pass",
     "divisi_mixed::open/open.tell",
+    "divisi_mixed::private/gather",
     "divisi_mixed::tree/join",
     "divisi_ot::setup::pairs/base.receiver",
     "divisi_ot::setup::pairs/base.sender",
@@ -88,6 +90,8 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
         ("divisi_bgv::keys/public.down", sent("divisi_bgv::keys/public.down") / others),
         ("divisi_bgv::keys/relinearise.1.down", 2 * sent("divisi_bgv::keys/relinearise.1.down") / others),
         ("divisi_bgv::keys/relinearise.2.down", sent("divisi_bgv::keys/relinearise.2.down") / others),
+        // at every party; all but one send what they give
+        ("divisi_bgv::shares/a2e.reduced", n * sent("divisi_bgv::shares/a2e.give") / others),
         // to one party by each other one, or a part to each
         ("divisi_mixed::open/open.gather", sent("divisi_mixed::open/open.gather") / others),
         ("divisi_mixed::num/open.gather", gathered / others),

@@ -96,27 +96,11 @@ fn both_worlds(bits: RandomBits) -> Vec<(u64, u64)> {
     bits.iter().copied().zip(numbers.iter().copied()).collect()
 }
 
-/// Random bits in both worlds by ciphertexts, and B2A of one party's bits under them.
+/// Random bits in both worlds, by transfers or by ciphertexts; B2A; lookups in a public table.
 pub(super) fn bits(session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
     let p = agreed.plain;
-    let ring = agreed.ring(&session)?;
     let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, p, Some(ring), None)?;
-    mixed.prepare_bits(ring.dimension())?;
-    let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();
-    let owner = first(mixed.session())?;
-    let x = planes.iter().map(|plane| input(mixed.gmw(), owner, *plane)).collect::<Result<Vec<_>, _>>()?;
-    let number: Num = mixed.convert(x)?;
-    let learned = pairs(&num::open(mixed.session(), p, &number)?, &numbers_in(&planes));
-    let bits = both_worlds(mixed.take_bits(ring.dimension() - WIDTH * LANES)?);
-    Ok((Ended { learned, bits, ..Ended::default() }, mixed.session().meter().read()))
-}
-
-/// Random bits in both worlds by transfers; B2A; lookups in a public table.
-pub(super) fn transfers(session: Session, agreed: &Agreed) -> Result<(Ended, Counts), Abort> {
-    let p = agreed.plain;
-    let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, p, None, None)?;
+    let mut mixed = Mixed::new(gmw, p, agreed.ring.as_ref(), None)?;
     mixed.prepare_bits(LANES + WIDTH * LANES)?;
     let bits = both_worlds(mixed.take_bits(LANES)?);
     let planes: Vec<u64> = (0..WIDTH).map(|j| value(1, j)).collect();

@@ -24,7 +24,7 @@ pub(super) struct Operations {
     pub adder: Option<NumberAdder>,
     pub plain: Modulus,
     pub bits: Option<Arc<Ring>>,
-    /// The ring of triples, or of private tables.
+    /// The ring of triples, of private tables, or of conversions.
     pub numbers: Option<Arc<Ring>>,
 }
 
@@ -80,7 +80,7 @@ impl Operations {
         }
         let private = job.op == Op::Lookup && job.private;
         let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup);
-        let has_numbers = matches!(job.op, Op::A2b | Op::E2a | Op::A2e | Op::TripleArith) || job.private;
+        let has_numbers = matches!(job.op, Op::A2b | Op::TripleArith) || job.private;
         if manner.form.is_some() && !has_bits {
             return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
         }
@@ -103,6 +103,10 @@ impl Operations {
         let tree = parameters::Form::LeanTree;
         let numbers = match hops {
             Some(form) => Some(ring(parameters::Operation::PrivateTables, form)?),
+            // what is not multiplied needs no relinearisation key
+            None if matches!(job.op, Op::E2a | Op::A2e) => {
+                Some(ring(parameters::Operation::Conversions, tree)?)
+            }
             None => has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?,
         };
         let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
