@@ -10,7 +10,7 @@ use super::super::{
 use super::AES_ALONE;
 use super::made::made_or_compared;
 use super::strands::ONLINE;
-use divisi_core::{Abort, Counts, Lanes as _, PublicParameters, Session, Step, settle, step};
+use divisi_core::{Abort, Counts, Lanes as _, PublicParameters, Session, Step, step};
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
@@ -19,7 +19,7 @@ use divisi_symmetric::batch::{self, byte_values};
 use divisi_symmetric::mode::gcm::{TagLength, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
 use divisi_symphony::many::{self, Outcome, OwnedText, many};
-use divisi_symphony::tags;
+use divisi_symphony::{close, tags};
 
 const KNOWN: Step = step!("known");
 
@@ -162,8 +162,7 @@ impl EngineParty for Holder<'_> {
                 let starts = pieces.inputs(rep, usize::MAX)?;
                 let ends = ends(rep, job, starts)?;
                 let ends = byte_values(rep, ends)?;
-                let pending = if rep.owes() { rep.close(ends) } else { rep.close_linear(ends)? };
-                let verified = settle(rep, pending)?;
+                let verified = close(rep, ends)?;
                 Ok(in_rows(count, &rep.trio().open(&verified)?))
             }
             Job::Circuit(_)
@@ -310,8 +309,7 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
             let keys = divisi_symphony::cipher::expand(rep, &key)?;
             group.evaluate(rep, &keys, text)?
         };
-        let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, out)?;
         for (place, row) in group.results(&rep.trio().open(&verified)?) {
             if let Some(to) = rows.get_mut(place) {
                 *to = row;
@@ -330,14 +328,12 @@ fn digests(
 ) -> Result<Vec<u8>, Abort> {
     let content = pieces.inputs(rep, job.content)?;
     let settled = |rep: &mut Rep3, state| {
-        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
-        Ok(settle(rep, pending)?.into_inner())
+        Ok(close(rep, state)?.into_inner())
     };
     let mut opened = Vec::new();
     for (lanes, digests) in large(rep, job, content, settled, watch)? {
         let digests = byte_values(rep, digests)?;
-        let pending = if rep.owes() { rep.close(digests) } else { rep.close_linear(digests)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, digests)?;
         opened.push((lanes, rep.trio().open(&verified)?));
     }
     Ok(rows_of(&opened, job.lengths.len()))
@@ -349,8 +345,7 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
     let messages = pieces.inputs(rep, usize::MAX)?;
     let function = tags::prepare(rep, &job.using, &key)?;
     let outputs = outputs(rep, job, function.get(), messages, |rep, state| {
-        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
-        Ok(settle(rep, pending)?.into_inner())
+        Ok(close(rep, state)?.into_inner())
     })?;
     let all = || job.messages.iter().enumerate();
     let made: Vec<usize> = all().filter(|(_, message)| message.makes).map(|(lane, _)| lane).collect();
@@ -361,8 +356,7 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
     let mut opened = Vec::new();
     if !made.is_empty() {
         let bytes = byte_values(rep, of_made)?;
-        let pending = if rep.owes() { rep.close(bytes) } else { rep.close_linear(bytes)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, bytes)?;
         opened = rep.trio().open(&verified)?;
     }
     let mut same = Vec::new();
