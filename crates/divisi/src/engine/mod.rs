@@ -22,6 +22,7 @@
 pub(crate) mod differ;
 mod drawn;
 pub mod garble;
+mod gcm;
 mod groups;
 mod hashes;
 pub mod job;
