@@ -6,7 +6,7 @@ use crate::deal;
 use crate::share::Byte;
 use crate::{Protocol, Rep3, Security, Trio};
 use divisi_core::testing::{Lab, OpenedOutputs, Outputs};
-use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, settle};
+use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, Settles, settle};
 
 /// An engine among three threads over links in memory.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ impl Rep3Lab {
             let as_bytes: [Byte; 16] = rep.convert(block)?;
             bytes.extend(as_bytes);
         }
-        let pending = rep.close(bytes);
+        let pending = rep.closed(bytes)?;
         rep.trio().session().phase("verification");
         let verified = settle(&mut rep, pending)?;
         let mut values = rep.trio().open(&verified)?;

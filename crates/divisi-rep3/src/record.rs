@@ -7,15 +7,16 @@
 //! exactly when all of them are right. Each protocol of [`crate::sbox`] and [`crate::ohv`] has a [`Kind`] of
 //! its own, beside its products; the verification knows no other shape, and has no list of kinds.
 
+pub(crate) mod product;
+
 use crate::pool::Pool;
 use crate::relation::{Relation, Weighed};
 use crate::tile::Tile;
-use crate::verify::planes::points::GROUP;
-use crate::verify::planes::product::{OnGrid, Product, Tiles};
 use crate::wire::Shape;
 use divisi_core::{Check, Prg};
 use divisi_field::gf64::LaneWeights;
 use divisi_field::{Gf64, Plane};
+use product::{GROUP, OnGrid, Product, Tiles};
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

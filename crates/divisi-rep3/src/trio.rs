@@ -5,10 +5,10 @@
 //! does not: that is all of F_rand and F_zero of MAESTRO section 2.5 ([`crate::streams`]).
 
 use crate::origin::EngineId;
+use crate::passes::Passes;
 use crate::pool::Pool;
+use crate::scratch::Scratch;
 use crate::streams::Streams;
-use crate::verify::passes::Passes;
-use crate::verify::scratch::Scratch;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
@@ -47,7 +47,7 @@ pub struct Trio {
     pub(crate) pool: Pool,
     /// What a corrupt party of a test does.
     #[cfg(feature = "fault")]
-    pub(crate) deviation: crate::adversary::deviation::Deviation,
+    pub(crate) deviation: crate::deviation::Deviation,
 }
 
 impl Trio {
@@ -83,7 +83,7 @@ impl Trio {
             scratch: Scratch::default(),
             pool: Pool::default(),
             #[cfg(feature = "fault")]
-            deviation: crate::adversary::deviation::Deviation::default(),
+            deviation: crate::deviation::Deviation::default(),
         })
     }
 

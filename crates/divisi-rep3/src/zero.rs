@@ -11,7 +11,7 @@ use crate::checks;
 #[cfg(feature = "testing")]
 use crate::share::Rep;
 use crate::share::{Block, Byte};
-use divisi_core::{Abort, Blocks, Convert, Lanes, Step, settle, step};
+use divisi_core::{Abort, Blocks, Convert, Lanes, Settles, Step, step};
 
 const ZERO: Step = step!("zero");
 
@@ -36,9 +36,7 @@ impl Rep3 {
             masked = self.join(&first.iter().flatten().collect::<Vec<_>>());
         }
         let bytes: [Byte; 16] = self.convert(masked)?;
-        let pending =
-            if self.owes() { self.close(bytes.to_vec()) } else { self.close_linear(bytes.to_vec())? };
-        let verified = settle(self, pending)?;
+        let verified = self.settled(bytes.to_vec())?;
         self.trio().session().observe_each(checks::S7, groups.len() as u64); // [S7]
         let opened = self.trio().open(&verified)?;
         let any = |l: usize| opened.iter().filter_map(|column| column.get(l)).fold(0, |any, byte| any | byte);

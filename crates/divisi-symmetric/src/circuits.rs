@@ -13,19 +13,19 @@
 //! Also every hash and MAC for messages of one length ([`function`]): its inputs are key, nonce and message,
 //! as far as it has them; its output is the digest or tag.
 
+pub use crate::ciphers::{aes, triple_des};
 pub use crate::drawn::{DrawnBytes, drawn};
 
-use crate::aes::{self, KeySize};
+use crate::aes::KeySize;
 use crate::algorithm::{Algorithm, Settings};
 use crate::batch::{Function, Messages, bits, byte_values, gmac};
-use crate::des::{self, TripleKey};
 use crate::drawn::{input, output};
-use crate::gates::{Adder, GateByte, GateBytes};
+use crate::gates::Adder;
 use crate::hash::Hash;
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, keccak_f};
-use divisi_circuit::{Build, BuildBit, Program};
-use divisi_core::{Abort, Bytes, Convert, Direction, Step, step};
+use divisi_circuit::{Build, Program};
+use divisi_core::{Abort, Bytes, Direction, Step, step};
 
 const CIRCUIT: Step = step!("circuit");
 
@@ -49,50 +49,6 @@ pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Abort> {
         "keccak-f" => keccak(),
         _ => return Ok(None),
     }))
-}
-
-/// AES with its key schedule; the inputs are key and block, the output is a block.
-///
-/// # Errors
-/// See [`named`].
-pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
-    drawn(&[size.bytes(), 16], |e, mut values| {
-        let (block, key) = (values.pop().unwrap_or_default(), values.pop().unwrap_or_default());
-        let round_keys = aes::expand(e, &key)?;
-        let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a block of 16 bytes" };
-        let mut state: [GateByte<BuildBit>; 16] = block.try_into().map_err(misfit)?;
-        match direction {
-            Direction::Encrypt => aes::encrypt(e, &round_keys, &mut state)?,
-            Direction::Decrypt => aes::decrypt(e, &round_keys, &mut state)?,
-        }
-        Ok(vec![state.to_vec()])
-    })
-}
-
-/// Triple DES with three keys; the inputs are 24 bytes of key, of which every eighth bit is ignored, and a
-/// block; the output is a block.
-///
-/// # Errors
-/// See [`named`].
-pub fn triple_des(direction: Direction) -> Result<Program, Abort> {
-    drawn(&[24, 8], |e, values| {
-        let [key, block] = &values[..] else { return Ok(Vec::new()) };
-        let bits = |e: &mut GateBytes<'_, Build>, bytes: &DrawnBytes| -> Result<Vec<_>, Abort> {
-            let of_byte = |byte: &GateByte<BuildBit>| -> Result<[_; 8], Abort> { e.convert(byte.clone()) };
-            let bytes = bytes.iter().map(of_byte).collect::<Result<Vec<_>, _>>()?;
-            Ok(bytes.into_iter().flat_map(|bits| bits.into_iter().rev()).collect())
-        };
-        let key = TripleKey::new(&bits(e, key)?)?;
-        let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a block of 8 bytes" };
-        let mut state: [_; 64] = bits(e, block)?.try_into().map_err(misfit)?;
-        des::triple(e, direction, &key, &mut state)?;
-        let bytes = state.as_chunks::<8>().0.iter().map(|bits| {
-            let mut bits = bits.clone();
-            bits.reverse();
-            e.convert(bits)
-        });
-        Ok(vec![bytes.collect::<Result<_, _>>()?])
-    })
 }
 
 /// One compression; the inputs are block and state, the output is the next state.

@@ -41,6 +41,7 @@
 pub mod aes;
 pub mod algorithm;
 pub mod batch;
+mod ciphers;
 pub mod circuits;
 pub mod des;
 mod drawn;

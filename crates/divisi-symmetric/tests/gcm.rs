@@ -1,5 +1,5 @@
-//! Random messages against the crate `aes-gcm`, in so few steps that giant steps and intermediate folds are
-//! exercised.
+//! Random messages against the crate `aes-gcm`: each by itself, in so few steps that giant steps and
+//! intermediate folds are exercised, and all in batches.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes::cipher::consts::U12;
@@ -8,13 +8,14 @@ use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm};
 use divisi_core::testing::PlainLab;
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::ghash::Steps;
-use divisi_symmetric::suite::{GcmMessage, Samples, Sealed, open, seal};
+use divisi_symmetric::suite::{GcmMessage, Samples, Sealed, alone, in_batches};
 use proptest::prelude::*;
 
 type Aes192Gcm = AesGcm<aes::Aes192, U12>;
 
 fn reference(plain: &GcmMessage) -> Sealed {
-    let (nonce, payload) = ((&plain.iv).into(), Payload { msg: &plain.text, aad: &plain.aad });
+    let nonce: [u8; 12] = plain.iv[..].try_into().unwrap();
+    let (nonce, payload) = ((&nonce).into(), Payload { msg: &plain.text, aad: &plain.aad });
     let mut text = match plain.key.len() {
         16 => Aes128Gcm::new_from_slice(&plain.key).unwrap().encrypt(nonce, payload),
         24 => Aes192Gcm::new_from_slice(&plain.key).unwrap().encrypt(nonce, payload),
@@ -28,7 +29,7 @@ fn reference(plain: &GcmMessage) -> Sealed {
 fn message(samples: &mut Samples, size: KeySize, aad: usize, text: usize) -> GcmMessage {
     GcmMessage {
         key: samples.bytes(size.bytes()),
-        iv: samples.bytes(12).try_into().unwrap(),
+        iv: samples.bytes(12),
         aad: samples.bytes(aad),
         text: samples.bytes(text),
     }
@@ -36,12 +37,8 @@ fn message(samples: &mut Samples, size: KeySize, aad: usize, text: usize) -> Gcm
 
 fn agrees(steps: Steps, plain: &[GcmMessage]) {
     let expected: Vec<Sealed> = plain.iter().map(reference).collect();
-    assert_eq!(seal(&PlainLab, steps, plain), expected);
-    let sealed: Vec<GcmMessage> =
-        plain.iter().zip(&expected).map(|(m, s)| GcmMessage { text: s.text.clone(), ..m.clone() }).collect();
-    let opened: Vec<Sealed> =
-        plain.iter().zip(&expected).map(|(m, s)| Sealed { text: m.text.clone(), tag: s.tag }).collect();
-    assert_eq!(open(&PlainLab, steps, &sealed), opened);
+    alone(&PlainLab, steps, plain, &expected);
+    in_batches(&PlainLab, plain, &expected);
 }
 
 proptest! {

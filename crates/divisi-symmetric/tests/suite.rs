@@ -24,13 +24,7 @@ fn aes_random() {
 
 #[test]
 fn gcm_specification() {
-    let census = suite::gcm_specification(&PlainLab);
-    assert_eq!(census.passed, 12);
-    let unsupported = [5, 6, 11, 12, 17, 18].map(|case| {
-        let bits = if case % 6 == 5 { 64 } else { 480 };
-        format!("Test Case {case}: an IV of {bits} bits")
-    });
-    assert_eq!(census.unsupported, unsupported);
+    assert_eq!(suite::gcm_specification(&PlainLab), (18, 12));
 }
 
 #[test]

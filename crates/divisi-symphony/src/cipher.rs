@@ -8,9 +8,10 @@
 
 use crate::settle::close;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Step, Verified, step};
-use divisi_rep3::{Byte, Rep3};
+use divisi_rep3::{Block, Byte, Rep3};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::ctr::{joined, pieces};
+use divisi_symmetric::mode::gcm;
 
 const STREAM: Step = step!("stream");
 
@@ -21,6 +22,14 @@ const STREAM: Step = step!("stream");
 /// differ.
 pub fn expand(rep: &mut Rep3, key: &[Byte]) -> Result<RoundKeys<Byte>, Abort> {
     with_schedule(rep, |rep| aes::expand(rep, key))
+}
+
+/// The round keys of keys and their hash keys for GCM, a lane each.
+///
+/// # Errors
+/// As [`expand`].
+pub fn expand_for_gcm(rep: &mut Rep3, key: &[Byte]) -> Result<(RoundKeys<Byte>, Block), Abort> {
+    with_schedule(rep, |rep| gcm::expand(rep, key))
 }
 
 /// Do what is done once for a key.

@@ -7,14 +7,13 @@
 
 use crate::cipher;
 use crate::gcm::key_bytes;
-use crate::settle::close;
-use crate::short::{BatchOutcome, column, laid_out};
-use divisi_core::{Abort, Lanes, Step, Verified, step};
+use crate::short::{column, laid_out};
+use divisi_core::{Abort, Step, step};
+use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::KeySize;
-use divisi_symmetric::mode::gcm::{self, GcmItem, GcmText, TagLength, interleaved};
-use divisi_symmetric::mode::ghash::powers;
+pub use divisi_symmetric::mode::gcm::Outcome;
+use divisi_symmetric::mode::gcm::{GcmItem, GcmText, TagLength};
 
 const MANY: Step = step!("many");
 
@@ -45,26 +44,6 @@ pub enum OwnedText {
     },
 }
 
-impl OwnedText {
-    fn bytes(&self) -> usize {
-        match self {
-            OwnedText::Plain(part) => part.first.len(),
-            OwnedText::Cipher { ciphertext, .. } => ciphertext.len(),
-        }
-    }
-}
-
-/// What came of a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Ciphertext and tag.
-    Sealed(Vec<u8>, Vec<u8>),
-    /// The plaintext: the tag was right.
-    Opened(Vec<u8>),
-    /// The tag was wrong; nothing was opened.
-    Invalid,
-}
-
 /// Run jobs whose keys have one size.
 ///
 /// # Errors
@@ -84,26 +63,13 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
     let batch = laid_out(rep, &items)?;
     let parts: Vec<&Part> = jobs.iter().map(|job| &job.key).collect();
     let keys = key_bytes(rep, size, &parts)?;
-    let keys = cipher::expand(rep, &keys)?;
-    let plain = |rep: &mut Rep3, i: usize| {
+    let (keys, h) = cipher::expand_for_gcm(rep, &keys)?;
+    batch.outcomes(rep, &keys, &h, |rep, i| {
         column(rep, &batch, i, |k| match &jobs.get(k)?.text {
             OwnedText::Plain(part) => Some(part),
             OwnedText::Cipher { .. } => None,
         })
-    };
-    let texts = batch.texts(rep, &keys, plain)?;
-    // as many powers of each hash key as the longest message needs
-    let misfit = Abort::Misuse { step: MANY, what: "a message longer than memory can hold" };
-    let most = usize::try_from(batch.hash_blocks()).map_err(|_| misfit)?;
-    let h = cipher::with_schedule(rep, |rep| gcm::hash_key(rep, &keys))?;
-    let powers = powers(rep, &h, most)?;
-    let (texts, powers) = close(rep, (texts, powers))?.split();
-    let own = |item: &GcmItem<'_>, blocks: usize| {
-        let first = item.key * most;
-        powers.get().gather(&(first..first + blocks).collect::<Vec<_>>())
-    };
-    let outcomes = batch.finish(rep, texts, own)?;
-    open(rep, jobs, outcomes)
+    })
 }
 
 /// A job as a message whose key is in the job's own lane; `None` if its tag has another length than it says,
@@ -117,35 +83,4 @@ fn item(lane: usize, job: &MessageJob) -> Option<GcmItem<'_>> {
         }
     };
     Some(GcmItem { key: lane, iv: job.danger_iv, aad: &job.aad, tag_length: job.tag_length, text })
-}
-
-/// Open all plaintexts whose tags were right, in one round.
-fn open(rep: &mut Rep3, jobs: &[MessageJob], outcomes: Vec<BatchOutcome>) -> Result<Vec<Outcome>, Abort> {
-    let mut valid = Vec::new();
-    let mut told = Vec::with_capacity(jobs.len());
-    for (job, outcome) in jobs.iter().zip(outcomes) {
-        told.push(match outcome {
-            BatchOutcome::Sealed { ciphertext, tag } => {
-                Outcome::Sealed(ciphertext, tag[..job.tag_length.bytes()].to_vec())
-            }
-            BatchOutcome::Opened(columns) => {
-                valid.push(columns);
-                Outcome::Opened(Vec::new())
-            }
-            BatchOutcome::Invalid => Outcome::Invalid,
-        });
-    }
-    if valid.is_empty() {
-        return Ok(told);
-    }
-    let all: Vec<Byte> = valid.into_iter().flat_map(Verified::into_inner).collect();
-    let verified = close(rep, all)?; // linear in what was verified
-    let opened = rep.trio().open(&verified)?;
-    let mut texts = opened.chunks(16);
-    for (job, told) in jobs.iter().zip(&mut told) {
-        if let Outcome::Opened(plaintext) = told {
-            *plaintext = interleaved(texts.next().unwrap_or_default(), job.text.bytes())?;
-        }
-    }
-    Ok(told)
 }

@@ -1,6 +1,6 @@
 //! Settling what was computed on the three-party engine.
 
-use divisi_core::{Abort, Verified, settle};
+use divisi_core::{Abort, Settles, Verified};
 use divisi_rep3::Rep3;
 
 /// Settle what was computed, whether there were products in it or not: that is public.
@@ -8,6 +8,5 @@ use divisi_rep3::Rep3;
 /// # Errors
 /// The abort that ends the session: a check that fails.
 pub fn close<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
-    let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
-    settle(rep, pending)
+    rep.settled(out)
 }

@@ -76,8 +76,8 @@ pub fn fits(aad_len: usize, text_len: usize) -> bool {
 #[must_use]
 pub fn rounds(size: KeySize, protocol: Protocol, blocks: usize) -> usize {
     let pieces = blocks.div_ceil(protocol.blocks_at_once());
-    // verifications and tags; lut256 compares what it opens, and owes no products of its layers
-    let beside = if protocol == Protocol::Lut256 { 30 } else { 74 };
+    // verifications and tags: of layers that only open there are no products to verify
+    let beside = if protocol.owes_products() { 74 } else { 30 };
     if pieces == 0 { 0 } else { pieces * size.rounds() * protocol.rounds() + beside }
 }
 

@@ -12,7 +12,6 @@ pub mod adaptive;
 pub mod blackbox;
 #[cfg(feature = "testing")]
 pub mod compare;
-pub(crate) mod deviation;
 #[cfg(feature = "testing")]
 pub mod harness;
 #[cfg(feature = "testing")]
@@ -21,11 +20,11 @@ pub mod planes;
 
 use crate::trio::Trio;
 
-#[cfg(feature = "testing")]
-pub use crate::garbled::deviation::Planted;
-pub use crate::garbled::deviation::{Lie, Weakness};
+pub use crate::deviation::Deviate;
 pub use crate::garbled::stolen::StolenCall;
-pub use deviation::Deviate;
+#[cfg(feature = "testing")]
+pub use crate::lies::Planted;
+pub use crate::lies::{Lie, Weakness};
 
 impl Trio {
     /// From now on this party is corrupt.

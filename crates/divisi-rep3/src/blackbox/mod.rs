@@ -77,10 +77,11 @@ pub(crate) use products::mult_local;
 pub use value::{Additive, Mask, Shared, Unverified, VerifiedMul, VerifiedRecon};
 pub(crate) use value::{Origin, Pair};
 
+use crate::passes::Passes;
 use crate::security::Security;
 use crate::share::Rep;
 use crate::trio::Trio;
-use crate::verify::{Passes, Products, Statement};
+use crate::verify::{Products, Statement};
 use crate::wire;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 use zeroize::Zeroizing;

@@ -1,10 +1,10 @@
 //! Operations on bytes: linear ones are local, a layer of S-boxes runs the chosen protocol.
 
 use super::Rep3;
+use super::one_hots::OneHots;
 use super::pack::{self, shape_of};
+use super::vector_stock::Use;
 use crate::checks;
-use crate::ohv::OneHots;
-use crate::ohv::stock::Use;
 use crate::record::Record;
 use crate::sbox::{Layer, LayerKind, Owed};
 use crate::share::{Byte, Form, Link};

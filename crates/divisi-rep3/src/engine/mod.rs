@@ -7,19 +7,24 @@
 mod blocks;
 mod boolean;
 mod bytes;
+mod calls;
 mod chain;
 mod chains;
+mod idle;
 mod leave;
 mod narrow;
+mod one_hots;
 pub(crate) mod pack;
+mod vector_stock;
 mod vectors;
 mod wide;
 mod wires;
 
+pub use one_hots::OneHots;
+
 use crate::garbled::Rounds;
 use crate::garbled::plan::Handles;
 use crate::garbled::stock::CallStock;
-use crate::ohv::stock::VectorStocks;
 use crate::origin::EngineId;
 use crate::sbox::Protocol;
 use crate::security::Security;
@@ -27,6 +32,7 @@ use crate::share::{Block, Byte, Rep, constant_component};
 use crate::trio::Trio;
 use crate::verify::{Dot, Products};
 use divisi_core::{Abort, Debt, Pending, Step, step};
+use vector_stock::VectorStocks;
 use zeroize::Zeroizing;
 
 /// An engine on one strand: it computes, and keeps what its values owe.

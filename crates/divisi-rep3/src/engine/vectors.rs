@@ -1,8 +1,8 @@
 //! The one-hot vectors of an engine: made and verified ahead of use, and restocked in idle time.
 
+use super::one_hots::OneHots;
+use super::vector_stock::Use;
 use super::{Rep3, pack};
-use crate::ohv::OneHots;
-use crate::ohv::stock::Use;
 use crate::record::Record;
 use crate::verify::Products;
 use crate::wire::Shape;

@@ -26,13 +26,13 @@ const MOST: usize = 48 << 20;
 /// ```
 #[must_use = "what is dropped was garbled for nothing"]
 pub struct Ahead {
-    pub(super) engine_id: EngineId,
+    pub(crate) engine_id: EngineId,
     /// Without constants inside.
-    pub(super) program: Arc<Program>,
-    pub(super) lanes: usize,
+    pub(crate) program: Arc<Program>,
+    pub(crate) lanes: usize,
     /// How many inputs of a lane were there already.
-    pub(super) known: usize,
-    pub(super) stored: Bound<Stored>,
+    pub(crate) known: usize,
+    pub(crate) stored: Bound<Stored>,
 }
 
 impl fmt::Debug for Ahead {

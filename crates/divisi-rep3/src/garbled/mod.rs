@@ -31,24 +31,21 @@
 //!
 //! Deviations: D1 P1 keeps the labels of all outputs until z came, 16 bytes a bit.
 
-mod ahead;
+pub(crate) mod ahead;
 mod beside;
 pub(crate) mod bits;
-mod calls;
 mod choice;
-pub(crate) mod deviation;
 mod evaluator;
 mod garbler;
-mod idle;
 mod labels;
 mod pieces;
 pub(crate) mod plan;
-mod run;
+pub(crate) mod run;
 mod secrets;
 pub(crate) mod stock;
 #[cfg(feature = "fault")]
 pub(crate) mod stolen;
-mod store;
+pub(crate) mod store;
 mod weak;
 
 pub use ahead::Ahead;

@@ -16,7 +16,7 @@ use divisi_core::{Abort, Prg};
 use divisi_ot::{WipedVec, wipe};
 
 /// The outputs of each part, to be filled in.
-pub(super) type Outputs = Vec<Vec<Bit>>;
+pub(crate) type Outputs = Vec<Vec<Bit>>;
 
 /// Inputs may rest on openings that somebody split: no label before all views were compared. The barrier that
 /// is needed for it, if one is, begun.
@@ -28,12 +28,12 @@ fn begin_views(trio: &mut Trio) -> Result<Option<Begun>, Abort> {
 }
 
 /// The same from end to end, where there are no tables to send meanwhile.
-pub(super) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
+pub(crate) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
     begin_views(trio)?.map_or(Ok(()), |views| trio.end_barrier(views).map(drop))
 }
 
 /// One call: our shares of the outputs of each part.
-pub(super) fn call(
+pub(crate) fn call(
     trio: &mut Trio,
     plan: &CallPlan<'_>,
     inputs: &[&[Bit]],

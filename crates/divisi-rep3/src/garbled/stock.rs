@@ -21,9 +21,9 @@ pub(crate) struct CallStock {
     /// The limit in bytes.
     budget: usize,
     /// Programs are noted, and not run.
-    pub(super) foreseeing: bool,
+    pub(crate) foreseeing: bool,
     /// The name of the key whose bits are the first wires of programs.
-    pub(super) key: Option<[u8; 32]>,
+    pub(crate) key: Option<[u8; 32]>,
     programs: Vec<ProgramStock>,
 }
 
@@ -56,7 +56,7 @@ impl ProgramStock {
 }
 
 /// A program that is run on so many lanes.
-pub(super) struct Run<'r> {
+pub(crate) struct Run<'r> {
     program: &'r Program,
     digest: [u8; 32],
     lanes: usize,
@@ -66,7 +66,7 @@ pub(super) struct Run<'r> {
 
 impl<'r> Run<'r> {
     /// A run whose first wires are those that the key of this name leaves, if there is one.
-    pub(super) fn new(program: &'r Program, lanes: usize, key: Option<[u8; 32]>, kept: &'r [Bit]) -> Run<'r> {
+    pub(crate) fn new(program: &'r Program, lanes: usize, key: Option<[u8; 32]>, kept: &'r [Bit]) -> Run<'r> {
         let some = !kept.is_empty() && kept.len() < program.input_bits();
         let kept = key.filter(|_| some).map(|name| (name, kept));
         Run { program, digest: program.digest(), lanes, kept }
@@ -84,16 +84,16 @@ struct Found {
 }
 
 /// The name of a key stood for other bits before.
-pub(super) struct OtherBits;
+pub(crate) struct OtherBits;
 
 impl CallStock {
     /// None yet, and never more than so many bytes.
-    pub(super) fn bounded(budget: usize) -> CallStock {
+    pub(crate) fn bounded(budget: usize) -> CallStock {
         CallStock { budget, ..CallStock::default() }
     }
 
     /// What was used is not wanted again.
-    pub(super) fn want_nothing(&mut self) {
+    pub(crate) fn want_nothing(&mut self) {
         self.programs.iter_mut().for_each(|stock| stock.lacking = 0);
     }
 
@@ -107,7 +107,7 @@ impl CallStock {
 
     /// Note that this program runs, of that key if its calls are to be bound to it, and that so many more of
     /// its calls are wanted.
-    pub(super) fn note(&mut self, run: &Run<'_>, key: Option<[u8; 32]>, more: usize) {
+    pub(crate) fn note(&mut self, run: &Run<'_>, key: Option<[u8; 32]>, more: usize) {
         let mut stock = match self.find(run, key) {
             Some(at) => self.programs.remove(at),
             None => {
@@ -139,7 +139,7 @@ impl CallStock {
     ///
     /// # Errors
     /// If a key's name does not stand for the bits that it stood for before.
-    pub(super) fn take(&mut self, runs: &[Run<'_>]) -> Result<Option<Vec<Ahead>>, OtherBits> {
+    pub(crate) fn take(&mut self, runs: &[Run<'_>]) -> Result<Option<Vec<Ahead>>, OtherBits> {
         if self.budget == 0 || runs.is_empty() {
             return Ok(None);
         }
@@ -198,7 +198,7 @@ impl CallStock {
     }
 
     /// What to make next: of the program that was used last; with what its key leaves.
-    pub(super) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize, Vec<Bit>)> {
+    pub(crate) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize, Vec<Bit>)> {
         let at = self.programs.iter().rposition(|stock| stock.lacking > 0)?;
         let stock = &self.programs[at];
         let (program, lanes, bytes) = (stock.program.clone(), stock.lanes, stock.bytes);
@@ -218,14 +218,14 @@ impl CallStock {
     }
 
     /// Put what was wanted where it was wanted.
-    pub(super) fn put(&mut self, at: usize, call: Ahead) {
+    pub(crate) fn put(&mut self, at: usize, call: Ahead) {
         if let Some(stock) = self.programs.get_mut(at) {
             stock.calls.push_back(call);
         }
     }
 
     /// Wipe what is bound to a key, and what the key left.
-    pub(super) fn forget(&mut self, name: &[u8; 32]) {
+    pub(crate) fn forget(&mut self, name: &[u8; 32]) {
         self.programs.retain(|stock| stock.key.as_ref().is_none_or(|key| key.name != *name));
     }
 

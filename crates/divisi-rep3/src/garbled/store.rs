@@ -17,10 +17,10 @@ use divisi_ot::hash::TweakableHash;
 use divisi_ot::{WipedVec, wipe};
 
 /// What a party keeps between the halves. All of it wipes itself, and lies behind pointers.
-pub(super) struct Stored {
-    pub(super) roles: Roles,
+pub(crate) struct Stored {
+    pub(crate) roles: Roles,
     /// The name of the first half.
-    pub(super) name: [u8; 32],
+    pub(crate) name: [u8; 32],
     hash: TweakableHash,
     /// The first wire whose pair is not hashed yet.
     wires: u64,
@@ -53,7 +53,7 @@ pub(super) struct Compared {
 
 /// Steps 1 to 3 and 5, and of step 4 the masks and `known`, those inputs of each part that are there: its
 /// first ones. Everything that is compared here is compared before any other input is chosen.
-pub(super) fn prepare(
+pub(crate) fn prepare(
     trio: &mut Trio,
     plan: &CallPlan<'_>,
     known: &[&[Bit]],
@@ -140,7 +140,7 @@ impl Stored {
 
     /// Step 4 for the inputs that were to come, at P1 and P2. `plan` is that of the first half under its new
     /// name, `inputs` those of each part that were not known.
-    pub(super) fn send(&self, trio: &mut Trio, plan: &CallPlan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
+    pub(crate) fn send(&self, trio: &mut Trio, plan: &CallPlan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
         let Half::Garbler { delta, inputs: labels, .. } = &self.half else { return Ok(()) };
         let (role, from) = (plan.roles.role(trio.me()), self.wire(trio));
         wipe::stack(|| {
@@ -158,7 +158,7 @@ impl Stored {
     }
 
     /// The same at P3, which evaluates, and gives P1 z.
-    pub(super) fn evaluate(
+    pub(crate) fn evaluate(
         &mut self,
         trio: &mut Trio,
         plan: &CallPlan<'_>,
@@ -174,7 +174,7 @@ impl Stored {
     }
 
     /// Step 6 at P1; and the outputs, at all.
-    pub(super) fn finish(
+    pub(crate) fn finish(
         self,
         trio: &mut Trio,
         plan: &CallPlan<'_>,

@@ -2,8 +2,8 @@
 //! has neither: every question here is answered with no.
 
 #[cfg(all(feature = "fault", feature = "testing"))]
-use super::deviation::Planted;
-pub(super) use super::deviation::{Lie, Weakness};
+use crate::lies::Planted;
+pub(super) use crate::lies::{Lie, Weakness};
 use crate::trio::Trio;
 use std::borrow::Cow;
 

@@ -12,9 +12,9 @@ use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Records};
 use crate::relation::{Relation, power};
+use crate::small::{FACTOR, PRODUCT, Small, bits4};
 use crate::tile::Tile;
 use crate::trio::Trio;
-use crate::verify::small::{FACTOR, PRODUCT, Small, bits4};
 use crate::wire::Shape;
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::kernel::{Task, run};
@@ -211,7 +211,7 @@ impl<const K: usize, const N: usize, const I: usize> Small<K> for Halves<N, I> {
 mod tests {
     use super::*;
     use crate::relation::tests::holds;
-    use crate::verify::small::agree;
+    use crate::small::agree;
 
     /// The monomials of r, with errors added to the products as the protocol would: each is made of what was
     /// made before.

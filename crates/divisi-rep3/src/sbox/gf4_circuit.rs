@@ -29,9 +29,9 @@ use crate::checks;
 use crate::multiply::mult_local;
 use crate::record::{Kind, Record, Records};
 use crate::relation::{Relation, pair_weights, power, weights};
+use crate::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use crate::tile::Tile;
 use crate::trio::Trio;
-use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use divisi_core::{Abort, Check, Step, step};
 use divisi_field::gf64::PSI4;
 use divisi_field::kernel::{Task, run};
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
     use crate::relation::tests::holds;
     use crate::sbox::around_inverse::tests::{self, elements, record};
-    use crate::verify::small::agree;
+    use crate::small::agree;
     use divisi_field::{Field, Gf4};
 
     /// All 4,096 cases.

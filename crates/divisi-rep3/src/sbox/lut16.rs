@@ -196,7 +196,7 @@ mod tests {
     fn eq_3_fails_exactly_when_a_product_is_wrong() {
         let [eq_3] = relations(|_| false).map(Option::unwrap);
         tests::eq_3_fails_exactly_when_a_product_is_wrong(&eq_3, PLACES);
-        crate::verify::small::agree::<LUT16_PLANES, Eq3<V_INVERSE>>(&eq_3);
+        crate::small::agree::<LUT16_PLANES, Eq3<V_INVERSE>>(&eq_3);
     }
 
     #[test]

@@ -49,6 +49,10 @@ impl Sbox for Lut256 {
         false
     }
 
+    fn owes_products(&self) -> bool {
+        false
+    }
+
     fn vector_planes(&self) -> usize {
         BYTE_PLANES
     }

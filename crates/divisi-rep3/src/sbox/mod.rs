@@ -62,6 +62,12 @@ pub(crate) trait Sbox: Sync {
         true
     }
 
+    /// Whether its layers owe products ([`Owed::Products`]), and not openings alone, which are compared
+    /// ([`Owed::Openings`]).
+    fn owes_products(&self) -> bool {
+        true
+    }
+
     /// How many planes its one-hot vectors have for one S-box; none if it takes no vectors.
     fn vector_planes(&self) -> usize {
         0

@@ -96,6 +96,12 @@ impl Protocol {
         self.sbox().blocks_at_once()
     }
 
+    /// Whether its layers owe products that must be verified, and not openings alone, which are compared.
+    #[must_use]
+    pub fn owes_products(self) -> bool {
+        self.sbox().owes_products()
+    }
+
     /// Whether it consumes one-hot vectors.
     #[must_use]
     pub fn has_vectors(self) -> bool {

@@ -12,7 +12,7 @@
 use crate::checks;
 use crate::record::Kind;
 use crate::relation::{Relation, pair_weights, power, weights};
-use crate::verify::small::{FACTOR, PRODUCT, Small, element, factor, pair8};
+use crate::small::{FACTOR, PRODUCT, Small, element, factor, pair8};
 use divisi_core::Check;
 use divisi_field::gf64::PSI8;
 use divisi_field::{Gf64, Plane, Word, gf8};
@@ -77,7 +77,7 @@ impl Small<SBOX_PLANES> for Pair {
 mod tests {
     use super::*;
     use crate::relation::tests::holds;
-    use crate::verify::small::agree;
+    use crate::small::agree;
     use divisi_field::{Field, Gf8};
 
     #[test]

@@ -17,13 +17,13 @@
 //! What is left is sum (c x(R)) y(R) = h(R), one term for each group, lane and term: [`super::inner_product`]
 //! continues.
 
-use super::Passes;
-use super::grid::{at_infinity, corner, corner_weights, line, point_weights};
 use super::inner_product::verify_dot_product;
 use super::owed::{Missed, Owed};
 use crate::ands::{Block, Chunk, FACTORS, FOLDS, GROUP, RESULT, folded_terms};
 use crate::checks;
 use crate::coin::{next_elements, next_words};
+use crate::grid::{at_infinity, corner, corner_weights, line, point_weights};
+use crate::passes::Passes;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
@@ -197,7 +197,7 @@ const BELOW: [([usize; 1 << UPPER], usize); 3usize.pow(UPPER as u32)] = {
         while e < 1 << UPPER {
             let (mut v, mut belongs) = (0, true);
             while v < UPPER {
-                let digit = super::grid::coordinate(p, v);
+                let digit = crate::grid::coordinate(p, v);
                 belongs &= digit == 2 || digit == e >> v & 1;
                 v += 1;
             }

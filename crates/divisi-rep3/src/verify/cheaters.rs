@@ -8,12 +8,12 @@
 //! three standard deviations of what these steps give, whose sum, with the r of CheckTriple that nobody can
 //! aim at, is the number that the meter prints.
 
-use super::grid::{at_infinity, coordinate};
 use crate::adversary::Deviate;
 use crate::adversary::harness::{TrioHarness, many, party};
 use crate::adversary::planes::{BitFlip, OUTER, SboxLayer};
 use crate::blackbox::BlackBox;
 use crate::coin::{Coin, next_elements, next_words, toy};
+use crate::grid::{at_infinity, coordinate};
 use crate::ohv::byte::DRAWN;
 use crate::{Protocol, Rep3, Security, Trio};
 use divisi_circuit::{Build, Gates, Program};

@@ -7,11 +7,11 @@
 //! Cost: a level sends 2 field elements and one coin a party, in 2 rounds.
 
 use super::owed::{Missed, Owed};
-use super::passes::Passes;
 use super::triple;
 use crate::checks;
 use crate::coin::next_elements;
 use crate::multiply::dot_local;
+use crate::passes::Passes;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;

@@ -12,7 +12,7 @@
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
-//! With [`Passes::Twice`] all of this is done twice over GF(2^64), with coins of its own each time: the
+//! With [`Passes::Twice`](crate::Passes::Twice) all of this is done twice over GF(2^64), with coins of its own each time: the
 //! error is squared ([`owed`]).
 //!
 //! A lie must pass the first verification after it, because an abort ends the session; so a session is as
@@ -29,22 +29,17 @@
 mod ands;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod cheaters;
-mod grid;
 pub(crate) mod inner_product;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod joint;
 mod owed;
-pub(crate) mod passes;
 pub(crate) mod planes;
-pub(crate) mod scratch;
-pub(crate) mod small;
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 mod soundness;
 mod triple;
 
 use crate::checks;
 pub(crate) use inner_product::{Dot, Statement, Sum, next_element};
-pub use passes::Passes;
 pub(crate) use triple::RHO;
 
 use crate::ands::Ands;

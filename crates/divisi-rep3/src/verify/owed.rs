@@ -4,8 +4,8 @@
 //! Only this loop reports to the meter, and only passes that were completed: the meter reports the error of
 //! what was executed.
 
-use super::passes::Passes;
 use crate::checks;
+use crate::passes::Passes;
 use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::Abort;

@@ -16,7 +16,7 @@
 //!    The polynomial h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2 in each variable: determined by
 //!    its values on {0,1,inf}^k. At the corners these are derived from the records' own z, never received
 //!    \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid x and y are sums of planes, still
-//!    in the small field, where their products are made ([`super::small`]); only the sum over 512 lanes is
+//!    in the small field, where their products are made ([`crate::small`]); only the sum over 512 lanes is
 //!    embedded ([`divisi_field::gf64::combine`]; docs/lookups.md, 5).
 //! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the
 //!    corners bound one by one).
@@ -30,24 +30,23 @@ mod batch;
 pub(crate) mod fault;
 #[cfg(feature = "fault")]
 mod forget;
-pub(crate) mod points;
-pub(crate) mod product;
+mod points;
 mod terms;
 mod values;
 
 use super::inner_product::verify_dot_product;
 use super::owed::{Missed, Owed};
-use super::passes::Passes;
 use crate::checks;
 use crate::coin::next_elements;
+use crate::passes::Passes;
 use crate::record::Record;
+use crate::record::product::FOLDS;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::views::Fixed;
 use batch::Batch;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{Field, Gf64};
-pub(super) use points::FOLDS;
 use std::collections::BTreeSet;
 use terms::InnerProduct;
 use values::Grid;

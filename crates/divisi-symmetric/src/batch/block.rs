@@ -5,7 +5,7 @@
 use super::drawn::{inputs, output};
 use super::{MacEngine, bits, byte_values, unfit};
 use crate::aes::KeySize;
-use crate::circuits;
+use crate::ciphers;
 use crate::mode::block::BlockCipher;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Direction, Lanes, ProgramRun};
@@ -36,7 +36,7 @@ fn program(size: KeySize, d: Direction) -> Result<&'static Program, Abort> {
     if let Some(program) = place.get() {
         return Ok(program);
     }
-    let made = circuits::aes(size, d)?;
+    let made = ciphers::aes(size, d)?;
     Ok(place.get_or_init(|| made))
 }
 

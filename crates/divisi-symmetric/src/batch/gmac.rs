@@ -41,8 +41,7 @@ pub struct LaneGmacKey<E: MacEngine> {
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the key has another length.
 pub fn prepare<E: MacEngine>(e: &mut E, key: &[E::Byte]) -> Result<LaneGmacKey<E>, Abort> {
-    let round_keys = aes::expand(e, key)?;
-    let h = gcm::hash_key(e, &round_keys)?;
+    let (round_keys, h) = gcm::expand(e, key)?;
     let powers = ghash::powers(e, &h, POWERS)?;
     Ok(LaneGmacKey { round_keys, powers })
 }

@@ -3,7 +3,7 @@
 
 use super::drawn::{inputs, output};
 use super::{MacEngine, bits, byte_values, bytes, unfit, wires};
-use crate::circuits;
+use crate::ciphers;
 use crate::gates::byte_program;
 use crate::mode::block::BlockCipher;
 use crate::mode::cmac::Doubles;
@@ -43,7 +43,7 @@ fn program(d: Direction) -> Result<&'static Program, Abort> {
     if let Some(program) = place.get() {
         return Ok(program);
     }
-    let made = circuits::triple_des(d)?;
+    let made = ciphers::triple_des(d)?;
     Ok(place.get_or_init(|| made))
 }
 

@@ -179,3 +179,25 @@ pub fn keystream<E: ?Sized, C: BlockCipher<E>>(
     let blocks = C::public_block(e, counters);
     cipher.permute(e, Direction::Encrypt, blocks)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_carry_through_all_bytes_and_wrap_around() {
+        for (first, second) in
+            [([0xff; 8], [0; 8]), ([0xff, 0, 0, 0xff, 7, 7, 0xff, 0xff], [0xff, 0, 0, 0xff, 7, 8, 0, 0])]
+        {
+            let columns = counters(&first, 2);
+            let lane = |l: usize| columns.iter().map(|column| column[l]).collect::<Vec<u8>>();
+            assert_eq!((lane(0), lane(1)), (first.to_vec(), second.to_vec()));
+        }
+        let long = counters(&[0xff; 16], 300);
+        assert_eq!(
+            long.iter().map(|column| column[299]).collect::<Vec<_>>(),
+            [&[0; 14][..], &[1, 42]].concat()
+        );
+        assert!(counters(&[1; 8], 0).iter().all(Vec::is_empty));
+    }
+}

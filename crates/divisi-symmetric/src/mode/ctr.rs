@@ -3,8 +3,11 @@
 //!
 //! Counter blocks are public and depend only on their position, so each part of a message can be processed
 //! separately.
+//!
+//! Here are the counter blocks of GCM, and long streams; [`block`] has those of either cipher.
 
-use crate::aes::{self, RoundKeys};
+use super::block;
+use crate::aes::RoundKeys;
 use divisi_core::{Abort, Bytes, Lanes, step};
 use std::ops::Range;
 
@@ -12,40 +15,28 @@ use std::ops::Range;
 /// four bytes are counted up and wrap around, the first twelve stay.
 #[must_use]
 pub fn columns(j0: &[u8; 16], first: u32, n: usize) -> [Vec<u8>; 16] {
-    let [fixed @ .., a, b, c, d] = *j0;
-    let start = u32::from_be_bytes([a, b, c, d]).wrapping_add(first);
-    let mut columns: [Vec<u8>; 16] = std::array::from_fn(|i| match fixed.get(i) {
-        Some(&byte) => vec![byte; n],
-        None => Vec::with_capacity(n),
-    });
-    let counters = std::iter::successors(Some(start), |counter| Some(counter.wrapping_add(1)));
-    for counter in counters.take(n) {
-        for (column, byte) in columns[12..].iter_mut().zip(counter.to_be_bytes()) {
-            column.push(byte);
-        }
-    }
+    let mut columns = Default::default();
+    append(&mut columns, j0, first, n);
     columns
 }
 
-/// The counter blocks of SP 800-38A's examples: lane `l` is the initial counter block plus `first + l`, as an
-/// integer of 128 bits that wraps around.
-#[must_use]
-pub fn columns_128(initial: &[u8; 16], first: u128, n: usize) -> [Vec<u8>; 16] {
-    let start = u128::from_be_bytes(*initial).wrapping_add(first);
-    let mut columns: [Vec<u8>; 16] = std::array::from_fn(|_| Vec::with_capacity(n));
+/// Appends the lanes of [`columns`].
+pub(crate) fn append(columns: &mut [Vec<u8>; 16], j0: &[u8; 16], first: u32, n: usize) {
+    let [fixed @ .., a, b, c, d] = *j0;
+    let start = u32::from_be_bytes([a, b, c, d]).wrapping_add(first);
+    let (constant, counting) = columns.split_at_mut(fixed.len());
+    constant.iter_mut().zip(fixed).for_each(|(column, byte)| column.resize(column.len() + n, byte));
+    counting.iter_mut().for_each(|column| column.reserve(n));
     let counters = std::iter::successors(Some(start), |counter| Some(counter.wrapping_add(1)));
     for counter in counters.take(n) {
-        for (column, byte) in columns.iter_mut().zip(counter.to_be_bytes()) {
-            column.push(byte);
-        }
+        counting.iter_mut().zip(counter.to_be_bytes()).for_each(|(column, byte)| column.push(byte));
     }
-    columns
 }
 
 /// The key stream of these counter blocks. Adding it to the plaintext gives the ciphertext, and the other way
 /// round.
 ///
-/// Cost: one [`aes::encrypt`].
+/// Cost: one [`encrypt`](crate::aes::encrypt).
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the columns differ in length, or the round keys have
@@ -55,9 +46,8 @@ pub fn keystream<E: Bytes + ?Sized>(
     round_keys: &RoundKeys<E::Byte>,
     columns: &[Vec<u8>; 16],
 ) -> Result<[E::Byte; 16], Abort> {
-    let mut state = columns.each_ref().map(|column| e.public(column));
-    aes::encrypt(e, round_keys, &mut state)?;
-    Ok(state)
+    let stream = block::keystream(e, round_keys, columns)?;
+    stream.try_into().map_err(|_| block::misfit("a block of AES has 16 bytes"))
 }
 
 /// The key stream of any number of counter blocks, computed in pieces of the size that the engine asks for
@@ -148,14 +138,6 @@ mod tests {
         let j0 = [0xfd; 16];
         let (whole, late) = (columns(&j0, 0, 300), columns(&j0, 260, 40));
         assert!((0..40).all(|l| lane(&whole, 260 + l) == lane(&late, l)));
-        let (whole, late) = (columns_128(&j0, 0, 300), columns_128(&j0, 260, 40));
-        assert!((0..40).all(|l| lane(&whole, 260 + l) == lane(&late, l)));
-    }
-
-    #[test]
-    fn the_long_counter_carries_through_all_bytes() {
-        let columns = columns_128(&[0xff; 16], 0, 2);
-        assert_eq!((lane(&columns, 0), lane(&columns, 1)), ([0xff; 16], [0; 16]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::samples::Samples;
 use super::vectors::{aes_fips197_vectors, aes_sp800_38a_vectors};
 use crate::aes::{self, KeySize};
-use crate::mode::{columns, ctr};
+use crate::mode::{block, columns};
 use divisi_core::testing::ByteLab;
 use divisi_core::{Bytes, Direction, Lanes};
 
@@ -54,15 +54,15 @@ pub fn aes_sp800_38a(lab: &impl ByteLab) {
 
     for record in counter {
         let (plaintext, ciphertext) = (record.bytes("Plaintext"), record.bytes("Ciphertext"));
-        let initial: [u8; 16] = record.bytes("Counter").try_into().unwrap();
+        let initial = record.bytes("Counter");
         let key = record.bytes("Key");
         let inputs: Vec<Vec<u8>> =
             key.iter().map(|&byte| vec![byte]).chain(columns::from_stream(&plaintext)).collect();
         let opened = lab.bytes(&inputs, |e, inputs| {
             let (key, secret) = inputs.split_at(key.len());
             let round_keys = aes::expand(e, key)?;
-            let counters = ctr::columns_128(&initial, 0, plaintext.len() / 16);
-            let keystream = ctr::keystream(e, &round_keys, &counters)?;
+            let counters = block::counters(&initial, plaintext.len() / 16);
+            let keystream = block::keystream(e, &round_keys, &counters)?;
             // encryption adds a secret plaintext, decryption a public ciphertext
             let (mut encrypted, mut decrypted) = (keystream.clone(), keystream);
             for (byte, secret) in encrypted.iter_mut().zip(secret) {

@@ -1,234 +1,162 @@
-//! Known answers of AES-GCM, and encryption and decryption of batches in a lab.
+//! Known answers of AES-GCM in a lab: of a text under a prepared key, and of many texts in one call.
 
 use super::vectors::{VectorCase, gcm_specification_vectors};
-use crate::aes::{self, KeySize, RoundKeys};
-use crate::mode::ghash::{Powers, Steps, powers};
-use crate::mode::{columns, ctr, gcm};
+use crate::aes::KeySize;
+use crate::mode::gcm::{
+    self, GcmBatch, GcmEngine, GcmItem, GcmText, Outcome, TagLength, TextsKey, interleaved,
+};
+use crate::mode::ghash::Steps;
 use divisi_core::testing::{Lab, Outputs};
-use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes};
+use divisi_core::{Abort, Bytes, Opens};
+use std::fmt::Debug;
+use std::sync::Mutex;
 
 /// A message (plaintext or ciphertext), without its tag.
 #[derive(Clone, Debug)]
 pub struct GcmMessage {
     /// The key, of one of the three sizes.
     pub key: Vec<u8>,
-    /// The IV.
-    pub iv: [u8; gcm::IV_BYTES],
+    /// The IV; in a batch it has 96 bits.
+    pub iv: Vec<u8>,
     /// The associated data.
     pub aad: Vec<u8>,
     /// The plaintext, or the ciphertext.
     pub text: Vec<u8>,
 }
 
-/// The result for a message: its ciphertext or plaintext, and the full tag.
+/// A ciphertext and its full tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
-    /// The ciphertext, or the plaintext.
+    /// The ciphertext.
     pub text: Vec<u8>,
-    /// The tag of the ciphertext.
+    /// Its tag.
     pub tag: [u8; 16],
 }
 
-/// How many known answers were right, and which were not tried.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Census {
-    /// How many were right.
-    pub passed: usize,
-    /// The names of those that were not tried, each with the reason.
-    pub unsupported: Vec<String>,
-}
-
-/// All test cases of the GCM specification with an IV of 96 bits, encrypted and decrypted; the others are
-/// counted and named.
-pub fn gcm_specification(lab: &impl Lab) -> Census {
-    let mut census = Census::default();
-    let (mut names, mut plain, mut sealed) = (Vec::new(), Vec::new(), Vec::new());
-    for record in gcm_specification_vectors() {
-        let name = record.text("Name");
-        let Ok(iv) = record.bytes("IV").try_into() else {
-            let bits = 8 * record.bytes("IV").len();
-            census.unsupported.push(format!("{name}: an IV of {bits} bits"));
-            continue;
-        };
-        names.push(name);
-        plain.push(message(&record, iv, "Plaintext"));
-        sealed.push(message(&record, iv, "Ciphertext"));
-    }
-    let tags = gcm_specification_vectors()
+/// All test cases of the GCM specification, encrypted and decrypted: each by itself, and those with an IV of
+/// 96 bits in batches, among copies whose tags are wrong. Returns how many there are of both.
+pub fn gcm_specification<L: Lab<Engine: GcmEngine>>(lab: &L) -> (usize, usize) {
+    let vectors = gcm_specification_vectors();
+    let message = |record: &VectorCase, text: &str| GcmMessage {
+        key: record.bytes("Key"),
+        iv: record.bytes("IV"),
+        aad: record.bytes("AAD"),
+        text: record.bytes(text),
+    };
+    let plain: Vec<GcmMessage> = vectors.iter().map(|record| message(record, "Plaintext")).collect();
+    let sealed: Vec<Sealed> = vectors
         .iter()
-        .filter(|r| names.contains(&r.text("Name")))
-        .map(tag)
-        .collect::<Vec<_>>();
-    assert_eq!((names.len(), census.unsupported.len()), (12, 6));
-
+        .map(|record| Sealed {
+            text: record.bytes("Ciphertext"),
+            tag: record.bytes("Tag").try_into().unwrap(),
+        })
+        .collect();
     // two baby steps and two giant steps, so that messages of up to seven blocks need folds
-    let steps = Steps::new(2, 2).unwrap();
-    let (to, back) = (seal(lab, steps, &plain), open(lab, steps, &sealed));
-    for (i, name) in names.iter().enumerate() {
-        assert_eq!(to[i], Sealed { text: sealed[i].text.clone(), tag: tags[i] }, "{name}, sealed");
-        assert_eq!(back[i], Sealed { text: plain[i].text.clone(), tag: tags[i] }, "{name}, opened");
-        census.passed += 1;
-    }
-    census
+    alone(lab, Steps::new(2, 2).unwrap(), &plain, &sealed);
+    let (plain, sealed): (Vec<GcmMessage>, Vec<Sealed>) =
+        plain.into_iter().zip(sealed).filter(|(message, _)| message.iv.len() == gcm::IV_BYTES).unzip();
+    in_batches(lab, &plain, &sealed);
+    (vectors.len(), plain.len())
 }
 
-fn message(record: &VectorCase, iv: [u8; gcm::IV_BYTES], text: &str) -> GcmMessage {
-    GcmMessage { key: record.bytes("Key"), iv, aad: record.bytes("AAD"), text: record.bytes(text) }
+/// Messages by the sizes of their keys.
+fn by_size<'m>(
+    plain: &'m [GcmMessage],
+    sealed: &'m [Sealed],
+) -> impl Iterator<Item = (KeySize, Vec<(&'m GcmMessage, &'m Sealed)>)> {
+    let of = move |size: KeySize| {
+        let all = plain.iter().zip(sealed);
+        (size, all.filter(|(message, _)| message.key.len() == size.bytes()).collect::<Vec<_>>())
+    };
+    KeySize::ALL.into_iter().map(of).filter(|(_, messages)| !messages.is_empty())
 }
 
-fn tag(record: &VectorCase) -> [u8; 16] {
-    record.bytes("Tag").try_into().unwrap()
+/// The keys of messages, one in each lane.
+fn keys(size: KeySize, messages: &[(&GcmMessage, &Sealed)]) -> Vec<Vec<u8>> {
+    (0..size.bytes()).map(|i| messages.iter().map(|(message, _)| message.key[i]).collect()).collect()
 }
 
-/// Encrypts and authenticates all messages. For each key size there is one run for the ciphertexts of secret
-/// plaintexts, and one for the tags of the public ciphertexts.
-pub fn seal(lab: &impl Lab, steps: Steps, plain: &[GcmMessage]) -> Vec<Sealed> {
-    let mut sealed: Vec<GcmMessage> = plain.to_vec();
-    for size in KeySize::ALL {
-        let batch = Batch::new(plain, size);
-        if batch.members.is_empty() {
-            continue;
-        }
-        let plaintext = columns::from_stream(&batch.stream());
-        let inputs: Vec<Vec<u8>> = batch.keys().into_iter().chain(plaintext).collect();
-        let opened = lab.run(&inputs, |e, inputs| {
-            let (key, plaintext) = inputs.split_at(size.bytes());
-            let round_keys = aes::expand(e, key)?;
-            let mut text = batch.keystream(e, &round_keys)?.each_ref().map(|byte| batch.of_text(byte));
-            for (byte, plaintext) in text.iter_mut().zip(plaintext) {
-                e.add(byte, plaintext)?;
+/// What all parties say that came of a run.
+fn told<L: Lab, T: Debug + PartialEq + Send>(
+    lab: &L,
+    inputs: &[Vec<u8>],
+    f: impl Fn(&mut L::Engine, Vec<<L::Engine as Bytes>::Byte>) -> Result<T, Abort> + Sync,
+) -> T {
+    let told = Mutex::new(Vec::new());
+    let run = lab.run(inputs, |e, inputs| {
+        let result = f(e, inputs)?;
+        told.lock().unwrap().push(result);
+        Ok(Outputs::bytes([e.public(&[0])]))
+    });
+    run.unwrap();
+    let mut told = told.into_inner().unwrap();
+    let first = told.pop().unwrap();
+    assert!(told.iter().all(|other| *other == first));
+    first
+}
+
+/// Each message through [`TextsKey::seal`] and [`TextsKey::open`]: it becomes what was expected, and back;
+/// under a wrong tag it is refused. There is one run for each key size.
+pub fn alone<L: Lab<Engine: GcmEngine>>(lab: &L, steps: Steps, plain: &[GcmMessage], sealed: &[Sealed]) {
+    for (size, messages) in by_size(plain, sealed) {
+        let column = |text: &[u8], i: usize| text.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
+        let texts = messages.iter().flat_map(|(plain, _)| (0..16).map(|i| column(&plain.text, i)));
+        let inputs: Vec<Vec<u8>> = keys(size, &messages).into_iter().chain(texts).collect();
+        let results = told(lab, &inputs, |e, inputs| {
+            let (key, texts) = inputs.split_at(size.bytes());
+            let (round_keys, h) = gcm::expand(e, key)?;
+            let keys = TextsKey::each(e, round_keys, &h, steps)?;
+            let mut results = Vec::new();
+            for ((mut key, (plain, sealed)), text) in keys.into_iter().zip(&messages).zip(texts.chunks(16)) {
+                let made = key.seal(e, &plain.iv, &plain.aad, text)?;
+                let opened = key.open(e, &plain.iv, &plain.aad, &sealed.text, &sealed.tag)?;
+                let opened = opened.ok_or(WRONG)?;
+                let opened = if sealed.text.is_empty() { vec![Vec::new(); 16] } else { e.open(opened)? };
+                let mut forged = sealed.tag;
+                forged[plain.text.len() % 16] ^= 1;
+                let refused = key.open(e, &plain.iv, &plain.aad, &sealed.text, &forged)?.is_none();
+                results.push((made, interleaved(&opened, plain.text.len())?, refused));
             }
-            Ok(Outputs::bytes(text))
+            Ok(results)
         });
-        for (member, text) in batch.texts(opened.unwrap().bytes) {
-            sealed[member].text = text;
+        for ((plain, sealed), result) in messages.iter().zip(results) {
+            let expected = ((sealed.text.clone(), sealed.tag), plain.text.clone(), true);
+            assert_eq!(result, expected, "{plain:?}");
         }
     }
-    let tags = open(lab, steps, &sealed).into_iter().map(|opened| opened.tag);
-    tags.zip(sealed).map(|(tag, sealed)| Sealed { text: sealed.text, tag }).collect()
 }
 
-/// Decrypts all messages, and computes the tags that they should have, in one run for each key size.
-pub fn open(lab: &impl Lab, steps: Steps, sealed: &[GcmMessage]) -> Vec<Sealed> {
-    let mut plain = vec![Sealed { text: Vec::new(), tag: [0; 16] }; sealed.len()];
-    for size in KeySize::ALL {
-        let batch = Batch::new(sealed, size);
-        if batch.members.is_empty() {
-            continue;
-        }
-        let opened = lab.run(&batch.keys(), |e, key| {
-            let round_keys = aes::expand(e, &key)?;
-            let keystream = batch.keystream(e, &round_keys)?;
-            let tags = batch.tags(e, steps, &round_keys, &keystream)?;
-            let mut text = keystream.each_ref().map(|byte| batch.of_text(byte));
-            for (byte, ciphertext) in text.iter_mut().zip(columns::from_stream(&batch.stream())) {
-                e.add_public(byte, &ciphertext)?;
+const WRONG: Abort = Abort::Misuse { step: divisi_core::step!("suite"), what: "a right tag is refused" };
+
+/// All messages of a key size in one [`GcmBatch`]: each is encrypted, decrypted, and decrypted under a wrong
+/// tag.
+pub fn in_batches<L: Lab<Engine: GcmEngine>>(lab: &L, plain: &[GcmMessage], sealed: &[Sealed]) {
+    for (size, messages) in by_size(plain, sealed) {
+        let mut items = Vec::new();
+        for (key, (plain, sealed)) in messages.iter().enumerate() {
+            let tag = TagLength::Bits128.element(&sealed.tag).unwrap();
+            let ciphertext = &sealed.text[..];
+            for text in [
+                GcmText::Plain(plain.text.len()),
+                GcmText::Cipher { ciphertext, tag },
+                GcmText::Cipher { ciphertext, tag: tag ^ 1 << (key % 128) },
+            ] {
+                let iv = plain.iv[..].try_into().unwrap();
+                items.push(GcmItem { key, iv, aad: &plain.aad, tag_length: TagLength::Bits128, text });
             }
-            Ok(Outputs { bytes: text.to_vec(), blocks: tags })
+        }
+        let batch = GcmBatch::new(&items).unwrap();
+        let columns = (0..16).map(|i| batch.column(i, |k| &messages[k / 3].0.text));
+        let inputs: Vec<Vec<u8>> = keys(size, &messages).into_iter().chain(columns).collect();
+        let outcomes = told(lab, &inputs, |e, inputs| {
+            let (key, columns) = inputs.split_at(size.bytes());
+            let (round_keys, h) = gcm::expand(e, key)?;
+            batch.outcomes(e, &round_keys, &h, |_, i| Ok(columns[i].clone()))
         });
-        let opened = opened.unwrap();
-        for ((member, text), tag) in batch.texts(opened.bytes).into_iter().zip(opened.blocks) {
-            plain[member] = Sealed { text, tag: tag[0] };
+        for ((plain, sealed), outcomes) in messages.iter().zip(outcomes.chunks(3)) {
+            let made = Outcome::Sealed(sealed.text.clone(), sealed.tag.to_vec());
+            let expected = [made, Outcome::Opened(plain.text.clone()), Outcome::Invalid];
+            assert_eq!(outcomes, expected, "{plain:?}");
         }
-    }
-    plain
-}
-
-/// The messages under keys of one size, and the positions of their blocks in one key stream: for each message
-/// first the block that masks its tag, then those of its text.
-struct Batch<'m> {
-    members: Vec<(usize, &'m GcmMessage)>,
-    masks: Vec<usize>,
-    text: Vec<usize>,
-}
-
-impl<'m> Batch<'m> {
-    fn new(messages: &'m [GcmMessage], size: KeySize) -> Self {
-        let members = messages.iter().enumerate().filter(|(_, message)| message.key.len() == size.bytes());
-        let mut batch = Batch { members: members.collect(), masks: Vec::new(), text: Vec::new() };
-        let mut lane = 0;
-        for (_, message) in &batch.members {
-            let blocks = message.text.len().div_ceil(16);
-            batch.masks.push(lane);
-            batch.text.extend(lane + 1..=lane + blocks);
-            lane += 1 + blocks;
-        }
-        batch
-    }
-
-    /// The keys, with a lane for each message.
-    fn keys(&self) -> Vec<Vec<u8>> {
-        let bytes = self.members[0].1.key.len();
-        (0..bytes).map(|i| self.members.iter().map(|(_, message)| message.key[i]).collect()).collect()
-    }
-
-    /// The texts one after the other, each padded to whole blocks.
-    fn stream(&self) -> Vec<u8> {
-        let filled = self.members.iter().flat_map(|(_, message)| {
-            let mut text = message.text.clone();
-            text.resize(text.len().next_multiple_of(16), 0);
-            text
-        });
-        filled.collect()
-    }
-
-    /// The texts in opened columns, each with its message's number.
-    fn texts(&self, columns: Vec<Vec<u8>>) -> Vec<(usize, Vec<u8>)> {
-        let columns: [Vec<u8>; 16] = columns.try_into().unwrap();
-        let stream = columns::to_stream(&columns, 16 * self.text.len()).unwrap();
-        let mut rest = &stream[..];
-        let texts = self.members.iter().map(|(member, message)| {
-            let (text, later) = rest.split_at(message.text.len().next_multiple_of(16));
-            rest = later;
-            (*member, text[..message.text.len()].to_vec())
-        });
-        texts.collect()
-    }
-
-    /// The lanes of a key stream byte that belong to texts.
-    fn of_text<B: Lanes>(&self, byte: &B) -> B {
-        byte.gather(&self.text).unwrap()
-    }
-
-    fn keystream<E: Bytes>(
-        &self,
-        e: &mut E,
-        round_keys: &RoundKeys<E::Byte>,
-    ) -> Result<[E::Byte; 16], Abort> {
-        let (mut counters, mut index) = (std::array::from_fn::<_, 16, _>(|_| Vec::new()), Vec::new());
-        for (k, (_, message)) in self.members.iter().enumerate() {
-            let blocks = 1 + message.text.len().div_ceil(16);
-            for (all, own) in counters.iter_mut().zip(ctr::columns(&gcm::j0(&message.iv), 0, blocks)) {
-                all.extend(own);
-            }
-            index.extend(vec![k; blocks]);
-        }
-        ctr::keystream(e, &round_keys.gather(&index).unwrap(), &counters)
-    }
-
-    /// The tags, a block in one lane for each message. The powers of all keys are made together.
-    fn tags<E>(
-        &self,
-        e: &mut E,
-        steps: Steps,
-        round_keys: &RoundKeys<E::Byte>,
-        keystream: &[E::Byte; 16],
-    ) -> Result<Vec<E::Block>, Abort>
-    where
-        E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block>,
-    {
-        let m = steps.baby();
-        let h = gcm::hash_key(e, round_keys)?;
-        let baby_steps = powers(e, &h, m)?;
-        let masks = gcm::tag_masks(e, keystream, &self.masks)?;
-        let mut tags = Vec::with_capacity(self.members.len());
-        for (k, (_, message)) in self.members.iter().enumerate() {
-            let lengths = gcm::Lengths::new(message.aad.len() as u64, message.text.len() as u64).unwrap();
-            let own = baby_steps.gather(&(k * m..(k + 1) * m).collect::<Vec<_>>()).unwrap();
-            let powers = Powers::from_baby_steps(e, own, steps, lengths.hash_blocks())?;
-            let ghash = gcm::hash(e, &powers, &message.aad, &message.text)?;
-            tags.push(gcm::tag(e, ghash, &masks.gather(&[k]).unwrap())?);
-        }
-        Ok(tags)
     }
 }

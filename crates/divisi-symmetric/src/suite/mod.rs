@@ -14,7 +14,7 @@ mod vectors;
 
 pub use self::aes::{aes_fips197, aes_random, aes_sp800_38a};
 pub use self::des::{triple_des, triple_des_samples};
-pub use self::gcm::{Census, GcmMessage, Sealed, gcm_specification, open, seal};
+pub use self::gcm::{GcmMessage, Sealed, alone, gcm_specification, in_batches};
 pub use self::hashes::{
     Bitwise, KeyAndMessage, digests, hash_known_answers, hashes_of_different_lengths,
     hmac_of_different_lengths, hmac_tags, kmac_tags, xof_outputs,

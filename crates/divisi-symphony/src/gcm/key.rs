@@ -4,8 +4,8 @@ use crate::cipher;
 use divisi_core::{Abort, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
-use divisi_symmetric::aes::{self, KeySize, RoundKeys};
-use divisi_symmetric::mode::gcm::{TextsKey, hash_key};
+use divisi_symmetric::aes::{KeySize, RoundKeys};
+use divisi_symmetric::mode::gcm::TextsKey;
 use divisi_symmetric::mode::ghash::Steps;
 
 const KEY: Step = step!("key");
@@ -32,11 +32,7 @@ impl GcmKey {
             return Ok(Vec::new());
         }
         let keys = key_bytes(rep, size, parts)?;
-        let (round_keys, h) = cipher::with_schedule(rep, |rep| {
-            let round_keys = aes::expand(rep, &keys)?;
-            let h = hash_key(rep, &round_keys)?;
-            Ok((round_keys, h))
-        })?;
+        let (round_keys, h) = cipher::expand_for_gcm(rep, &keys)?;
         let keys = TextsKey::each(rep, round_keys, &h, Steps::STANDARD)?;
         Ok(keys.into_iter().map(GcmKey).collect())
     }

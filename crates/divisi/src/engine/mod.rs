@@ -23,6 +23,7 @@ mod agree;
 mod clock;
 mod drawn;
 pub mod garble;
+mod gcm;
 mod groups;
 mod hashes;
 pub mod job;

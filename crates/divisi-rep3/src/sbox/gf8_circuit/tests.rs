@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::relation::tests::{difference, holds, rank};
-use crate::verify::small::agree;
+use crate::small::agree;
 use divisi_field::{Field, Gf8};
 
 fn record(x: Gf8, x3: Gf8, x14: Gf8, x15: Gf8, x254: Gf8) -> u64 {

@@ -1,9 +1,10 @@
 //! Mutants of the verification in planes, and what an attacker computes of it from coins (feature `fault`).
 
 use super::batch::Batch;
-use super::points::{BYTES, FOLDS, GRID, GROUP, at_infinity, corner, weights};
+use super::points::{BYTES, at_infinity, weights};
 use super::values::Grid;
 use crate::coin::{Coin, next_elements, next_words};
+use crate::record::product::{FOLDS, GRID, GROUP, corner};
 use crate::record::{Group, Record, Visit};
 use crate::relation::Weighed;
 use crate::trio::Trio;

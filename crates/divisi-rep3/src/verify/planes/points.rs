@@ -1,15 +1,9 @@
 //! The points of {0,1,inf}^k on which the fold has its polynomials: which is which, and what a polynomial's
 //! values there weigh in its value at a point.
 
-use crate::verify::grid;
+use crate::grid;
+use crate::record::product::{FOLDS, GRID, GROUP};
 use divisi_field::{Field, Gf64, Plane};
-
-/// How many variables are folded at once.
-pub(in crate::verify) const FOLDS: usize = 3;
-/// Records in a group.
-pub(crate) const GROUP: usize = 1 << FOLDS;
-/// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
-pub(crate) const GRID: usize = 3usize.pow(FOLDS as u32);
 
 /// Bytes of lanes in a plane.
 pub(super) const BYTES: usize = Plane::BYTES;
@@ -26,11 +20,6 @@ pub(super) fn corner_weights(point: &[Gf64; FOLDS]) -> [Gf64; GROUP] {
     std::array::from_fn(|_| all.next().unwrap_or(Gf64::ZERO))
 }
 
-/// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
-pub(super) const fn corner(e: usize) -> usize {
-    grid::corner(e, FOLDS)
-}
-
 /// Whether a point is not a corner.
 pub(super) const fn at_infinity(p: usize) -> bool {
     grid::at_infinity(p, FOLDS)
@@ -40,8 +29,8 @@ pub(super) const fn at_infinity(p: usize) -> bool {
 mod tests {
     use super::super::values::Grid;
     use super::*;
+    use crate::grid::coordinate;
     use crate::share::Rep;
-    use crate::verify::grid::coordinate;
     use divisi_core::Prg;
 
     #[test]

@@ -3,8 +3,9 @@
 //! A batch has far more terms than fit a cache, so each is written once, and while a group's terms are at
 //! hand they enter the line products of the next level too.
 
-use super::points::{BYTES, FOLDS, GROUP, corner_weights};
+use super::points::{BYTES, corner_weights};
 use crate::coin::next_words;
+use crate::record::product::{FOLDS, GROUP};
 use crate::record::{Group, Visit};
 use crate::relation::Weighed;
 use crate::share::Rep;

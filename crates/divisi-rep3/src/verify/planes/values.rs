@@ -1,12 +1,13 @@
 //! The polynomial h of the first fold on its grid.
 
-use super::points::{BYTES, FOLDS, GRID, GROUP, at_infinity, weights};
-use super::product::{Factors, Products};
+use super::points::{BYTES, at_infinity, weights};
 use crate::coin::next_words;
+use crate::record::product::{FOLDS, GRID, GROUP};
+use crate::record::product::{Factors, Products};
 use crate::record::{Group, Visit};
 use crate::relation::Weighed;
 use crate::share::Rep;
-use crate::verify::small::{FACTOR, PRODUCT};
+use crate::small::{FACTOR, PRODUCT};
 use divisi_core::Prg;
 use divisi_field::{Field, Gf64, Plane, gf64};
 use zeroize::Zeroize;

@@ -6,13 +6,13 @@
 //! About a received tag nothing is revealed but whether it is right \[A23\]. A plaintext is returned,
 //! verified, if its tag was right.
 
-use super::compare::{TAG_BYTES, tags_match, truncate};
+use super::compare::{TAG_BYTES, open_tags, tags_match};
+use super::keystream::{TextLanes, counters, cut};
 use super::{Lengths, Padding, TagLength, TooLong, interleaved, j0, lanes_at, tag, tag_masks};
 use crate::aes::RoundKeys;
 use crate::engines::GcmEngine;
 use crate::mode::ctr;
-use divisi_core::{Abort, Lanes, Step, Verified, step};
-use std::ops::Range;
+use divisi_core::{Abort, Lanes as _, Step, Verified, step};
 
 const BATCH: Step = step!("batch");
 
@@ -45,7 +45,7 @@ pub enum GcmText<'a> {
 }
 
 impl GcmText<'_> {
-    fn bytes(self) -> usize {
+    pub(super) fn bytes(self) -> usize {
         match self {
             GcmText::Plain(bytes) => bytes,
             GcmText::Cipher { ciphertext, .. } => ciphertext.len(),
@@ -67,23 +67,6 @@ pub enum GcmOutcome<B> {
     Opened(Verified<Vec<B>>),
     /// The tag was wrong. The plaintext was not opened.
     Invalid,
-}
-
-/// The lanes that the blocks of a text have.
-#[derive(Clone, Copy, Default)]
-struct TextLanes {
-    /// The first lane of the text.
-    text: usize,
-    bytes: usize,
-    /// The lane of E_K(J_0).
-    mask: usize,
-}
-
-impl TextLanes {
-    /// The lanes of the blocks that have a byte at position `i`.
-    fn lanes(self, i: usize) -> Range<usize> {
-        self.text..self.text + lanes_at(self.bytes, i)
-    }
 }
 
 /// Texts with the key stream added, not verified yet: the columns of all ciphertexts that will be opened, the
@@ -130,6 +113,11 @@ impl<'a> GcmBatch<'a> {
         Ok(GcmBatch { items, lengths, places, order, blocks, sealed, received })
     }
 
+    /// The texts.
+    pub(super) fn items(&self) -> &'a [GcmItem<'a>] {
+        self.items
+    }
+
     /// The number of blocks in the longest input of GHASH in this batch.
     #[must_use]
     pub fn hash_blocks(&self) -> u64 {
@@ -159,18 +147,11 @@ impl<'a> GcmBatch<'a> {
         keys: &RoundKeys<E::Byte>,
         plain: impl Fn(&mut E, usize) -> Result<E::Byte, Abort>,
     ) -> Result<GcmTexts<E::Byte, E::Block>, Abort> {
-        let mut counters: [Vec<u8>; 16] = Default::default();
-        let mut index = Vec::with_capacity(self.blocks + self.order.len());
-        for k in &self.order {
-            let blocks = self.places[*k].bytes.div_ceil(16);
-            let columns = ctr::columns(&j0(&self.items[*k].iv), 1, blocks);
-            counters.iter_mut().zip(columns).for_each(|(all, column)| all.extend(column));
-            index.extend(std::iter::repeat_n(self.items[*k].key, blocks));
-        }
-        for k in &self.order {
-            counters.iter_mut().zip(j0(&self.items[*k].iv)).for_each(|(all, byte)| all.push(byte));
-            index.push(self.items[*k].key);
-        }
+        let blocks = |k: &usize| self.places[*k].bytes.div_ceil(16);
+        let counters = counters(self.order.iter().map(|k| (j0(&self.items[*k].iv), 1, blocks(k))), true);
+        let keys_of = |k: &usize, times: usize| std::iter::repeat_n(self.items[*k].key, times);
+        let masks = self.order.iter().flat_map(|k| keys_of(k, 1));
+        let index: Vec<usize> = self.order.iter().flat_map(|k| keys_of(k, blocks(k))).chain(masks).collect();
         // a single key serves all lanes
         let index = (keys.lanes() > 1).then_some(&index[..]);
         let mut stream = ctr::pieced_keystream(e, keys, index, &counters)?;
@@ -196,8 +177,9 @@ impl<'a> GcmBatch<'a> {
                 e.add_public(byte, &column)?;
             }
         }
-        let sealed = cut(&stream, self.sealed.iter().map(|k| self.places[*k]))?;
-        let received = self.received.iter().map(|k| cut(&stream, [self.places[*k]].into_iter()));
+        let sealed: Vec<TextLanes> = self.sealed.iter().map(|k| self.places[*k]).collect();
+        let sealed = cut(&stream, &sealed)?;
+        let received = self.received.iter().map(|k| cut(&stream, &[self.places[*k]]));
         Ok((sealed, (received.collect::<Result<_, _>>()?, masks)))
     }
 
@@ -220,7 +202,9 @@ impl<'a> GcmBatch<'a> {
             let ciphertexts = self.open_ciphertexts(e, ciphertexts)?;
             let hashed = self.sealed.iter().zip(&ciphertexts).map(|(k, text)| (*k, &text[..]));
             let tags = self.tags(e, hashed, &masks, &powers)?;
-            for ((k, ciphertext), tag) in self.sealed.iter().zip(ciphertexts).zip(self.open_tags(e, tags)?) {
+            let lengths: Vec<_> = self.sealed.iter().map(|k| self.items[*k].tag_length).collect();
+            let tags = open_tags(e, tags, &lengths)?;
+            for ((k, ciphertext), tag) in self.sealed.iter().zip(ciphertexts).zip(tags) {
                 outcomes[*k] = GcmOutcome::Sealed { ciphertext, tag };
             }
         }
@@ -294,32 +278,12 @@ impl<'a> GcmBatch<'a> {
         };
         tag(e, hashes, masks)
     }
-
-    /// Opens the tags of encrypted texts. If a tag is short, only its own bytes are opened.
-    fn open_tags<E: GcmEngine>(&self, e: &mut E, tags: E::Block) -> Result<Vec<[u8; TAG_BYTES]>, Abort> {
-        let lengths: Vec<_> = self.sealed.iter().map(|k| self.items[*k].tag_length).collect();
-        let tags = truncate(e, tags, &lengths)?;
-        let bytes: [E::Byte; TAG_BYTES] = e.convert(tags)?;
-        let opened = e.reveal(bytes.into())?;
-        let byte = |l: usize, i: usize| opened.get(i).and_then(|column| column.get(l)).copied().unwrap_or(0);
-        Ok((0..self.sealed.len()).map(|l| std::array::from_fn(|i| byte(l, i))).collect())
-    }
 }
 
 /// Writes the bytes at position `i` of each block of a text into a column, from lane `at` on.
 fn put(column: &mut [u8], at: usize, text: &[u8], i: usize) {
     let from = text.iter().skip(i).step_by(16);
     column.iter_mut().skip(at).zip(from).for_each(|(to, byte)| *to = *byte);
-}
-
-/// Takes the lanes of these texts out of a key stream, column by column, one text after the other.
-fn cut<B: Lanes>(stream: &[B; 16], places: impl Iterator<Item = TextLanes> + Clone) -> Result<Vec<B>, Abort> {
-    let column = |(i, byte): (usize, &B)| {
-        let lanes: Vec<usize> = places.clone().flat_map(|place| place.lanes(i)).collect();
-        byte.gather(&lanes)
-    };
-    let columns: Option<Vec<B>> = stream.iter().enumerate().map(column).collect();
-    columns.ok_or(Abort::Misuse { step: BATCH, what: "the key stream is shorter than the texts" })
 }
 
 /// The input of GHASH: associated data, ciphertext and lengths, as padded blocks.

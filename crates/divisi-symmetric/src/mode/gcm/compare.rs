@@ -1,4 +1,4 @@
-//! Comparison of received tags on shares, lane by lane. Of each tag its own length is compared.
+//! Tags, one in each lane, each with a length of its own: opened, or compared with received ones on shares.
 
 use super::TagLength;
 use crate::engines::GcmEngine;
@@ -26,15 +26,32 @@ pub(super) fn tags_match<E: GcmEngine>(
     e.vanish_lanes(difference)
 }
 
+/// Opens tags, one in each lane. Of a short one only its own bytes are opened; the others are zero.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] if lanes and tags differ in number.
+pub(super) fn open_tags<E: GcmEngine>(
+    e: &mut E,
+    tags: E::Block,
+    lengths: &[TagLength],
+) -> Result<Vec<[u8; TAG_BYTES]>, Abort> {
+    let tags = truncate(e, tags, lengths)?;
+    let bytes: [E::Byte; TAG_BYTES] = e.convert(tags)?;
+    let opened = e.reveal(bytes.into())?;
+    let byte = |l: usize, i: usize| opened.get(i).and_then(|column| column.get(l)).copied();
+    let tag = |l: usize| {
+        let bytes: Option<Vec<u8>> = (0..TAG_BYTES).map(|i| byte(l, i)).collect();
+        bytes?.try_into().ok()
+    };
+    let tags: Option<Vec<[u8; TAG_BYTES]>> = (0..lengths.len()).map(tag).collect();
+    tags.ok_or(MISFIT)
+}
+
 /// Sets the bytes of each lane that are beyond the length of its tag to zero.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if lanes and tags differ in number.
-pub(super) fn truncate<E: GcmEngine>(
-    e: &mut E,
-    tags: E::Block,
-    lengths: &[TagLength],
-) -> Result<E::Block, Abort> {
+fn truncate<E: GcmEngine>(e: &mut E, tags: E::Block, lengths: &[TagLength]) -> Result<E::Block, Abort> {
     if lengths.iter().all(|length| length.bytes() == TAG_BYTES) {
         return Ok(tags);
     }
@@ -50,5 +67,7 @@ pub(super) fn truncate<E: GcmEngine>(
         kept.extend(with_zero.gather(&lengths.iter().enumerate().map(lane).collect::<Vec<_>>()));
     }
     let kept = <[E::Byte; TAG_BYTES]>::try_from(kept);
-    e.convert(kept.map_err(|_| Abort::Misuse { step: TAGS, what: "lanes and tags differ in number" })?)
+    e.convert(kept.map_err(|_| MISFIT)?)
 }
+
+const MISFIT: Abort = Abort::Misuse { step: TAGS, what: "lanes and tags differ in number" };

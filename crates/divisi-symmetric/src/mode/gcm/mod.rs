@@ -11,7 +11,10 @@
 //! | [`StreamSealer`], [`StreamOpener`] | a text that comes in chunks | long texts of a key service |
 //! | [`GcmBatch`] | many texts at once, under one key or one each | short texts of a key service |
 //!
-//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]).
+//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]), and have their key
+//! stream, the masks and the comparison of tags from the same functions. They differ in GHASH: a text in
+//! chunks has few powers of the hash key and many blocks ([`GhashState`]), each of many texts has all powers
+//! that it needs, so that its hash is one sum.
 //!
 //! IVs of other lengths ([`long_iv`]) need a second GHASH and counters that are computed on
 //! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for texts that
@@ -21,8 +24,10 @@ mod batch;
 mod compare;
 mod hash;
 mod key;
+mod keystream;
 mod limits;
 pub mod long_iv;
+mod many;
 mod stream;
 mod text;
 mod whole;
@@ -33,6 +38,7 @@ pub use compare::TAG_BYTES;
 pub use hash::{GhashState, Padding, hash};
 pub use key::TextsKey;
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
+pub use many::Outcome;
 pub use stream::{StreamOpener, StreamSealer};
 pub use text::{interleaved, lanes_at};
 
@@ -74,6 +80,21 @@ where
     let mut state = std::array::from_fn(|_| e.public(&zero));
     aes::encrypt(e, round_keys, &mut state)?;
     e.convert(state)
+}
+
+/// The round keys and the hash keys of keys of 16, 24 or 32 bytes, one in each lane.
+///
+/// Cost: a key schedule, and that of [`hash_key`].
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] if the key has another length.
+pub fn expand<E>(e: &mut E, key: &[E::Byte]) -> Result<(RoundKeys<E::Byte>, E::Block), Abort>
+where
+    E: Bytes + Blocks + Convert<[E::Byte; 16], E::Block> + ?Sized,
+{
+    let round_keys = aes::expand(e, key)?;
+    let h = hash_key(e, &round_keys)?;
+    Ok((round_keys, h))
 }
 
 /// The masks `E_K(J_0)` of tags, which are in these lanes of the key stream.

@@ -11,8 +11,9 @@
 //! first chunk. If the IV does not have 96 bits, the counter blocks stay shared ([`long_iv`]); the IV and the
 //! text use the same powers of the hash key.
 
-use super::compare::{TAG_BYTES, tags_match};
-use super::text::{interleaved, lanes_at};
+use super::compare::{TAG_BYTES, open_tags, tags_match};
+use super::keystream::{TextLanes, counters, cut};
+use super::text::interleaved;
 use super::{GhashState, IV_BYTES, Lengths, TagLength, TextsKey, j0, long_iv, tag, tag_masks};
 use crate::aes;
 use crate::engines::GcmEngine;
@@ -107,10 +108,7 @@ impl<B: Clone + Lanes> Course<B> {
         let n = bytes.div_ceil(16);
         let stream = match &self.start {
             Start::Public(j0) => {
-                let mut counters = ctr::columns(j0, first, n);
-                if with_mask {
-                    counters.iter_mut().zip(j0).for_each(|(column, byte)| column.push(*byte));
-                }
+                let counters = counters(std::iter::once((*j0, first, n)), with_mask);
                 ctr::pieced_keystream(e, key.round_keys(), None, &counters)?
             }
             Start::Secret(j0) => {
@@ -126,10 +124,9 @@ impl<B: Clone + Lanes> Course<B> {
                 joined(e, made)?
             }
         };
-        let mask = if with_mask { Some(tag_masks(e, &stream, &[n])?) } else { None };
-        let cut = stream.iter().enumerate().map(|(i, byte)| byte.first(lanes_at(bytes, i)));
-        let cut = cut.collect::<Option<Vec<E::Byte>>>();
-        Ok((cut.ok_or(Abort::Misuse { step: TEXT, what: "the key stream is shorter than the text" })?, mask))
+        let place = TextLanes { text: 0, bytes, mask: n };
+        let mask = if with_mask { Some(tag_masks(e, &stream, &[place.mask])?) } else { None };
+        Ok((cut(&stream, &[place])?, mask))
     }
 
     /// The full tag of the message that was hashed.
@@ -177,8 +174,8 @@ impl<E: GcmEngine> StreamSealer<E> {
     }
 
     /// Encrypts the next chunk, or whole blocks of it. Column `i` of `text` has a lane for each block with a
-    /// byte at position `i` ([`lanes_at`]). Returns the ciphertext, which is opened to all parties when
-    /// everything it depends on is verified.
+    /// byte at position `i` ([`lanes_at`](super::lanes_at)). Returns the ciphertext, which is opened to all
+    /// parties when everything it depends on is verified.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the text has another length than the next chunk.
@@ -209,10 +206,8 @@ impl<E: GcmEngine> StreamSealer<E> {
     /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
     pub fn finish(mut self, e: &mut E, key: &TextsKey<E>) -> Result<[u8; TAG_BYTES], Abort> {
         let tag = self.course.tag(e, key, self.hash)?;
-        let bytes: [E::Byte; TAG_BYTES] = e.convert(tag)?;
-        let opened = e.reveal(bytes.into())?;
-        let tag = interleaved(&opened, TAG_BYTES)?.try_into();
-        tag.map_err(|_| Abort::Misuse { step: ORDER, what: "a tag of 16 bytes" })
+        let tag = open_tags(e, tag, &[TagLength::Bits128])?.pop();
+        tag.ok_or(Abort::Misuse { step: ORDER, what: "a tag of 16 bytes" })
     }
 }
 

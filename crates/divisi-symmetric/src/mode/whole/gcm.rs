@@ -1,5 +1,9 @@
 //! GCM that opens nothing: texts stay shared. It is used for circuits. An engine that may open the ciphertext
 //! uses [`crate::mode::gcm`], whose hash needs no products.
+//!
+//! GHASH of secrets here is Horner's rule, one product after the other: a circuit counts products and not
+//! rounds, and keeps no key for later texts. [`crate::batch::gmac`] has powers of the hash key, which cost
+//! products once for each key, and so takes one round for up to 64 blocks.
 
 use super::lanes::{add, blocks, constant, count, lanes_of, masked, through};
 use super::misfit;

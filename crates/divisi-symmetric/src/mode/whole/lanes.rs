@@ -3,6 +3,7 @@
 use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::engines::BitEngine;
+use crate::mode::ctr;
 use crate::mode::gcm::long_iv;
 use divisi_core::{Abort, Lanes};
 
@@ -121,11 +122,8 @@ pub(super) fn stream<E: BitEngine>(
         return Err(misfit("not one counter for each block"));
     }
     let byte = |b: usize, i: usize| counters.iter().map(move |own| own.get(b).map_or(0, |block| block[i]));
-    let mut all = std::array::from_fn(|i| {
-        let column: Vec<u8> = (0..n).flat_map(|b| byte(b, i)).collect();
-        e.public(&column)
-    });
-    aes::encrypt(e, &repeated(keys, counters.len(), n)?, &mut all)?;
+    let all = std::array::from_fn(|i| (0..n).flat_map(|b| byte(b, i)).collect());
+    let all = ctr::keystream(e, &repeated(keys, counters.len(), n)?, &all)?;
     let mut out = Vec::with_capacity(16 * n);
     for b in 0..n {
         out.extend(apart(&all, b, counters.len())?);

@@ -2,8 +2,7 @@
 //!
 //! Adversary: none; the party that runs it knows all secrets.
 
-mod gcm;
-
+use super::gcm::{self, Dealt, Secrets};
 use super::groups::{CipherTexts, Group, groups};
 use super::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
@@ -12,8 +11,8 @@ use super::{
     Adversary, BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Prepared,
     Rows, Unsupported, Watch, alike, timed,
 };
-use divisi_core::{Abort, Bytes, Counts, Opens, Plain, PlainBit, PublicParameters, Session};
-use divisi_symmetric::aes;
+use divisi_core::{Abort, Blocks, Bytes, Counts, Opens, Plain, PlainBit, PublicParameters, Session};
+use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::batch::{Function, byte_values};
 use divisi_symmetric::des::TripleKey;
 use divisi_symmetric::mode::block::{BlockCipher, Octet};
@@ -60,6 +59,7 @@ impl Engine for InTheClear {
     }
 
     fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+        gcm::check(job)?;
         match job {
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
                 Ok(Box::new(KnownAnswers { job }))
@@ -127,7 +127,7 @@ impl EngineParty for Alone<'_> {
             return Ok(Own::new(rows_of(&opened, count)));
         }
         let out = timed(watch, "online", || match self.job {
-            Job::Texts(job) if job.mode == CipherMode::Gcm => gcm::texts(job, &rows),
+            Job::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(job, &rows),
             Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => whole(job, &rows),
             Job::Texts(job) => texts(job, &rows),
             Job::Messages(job) => messages(job, &rows),
@@ -161,6 +161,24 @@ fn public(columns: &[Vec<u8>]) -> Vec<Byte> {
 
 fn values(bytes: Vec<divisi_symmetric::batch::SecretByte<Plain>>) -> Result<Vec<Vec<u8>>, Abort> {
     Ok(byte_values(&mut Plain, bytes)?.iter().map(|byte| byte.values().to_vec()).collect())
+}
+
+impl Dealt for Plain {
+    fn enter(&mut self, components: Vec<Vec<u8>>) -> Result<Byte, Abort> {
+        Ok(self.public(&components.concat()))
+    }
+
+    fn ready(&mut self, key: &[Byte]) -> Result<(RoundKeys<Byte>, <Plain as Blocks>::Block), Abort> {
+        divisi_symmetric::mode::gcm::expand(self, key)
+    }
+}
+
+fn texts_of_gcm(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
+    let secrets = rows.iter().map(|row| {
+        let (key, text) = row.split_at(job.cipher.key_bytes().min(row.len()));
+        Secrets { key: vec![key], text: vec![text] }
+    });
+    gcm::texts(&mut Plain, job, &secrets.collect::<Vec<_>>())
 }
 
 /// Texts as wholes, batch by batch.

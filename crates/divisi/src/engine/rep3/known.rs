@@ -1,5 +1,6 @@
 //! Known answers: many texts or messages, each with its own key; all outputs are opened to all three parties.
 
+use super::super::gcm::{self, Dealt, Secrets};
 use super::super::groups::{CipherTexts, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of};
 use super::super::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
@@ -10,24 +11,18 @@ use super::super::{
 use super::aes_alone;
 use super::made::made_or_compared;
 use super::strands::ONLINE;
-use divisi_core::{Abort, Counts, Lanes as _, PublicParameters, Session, Step, settle, step};
+use divisi_core::{Abort, Counts, PublicParameters, Session, Step, step};
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
-use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
+use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Rounds, Security, Trio};
+use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::batch::triple::TripleByProgram;
 use divisi_symmetric::batch::{self, byte_values};
-use divisi_symmetric::mode::gcm::{TagLength, TextsKey, interleaved};
-use divisi_symmetric::mode::ghash::Steps;
-use divisi_symphony::many::{self, Outcome, OwnedText, many};
-use divisi_symphony::tags;
+use divisi_symphony::{close, tags};
 
 const KNOWN: Step = step!("known");
 
 const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) are not garbled: give another mode, or leave it out";
-
-/// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
-/// as many blocks.
-const BABY: usize = 16;
 
 /// Texts, messages or chains.
 pub(super) struct KnownAnswers<'j> {
@@ -41,17 +36,7 @@ impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for an IV or a tag that this GCM does not support.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
-        if let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job {
-            let takes = |text: &super::super::job::PublicText| {
-                !text.iv.is_empty() && TagLength::from_bits_even_short(8 * text.tag_bytes).is_ok()
-            };
-            let instances: Vec<usize> =
-                texts.iter().enumerate().filter(|(_, text)| !takes(text)).map(|(i, _)| i).collect();
-            if !instances.is_empty() {
-                let reason = "an IV or a tag that this GCM does not support".into();
-                return Err(Unsupported { reason, instances });
-            }
-        }
+        gcm::check(job)?;
         if let Job::Texts(texts) = job
             && texts.cipher.aes().is_none()
             && matches!(texts.mode, CipherMode::Gcm | CipherMode::Whole(_))
@@ -152,7 +137,7 @@ impl EngineParty for Holder<'_> {
             return Ok(Own::new(digests(rep, job, &mut pieces, watch)?));
         }
         let out = timed(watch, ONLINE, || match self.job {
-            Job::Texts(job) if job.mode == CipherMode::Gcm => gcm(rep, job, &mut pieces),
+            Job::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(rep, job, &mut pieces),
             Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
                 texts_as_wholes(rep, job, &mut pieces)
             }
@@ -162,8 +147,7 @@ impl EngineParty for Holder<'_> {
                 let starts = pieces.inputs(rep, usize::MAX)?;
                 let ends = ends(rep, job, starts)?;
                 let ends = byte_values(rep, ends)?;
-                let pending = if rep.owes() { rep.close(ends) } else { rep.close_linear(ends)? };
-                let verified = settle(rep, pending)?;
+                let verified = close(rep, ends)?;
                 Ok(in_rows(count, &rep.trio().open(&verified)?))
             }
             Job::Circuit(_)
@@ -187,14 +171,19 @@ struct Pieces<'o> {
     rest: &'o [u8],
 }
 
-impl Pieces<'_> {
-    fn next(&mut self) -> Option<Part> {
+impl<'o> Pieces<'o> {
+    fn next_components(&mut self) -> Option<[&'o [u8]; 2]> {
         let (length, rest) = self.rest.split_at_checked(8)?;
         let length = usize::try_from(u64::from_le_bytes(length.try_into().ok()?)).ok()?;
         let (first, rest) = rest.split_at_checked(length)?;
         let (second, rest) = rest.split_at_checked(length)?;
         self.rest = rest;
-        Some(Part { first: first.to_vec(), second: second.to_vec() })
+        Some([first, second])
+    }
+
+    fn next(&mut self) -> Option<Part> {
+        let [first, second] = self.next_components()?.map(<[u8]>::to_vec);
+        Some(Part { first, second })
     }
 
     /// Enter the next `most` parts as inputs, or as many as are left.
@@ -209,71 +198,26 @@ impl Pieces<'_> {
     }
 }
 
-fn gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
-    let misfit =
-        || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or that GCM does not support" };
-    let mut outcomes: Vec<Option<Outcome>> = job.texts.iter().map(|_| None).collect();
-    let (mut jobs, mut places) = (Vec::with_capacity(job.texts.len()), Vec::new());
-    for (place, text) in job.texts.iter().enumerate() {
-        let (key, secret) = pieces.next().zip(pieces.next()).ok_or_else(misfit)?;
-        let tag_length = TagLength::from_bits_even_short(8 * text.tag_bytes).map_err(|_| misfit())?;
-        let Ok(danger_iv) = <[u8; 12]>::try_from(text.iv.as_slice()) else {
-            let outcome = long_iv(rep, text, &key, &secret)?;
-            outcomes.get_mut(place).into_iter().for_each(|to| *to = Some(outcome.clone()));
-            continue;
-        };
-        places.push(place);
-        let content = match &text.sealed {
-            Some((ciphertext, tag)) => OwnedText::Cipher { ciphertext: ciphertext.clone(), tag: tag.clone() },
-            None => OwnedText::Plain(secret),
-        };
-        jobs.push(many::MessageJob { key, danger_iv, aad: text.aad.clone(), tag_length, text: content });
+impl Dealt for Rep3 {
+    fn enter(&mut self, components: Vec<Vec<u8>>) -> Result<Byte, Abort> {
+        let [first, second] = components
+            .try_into()
+            .map_err(|_| Abort::Misuse { step: KNOWN, what: "a share that has not two components" })?;
+        self.trio().input(&Part { first, second })
     }
-    if !jobs.is_empty() {
-        let made = many(rep, job.cipher.aes().ok_or_else(misfit)?, &jobs)?;
-        for (place, outcome) in places.into_iter().zip(made) {
-            outcomes.get_mut(place).into_iter().for_each(|to| *to = Some(outcome.clone()));
-        }
+
+    fn ready(&mut self, key: &[Byte]) -> Result<(RoundKeys<Byte>, Block), Abort> {
+        divisi_symphony::cipher::expand_for_gcm(self, key)
     }
-    let mut out = Vec::new();
-    for (text, outcome) in job.texts.iter().zip(outcomes) {
-        let end = out.len() + 1 + text.bytes + text.tag_bytes;
-        match outcome.ok_or_else(misfit)? {
-            Outcome::Sealed(ciphertext, tag) => {
-                out.push(1);
-                out.extend([ciphertext, tag].concat());
-            }
-            Outcome::Opened(plaintext) => {
-                out.push(1);
-                out.extend(plaintext);
-            }
-            Outcome::Invalid => {}
-        }
-        out.resize(end, 0);
-    }
-    Ok(out)
 }
 
-/// A text whose IV has another length than 96 bits, by itself: its counter blocks stay shared.
-fn long_iv(rep: &mut Rep3, text: &job::PublicText, key: &Part, secret: &Part) -> Result<Outcome, Abort> {
-    let misfit =
-        || Abort::Misuse { step: KNOWN, what: "a text that was not dealt, or that GCM does not support" };
-    let key = rep.trio().input(key)?;
-    let key: Option<Vec<Byte>> = (0..key.lanes()).map(|lane| key.gather(&[lane])).collect();
-    let round_keys = divisi_symphony::cipher::expand(rep, &key.ok_or_else(misfit)?)?;
-    let mut key = TextsKey::new(rep, round_keys, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
-    if let Some((ciphertext, tag)) = &text.sealed {
-        let opened = key.open(rep, &text.iv, &text.aad, ciphertext, tag)?;
-        let Some(opened) = opened else { return Ok(Outcome::Invalid) };
-        return Ok(Outcome::Opened(interleaved(&rep.trio().open(&opened)?, text.bytes)?));
-    }
-    let secret = rep.trio().input(secret)?;
-    let column = |i: usize| secret.gather(&(i..text.bytes).step_by(16).collect::<Vec<_>>());
-    let columns: Option<Vec<Byte>> = (0..16).map(column).collect();
-    let columns = columns.ok_or_else(misfit)?;
-    let (ciphertext, tag) = key.seal(rep, &text.iv, &text.aad, &columns)?;
-    let tag = tag.get(..text.tag_bytes).ok_or_else(misfit)?;
-    Ok(Outcome::Sealed(ciphertext, tag.to_vec()))
+fn texts_of_gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let secrets = std::iter::from_fn(|| {
+        let (key, text) = pieces.next_components().zip(pieces.next_components())?;
+        Some(Secrets { key: key.into(), text: text.into() })
+    });
+    let secrets: Vec<Secrets<'_>> = secrets.take(job.texts.len()).collect();
+    gcm::texts(rep, job, &secrets)
 }
 
 /// Texts as wholes, batch by batch.
@@ -310,8 +254,7 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
             let keys = divisi_symphony::cipher::expand(rep, &key)?;
             group.evaluate(rep, &keys, text)?
         };
-        let pending = if rep.owes() { rep.close(out) } else { rep.close_linear(out)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, out)?;
         for (place, row) in group.results(&rep.trio().open(&verified)?) {
             if let Some(to) = rows.get_mut(place) {
                 *to = row;
@@ -329,15 +272,11 @@ fn digests(
     watch: &mut dyn Watch,
 ) -> Result<Vec<u8>, Abort> {
     let content = pieces.inputs(rep, job.content)?;
-    let settled = |rep: &mut Rep3, state| {
-        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
-        Ok(settle(rep, pending)?.into_inner())
-    };
+    let settled = |rep: &mut Rep3, state| Ok(close(rep, state)?.into_inner());
     let mut opened = Vec::new();
     for (lanes, digests) in large(rep, job, content, settled, watch)? {
         let digests = byte_values(rep, digests)?;
-        let pending = if rep.owes() { rep.close(digests) } else { rep.close_linear(digests)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, digests)?;
         opened.push((lanes, rep.trio().open(&verified)?));
     }
     Ok(rows_of(&opened, job.lengths.len()))
@@ -348,10 +287,8 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
     let key = pieces.inputs(rep, job.key_bytes)?;
     let messages = pieces.inputs(rep, usize::MAX)?;
     let function = tags::prepare(rep, &job.using, &key)?;
-    let outputs = outputs(rep, job, function.get(), messages, |rep, state| {
-        let pending = if rep.owes() { rep.close(state) } else { rep.close_linear(state)? };
-        Ok(settle(rep, pending)?.into_inner())
-    })?;
+    let outputs =
+        outputs(rep, job, function.get(), messages, |rep, state| Ok(close(rep, state)?.into_inner()))?;
     let all = || job.messages.iter().enumerate();
     let made: Vec<usize> = all().filter(|(_, message)| message.makes).map(|(lane, _)| lane).collect();
     let compared: Vec<(usize, Vec<u8>)> =
@@ -361,8 +298,7 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
     let mut opened = Vec::new();
     if !made.is_empty() {
         let bytes = byte_values(rep, of_made)?;
-        let pending = if rep.owes() { rep.close(bytes) } else { rep.close_linear(bytes)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, bytes)?;
         opened = rep.trio().open(&verified)?;
     }
     let mut same = Vec::new();

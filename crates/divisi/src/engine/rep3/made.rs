@@ -1,10 +1,10 @@
 //! Tags of texts: which of them are opened, and which are compared inside the computation.
 
 use super::super::groups::Group;
-use divisi_core::{Abort, Lanes as _, Step, settle, step};
+use divisi_core::{Abort, Lanes as _, Step, step};
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::batch;
-use divisi_symphony::tags;
+use divisi_symphony::{close, tags};
 use std::collections::BTreeMap;
 
 const MADE: Step = step!("made");
@@ -35,8 +35,7 @@ pub(super) fn made_or_compared(
             rows.extend(own.iter().zip(same).map(|((_, place, _), same)| (*place, vec![u8::from(same)])));
             continue;
         }
-        let pending = if rep.owes() { rep.close(tags) } else { rep.close_linear(tags)? };
-        let verified = settle(rep, pending)?;
+        let verified = close(rep, tags)?;
         let columns = rep.trio().open(&verified)?;
         for (at, (_, place, _)) in own.iter().enumerate() {
             rows.push((*place, columns.iter().filter_map(|column| column.get(at).copied()).collect()));

@@ -1,12 +1,23 @@
 //! The products of a group of records on the grid, in the small field of their relation.
 
-use super::points::{FOLDS, GRID, GROUP, corner};
+use crate::grid;
+use crate::small::{FACTOR, PRODUCT, Small};
 use crate::tile::Tile;
-use crate::verify::grid;
-use crate::verify::small::{FACTOR, PRODUCT, Small};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Plane, Word};
 use std::marker::PhantomData;
+
+/// How many variables are folded at once.
+pub(crate) const FOLDS: usize = 3;
+/// Records in a group.
+pub(crate) const GROUP: usize = 1 << FOLDS;
+/// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
+pub(crate) const GRID: usize = 3usize.pow(FOLDS as u32);
+
+/// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
+pub(crate) const fn corner(e: usize) -> usize {
+    grid::corner(e, FOLDS)
+}
 
 /// The factors at each point of the grid: scratch.
 pub(crate) type Factors = [[[Plane; FACTOR]; 2]; GRID];

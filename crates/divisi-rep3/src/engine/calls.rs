@@ -1,12 +1,12 @@
 //! Garbled calls of an engine: in one piece, or in two halves, of which the first does not depend on later
 //! inputs.
 
-use super::ahead::{Ahead, size};
-use super::plan::{CallPlan, Part, When};
-use super::run::{Outputs, call, settle_views};
-use super::store;
+use super::Rep3;
 use crate::bit::Bit;
-use crate::engine::Rep3;
+use crate::garbled::ahead::{Ahead, size};
+use crate::garbled::plan::{Part, Plan, When};
+use crate::garbled::run::{Outputs, call, settle_views};
+use crate::garbled::store;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Lanes, ProgramRun, Session, Step, step};
 use std::borrow::Cow;

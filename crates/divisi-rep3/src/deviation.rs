@@ -1,7 +1,7 @@
 //! What a corrupt party adds to its shares, and what it keeps for it.
 
 use crate::coin::Coin;
-use crate::garbled::deviation::GarbledDeviation;
+use crate::lies::GarbledDeviation;
 use crate::tile::Tile;
 use crate::wire::{self, Shape};
 use divisi_core::Step;
@@ -26,7 +26,7 @@ impl<F: FnMut(Step, &mut [u8]) + Send> Deviate for F {
 /// What a party keeps of it.
 #[derive(Default)]
 pub(crate) struct Deviation {
-    pub(super) deviate: Option<Box<dyn Deviate>>,
+    pub(crate) deviate: Option<Box<dyn Deviate>>,
     /// What it does in calls in constant rounds.
     pub(crate) garbled: GarbledDeviation,
     /// The mutant of A8's only coin.

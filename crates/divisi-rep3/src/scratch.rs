@@ -10,7 +10,7 @@ pub(crate) struct Scratch(Vec<Rep<Gf64>>);
 
 impl Scratch {
     /// An empty vector with room for this many elements.
-    pub(super) fn take(&mut self, room: usize) -> Rep<Gf64> {
+    pub(crate) fn take(&mut self, room: usize) -> Rep<Gf64> {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {
             side.clear();
@@ -20,7 +20,7 @@ impl Scratch {
     }
 
     /// A vector of zeros.
-    pub(super) fn zeros(&mut self, len: usize) -> Rep<Gf64> {
+    pub(crate) fn zeros(&mut self, len: usize) -> Rep<Gf64> {
         let mut rep = self.take(len);
         rep.a.resize(len, Gf64::ZERO);
         rep.b.resize(len, Gf64::ZERO);
@@ -28,7 +28,7 @@ impl Scratch {
     }
 
     /// A vector for the next time; it is wiped when the strand ends.
-    pub(super) fn give(&mut self, rep: Rep<Gf64>) {
+    pub(crate) fn give(&mut self, rep: Rep<Gf64>) {
         self.0.push(rep);
     }
 }

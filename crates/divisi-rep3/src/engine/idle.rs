@@ -1,9 +1,9 @@
 //! Garbling in idle time, and the use of what was garbled.
 
-use super::ahead::Ahead;
-use super::stock::{CallStock, Run};
+use super::Rep3;
 use crate::bit::Bit;
-use crate::engine::Rep3;
+use crate::garbled::ahead::Ahead;
+use crate::garbled::stock::{CallStock, Run};
 use divisi_core::{Abort, ProgramRun, Step, step};
 
 const FORESEE: Step = step!("foresee");

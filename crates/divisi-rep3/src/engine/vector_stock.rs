@@ -1,6 +1,6 @@
 //! The stock of one-hot vectors.
 
-use super::OneHots;
+use super::one_hots::OneHots;
 use crate::sbox::Protocol;
 use crate::wire::Shape;
 use divisi_core::{Stock, Verified};

@@ -6,12 +6,12 @@
 use divisi_field::{Field, Gf64};
 
 /// A point's coordinate in a variable: 0, 1, or 2 for infinity.
-pub(super) const fn coordinate(p: usize, variable: usize) -> usize {
+pub(crate) const fn coordinate(p: usize, variable: usize) -> usize {
     p / 3usize.pow(variable as u32) % 3
 }
 
 /// Whether a point of k variables is not a corner.
-pub(super) const fn at_infinity(p: usize, k: usize) -> bool {
+pub(crate) const fn at_infinity(p: usize, k: usize) -> bool {
     let mut v = 0;
     while v < k {
         if coordinate(p, v) == 2 {
@@ -23,7 +23,7 @@ pub(super) const fn at_infinity(p: usize, k: usize) -> bool {
 }
 
 /// The point that corner `e` of k variables is.
-pub(super) const fn corner(e: usize, k: usize) -> usize {
+pub(crate) const fn corner(e: usize, k: usize) -> usize {
     let (mut p, mut v) = (0, 0);
     while v < k {
         p += (e >> v & 1) * 3usize.pow(v as u32);
@@ -33,7 +33,7 @@ pub(super) const fn corner(e: usize, k: usize) -> usize {
 }
 
 /// For a point at infinity the two on whose line it is: those with 0 and 1 in its last variable at infinity.
-pub(super) const fn line(p: usize, k: usize) -> Option<(usize, usize)> {
+pub(crate) const fn line(p: usize, k: usize) -> Option<(usize, usize)> {
     let mut v = k;
     while v > 0 {
         v -= 1;
@@ -46,7 +46,7 @@ pub(super) const fn line(p: usize, k: usize) -> Option<(usize, usize)> {
 }
 
 /// The weight of each corner in a multilinear polynomial at this point.
-pub(super) fn corner_weights(at: &[Gf64]) -> impl Iterator<Item = Gf64> {
+pub(crate) fn corner_weights(at: &[Gf64]) -> impl Iterator<Item = Gf64> {
     (0..1usize << at.len()).map(|e| {
         let weights = at.iter().enumerate().map(|(v, r)| if e >> v & 1 == 1 { *r } else { Gf64::ONE + *r });
         weights.fold(Gf64::ONE, |w, x| w * x)
@@ -55,7 +55,7 @@ pub(super) fn corner_weights(at: &[Gf64]) -> impl Iterator<Item = Gf64> {
 
 /// The weight of each point's value in a polynomial of degree 2 in each variable: the tensor product of
 /// `h(r) = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)`.
-pub(super) fn point_weights(at: &[Gf64]) -> impl Iterator<Item = Gf64> {
+pub(crate) fn point_weights(at: &[Gf64]) -> impl Iterator<Item = Gf64> {
     (0..3usize.pow(at.len() as u32)).map(|p| {
         let weights =
             at.iter().enumerate().map(|(v, r)| [Gf64::ONE + *r, *r, *r + r.square()][coordinate(p, v)]);

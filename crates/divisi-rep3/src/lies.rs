@@ -1,4 +1,4 @@
-//! What a test may leave out of the protocol, and what its corrupt party may do ([`super::weak`]).
+//! What a test may leave out of the protocol, and what its corrupt party may do ([`crate::garbled`]).
 
 #[cfg(all(feature = "fault", feature = "testing"))]
 use divisi_core::testing::memory::Needle;
@@ -75,7 +75,7 @@ pub struct Planted {
 
 #[cfg(all(feature = "fault", feature = "testing"))]
 impl Planted {
-    pub(super) fn plant_inputs(&self, sums: &mut [u128], knowns: &mut [u128]) {
+    pub(crate) fn plant_inputs(&self, sums: &mut [u128], knowns: &mut [u128]) {
         for (at, [sum, known]) in &self.inputs {
             for (needle, labels) in [(sum, &mut *sums), (known, &mut *knowns)] {
                 if let Some(label) = labels.get_mut(*at) {
@@ -85,7 +85,7 @@ impl Planted {
         }
     }
 
-    pub(super) fn plant_masks(&self, drawn: &mut [u128]) {
+    pub(crate) fn plant_masks(&self, drawn: &mut [u128]) {
         let (at, output) = &self.output;
         if let (Some(label), Some((_, [sum, known]))) = (drawn.get_mut(*at), self.inputs.first()) {
             *label = word(output) ^ word(sum) ^ word(known);

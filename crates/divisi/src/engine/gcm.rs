@@ -1,0 +1,148 @@
+//! AES-GCM on any engine that has blocks: the texts of a job, and the rows that come of them.
+//!
+//! Texts whose IV has 96 bits go together, in one batch. The counter blocks of another IV are secret, so that
+//! each of the other texts goes by itself.
+
+use super::Unsupported;
+use super::job::{CipherMode, Job, PublicText, TextsJob};
+use divisi_core::{Abort, Step, step};
+use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::mode::gcm::{
+    GcmBatch, GcmEngine, GcmItem, GcmText, IV_BYTES, Outcome, TagLength, TextsKey, interleaved,
+};
+use divisi_symmetric::mode::ghash::Steps;
+
+const GCM: Step = step!("gcm");
+
+/// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
+/// as many blocks.
+const BABY: usize = 16;
+
+/// What a party has of a text: the components of its shares of the key, and of the plaintext, which is empty if
+/// a ciphertext is decrypted.
+pub(super) struct Secrets<'d> {
+    pub key: Vec<&'d [u8]>,
+    pub text: Vec<&'d [u8]>,
+}
+
+/// An engine for GCM whose secrets were dealt.
+pub(super) trait Dealt: GcmEngine {
+    /// Secret bytes from the components of their shares, one byte in each lane.
+    fn enter(&mut self, components: Vec<Vec<u8>>) -> Result<Self::Byte, Abort>;
+
+    /// The round keys and the hash keys of keys, one in each lane.
+    fn ready(&mut self, key: &[Self::Byte]) -> Result<(RoundKeys<Self::Byte>, Self::Block), Abort>;
+}
+
+/// Checks that GCM supports the IVs and tags of a job's texts.
+///
+/// # Errors
+/// [`Unsupported`], with the texts of which it does not.
+pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
+    let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job else { return Ok(()) };
+    let supports = |text: &PublicText| {
+        !text.iv.is_empty() && TagLength::from_bits_even_short(8 * text.tag_bytes).is_ok()
+    };
+    let unsupported = texts.iter().enumerate().filter(|(_, text)| !supports(text));
+    let instances: Vec<usize> = unsupported.map(|(i, _)| i).collect();
+    if instances.is_empty() {
+        return Ok(());
+    }
+    Err(Unsupported { reason: "an IV or a tag that this GCM does not support".into(), instances })
+}
+
+/// The rows of all texts: whether it is authentic, the other text, the tag that was made.
+pub(super) fn texts<E: Dealt>(e: &mut E, job: &TextsJob, secrets: &[Secrets<'_>]) -> Result<Vec<u8>, Abort> {
+    if secrets.len() != job.texts.len() {
+        return Err(misfit());
+    }
+    let mut outcomes: Vec<Option<Outcome>> = vec![None; job.texts.len()];
+    let (mut items, mut places) = (Vec::new(), Vec::new());
+    for (place, (text, secrets)) in job.texts.iter().zip(secrets).enumerate() {
+        if let Ok(iv) = <[u8; IV_BYTES]>::try_from(&text.iv[..]) {
+            items.push(item(text, iv, items.len())?);
+            places.push(place);
+        } else {
+            outcomes[place] = Some(alone(e, text, secrets)?);
+        }
+    }
+    if !items.is_empty() {
+        let own: Vec<&Secrets<'_>> = places.iter().filter_map(|place| secrets.get(*place)).collect();
+        for (place, outcome) in places.into_iter().zip(together(e, &items, &own)?) {
+            outcomes[place] = Some(outcome);
+        }
+    }
+    let mut rows = Vec::new();
+    for (text, outcome) in job.texts.iter().zip(outcomes) {
+        let end = rows.len() + 1 + text.bytes + text.tag_bytes;
+        let parts = match outcome.ok_or_else(misfit)? {
+            Outcome::Sealed(ciphertext, tag) => [vec![1], ciphertext, tag].concat(),
+            Outcome::Opened(plaintext) => [vec![1], plaintext].concat(),
+            Outcome::Invalid => Vec::new(),
+        };
+        rows.extend(parts);
+        rows.resize(end, 0);
+    }
+    Ok(rows)
+}
+
+/// A text of a batch, with its key in this lane.
+fn item(text: &PublicText, iv: [u8; IV_BYTES], key: usize) -> Result<GcmItem<'_>, Abort> {
+    let tag_length = TagLength::from_bits_even_short(8 * text.tag_bytes).map_err(|_| misfit())?;
+    let content = match &text.sealed {
+        Some((ciphertext, tag)) => {
+            GcmText::Cipher { ciphertext, tag: tag_length.element(tag).ok_or_else(misfit)? }
+        }
+        None => GcmText::Plain(text.bytes),
+    };
+    Ok(GcmItem { key, iv, aad: &text.aad, tag_length, text: content })
+}
+
+/// The texts of a batch.
+fn together<E: Dealt>(
+    e: &mut E,
+    items: &[GcmItem<'_>],
+    secrets: &[&Secrets<'_>],
+) -> Result<Vec<Outcome>, Abort> {
+    let batch = GcmBatch::new(items).map_err(|_| misfit())?;
+    let key = secrets.first().map_or(&[][..], |first| &first.key[..]);
+    let (components, bytes) = (key.len(), key.first().map_or(0, |key| key.len()));
+    let byte = |i: usize| {
+        let lane = |own: &&Secrets<'_>, c: usize| own.key.get(c)?.get(i).copied();
+        let column = |c: usize| secrets.iter().map(|own| lane(own, c)).collect::<Option<Vec<u8>>>();
+        (0..components).map(column).collect::<Option<Vec<_>>>().ok_or_else(misfit)
+    };
+    let key = (0..bytes).map(|i| e.enter(byte(i)?)).collect::<Result<Vec<_>, _>>()?;
+    let (keys, h) = e.ready(&key)?;
+    batch.outcomes(e, &keys, &h, |e, i| {
+        let text = |k: usize, c: usize| secrets.get(k).and_then(|own| own.text.get(c)).copied();
+        let column = |c: usize| batch.column(i, |k| text(k, c).unwrap_or_default());
+        e.enter((0..components).map(column).collect())
+    })
+}
+
+/// A text by itself, under an IV of any length.
+fn alone<E: Dealt>(e: &mut E, text: &PublicText, secrets: &Secrets<'_>) -> Result<Outcome, Abort> {
+    // column i of the rows of this width that the bytes form
+    let column = |bytes: &[&[u8]], i: usize, width: usize| -> Vec<Vec<u8>> {
+        bytes.iter().map(|own| own.iter().skip(i).step_by(width).copied().collect()).collect()
+    };
+    let length = secrets.key.first().map_or(0, |key| key.len());
+    let key = (0..length).map(|i| e.enter(column(&secrets.key, i, length)));
+    let key = key.collect::<Result<Vec<_>, _>>()?;
+    let (round_keys, h) = e.ready(&key)?;
+    let keys = TextsKey::each(e, round_keys, &h, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
+    let mut key = keys.into_iter().next().ok_or_else(misfit)?;
+    if let Some((ciphertext, tag)) = &text.sealed {
+        let opened = key.open(e, &text.iv, &text.aad, ciphertext, tag)?;
+        let Some(opened) = opened else { return Ok(Outcome::Invalid) };
+        return Ok(Outcome::Opened(interleaved(&e.open(opened)?, text.bytes)?));
+    }
+    let columns = (0..16).map(|i| e.enter(column(&secrets.text, i, 16))).collect::<Result<Vec<_>, _>>()?;
+    let (ciphertext, tag) = key.seal(e, &text.iv, &text.aad, &columns)?;
+    Ok(Outcome::Sealed(ciphertext, tag.get(..text.tag_bytes).ok_or_else(misfit)?.to_vec()))
+}
+
+fn misfit() -> Abort {
+    Abort::Misuse { step: GCM, what: "a text that was not dealt, or that GCM does not support" }
+}
