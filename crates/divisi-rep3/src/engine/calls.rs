@@ -4,7 +4,7 @@
 use super::Rep3;
 use crate::bit::Bit;
 use crate::garbled::ahead::{Ahead, size};
-use crate::garbled::plan::{Part, Plan, When};
+use crate::garbled::plan::{CallPlan, Part, When};
 use crate::garbled::run::{Outputs, call, settle_views};
 use crate::garbled::store;
 use divisi_circuit::Program;
