@@ -30,6 +30,7 @@ mod tests {
     use super::super::values::Grid;
     use super::*;
     use crate::grid::coordinate;
+    use crate::record::product::corner;
     use crate::share::Rep;
     use divisi_core::Prg;
 
