@@ -18,8 +18,8 @@ const GCM: Step = step!("gcm");
 /// as many blocks.
 const BABY: usize = 16;
 
-/// What a party has of a text: the components of its shares of the key, and of the plaintext, which is empty if
-/// a ciphertext is decrypted.
+/// What a party has of a text: the components of its shares of the key, and of the plaintext, which is empty
+/// if a ciphertext is decrypted.
 pub(super) struct Secrets<'d> {
     pub key: Vec<&'d [u8]>,
     pub text: Vec<&'d [u8]>,

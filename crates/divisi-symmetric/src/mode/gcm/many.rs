@@ -1,5 +1,5 @@
-//! Many texts in one call whose keys are used for this call alone, as in known-answer tests: what is decrypted
-//! is opened.
+//! Many texts in one call whose keys are used for this call alone, as in known-answer tests: what is
+//! decrypted is opened.
 
 use super::text::interleaved;
 use super::{GcmBatch, GcmOutcome};
