@@ -219,7 +219,7 @@ fn nonsense_for_a_verdict_is_a_refusal() {
 fn an_agreement_with_a_party_is_none() {
     for named in [1, 7, 255] {
         let dealt = parts(b"x");
-        let harness = Harness::default();
+        let harness = TrioHarness::default();
         for to in [party(2), party(3)] {
             harness.change(party(1), to, VERDICT, 0, move |sent| sent.copy_from_slice(&[0, named]));
         }
