@@ -1,5 +1,5 @@
 //! Random inputs for files of circuits.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::bristol::{Format, Transcript, transcribe};
 use divisi_circuit::stream::{CircuitFault, GateStep, Origin, Stream};

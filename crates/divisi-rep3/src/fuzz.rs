@@ -43,7 +43,7 @@ fn random_layers() {
 fn elements<F: Field>(bits: usize) {
     let counts = [1, 2, 3, 8, 9];
     let seeds = counts.map(|n| {
-        let some = (0..n as u128).map(|i| i * 0x9e37_79b9_7f4a_7c15 & (u128::MAX >> (128 - bits)));
+        let some = (0..n as u128).map(|i| (i * 0x9e37_79b9_7f4a_7c15) & (u128::MAX >> (128 - bits)));
         write_low(&some.map(F::from_low_bits).collect::<Vec<F>>(), bits)
     });
     divisi_fuzz::run("elements", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {

@@ -43,5 +43,5 @@ fn agree(mesh: &Arc<Mesh>, number: u32, agreement: &[(&'static str, [u8; 32])]) 
     let Some(((what, ours), theirs)) = all.find(|((_, ours), theirs)| ours != *theirs) else {
         return Ok(());
     };
-    Err(Disagreement::Differs { peer, what: *what, digests: [*theirs, *ours], step: AGREE })
+    Err(Disagreement::Differs { peer, what, digests: [*theirs, *ours], step: AGREE })
 }
