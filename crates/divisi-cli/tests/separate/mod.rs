@@ -1,16 +1,27 @@
 //! Parties of `divisi run` that are started one by one, each with its own arguments.
 
 use serde_json::Value;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
+/// A free address whose port the system gives to no connection, so that none of another test takes it before
+/// its party listens there.
+fn address() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut addresses = std::iter::repeat_with(|| {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        format!("127.0.0.1:{}", 10_000 + std::process::id().wrapping_mul(97).wrapping_add(next) % 20_000)
+    });
+    addresses.find(|address| TcpListener::bind(address).is_ok()).unwrap()
+}
+
 /// A mesh of parties in a directory, whose ports are free.
 pub fn mesh(dir: &Path, parties: usize) {
-    let ports: Vec<_> = (0..parties).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
-    drop(ports);
+    let hosts: Vec<String> = (0..parties).map(|_| address()).collect();
     let made = Command::new(PROGRAM)
         .current_dir(dir)
         .args(["mesh", "new", "--parties", &parties.to_string(), "--hosts", &hosts.join(","), "--out", "m"])
