@@ -51,8 +51,12 @@ impl ServersHarness {
             // a copy: the directory is the running server's
             let copy = dir.path().join(i.to_string());
             fs::create_dir(&copy).unwrap();
-            fs::copy(self.key_file(i, "k"), copy.join("k.key")).unwrap();
-            let key = StoredKeys::open(&copy).unwrap().load(&key()).unwrap().unwrap();
+            // while the server replaces its file, what is read may be the old one, half wiped
+            let key = eventually(BUSY, || {
+                fs::copy(self.key_file(i, "k"), copy.join("k.key")).map_err(|e| e.to_string())?;
+                let keys = StoredKeys::open(&copy).map_err(|e| e.to_string())?;
+                keys.load(&key()).map_err(|e| e.to_string())?.ok_or_else(|| "no such key".to_owned())
+            });
             (key.info.maker, key.info.clients)
         };
         (0..3).map(each).collect()
