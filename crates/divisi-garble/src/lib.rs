@@ -3,7 +3,7 @@
 //! Computation*, CCS 2017).
 //!
 //! Setting: 2 to 128 parties. The adversary is malicious, static and rushing, and controls any number of
-//! parties but not all of them. Security with abort: 40 or 64 bits statistical, 128 bits computational. There
+//! parties but not all of them. Security with abort: 40 or 64 bits statistical, 117 bits computational. There
 //! is no fairness: corrupt parties may learn the output first, and may keep honest parties from learning it.
 //! docs/garbling.md has the security arguments.
 //!

@@ -19,11 +19,12 @@ const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
 
 /// From this many bytes in a part, an opening in two rounds goes in parts: below, its messages cost more than
-/// the adder's bytes.
+/// the adder's bytes. By an estimate, as below.
 const PART_BYTES: usize = 4 << 10;
 
 /// From this many bytes that n - 2 parties would send, products are opened in two rounds instead of one:
-/// below, a round and n - 1 messages cost more than the bytes.
+/// below, a round and n - 1 messages cost more than the bytes. An estimate for one machine: some 5 us a
+/// message, 1.5 ns a byte that is sent and received.
 const SPARED_BYTES: usize = 128 << 10;
 
 /// How many rounds an opening of products takes.
