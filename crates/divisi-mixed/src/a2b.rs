@@ -26,6 +26,9 @@ const MASK: Step = step!("a2b.open");
 /// How many candidates an item of A2B has; all of them are rejected with probability 4^-64.
 const TRIES: usize = 64;
 
+/// How many masks are made together: their candidates are in memory, with 32 random bits each.
+const PART: usize = 1 << 15;
+
 impl Mixed {
     /// Figure 10, steps 1 to 3: makes masks r below p = 2^32 - 2^30 + 1, until `count` of them are in stock.
     ///
@@ -42,13 +45,24 @@ impl Mixed {
                 .session()
                 .misuse(MASKS, "conversion of numbers to bits is for p = 2^32 - 2^30 + 1 only"));
         }
-        let mut there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
-        let mut tries = 0;
-        while there < count {
+        loop {
+            let there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
+            match count.saturating_sub(there) {
+                0 => return Ok(()),
+                missing => self.make_masks(missing.min(PART))?,
+            }
+        }
+    }
+
+    /// The same for a part of the masks, at least `count` of them.
+    fn make_masks(&mut self, count: usize) -> Result<(), Abort> {
+        let p = self.plain;
+        let (mut made, mut tries) = (0, 0);
+        while made < count {
             tries += 1;
             self.session().require(checks::G6, MASKS, tries <= TRIES, None)?; // [G6]
             // one of four candidates is rejected
-            let lanes = (count - there) * 4 / 3 + 8;
+            let lanes = (count - made) * 4 / 3 + 8;
             let (modulo_2, modulo_p) = self.take_bits(lanes * WIDTH)?.packed();
             // bit j of candidate i is random bit j lanes + i
             let planes: Vec<GmwBit> = (0..WIDTH).map(|j| modulo_2.lanes(j * lanes, lanes)).collect();
@@ -65,7 +79,7 @@ impl Mixed {
             for (to, from) in kept.iter().enumerate() {
                 (words[to], number[to]) = (words[*from], number[*from]);
             }
-            there += kept.len();
+            made += kept.len();
             if !kept.is_empty() {
                 let bits = GmwBit::of_words(&words[..kept.len()], WIDTH);
                 let bits = bits.into_iter().map(|bit| bit.made(session)).collect();

@@ -125,7 +125,8 @@ impl Operations {
         let entries = self.job.entries.saturating_sub(1);
         let weight = match self.job.op {
             Op::B2a => self.job.bits,
-            Op::A2b => 64,
+            // masks are made in parts; then numbers take little, and many of them share the messages of a level
+            Op::A2b => 16,
             // four copies of each entry, beside ciphertexts of up to 128 MiB
             Op::Lookup if self.by_hops() => 4 * entries,
             // a product's factors, triple and opened words, each as numbers and as bytes
