@@ -2,6 +2,7 @@
 
 use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
+use crate::tree;
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step};
 
@@ -71,6 +72,24 @@ impl Ciphertext {
     #[must_use]
     pub fn components(&self) -> [&Poly; 2] {
         [&self.c0, &self.c1]
+    }
+
+    /// Adds up one ciphertext by each party, all of this level and factor, along a tree; the party at its top
+    /// gets the sum, whose noise the parameters plan. Cost: two polynomials from each other party;
+    /// floor(log2 n) rounds.
+    ///
+    /// # Errors
+    /// As [`wire::receive`].
+    pub fn add_up(
+        self,
+        session: &mut Session,
+        ring: &Ring,
+        step: Step,
+        top: PartyId,
+    ) -> Result<Option<Ciphertext>, Abort> {
+        let (level, factor, noise) = (self.level, self.factor, ring.parameters().noise_at(self.level));
+        let sum = tree::up_to(session, ring, step, top, [self.c0, self.c1])?;
+        Ok(sum.map(|[c0, c1]| Ciphertext::new(level, factor, noise, c0, c1)))
     }
 
     pub(crate) fn components_mut(&mut self) -> [&mut Poly; 2] {

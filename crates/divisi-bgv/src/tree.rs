@@ -1,5 +1,6 @@
 //! Sums of all parties' public polynomials along a binary tree, and the results back to all. Each party sends
-//! and receives at most three times, however many parties there are.
+//! and receives at most three times, however many parties there are: so it has at most two messages of
+//! others in memory.
 //!
 //! Every party's polynomials enter the sum exactly once, because each message comes from a party that the
 //! tree names.
@@ -8,17 +9,23 @@ use crate::ring::{Poly, Ring};
 use crate::wire;
 use divisi_core::{Abort, PartyId, Session, Step, taint};
 
-/// Our neighbours in the tree: the party above, and those below.
+/// Our neighbours in the tree whose top is the first party: the party above, and those below.
 #[must_use]
 pub fn neighbours(session: &Session) -> (Option<PartyId>, Vec<PartyId>) {
-    let all: Vec<PartyId> = PartyId::all(session.parties()).collect();
-    let me = session.me().index();
+    neighbours_under(session, 0)
+}
+
+/// The same in the tree whose top is the party with this index.
+fn neighbours_under(session: &Session, top: usize) -> (Option<PartyId>, Vec<PartyId>) {
+    let mut all: Vec<PartyId> = PartyId::all(session.parties()).collect();
+    all.rotate_left(top.min(session.parties()));
+    let me = all.iter().position(|party| *party == session.me()).unwrap_or(0);
     let above = me.checked_sub(1).and_then(|i| all.get(i / 2)).copied();
     let below = [2 * me + 1, 2 * me + 2].into_iter().filter_map(|i| all.get(i)).copied().collect();
     (above, below)
 }
 
-/// Adds up all parties' polynomials on the way to the party at the top. That party gets the sums; every other
+/// Adds up all parties' polynomials on the way to the first party. That party gets the sums; every other
 /// party gets `None`. [`down`] gives the sums to all.
 ///
 /// # Errors
@@ -27,9 +34,29 @@ pub fn up<const K: usize>(
     session: &mut Session,
     ring: &Ring,
     step: Step,
+    polys: [Poly; K],
+) -> Result<Option<[Poly; K]>, Abort> {
+    add_up(session, ring, step, neighbours(session), polys)
+}
+
+/// The same on the way to this party.
+pub(crate) fn up_to<const K: usize>(
+    session: &mut Session,
+    ring: &Ring,
+    step: Step,
+    top: PartyId,
+    polys: [Poly; K],
+) -> Result<Option<[Poly; K]>, Abort> {
+    add_up(session, ring, step, neighbours_under(session, top.index()), polys)
+}
+
+fn add_up<const K: usize>(
+    session: &mut Session,
+    ring: &Ring,
+    step: Step,
+    (above, below): (Option<PartyId>, Vec<PartyId>),
     mut polys: [Poly; K],
 ) -> Result<Option<[Poly; K]>, Abort> {
-    let (above, below) = neighbours(session);
     for child in below {
         wire::receive_sum(session, ring, step, child, &mut polys)?; // [G10]
     }
@@ -38,7 +65,7 @@ pub fn up<const K: usize>(
     Ok(None)
 }
 
-/// Sends the sums from the party at the top to all other parties. The top passes `sums`; every other party
+/// Sends the sums from the first party to all other parties. That party passes `sums`; every other party
 /// passes `None`, and `shape` gives the shapes of the polynomials that it receives.
 ///
 /// # Errors

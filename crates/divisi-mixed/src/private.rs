@@ -12,8 +12,8 @@
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
 //! polynomial more; n + 2 rounds, and two a refresh; several ciphertexts go side by side. In the paper's form
-//! each gives the first an encryption under the public key, two polynomials, and the last sends both
-//! components: 7 (n - 1) in all. An entry that is a vector of w numbers takes w tables' places, under one
+//! each gives an encryption under the public key, two polynomials, which are added up along a tree to the
+//! first, in floor(log2 n) rounds instead of one, and the last sends both components: 7 (n - 1) in all. An entry that is a vector of w numbers takes w tables' places, under one
 //! mask, and one opening. Along a tree what a random bit costs and the n - 1 polynomials, in no more
 //! rounds (test `private_tables_by_hops`).
 
@@ -27,7 +27,7 @@ use crate::table::{self, MOST, walsh};
 use crate::tree;
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_bgv::{Ciphertext, Keys, Sampler, encode, wire};
+use divisi_bgv::{Ciphertext, Keys, Sampler, encode};
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
@@ -73,7 +73,7 @@ impl Masked {
     /// # Errors
     /// [`Abort::Misuse`] if the number of entries is not a multiple of 2^width, if another session made the
     /// shares, or if the keys are for another operation; otherwise as [`Keys::from_shares`],
-    /// [`Keys::to_shares`] and [`wire::receive`].
+    /// [`Keys::to_shares`] and [`divisi_bgv::wire::receive`].
     pub fn new(
         session: &mut Session,
         keys: &Keys,
@@ -237,7 +237,8 @@ fn pass(
     keys.to_shares(session, sampler, holder, product.as_ref(), factor)
 }
 
-/// The ciphertext of the shares as in Figure 7: the sum of one encryption under the public key by each party.
+/// The ciphertext of the shares as in Figure 7: the sum of one encryption under the public key by each party,
+/// along a tree. If all came to the first party at once, it would have those of all others in memory.
 fn gather(
     session: &mut Session,
     keys: &Keys,
@@ -247,16 +248,9 @@ fn gather(
 ) -> Result<Option<Ciphertext>, Abort> {
     let (ring, top) = (keys.ring(), keys.ring().parameters().top());
     let plain = encode::coefficients(ring, share);
-    let mut x = keys.encrypt(sampler, top, Some(&plain));
-    if session.me() != first {
-        wire::send(session, ring, GATHER, first, &x.components())?;
-        return Ok(None);
-    }
-    for peer in session.peers() {
-        let theirs = Ciphertext::receive(session, ring, GATHER, peer, top, 1)?; // [G10]
-        x.add(ring, session, GATHER, &theirs)?;
-    }
-    Ok(Some(x))
+    let x = keys.encrypt(sampler, top, Some(&plain));
+    drop(plain);
+    x.add_up(session, ring, GATHER, first) // [G10]
 }
 
 /// At the first party: the ciphertext of the shares, times the product of all signs.

@@ -105,7 +105,8 @@ fn private_tables_by_hops() {
         let each = if form == Form::LeanTree { n / 2 } else { n };
         assert_eq!(hops as usize, each * ciphertexts, "{n} {}", form.name());
         if form != Form::LeanTree {
-            assert_eq!(expected_rounds, n + 2 + 2 * refreshes);
+            let given = if form == Form::Paper { n.ilog2() as usize } else { 1 };
+            assert_eq!(expected_rounds, n + 1 + given + 2 * refreshes);
         }
         if form == Form::Paper && refreshes == 0 {
             // a ciphertext of shares from all but the first; then as for random bits

@@ -149,12 +149,17 @@ impl Parameters {
 
     fn rounds(&self) -> usize {
         let levels = self.parties.next_power_of_two().trailing_zeros() as usize;
-        let private = usize::from(self.operation == Operation::PrivateTables);
+        // how the shares of private tables reach the first party
+        let given = match (self.operation, self.form) {
+            (Operation::PrivateTables, Form::Paper) => self.parties.max(1).ilog2() as usize,
+            (Operation::PrivateTables, _) => 1,
+            _ => 0,
+        };
         match (self.operation, self.form) {
             (Operation::Triples | Operation::Conversions, _) => 3,
             // shares of a private table are sent to the first party while signs pass along the tree
             (_, Form::LeanTree) => joined(0, levels as u32, self.parties) + 2,
-            _ => self.parties + 1 + private + 2 * self.bootstraps(),
+            _ => self.parties + 1 + given + 2 * self.bootstraps(),
         }
     }
 }

@@ -127,6 +127,8 @@ impl Operations {
             Op::B2a => self.job.bits,
             // masks are made in parts; then numbers take little, and many of them share the messages of a level
             Op::A2b => 16,
+            // a table of two entries
+            Op::Lookup2 => 2,
             // four copies of each entry, beside ciphertexts of up to 128 MiB
             Op::Lookup if self.by_hops() => 4 * entries,
             // a product's factors, triple and opened words, each as numbers and as bytes
