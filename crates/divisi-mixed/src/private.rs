@@ -12,9 +12,10 @@
 //! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
 //! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
 //! polynomial more; n + 2 rounds, and two a refresh; several ciphertexts go side by side. In the paper's form
-//! each gives an encryption under the public key, two polynomials, which are added up along a tree to the
-//! first, in floor(log2 n) rounds instead of one, and the last sends both components: 7 (n - 1) in all. An entry that is a vector of w numbers takes w tables' places, under one
-//! mask, and one opening. Along a tree what a random bit costs and the n - 1 polynomials, in no more
+//! each party gives an encryption under the public key, two polynomials; these are added up along a tree to
+//! the first, in floor(log2 n) rounds instead of one, and the last sends both components: 7 (n - 1) in all.
+//! An entry that is a vector of w numbers takes w tables' places, under one mask, and one opening. Along a
+//! tree what a random bit costs and the n - 1 polynomials, in no more
 //! rounds (test `private_tables_by_hops`).
 
 use crate::bit::GmwBit;

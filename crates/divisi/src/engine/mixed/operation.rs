@@ -125,7 +125,7 @@ impl Operations {
         let entries = self.job.entries.saturating_sub(1);
         let weight = match self.job.op {
             Op::B2a => self.job.bits,
-            // masks are made in parts; then numbers take little, and many of them share the messages of a level
+            // masks are made in parts; numbers take little, and many of them share the messages of a level
             Op::A2b => 16,
             // a table of two entries
             Op::Lookup2 => 2,
