@@ -75,7 +75,8 @@ impl Ciphertext {
     }
 
     /// Adds up one ciphertext by each party, all of this level and factor, along a tree; the party at its top
-    /// gets the sum, whose noise the parameters plan. Cost: two polynomials from each other party;
+    /// gets the sum. Each has at most the noise of this one, so the sum at most n times this; sums of
+    /// plaintexts wrap around as the parameters plan. Cost: two polynomials from each other party;
     /// floor(log2 n) rounds.
     ///
     /// # Errors
@@ -87,7 +88,9 @@ impl Ciphertext {
         step: Step,
         top: PartyId,
     ) -> Result<Option<Ciphertext>, Abort> {
-        let (level, factor, noise) = (self.level, self.factor, ring.parameters().noise_at(self.level));
+        let (level, factor) = (self.level, self.factor);
+        let summed = self.noise + (session.parties() as f64).log2();
+        let noise = summed.max(ring.parameters().noise_at(level));
         let sum = tree::up_to(session, ring, step, top, [self.c0, self.c1])?;
         Ok(sum.map(|[c0, c1]| Ciphertext::new(level, factor, noise, c0, c1)))
     }

@@ -248,6 +248,8 @@ fn gather(
     share: &[u64],
 ) -> Result<Option<Ciphertext>, Abort> {
     let (ring, top) = (keys.ring(), keys.ring().parameters().top());
+    // who is above waits for those that wait for others
+    session.set_patience(session.parties());
     let plain = encode::coefficients(ring, share);
     let x = keys.encrypt(sampler, top, Some(&plain));
     drop(plain);
