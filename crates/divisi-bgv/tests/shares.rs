@@ -273,8 +273,8 @@ fn noise_that_no_flood_hides_is_refused() {
         let p = ring.parameters();
         let factor = Ciphertext::factor_after(&ring, 1, p.top(), 0);
         let ones = encode::encode(&ring, &[1; 1024], p.limbs(0));
-        // 0: as it is, 1: added to itself, 2: times a plaintext
-        for what in 0..3 {
+        // 0: as it is, 1: added to itself, 2: times a plaintext, 3: both parties' along a tree
+        for what in 0..4 {
             let ends = with_keys(&ring, |session, keys, sampler| {
                 let x = keys.encrypt(sampler, p.top(), None);
                 let mut x = keys.hop(session, sampler, x, &[1; 1024])?;
@@ -282,6 +282,10 @@ fn noise_that_no_flood_hides_is_refused() {
                 match what {
                     1 => x.add(&ring, session, PASS, &x.clone())?,
                     2 => x.times_random_plain(&ring, &ones),
+                    3 => {
+                        let mine = x.clone();
+                        x = mine.add_up(session, &ring, PASS, party(0))?.unwrap_or(x);
+                    }
                     _ => {}
                 }
                 let asked = Some(&x).filter(|_| session.me() == party(0));
