@@ -374,8 +374,7 @@ fn messages_are_refused_like_texts() {
     ] {
         number += 1;
         let answers = rogue.exchange(|_| ToServer::Request { number, item: item.clone() });
-        let Some(Some(ToClient::Failed(failed))) = answers.first() else { panic!("{answers:?}") };
-        assert!(failed.kind == ErrorKind::Refused && failed.message.contains(words), "{}", failed.message);
+        refused(&answers, words, "request");
     }
     // all is well
     let settings = Settings::new("hmac-sha3-256".parse().unwrap());
