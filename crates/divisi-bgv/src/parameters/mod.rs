@@ -168,8 +168,7 @@ impl Parameters {
     /// level at which ciphertexts are multiplied.
     #[must_use]
     pub fn limbs_of_products(&self) -> usize {
-        let multiplies = |level: &&Level| matches!(level.step, Step::Product | Step::ProductWithShared);
-        self.levels.iter().rfind(multiplies).map_or(0, |level| level.limbs)
+        self.levels.iter().rfind(|level| level.step.multiplies()).map_or(0, |level| level.limbs)
     }
 
     /// The digits of relinearisation: ranges of the chain, each within what one level drops.

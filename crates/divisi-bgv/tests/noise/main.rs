@@ -20,16 +20,12 @@ struct Measured {
 }
 
 fn judge(all: &[Measured]) {
-    judge_within(all, 6.0);
-}
-
-fn judge_within(all: &[Measured], near: f64) {
     for Measured { what, bound, most } in all {
         println!("{what}: bound {bound:.1}, largest {most:.1}, {:.1} bits", bound - most);
     }
     for Measured { what, bound, most } in all {
         assert!(most <= bound, "{what}");
-        assert!(bound - most <= near, "{what}: {bound:.1} is far above {most:.1}");
+        assert!(bound - most <= 6.0, "{what}: {bound:.1} is far above {most:.1}");
     }
 }
 
