@@ -17,13 +17,12 @@ enum Answer {
     Decryption,
     /// A refresh of such a ciphertext.
     Refresh,
-    /// An E2A of a refreshed ciphertext that it multiplied by its signs. Before, noise is brought to the
-    /// bound of its level in one coefficient: that of a refresh alone is so small that the rounding of the
-    /// switch hides it.
+    /// An E2A of a refreshed ciphertext that it multiplied by its signs.
     DecryptionOfRefreshed,
 }
 
-/// Noise as large as the bound of a level, in one coefficient.
+/// Noise as large as the bound of a level, in one coefficient. What P_1 sends has it, for the rounding of the
+/// switch hides honest noise.
 fn at_its_bound(ring: &Ring, level: usize) -> Ciphertext {
     let (p, limbs) = (ring.parameters(), ring.parameters().limbs(level));
     let mut noise = vec![0; 1024];
@@ -43,13 +42,7 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
         for number in 0..count {
             let fresh = keys.encrypt(sampler, top, Some(&plain));
             let first = match answer {
-                Answer::DecryptionOfRefreshed => {
-                    let mut x = ask(session, keys, sampler, &fresh.switch(&ring, 0))?;
-                    if let Some(x) = &mut x {
-                        x.add(&ring, session, PASS, &at_its_bound(&ring, top))?;
-                    }
-                    x
-                }
+                Answer::DecryptionOfRefreshed => ask(session, keys, sampler, &fresh.switch(&ring, 0))?,
                 Answer::Decryption | Answer::Refresh => Some(fresh),
             };
             if session.me() == party(1) {
@@ -64,7 +57,8 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
                 wire::send(session, &ring, PASS, party(0), &[x.components()[0], x.components()[1], &h])?;
                 continue;
             }
-            let x = first.expect("the first party holds it");
+            let mut x = first.expect("the first party holds it");
+            x.add(&ring, session, PASS, &at_its_bound(&ring, top))?;
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let [mut c0, mut c1, mut h] = [(); 3].map(|()| ring.zero(limbs, false));
             wire::receive(session, &ring, PASS, party(1), &mut [&mut c0, &mut c1, &mut h])?;
@@ -103,7 +97,7 @@ pub fn of_refreshes(without: Option<Check>) -> bool {
 }
 
 pub fn after_refreshes(without: Option<Check>) -> bool {
-    tells(Answer::DecryptionOfRefreshed, 1 << 6, without)
+    tells(Answer::DecryptionOfRefreshed, 1 << 7, without)
 }
 
 /// The mean squares of the noise of ciphertexts that P_2 multiplied by its signs, before P_1 has them
@@ -125,7 +119,8 @@ fn noise_around_refreshes(random: bool, count: u64) -> [f64; 2] {
             }
             let plain = encode::signs(&ring, &bits(3, 1024));
             let plain = encode::coefficients(&ring, &plain);
-            let x = keys.encrypt(sampler, top, Some(&plain));
+            let mut x = keys.encrypt(sampler, top, Some(&plain));
+            x.add(&ring, session, PASS, &at_its_bound(&ring, top))?;
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let before = Ciphertext::receive(session, &ring, PASS, party(1), 0, factor)?;
             let after = ask(session, keys, sampler, &before)?;
