@@ -247,7 +247,8 @@ impl Course {
     /// The most that a switch may leave above the rounding in a ring of dimension n, in quarters of a bit.
     /// Were more left, the chain would be a fraction of a bit a level shorter, but the bounds on the next
     /// step would lie more than 6 bits above all that is measured: a product of ciphertexts has what is
-    /// left twice, and in the small ring for tests the tails of the bounds are wider. Floods hide it.
+    /// left twice, and in the small ring for tests the tails of the bounds are wider. The floods of a flooded
+    /// hop are far above anything that is left, so 4 bits may be.
     fn most_above(&self, n: usize) -> i8 {
         match self.steps.first() {
             _ if self.steps.iter().any(|step| step.multiplies()) => {

@@ -374,7 +374,7 @@ fn messages_are_refused_like_texts() {
     ] {
         number += 1;
         let answers = rogue.exchange(|_| ToServer::Request { number, item: item.clone() });
-        refused(&answers, words, ""); // whatever step tells it
+        refused(&answers, words, ""); // each item is refused at a step of its own
     }
     // all is well
     let settings = Settings::new("hmac-sha3-256".parse().unwrap());
