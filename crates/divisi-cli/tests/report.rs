@@ -1,6 +1,7 @@
 //! The report: a tiny matrix, the page that comes of it, and the fields of its JSON.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use divisi::bench::report::PageRequest;
 use divisi::bench::report::mixed::MixedPlan;
 use divisi::bench::report::spdz::{LinkLimits, SpdzPlan};
 use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
@@ -220,7 +221,7 @@ fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
         fewer: 200,
         applications: vec!["gauss", "merge-db"],
         danger_insecure: true,
-        ..MixedPlan::usual(true)
+        ..MixedPlan::of(PageRequest { quick: true, ..PageRequest::default() })
     };
     let told: Mutex<Vec<Progress>> = Mutex::default();
     let program = Path::new(env!("CARGO_BIN_EXE_divisi"));

@@ -83,9 +83,9 @@ pub trait Bytes {
         usize::MAX
     }
 
-    /// Announce `layers` S-box layers of `bytes` bytes of `lanes` lanes each: an engine that consumes
-    /// preprocessing makes what it lacks now, all at once. Without an announcement it makes preprocessing for
-    /// each layer separately.
+    /// Announce `layers` S-box layers of `bytes` bytes of `lanes` lanes each. An engine that consumes
+    /// preprocessing makes what it lacks for them all at once, now or when one of them first needs it.
+    /// Without an announcement it makes preprocessing for each layer separately.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -262,7 +262,8 @@ pub trait Lookups {
         look_up_in_parts(self, layer, state)
     }
 
-    /// Announce the number of lookups in each of these tables, in all lanes together: as [`Bytes::prepare`].
+    /// Announce the number of lookups in each of these tables, in all lanes together, as [`Bytes::prepare`]
+    /// announces layers of S-boxes.
     ///
     /// # Errors
     /// The abort that ends the session.

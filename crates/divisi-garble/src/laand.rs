@@ -326,10 +326,11 @@ mod tests {
         (0..m).map(of).collect()
     }
 
-    /// Every triple has its own coefficient of 128 bits. Coefficients are linearly independent, within a
-    /// chunk and across chunks, and another batch has other ones.
+    /// Every triple has its own coefficient of 128 bits: none occurs twice, within a chunk, across chunks or
+    /// under another seed. The coefficients of a batch span all 128 bits, and each bit is set in about half
+    /// of them.
     #[test]
-    fn coefficients_are_independent() {
+    fn coefficients_are_distinct_and_span_all_bits() {
         let (m, mut seen) = (3 * CHUNK + 5, HashSet::new());
         for seed in [[1; 16], [2; 16], std::array::from_fn(|i| 1 + u8::from(i == 15))] {
             let all = coefficients(&seed, m);

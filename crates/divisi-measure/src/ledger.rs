@@ -24,7 +24,8 @@ pub struct Ledger {
 pub enum Change {
     /// More than the tolerance above what the file says.
     Regressed { name: String, kept: u64, found: u64 },
-    /// As much below: the file should be updated, so that what was gained is not lost unseen.
+    /// More than the tolerance below what the file says. The file should be updated: until then a later rise
+    /// to the old count is not noticed.
     Improved { name: String, kept: u64, found: u64 },
     /// Measured, but not in the file.
     New { name: String, found: u64 },

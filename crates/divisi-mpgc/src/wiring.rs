@@ -35,7 +35,7 @@ impl End {
 /// A gate. Its output wire has the number of inputs plus the gate's own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Of the wires without negation; negations of the operands are moved to the output.
+    /// The sum of two wires without their negations, which are moved to the output.
     Xor(usize, usize),
     And(Wire, Wire),
 }

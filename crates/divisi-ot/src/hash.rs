@@ -82,7 +82,7 @@ impl CallSeries {
 /// The call's number within its [`CallSeries`] \[W12, W19\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tweak {
-    /// The number of a gate, a triple or a position, below 2^56. No two calls at one place in a session have
+    /// The number of a gate, a triple or a position, below 2^56. No two calls of one series in a session have
     /// the same number and `row`.
     pub unit: u64,
     /// Which of the unit's inputs this is.
@@ -120,7 +120,7 @@ impl TweakableHash {
         TweakableHash(Aes(Permutation::new(&key)))
     }
 
-    /// The calls at a place. `targets` is the number of targets that each unit has: pairs of inputs, times
+    /// The calls of a series. `targets` is the number of targets that each unit has: pairs of inputs, times
     /// the blocks of each. The meter is told the bits of security that remain under one key.
     ///
     /// # Panics
@@ -132,8 +132,8 @@ impl TweakableHash {
     }
 }
 
-/// Calls at one place, in the order of their units. A key serves a block of units, and is made when its first
-/// unit comes.
+/// Calls of one series, in the order of their units. A key serves a block of units, and is made when its
+/// first unit comes.
 pub struct Calls<'a>(Keyed<'a, Aes>);
 
 impl<'a> Calls<'a> {

@@ -31,7 +31,7 @@ use std::ops::Range;
 use tree::{Leaf, Leaves};
 use zeroize::Zeroize;
 
-/// The number of rows in a tile: one block of a stream.
+/// The number of rows in a tile. Each stream has one bit for each row, so one block of the cipher for a tile.
 pub const TILE: usize = 128;
 /// The largest number of tiles in a chunk, which is one message. The streams of a chunk fit into the
 /// first-level cache, and calls of the cipher are long enough to be efficient.

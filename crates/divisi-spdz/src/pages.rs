@@ -9,7 +9,7 @@ use memmap2::{Advice, MmapMut};
 use std::ops::{Deref, DerefMut};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-/// From this size in bytes on, memory comes from the system in pages of its own; below, from the allocator.
+/// Memory of at least this many bytes comes from the system, in pages of its own; less, from the allocator.
 const LARGE: usize = 4 << 20;
 
 /// Words of tables; wiped when dropped.

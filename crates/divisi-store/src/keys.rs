@@ -145,7 +145,8 @@ impl StoredKeys {
     /// A key of party `party` that may be used.
     ///
     /// # Errors
-    /// The error of its file, or of any state but active.
+    /// If there is no such key, its file cannot be used, it holds the part of another party, or the key is
+    /// not active.
     pub fn active(&self, name: &KeyName, party: u8) -> Result<KeyFile, StoreError> {
         let key = self.load(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
         if key.info.party != party {

@@ -224,8 +224,8 @@ impl Session {
         result
     }
 
-    /// Within an exchange, send messages of the next round, because they depend on messages received in this
-    /// exchange: so a protocol of two rounds can go chunk by chunk, too.
+    /// Within an exchange: messages that `f` sends count as those of the next round, and may depend on
+    /// messages received in this exchange. So a protocol of two rounds can go chunk by chunk, too.
     ///
     /// # Errors
     /// The errors of `f`.

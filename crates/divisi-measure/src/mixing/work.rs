@@ -13,9 +13,9 @@ use divisi_mixed::private::Masked;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
 
-/// Items of most things.
+/// The number of instances of everything but lookups.
 const LANES: usize = 64;
-/// Lookups, of two bits each.
+/// The number of lookups. Each has an index of [`INDEX`] bits.
 const LOOKUPS: usize = 32;
 /// Bits of an index, and entries of a table.
 const INDEX: usize = 2;

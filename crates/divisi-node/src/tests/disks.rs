@@ -63,8 +63,8 @@ fn a_full_disk_is_told_to_the_client_with_its_party() {
     assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
-/// Where one server cannot destroy its part, the client learns which have done it and which has not; given
-/// again, the command ends it.
+/// If one server cannot destroy its part of a key, the client learns which servers have destroyed theirs and
+/// which has not. The command, given again when that server can, succeeds.
 #[test]
 fn who_has_destroyed_a_key_and_who_has_not_is_told() {
     let (harness, disk) = harness();

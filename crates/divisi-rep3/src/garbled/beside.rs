@@ -38,7 +38,7 @@ impl Labels<'_> {
 pub(super) struct Beside<'g, 't, 'h> {
     garbler: &'g mut Garbler<'t, 'h>,
     waiting: Option<(Begun, Labels<'g>)>,
-    /// How many ANDs may be garbled before the views are compared.
+    /// How many more ANDs may be garbled before the views are compared.
     left: usize,
 }
 

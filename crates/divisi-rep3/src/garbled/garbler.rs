@@ -16,7 +16,8 @@ use divisi_ot::hash::TweakableHash;
 use divisi_ot::{WipedVec, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
-/// A garbler in a call: Delta, what its labels are drawn from, and where it stands.
+/// A garbler in a call: its Delta, the hash with the numbers of the next gate and wire, and the tables that
+/// are not sent yet.
 pub(super) struct Garbler<'t, 'h> {
     trio: &'t mut Trio,
     role: Role,

@@ -1,12 +1,12 @@
-//! Random one-hot vectors of length 16, or two of them (MAESTRO Protocol 8, appendix A).
+//! Random one-hot vectors of length 16, one or two in a record (MAESTRO Protocol 8, appendix A).
 //!
 //! Cost: 11 products of bits in 2 rounds a vector (test `one_hot_vectors_cost_what_the_paper_says`).
 //!
 //! Verified by one multiplication over GF(2^64) a vector instead of the paper's two (Eq. 5 and 6), which keep
 //! to degree 8: with A = r0 + r1 X + r0r1 X^2 + r2 X^3 and B = r1 + r2 X^4 + r3 X^8 + r2r3 X^12 all 16
 //! coefficients of AB are monomials, they hold each of the 11 products, and the degree is 15
-//! (docs/lookups.md, 2). AB is wrong for every error but none \[A17\]: the test below tries all 2^4 places
-//! and 2^11 errors.
+//! (docs/lookups.md, 2). The relation fails exactly when one of the products is wrong \[A17\]: the test
+//! below tries all 2^4 places and 2^11 errors.
 
 use crate::checks;
 use crate::multiply::mult_local;

@@ -1,10 +1,11 @@
 //! Polynomials for tables of few bits: the decomposition of Pulkus and Vivek (CHES 2016), as KOR+17 uses it
 //! (section 3.2).
 //!
-//! An index is an element x of GF(2^8) whose upper bits are zero. With the monomials of the classes of x, x^3
-//! and x^7 a polynomial is a sum of linear maps of these three; for any table of DES there are such p1, q1,
-//! p2 and a constant with T(x) the low bits of p1(x) q1(x) + p2(x) + c. q1 is chosen at random, and is the
-//! same for all tables; p1, p2 and c then solve a linear system over GF(2) that has a row for each bit of
+//! An index is an element x of GF(2^8) whose upper bits are zero. The polynomials have only powers of x whose
+//! exponents are 1, 3 or 7 times a power of two, modulo 255. Such a polynomial is the sum of a linear map of
+//! x, one of x^3 and one of x^7. Every table T of DES has polynomials p1, q1 and p2 of this kind and a
+//! constant c, with which the low bits of p1(x) q1(x) + p2(x) + c are T(x). q1 is chosen at random, and is
+//! the same for all tables; p1, p2 and c then solve a linear system over GF(2) that has a row for each bit of
 //! each value. (The paper has no constant term. Without it no table of DES has a solution, because all other
 //! terms are zero at x = 0.)
 

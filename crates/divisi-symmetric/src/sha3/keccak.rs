@@ -6,11 +6,11 @@ use divisi_circuit::{Gates, Program};
 /// The length of the state in bytes.
 pub const STATE_BYTES: usize = 200;
 
-/// The permutation of a state: lane `(x, y)` is in bytes `8 (5 y + x)` and following, in little-endian order
-/// (3.1.2 and B.1).
+/// The permutation of a state. The standard's lane `(x, y)`, a word of 64 bits, is in the eight bytes from
+/// `8 (5 y + x)` on, in little-endian order (3.1.2 and B.1).
 ///
 /// # Panics
-/// If the state has not [`STATE_BYTES`].
+/// If the length of the state is not [`STATE_BYTES`].
 pub fn keccak_f<G: Gates>(g: &mut G, state: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
     assert_eq!(state.len(), STATE_BYTES, "the state of Keccak-f[1600]");
     let mut a: Vec<Vec<G::Bit>> = state.chunks_exact(8).map(from_little_endian).collect();

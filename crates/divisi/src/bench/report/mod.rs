@@ -21,8 +21,8 @@ mod tables;
 
 pub use matrix::{MatrixPlan, Run, RunGroup};
 pub use outcome::{MatrixOutcome, MeasuredOn, MeasuredRun, Point};
-pub use pages::{EnginePage, PAGES, PageRequest};
-pub use paper_page::PaperPage;
+pub use pages::{EnginePage, PAGES};
+pub use paper_page::{PageRequest, PaperPage};
 pub use run::Progress;
 
 use crate::cleanup::Cleanup;

@@ -1,24 +1,12 @@
 //! The pages that are about one engine, each beside the figures of its paper: a line for each.
 
 use super::mixed::{self, MixedPlan};
-use super::paper_page::PaperPage;
+use super::paper_page::{PageRequest, PaperPage};
 use super::run::Progress;
 use super::spdz::{self, SpdzPlan};
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use std::path::Path;
-use std::time::Duration;
-
-/// What was asked for of a page; by default the plan of the page.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PageRequest {
-    /// Fewer runs, with fewer repetitions.
-    pub quick: bool,
-    /// Repetitions of each run.
-    pub reps: Option<usize>,
-    /// How long a receive waits for a message.
-    pub timeout: Option<Duration>,
-}
 
 type Write = fn(PageRequest, &Path, &Path, &Cleanup, &dyn Fn(&Progress)) -> Result<PaperPage, Failure>;
 
@@ -39,47 +27,19 @@ pub static PAGES: [EnginePage; 2] = [
         engine: "mixed",
         about: "Numbers and bits among many semi-honest parties: mixed.html",
         what: "numbers and bits",
-        write: of_mixed,
+        write: |request, out, program, cleanup, tell| {
+            mixed::write(&MixedPlan::of(request), out, program, cleanup, tell)
+        },
     },
     EnginePage {
         engine: "spdz",
         about: "Masked tables among parties that trust nobody: spdz.html",
         what: "masked tables",
-        write: of_spdz,
+        write: |request, out, program, cleanup, tell| {
+            spdz::write(&SpdzPlan::of(request), out, program, cleanup, tell)
+        },
     },
 ];
-
-fn of_mixed(
-    request: PageRequest,
-    out: &Path,
-    program: &Path,
-    cleanup: &Cleanup,
-    tell: &dyn Fn(&Progress),
-) -> Result<PaperPage, Failure> {
-    let usual = MixedPlan::usual(request.quick);
-    let plan = MixedPlan {
-        reps: request.reps.unwrap_or(usual.reps),
-        timeout: request.timeout.unwrap_or(usual.timeout),
-        ..usual
-    };
-    mixed::write(&plan, out, program, cleanup, tell)
-}
-
-fn of_spdz(
-    request: PageRequest,
-    out: &Path,
-    program: &Path,
-    cleanup: &Cleanup,
-    tell: &dyn Fn(&Progress),
-) -> Result<PaperPage, Failure> {
-    let usual = SpdzPlan::usual(request.quick);
-    let plan = SpdzPlan {
-        reps: request.reps.unwrap_or(usual.reps),
-        timeout: request.timeout.unwrap_or(usual.timeout),
-        ..usual
-    };
-    spdz::write(&plan, out, program, cleanup, tell)
-}
 
 impl EnginePage {
     /// Measure the figures of the page, and write it into `out`, which is made if it does not exist. `tell`

@@ -11,7 +11,18 @@ use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// What was asked for of a page; by default its usual runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageRequest {
+    /// Fewer runs, with fewer repetitions.
+    pub quick: bool,
+    /// Repetitions of each run.
+    pub reps: Option<usize>,
+    /// How long a receive waits for a message.
+    pub timeout: Option<Duration>,
+}
 
 /// The page of one engine, as it was written.
 #[derive(Clone, Debug)]

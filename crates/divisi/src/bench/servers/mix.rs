@@ -8,7 +8,7 @@ pub enum Mix {
     OneBlock,
     /// Files of 1 MiB.
     File,
-    /// Hashes of 64 KiB.
+    /// Hashes of messages of 64 KiB.
     Hash,
     /// One long file, one long hash, and one block by all other clients.
     Mixed,

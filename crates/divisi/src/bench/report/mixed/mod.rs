@@ -4,7 +4,7 @@
 mod page;
 mod papers;
 
-use super::paper_page::{self, Conditions, Outcome, PaperPage, Runs};
+use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs};
 use super::run::Progress;
 use crate::bench::{BenchOptions, BenchReport, Work, table4};
 use crate::cleanup::Cleanup;
@@ -42,16 +42,17 @@ pub struct MixedPlan {
 }
 
 impl MixedPlan {
-    /// The default plan; smaller with `quick`.
+    /// What a request asks for.
     #[must_use]
-    pub fn usual(quick: bool) -> MixedPlan {
+    pub fn of(request: PageRequest) -> MixedPlan {
+        let PageRequest { quick, reps, timeout } = request;
         MixedPlan {
             parties: if quick { vec![2, 4] } else { vec![2, 4, 8, 16] },
-            reps: if quick { 1 } else { 3 },
+            reps: reps.unwrap_or(if quick { 1 } else { 3 }),
             fewer: if quick { 4 } else { 1 },
             applications: ROWS.iter().map(|row| row.name).collect(),
             danger_insecure: false,
-            timeout: BenchOptions::default().timeout,
+            timeout: timeout.unwrap_or(BenchOptions::default().timeout),
         }
     }
 

@@ -5,7 +5,7 @@ mod page;
 mod papers;
 mod prices;
 
-use super::paper_page::{self, Conditions, Outcome, PaperPage, Runs};
+use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs};
 use super::run::Progress;
 use crate::bench::{BenchOptions, BenchReport, Work};
 use crate::cleanup::Cleanup;
@@ -51,20 +51,21 @@ pub struct SpdzPlan {
 }
 
 impl SpdzPlan {
-    /// The default plan; smaller with `quick`.
+    /// What a request asks for.
     #[must_use]
-    pub fn usual(quick: bool) -> SpdzPlan {
+    pub fn of(request: PageRequest) -> SpdzPlan {
+        let PageRequest { quick, reps, timeout } = request;
         SpdzPlan {
             protocols: PROTOCOLS.to_vec(),
             blocks: if quick { [256, 32] } else { [2048, 256] },
-            reps: if quick { 1 } else { 3 },
+            reps: reps.unwrap_or(if quick { 1 } else { 3 }),
             single: if quick { [10, 1] } else { [50, 3] },
             networks: [
                 LinkLimits { rtt_ms: 0.3, rate_mbit: 1000.0 },
                 LinkLimits { rtt_ms: 100.0, rate_mbit: 50.0 },
             ],
             // a batch's preprocessing fills a slow network for a while
-            timeout: Duration::from_secs(60),
+            timeout: timeout.unwrap_or(Duration::from_secs(60)),
         }
     }
 

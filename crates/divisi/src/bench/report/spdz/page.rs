@@ -166,7 +166,8 @@ fn sizes() -> String {
         .collect();
     table(&header.iter().map(String::as_str).collect::<Vec<_>>(), here.chain(printed))
         + &paragraph(
-            "All by formula; the meter confirms it for tables of 64 and 256 (docs/spdz.md). The first rows are the products alone, as \
+            "All by formula; the meter confirms it for tables of 64 and 256 (docs/spdz.md). The bits are those of the field of MACs; k is \
+             SoftSpokenOT's parameter (docs/ot.md). The first rows are the products alone, as \
              in the paper; ours by MASCOT include what keeps one factor a bit, and take 19 and 35 products for 512 and 1,024 entries, \
              where the paper counts 18 and 31. In buckets a table is one item, all its random bits included. Buckets have three \
              items, as in 2,048 blocks.",
