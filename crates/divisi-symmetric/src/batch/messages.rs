@@ -116,6 +116,16 @@ impl<E: Boolean> Messages<E> {
         first: First,
         after: impl Fn(usize, usize) -> u8,
     ) -> Result<SecretByte<E>, Abort> {
+        // Messages of one length have one padding and are in adjacent lanes. For each length: the lane after
+        // the last of these messages, and byte `j` of the padding.
+        let mut end = 0;
+        let runs: Vec<(usize, u8)> = self.lengths[..lanes]
+            .chunk_by(|one, next| one == next)
+            .filter_map(|run| {
+                end += run.len();
+                run.first().map(|length| (end, after(*length, j.saturating_sub(length / 8))))
+            })
+            .collect();
         let mut bits = Vec::with_capacity(8);
         for i in 0..8 {
             // the number of the message's bit; longer messages come first, so those that have this bit are in
@@ -126,9 +136,13 @@ impl<E: Boolean> Messages<E> {
                 Some(column) if going > 0 => Some(column[i].first(going).ok_or_else(ragged)?),
                 _ => None,
             };
-            let ended = self.lengths[going..lanes].iter();
-            let ended = ended.map(|length| after(*length, j.saturating_sub(length / 8)) >> i & 1 == 1);
-            let padding = (going < lanes).then(|| e.public_bit(&ended.collect::<Vec<bool>>()));
+            let padding = (going < lanes).then(|| {
+                let mut padding = Vec::with_capacity(lanes - going);
+                for (end, byte) in &runs {
+                    padding.resize(end.saturating_sub(going), byte >> i & 1 == 1);
+                }
+                e.public_bit(&padding)
+            });
             bits.push(match (message, padding) {
                 (Some(message), Some(padding)) => e.join_bits(&[&message, &padding]),
                 (Some(bit), None) | (None, Some(bit)) => bit,
