@@ -1,9 +1,9 @@
-//! Makes a test of the program on each page.
+//! Makes a test of the first program on each page of documentation.
 
 use std::path::Path;
 use std::{env, error::Error, fmt::Write, fs};
 
-/// Pages by the name of their test.
+/// The name of each test, and the source file that has the page.
 const PAGES: [(&str, &str); 12] = [
     ("maestro", "divisi-symphony/src/maestro.rs"),
     ("sharp", "divisi-symphony/src/sharp.rs"),

@@ -1,17 +1,18 @@
-//! In what each check cannot be too weak, and why: `weakened/axes-ENGINE.toml`.
+//! The axes along which a check has no weakened build, and why: `weakened/axes-ENGINE.toml`.
 
 use crate::list::{Axis, ENGINES, List};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Why something is weakened in no build.
+/// Why there is no weakened build for a check and an axis.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// In a sentence.
+    /// The reason, in a sentence.
     pub why: String,
-    /// The checks, as `rep3/A3`, of which one is weakened in the same axis: what stands there holds here.
+    /// Checks such as `rep3/A3`, at least one of which must have a weakened build on the same axis: that
+    /// build stands for this one, too.
     #[serde(default)]
     pub there: Vec<String>,
 }
@@ -27,12 +28,12 @@ pub const OPEN: &str = "open";
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axes {
-    /// By their letters.
+    /// The reasons by their letters.
     pub reasons: BTreeMap<String, Reason>,
     /// Axes in which no check of this engine is weakened.
     #[serde(default)]
     every: ByReason,
-    /// Those of a check, by its id.
+    /// The axes in which a check is not weakened, by the id of the check.
     checks: BTreeMap<String, ByReason>,
 }
 
@@ -49,22 +50,23 @@ pub enum Cell {
 pub type Cells = BTreeMap<String, Vec<Cell>>;
 
 impl Axes {
-    /// Read those of an engine.
+    /// Reads the axes of an engine.
     pub fn read(folder: &Path, engine: &str) -> Result<Axes, String> {
         let path = folder.join(format!("axes-{engine}.toml"));
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{path:?}: {e}"))?;
         toml::from_str(&text).map_err(|e| format!("{path:?}: {e}"))
     }
 
-    /// Those of all engines, in the engines' order.
+    /// Reads the axes of all engines, in the order of [`ENGINES`].
     pub fn read_all(folder: &Path) -> Result<Vec<Axes>, String> {
         ENGINES.iter().map(|engine| Axes::read(folder, engine)).collect()
     }
 
-    /// Each cell of this engine has builds or one reason, never both and never neither.
+    /// The cells of this engine. Each has either builds or exactly one reason.
     ///
     /// # Errors
-    /// All that is wrong, a line each.
+    /// If a cell has both, neither or several reasons, or if a reason is unfounded or never given: a line for
+    /// each such problem.
     pub fn cells(&self, engine: &str, list: &List) -> Result<Cells, String> {
         let mut wrong = Vec::new();
         let mut builds: BTreeMap<(&str, Axis), usize> = BTreeMap::new();
@@ -105,17 +107,17 @@ impl Axes {
         if wrong.is_empty() { Ok(cells) } else { Err(wrong.join("\n")) }
     }
 
-    /// What holds for every check must: no build of the engine has such an axis.
+    /// Notes a problem if an axis in which no check is weakened has a build of this engine.
     fn look_at_every(&self, engine: &str, builds: &BTreeMap<(&str, Axis), usize>, wrong: &mut Vec<String>) {
         for axis in self.every.values().flatten() {
             if let Some((check, _)) = builds.keys().find(|(_, other)| other == axis) {
                 let name = axis.name();
-                wrong.push(format!("{engine}: no check is weak in {name}, it says, and {check} has a build"));
+                wrong.push(format!("{engine}: the file says that no check is weakened in {name}, but {check} has a build"));
             }
         }
     }
 
-    /// Why a letter says nothing here, if it does not.
+    /// Why the reason with this letter is unfounded for this axis; `None` if it is not.
     fn unfounded(&self, letter: &str, axis: Axis, list: &List) -> Option<String> {
         if letter == OPEN {
             return None;
@@ -141,7 +143,7 @@ mod tests {
         (List::read(&folder).unwrap(), Axes::read_all(&folder).unwrap())
     }
 
-    /// Of each check every axis is killed in some build, or it is said why it does not apply.
+    /// Every axis of every check has a weakened build, or a reason why it does not apply.
     #[test]
     fn every_axis_of_every_check_has_builds_or_a_reason() {
         let (list, all) = read();

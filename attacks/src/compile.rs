@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where this package stands in the project.
+/// The name of this package.
 const ATTACKS: &str = "divisi-attacks";
 
 /// A compiled test program.
@@ -37,14 +37,14 @@ pub struct ErrorSite {
 /// What the compiler does not take.
 #[derive(Debug, Default)]
 pub struct Errors {
-    /// Where.
+    /// The places of the errors.
     pub places: Vec<ErrorSite>,
-    /// What it says.
+    /// The compiler's messages.
     pub said: String,
 }
 
-/// Compile these targets, this package's own last, with these variables for cargo, or tell what the
-/// compiler does not take.
+/// Compiles these test targets, those of this package last, with these environment variables for cargo. The
+/// inner error is what the compiler refuses.
 ///
 /// # Errors
 /// If there is no compiler.
@@ -87,14 +87,14 @@ pub fn tests(
 /// The features of test builds that a package of the project has: its tests need them.
 fn features(copy: &Path, package: &str) -> Vec<String> {
     let manifest = copy.join("crates").join(package).join("Cargo.toml");
-    // this package has a manifest elsewhere, and none
+    // the manifest of this package is elsewhere, and has none of these features
     let manifest = std::fs::read_to_string(manifest).unwrap_or_default();
     let has = |feature: &&str| manifest.contains(&format!("\n{feature} = ["));
     ["testing", "fault"].iter().filter(|f| has(f)).map(|feature| format!("--features={feature}")).collect()
 }
 
 impl Errors {
-    /// The error that a message of cargo tells of, if it does.
+    /// Adds the error that a message of cargo reports, if it reports one.
     fn add(&mut self, line: &str) {
         let Ok(message) = serde_json::from_str::<Value>(line) else { return };
         let message = &message["message"];

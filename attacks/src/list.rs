@@ -13,7 +13,7 @@ pub struct Weakening {
     pub id: String,
     /// The check it weakens, by its id: `A8`.
     pub check: String,
-    /// In what it is too weak.
+    /// The axis along which it is too weak.
     pub axis: Axis,
     /// What the weakened code does, in a few words.
     pub what: String,
@@ -29,7 +29,7 @@ pub struct Weakening {
     /// The test that fails in the weakened build: `package/target::path`, with the target `lib` for unit
     /// tests.
     pub killed_by: String,
-    /// Other places that change with it, where one alone would only break what honest parties do.
+    /// Other places that change with it, if this change alone would only break the run of honest parties.
     #[serde(default)]
     pub also: Vec<FurtherEdit>,
     /// The engine on whose list it stands.
@@ -37,7 +37,7 @@ pub struct Weakening {
     pub engine: String,
 }
 
-/// Another place of a weakening; as the fields of the same names there.
+/// Another place of a weakening. Its fields mean the same as those of [`Weakening`] with the same names.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FurtherEdit {
@@ -46,7 +46,8 @@ pub struct FurtherEdit {
     pub after: Option<String>,
     pub find: String,
     pub replace: String,
-    /// Whether `replace` stands in the copy of every build: a declaration, which no branch can hold.
+    /// Whether the text is replaced in every build, without a branch: for declarations, which cannot stand in
+    /// a branch.
     #[serde(default)]
     pub always: bool,
 }
@@ -62,11 +63,11 @@ pub struct Edit<'l> {
     pub always: bool,
 }
 
-/// In what a weakened check is too weak.
+/// The axis along which a weakened check is too weak.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[serde(rename_all = "kebab-case")]
 pub enum Axis {
-    // equal where it must be independent, over
+    // values are equal where they must be independent, over
     Lanes,
     Bytes,
     Words,
@@ -126,7 +127,7 @@ impl Axis {
         Axis::Range,
     ];
 
-    /// As the lists write it.
+    /// Its name in tables and messages, in lower case and with spaces.
     pub fn name(self) -> String {
         let camel = format!("{self:?}");
         let mut name = String::new();

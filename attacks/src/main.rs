@@ -3,8 +3,8 @@
 //!
 //! One build holds all weakenings: `tree` copies the project and writes each of them into the copy as a
 //! branch that an environment variable takes, `compile` compiles the named tests there, `run` runs each test
-//! once without a weakening and then once for each weakening that it is said to notice. `axes` says of each
-//! check in what it cannot be too weak.
+//! once without a weakening and then once for each weakening that it is said to notice. `axes` says along
+//! which axes each check has no weakened build, and why.
 
 mod axes;
 mod list;
@@ -77,7 +77,7 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
             .map_err(|e| format!("{path:?}: {e}"));
     }
     let list = if wanted.only.is_empty() { list } else { list.only(&wanted.only) };
-    // a sample is taken of the copy that has all of them, so that one which no longer compiles shows at once
+    // for a sample, too, the copy has all of them, so that one which no longer compiles shows at once
     let woven = list.clone();
     let list = match wanted.sample {
         Some(number) => list.sample(number, today()),

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Write the copy, each file as `changed` makes it of its path and text, or as it is. Files of the copy
-/// that are as they ought to be are left alone, so that the next build has little to do.
+/// Writes the copy: each file as `changed` returns it for its path and text, or unchanged if that returns
+/// `None`. Files of the copy that are already as they should be are left alone, so that the next build has
+/// little to do; files that the project does not have are removed.
 ///
 /// # Errors
-/// Those of the system, and of `changed`.
+/// If a file cannot be read, written or removed, or if `changed` fails.
 pub fn write(
     project: &Path,
     copy: &Path,
@@ -36,10 +37,11 @@ pub fn write(
     Ok(())
 }
 
-/// All files below a folder but what is built or kept by git, by their path from it.
+/// All files below a folder, by their paths from it, without `.git` and without whatever has a name that
+/// begins with `target`.
 ///
 /// # Errors
-/// Those of the system.
+/// If an entry of a folder cannot be read.
 pub fn files_of(folder: &Path) -> Result<BTreeSet<PathBuf>, String> {
     let (mut files, mut folders) = (BTreeSet::new(), vec![folder.to_path_buf()]);
     while let Some(at) = folders.pop() {

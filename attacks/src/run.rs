@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A run that lasts longer has noticed nothing.
+/// A run that takes longer counts as one that has noticed nothing.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// How a test ended.
@@ -59,7 +59,7 @@ pub fn all(list: &List, programs: &Programs) -> Result<bool, String> {
     Ok(fine)
 }
 
-/// Run the jobs on all cores; the results in order.
+/// Runs the jobs on all cores; returns the results in order.
 fn in_parallel<J: Sync, R: Send>(
     jobs: &[J],
     work: impl Fn(&J) -> Result<R, String> + Sync,

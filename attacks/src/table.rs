@@ -24,13 +24,13 @@ This page is written by `just weakened-table`.
 /// The page, with the axes of each engine.
 ///
 /// # Errors
-/// What is wrong with the axes.
+/// If the axes of an engine are wrong, all that is wrong with them.
 pub fn of(list: &List, axes: &[Axes]) -> Result<String, String> {
     let mut page = String::from(HEAD);
     for (engine, axes) in ENGINES.into_iter().zip(axes) {
         let mut rows: Vec<_> = list.0.iter().filter(|w| w.engine == engine).collect();
         rows.sort_by_key(|w| (order(&w.check), w.axis));
-        // a String takes whatever is written
+        // writing to a String cannot fail
         let _ = write!(page, "\n## {engine}: {} weakenings\n\n", rows.len());
         matrix(&mut page, &axes.cells(engine, list)?, axes);
         page.push_str(
@@ -44,7 +44,7 @@ pub fn of(list: &List, axes: &[Axes]) -> Result<String, String> {
     Ok(page)
 }
 
-/// The builds and reasons of an engine's checks, and the reasons.
+/// The table of an engine's checks with their builds and reasons, and the list of the reasons.
 fn matrix(page: &mut String, cells: &Cells, axes: &Axes) {
     page.push_str("| check |");
     Axis::ALL.iter().for_each(|axis| _ = write!(page, " {} |", axis.name()));
@@ -75,7 +75,7 @@ fn matrix(page: &mut String, cells: &Cells, axes: &Axes) {
     page.push('\n');
 }
 
-/// A8 before A10.
+/// A key by which checks are sorted: A8 comes before A10.
 fn order(check: &str) -> (String, Vec<u32>) {
     let letters = check.chars().take_while(char::is_ascii_alphabetic).collect();
     let numbers = check.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse().ok()).collect();

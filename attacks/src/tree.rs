@@ -19,7 +19,7 @@ pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
     })
 }
 
-/// What is replaced in each file, which must be there.
+/// The edits of each file; every file must exist.
 fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<Edit<'l>>>, String> {
     let mut by_file: BTreeMap<&str, Vec<Edit<'_>>> = BTreeMap::new();
     for edit in list.0.iter().flat_map(|weakening| weakening.edits()) {
@@ -34,8 +34,8 @@ fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<E
 
 /// One file with all its weakenings as branches.
 fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
-    // several weakenings of one place are nested: of one that is off the place stays what the others make of
-    // it
+    // several weakenings of one place are nested: where one of them is off, the text is what the others make
+    // of it
     let mut places: BTreeMap<(usize, usize), String> = BTreeMap::new();
     for edit in edits {
         let Range { start, end } = place(text, edit)?;
@@ -45,7 +45,7 @@ fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
         if *so_far != edit.find && !keeps {
             let id = edit.id;
             return Err(format!(
-                "{id}: others weaken this place, too: their text must stand in its `replace`"
+                "{id}: other weakenings have the same place: `replace` must contain the text that they make"
             ));
         }
         *so_far = branch(edit, so_far);
@@ -65,7 +65,8 @@ fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
     Ok(out)
 }
 
-/// Where its text stands: once in the file, or once behind what it comes after.
+/// Where the text of an edit stands: at its only place in the file, or at the first one after the text
+/// `after`.
 fn place(text: &str, edit: &Edit<'_>) -> Result<Range<usize>, String> {
     let Edit { id, file, find, after, .. } = *edit;
     let from = match after {
@@ -99,8 +100,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A sample is woven of a few weakenings; here all are, so that two that do not fit beside each other,
-    /// or a text that is no longer in its file, shows at once.
+    /// With `--only` the copy has a few weakenings; here it has all, so that two that do not fit beside each
+    /// other, or a text that is no longer in its file, shows at once.
     #[test]
     fn every_file_can_be_woven_with_all_its_weakenings() {
         let project = mirror::project().unwrap();

@@ -58,8 +58,8 @@ fn places(bits: usize) -> [usize; 6] {
     [0, 1, bits / 2, bits / 2 + 1, bits - 2, bits - 1]
 }
 
-/// A share that is told flipped is refused by name, by whomever it is told to, whoever tells it, wherever it
-/// stands.
+/// If a party sends a flipped share, the receiver ends the session and names the sender: on every link, and
+/// for shares at several places of a message.
 #[test]
 fn every_share_that_is_opened_has_its_mac() {
     let program = program();
@@ -97,7 +97,7 @@ fn every_share_that_is_opened_has_its_mac() {
     });
 }
 
-/// And the digest of the MACs counts to its last byte.
+/// A changed byte in the digest of the MACs is noticed, up to the last one.
 #[test]
 fn digests_of_macs_count_whole() {
     let program = program();
@@ -116,7 +116,7 @@ fn digests_of_macs_count_whole() {
         });
         assert!(failed_check(&play(harness, &lab, &plan)[0]).is_some(), "{step} {byte}");
     });
-    // so does that of the plan, which leads the opening of products
+    // so is a changed byte in the digest of the plan, with which the opening of products begins
     for byte in [0, 8, 31] {
         let lab = GarbleLab::default();
         let harness = harness(&lab);
@@ -125,8 +125,8 @@ fn digests_of_macs_count_whole() {
     }
 }
 
-/// Masked inputs that one party is told otherwise reach no label, whoever tells them, whichever input and
-/// instance it is.
+/// If one party gets another masked input than the others, no honest party sends labels: on every link, and
+/// for several inputs and instances.
 #[test]
 fn every_masked_input_is_broadcast() {
     let program = program();
@@ -153,7 +153,7 @@ fn every_masked_input_is_broadcast() {
     }
 }
 
-/// e that one party is told otherwise: whoever tells it, whichever triple it is of.
+/// If one party gets another bit of e than the others, a check fails: on every link, and for several triples.
 #[test]
 fn every_e_is_broadcast() {
     const E: &str = "divisi_garble::laand/3.e";
@@ -171,7 +171,7 @@ fn every_e_is_broadcast() {
     });
 }
 
-/// A masked output of any instance, receiver and evaluator that is told otherwise is not taken.
+/// A flipped masked output is refused, for several instances, and for every receiver and evaluator.
 #[test]
 fn every_result_is_compared() {
     let program = program();
@@ -196,7 +196,7 @@ fn every_result_is_compared() {
     }
 }
 
-/// Whoever garbles another plan than one other party is found by everybody, before a table leaves.
+/// If one party garbles another plan, both others notice it before they send a table.
 #[test]
 fn everybody_looks_at_everybodys_plan() {
     let program = program();
@@ -206,7 +206,7 @@ fn everybody_looks_at_everybodys_plan() {
         let lab = GarbleLab::default();
         let harness = harness(&lab);
         let recordings = harness.recordings();
-        // who garbles another plan does not mind that of the others
+        // the party with the other plan does not check the plans of the others
         let parameters = |p| match p == liar {
             true => lab.parameters().without(checks::W26),
             false => lab.parameters(),
@@ -227,7 +227,7 @@ fn everybody_looks_at_everybodys_plan() {
     }
 }
 
-/// Plans that differ in anything have other digests.
+/// Plans that differ in anything have different digests.
 #[test]
 fn digests_of_plans_name_all_of_them() {
     let of = |and: bool, width: usize, swap: bool, other: bool| {
@@ -343,7 +343,7 @@ fn no_mask_or_label_serves_twice() {
                 labels.extend(seen.frame.body.chunks_exact(16).take(128).map(|label| word(label, 0)));
             }
         }
-        // of each circuit six garblers of an instance, 128 wires each
+        // for each circuit the labels of two garblers of each of three instances, of 128 wires each
         assert_eq!(labels.len(), 2 * 6 * 128);
         let of: HashSet<&u128> = labels.iter().collect();
         assert_eq!(of.len(), labels.len(), "{form:?} {streamed}");

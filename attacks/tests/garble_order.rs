@@ -1,5 +1,5 @@
-//! What may be sent when, and what is drawn: a message that never came and what must not follow it; every
-//! draw of randomness, how long it is, and that each byte of it counts.
+//! The order of messages, and the draws of randomness: what a party must not send while a message is missing;
+//! how long every draw is, and that each of its bytes has an effect.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn inputs(instances: usize) -> Vec<Vec<u8>> {
     (0..instances).map(|i| (0..24).map(|j| u8::from((i + j) % 3 > 0)).collect()).collect()
 }
 
-/// P_1 withholds one message from P_2, and P_2 has not sent what must follow it.
+/// P_1 withholds one message from P_2, and P_2 does not send the message that must follow it.
 #[test]
 fn nothing_leaves_before_what_it_must_follow() {
     const U: &str = "divisi_garble::laand/5.u";
@@ -43,8 +43,8 @@ fn nothing_leaves_before_what_it_must_follow() {
     const STREAMED_LABELS: &str = "divisi_garble::streamed/6.labels";
     const OUTPUTS: &str = "divisi_garble::streamed/8.masks";
     const RESULT: &str = "divisi_garble::online/8.result";
-    // what is withheld, and which of it; what P_2 must not send, and how many messages of it it may have sent
-    // before
+    // the step that is withheld, and which of its messages; the step that P_2 must not send, and how many of
+    // its messages P_2 may have sent before
     let ahead = [
         (U, 0, E, 0),
         (U, 0, COIN, 0),
@@ -66,14 +66,14 @@ fn nothing_leaves_before_what_it_must_follow() {
         (OWNERS, 0, MASKED, 0),
         (MASKED, 0, STREAMED_LABELS, 0),
         (ECHO, 0, STREAMED_LABELS, 0),
-        // of two batches the first one's table, and the last one's: two more messages for each batch of
-        // triples
+        // the table of the first of two batches, and that of the last: for each batch of triples P_2 sends
+        // two messages of a step, one to each peer
         (TABLE, 0, COIN, 2),
         (TABLE, 0, PRODUCTS, 2),
         (TABLE, 1, OUTPUTS, 0),
         (OUTPUTS, 0, RESULT, 0),
     ];
-    // two parties hold their combinations against each other's, and echo nothing
+    // two parties compare their combinations directly, and echo nothing
     let of_two = [(COMMIT, 0, OPEN, 0), (OPEN, 0, BUCKETS, 0)];
     let mut jobs: Vec<_> =
         ahead.into_iter().chain([(E_ECHO, 0, OPEN, 0)]).map(|job| (3, false, job)).collect();
@@ -128,8 +128,8 @@ fn run(n: usize, form: GarblingForm, other: Option<Byte>) -> (Shown, Vec<Vec<usi
 }
 
 /// Each draw at its length, in order: coins; labels; in the paper's form the bits of HaAND; of three or more
-/// parties the factor of the check; the nonce of its commitment. And one byte in eight of each changes what
-/// is sent.
+/// parties the factor of the check; the nonce of its commitment. And a change of one byte in eight of each
+/// draw changes what is sent.
 #[test]
 fn every_byte_that_is_drawn_counts() {
     let expected: [(usize, GarblingForm, &[usize]); 4] = [

@@ -24,8 +24,8 @@ fn program() -> Program {
     g.finish()
 }
 
-/// P_1 evaluates, P_2 and P_3 garble, and one message is changed so: the `nth` of a step on a link. With what
-/// P_1 said.
+/// A run in which P_1 evaluates, P_2 and P_3 garble, and `how` changes one message: the `nth` of a step on a
+/// link. Returns how it ended, and the recording of P_1.
 fn changed(
     form: GarblingForm,
     streamed: bool,
@@ -48,7 +48,7 @@ fn changed(
     (ends, recording)
 }
 
-/// The same of the `nth` table that a garbler sends.
+/// The same for the `nth` table that a garbler sends.
 fn play(
     form: GarblingForm,
     streamed: bool,
@@ -59,7 +59,8 @@ fn play(
     changed(form, streamed, (party(liar), party(1)), TABLE, nth, how)
 }
 
-/// Spoil the MAC of one gate for P_1: of rows of four in all of them, for one is read.
+/// Changes the MAC of one gate for P_1. In the paper's form it changes all four rows, because P_1 reads one
+/// of them.
 fn spoil(form: GarblingForm, gate: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
     move |body| match form {
         GarblingForm::Improved => body[104 * gate + 80] ^= 1,
@@ -74,8 +75,8 @@ fn noticed(ends: &[Result<Vec<Vec<u8>>, Abort>]) -> bool {
     failed_check(&ends[0]) == Some(checks::W22)
 }
 
-/// Of half-gates every byte of a MAC is compared: 104 bytes a gate, of which the first ciphertext of P_1's
-/// MAC, which is always read, has those from 80 to 87.
+/// With half-gates every byte of a MAC is compared. A gate has 104 bytes; those from 80 to 87 are the first
+/// ciphertext of P_1's MAC, which is always read.
 #[test]
 fn every_byte_of_every_mac_is_compared() {
     let jobs: Vec<_> = [0, 31, 32, GATES - 1]
@@ -91,7 +92,8 @@ fn every_byte_of_every_mac_is_compared() {
     });
 }
 
-/// Of rows of four every byte of the sixteen, in each row: one of four is read, so all are spoiled.
+/// In the paper's form each of the sixteen bytes of a MAC is compared. One of four rows is read, so all four
+/// are changed.
 #[test]
 fn every_byte_of_every_row_is_compared() {
     let jobs: Vec<_> = [0, 32, GATES - 1]
@@ -108,7 +110,7 @@ fn every_byte_of_every_row_is_compared() {
     });
 }
 
-/// Two wrong MACs that differ from what they must be by the same.
+/// Two wrong MACs with the same error do not cancel.
 #[test]
 fn wrong_macs_do_not_make_up_for_each_other() {
     for (a, b) in [(3, 4), (3, 40), (31, 32)] {
@@ -123,8 +125,8 @@ fn wrong_macs_do_not_make_up_for_each_other() {
     }
 }
 
-/// In the streamed mode every batch is looked at before anything of the next one leaves, and no mask of an
-/// output leaves when one was wrong.
+/// In the streamed mode every batch is checked before anything of the next one leaves, and no mask of an
+/// output leaves after a wrong MAC.
 #[test]
 fn every_streamed_batch_is_looked_at() {
     // 30, 30 and 10 gates
@@ -160,7 +162,7 @@ fn every_batch_is_checked_as_the_first() {
     many(jobs.len(), 3, |i| {
         let ((step, at, check), nth) = jobs[i];
         let (ends, _) = changed(GarblingForm::Improved, true, (party(2), party(1)), step, nth, move |body| {
-            // another U matters where the bit of x is one: that of every triple
+            // a changed U has an effect where the bit of x is one, so that of every triple is changed
             let every = if step == U { 16 } else { body.len() };
             (at..body.len()).step_by(every).for_each(|at| body[at] ^= 1);
         });
@@ -169,8 +171,8 @@ fn every_batch_is_checked_as_the_first() {
     });
 }
 
-/// Nobody is named, whoever it was, in either form and mode: another garbler's part of a label may have been
-/// at fault.
+/// A wrong row names nobody, whoever sent it, in either form and mode: another garbler's part of a label may
+/// have been at fault.
 #[test]
 fn nobody_is_named_for_a_wrong_row() {
     let jobs: Vec<_> = FORMS
@@ -189,8 +191,8 @@ fn nobody_is_named_for_a_wrong_row() {
     });
 }
 
-/// Where the evaluator finds the first wrong MAC depends on labels of honest garblers, and how long it works
-/// must not: it hashes as much when the first gate is wrong as when none is.
+/// The gate at which the evaluator finds the first wrong MAC depends on labels of honest garblers. Its
+/// working time must not: it hashes as much when the first gate is wrong as when none is.
 #[test]
 fn all_is_evaluated_though_the_first_gate_is_wrong() {
     let program = program();
@@ -253,8 +255,8 @@ fn no_two_gates_hash_alike() {
     }
 }
 
-/// Of four instances P_1 evaluates the first and the last: it looks at both, and tells nobody what came of
-/// either when one was wrong.
+/// P_1 evaluates the first and the last of four instances. It checks both, and sends no result of either if
+/// one was wrong.
 #[test]
 fn every_instance_is_looked_at() {
     let program = program();
@@ -295,7 +297,7 @@ fn both_sides_of_a_gate_hash_otherwise() {
         lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
     });
     assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|outputs| outputs[0] == [1])), "{ends:?}");
-    // two ciphertexts for the garbler's label, and of P_1's MAC the constant, what a one of either side adds
+    // two ciphertexts for the garbler's label; for P_1's MAC the constant, and what a one on either side adds
     let table = recording.of(MessageDirection::Out, TABLE).pop().unwrap().frame.body;
     assert_eq!(table.len(), 57);
     assert_ne!(table[40..48], table[48..56]);

@@ -23,7 +23,7 @@ fn harness(n: usize, lab: &GarbleLab) -> Harness {
     Harness::new(n, &lab.parameters()).patient()
 }
 
-/// What a party told all others in a step, time after time, as its first peer received it.
+/// The messages that a party sent to all others in a step, in order, as its first peer received them.
 fn told(recordings: &[Recording], i: usize, step: &'static str) -> Vec<Vec<u8>> {
     recordings[i].bodies(MessageDirection::Out, party(if i == 0 { 2 } else { 1 }), step)
 }
@@ -34,7 +34,7 @@ fn coin(recordings: &[Recording], batch: usize) -> [u8; 16] {
     coin_of(&links, COIN)
 }
 
-/// The bits of each party that batches of these sizes are dealt.
+/// The bits that each party is dealt in batches of these sizes.
 fn dealt(n: usize, lab: &GarbleLab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
     let ends = harness(n, lab).act(|mut session| {
         let mut setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
@@ -48,8 +48,8 @@ fn dealt(n: usize, lab: &GarbleLab, counts: &[usize]) -> Vec<Vec<Vec<u8>>> {
     ends.into_iter().map(Result::unwrap).collect()
 }
 
-/// Which y are added up to which d follows from the batch's own coin, tossed after all e: in both batches of
-/// a session, of all sizes.
+/// The batch's own coin, tossed after all e, determines which two y add up to which bit of d: in both batches
+/// of a session, among two and three parties.
 #[test]
 fn buckets_are_those_of_the_coin() {
     for (n, ands) in [(2, 40), (3, 7)] {
@@ -107,8 +107,8 @@ fn no_other_coin_hides_a_lie() {
     }
 }
 
-/// n >= 3: what all parties' c add up to are the bits that the check takes, which two who collude know but
-/// for the third one's: these are bits that nothing else is made of. Of two batches.
+/// n >= 3: the sum of all parties' c consists of the bits that the check takes. Two colluding parties know
+/// these bits except for the third party's share, so nothing else may be made of them. For two batches.
 #[test]
 fn what_the_check_takes_is_used_for_nothing_else() {
     let (n, ands, lab) = (3, 7, GarbleLab::default());
@@ -131,14 +131,14 @@ fn what_the_check_takes_is_used_for_nothing_else() {
             })
         };
         assert_eq!(sum, of(batch, count - 128), "{batch}");
-        // what is told alone is no party's sum, nor its bits
+        // the c of a single party is neither zero nor the sum
         let each: Vec<u128> = (0..n).map(|i| word(&told(&recordings, i, PRODUCT)[batch], 0)).collect();
         assert!(each.iter().all(|c| *c != 0 && *c != sum));
     }
 }
 
-/// P_2's word in one product moves P_1's share by a single bit, and so the total: it is noticed, whichever
-/// bit it is.
+/// P_2 changes one bit of its word in one product, and thereby one bit of P_1's share and of the total: this
+/// is noticed for every bit.
 #[test]
 fn every_bit_of_the_total_counts() {
     let (n, ands, lab) = (3, 2, GarbleLab::default());
@@ -170,11 +170,11 @@ fn inverse(x: Gf128) -> Gf128 {
     result
 }
 
-/// Q6: of three parties the last one tells another e. The total that is opened then is R Delta c, c the
-/// triple's coefficient and Delta that of the others. From session to session R is uniform beside all that
-/// was opened or told before it: P_1's c and its share. For two honest parties' secrets (two seeds of all
-/// that is dealt) alike: 128 bits of each of the three, and none depends on others, in 450 sessions each; by
-/// chance once in 2^60.
+/// Q6: the last of three parties sends one of the others another e. The total that is then opened is R Delta
+/// c, where c is the triple's coefficient and Delta the sum of the two others' Deltas. From session to
+/// session R is uniform, also given all that was opened or told before it: P_1's c and its share. This holds
+/// for two seeds of all that is dealt, that is, for two choices of the honest parties' secrets: the 128 bits
+/// of each of the three are linearly independent over 450 sessions each, which fails by chance once in 2^60.
 #[test]
 fn what_an_abort_opens_is_independent_of_the_secrets() {
     for seed in [3, 4] {
@@ -208,8 +208,8 @@ fn what_an_abort_opens_is_independent_of_the_secrets() {
     }
 }
 
-/// A lie at every place of a batch longer than the pieces in which it is combined, and two that are alike: no
-/// coefficient is missing, and none stands for two.
+/// A lie at each of several places of a batch, which is longer than the pieces in which it is combined, is
+/// found: no triple is left out.
 #[test]
 fn no_triple_is_left_out_of_the_combination() {
     let lab = GarbleLab::default();
@@ -227,7 +227,7 @@ fn no_triple_is_left_out_of_the_combination() {
     });
 }
 
-/// No two coins give one partition: 600 of them, of 40 triples.
+/// No two of 600 coins give the same partition of 200 leaky triples into 40 buckets.
 #[test]
 fn partitions_take_all_of_the_coin() {
     let coins = (0..600_u128).map(|i| (i << 60 | i).to_le_bytes());

@@ -19,7 +19,8 @@ fn parameters() -> PublicParameters {
     PublicParameters::new("attacks on the proof")
 }
 
-/// A set-up and one batch, of which this party's deviates; a corrupt party does not mind its own checks.
+/// A set-up and one batch, in which the corrupt party deviates; it does not make the check that would stop
+/// it.
 fn play(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
     let config = SetupConfig { k: 4, rho: RHO as u32, base: Base::Both };
     let deviates = *how != Deviation::default();
@@ -36,7 +37,7 @@ fn play(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthB
     })
 }
 
-/// The same of wide rows over a field of 40 bits \[K12\].
+/// The same for wide rows over a field of 40 bits \[K12\].
 fn play_over_field(harness: Harness, corrupt: PartyId, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
     let config = SetupConfig { k: 4, rho: RHO as u32, base: Base::Both };
     let deviates = *how != Deviation::default();
@@ -61,7 +62,7 @@ fn fails(end: &Result<AuthBits, Abort>, check: Check) -> bool {
     failed_check(end) == Some(check)
 }
 
-/// One false equation of 40 is found, whichever it is, and whoever it is who proves.
+/// One false equation of 40 is found, whichever it is, and whoever the prover is.
 #[test]
 fn every_equation_is_looked_at() {
     many(RHO + 6, 3, |i| {
@@ -76,7 +77,7 @@ fn every_equation_is_looked_at() {
     });
 }
 
-/// Two equations that are false by the same do not make up for each other.
+/// Two equations with the same error do not cancel.
 #[test]
 fn equations_do_not_make_up_for_each_other() {
     let how = Deviation { false_sums: vec![3, 9], ..Deviation::default() };
@@ -84,7 +85,7 @@ fn equations_do_not_make_up_for_each_other() {
     assert!(ends[1..].iter().all(Result::is_err) && ends[1..].iter().any(|end| fails(end, checks::W10)));
 }
 
-/// Both verifiers look at every prover: each of them finds what it alone is told.
+/// Both verifiers check every prover: each of them finds a wrong MAC that it alone receives.
 #[test]
 fn every_bit_has_its_mac_for_everybody() {
     let mut jobs: Vec<_> = links(3).flat_map(|link| [0, RHO / 2, RHO - 1].map(|r| (link, r))).collect();
@@ -129,7 +130,7 @@ fn every_opened_bit_is_looked_at() {
     });
 }
 
-/// All of what a party commits to is echoed, of every party.
+/// All commitments of every party are echoed, to their last byte.
 #[test]
 fn every_commitment_is_broadcast_whole() {
     let bytes = 32 * (2 * RHO + 1);
@@ -171,7 +172,8 @@ fn openings_are_what_was_committed() {
     });
 }
 
-/// Of a Delta of 40 bits another one is found whichever party has it, towards whom, and in whichever bit.
+/// A second Delta of 40 bits is found, whichever party uses it, towards whomever, and in whichever bit it
+/// differs.
 #[test]
 fn a_second_delta_of_a_field_is_found() {
     let jobs: Vec<_> =
@@ -187,7 +189,7 @@ fn a_second_delta_of_a_field_is_found() {
     });
 }
 
-/// Nor does a bit that is opened over a field go without its MAC, whoever opens it to whom.
+/// Over a field, too, every opened bit has its MAC, whoever opens it to whom.
 #[test]
 fn every_bit_has_its_mac_over_a_field() {
     let jobs: Vec<_> = links(3).flat_map(|link| [0, RHO / 2, RHO - 1].map(|r| (link, r))).collect();

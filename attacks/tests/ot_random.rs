@@ -1,5 +1,5 @@
 //! Every draw of randomness of a set-up and its batches: how many there are, how long each is, and that each
-//! byte of it counts.
+//! of its bytes has an effect.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn draws_are_as_many_and_as_long_as_they_must_be() {
     assert_eq!(PartyId::all(3).count(), 3);
 }
 
-/// One byte in eight, of every draw, changes what is sent or what comes out.
+/// A change of one byte in eight of every draw that is used changes what is sent or what comes out.
 #[test]
 fn every_byte_that_is_drawn_counts() {
     let config = SetupConfig { k: 4, rho: 40, base: Base::Half };

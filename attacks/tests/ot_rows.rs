@@ -29,7 +29,7 @@ fn config(k: u32, base: Base) -> SetupConfig {
     SetupConfig { k, rho: 40, base }
 }
 
-/// Batches of these lengths after a set-up, of which this party's deviates.
+/// Batches of these lengths after a set-up in which the corrupt party deviates.
 fn batches(
     harness: Harness,
     config: SetupConfig,
@@ -60,7 +60,7 @@ fn every_holder_looks_at_every_batch() {
     });
 }
 
-/// Likewise in the first rows of a set-up by halves, and of trees.
+/// Likewise for a false sum of first rows in a set-up by halves, and a false digest of trees.
 #[test]
 fn every_holder_looks_at_its_trees_and_first_rows() {
     // links on which the holder of first rows checks, and all on which there are trees
@@ -77,7 +77,8 @@ fn every_holder_looks_at_its_trees_and_first_rows() {
     });
 }
 
-/// The polynomial that is zero at all of 0 .. 2^bits - 1, by degree: z^(2^i) have these coefficients.
+/// The polynomial that is zero at all of 0 .. 2^bits - 1: entry i is the coefficient of z^(2^i), and it has
+/// no other terms.
 fn kernel(bits: usize) -> Vec<Gf128> {
     let mut of = vec![Gf128(1)];
     for bit in 0..bits {
@@ -98,8 +99,9 @@ fn kernel(bits: usize) -> Vec<Gf128> {
     of
 }
 
-/// A maker's corrections are those of other bits in most pieces, where a coin below 256 does not look: with a
-/// coin that is known, or has eight bits, or is the same number for all tiles, it would never be caught.
+/// A maker sends corrections of other bits in most pieces, with errors that vanish at every coin below 256:
+/// with a coin that is known, or has eight bits, or is the same number for all tiles, it would never be
+/// caught.
 #[test]
 fn lies_where_a_small_coin_does_not_look_are_found() {
     let of = kernel(8);
@@ -135,7 +137,7 @@ fn lies_where_a_small_coin_does_not_look_are_found() {
     assert_eq!(failed_check(&ends[1]), Some(checks::W5));
 }
 
-/// By halves: P_1's first rows are those of other bits where a coin that it expects does not look.
+/// By halves: P_1 uses other bits in its first rows, with errors that vanish at a coin that it expects.
 #[test]
 fn nobody_foresees_the_coin_of_first_rows() {
     for expected in [[0; 16], [1; 16], [2; 16], std::array::from_fn(|i| u8::from(i == 0))] {
@@ -207,8 +209,8 @@ fn sums_are_those_of_the_coin() {
     assert_eq!(coins.len(), counts.len());
 }
 
-/// Whoever uses other bits towards one party is found, whoever it is, whomever it lies to, wherever the bit
-/// stands: also where it moves only the last bit of its sum.
+/// A party that uses another bit towards one of the others is found: on every link, and wherever the bit
+/// stands, also where it changes only the last bit of its sum.
 #[test]
 fn no_bit_is_another_for_one_party() {
     let mut jobs = Vec::new();
@@ -229,9 +231,9 @@ fn no_bit_is_another_for_one_party() {
     });
 }
 
-/// What pads the sums of a batch is uniform, beside the bits that are kept, the pads of other batches and of
-/// another party: 600 batches of one tile; that 256 of their bits, or 384 of two parties, depend on each
-/// other happens once in 2^200.
+/// The pad of a batch's sums is uniform, also given the bits that are kept, the pads of other batches and
+/// those of another party: 600 batches of one tile; that 256 of their bits, or 384 of two parties, depend on
+/// each other happens once in 2^200.
 #[test]
 fn pads_of_sums_are_uniform() {
     const BATCHES: usize = 600;
@@ -263,8 +265,9 @@ fn pads_of_sums_are_uniform() {
     assert_eq!(rank(rows), 384);
 }
 
-/// Corrections hide the bits: what two pieces' corrections of two tiles add up to is not the same, in one
-/// chunk, in two, in two batches. It would be the sum of both tiles' bits if their streams were one.
+/// Corrections hide the bits. The sum of two pieces' corrections of a tile is the sum of two streams; it
+/// differs from tile to tile, in one chunk, in two, and in two batches. So no stream serves two tiles, whose
+/// corrections would add up to the sum of both tiles' bits.
 #[test]
 fn no_stream_hides_two_tiles() {
     let harness = harness(2);
@@ -309,8 +312,8 @@ fn nothing_in_a_set_up_comes_twice() {
                 }
             }
         }
-        // of the tree at the public bit the maker says one sum, and zero in place of the other; and so of the
-        // base OT of that bit
+        // for the tree of the public bit the maker sends one sum, and zero in place of the other; likewise
+        // for the base OT of that bit
         let zeros = words.iter().filter(|word| **word == 0).count();
         assert_eq!(zeros, 2 * 12, "{base:?}");
         words.retain(|word| *word != 0);
@@ -321,7 +324,8 @@ fn nothing_in_a_set_up_comes_twice() {
     }
 }
 
-/// What may be sent when: P_1 withholds one message from P_2, and P_2 has not sent what must follow it.
+/// What may be sent when: P_1 withholds one message from P_2, and P_2 does not send the message that must
+/// follow it.
 #[test]
 fn nothing_leaves_before_what_it_must_follow() {
     const COMMIT: &str = "divisi_core::coin/commit";
@@ -331,8 +335,8 @@ fn nothing_leaves_before_what_it_must_follow() {
     const SUMS_ECHO: &str = "divisi_ot::abit::produce/echo";
     const BITS: &str = "divisi_ot::abit::consistency/bits";
     const SUMS: &str = "divisi_ot::abit::consistency/sums";
-    // what is withheld, and which of it; what P_2 must not send, and how many messages of it it may have sent
-    // before
+    // the step that is withheld, and which of its messages; the step that P_2 must not send, and how many of
+    // its messages P_2 may have sent before
     let both = [
         (COMMIT, 0, COIN, 0),
         (COINS_ECHO, 0, COIN, 0),
@@ -347,7 +351,7 @@ fn nothing_leaves_before_what_it_must_follow() {
         (BITS, 0, SUMS, 0),
         (CHECK, 0, SUMS, 0),
     ];
-    // by halves P_1's first rows are P_2's, who makes its own trees towards P_1 of them
+    // by halves P_2 holds the first rows that P_1 makes, and makes its own trees towards P_1 from them
     let half = [
         (CORRECT, 0, FIRST_COIN, 0),
         (TREES, 0, FIRST_COIN, 0),
@@ -368,7 +372,7 @@ fn nothing_leaves_before_what_it_must_follow() {
     });
 }
 
-/// What one session's set-up would make in another session does not even begin.
+/// A set-up of one session refuses to make anything in another.
 #[test]
 fn a_set_up_serves_its_own_session_alone() {
     let kept: Vec<std::sync::Mutex<Option<Setup>>> = (0..2).map(|_| std::sync::Mutex::default()).collect();

@@ -234,7 +234,7 @@ fn a_wrong_gate_of_any_program_is_found() {
     }
 }
 
-/// Our two components of each value at each party, from the engine.
+/// The two components of each value that the engine holds, at each party.
 fn held(draw: impl Fn(&mut Rep3) -> Result<Vec<Byte>, Abort> + Sync) -> Vec<Vec<[Vec<u8>; 2]>> {
     let results = TrioHarness::default().patient().act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
@@ -250,8 +250,8 @@ fn held(draw: impl Fn(&mut Rep3) -> Result<Vec<Byte>, Abort> + Sync) -> Vec<Vec<
     results.into_iter().map(Result::unwrap).collect()
 }
 
-/// Both components are uniform at each party, and so is what they are components of; no lane and no value is
-/// another's.
+/// Both components are uniform at each party, and so is what they are components of; lanes and values are
+/// independent of one another.
 fn are_fresh(held: &[Vec<[Vec<u8>; 2]>]) {
     let uniform = |what: &str, values: &mut dyn Iterator<Item = u8>| {
         let mut counts = [0; 256];
@@ -294,7 +294,7 @@ fn random_blocks_are_fresh_and_nobody_knows_them() {
     }));
 }
 
-/// Of thousands of differences that are not zero none is said to be: what is opened of each is 16 bytes.
+/// None of thousands of differences that are not zero is said to be zero: of each, 16 bytes are opened.
 #[test]
 fn no_difference_of_thousands_is_zero() {
     let results = TrioHarness::default().patient().act(|trio| {

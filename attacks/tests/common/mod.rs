@@ -20,7 +20,8 @@ pub struct Byte {
     pub byte: usize,
 }
 
-/// A world whose randomness follows from who draws how often, but for one byte.
+/// A world whose randomness depends only on the party and on the number of its draw, except for one byte that
+/// a test may change.
 #[derive(Default)]
 pub struct SeededWorld {
     pub other: Option<Byte>,
@@ -67,7 +68,7 @@ impl World for SeededWorld {
     }
 }
 
-/// All draws of a run in the known world, by party, and what it ends with.
+/// The result of a run in this world, and the lengths of all draws of each party.
 pub fn known<R>(
     n: usize,
     parameters: &PublicParameters,
@@ -89,7 +90,7 @@ pub fn bytes_of(draws: &[usize], party: usize, from: usize) -> Vec<Byte> {
     draws.iter().enumerate().skip(from).flat_map(each).collect()
 }
 
-/// The `n`-th message of a step never comes. Whether it was to be sent.
+/// Withholds message `n`, counted from 0, of a step. The flag becomes true when that message is sent.
 pub fn withhold(
     harness: &Harness,
     from: PartyId,

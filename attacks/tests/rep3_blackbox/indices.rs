@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 const VIEW: &str = "divisi_rep3::lookup/view";
 
-/// Party 1 holds two components of x and of the mask: with a guess of x it has what party 2 would send
-/// without a share of zero. In no lane does that agree more often than by chance.
+/// Party 1 holds two components of x and of the mask: with a guess of x it can compute what party 2 would
+/// send without a share of zero. This agrees with what party 2 sends in no more lanes than by chance.
 #[test]
 fn no_share_of_an_additive_opening_confirms_a_guess() {
     const MANY: usize = 512;
@@ -55,8 +55,8 @@ fn honest_additive_indices_are_looked_up() {
     assert!(TrioHarness::default().patient().act(|trio| chain(trio, 3)).iter().all(Result::is_ok));
 }
 
-/// Whoever is shown a false share of an additive index stops in the round of the next: it opens that one, and
-/// no other.
+/// A party that receives a false share of an additive index stops in the round of the next index: it sends
+/// its share of that one, and of no other.
 #[test]
 fn a_split_additive_index_is_compared_with_the_next() {
     for to in [2, 3].map(party) {
@@ -73,7 +73,8 @@ fn a_split_additive_index_is_compared_with_the_next() {
     }
 }
 
-/// The same where party 1 says of its view what the victim says of its own: the third party's word counts.
+/// The same if party 1 sends the victim's own digest of its view back to it: the digest of the third party
+/// shows the difference.
 #[test]
 fn a_reflected_view_deceives_nobody_about_an_additive_index() {
     let [view, open] = [VIEW, RECONST].map(|name| Step::new(name).id);

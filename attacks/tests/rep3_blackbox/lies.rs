@@ -17,7 +17,7 @@ fn lie(trio: &mut Trio, step: &'static str, nth: impl Fn(usize) -> bool + Send +
     });
 }
 
-/// Every honest party ends with an abort, beside each corrupt one.
+/// For each corrupt party, both honest parties end with an abort.
 fn found(what: &str, f: impl Fn(Trio, bool) -> Result<(), Abort> + Sync) {
     for corrupt in PartyId::all(3) {
         let results = TrioHarness::default().patient().act(|trio| {
@@ -83,7 +83,8 @@ fn the_same_lie_in_two_products_or_vectors_is_found() {
     }
 }
 
-/// More than is kept until it is verified: a lie in the first of it is found when it is.
+/// The products fill more than one piece, which is verified as soon as it is full: a lie in the first product
+/// is found then.
 #[test]
 fn a_lie_in_a_full_piece_is_found() {
     let corrupt = party(2);

@@ -5,7 +5,7 @@ use divisi_core::Lanes;
 use divisi_rep3::Trio;
 use divisi_rep3::blackbox::Linear;
 
-/// All three do this, and are told that it is misuse, or that another was.
+/// All three parties do this, and all end with an abort, at least one of them because of misuse.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     let results = TrioHarness::default().patient().act(f);
     assert!(results.iter().all(Result::is_err), "{what}");
@@ -14,7 +14,7 @@ fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
 
 type Use = fn(&mut BlackBox, &Shared<Gf8>, &Shared<Gf8>) -> Result<Shared<Gf8>, Abort>;
 
-/// What is made of a verified x and an unverified product xx.
+/// Values that are made from a verified x and an unverified product xx.
 const USES: [(&str, Use); 13] = [
     ("the product", |_, _, xx| Ok(xx.clone())),
     ("a sum", |b, x, xx| b.add(x, xx)),
@@ -39,7 +39,7 @@ const USES: [(&str, Use); 13] = [
         b.mul_opened(x, &c)
     }),
     ("a lookup of it", |b, _, xx| {
-        // by vectors that were made, and verified, long before
+        // by vectors that are not verified yet, either
         let vectors = b.rohv_rss(8, LANES)?;
         b.lookup(&table(), xx, vectors)
     }),

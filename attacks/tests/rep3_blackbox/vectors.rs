@@ -7,8 +7,8 @@ use divisi_rep3::adversary::blackbox::components_of_mask;
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use divisi_rep3::checks;
 
-/// The product of two bits whose components are random is one in three of eight cases; under a share of zero
-/// it is one in half of them.
+/// A party's additive share of the product of two random bits is one in three of eight cases; with a share of
+/// zero added, it is one in half of them.
 #[test]
 fn products_of_vectors_are_sent_under_a_mask() {
     const MANY: usize = 1 << 15;
@@ -60,7 +60,7 @@ fn every_lookup_has_a_vector_of_its_own() {
 }
 
 /// A party that uses vectors of another call, others of the same call, or a table that differs in one bit of
-/// its last entry, is out of step: found when views are compared, before anything is verified.
+/// one entry, is out of step: found when views are compared, before anything is verified.
 #[test]
 fn parties_agree_on_everything_about_a_lookup() {
     let entries: Vec<Gf64> = (0..256).map(|i| Gf64(i * 0x0101_0101_0101)).collect();
@@ -104,8 +104,8 @@ fn parties_agree_on_everything_about_a_lookup() {
     }
 }
 
-/// Both components that each party has of a mask are uniform, and so is what they are components of; no mask
-/// is another's.
+/// Both components that each party has of a mask are uniform, and so is the mask; masks and their lanes are
+/// independent of one another.
 #[test]
 fn masks_are_fresh_and_nobody_knows_them() {
     const MANY: usize = 1 << 13;

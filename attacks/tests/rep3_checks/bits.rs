@@ -1,4 +1,4 @@
-//! The coefficients of products over GF(2), computed apart (A8, A9, A11, S6).
+//! The coefficients of products over GF(2), computed independently in the test (A8, A9, A11, S6).
 
 use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
 use divisi_circuit::{Build, Gates, Program};
@@ -99,8 +99,8 @@ fn coefficient(lanes: usize, (dot, lane): Error, first: [u8; 16], point: [u8; 16
     alpha[8 * block + lane / 64] * Gf64(1 << (lane % 64)) * corner(point, FOLDS, dot % GROUP)
 }
 
-/// Every lane of every dot has a coefficient of its own, each pass its own coins: what is opened for one
-/// error is what they say.
+/// Every lane of every dot has a coefficient of its own, and each pass its own coins: the value that is
+/// opened for one error follows from them.
 #[test]
 fn every_lane_of_every_dot_has_its_own_coefficient() {
     let wide: &[Error] = &[

@@ -24,8 +24,8 @@ fn tosses(mut session: Session, n: usize) -> Result<Vec<[u8; 16]>, Abort> {
     (0..n).map(|_| coins.toss(&mut session, TOSS)).collect()
 }
 
-/// Between two parties nothing echoes a commitment: that it is another one than was sent shows when it is
-/// opened, in whatever byte.
+/// Two parties do not echo commitments. If a commitment arrives changed in any byte, this shows when it is
+/// opened.
 #[test]
 fn a_link_opens_every_byte_of_its_commitment() {
     for byte in 0..32 {
@@ -34,7 +34,7 @@ fn a_link_opens_every_byte_of_its_commitment() {
         let results = harness.act(|session| tosses(session, 1));
         assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "byte {byte}");
     }
-    // and so does each link of the one before
+    // and each link opens every byte of the link before it
     for (byte, nth) in (0..32).map(|byte| (byte, byte % 3)) {
         let harness = harness(2);
         harness.change(party(2), party(1), TOSS.name, nth, move |body| body[byte] ^= 1);
@@ -64,12 +64,12 @@ fn a_reflected_commitment_opens_nothing() {
     assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "{results:?}");
 }
 
-/// A party that brings a chain of another session, or of another strand, which it has opened there.
+/// A party that uses a chain of another session or strand, which it has opened there, is refused.
 #[test]
 fn a_chain_serves_one_strand_of_one_session() {
     for strands in [false, true] {
         let said = Mutex::new(Vec::new());
-        // P_1 speaks by itself: what it says in the first it says again in the second
+        // P_1 sends in the second session or strand what it sent in the first
         let play = |session: &mut Session, again: bool| {
             if session.me() == party(2) {
                 let mut coins = Coins::commit(session)?;
@@ -164,7 +164,7 @@ fn a_chain_begins_with_256_random_bits() {
     assert!(zeros < 16, "{zeros}");
 }
 
-/// A commitment told differently to one of the others, by any party: all of them stop before any coin.
+/// A commitment that one of the others receives changed, from any party: that one stops before any coin.
 #[test]
 fn split_commitments_are_noticed_before_any_coin() {
     for n in [3, 4] {
@@ -182,7 +182,7 @@ fn split_commitments_are_noticed_before_any_coin() {
     }
 }
 
-/// Coins of one session are none of another's.
+/// Coins of one session cannot be tossed in another.
 #[test]
 fn coins_of_another_session_are_refused() {
     let ends = two_sessions(|mut first, mut second| {
@@ -218,7 +218,7 @@ fn every_byte_of_a_commitment_counts() {
         second.opened(checks::M0_2, TOSS, 1, second.me(), &commitment, nonce.as_bytes(), &payload)
     });
     assert!(ends.iter().any(|end| failed_check(end) == Some(checks::M0_2)), "{ends:?}");
-    // shorter or longer by what could be taken for its length
+    // the payload without its last byte
     let ends = harness(2).act(|session| {
         let (commitment, nonce) = session.commit(TOSS, 1, &payload);
         session.opened(checks::M0_2, TOSS, 1, session.me(), &commitment, nonce.as_bytes(), &payload[..39])
@@ -237,7 +237,7 @@ fn nonces_of_commitments_are_fresh() {
 
 type Messages<'a> = &'a [(u8, &'a [u8])];
 
-/// The three have received this, and the third that: whether they notice.
+/// Two parties have received `this`, and the third `that`: whether they notice.
 fn echoed(this: Messages<'_>, that: Messages<'_>) -> bool {
     let results = harness(3).act(|mut session| {
         let received = if session.me() == party(3) { that } else { this };
@@ -249,7 +249,7 @@ fn echoed(this: Messages<'_>, that: Messages<'_>) -> bool {
     results[0].is_err()
 }
 
-/// Who said what, and where it ends, is part of an echo, to the last byte of the last that was said.
+/// An echo depends on who said what, on where each message ends, and on every byte.
 #[test]
 fn an_echo_holds_who_said_what() {
     let base: Messages<'_> = &[(1, b"ab"), (1, b"c"), (2, b"d")];
@@ -275,8 +275,8 @@ fn an_echo_holds_who_said_what() {
     }
 }
 
-/// No echo repeats: of the same words, again in a strand, in another strand, in another session, under
-/// another name.
+/// No echo of the same words repeats: again in a strand, in another strand, in another session, under another
+/// name.
 #[test]
 fn no_echo_repeats() {
     let mut seen = HashSet::new();

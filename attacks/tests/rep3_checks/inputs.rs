@@ -31,7 +31,8 @@ fn alike(bytes: usize) -> [Part; 3] {
     [(); 3].map(|()| Part { first: vec![0x3c; bytes], second: vec![0x3c; bytes] })
 }
 
-/// Every byte of both digests counts, and that there is something at all, towards each neighbour.
+/// Every byte of both digests counts, and so does the byte that says whether there is an input, towards each
+/// neighbour.
 #[test]
 fn every_byte_of_the_comparison_counts() {
     let links: Vec<_> = links().collect();
@@ -81,8 +82,8 @@ fn digests_of_one_component_differ_from_link_to_link() {
     assert_eq!((digests.len(), digests.iter().collect::<HashSet<_>>().len()), (6, 3));
 }
 
-/// The worst verdict counts, from whichever neighbour it comes; that another has another one shows at the
-/// next barrier.
+/// The worst verdict counts, from whichever neighbour it comes; that the third party has another verdict
+/// shows at the next barrier.
 #[test]
 fn the_worst_verdict_counts() {
     for (from, to) in links() {

@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 thread_local! {
     static SEEDED: RefCell<Option<Prg>> = const { RefCell::new(None) };
-    /// What the next draw is taken from, if not from the same.
+    /// The generator of the next draw, if it is another one.
     static FIRST: RefCell<Option<Prg>> = const { RefCell::new(None) };
 }
 
-/// The machine, but for threads whose randomness is a seed's.
+/// The machine, except that a thread with a seed draws its randomness from it.
 pub struct SeededWorld;
 
 impl World for SeededWorld {
@@ -96,7 +96,7 @@ pub struct Seen {
 pub struct Notes {
     /// The coins, in order.
     coins: Vec<[u8; 16]>,
-    /// How many coins there were when it sent its share of something.
+    /// For each share that it sent, the step, and how many coins there had been.
     before: Vec<(&'static str, usize)>,
 }
 
@@ -172,7 +172,7 @@ pub fn blocks(coin: [u8; 16], n: usize) -> Vec<Gf128> {
     bytes.chunks_exact(16).map(|block| Gf128(u128::from_le_bytes(block.try_into().unwrap()))).collect()
 }
 
-/// What an error that is in the claim becomes on the way through levels with these coins, over GF(2^64).
+/// The factor by which levels with these coins multiply an error in the claim, over GF(2^64).
 pub fn through_levels(coins: &[[u8; 16]]) -> Gf64 {
     let point = |coin: &[u8; 16]| Gf64(u64::from_le_bytes(coin[..8].try_into().unwrap()));
     coins.iter().map(point).fold(Gf64::ONE, |product, r| product * (Gf64::ONE + r))
@@ -212,8 +212,8 @@ pub fn public_blocks(e: &mut Rep3, values: &[u128]) -> Result<Block, Abort> {
     Ok(blocks)
 }
 
-/// The first random elements that nobody knows, of sessions with this seed: as they are opened where nothing
-/// else was drawn.
+/// The first random elements of sessions with this seed, which nobody knows: they are opened here in a
+/// session that draws nothing before.
 pub fn first_random(with: u8, n: usize) -> Vec<Gf128> {
     let opened = act(harness(with), with, |trio| {
         let mut e = engine(trio);

@@ -1,9 +1,9 @@
-//! What the checks of the three-party engine rest on, each looked at so closely that a check which is there
-//! and too weak shows.
+//! Attacks on everything on which the checks of the three-party engine rest, so precise that a check which is
+//! there but too weak fails a test.
 //!
-//! Most of it is done by runs whose randomness the test knows ([`known`]): what a verification opens is then
-//! computed apart, from the coins and from the masks, and a lie can be chosen that one bit of a comparison
-//! alone would notice.
+//! Most of it is done by runs whose randomness the test knows ([`known`]): the test then computes what a
+//! verification opens from the coins and the masks, and can choose a lie that a single bit of a comparison
+//! notices.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bits;

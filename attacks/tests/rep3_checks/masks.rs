@@ -26,7 +26,7 @@ const LANES: usize = 1536;
 struct Fresh(HashSet<u64>);
 
 impl Drop for Fresh {
-    /// Nor is any bit of the words the same in all.
+    /// Asserts that no bit is the same in all words.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             let words: Vec<Vec<u8>> = self.0.iter().map(|word| word.to_le_bytes().to_vec()).collect();
@@ -50,7 +50,7 @@ impl Fresh {
     }
 }
 
-/// What two strands do in two sessions, and what all parties send at this step to their previous, or next.
+/// Runs `f` in two strands of two sessions. Returns the messages that each party sends at this step.
 fn sent(step: &'static str, f: impl Fn(&mut Rep3) -> Result<(), Abort> + Sync) -> Vec<Vec<Vec<u8>>> {
     let mut all = vec![Vec::new(); 3];
     for _ in 0..2 {
@@ -129,8 +129,8 @@ fn no_mask_of_elements_occurs_twice() {
     });
 }
 
-/// The products of one-hot vectors are of random bits, so that masks do not show: but an honest share is one
-/// in three of eight, and a masked one in one of two.
+/// The products of one-hot vectors are of random bits, so their masks cannot be seen directly. But a share is
+/// one in three of eight cases without a mask, and in one of two with it.
 #[test]
 fn products_of_vectors_are_masked() {
     for (protocol, steps) in [
@@ -200,7 +200,7 @@ fn no_mask_of_an_opening_occurs_twice() {
     }
 }
 
-/// Random bytes and blocks, and what a dealer hides its data with.
+/// No word occurs twice in random bytes and blocks, or in the masks of a dealer.
 #[test]
 fn nothing_random_repeats_within_itself() {
     let opened = TrioHarness::default().patient().act(|trio| {
@@ -251,7 +251,7 @@ fn no_mask_of_an_input_occurs_twice() {
     }
 }
 
-/// What stands in a message where nothing may: it ends the session with its sender's name.
+/// A bit that is set in the padding of a message ends the session and names the sender.
 #[test]
 fn nothing_may_stand_in_padding() {
     const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";

@@ -19,7 +19,7 @@ fn harness() -> TrioHarness {
     TrioHarness::default().patient()
 }
 
-/// The first two absorb this, the third that: whether the barrier ends the session for all.
+/// The first two parties absorb `this`, the third `that`: whether the barrier ends the session for all.
 fn noticed(this: &[(&str, &[u8])], that: &[(&str, &[u8])]) -> bool {
     let results = harness().act(|mut trio| {
         let mine = if trio.me() == party(3) { that } else { this };
@@ -231,7 +231,7 @@ fn what_is_opened_is_in_the_view() {
     }
 }
 
-/// Every byte of what a server answers counts, and its context.
+/// Every byte of a server's answer counts, and so does its context.
 #[test]
 fn every_byte_of_an_answer_counts() {
     let data: Vec<u8> = (0..40).map(|i| i * 3).collect();

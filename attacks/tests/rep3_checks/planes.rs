@@ -1,4 +1,4 @@
-//! The coefficients of S-boxes in bit planes, computed apart (A8, A9, A11, A14, A15).
+//! The coefficients of S-boxes in bit planes, computed independently in the test (A8, A9, A11, A14, A15).
 
 use crate::known::{Liar, Seen, act, corner, dependent, first_random, harness, through_levels, words};
 use divisi_core::{Abort, Bytes, Direction, settle};
@@ -25,7 +25,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Records of a layer: a tile of a byte each.
+    /// The number of tiles of a byte; each tile of each byte of a layer is a record.
     fn tiles(self) -> usize {
         self.lanes.div_ceil(512)
     }
@@ -96,7 +96,7 @@ fn substituted(with: u8, batch: Batch, passes: Passes, errors: &[Error]) -> (See
     (seen, results)
 }
 
-/// The coefficient of a record's lane under one of its relations, but for the plane's own weight.
+/// The coefficient of a record's lane under one of its relations, without the weight of the plane.
 fn coefficient(error: &Error, coins: &[[u8; 16]]) -> Gf64 {
     let relation = usize::from(error.step == V14);
     let block = error.record / GROUP * RELATIONS + relation;
@@ -112,9 +112,9 @@ const BATCHES: [Batch; 3] = [
     Batch { layers: 1, bytes: 1, lanes: 1100 },
 ];
 
-/// Every lane of every record has a coefficient of its own under each relation: of what is opened for one
-/// error, freed of its coefficient, of the levels and of the mask, nothing is left but the weight of its
-/// plane, wherever the error was.
+/// Every lane of every record has a coefficient of its own under each relation: if what is opened for one
+/// error is divided by its coefficient, by the factor of the levels and by the mask, only the weight of its
+/// plane is left, wherever the error was.
 #[test]
 fn every_lane_of_every_record_has_its_own_coefficient() {
     let places: [&[(usize, usize)]; 3] = [
@@ -166,8 +166,8 @@ fn every_lane_of_every_record_has_its_own_coefficient() {
 }
 
 /// A lie about one product of any record ends the session at the verification's own check: of every group,
-/// the last one too, which is not full. Who bound the claims of a group to nothing would take it, whatever
-/// else was told.
+/// the last one too, which is not full. A verification that did not bind the claims of a group would accept
+/// it.
 #[test]
 fn a_lie_about_any_record_is_noticed() {
     for batch in BATCHES {

@@ -16,8 +16,8 @@ fn harness() -> Harness {
     Harness::new(3, &PublicParameters::new("attacks")).patient()
 }
 
-/// Each bit of these was set in some and not in others: false with probability 2^-63 for a bit of 64 that are
-/// random.
+/// Asserts that each bit is one in some samples and zero in others. For a random bit in 64 samples this fails
+/// with probability 2^-63.
 pub fn every_bit_varies(what: &str, samples: &[Vec<u8>]) {
     assert!(samples.len() >= 64);
     let all = |start: u8, f: fn(u8, u8) -> u8| {
@@ -55,8 +55,8 @@ fn every_byte_of_the_start_counts() {
     });
 }
 
-/// A nonce that its party tells all alike, but does not use itself: the id depends on every byte of every
-/// party's.
+/// A party's nonce is changed in the same way for both others, but not at the party itself: the id depends on
+/// every byte of every party's.
 #[test]
 fn the_id_depends_on_every_byte_of_every_nonce() {
     many(3 * 32, 4, |i| {

@@ -1,4 +1,5 @@
-//! The values that CheckTriple and the levels before it open, computed apart (A5 to A9, A11, A21).
+//! The values that CheckTriple and the levels before it open, computed independently in the test (A5 to A9,
+//! A11, A21).
 
 use crate::known::{Liar, Seen, act, blocks, first_random, harness, public_blocks};
 use divisi_core::{Abort, Blocks, Convert, settle};
@@ -108,7 +109,7 @@ fn every_product_has_its_own_coefficient_and_every_level_its_own_point() {
     }
 }
 
-/// Errors that are told from one another by a single bit of sigma: each is noticed by both honest parties.
+/// Errors for which a single bit of sigma is set, for each bit: both honest parties notice.
 #[test]
 fn every_bit_of_sigma_counts() {
     let with = 17;

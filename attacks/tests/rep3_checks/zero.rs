@@ -8,7 +8,7 @@ use divisi_rep3::adversary::adaptive::engine;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 
-/// What is said about groups of these values, and what is opened, group by group.
+/// The verdicts on groups of these values, and the opened elements, group by group.
 fn asked(with: u8, groups: &[&[u128]]) -> (Vec<bool>, Vec<Gf128>) {
     let harness = harness(with);
     let seen = Seen::of(&harness);

@@ -1,4 +1,4 @@
-//! Shares that a guess of a secret must not explain.
+//! Shares that must not confirm a guess of a secret.
 
 use super::*;
 use divisi_field::gf8::tower::{E, phi};
@@ -37,8 +37,8 @@ fn agree(x: &Plane, y: &Plane, lanes: usize) -> usize {
     (0..lanes).filter(|l| x.lane(*l) == y.lane(*l)).count()
 }
 
-/// No plane agrees with what a guess makes it in more lanes than chance would have it, with probability
-/// 2^-40: as often as a coin falls on one side.
+/// Asserts that no plane agrees with what a guess predicts in many more than half of the lanes. By chance
+/// this fails with probability below 2^-40.
 fn is_no_guess<const K: usize>(sent: &[Plane; K], guess: &[Plane; K], lanes: usize, what: &str) {
     for (k, (sent, guess)) in sent.iter().zip(guess).enumerate() {
         let same = agree(sent, guess, lanes);
@@ -124,8 +124,8 @@ fn no_share_within_a_chain_confirms_a_guess() {
     }
 }
 
-/// Nor does what party 2 sends at the end of a chain, in any tile, of the first chain or of a later one, or
-/// the difference of two.
+/// Nor do the shares that party 2 sends at the end of a chain confirm a guess: in any tile, of the first
+/// chain, of a later one, or in the difference of two.
 #[test]
 fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
     let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
@@ -166,8 +166,8 @@ fn bits_of_places() -> [usize; 8] {
     std::array::from_fn(|i| sets.iter().position(|set| *set == 1 << i).unwrap())
 }
 
-/// With a guess of the input of a first layer, what party 1's own components and what it received make of
-/// party 2's shares of the output, tile by tile.
+/// Party 2's shares of the output of a first layer, tile by tile, as party 1 can compute them from a guess of
+/// the input, its own components and what it received.
 fn entries_of_party_2(
     secret: &[u8],
     part: &Part,

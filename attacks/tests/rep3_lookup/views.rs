@@ -1,4 +1,4 @@
-//! Views: of every byte that was opened, and compared with both others before anything rests on it.
+//! Views cover every byte that was opened, and are compared with both others before anything rests on it.
 
 use super::*;
 use divisi_rep3::adversary::harness::MessageDirection;
@@ -48,8 +48,8 @@ fn a_split_in_any_byte_stops_before_the_verification() {
     });
 }
 
-/// Of layers that feed one another, whoever is shown a false opening stops in the round of the next: its own,
-/// which goes out in that round, is its last.
+/// In layers that feed one another, a party that receives a false opening stops in the round of the next
+/// layer: its own share, which it sends in that round, is its last.
 #[test]
 fn a_split_layer_is_compared_with_the_next_opening() {
     for from in PartyId::all(3) {
@@ -131,8 +131,8 @@ fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
     (seen.of(MessageDirection::Out, step).len(), results)
 }
 
-/// Whoever was shown a false opening is told by the liar that its view is right: it learns from the other
-/// that it is not, and stops.
+/// The liar tells the party that received a false opening that its view is right. That party learns from the
+/// other one that it is not, and stops.
 #[test]
 fn a_reflected_view_deceives_nobody() {
     let victim = party(2);

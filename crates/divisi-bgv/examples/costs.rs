@@ -1,5 +1,5 @@
-//! Prints what the operations of one party cost, one core:
-//! `cargo run --release -p divisi-bgv --example costs`.
+//! Prints what the operations of one party cost on one core: `cargo run --release -p divisi-bgv --example
+//! costs`.
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Poly, Ring, Sampler, encode};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
 fn main() {
-    println!("us a call; set-up of all parties in one process on their cores in ms\n");
+    println!("microseconds a call; set-up in milliseconds, with all parties in one process\n");
     for (operation, form, parties) in [
         (Operation::Bits, Form::LeanRing, 2),
         (Operation::Bits, Form::LeanRing, 4),

@@ -3,9 +3,10 @@
 pub use divisi_core::checks::*;
 
 divisi_core::checks! {
-    /// Mixed mode: every hop adds a fresh encryption of zero, or floods, in both components, changed or not.
+    /// Mixed mode: every hop adds a fresh encryption of zero, or floods, to both components, even if its
+    /// signs change nothing.
     G1 = "G1",
-    /// Mixed mode: flooding is as wide as the bounds of what it hides demand.
+    /// Mixed mode: floods are as wide as the bounds on the noise that they hide demand.
     G2 = "G2",
     /// Mixed mode: the party that refreshes a ciphertext gets masked answers, and an encryption of each mask.
     G3 = "G3",
@@ -15,7 +16,8 @@ divisi_core::checks! {
     G5 = "G5",
     /// Mixed mode: a received polynomial has its length, and coefficients below their primes.
     G10 = "G10",
-    /// Mixed mode: the partial decryptions of a session are counted, and limited to their number.
+    /// Mixed mode: the partial decryptions of a session are counted, and end at the number for which floods
+    /// are wide enough.
     G12 = "G12",
     /// Mixed mode: no public polynomial is used for two messages under one key share.
     G13 = "G13",

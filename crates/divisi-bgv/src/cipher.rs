@@ -36,7 +36,7 @@ impl Ciphertext {
     /// steps that the parameters plan, so its noise is within the bound of the level.
     ///
     /// # Errors
-    /// As [`wire::receive`].
+    /// It fails as [`wire::receive`] does.
     pub fn receive(
         session: &mut Session,
         ring: &Ring,
@@ -75,12 +75,12 @@ impl Ciphertext {
     }
 
     /// Adds up one ciphertext by each party, all of this level and factor, along a tree; the party at its top
-    /// gets the sum. Each has at most the noise of this one, so the sum at most n times this; sums of
-    /// plaintexts wrap around as the parameters plan. Cost: two polynomials from each other party;
-    /// floor(log2 n) rounds.
+    /// gets the sum, the others `None`. Each ciphertext has at most the noise of this one, so the sum has at
+    /// most n times as much; sums of plaintexts wrap around as the parameters plan. Cost: two polynomials
+    /// from each other party; floor(log2 n) rounds.
     ///
     /// # Errors
-    /// As [`wire::receive`].
+    /// It fails as [`wire::receive`] does.
     pub fn add_up(
         self,
         session: &mut Session,
@@ -120,11 +120,11 @@ impl Ciphertext {
     }
 
     /// Multiplies by an encoded plaintext over the same primes, whose coefficients have to be like uniform
-    /// ones (H4 of docs/bgv.md): those of random signs, or of numbers of which a party drew its share. Of
+    /// ones (H4 of docs/bgv.md): those of random signs, or of numbers of which a party drew its share. With
     /// another plaintext the noise may exceed the bound that is kept here, and then no flood hides it.
     pub(crate) fn times_plain(&mut self, ring: &Ring, plain: &Poly) {
         for c in self.components_mut() {
-            // the quotient of both ciphertexts is the plaintext
+            // the product is secret: its quotient by the ciphertext before is the plaintext
             c.withhold();
             ring.mul(c, plain);
         }

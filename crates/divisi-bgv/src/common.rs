@@ -2,8 +2,8 @@
 
 use crate::ring::{Poly, Ring};
 
-/// A seed. Session, step and number enter it, so that no two seeds are equal \[G13\]. Only this crate makes
-/// seeds, and expanding one consumes it:
+/// A seed. The session or a coin, the purpose, the strand and a number enter it, so that no two seeds are
+/// equal \[G13\]. Only this crate makes seeds, and expanding one consumes it:
 ///
 /// ```
 /// # use divisi_bgv::{Poly, Ring, common::Seed};
@@ -12,7 +12,7 @@ use crate::ring::{Poly, Ring};
 /// }
 /// ```
 ///
-/// What expands it twice does not compile:
+/// Code that expands it twice does not compile:
 ///
 /// ```compile_fail,E0382
 /// # use divisi_bgv::{Poly, Ring, common::Seed};
@@ -21,7 +21,7 @@ use crate::ring::{Poly, Ring};
 /// }
 /// ```
 ///
-/// Nor does what makes it anew of the same words:
+/// Nor does code of another crate that makes the seed anew from the same words:
 ///
 /// ```compile_fail,E0624
 /// # use divisi_bgv::common::Seed;
@@ -75,8 +75,8 @@ mod tests {
     use crate::ring::Ring;
     use divisi_field::zp::P32;
 
-    /// A polynomial's residues by any two primes have nothing in common: equal words would leave it one
-    /// prime's randomness instead of all primes'.
+    /// The residues of a polynomial modulo any two primes are drawn independently: if their words were equal,
+    /// the polynomial would have the randomness of one prime instead of that of all primes.
     #[test]
     fn residues_have_words_of_their_own() {
         let p = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
@@ -87,7 +87,7 @@ mod tests {
         assert!(parts.len() > 2);
         for (i, part) in parts.iter().enumerate() {
             for other in &parts[..i] {
-                // words are rejected here and there: at first they would be the same
+                // the first words are compared: later ones differ anyway, once one prime has rejected a word
                 assert!(part.iter().zip(*other).take(4).all(|(x, y)| *x as u32 != *y as u32));
             }
         }

@@ -1,9 +1,9 @@
 //! Floods: wide noise that hides narrower noise. Each coefficient is the sum of eight uniform integers, some
 //! of which have twice the range of the others.
 //!
-//! A sum of uniform integers needs no table and no rejection, so its time depends on nothing. It is bounded,
-//! so decryption cannot fail by a rare large value. The eight ranges are given by the number of bits of the
-//! narrow ones, and by how many of the eight are wide; the standard deviation thus grows in steps of a
+//! A sum of uniform integers needs no table and no rejection, so its time depends on nothing. The sum is
+//! bounded, so decryption cannot fail by a rare large value. The eight ranges are given by the number of bits
+//! of the narrow ones, and by how many of the eight are wide; the standard deviation thus grows in steps of a
 //! quarter of a bit at most. Security: a flood has to hide differences D_i, over all coefficients of all
 //! calls of a session, however they were chosen. The statistical distance is at most sqrt(sum D_i^2 I) / 2,
 //! where I is the Fisher information of one coefficient (docs/bgv.md, 4).
@@ -16,10 +16,10 @@ const TERMS: u32 = 8;
 /// A bound on the Fisher information times the variance of any of these sums; it is 1 for a Gaussian. The
 /// test `information` computes it.
 pub const INFORMATION: f64 = 1.03;
-/// The largest number of bits of the narrow uniform integers.
+/// The narrow uniform integers have fewer bits than this.
 const MOST_BITS: u32 = 119;
 
-/// The distribution of one coefficient: integers, symmetric around zero but for one half.
+/// The distribution of one coefficient: integers, symmetric around zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Width {
     bits: u32,
@@ -28,7 +28,7 @@ pub struct Width {
 
 impl Width {
     /// The narrowest distribution with at least this standard deviation, given as its binary logarithm.
-    /// `None` if that is above 118.
+    /// `None` if there is none: the widest one has 118.6.
     #[must_use]
     pub fn at_least(deviation: f64) -> Option<Width> {
         (1..MOST_BITS)
@@ -64,7 +64,7 @@ impl Width {
         }
     }
 
-    /// Half of the largest value of the sum, rounded down; it is subtracted, to centre the sum.
+    /// Half of the largest value of the sum, which is even; it is subtracted, to centre the sum.
     fn middle(&self) -> i128 {
         let narrow = i128::from(TERMS - self.wide) * ((1_i128 << self.bits) - 1);
         (narrow + i128::from(self.wide) * ((2_i128 << self.bits) - 1)) / 2
@@ -125,8 +125,8 @@ mod tests {
         density
     }
 
-    /// For every number of wide integers: the Hellinger affinity of the sum with its own shift, by one and by
-    /// more, agrees with the bound.
+    /// For every number of wide integers: the squared Hellinger distance of the sum from its own shifts is
+    /// within the bound, and not below the bound divided by 1.1.
     #[test]
     fn information() {
         for wide in 0..TERMS {

@@ -5,9 +5,10 @@ use crate::ring::Ring;
 use crate::wire::{length, read, write};
 use divisi_field::zp::P32;
 
-/// A body that is taken has coefficients below their primes alone, and is written as it was. A body is longer
-/// than a random input: an input is a place, of two bytes, and what is put there into a sound body; and it is
-/// a body by itself.
+/// If `read` accepts a body, all coefficients are below their primes, and `write` gives the same body again.
+/// A sound body is longer than a random input. So each input is tried as a body, which must be refused as too
+/// short; and as a patch of a sound body, where its first two bytes are a position, and its other bytes
+/// replace those from there on.
 #[test]
 fn random_polynomials() {
     let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanTree, 4, P32).unwrap();
@@ -30,7 +31,7 @@ fn random_polynomials() {
         let at = usize::from(u16::from_le_bytes(*at)) % whole.len();
         let mut body = whole.clone();
         let end = (at + patch.len()).min(body.len());
-        // what is put beyond the end makes it longer
+        // bytes beyond the end make the body longer
         drop(body.splice(at..end, patch.iter().copied()));
         if !read(&ring, &body, &mut poly) {
             return Ok(false);

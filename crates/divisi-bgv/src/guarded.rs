@@ -1,5 +1,6 @@
 //! Computations on secrets outside of any session: divisi-measure tests whether their time, branches and
-//! addresses depend on these. This is not a protocol: nothing is counted here, and the results are not used.
+//! addresses depend on the secrets. This is not a protocol: nothing is counted here, and the results are not
+//! used.
 
 use crate::encode;
 use crate::flood::Width;

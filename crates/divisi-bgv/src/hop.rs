@@ -80,11 +80,11 @@ impl Keys {
         Ok(x)
     }
 
-    /// A hop before the switch of its modulus, for tests of the noise there; its parts one after the other,
-    /// which are what a hop is (test `a_hop_is_the_sum_of_its_parts`).
+    /// A hop before the switch of its modulus, for tests of the noise there. It makes the parts of a hop one
+    /// after the other; together they are the same as a hop (test `a_hop_is_the_sum_of_its_parts`).
     ///
     /// # Errors
-    /// As [`Keys::hop`].
+    /// It fails as [`Keys::hop`] does.
     #[cfg(feature = "testing")]
     pub fn hop_before_its_switch(
         &self,
@@ -104,7 +104,7 @@ impl Keys {
     }
 
     /// \[x\] times the signs, plus a fresh encryption of zero ([`Keys::encrypt`]), divided by the last prime.
-    /// One function for all of it passes through memory once, and transforms no errors
+    /// One function does all of this, in one pass through memory and without transforms of errors
     /// ([`Ring::product_below`]).
     fn hidden_product(&self, sampler: &mut Sampler, x: Ciphertext, signs: &[u64], both: bool) -> Ciphertext {
         let (ring, n) = (self.ring(), self.ring().dimension());
@@ -135,7 +135,7 @@ mod tests {
     use divisi_field::zp::{P16, P32};
     use std::sync::Arc;
 
-    /// A hop is what its parts are, one after the other: a product, an encryption of zero by the same
+    /// A hop gives the same as its parts, one after the other: a product, an encryption of zero with the same
     /// randomness, their sum, and a switch of the modulus.
     #[test]
     fn a_hop_is_the_sum_of_its_parts() {

@@ -9,8 +9,8 @@
 //! and all parties compare a digest of the results. The relinearisation key encrypts s^2 under s, so circular
 //! security is assumed.
 //!
-//! Cost: a party in the middle of the tree sends 2 polynomials for the public key, and 6 for each digit for
-//! the relinearisation key.
+//! Cost: a party with two others below it in the tree sends 3 polynomials for the public key, and 9 for each
+//! digit of the relinearisation key; on average a party sends fewer than 2, and fewer than 6.
 
 use crate::checks;
 use crate::cipher::Ciphertext;
@@ -51,14 +51,15 @@ struct Inner {
 
 impl Keys {
     /// Makes the first keys of a session. All parties call it, once; keys for other operations are made
-    /// beside these ([`Keys::beside`]), so that a session has one count of partial decryptions \[G12\]. Three
-    /// rounds for the coin; then twice the height of the tree for the public key, and as much for each of the
-    /// two rounds of the relinearisation key, which is made only if the parameters multiply ciphertexts.
+    /// beside these ([`Keys::beside`]), so that a session has one count of partial decryptions \[G12\]. The
+    /// coin takes three rounds; then the public key takes twice the height of the tree, and so does each of
+    /// the two rounds of the relinearisation key, which is made only if the parameters multiply ciphertexts.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the session has keys already, for any operation, or if the parameters are for
-    /// another number of parties; [`Abort::CheckFailed`] of G5 or G2 if the parameters are not sound; the
-    /// abort that ends the session.
+    /// another number of parties; [`Abort::CheckFailed`] of G5 or G2 if the parameters are not sound, of M0.3
+    /// if the parties have received different keys, and of G10; the abort that ends the session, if a link
+    /// fails.
     pub fn generate(session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
         Keys::first(session, ring, 1 << DECRYPTION_BITS)
     }
@@ -67,8 +68,8 @@ impl Keys {
     /// counted together \[G12\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for keys of another session, or if the session has keys for this operation already;
-    /// otherwise as [`Keys::generate`].
+    /// [`Abort::Misuse`] if these keys belong to another session, or if the session has keys for the
+    /// operation already; otherwise it fails as [`Keys::generate`] does.
     pub fn beside(&self, session: &mut Session, ring: &Arc<Ring>) -> Result<Keys, Abort> {
         self.belong(session, PARAMETERS)?;
         Keys::with_limit(session, ring, self.0.limit, Arc::clone(&self.0.decryptions))
@@ -78,7 +79,7 @@ impl Keys {
     fn first(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
         if !session.first("bgv keys") {
             return Err(
-                session.misuse(PARAMETERS, "keys beside others of the session, with a count of their own")
+                session.misuse(PARAMETERS, "a second count of decryptions in one session: make further keys with `Keys::beside`")
             );
         }
         Keys::with_limit(session, ring, limit, Arc::default())
@@ -167,7 +168,8 @@ impl Keys {
     /// Counts one more partial decryption, or flooded hop, if the session has one left \[G12\].
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if none is left: the session ends, and nothing is sent.
+    /// [`Abort::CheckFailed`] if none is left: the session ends, and nothing is sent; [`Abort::Misuse`] in
+    /// another session.
     pub(crate) fn spend(&self, session: &Session, step: Step) -> Result<(), Abort> {
         self.belong(session, step)?;
         let before = self.0.decryptions.fetch_add(1, Ordering::SeqCst);
@@ -311,12 +313,12 @@ impl Keys {
     /// Keys whose session ends after `limit` partial decryptions.
     ///
     /// # Errors
-    /// As [`Keys::generate`].
+    /// It fails as [`Keys::generate`] does.
     pub fn limited(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
         Keys::first(session, ring, limit)
     }
 
-    /// A ciphertext with chosen components, as a corrupt holder may make it, whose claimed noise is zero.
+    /// A ciphertext with chosen components, such as a corrupt holder may make, which claims to have no noise.
     #[must_use]
     pub fn forge(level: usize, factor: u64, c0: Poly, c1: Poly) -> Ciphertext {
         Ciphertext::new(level, factor, f64::NEG_INFINITY, c0, c1)

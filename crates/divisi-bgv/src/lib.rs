@@ -7,12 +7,12 @@
 //! **Semi-honest**: every party is assumed to follow the protocol. The only protection from a party that
 //! deviates is that malformed messages are refused.
 //!
-//! Words of this crate's comments. A *chain* is the list of primes of the modulus, which shrinks from level
-//! to level; a *limb* is one of them. The *top* is the highest level, the *bottom* level 0, where ciphertexts
-//! are decrypted. A *hop* multiplies a ciphertext by one party's secret signs. A *flood* is wide noise that
-//! hides other noise. E2A and A2E convert an encryption to additive shares and back. "The special prime"
-//! occurs in the relinearisation key alone. G1 to G14 are checks (docs/bgv.md, 7), D1 to D7 deviations from
-//! the paper (docs/bgv.md, 6).
+//! The comments of this crate use these words. A *chain* is the list of primes of the modulus, which shrinks
+//! from level to level; a *limb* is one of these primes. The *top* is the highest level, the *bottom* level
+//! 0, where ciphertexts are decrypted. A *hop* multiplies a ciphertext by one party's secret signs. A *flood*
+//! is wide noise that hides other noise. E2A and A2E convert an encryption to additive shares and back. "The
+//! special prime" occurs in the relinearisation key alone. G1 to G14 are checks (docs/bgv.md, 7), D1 to D7
+//! deviations from the paper (docs/bgv.md, 6).
 //!
 //! | module | what | source |
 //! |---|---|---|

@@ -27,7 +27,8 @@ impl Keys {
     /// this call alone \[G13\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if `level` is the bottom or above the top; otherwise as [`Keys::to_shares`].
+    /// [`Abort::Misuse`] if `level` is the bottom or above the top; otherwise it fails as [`Keys::to_shares`]
+    /// does.
     pub fn refresh(
         &self,
         session: &mut Session,
@@ -95,7 +96,7 @@ impl Keys {
     /// a holder does.
     ///
     /// # Errors
-    /// As [`Keys::refresh`].
+    /// It fails as [`Keys::refresh`] does.
     #[cfg(feature = "testing")]
     pub fn answer_of_refresh(
         &self,
@@ -110,7 +111,7 @@ impl Keys {
         Ok(h)
     }
 
-    /// x_i, uniform.
+    /// The mask x_i, uniform modulo p.
     fn mask(&self, session: &Session, sampler: &mut Sampler) -> Hidden<u64> {
         let ring = self.ring();
         session.observe(checks::G3); // [G3]
@@ -120,7 +121,8 @@ impl Keys {
         sampler.elements(ring.plain(), ring.dimension())
     }
 
-    /// -a s_i + p e + x_i. `share` has the coefficients of x_i times `factor`, which is divided out.
+    /// -a s_i + p e + x'_i for our share x'_i of the plaintext. `share` has the coefficients of x'_i times
+    /// the factor of answers ([`Keys::factor_of_answers`]), by which they are divided.
     fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: Hidden<u64>, factor: u64) -> Poly {
         let (ring, plain) = (self.ring(), self.ring().plain());
         plain.scale(&mut share, plain.invert(self.factor_of_answers(factor)));

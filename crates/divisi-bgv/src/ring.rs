@@ -35,18 +35,19 @@ struct Quotient {
     plain: u64,
 }
 
-/// The size of the allocation below.
+/// The size, in bytes, of the block that [`keep_freed_memory`] allocates.
 const KEPT: usize = 8 << 20;
 
-/// Lets glibc's allocator keep freed memory of this size, and a bit more. Otherwise it returns every
+/// Makes glibc's allocator keep freed blocks of up to this size, and a bit more. Otherwise it returns every
 /// polynomial to the system when it is freed, and each new one costs a page fault for every 4 KiB: a quarter
-/// of all time. It adapts to the largest block that was freed; this one is never touched, so it takes no
-/// memory. Other allocators do not mind.
+/// of all time. The allocator keeps blocks that are not larger than the largest one that was freed; so this
+/// function allocates a block and frees it. The block is never touched, so it takes no memory. On other
+/// allocators this has no effect.
 fn keep_freed_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(KEPT)));
 }
 
-/// What bounds the coefficients of secrets and errors; every prime is larger.
+/// A bound on the absolute values of the coefficients of secrets and errors; every prime is larger.
 const SMALL: u64 = 64;
 
 /// A polynomial by its residues: a part of N words for each prime. The words are its values at the roots,
@@ -62,14 +63,14 @@ pub struct Poly {
     public: bool,
 }
 
-/// A copy may be made secret by what is added to it, so it is wiped like all others.
+/// A copy may become secret by what is added to it, so it is not public and is wiped when dropped.
 impl Clone for Poly {
     fn clone(&self) -> Poly {
         Poly { words: self.words.clone(), public: false, ..*self }
     }
 }
 
-/// Wiping a ciphertext would take as long as adding to it.
+/// A public polynomial is not wiped: wiping a ciphertext would take as long as adding to it.
 impl Drop for Poly {
     fn drop(&mut self) {
         drop(self.unwiped());
@@ -77,17 +78,17 @@ impl Drop for Poly {
 }
 
 impl Poly {
-    /// Marks it as public: a component of a ciphertext, or what is computed of nothing else.
+    /// Marks it as public: a component of a ciphertext, or computed from public polynomials alone.
     pub(crate) fn publish(&mut self) {
         self.public = true;
     }
 
-    /// The words of a public polynomial, which is left without any; `None` for one whose words are wiped.
+    /// Takes the words out of a public polynomial, so that they are not wiped; `None` if it is not public.
     fn unwiped(&mut self) -> Option<Box<[u64]>> {
         self.public.then(|| self.words.release())
     }
 
-    /// Takes that back, before something secret is computed in its place.
+    /// Marks it as not public, before something secret is computed in its place.
     pub(crate) fn withhold(&mut self) {
         self.public = false;
     }
@@ -177,13 +178,13 @@ impl Ring {
         &self.plain
     }
 
-    /// A prime of the chain.
+    /// The prime with this number in the chain; after the chain comes the special prime.
     #[must_use]
     pub fn modulus(&self, limb: usize) -> Modulus {
         self.transforms[limb].modulus()
     }
 
-    /// Zero.
+    /// The polynomial zero over the first `limbs` primes, and over the special one if it is `extended`.
     #[must_use]
     pub fn zero(&self, limbs: usize, extended: bool) -> Poly {
         let parts = limbs + usize::from(extended);
@@ -201,7 +202,8 @@ impl Ring {
         (0..parts).map(|part| self.transforms[self.index(poly, part)].modulus()).collect()
     }
 
-    /// Calls `f` with each part of a polynomial and its transform.
+    /// Calls `f` for each part of a polynomial, with its transform, its words, and their position among all
+    /// words.
     fn each(&self, x: &mut Poly, mut f: impl FnMut(&Ntt, &mut [u64], usize)) {
         let (n, limbs, last) = (self.dimension(), x.limbs, self.transforms.len() - 1);
         for (part, words) in x.words.chunks_exact_mut(n).enumerate() {
@@ -229,7 +231,7 @@ impl Ring {
         x
     }
 
-    /// The same modulo one prime.
+    /// The same modulo one prime; without m it is zero.
     fn noisy_part(&self, ntt: &Ntt, e: &[i64], m: Option<&[i64]>, words: &mut [u64]) {
         let (p, half) = (self.plain().get(), self.plain().get() / 2);
         residues(ntt.modulus(), SMALL, words, e);
@@ -278,7 +280,7 @@ impl Ring {
     /// Adds y to x.
     ///
     /// # Panics
-    /// If they have different primes; so do the functions below.
+    /// If x and y are over different primes. So do `sub` and `mul`.
     pub fn add(&self, x: &mut Poly, y: &Poly) {
         assert!(x.like(y), "polynomials over different primes");
         self.each(x, |ntt, words, at| ntt.modulus().add_assign(words, &y.words[at..at + words.len()]));

@@ -11,7 +11,7 @@ pub const ERROR_VARIANCE: f64 = 10.5;
 const ERROR_BITS: u32 = 21;
 /// How many field elements are drawn at a time.
 const PIECE: usize = 512;
-/// The low digit of a word.
+/// The mask of the lower digit of a word, of 32 bits.
 const DIGIT: u64 = u32::MAX as u64;
 
 /// A generator of a party's own randomness.
@@ -83,8 +83,9 @@ impl Sampler {
         }
     }
 
-    /// Field elements: floor(u q / 2^128) of numbers u of 128 bits, whose distance from uniform is at most
-    /// q / 2^128. Moduli of more than 32 bits take a slower way, with at most 2^-78.
+    /// Field elements: floor(u q / 2^128) of numbers u of 128 bits, whose distance from uniform is at most q
+    /// / 2^128. For a modulus of more than 32 bits it is u modulo q, which takes longer; its distance from
+    /// uniform is at most 2^-78.
     #[must_use]
     pub fn elements(&mut self, modulus: Modulus, n: usize) -> Hidden<u64> {
         let mut out = Hidden::zeros(n);
@@ -155,7 +156,8 @@ mod tests {
         assert!(errors.iter().all(|x| x.abs() <= i64::from(ERROR_BITS)));
     }
 
-    /// All kernels draw the same elements, those that the formula says: the ends of the range among them.
+    /// All kernels draw the same elements, which are those of the formula, also for words at the ends of
+    /// their range.
     #[test]
     fn elements_are_those_of_the_formula() {
         let mut words = [Vec::new(), Vec::new()];
@@ -184,7 +186,7 @@ mod tests {
                 assert_eq!(out, expected, "{q} {}", kernel.name());
             }
         }
-        // the elements of a stream are these, also where a piece ends
+        // the sampler draws these elements, also where a piece ends
         let modulus = Modulus::new(P32).unwrap();
         for kernel in kernel::available() {
             let elements = kernel::with(kernel, || sampler(5).elements(modulus, PIECE + 3)).unwrap();

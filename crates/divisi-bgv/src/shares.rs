@@ -126,7 +126,7 @@ impl Keys {
     }
 
     /// h_i = s_i c_1 + p e_i - <x>_i as coefficients over all primes of the bottom. e_i is a flood \[G4\],
-    /// <x>_i is uniform. It counts as a partial decryption \[G12\].
+    /// <x>_i is uniform. The call counts as a partial decryption \[G12\].
     pub(crate) fn partial(
         &self,
         session: &Session,
@@ -152,7 +152,7 @@ impl Keys {
     /// than a holder does.
     ///
     /// # Errors
-    /// As [`Keys::to_shares`].
+    /// It fails as [`Keys::to_shares`] does.
     #[cfg(feature = "testing")]
     pub fn partial_decryption(
         &self,
@@ -170,8 +170,8 @@ impl Keys {
     /// polynomial a, so that the sum is an encryption under the whole key. a comes from a seed that is used
     /// in this call alone \[G13\].
     ///
-    /// The shares are bare numbers, which do not know the session that they belong to: keys of another
-    /// session are refused, shares of another one cannot be.
+    /// The shares are plain numbers, which do not say to which session they belong. So keys of another
+    /// session are refused, but shares of another session cannot be recognised.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are not N slots, each below p; [`Abort::CheckFailed`] that names the sender
@@ -186,7 +186,7 @@ impl Keys {
         let ring = self.ring();
         self.belong(session, GIVE)?;
         if share.len() != ring.dimension() {
-            return Err(session.misuse(GIVE, "a share for each slot"));
+            return Err(session.misuse(GIVE, "not one share for each slot"));
         }
         if !taint::verdict(REDUCED, excess(ring.parameters().plain(), share) == 0) {
             return Err(session.misuse(GIVE, "a share that is not below the plaintext modulus"));
@@ -229,7 +229,7 @@ pub(crate) fn own_part(ring: &Ring, share: &Poly, [c0, c1]: [&Poly; 2]) -> Poly 
     to_first(ring, sum)
 }
 
-/// The coefficients modulo p of what is given modulo the first prime; in constant time.
+/// The coefficients, which are given modulo the first prime, centred and reduced modulo p; in constant time.
 pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> Hidden<u64> {
     let (first, plain) = (ring.modulus(0), ring.plain());
     let mut share = Hidden::zeros(ring.dimension());
@@ -238,7 +238,7 @@ pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> Hidden<u64> {
     share
 }
 
-/// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, of a flood e_i; in constant time.
+/// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, for a flood e_i; in constant time.
 pub(crate) fn flooded(ring: &Ring, share: &Poly, c1: &Poly, mut flood: Hidden<i128>, mask: &[u64]) -> Poly {
     // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
     let (plain, p) = (ring.plain(), i128::from(ring.plain().get()));

@@ -1,5 +1,5 @@
 //! Sums of all parties' public polynomials along a binary tree, and the results back to all. Each party sends
-//! and receives at most three times, however many parties there are: so it has at most two messages of
+//! and receives at most three messages, however many parties there are; so it has at most two messages of
 //! others in memory.
 //!
 //! Every party's polynomials enter the sum exactly once, because each message comes from a party that the
@@ -29,7 +29,7 @@ fn neighbours_under(session: &Session, top: usize) -> (Option<PartyId>, Vec<Part
 /// party gets `None`. [`down`] gives the sums to all.
 ///
 /// # Errors
-/// The abort that a faulty peer causes.
+/// It fails as [`wire::receive`] does, and as [`wire::send`] does.
 pub fn up<const K: usize>(
     session: &mut Session,
     ring: &Ring,
@@ -69,7 +69,7 @@ fn add_up<const K: usize>(
 /// passes `None`, and `shape` gives the shapes of the polynomials that it receives.
 ///
 /// # Errors
-/// The abort that a faulty peer causes.
+/// It fails as [`wire::receive`] does, and as [`wire::send`] does.
 pub fn down<const K: usize>(
     session: &mut Session,
     ring: &Ring,
@@ -81,7 +81,7 @@ pub fn down<const K: usize>(
     let mut polys = sums.unwrap_or(shape);
     match above {
         Some(above) => wire::receive(session, ring, step, above, &mut polys.each_mut())?,
-        // what all parties get
+        // all parties get these sums
         None => polys.iter_mut().for_each(|poly| taint::public(step, poly.words_mut())),
     }
     for child in below {

@@ -81,11 +81,12 @@ pub fn send(
     session.send(step, to, &body, bits)
 }
 
-/// Receives polynomials of the shapes in `polys`, and overwrites them. The level determines the length, and
+/// Receives polynomials of the shapes in `polys`, and overwrites them. The shapes determine the length, and
 /// every coefficient must be below its prime \[G10\].
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] that names the sender if a coefficient is not.
+/// [`Abort::CheckFailed`], which names the sender, if a coefficient is not below its prime; the abort that
+/// ends the session, if a link fails or the message has another length.
 pub fn receive(
     session: &mut Session,
     ring: &Ring,
@@ -105,11 +106,11 @@ pub fn receive(
     Ok(())
 }
 
-/// The same, but adds each received polynomial to the one that is there. Only one polynomial more is in
-/// memory beside the message.
+/// The same, but adds each received polynomial to the one that is there. Beside the message only one more
+/// polynomial is in memory.
 ///
 /// # Errors
-/// As [`receive`].
+/// It fails as [`receive`] does.
 pub fn receive_sum(
     session: &mut Session,
     ring: &Ring,

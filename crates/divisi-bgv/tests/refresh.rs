@@ -1,5 +1,5 @@
-//! Interactive bootstrapping: right, within its bounds, with a mask, a flood, an error and a polynomial of
-//! its own each time; and what is refused.
+//! Interactive bootstrapping: its results are right and within their bounds, and each refresh has a mask, a
+//! flood, an error and a polynomial of its own. Calls that do not fit are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod tools;
@@ -19,8 +19,8 @@ fn in_runs(operation: Operation, form: Form, n: usize, plain: u64, length: usize
     Arc::new(Ring::new(p).unwrap())
 }
 
-/// From the bottom to a level, by every party in turn: the plaintext stays, and noise is below its bound, and
-/// within six bits of it.
+/// Every party in turn has a ciphertext refreshed from the bottom to some level: the plaintext stays, and the
+/// noise is below its bound and within six bits of it.
 #[test]
 fn refreshed_ciphertexts_are_what_they_were() {
     for (n, form, plain) in [
@@ -61,7 +61,7 @@ fn refreshed_ciphertexts_are_what_they_were() {
             assert!(noise(&ring, &key, x) <= x.noise());
             most = most.max(noise(&ring, &key, x));
             assert!(x.noise() - noise(&ring, &key, x) < 6.0);
-            // a mask for each but its own, a seed for each
+            // a party masks its answers to all refreshes but its own, and makes a seed for each refresh
             let of = |check| counts.checks[&check] as usize;
             assert_eq!(
                 (of(checks::G3), of(checks::G4), of(checks::G12), of(checks::G13)),
@@ -72,7 +72,8 @@ fn refreshed_ciphertexts_are_what_they_were() {
     }
 }
 
-/// What P_2 sends for (0, 0): h = p e - x without its lowest primes, and b = -a s + p e' + x, of one mask.
+/// P_2's answer to (0, 0): h = p e - x, switched to the first prime, and b = -a s + p e' + x, with the same
+/// mask x.
 #[test]
 fn answers_have_a_mask_a_flood_and_an_error() {
     let ring = in_runs(Operation::Bits, Form::LeanRing, 3, P32, 1);
@@ -106,7 +107,7 @@ fn answers_have_a_mask_a_flood_and_an_error() {
         ring.add_product(&mut b, key, x.components()[1]);
         for (value, h) in lift(&ring, b).into_iter().zip(h.words()) {
             let x = plain.centred(plain.of_wide(value));
-            // the answer has the mask times what the dropped primes divided, and no other
+            // the answer has the same mask, times the factor of the dropped primes
             let answered = plain.of_signed(first.centred(*h));
             assert_eq!(plain.mul(plain.of_signed(x), factor), plain.mul(plain.neg(answered), 1));
             masks.push(x);

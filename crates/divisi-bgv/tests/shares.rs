@@ -39,7 +39,7 @@ fn triples(ring: &Arc<Ring>) {
         let b = open(p, &ends.iter().map(|e| &e.1[..]).collect::<Vec<_>>());
         let c = open(p, &ends.iter().map(|e| &e.2[..]).collect::<Vec<_>>());
         assert!((0..n).all(|i| c[i] == ring.plain().mul(a[i], b[i])));
-        // shares of others than the holder are uniform, of the holder too
+        // the shares of all parties are uniform, those of the holder too
         for end in &ends {
             let low = end.2.iter().filter(|x| **x < p / 2).count() as f64;
             assert!((low - n as f64 / 2.0).abs() < 6.0 * (n as f64).sqrt() / 2.0);
@@ -66,7 +66,7 @@ fn what_is_shared_comes_back() {
     let ends = with_keys(&ring, |session, keys, sampler| {
         let share = elements(session.me().index() as u64 + 9, p, 1024);
         let x = keys.from_shares(session, sampler, party(1), &share)?;
-        // times a public plaintext, and added to itself
+        // added to itself
         let twice = match x {
             Some(mut x) => {
                 x.add(&ring, session, PASS, &x.clone())?;
@@ -84,7 +84,7 @@ fn what_is_shared_comes_back() {
     assert!(before.iter().zip(&after).all(|(x, y)| 2 * x % p == *y));
 }
 
-/// [G12]: of a session of three decryptions the fourth is not answered, in whatever strand.
+/// [G12]: in a session that may make three decryptions the fourth is not answered, in whatever strand.
 #[test]
 fn the_last_decryption_ends_the_session() {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
@@ -111,8 +111,8 @@ fn the_last_decryption_ends_the_session() {
     assert!(ends[0].is_err());
 }
 
-/// [G12]: keys for a second operation come beside the first ones, and share their count. Keys that are made
-/// apart would answer as often again.
+/// [G12]: keys for a second operation come beside the first ones, and share their count. With keys that had a
+/// count of their own, the session would answer twice as often.
 #[test]
 fn a_session_has_one_count_of_decryptions() {
     let kinds = [Operation::Bits, Operation::PrivateTables, Operation::Triples, Operation::Conversions];
@@ -193,8 +193,8 @@ fn flooded_hops_are_counted() {
     assert!(ends.iter().any(|end| failed_check(end) == Some(checks::G12)) && ends.iter().all(Result::is_err));
 }
 
-/// What a hop adds is its own: of zeros whose signs are all one each hop makes another ciphertext, and no
-/// word of either component is there twice \[G1\].
+/// Every hop adds an encryption of zero of its own: hops of zeros, with signs that are all 1, make
+/// ciphertexts whose components have no word in common \[G1\].
 #[test]
 fn every_hop_adds_a_zero_of_its_own() {
     for form in [Form::LeanRing, Form::Paper] {
@@ -264,8 +264,8 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// What has more noise than the steps of the parameters leave is not asked for: the floods of the others
-/// would not hide it.
+/// The decryption of a ciphertext with more noise than the steps of the parameters leave is refused: the
+/// floods of the others would not hide the noise.
 #[test]
 fn noise_that_no_flood_hides_is_refused() {
     for form in [Form::LeanRing, Form::Paper] {
@@ -298,7 +298,7 @@ fn noise_that_no_flood_hides_is_refused() {
     }
 }
 
-/// The rotation of roles: any party may hold, and a ciphertext's factor is what the protocol says.
+/// The roles rotate: any party may be the holder, and a ciphertext has the factor that the protocol says.
 #[test]
 fn any_party_holds() {
     let ring = small(Operation::Bits, Form::LeanRing, 3);

@@ -30,8 +30,8 @@ struct List {
 
 /// Makes a program of recorded gates.
 ///
-/// A hash of a long message has millions of gates. So the record is gone before levels are made, and of the
-/// orders that are tried only the number of slots is kept.
+/// A hash of a long message has millions of gates. So the record is dropped before levels are made, and of
+/// each order that is tried only its number of slots is kept.
 pub(crate) fn program(build: Recorded) -> Program {
     let list = List::new(&build);
     let Recorded { nodes, terms, inputs, outputs, .. } = build;
@@ -192,8 +192,8 @@ impl List {
         Sections { count, sums, products }
     }
 
-    /// How many slots this choice of sections takes, which are reused after their last reader, and the slots
-    /// of the results; `levels` are written if they are wanted.
+    /// The number of slots that this choice of sections takes, and the slots of the results. A slot is reused
+    /// after the last reader of its wire. If `levels` is given, the levels are appended to it.
     fn place(
         &self,
         inputs: usize,
@@ -273,17 +273,17 @@ impl List {
     }
 }
 
-/// Kinds of gates that are no products.
+/// The number of kinds of local gates.
 const KINDS: usize = 3;
 
 /// The gates of sections, by their numbers.
 struct Sections {
     count: usize,
-    /// The XORs of section s, and what is as cheap, kind by kind: only products and outputs read negations,
-    /// and constants read nothing, so that each kind can be together, which makes an engine's branches
-    /// predictable.
+    /// The local gates of each section, kind by kind: constants, XORs, negations. Each kind can be together,
+    /// because only products and outputs read negations, and constants read nothing; this makes an engine's
+    /// branches predictable.
     sums: Groups,
-    /// The products that section s + 1 reads.
+    /// For each section s the products whose section is s + 1, in which XORs can read them.
     products: Groups,
 }
 

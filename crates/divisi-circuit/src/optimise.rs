@@ -58,7 +58,8 @@ fn recorded(program: &Program) -> Option<Build> {
     Some(build)
 }
 
-/// The XORs of a circuit while they are rebuilt. Numbers from that of the nodes on stand for pairs.
+/// The XORs of a circuit while they are rebuilt. Numbers below the number of nodes stand for nodes, larger
+/// ones for pairs.
 struct Linear<'r> {
     recorded: &'r Recorded,
     /// For each XOR that is needed and is no leaf: its leaves, sorted. Empty for all other nodes.
@@ -67,7 +68,7 @@ struct Linear<'r> {
     target: Vec<bool>,
     /// Whether anything needs the node.
     needed: Vec<bool>,
-    /// The two summands of which a node or pair is now made.
+    /// The two summands of each rebuilt node, and of each pair.
     sums: HashMap<u32, (u32, u32)>,
     pairs: u32,
 }

@@ -101,7 +101,7 @@ impl Kinds {
         }
     }
 
-    /// All of them, which are gone then.
+    /// Takes all gates out, as those of a level.
     pub(crate) fn take(&mut self) -> Local {
         let local = Local {
             constants: self.constants.as_slice().into(),

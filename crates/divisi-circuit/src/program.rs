@@ -77,7 +77,7 @@ pub struct Program {
     pub(crate) inputs: Vec<usize>,
     pub(crate) outputs: Vec<usize>,
     pub(crate) slots: usize,
-    /// Behind a counter, because copies of a program are kept in several places.
+    /// Shared, because copies of a program are kept in several places.
     pub(crate) levels: Arc<[Level]>,
     pub(crate) results: Vec<Slot>,
     pub(crate) memo: Memo,

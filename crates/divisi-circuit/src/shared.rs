@@ -1,6 +1,6 @@
-//! Which gates a circuit that is being built has already: a table of their numbers, found by what they
-//! compute. A number takes four bytes and the gate itself stays in the record, because this table is what a
-//! builder needs most memory for.
+//! The gates that a circuit under construction has already: a table of their numbers, which are found by what
+//! the gates compute. A number takes four bytes and the gate itself stays in the record, because this table
+//! is what a builder needs most memory for.
 
 use crate::recorded::{BuildBit, Node, Recorded};
 use std::collections::hash_map::RandomState;
@@ -28,7 +28,8 @@ impl Recorded {
 #[derive(Default)]
 pub(crate) struct Shared {
     key: RandomState,
-    /// A power of two of places, or none; 0, which is no gate, means that a place is free.
+    /// The places of the table: their number is 0 or a power of two. A place holds the number of a gate; 0,
+    /// which is no gate's number, means that it is free.
     places: Vec<u32>,
     count: usize,
 }

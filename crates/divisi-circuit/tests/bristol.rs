@@ -96,7 +96,7 @@ fn a_circuit_without_gates_is_one() {
     assert_eq!((older.format, older.program.inputs()), (Format::Older, &[1, 1][..]));
 }
 
-/// A file, the line that is wrong, and what is said about it.
+/// A file, the number of its wrong line, and the error message about it.
 const WRONG: &[(&str, usize, &str)] = &[
     ("", 1, "the file ends before the numbers of gates and wires"),
     ("\n\n3\n", 3, "the first line has two numbers: gates and wires"),
@@ -163,8 +163,8 @@ fn what_is_declared_is_not_believed() {
     assert_eq!(wide.program.input_bits(), 60_000);
 }
 
-/// All gates that others write, in any case, between comments, blank lines and line ends of other systems, in
-/// both formats: what they are for all four inputs.
+/// All gates that other programs write, in any case, between comments, blank lines and line ends of other
+/// systems, in both formats: their results for all four inputs.
 #[test]
 fn files_in_the_wild_are_read() {
     let gates = "2 1 0 1 2 OR\n2 1 0 1 3 nand\n# and so on\n\n2 1 0 1 4 Nor\n2 1 0 1 5 XNOR\n  // last\n1 1 5 6 inv  \n";
@@ -221,7 +221,7 @@ fn other_forms_are_named() {
     assert_eq!(error.to_string(), "line 1: this is not text: it looks like binary data");
 }
 
-/// In the format before Bristol Fashion: constants and copies by gates that it has.
+/// In the format before Bristol Fashion, constants and copies are written with gates that it has.
 #[test]
 fn a_program_is_written_in_the_older_format() {
     let text = "5 9\n2 2 2\n1 5\n\n1 1 1 4 EQ\n1 1 0 5 EQ\n1 1 2 6 EQW\n2 1 0 3 7 NOR\n1 1 6 8 EQW\n";

@@ -19,7 +19,7 @@ fn some_circuits() -> Vec<Vec<u8>> {
     vec![text, b"2 5\n2 1 1\n\n2 1 0 1 2 AND\n1 1 2 4 INV\n".to_vec()]
 }
 
-/// A circuit that is taken is written so that it computes the same.
+/// A circuit that is read, and written again, computes the same.
 #[test]
 fn random_circuits() {
     divisi_fuzz::golden("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits());
@@ -37,7 +37,7 @@ fn random_circuits() {
     });
 }
 
-/// The reader of circuits that stay in their file takes what the other one takes.
+/// The check of circuits that stay in their file accepts what the reader of circuits accepts.
 #[test]
 fn random_surveys() {
     divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {
@@ -46,7 +46,7 @@ fn random_surveys() {
     });
 }
 
-/// The inputs that a circuit is run with.
+/// Inputs for a circuit, a word of lanes for each wire.
 fn inputs(widths: &[usize]) -> Vec<Vec<u64>> {
     let wires: usize = widths.iter().sum();
     (1..=wires as u64).map(|i| vec![i.wrapping_mul(0x9e37_79b9_7f4a_7c15)]).collect()
@@ -84,7 +84,8 @@ impl Origin for Changing {
     }
 }
 
-/// Whatever a file becomes after it was checked, a run has the steps of the file that was checked, or ends.
+/// Whatever a file becomes after it was checked, a run has the steps of the file that was checked, or ends
+/// with an error.
 #[test]
 fn random_changes_of_a_streamed_circuit() {
     let [sound, _] = &some_circuits()[..] else { panic!("two circuits") };
@@ -110,7 +111,7 @@ fn random_changes_of_a_streamed_circuit() {
     });
 }
 
-/// What is transcribed computes the same, in its values' order or turned.
+/// A transcribed circuit computes the same, with the wires of its values in their order or in reverse order.
 #[test]
 fn random_transcripts() {
     divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &some_circuits(), |bytes| {

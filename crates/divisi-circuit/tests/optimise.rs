@@ -1,4 +1,4 @@
-//! Optimised circuits compute the same with no more of anything.
+//! Optimised circuits compute the same, with at most as many gates, ANDs and levels.
 #![allow(clippy::unwrap_used)]
 
 mod files;
@@ -33,7 +33,7 @@ proptest! {
         prop_assert_eq!(plain::run(&after, &lanes).unwrap(), plain::run(&before, &lanes).unwrap());
     }
 
-    /// A file gate by gate in any way computes the same, has the gates that it had, and comes back.
+    /// A file that is transcribed in any way computes the same, and has the gates that were counted.
     #[test]
     fn transcribed_gate_by_gate(
         inputs in 2..7_usize,
@@ -82,7 +82,7 @@ proptest! {
         }
     }
 
-    /// Files of one format written in the other compute the same.
+    /// A program from a file in the older format, written in either format, computes the same.
     #[test]
     fn converted_there_and_back(
         inputs in 2..7_usize,
@@ -102,17 +102,19 @@ proptest! {
     }
 }
 
-/// Sums that have terms in common, each made alone: the pair that most have is made once.
+/// Sums that have terms in common, each made by itself: the pair that occurs in most of them is made once.
 #[test]
 fn sums_share_their_terms() {
-    // (a b c d), (b c d), (e b c d) by chains that have nothing in common: nine gates, of which five are left
+    // (a b c d), (b c d), (e b c d) by chains that have nothing in common: eight gates, of which four are
+    // left
     let text = "8 13\n1 5\n1 3\n\n2 1 0 1 5 XOR\n2 1 5 2 6 XOR\n2 1 1 3 7 XOR\n2 1 4 3 8 XOR\n2 1 8 2 9 XOR\n\
         2 1 6 3 10 XOR\n2 1 7 2 11 XOR\n2 1 9 1 12 XOR\n";
     let before = bristol::read(text.as_bytes()).unwrap().program;
     assert_eq!((before.linear_count(), optimise(&before).linear_count()), (8, 4));
 }
 
-/// What is a product with itself, the other way round, with a constant, or read by nobody, is not there.
+/// A product of a wire with itself, the same product the other way round, one with a constant, and one that
+/// nothing reads are left out.
 #[test]
 fn products_that_are_none_go() {
     let text = "7 9\n1 2\n1 1\n\n2 1 0 0 2 AND\n2 1 2 1 3 AND\n2 1 1 0 4 AND\n2 1 3 4 5 OR\n1 1 1 6 EQ\n2 1 5 6 7 AND\n2 1 7 1 8 XOR\n";

@@ -1,11 +1,11 @@
-//! Random circuits: what the builder leaves out, the levels and the slots change no result.
+//! Random circuits: the gates that the builder leaves out, the levels and the slots change no result.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::plain::{self, Words};
 use divisi_circuit::{Build, Gates, Program, bristol};
 use proptest::prelude::*;
 
-/// A step of a random circuit; wires are chosen by these numbers modulo what there is.
+/// A step of a random circuit; wires are chosen by these numbers, modulo the number of wires that exist.
 #[derive(Clone, Debug)]
 enum Step {
     Constant(bool),
@@ -158,7 +158,7 @@ fn inputs_that_do_not_fit_are_refused() {
     assert!(program.replay(&mut Words, &[1]).is_none());
 }
 
-/// A chain whose wires die at once needs a handful of slots, however long it is.
+/// A chain of wires, each of which only the next gate reads, needs a handful of slots, however long it is.
 #[test]
 fn slots_are_used_again() {
     let mut g = Build::new();
@@ -193,7 +193,7 @@ fn what_is_read_late_is_made_late() {
     assert!(program.slots() <= 44, "{} slots", program.slots());
 }
 
-/// A gate that is kept though nothing reads it gives its slot back at once.
+/// The slot of a gate that is kept although nothing reads it is free again at once.
 #[test]
 fn gates_that_nothing_reads_hold_no_slot() {
     let mut g = Build::verbatim();

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use std::io::{self, Read};
 use std::sync::Mutex;
 
-/// What engines rely on, of all steps: no product or sum of a wire with itself, and nothing overwrites what a
-/// waiting product reads.
+/// Checks what engines rely on: no step is a product or sum of a wire with itself, and none overwrites a slot
+/// that a waiting product reads.
 fn check_steps(stream: &Stream) {
     let (mut waiting, mut read, mut ands) = (0, Vec::new(), 0);
     stream
@@ -72,7 +72,8 @@ proptest! {
         }
     }
 
-    /// Whatever a file says, it is refused in the same words, or is the same circuit.
+    /// Whatever a file says, the survey refuses it with the same message as the reader, or finds the same
+    /// circuit.
     #[test]
     fn no_bytes_upset_a_survey(
         text in "([0-9]{1,2}|XOR|AND|INV|EQ|EQW|MAND|-1|\u{e9}| |\n){0,60}",
@@ -90,7 +91,7 @@ proptest! {
     }
 }
 
-/// Constants and wires with themselves, behind copies and negations: nothing is left of them.
+/// Gates on constants, and of a wire with itself, also behind copies and negations, leave no steps.
 #[test]
 fn what_everybody_knows_is_no_step() {
     let text = "16 18\n1 2\n1 5\n\n1 1 0 2 EQW\n1 1 2 3 INV\n1 1 3 4 INV\n2 1 0 4 5 XOR\n2 1 3 2 6 XOR\n\
@@ -119,7 +120,7 @@ fn slots_are_used_again_and_products_wait() {
     check_steps(&stream);
 }
 
-/// A file that is another one from some reading on.
+/// A file that is replaced by another one from some reading on.
 #[derive(Debug)]
 struct Changing {
     first: Vec<u8>,
@@ -166,7 +167,7 @@ fn a_file_that_changes_is_noticed() {
         [first.as_bytes(), b"\n"].concat(),
         [first.as_bytes(), b"2 1 4 2 6 AND\n"].concat(),
     ];
-    // every line another one
+    // any two lines swapped
     let lines: Vec<&str> = first.lines().collect();
     for i in 0..lines.len() {
         for j in 0..lines.len() {
@@ -216,7 +217,8 @@ fn steps(stream: &Stream) -> (Vec<GateStep>, Result<(), CircuitFault>) {
     (steps, end)
 }
 
-/// Wherever a file changes, no step of the other one is given: what comes is the beginning of what it was.
+/// Wherever a file changes, no step of the new one is given: the steps that come are the beginning of those
+/// of the old one.
 #[test]
 fn no_step_of_another_file_is_given() {
     let gates = 12_000;
@@ -242,11 +244,11 @@ fn no_step_of_another_file_is_given() {
     }
 }
 
-/// A wire that is read more often than is counted keeps its slot.
+/// A wire that is read more often than readers are counted keeps its slot.
 #[test]
 fn wires_may_be_read_by_many() {
     for readers in [253, 254, 255, 256, 257, 511, 512, 1000] {
-        // wire 2 is read by all of them, among others that want slots
+        // all of them read wire 2, among other wires that need slots
         let (mut text, mut wires, mut sum) = ("2 1 0 1 2 AND\n".to_owned(), 3, 0);
         for i in 0..readers {
             let gate = if i % 3 == 1 { "AND" } else { "XOR" };

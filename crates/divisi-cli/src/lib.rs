@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
     end(json, kernel.and_then(|_| command::run(cli)))
 }
 
-/// What the grammar has to say, as one sentence.
+/// The failure of arguments that cannot be parsed, in one sentence.
 fn usage(error: &clap::Error) -> Failure {
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         return Failure::usage(
@@ -48,7 +48,8 @@ fn usage(error: &clap::Error) -> Failure {
     Failure::usage(format!("{}; `--help` after the command explains it", what.trim_end_matches('.')))
 }
 
-/// Print what came of it. A closed standard output is the reader's choice, and no failure.
+/// Print the outcome, and return the exit code. That standard output is closed is its reader's choice, and no
+/// failure.
 fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> ExitCode {
     let (done, failure) = match outcome {
         Ok(mut done) => {

@@ -89,7 +89,7 @@ fn bad_files_are_refused_with_their_line() {
     for (name, what) in [
         ("bad.txt", "bad.txt, line 12: wire 14 is read before a line writes it"),
         ("none.txt", "none.txt cannot be read"),
-        (".", ". cannot be read (it is no file)"),
+        (".", ". cannot be read (it is not a regular file)"),
     ] {
         let run = [&usual[..], &[name]].concat();
         let streamed = [&run[..], &["--streamed"]].concat();

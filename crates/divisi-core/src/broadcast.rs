@@ -20,7 +20,7 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// An echo of nothing yet. `step` names the comparison.
+    /// An echo in which nothing is recorded yet. `step` names the comparison.
     #[must_use]
     pub fn new(session: &mut Session, step: Step) -> Echo {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 broadcast echo v1");
@@ -66,7 +66,8 @@ impl Echoed {
     /// Receive every peer's digest and demand that it equals this party's.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] without a culprit.
+    /// [`Abort::CheckFailed`] without a culprit if a peer's digest differs; [`Abort::Network`] if one does
+    /// not arrive.
     pub fn compare(self, session: &mut Session, check: Check) -> Result<(), Abort> {
         if session.parties() <= 2 {
             return Ok(());

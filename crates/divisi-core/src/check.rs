@@ -1,17 +1,18 @@
 //! The checks that a session may execute, by their ids. Each crate registers those of its protocols with
-//! [`checks!`](crate::checks!); SECURITY.md says where their places, tests and mutants are listed.
+//! [`checks!`](crate::checks!); SECURITY.md says where the code, the tests and the mutant of each check are
+//! listed.
 
 use std::fmt;
 
-/// A check by its id. Counted by the [`crate::Meter`] each time it is executed over something.
+/// A check by its id. The [`crate::Meter`] counts how often it is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Check {
     id: &'static str,
 }
 
 impl Check {
-    /// The check that the tables of checks write so. For [`checks!`](crate::checks!): elsewhere a check is
-    /// named by its constant.
+    /// The check with this id, as the tables of checks write it. Only [`checks!`](crate::checks!) calls this:
+    /// elsewhere a check is named by its constant.
     #[must_use]
     pub const fn new(id: &'static str) -> Check {
         Check { id }

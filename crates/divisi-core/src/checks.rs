@@ -3,13 +3,14 @@
 crate::checks! {
     /// Channels are authenticated, confidential and ordered, each end bound to its party.
     M0_1 = "M0.1",
-    /// A coin is opened from fresh shared randomness and compared, after what it checks is fixed.
+    /// A coin is made of fresh randomness of all parties, compared with their commitments, and opened only
+    /// after everything that it checks is fixed.
     M0_2 = "M0.2",
     /// What is broadcast is echoed and compared before the next step that depends on it.
     M0_3 = "M0.3",
     /// All parties agree on every public parameter before the first step.
     M0_4 = "M0.4",
-    /// The session id has fresh randomness of every party; correlated values are used once.
+    /// The session id depends on fresh randomness of every party; correlated values are used once.
     M0_5 = "M0.5",
     /// Digests are compared at full length in constant time; lengths come from public data.
     M0_6 = "M0.6",

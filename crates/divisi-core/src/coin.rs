@@ -4,8 +4,8 @@
 //! Adversary: any number of malicious parties. A coin is the sum of values from all parties' links, so that
 //! it is uniform and unknown until the last honest party has opened its link; a party that has seen all other
 //! links can only end the session. A coin does not depend on messages of the protocol, so that nothing can be
-//! tried offline. What a coin must follow has to be fixed before an honest party opens: a party tosses only
-//! after it has received all of it, and each link goes to all parties.
+//! tried offline. Everything that a coin checks has to be fixed before an honest party opens its link: a
+//! party tosses only after it has received all of it, and sends its link to all parties.
 //!
 //! A link is the hash of the next one with session, party and position: link t - 1 = H(id, party, t - 1, link
 //! t). Link 0 is the commitment, and link t opens exactly one commitment; a link cannot be copied from
@@ -34,7 +34,7 @@ const LENGTH: usize = 1024;
 pub struct Coins {
     /// This party's links in reverse order, so that the next one is the last element.
     chain: Vec<Zeroizing<[u8; 32]>>,
-    /// The last link that each party opened, by index.
+    /// The last link that each party opened, by the party's index; before the first toss its commitment.
     seen: Vec<[u8; 32]>,
     /// The number of the next toss in this chain, from 1.
     next: u64,
@@ -43,14 +43,14 @@ pub struct Coins {
     strand: u32,
 }
 
-/// This party's commitment is sent.
+/// Coins to which this party has sent its commitment.
 #[must_use = "coins that were announced must be confirmed"]
 pub struct Announced {
     chain: Vec<Zeroizing<[u8; 32]>>,
     first: [u8; 32],
 }
 
-/// All commitments are received, and this party's echo of them is sent.
+/// Coins of which this party has received all commitments and sent its echo of them.
 #[must_use = "received commitments must be confirmed"]
 pub struct UnconfirmedCoins {
     coins: Coins,
@@ -61,7 +61,8 @@ impl Coins {
     /// Commit to coins: announce, receive and confirm, in two rounds.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// [`Abort::CheckFailed`] if a party sent different commitments to different parties; [`Abort::Network`]
+    /// if a message does not arrive.
     pub fn commit(session: &mut Session) -> Result<Coins, Abort> {
         Coins::announce(session)?.receive(session)?.confirm(session)
     }
@@ -86,11 +87,12 @@ impl Coins {
 
     /// Open the next coin: 128 bits that nobody could predict. One round.
     ///
-    /// Call it only after everything that the coin must follow was received. When a chain is used up, the
-    /// parties commit to another one first, in two more rounds.
+    /// Call it only after everything that the coin checks was received. When a chain is used up, the parties
+    /// commit to another one first, in two more rounds.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] that names a party whose link does not open its commitment.
+    /// [`Abort::CheckFailed`], which names the party, if a party's link does not open its commitment;
+    /// [`Abort::Network`] if a link does not arrive; [`Abort::Misuse`] for coins of another session.
     pub fn toss(&mut self, session: &mut Session, step: Step) -> Result<[u8; 16], Abort> {
         self.ready(session)?;
         let opened = self.open(session, step)?;
@@ -100,7 +102,7 @@ impl Coins {
     /// Ensure that there is another coin: commit to a new chain if the present one is used up, in two rounds.
     ///
     /// # Errors
-    /// As [`Coins::commit`].
+    /// Those of [`Coins::commit`].
     pub fn ready(&mut self, session: &mut Session) -> Result<(), Abort> {
         if self.chain.is_empty() {
             *self = Coins::commit(session)?;
@@ -114,7 +116,7 @@ impl Coins {
     ///
     /// # Errors
     /// [`Abort::Network`] if the session is poisoned or a link is gone; [`Abort::Misuse`] if the chain is
-    /// used up.
+    /// used up, or belongs to another session.
     pub fn open(&mut self, session: &mut Session, step: Step) -> Result<Opened, Abort> {
         if self.session != *session.id().as_bytes() {
             return Err(session.misuse(step, "coins of another session"));
@@ -130,10 +132,11 @@ impl Coins {
         Ok(Opened { ours, position, step })
     }
 
-    /// The second half of a toss: receive the links of all parties; returns the coin.
+    /// The second half of a toss: receive the links of the other parties, and return the coin.
     ///
     /// # Errors
-    /// As [`Coins::toss`].
+    /// [`Abort::CheckFailed`], which names the party, if a party's link does not open its commitment;
+    /// [`Abort::Network`] if a link does not arrive.
     pub fn receive(&mut self, session: &mut Session, opened: Opened) -> Result<[u8; 16], Abort> {
         let Opened { ours, position, step } = opened;
         let mut coin = share(&ours, step);
@@ -163,7 +166,7 @@ impl Announced {
     /// Receive all commitments and echo them.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// [`Abort::Network`] if a commitment does not arrive, or the echo cannot be sent.
     pub fn receive(self, session: &mut Session) -> Result<UnconfirmedCoins, Abort> {
         let me = session.me();
         let mut seen = vec![[0; 32]; session.parties()];
@@ -183,17 +186,18 @@ impl Announced {
 }
 
 impl UnconfirmedCoins {
-    /// Compare the echoes: from here on nobody can change a coin.
+    /// Compare the echoes. Afterwards nobody can change a coin.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] without a culprit if a party sent different commitments to different parties.
+    /// [`Abort::CheckFailed`] without a culprit if a party sent different commitments to different parties;
+    /// [`Abort::Network`] if an echo does not arrive.
     pub fn confirm(self, session: &mut Session) -> Result<Coins, Abort> {
         self.echoed.compare(session, checks::M0_3)?; // [M0.3]
         Ok(self.coins)
     }
 }
 
-/// The link before this one.
+/// The link before `link`, at this position in the chain of this party.
 fn earlier(session: &Session, strand: u32, party: PartyId, position: u64, link: &[u8; 32]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin chain v1");
     hasher.update(session.id().as_bytes()).update(&strand.to_le_bytes());
@@ -203,7 +207,7 @@ fn earlier(session: &Session, strand: u32, party: PartyId, position: u64, link: 
     before
 }
 
-/// What a link adds to the coin of a step.
+/// The value that a link contributes to the coin of a step.
 fn share(link: &[u8; 32], step: Step) -> [u8; 16] {
     let mut out = [0; 16];
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");

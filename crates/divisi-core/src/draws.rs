@@ -1,6 +1,6 @@
 //! A record of what was drawn from every stream of a session, for tests (feature `fault`; never part of a
-//! build that holds real secrets): the stream and the range of its bytes, so that a value that is left out,
-//! or given out twice, is noticed.
+//! build that holds real secrets): each draw's stream and its range of bytes there, so that a test notices a
+//! value that is left out or given out twice.
 
 use crate::PartyId;
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl Draws {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A stream was asked for.
+    /// Record that a stream was requested; draws from it are noted in the result.
     pub(crate) fn begin(
         &self,
         strand: u32,
@@ -59,7 +59,7 @@ impl Draws {
     }
 }
 
-/// Where the draws of one stream are noted.
+/// Notes the draws of one stream.
 pub(crate) struct Record {
     draws: Draws,
     stream: usize,

@@ -5,12 +5,13 @@ use crate::{Abort, PublicParameters, Session};
 use divisi_net::{PartyId, memory};
 use std::sync::Arc;
 
-/// The length of a party's first message, and of its parameters' digest, with which that begins.
+/// The length of a party's first message, and that of the digest of its parameters, with which the message
+/// begins.
 const FIRST: usize = 96;
 const DIGEST: usize = 32;
 
-/// A peer that sends anything begins no session: it does not know what the id is made of. Its parameters are
-/// compared before anything else.
+/// A peer that sends arbitrary bytes cannot begin a session, because it does not know the other nonce, on
+/// which the id depends. Its parameters are compared before anything else.
 #[test]
 fn random_beginnings() {
     let parameters = PublicParameters::new("fuzz").with("some", &[1, 2, 3]);

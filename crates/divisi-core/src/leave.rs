@@ -13,16 +13,17 @@ pub trait Settles: Sized {
     /// The debt of its values.
     type Debt: Debt<Payer = Self>;
 
-    /// End a computation: its outputs, which owe the verification of everything that they depend on.
+    /// End a computation. Its outputs are returned as a value that owes the verification of everything that
+    /// they depend on.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn closed<T>(&mut self, out: T) -> Result<Pending<T, Self::Debt>, Abort>;
 
     /// End a computation, and verify what its outputs owe.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn settled<T>(&mut self, out: T) -> Result<Verified<T>, Abort> {
         let pending = self.closed(out)?;
         settle(self, pending)
@@ -37,13 +38,13 @@ pub trait Opens<X>: Settles {
     /// Open a settled value to all parties.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn open(&mut self, x: Verified<X>) -> Result<Self::Public, Abort>;
 
     /// Settle a value, then open it to all parties.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn reveal(&mut self, x: X) -> Result<Self::Public, Abort> {
         let verified = self.settled(x)?;
         self.open(verified)
@@ -52,18 +53,19 @@ pub trait Opens<X>: Settles {
 
 /// An engine that tests whether values are zero, and reveals nothing else.
 pub trait Compares<X>: Settles {
-    /// For each value whether all its lanes are zero; all parties learn the answers. Settles what the values
-    /// owe.
+    /// Return for each value whether all its lanes are zero; all parties learn the answers. Settles what the
+    /// values owe.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn vanish(&mut self, x: &[X]) -> Result<Vec<bool>, Abort>;
 
-    /// For each lane of a value whether it is zero; all parties learn the answers. Settles what the value
-    /// owes.
+    /// Return for each lane of a value whether it is zero; all parties learn the answers. Settles what the
+    /// value owes.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails; [`Abort::Misuse`] if the lanes of the
+    /// value cannot be taken apart.
     fn vanish_lanes(&mut self, x: X) -> Result<Vec<bool>, Abort>
     where
         X: Lanes,
@@ -75,13 +77,14 @@ pub trait Compares<X>: Settles {
 
 /// An engine that tests whether blocks of 16 bytes are zero, and reveals nothing else.
 ///
-/// An engine whose bytes make blocks of GF(2^128) tests these.
+/// Every engine that converts bytes to blocks of GF(2^128), and compares those, has this trait.
 pub trait ComparesBytes: Bytes + Settles {
-    /// For each block, and each of its lanes, whether all its bytes are zero; all parties learn the answers.
-    /// Settles what the blocks owe.
+    /// Return for each block, and each of its lanes, whether all its bytes are zero; all parties learn the
+    /// answers. Settles what the blocks owe.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the bytes of a block differ in lanes.
+    /// The abort that ends the session, if a link or a check fails; [`Abort::Misuse`] if the bytes of a block
+    /// have different numbers of lanes.
     fn vanish_blocks(&mut self, x: Vec<[Self::Byte; 16]>) -> Result<Vec<Vec<bool>>, Abort>;
 }
 

@@ -6,9 +6,9 @@
 //!
 //! - a [`Session`] starts only after all parties agreed on every public parameter, has an identifier with
 //!   fresh randomness of each of them, and pairwise keys that no other session has (M0.4, M0.5);
-//! - every check goes through one place, [`Session::require`], which counts it by its id and is the only way
-//!   to fail one;
-//! - an [`Abort`] poisons the session: the only frame that it still sends says so;
+//! - every check whose failure is an [`Abort::CheckFailed`] goes through one place, [`Session::require`],
+//!   which counts it by its id;
+//! - an [`Abort`] poisons the session: afterwards it sends only the frame that tells the peers of the abort;
 //! - only [`settle`] makes a [`Verified`] value, by discharging the [`Debt`] that the value carries.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -30,12 +30,12 @@ use divisi_net::{Machine, Mesh, Options, PartyId, memory};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Start a session among `n` parties and run `f` at each; the results in the parties' order. `f` learns its
-/// party's number from [`Session::me`], and brings that party's inputs.
+/// Start a session among `n` parties and run `f` at each. The results are in the parties' order. `f` learns
+/// its party's number from [`Session::me`], and brings that party's inputs.
 ///
 /// # Errors
-/// The most informative abort: that of a party that found something wrong, rather than those that followed at
-/// the other parties.
+/// If a party aborts: the most informative abort, which is that of a party that found something wrong, rather
+/// than those that followed at the other parties.
 ///
 /// # Panics
 /// If a party panics.
@@ -54,8 +54,8 @@ pub fn links(n: usize) -> Vec<Mesh> {
     memory::mesh_with(n, &Options { timeout, ..Options::default() }, Arc::new(Machine))
 }
 
-/// As [`run`], over given links, with parameters for each party, which are requested in its own thread before
-/// its session starts: how each party ended.
+/// Like [`run`], but over given links, and with parameters for each party, for which `parameters` is called
+/// in the party's own thread before its session starts. Returns how each party ended.
 ///
 /// # Panics
 /// If a party panics.
@@ -79,7 +79,7 @@ pub fn run_over<R: Send>(
 /// All results, or the most informative of the aborts.
 ///
 /// # Errors
-/// The most informative of the aborts.
+/// If a party aborted: the most informative of the aborts.
 pub fn first<R>(ends: Vec<Result<R, Abort>>) -> Result<Vec<R>, Abort> {
     let cause = ends.iter().find_map(|end| match end {
         Err(abort @ (Abort::CheckFailed { .. } | Abort::Misuse { .. } | Abort::Unfit { .. })) => {

@@ -12,7 +12,8 @@ pub struct PhaseCounts {
     pub bits: u64,
     /// Every byte handed to the links: frames with headers, digests and shares of coins.
     pub bytes: u64,
-    /// The longest chain of dependent messages of one chunk.
+    /// The number of messages in the longest chain of messages of one chunk of which each depends on the one
+    /// before.
     pub rounds: u32,
 }
 
@@ -23,7 +24,7 @@ pub struct Counts {
     pub phases: BTreeMap<&'static str, PhaseCounts>,
     /// How many times each check was executed.
     pub checks: BTreeMap<Check, u64>,
-    /// The steps at which this party sent messages, and how many.
+    /// How many messages this party sent at each step, by the step's name.
     pub steps: BTreeMap<&'static str, u64>,
     /// The error of the worst verification, as minus its binary logarithm; `None` before the first.
     pub verification_error_bits: Option<f64>,

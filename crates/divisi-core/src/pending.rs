@@ -28,7 +28,7 @@ pub trait Debt {
     fn pay(self, payer: &mut Self::Payer) -> Result<(), Abort>;
 }
 
-/// A value and what is owed for it.
+/// A value with its debt.
 #[must_use = "a pending value is worth nothing until it is settled"]
 pub struct Pending<T, D: Debt> {
     value: T,
@@ -92,7 +92,7 @@ impl<T> Verified<Vec<T>> {
 }
 
 impl<T> Verified<Option<T>> {
-    /// A verified value that may be absent; whether it is, is public.
+    /// The verified value, or `None` if it is absent. Whether it is absent is public.
     pub fn transpose(self) -> Option<Verified<T>> {
         self.0.map(Verified)
     }

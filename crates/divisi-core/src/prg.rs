@@ -26,14 +26,14 @@ pub struct Prg {
     record: Option<crate::draws::Record>,
 }
 
-/// Two ways to the same stream.
+/// Two implementations of the same stream.
 enum Cipher {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Vector(Counter),
     Blocks(Box<Blocks>),
 }
 
-/// The crate's cipher, and the blocks that it works on.
+/// The cipher of the crate `aes`, and the blocks that it works on.
 struct Blocks {
     cipher: Aes128Enc,
     blocks: [Block; BATCH / 2],
@@ -55,7 +55,7 @@ impl Cipher {
         Cipher::Blocks(Box::new(Blocks { cipher, blocks: [Block::default(); BATCH / 2] }))
     }
 
-    /// Whole blocks of the stream, from this one on.
+    /// Write the stream to `out`, beginning with block number `block`; `out` may end within a block.
     fn words(&mut self, mut block: u64, out: &mut [u64]) {
         match self {
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -110,7 +110,7 @@ impl Prg {
     fn note(&self, bytes: usize) {
         #[cfg(feature = "fault")]
         if let Some(record) = &self.record {
-            // the block after the buffer, less what is left of the buffer
+            // the first byte after those in the buffer, minus the number of bytes left in the buffer
             let left = (BATCH * 8 - self.used) as u64;
             record.note((16 * self.block).wrapping_sub(left), bytes);
         }
@@ -137,7 +137,7 @@ impl Prg {
     /// The next 64-bit words of the stream, little-endian.
     pub fn words(&mut self, mut out: &mut [u64]) {
         if !self.used.is_multiple_of(8) {
-            // within a word: as bytes
+            // the position is within a word: draw bytes
             for out in out {
                 let mut word = [0; 8];
                 self.fill(&mut word);
@@ -152,7 +152,7 @@ impl Prg {
         now.copy_from_slice(&made[..n]);
         self.used += n * 8;
         out = later;
-        // what fills buffers goes where it is wanted at once
+        // what would fill whole buffers is made directly in `out`
         let (whole, rest) = out.split_at_mut(out.len() / BATCH * BATCH);
         if !whole.is_empty() {
             self.cipher.words(self.block, whole);

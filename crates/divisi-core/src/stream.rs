@@ -9,13 +9,14 @@ const STREAM: Step = step!("stream");
 
 impl Session {
     /// Run `work` on every chunk, chunk `c` in strand `c mod strands` at every party, and pass the results to
-    /// `sink` in order. At most two chunks a strand are in progress, so that memory is bounded for any number
+    /// `sink` in order. At most one chunk a strand is in progress, so that memory is bounded for any number
     /// of chunks. What `sink` does (settle, open, answer) overlaps the work on later chunks.
     ///
     /// With one strand everything runs in the calling thread, on this strand.
     ///
     /// # Errors
-    /// The first failure of `work` or of `sink`; the other strands end too. If the session ended, its cause.
+    /// If `work` or `sink` fails: the cause of the session's end, if the session ended, and otherwise the
+    /// error of the first chunk that failed. The other strands end too.
     pub fn stream<T, R, E>(
         &mut self,
         strands: usize,
@@ -75,7 +76,7 @@ impl Session {
             }
             (given.saturating_sub(strands)..given).try_for_each(|c| finish(self, c))
         });
-        // one strand failed first: the others only because it did
+        // the strand that failed first is the cause: the others failed only because it did
         result.map_err(|e| self.cause().map_or(e, E::from))
     }
 }

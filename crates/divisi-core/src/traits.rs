@@ -69,7 +69,7 @@ pub trait Bytes {
     /// lanes. Costs the rounds of one S-box for any number of bytes.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn sbox(&mut self, d: Direction, x: &mut [&mut Self::Byte]) -> Result<(), Abort>;
 
     /// The lanes of all parts, one part after the other. Local.
@@ -78,17 +78,18 @@ pub trait Bytes {
     /// [`Abort::Misuse`] for a part that belongs to an unfinished chain, or to another engine.
     fn join_bytes(&mut self, parts: &[&Self::Byte]) -> Result<Self::Byte, Abort>;
 
-    /// How many blocks of a cipher go through it at once: more of them are faster piece by piece.
+    /// The largest number of blocks that a cipher should process in one call: more blocks are faster in
+    /// several calls.
     fn blocks_at_once(&self) -> usize {
         usize::MAX
     }
 
     /// Announce `layers` S-box layers of `bytes` bytes of `lanes` lanes each. An engine that consumes
-    /// preprocessing makes what it lacks for them all at once, now or when one of them first needs it.
+    /// preprocessing makes the missing part for all of them at once, now or when one of them first needs it.
     /// Without an announcement it makes preprocessing for each layer separately.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn prepare(&mut self, _layers: usize, _bytes: usize, _lanes: usize) -> Result<(), Abort> {
         Ok(())
     }
@@ -97,7 +98,8 @@ pub trait Bytes {
     /// they are ordinary values. Bytes of an unfinished chain must not be opened, stored or converted.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if these are not all bytes of the last layer.
+    /// The abort that ends the session, if a link or a check fails; [`Abort::Misuse`] if these are not all
+    /// bytes of the last layer.
     fn finish(&mut self, _x: &mut [&mut Self::Byte]) -> Result<(), Abort> {
         Ok(())
     }
@@ -114,13 +116,13 @@ pub trait Blocks {
     /// [`Abort::Misuse`] if the lanes do not fit.
     fn add_block(&mut self, x: &mut Self::Block, y: &Self::Block) -> Result<(), Abort>;
 
-    /// `x += c`, `c` public, one for all lanes or one for each.
+    /// `x += c`, where `c` is public and has one block for all lanes, or one for each.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
     fn add_public_block(&mut self, x: &mut Self::Block, c: &[u128]) -> Result<(), Abort>;
 
-    /// The sum of `c[l] x_l` over all lanes, `c` public: one lane, local work only.
+    /// The sum of `c[l] x_l` over all lanes, where `c` is public. The result has one lane. Local.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are not as many coefficients as lanes.
@@ -132,14 +134,15 @@ pub trait Blocks {
     /// The products `x_l y_l`, lane by lane, in one round.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the lanes differ.
+    /// The abort that ends the session, if a link or a check fails; [`Abort::Misuse`] if the lanes differ.
     fn multiply(&mut self, x: &Self::Block, y: &Self::Block) -> Result<Self::Block, Abort>;
 
     /// For each pair, the sum over its lanes of `x_l y_l`, as one lane each, side by side in the result; one
     /// round for all.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the lanes of a pair differ.
+    /// The abort that ends the session, if a link or a check fails; [`Abort::Misuse`] if the lanes of a pair
+    /// differ.
     fn dot(&mut self, sums: &[(&Self::Block, &Self::Block)]) -> Result<Self::Block, Abort>;
 
     /// All lanes of all values, side by side.
@@ -152,7 +155,8 @@ pub struct ProgramRun<'p, B> {
     pub program: &'p Program,
     /// Before the run one bit for each input wire, after it one for each output wire.
     pub wires: Vec<B>,
-    /// How many of the first input wires hold what a key leaves ([`ProgramRun::keeping`]).
+    /// The number of input wires, from the first on, whose bits depend on a key alone
+    /// ([`ProgramRun::keeping`]).
     pub kept: usize,
 }
 
@@ -187,7 +191,7 @@ pub trait Boolean {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the inputs are not those of the program, or have different numbers of lanes; the
-    /// abort that ends the session.
+    /// abort that ends the session, if a link or a check fails.
     fn run(&mut self, jobs: &mut [ProgramRun<'_, Self::Bit>]) -> Result<(), Abort>;
 
     /// Whether the rounds of a program do not depend on its depth, so that one program of many steps is
@@ -223,7 +227,8 @@ pub struct LookupOnto<'a, B> {
     /// The bits of the index, the lowest first. Each is the sum of two, of which the second may have one lane
     /// for all lanes of the first.
     pub index: Vec<[&'a B; 2]>,
-    /// The places in the state to which the bits of the value are added, that of the lowest bit first.
+    /// The indices of the bits of the state to which the bits of the value are added, that for the lowest bit
+    /// first.
     pub to: Vec<usize>,
 }
 
@@ -246,14 +251,14 @@ pub trait Lookups {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the width of an index is not that of its table, or its bits have different
-    /// numbers of lanes; the abort that ends the session.
+    /// numbers of lanes; the abort that ends the session, if a link or a check fails.
     fn look_up(&mut self, layer: &mut [Lookup<Self::Bit>]) -> Result<(), Abort>;
 
     /// One layer of lookups with the additions around it, which an engine can do without copies of the bits.
     ///
     /// # Errors
-    /// As [`Lookups::add_bit`] and [`Lookups::look_up`]; [`Abort::Misuse`] unless there is a place for
-    /// each bit of a value, which the state has.
+    /// Those of [`Lookups::add_bit`] and [`Lookups::look_up`]; [`Abort::Misuse`] if a lookup does not name
+    /// one bit of the state for each bit of its value.
     fn look_up_onto(
         &mut self,
         layer: &[LookupOnto<'_, Self::Bit>],
@@ -266,16 +271,17 @@ pub trait Lookups {
     /// announces layers of S-boxes.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     fn foresee(&mut self, _lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         Ok(())
     }
 }
 
-/// [`Lookups::look_up_onto`] by sums, lookups and sums.
+/// [`Lookups::look_up_onto`] in three steps: the sums of the index bits, the lookups, the sums with the
+/// state.
 ///
 /// # Errors
-/// As [`Lookups::look_up_onto`].
+/// Those of [`Lookups::look_up_onto`].
 pub fn look_up_in_parts<E: Lookups + ?Sized>(
     e: &mut E,
     layer: &[LookupOnto<'_, E::Bit>],
@@ -285,7 +291,7 @@ pub fn look_up_in_parts<E: Lookups + ?Sized>(
         to.len() == table.width && to.iter().all(|place| *place < state.len())
     };
     if !layer.iter().all(fits) {
-        return Err(Abort::Misuse { step: ONTO, what: "places that are not as many as bits of the value" });
+        return Err(Abort::Misuse { step: ONTO, what: "a lookup that does not name one bit of the state for each bit of its value" });
     }
     let mut lookups = Vec::with_capacity(layer.len());
     for LookupOnto { table, index, .. } in layer {
@@ -311,6 +317,7 @@ pub trait Convert<X, Y> {
     /// The same secret in the other representation.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails; [`Abort::Misuse`] if the values of `x`
+    /// have different numbers of lanes.
     fn convert(&mut self, x: X) -> Result<Y, Abort>;
 }

@@ -66,8 +66,8 @@ fn all_have_one_id_and_each_pair_its_key() {
     }
 }
 
-/// One nonce to some, another to the others: for 3 to 5 parties and every way to divide the honest ones, all
-/// of them stop.
+/// A party sends one nonce to some and another to the others: for 3 to 5 parties and every way to divide the
+/// honest ones, all of them stop.
 #[test]
 fn a_nonce_told_differently_ends_the_start_for_every_honest_subset() {
     for n in 3..=5 {
@@ -85,7 +85,8 @@ fn a_nonce_told_differently_ends_the_start_for_every_honest_subset() {
     }
 }
 
-/// Told wrongly to all alike, it is only another nonce, but for the liar, whose own id then differs.
+/// A nonce that is changed in the same way towards all peers is only another nonce for them, but the liar's
+/// own id differs.
 #[test]
 fn a_nonce_of_the_liars_own_making_leaves_the_others_together() {
     let meshes = meshes(3);
@@ -106,7 +107,7 @@ fn a_false_echo_or_proof_names_the_check() {
     }
 }
 
-/// What goes out after a party has failed.
+/// Records the messages that go out after a party has failed.
 struct Listener(Arc<Mutex<(bool, Vec<u32>)>>);
 
 impl Intercept for Listener {
@@ -152,7 +153,7 @@ fn after_an_abort_every_strand_is_silent() {
     assert!(received.0 && received.1.is_empty(), "{:?}", received.1);
 }
 
-/// A stream that is asked for again is another one; those of strands and purposes differ too.
+/// A second request for a stream gives another stream; those of different strands and purposes differ too.
 #[test]
 fn no_stream_is_given_out_twice() {
     let results = play(meshes(2), |mut session| {

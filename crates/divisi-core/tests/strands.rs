@@ -26,7 +26,7 @@ fn each<R: Send>(threads: usize, f: impl Fn(&mut Session) -> R + Sync) -> Vec<R>
     })
 }
 
-/// One round around the ring: what the previous party has.
+/// One round around the ring: returns the value of the previous party.
 fn ring(session: &mut Session, value: u64) -> Result<u64, Abort> {
     let (next, prev) = (session.me().next(3), session.me().prev(3));
     session.send(step!("ring"), next, &value.to_le_bytes(), 64)?;
@@ -61,7 +61,7 @@ fn results_come_in_order_whatever_the_number_of_strands_and_threads() {
 fn no_more_threads_run_than_there_are_permits() {
     let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
     each(1, |session| {
-        // the three parties are three processes in life: count one of them
+        // in practice the three parties are three processes: count the threads of one of them
         let counted = session.me().index() == 0;
         let work = |strand: &mut Session, c: u64| {
             if counted {

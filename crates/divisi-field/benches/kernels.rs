@@ -1,4 +1,5 @@
-//! The hot operations under every kernel that this processor runs, with statistics, against the last run.
+//! Times the hot operations under every kernel that this processor runs, with statistics, and compares the
+//! times with those of the last run.
 //!
 //! `cargo bench -p divisi-field`, or of some: `cargo bench -p divisi-field -- 'gf64 dot.*avx2'`. Throughput
 //! is in units a second: a unit is what the name says.
@@ -20,7 +21,7 @@ fn main() {
         group.throughput(Throughput::Elements(units as u64));
         for kernel in kernel::available() {
             group.bench_function(BenchmarkId::from_parameter(kernel), |bencher| {
-                // a kernel that is listed as available is
+                // cannot fail: the kernel is one of those available
                 let _ = kernel::with(kernel, || bencher.iter(&mut *f));
             });
         }

@@ -8,12 +8,12 @@ use proptest::test_runner::TestRunner;
 
 use crate::{BigField, kernel};
 
-/// A test that goes through all elements takes every one of so many: each, but few under Miri, which needs a
-/// thousand times as long for them.
+/// A test that goes through all elements takes every `STEP`-th: all of them, but only some under Miri, which
+/// needs a thousand times as long.
 pub(crate) const STEP: usize = if cfg!(miri) { 17 } else { 1 };
 
 /// The lengths 0, 1, w-1, w, w+1 and 31w, for the widths w (in elements) of all registers, single and in
-/// pairs; under Miri, which has no registers, three.
+/// pairs; under Miri, which has no vector registers, only three lengths.
 pub(crate) fn lengths() -> Vec<usize> {
     let around = [2, 4, 8, 16, 32, 64].into_iter().flat_map(|w| [w - 1, w, w + 1, 31 * w]);
     if cfg!(miri) { vec![0, 1, 5] } else { [0, 1].into_iter().chain(around).collect() }

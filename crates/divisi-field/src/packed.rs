@@ -10,7 +10,7 @@ mod vbmi;
 pub const GROUP: usize = 8;
 /// The fewest and the most bits of a number.
 pub const BITS: [usize; 2] = [8, 56];
-/// The bytes of a group, and a word of 8 bytes that begins at its last byte.
+/// Room in bytes for the largest group, and for a word of 8 bytes that begins at the last byte of a group.
 const ROOM: usize = 64;
 
 fn check(bits: usize, numbers: usize, bytes: usize) {

@@ -1,12 +1,12 @@
 //! Random inputs for a decoder: no input may make it panic, take long, or accept bytes that its encoder would
 //! not write.
 //!
-//! For tests only, each in the crate of its decoder. Inputs are mutations of a corpus: what the encoders
-//! write, and the files of `tests/corpus/NAME` in that crate, to which every input that once failed is added.
-//! They follow from a seed and from the corpus, which never has fresh randomness, so that a failure can be
-//! reproduced. `DIVISI_FUZZ_INPUTS` is their number: a few thousand by default, a million every night
-//! (`just fuzz`). What the encoders write is kept as files, too ([`golden`]): a change of the bytes of a
-//! format is noticed.
+//! This crate is for tests only; each test is in the crate of its decoder. Inputs are mutations of a corpus:
+//! what the encoders write, and the files of `tests/corpus/NAME` in that crate, to which every input that
+//! once failed is added. They follow from a seed and from the corpus, which never has fresh randomness, so
+//! that a failure can be reproduced. `DIVISI_FUZZ_INPUTS` is their number: a few thousand by default, a
+//! million every night (`just fuzz`). What the encoders write is kept as files, too ([`golden`]): a change of
+//! the bytes of a format is noticed.
 //!
 //! ```
 //! divisi_fuzz::run("numbers", env!("CARGO_MANIFEST_DIR"), &[b"17".to_vec()], |bytes| {
@@ -38,7 +38,7 @@ const INPUTS: u64 = 3_000;
 ///
 /// # Panics
 /// If `decode` panics, takes too long or returns an error: the message contains the input. Also if it accepts
-/// nothing of the corpus.
+/// none of the inputs.
 pub fn run(
     name: &str,
     manifest_dir: &str,
@@ -74,7 +74,7 @@ pub fn run(
         let bytes: String = input.iter().map(|byte| format!("{byte:02x}")).collect();
         panic!("{name}: input {at} of seed {seed}: {problem}; in hexadecimal: {bytes}");
     }
-    assert!(taken > 0, "{name}: nothing of the corpus was taken");
+    assert!(taken > 0, "{name}: no input was accepted");
 }
 
 /// Demand that `seeds`, which today's encoders wrote, are the files `golden-01`, `golden-02` ... of the
@@ -102,7 +102,7 @@ pub fn golden(name: &str, manifest_dir: &str, seeds: &[Vec<u8>]) {
     assert!(!file(seeds.len() + 1).exists(), "{name}: a golden file that nothing writes");
 }
 
-/// What is in a folder, if there is one.
+/// The contents of all files in a folder, in the order of their names; none if there is no such folder.
 fn files(folder: &Path) -> Vec<Vec<u8>> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();

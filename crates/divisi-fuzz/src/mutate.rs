@@ -15,7 +15,7 @@ impl Random {
         x ^ x >> 31
     }
 
-    /// Below `end`, or zero.
+    /// A number below `end`; 0 if `end` is 0.
     fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }

@@ -1,8 +1,8 @@
-//! What one AES-128 and one SHA-256 take among three parties in one process, authenticated bits included, the
-//! set-up apart: `cargo run --release -p divisi-garble --example speed`.
+//! What one AES-128 and one SHA-256 take among three parties in one process, with authenticated bits but
+//! without the set-up: `cargo run --release -p divisi-garble --example speed`.
 //!
-//! Wall time is that of the slowest party, CPU time (user and system) the whole process' divided by the
-//! parties. The best of many runs.
+//! Wall time is that of the slowest party, CPU time (user and system) is that of the whole process, divided
+//! by the number of parties. Both are the least of many runs.
 
 use divisi_circuit::Program;
 use divisi_core::{Abort, PartyId, PublicParameters, Session, local};
@@ -19,7 +19,7 @@ const PARTIES: usize = 3;
 const RUNS: usize = 15;
 const PHASES: [&str; 3] = ["function-independent", "function-dependent", "online"];
 
-/// Wall time of each phase, and what the process has computed in it.
+/// Wall time of each phase, and the CPU time of the process in it.
 type Times = [(Duration, Duration); 3];
 
 fn cpu() -> Duration {

@@ -19,7 +19,8 @@ use std::ops::BitXor;
 const D: Step = step!("3.d");
 
 /// Makes triples from random authenticated bits, three for each of the `m` leaky triples: all x, then all y,
-/// then all r. Shares in `random` after these 3 `m` are not touched. Six rounds.
+/// then all r. Shares in `random` after these 3 `m` are not touched. Six rounds between two parties, seven
+/// among more.
 pub(crate) fn aand(
     session: &mut Session,
     setup: &mut Setup,

@@ -24,9 +24,9 @@ pub enum TripleLie {
     OtherX,
     /// It does so in the triple at this position only.
     OneX(usize),
-    /// It sends a wrong e of the first triple, the same to all.
+    /// It sends a wrong e for the first triple, the same to all.
     OtherE,
-    /// It sends a wrong e of some triples. Their coefficients would add up to zero if this were the coin of
+    /// It sends a wrong e for some triples, whose coefficients would add up to zero if this were the coin of
     /// the check.
     HiddenFrom([u8; 16]),
     /// It guesses that x is zero in as many triples as make its success most probable.
@@ -42,7 +42,7 @@ pub enum TripleLie {
 /// Runs a plan as one party that deviates. The outputs it returns mean nothing.
 ///
 /// # Errors
-/// The abort of the session.
+/// The abort that ends the session, if a link or a check fails.
 pub fn play(
     garble: &mut Garble,
     session: &mut Session,
@@ -69,7 +69,7 @@ pub fn play(
 /// of spoiled triples only.
 ///
 /// # Errors
-/// The abort of the session.
+/// The abort that ends the session, if a link or a check fails.
 fn independent(
     garble: &mut Live,
     session: &mut Session,
@@ -177,7 +177,7 @@ pub fn differences(coin: &[u8; 16], m: usize, bucket: usize) -> Vec<[usize; 2]> 
 /// full.
 ///
 /// # Errors
-/// The abort of the session.
+/// The abort that ends the session, if a link or a check fails.
 pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: TripleLie) -> Result<bool, Abort> {
     garble.with(session, |live, session| Ok(independent(live, session, ands, 1, lie)?.1))
 }
@@ -185,7 +185,7 @@ pub fn guess(garble: &mut Garble, session: &mut Session, ands: usize, lie: Tripl
 /// Makes triples twice; the second time it deviates as `lie` says, once the first triples are there.
 ///
 /// # Errors
-/// The abort of the session.
+/// The abort that ends the session, if a link or a check fails.
 pub fn second_batch(
     garble: &mut Garble,
     session: &mut Session,
@@ -198,11 +198,11 @@ pub fn second_batch(
     })
 }
 
-/// Makes triples twice, the second time with a Delta that differs by `difference`; with `rows` also in the
-/// keys of other parties' bits.
+/// Makes triples twice, the second time with a Delta that differs by `difference`, if there is one. With
+/// `rows` the keys of other parties' bits are changed, too.
 ///
 /// # Errors
-/// The abort of the session.
+/// The abort that ends the session, if a link or a check fails.
 #[cfg(feature = "fault")]
 pub fn another_delta(
     garble: &mut Garble,

@@ -1,8 +1,8 @@
 //! A circuit as batches of gates in the order in which they are garbled.
 //!
 //! A batch ends before the AND that would exceed its size, even in the middle of a level. All ANDs of a level
-//! read their operands before any result of the level is written. The results therefore wait in a queue,
-//! whoever goes through the circuit has one, until [`Op::Sum`] takes them.
+//! read their operands before any result of the level is written. The results therefore wait in a queue until
+//! [`Op::Sum`] takes them; masks, labels and values have a queue each.
 
 use crate::circuit::Circuit;
 use divisi_circuit::stream::{CircuitFault, GateStep};
@@ -29,8 +29,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Whether some XOR or AND has one wire as both operands. Everybody then knows its result, or could have
-    /// computed the gate without it \[W29\].
+    /// Whether some XOR or AND has one wire as both operands: its result is zero, or that wire \[W29\].
     pub fn reads_a_wire_twice(&self) -> bool {
         self.ops.iter().any(|op| matches!(op, Op::Xor { x, y, .. } | Op::And { x, y } if x == y))
     }
@@ -54,8 +53,8 @@ impl<E> From<CircuitFault> for Stop<E> {
     }
 }
 
-/// Passes the circuit's gates to `work` in batches of at most `most` ANDs. Of a circuit in a file the last
-/// batch is passed on only after the whole file was compared with what was surveyed.
+/// Passes the circuit's gates to `work` in batches of at most `most` ANDs. For a circuit in a file, the last
+/// batch is passed on only after the whole file was compared with the one that was surveyed.
 pub(crate) fn batches<E>(
     circuit: &Circuit<'_>,
     most: usize,

@@ -38,8 +38,8 @@ pub(crate) fn unpack(body: &[u8], len: usize) -> Option<Vec<u8>> {
 /// The eight bits of a byte, one in each byte, the lowest first.
 #[inline]
 pub(crate) fn each(byte: u8) -> [u8; 8] {
-    // each byte of the product keeps one bit; the addition carries what is not zero into the byte's highest
-    // bit
+    // each byte of the product keeps one bit; the addition carries it into the byte's highest bit if it is
+    // set
     let kept = u64::from(byte).wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
     (kept.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101).to_le_bytes()
 }

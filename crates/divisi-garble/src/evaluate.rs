@@ -229,7 +229,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the evaluator itself holds of one AND: its rows of sigma, beta and alpha.
+/// The evaluator's own shares for one AND: its bit of the row, and its rows of sigma, beta and alpha.
 struct Mine<'a> {
     bit: u8,
     rows: [&'a [u128]; 3],

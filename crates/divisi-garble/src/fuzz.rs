@@ -6,7 +6,7 @@ use crate::open::Opening;
 use crate::share::{Seats, spread};
 use divisi_core::{PublicParameters, local, step};
 
-/// Bits that are taken are written as they were.
+/// Bits that `unpack` accepts are written by `pack` as they were.
 #[test]
 fn random_bits() {
     let lengths = [1, 7, 8, 9, 64, 65];
@@ -30,8 +30,8 @@ fn random_bits() {
     });
 }
 
-/// An opening that is accepted has the bits that were sent: of all messages of the right length, only the
-/// sender's own.
+/// Of all messages of the right length, only the one that the sender made is accepted, with the bits that
+/// were sent.
 #[test]
 #[cfg_attr(miri, ignore = "a session takes randomness from the library of TLS")]
 fn random_openings() {

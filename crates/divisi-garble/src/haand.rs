@@ -2,7 +2,8 @@
 //!
 //! Every P_i has y^i, and every P_j has the bit x^j, for which P_i holds a key. They end with additive shares
 //! of x^j y^i. Its hash calls differ from those of LaAND's step 5 in the tweak \[W12\]. The paper uses one
-//! hash for both; then the lowest bit of U and the two bits of step 2 would add up to y.
+//! hash for both; then the lowest bit of U and the two bits of step 2 would add up to y^i plus the lowest bit
+//! of Phi_i.
 
 use crate::bits;
 use crate::checks;
@@ -15,7 +16,7 @@ use zeroize::Zeroizing;
 
 const H: Step = step!("2.h");
 
-/// Our shares of the cross products as they are collected. Empty in the improved form.
+/// Our shares of the cross products, while they are collected. Empty in the improved form.
 pub(crate) struct Cross {
     /// The generator of the bits s of step 2(a), and the sum v.
     state: Option<(Prg, Zeroizing<Vec<u8>>)>,
@@ -109,9 +110,9 @@ mod tests {
     use crate::share::{Seats, Shares};
     use divisi_net::memory;
 
-    /// The shares add up to the cross products, and one party's share alone is independent of another's y. If
-    /// it were not, it would equal that y everywhere, or nowhere, among the positions at which the party's x
-    /// is one.
+    /// The shares add up to the products, and one party's share alone is independent of another's y. If it
+    /// were not, it would equal that y everywhere, or nowhere, among the positions at which the party's x is
+    /// one.
     #[test]
     fn a_share_of_a_product_tells_nothing_of_the_other_factor() {
         const M: usize = 400;

@@ -6,9 +6,9 @@
 //!
 //! *Improved* form: the parties' values x^i Phi_i + ... add up to x y Delta, where Delta is the sum of all
 //! Delta_i. The lowest bits of the Delta_i are public and add up to one, so the lowest bits of the parties'
-//! values are shares of x y. HaAND is not needed, and nothing is sent but U. *Paper* form: z^i = x^i y^i +
-//! v^i from Pi_HaAND. HaAND's hash has another tweak than that of step 5; the paper hashes the same key the
-//! same way in both, which reveals y.
+//! values are shares of x y. HaAND is not needed, nor are its messages. *Paper* form: z^i = x^i y^i + v^i
+//! from Pi_HaAND. HaAND's hash has another tweak than that of step 5; the paper hashes the same key the same
+//! way in both, which reveals y^i plus the lowest bit of Phi_i.
 //!
 //! Steps 6 and 7 check all triples at once, by a random linear combination. Its coefficients come from a coin
 //! that is tossed after every U and e is sent. The parties' combinations of the H_i must add up to zero; the
@@ -335,7 +335,7 @@ mod tests {
         for seed in [[1; 16], [2; 16], std::array::from_fn(|i| 1 + u8::from(i == 15))] {
             let all = coefficients(&seed, m);
             for c in &all {
-                assert!(seen.insert(*c), "a coefficient stands twice");
+                assert!(seen.insert(*c), "a coefficient occurs twice");
             }
             // Gaussian elimination: each bit is the highest one of some sum of coefficients
             let mut basis: Vec<u128> = Vec::new();

@@ -51,7 +51,7 @@ impl GarbleLab {
     /// Makes one party's set-up on its session.
     ///
     /// # Errors
-    /// The abort of the session.
+    /// The abort that ends the session, if a link or a check fails.
     pub fn party(&self, session: &mut Session) -> Result<Garble, Abort> {
         let setup = match self.bits {
             BitSource::Dealer => divisi_ot::testing::deal(session, self.config, self.seed)?,
@@ -63,7 +63,7 @@ impl GarbleLab {
     /// Runs a plan as one party, with its input bits of each instance.
     ///
     /// # Errors
-    /// The abort of the session.
+    /// The abort that ends the session, if a link or a check fails.
     pub fn play(
         &self,
         session: &mut Session,

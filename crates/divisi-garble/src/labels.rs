@@ -18,7 +18,7 @@ pub(crate) struct Labels {
 
 impl Drop for Labels {
     fn drop(&mut self) {
-        // [Q17] the whole allocations, with what the queue no longer counts as its own
+        // [Q17] the whole allocations, with the words that the queue no longer counts as its own
         wipe::whole(&mut self.slots);
         wipe::whole(&mut self.queue);
     }
@@ -141,7 +141,7 @@ pub(crate) struct Values {
 
 impl Drop for Values {
     fn drop(&mut self) {
-        // [Q17] the whole allocations, with what the queue no longer counts as its own
+        // [Q17] the whole allocations, with the words that the queue no longer counts as its own
         wipe::whole(&mut self.labels);
         wipe::whole(&mut self.queue);
     }

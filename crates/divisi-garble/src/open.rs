@@ -64,8 +64,8 @@ impl Opening {
     /// Reads the message of the peer at `place`: its shares of all lists, one in each byte.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] that names the peer if a MAC is wrong: only the peer's own messages enter the
-    /// digest.
+    /// [`Abort::CheckFailed`], which names the peer, if a MAC is wrong: only the peer's own messages enter
+    /// the digest.
     pub fn read(
         &self,
         session: &Session,
@@ -87,7 +87,7 @@ impl Opening {
     /// them.
     ///
     /// # Errors
-    /// As [`Opening::read`].
+    /// It fails as [`Opening::read`] does.
     pub fn read_bits(
         &self,
         session: &Session,

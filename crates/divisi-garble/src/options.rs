@@ -61,7 +61,8 @@ impl GarbleOptions {
     #[must_use]
     pub fn wave(&self, plan: &Plan<'_>, rho: u32, count: usize) -> usize {
         let parties = plan.parties();
-        // in rows: three for each leaky triple; the masks, three for a triple, and what garbling adds
+        // rows of shares for an AND: three for each leaky triple of its bucket; one for its mask, three for
+        // its triple, three in garbling
         let rows = 3 * bucket::size(plan.and_count().saturating_mul(parties).max(1), rho) + 7;
         let shares = plan.and_count().saturating_mul(rows * (32 * (parties - 1) + 1));
         let tables = usize::try_from(self.kept(plan, rho, parties)).unwrap_or(usize::MAX) / parties;
@@ -72,7 +73,7 @@ impl GarbleOptions {
     /// Refuses a run whose tables exceed the budget, before there is a session.
     ///
     /// # Errors
-    /// [`Unfit::Budget`].
+    /// [`Unfit::Budget`] if the tables exceed the budget.
     pub fn admit(&self, plan: &Plan<'_>, rho: u32, count: usize) -> Result<(), Unfit> {
         let (need, budget) = (self.kept(plan, rho, count), self.budget);
         if need > budget { Err(Unfit::Budget { need, budget }) } else { Ok(()) }

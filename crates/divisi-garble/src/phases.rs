@@ -26,7 +26,7 @@ mod numbers;
 const INDEPENDENT: Step = step!("function-independent");
 const DEPENDENT: Step = step!("function-dependent");
 const ONLINE: Step = step!("online");
-/// Most ANDs that one call makes triples for: the number of a wire has 30 bits.
+/// The most ANDs for which one call makes triples: the number of a wire has 30 bits.
 const MOST: usize = 1 << 30;
 
 /// One party in a live session of garbling. It garbles and evaluates any number of circuits, one after the
@@ -77,11 +77,11 @@ impl Garble {
     }
 
     /// Steps 1 and 2 of Fig. 2, and triples by Fig. 18: makes triples for `ands` ANDs and masks for `wires`
-    /// wires. What it returns is for this session only.
+    /// wires. The result is for this session only.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the budget cannot hold tables of this many ANDs
-    /// or wires.
+    /// [`Abort::Misuse`] if `ands` is more than 2^30, or if shares of `wires` masks take more memory than
+    /// tables may; the abort that ends the session, if a link or a check fails.
     pub fn function_independent(
         &mut self,
         session: &mut Session,
@@ -98,8 +98,9 @@ impl Garble {
     /// evaluates instance i. Two rounds.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if too little preprocessing is left, or the tables
-    /// exceed the budget.
+    /// [`Abort::Misuse`] if the plan is for another number of parties or for a circuit in a file, too little
+    /// preprocessing is left, or the tables exceed the budget; the abort that ends the session, if a link or
+    /// a check fails.
     pub fn function_dependent<'p>(
         &mut self,
         session: &mut Session,
@@ -119,7 +120,8 @@ impl Garble {
     /// byte. The result has, for each instance, the output bits that we receive, in the same form.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the inputs do not fit the plan.
+    /// [`Abort::Misuse`] if the inputs do not fit the plan; the abort that ends the session, if a link or a
+    /// check fails.
     pub fn online(
         &mut self,
         session: &mut Session,
@@ -143,8 +145,8 @@ impl Garble {
     /// same form.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's
-    /// file has changed.
+    /// [`Abort::Misuse`] if the inputs do not fit the plan, or the circuit's file has changed; the abort that
+    /// ends the session, if a link or a check fails.
     pub fn streamed(
         &mut self,
         session: &mut Session,
@@ -158,7 +160,7 @@ impl Garble {
     /// exceed the budget.
     ///
     /// # Errors
-    /// [`Unfit::Streamed`] or [`Unfit::Budget`].
+    /// [`Unfit::Streamed`] for a circuit in a file; [`Unfit::Budget`] if the tables exceed the budget.
     pub fn admit(&self, plan: &Plan<'_>, count: usize) -> Result<(), Unfit> {
         self.live.peek(|live| live.admit(plan, count)).unwrap_or(Ok(()))
     }
@@ -186,7 +188,7 @@ impl Garble {
         self.live.peek(|_| ()).is_some()
     }
 
-    /// Runs a phase on the state; if the phase fails, the state is wiped and stays away.
+    /// Runs a phase on the state; if the phase fails, the state is wiped, and every later call fails.
     pub(crate) fn with<R>(
         &mut self,
         session: &mut Session,
@@ -258,7 +260,7 @@ impl Live {
         Ok(made)
     }
 
-    /// The size of buckets for `l` triples \[W18\]; the mutant's are smaller by one.
+    /// The size of buckets for `l` triples \[W18\]; the mutant's buckets are smaller by one.
     pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
         let rho = self.setup.config().rho;
         let bucket = bucket::size(l, rho) - usize::from(session.mutated(checks::W18));

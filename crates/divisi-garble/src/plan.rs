@@ -120,7 +120,8 @@ impl<'p> Plan<'p> {
     /// parties for each output value.
     ///
     /// # Errors
-    /// [`Unfit`] if owners or receivers do not fit the circuit or the parties.
+    /// [`Unfit`] if owners or receivers do not fit the circuit or the parties, or if there are too few or too
+    /// many parties.
     pub fn new(
         program: &'p Program,
         parties: usize,
@@ -135,7 +136,7 @@ impl<'p> Plan<'p> {
     /// contains the file's digest.
     ///
     /// # Errors
-    /// See [`Plan::new`].
+    /// It fails as [`Plan::new`] does.
     pub fn streamed(
         stream: &'p Stream,
         parties: usize,
@@ -162,7 +163,7 @@ impl<'p> Plan<'p> {
     /// A plan in which every party learns every output.
     ///
     /// # Errors
-    /// See [`Plan::new`].
+    /// It fails as [`Plan::new`] does.
     pub fn for_all(
         program: &'p Program,
         parties: usize,
@@ -222,7 +223,7 @@ impl<'p> Plan<'p> {
     /// Accepts circuits that can be garbled ahead, which a circuit in a file cannot.
     ///
     /// # Errors
-    /// [`Unfit::Streamed`].
+    /// [`Unfit::Streamed`] for a circuit in a file.
     pub fn ahead(&self) -> std::result::Result<(), Unfit> {
         if self.circuit.is_streamed() { Err(Unfit::Streamed) } else { Ok(()) }
     }

@@ -69,7 +69,8 @@ impl Shares {
         self.bits.len()
     }
 
-    /// The shares that these authenticated bits of all parties are to us.
+    /// The authenticated bits of all parties as shares of random bits: each of these is the sum of all
+    /// parties' bits at one position.
     pub fn of(me: PartyId, bits: AuthBits) -> Shares {
         let len = bits.len();
         let mut rows = bits.into_rows();

@@ -4,14 +4,14 @@
 //! Why this order is as secure as the other. Before the first table is sent the public values are the masked
 //! inputs, which are uniform and independent of the inputs; and the evaluator has one label of each input
 //! wire of each honest garbler, as it would in the online phase. Masks, triples and tables of a later batch
-//! are made from fresh correlations, which did not exist when the labels were sent. Of the hash this order
-//! demands the least: all labels that the evaluator can ever know in a batch are fixed before it sees the
-//! batch's tables, so the simulator need not program the hash afterwards. Whether an honest party stops in
-//! between depends only on masked values and on preprocessing, as in step 7(b), and its stopping reveals
-//! nothing else. The paper checks everything before anything is garbled, so this mode needs more: if a failed
-//! check of Fig. 8 were opened as printed, it would reveal an honest Delta, which decrypts the tables of all
-//! earlier batches (see `zero`). A party sends its shares of output masks after its own last batch. It need
-//! not wait for the evaluators' messages: docs/garbling.md, 15, shows that this harms nobody.
+//! are made from fresh correlations, which did not exist when the labels were sent. This order demands less
+//! of the hash than the other: all labels that the evaluator can ever know in a batch are fixed before it
+//! sees the batch's tables, so the simulator need not program the hash afterwards. Whether an honest party
+//! stops in between depends only on masked values and on preprocessing, as in step 7(b), and its stopping
+//! reveals nothing else. The paper checks everything before anything is garbled, so this mode needs more: if
+//! a failed check of Fig. 8 were opened as printed, it would reveal an honest Delta, which decrypts the
+//! tables of all earlier batches (see `zero`). A party sends its shares of output masks after its own last
+//! batch. It need not wait for the evaluators' messages: docs/garbling.md, 15, shows that this harms nobody.
 
 use crate::batch::{Batch, Stop, batches};
 use crate::checks;
@@ -104,7 +104,7 @@ impl Live {
             Stop::Work(abort) => abort,
             Stop::File(fault) => session.misuse(STREAMED, advice(&fault)),
         })?;
-        // 8., and not before: only now all gates of the plan were there, and those of a file no others
+        // step 8 comes only now: all gates of the plan are evaluated, and a file was compared to its end
         session.phase(ONLINE_PHASE);
         let rows: Vec<Rows> =
             instances.iter().map(|instance| result_masks(plan, self.seats, &instance.masks)).collect();

@@ -16,7 +16,7 @@ use divisi_core::{Step, step, taint};
 use divisi_ot::Delta;
 use zeroize::Zeroize;
 
-/// Where labels are hashed and hidden.
+/// The step under which tests follow labels that are hashed and hidden.
 const LABELS: Step = step!("labels");
 
 /// The form of tables, and the way leaky triples are made.

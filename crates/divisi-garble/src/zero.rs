@@ -14,10 +14,11 @@
 //!
 //! *Three or more parties*: each P_i draws r_i, and T R is opened instead, where R is the sum of all r_i. It
 //! is zero if T is, and else uniform for everybody who does not know all r_i. The products S_i r_j are made
-//! like those of step 5. P_i has 128 authenticated bits v_i that nobody else knows, read as a field element.
-//! P_j sends U_b = H(K_j\[v_b\]) + H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them. Then H(M_j\[v_b\]) +
-//! v_b U_b and H(K_j\[v_b\]) add up to v_b r_j y^b. P_i sends c_i = S_i + v_i, and P_j adds c_i r_j. This
-//! costs one round more, and 2,064 bytes to each peer.
+//! like those of step 5. P_i has 128 authenticated bits v_b that nobody else knows; v_i is the field element
+//! with these bits, the sum of all v_b y^b for the indeterminate y. P_j sends U_b = H(K_j\[v_b\]) +
+//! H(K_j\[v_b\] + Delta_j) + r_j y^b for each of them. Then H(M_j\[v_b\]) + v_b U_b and H(K_j\[v_b\]) add up
+//! to v_b r_j y^b. P_i sends c_i = S_i + v_i, and P_j adds c_i r_j. This costs one round more, and 2,064
+//! bytes to each peer.
 //!
 //! Adversary: n - 1 malicious parties, rushing. A wrong U adds a linear function of v_i; a wrong c is the
 //! same as another S_i, which its sender could have had from the start. In both cases: if T is not zero, T R
@@ -40,9 +41,9 @@ pub(crate) fn bits(parties: usize) -> usize {
     if parties > 2 { 128 } else { 0 }
 }
 
-/// Demands that all parties' `sum` add up to zero \[W15\]. `fresh` has as many shares as [`bits`] says, used
-/// for nothing else. The first messages carry the echo of step 3's broadcast, which is compared before
-/// anything depends on it \[W13\]. Two rounds between two parties, three among more.
+/// Demands that the sums of all parties, of which ours is `sum`, add up to zero \[W15\]. `fresh` has as many
+/// shares as [`bits`] says, used for nothing else. The first messages carry the echo of step 3's broadcast,
+/// which is compared before anything depends on it \[W13\]. Two rounds between two parties, three among more.
 pub(crate) fn check(
     session: &mut Session,
     context: &TripleContext<'_>,

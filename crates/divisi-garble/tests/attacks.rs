@@ -1,4 +1,5 @@
-//! What a blind change cannot show: lies at every place of a batch, and what an abort depends on.
+//! Attacks that blind changes of messages cannot make: lies at every position of a batch, and what an abort
+//! depends on and reveals.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -83,8 +84,7 @@ fn whether_a_wrong_row_is_read_does_not_depend_on_inputs() {
     }
 }
 
-/// What an honest party tells of its shares is uniform beside the sum that is opened, and so are masked
-/// inputs.
+/// The shares that an honest party sends for an opening are uniform, and so are its masked inputs.
 #[test]
 fn what_is_opened_looks_random() {
     for step in [
@@ -113,8 +113,8 @@ fn what_is_opened_looks_random() {
     }
 }
 
-/// 1.32: a party that computes with another Delta in the second batch, in what it garbles with alone or in
-/// its keys as well: every such triple is wrong under somebody's MACs.
+/// 1.32: a party uses another Delta in the second batch, for garbling alone or for its keys, too: every
+/// triple of this batch is wrong under somebody's MACs.
 #[test]
 fn another_delta_in_the_second_batch_is_noticed() {
     for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
@@ -162,7 +162,7 @@ fn a_wrong_label_reaches_no_receiver() {
                 let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
                 lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
             });
-            // P_2's own may have come before P_3's abort, or not
+            // P_2's result may have come before P_3's abort, or not
             assert!(ends[1].as_ref().is_ok_and(|outputs| *outputs == [[1]]) || ends[1].is_err());
             assert!(
                 matches!(ends[2], Err(Abort::CheckFailed { check: checks::W25, culprit: None, .. })),
@@ -193,11 +193,11 @@ fn a_copied_commitment_opens_to_nothing() {
                 let step = [COMMIT, OPEN].into_iter().find(|step| frame.step == Step::new(step).id);
                 let previous = late.take();
                 let Some(step) = step else {
-                    // whoever has gone receives no more
+                    // a party that has gone receives no more
                     let _ = previous.map(JoinHandle::join);
                     return vec![frame];
                 };
-                // a rushing party: its word follows the other's, which its own thread receives meanwhile
+                // a rushing party: its message follows the other's, which its own thread receives meanwhile
                 let (recording, tap, busy) = (recording.clone(), tap.clone(), tap.busy());
                 late = Some(std::thread::spawn(move || {
                     let _busy = busy;
@@ -277,7 +277,7 @@ fn an_abort_does_not_tell_delta() {
             });
             let check = failed_check(&ends[0]);
             assert_eq!(check, Some(checks::W15), "{n} {form:?}");
-            // what each party sent to all, as the honest one saw it
+            // what each party sent to all
             let said = |i: usize, step| {
                 let to = party(if i == 0 { 2 } else { 1 });
                 recordings[i]
@@ -294,15 +294,15 @@ fn an_abort_does_not_tell_delta() {
                 sum ^ u128::from_le_bytes(body[body.len() - 16..].try_into().unwrap())
             });
             assert_ne!(opened, 0);
-            // the keys of all but the liar have moved by their Deltas
+            // the keys of every party but the liar have changed by its Delta
             let moved = deltas.lock().unwrap()[..usize::from(n) - 1].iter().fold(0, |sum, delta| sum ^ delta);
             assert_ne!((first_coefficient(&links) * Gf128(moved)).0, opened, "{n} {form:?}: that is Delta");
         }
     }
 }
 
-/// 1.33: what honest parties open of the check of triples is uniform but for its sum: of 160 openings of P_1,
-/// and of P_2, all 128 bits are independent, and the three of a session add up to zero.
+/// 1.33: the shares of the check of triples that honest parties open are uniform except for their sum: of 160
+/// openings of P_1, and of P_2, all 128 bits are independent, and the three of a session add up to zero.
 #[test]
 fn opened_combinations_are_uniform_but_for_their_sum() {
     const OPEN: &str = "divisi_garble::zero/6.open";

@@ -1,5 +1,5 @@
-//! The chance of whoever spoils triples and guesses, at parameters that are small enough to see it: it is
-//! that of the bound.
+//! An adversary that spoils triples and guesses succeeds with the probability of the bound; parameters are so
+//! small here that this is seen.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::many;
@@ -39,7 +39,7 @@ fn cheating_succeeds_as_often_as_the_bound_says() {
         let ands = (4..64).min_by(|l, m| bits(l).total_cmp(&bits(m))).unwrap();
         let chance = 2_f64.powf(-bits(&ands));
         assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
-        // within three standard deviations; of a sample that is not, and one in 370 is not, a second one four
+        // within three standard deviations; if a sample is not, which happens once in 370, a second one four
         // times as large decides
         let fits = |runs: usize| {
             let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);

@@ -1,4 +1,4 @@
-//! What it costs: every byte of every phase, rounds, and which checks ran how often, against formulas.
+//! Costs against formulas: every byte of every phase, rounds, and how often each check ran.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::Program;
@@ -61,7 +61,7 @@ fn formula(case: Case, plan: &Plan<'_>, me: PartyId) -> [u64; 3] {
     let m = l * bucket::size(l, rho as u32);
     let mut bytes = [0; 3];
     for peer in PartyId::all(n).filter(|p| *p != me) {
-        // of two parties a digest is opened, of more a share of a product that takes a message of its own
+        // two parties open a digest; more parties open a share of a product, which takes a message of its own
         let mut independent =
             vec![16 * m, packed(m), 32, 32, if n == 2 { 64 } else { 48 }, packed(m - l) + 32];
         independent.extend((n > 2).then_some(16 * 129));
@@ -120,7 +120,7 @@ fn tables_of_the_papers_form_are_those_of_its_table_11() {
     }
 }
 
-/// The same as measured: the function-dependent phase of AES, everything in it, of those who send tables.
+/// The same as measured: all that a party which sends tables sends in the function-dependent phase of AES.
 #[test]
 fn what_garblers_send_in_the_papers_form_is_what_table_11_says() {
     let program = aes();
@@ -163,7 +163,7 @@ fn rounds_do_not_depend_on_depth_size_or_count() {
                     all.iter().map(|c| c.phases[phase].rounds).max().unwrap()
                 };
                 assert_eq!(rounds("function-dependent"), 2);
-                // with several evaluators one of them is another than P_1
+                // with several evaluators, one of them is not P_1
                 let more = u32::from(others || count > 1);
                 assert_eq!(rounds("online"), if n == 2 { 2 } else { 3 } + more);
             }
@@ -193,7 +193,7 @@ fn rounds_of_triples_do_not_depend_on_their_number() {
     }
 }
 
-/// How often each check runs, of one AES in one party's view.
+/// How often each check runs at one party in one AES.
 #[test]
 fn the_census_of_checks() {
     let program = aes();
@@ -247,7 +247,8 @@ fn rounds_and_bytes_of_everything() {
                     + 6400
                     + if n > 2 { 128 } else { 0 };
                 let each = 16 / u64::from(lab.config.k) * bits as u64 * (n as u64 - 1);
-                // the last batch is filled up, the check's own bits, and frames
+                // what is more: the last batch is filled up, the check has bits of its own, and messages have
+                // frames
                 assert!(bytes >= each && bytes <= each + each / 20 + 20_000, "{n} {bytes} {each}");
             }
         }

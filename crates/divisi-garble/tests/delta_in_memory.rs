@@ -1,6 +1,6 @@
-//! Delta lies in one place while a session of garbling lives, and in none after its end, nor do words beside
-//! each other that differ by it: the memory of this process is searched for planted ones. One test, so that
-//! nothing runs beside the search.
+//! Delta is in one place of memory while a session of garbling lives, and in none after its end; then no
+//! neighbouring words differ by it either. The memory of this process is searched for Deltas that the test
+//! planted. The file has only one test, so that nothing runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -12,8 +12,8 @@ use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::testing::planted;
 use std::sync::{Barrier, Mutex};
 
-/// Some hundred ANDs, whose wires are all masked: in levels that widen, for which what holds their labels
-/// grows.
+/// Some hundred ANDs, whose wires are all masked: in levels that widen, so that the vectors that hold their
+/// labels grow.
 fn program() -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(40), g.input(40));
@@ -37,7 +37,7 @@ struct Case {
     lie: Option<&'static str>,
 }
 
-/// All phases, and what was wrong in between.
+/// Runs all phases; returns how each party ended, and what was found wrong in between.
 fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let Case { n, form, streamed, lie } = case;
     let lab =
@@ -68,7 +68,7 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let inputs = vec![(0..plan.input_bits()).map(|i| u8::from(i % 3 == 0)).collect(); 2];
     let harness = Harness::new(n, &lab.parameters());
     if let Some(step) = lie {
-        // of every gate something is changed, so that it is noticed whatever is read
+        // something is changed in every gate, so that it is noticed whatever is read
         harness.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 4));
     }
     let ends = harness.act(|mut session| {

@@ -1,5 +1,5 @@
-//! A party that stops, in every phase: killed, stalled, cut off, sending garbage. All others end with an
-//! abort, in time; and what our own caller does wrong.
+//! A party that stops in every phase: it is killed, stalled or cut off, or sends garbage. All others end with
+//! an abort, in time. And calls that the caller gets wrong.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -107,7 +107,7 @@ fn whoever_stops_the_others_abort_in_time() {
     });
 }
 
-/// What nobody could hold is refused before anything is sent, and kills nobody.
+/// A request for more than memory can hold is refused before anything is sent, and ends no process.
 #[test]
 fn more_than_memory_can_hold_is_refused() {
     for (ands, wires) in [(0, usize::MAX), (6, usize::MAX / 2), (6, 1 << 40), (usize::MAX, 18), (1 << 40, 0)]
@@ -183,7 +183,7 @@ fn misuse_ends_the_session() {
         let mut made = garble.function_independent(session, 2, 6)?;
         garble.function_dependent(session, &mut made, plan, 1).map(|_| ())
     });
-    // inputs of another length, and no bits
+    // inputs of another length, and inputs that are not bits
     for inputs in [vec![vec![0]], vec![vec![2, 0]], vec![]] {
         misused(GarbleOptions::default(), &|garble, session, plan| {
             let mut made = garble.function_independent(session, 2, 6)?;
@@ -193,8 +193,8 @@ fn misuse_ends_the_session() {
     }
 }
 
-/// What was made ahead and what was garbled, in a session of three parties: `end` gets both at each party,
-/// with what the sessions before left.
+/// Runs sessions of three parties that make preprocessing and garble. At each party `end` gets both, and what
+/// the party has kept of an earlier session.
 fn in_each_session<'p, E>(plan: &'p Plan<'p>, sessions: usize, end: E) -> Vec<Vec<Result<(), Abort>>>
 where
     E: Fn(&mut Session, &mut Garble, &mut Preprocessed, Garbled<'p>, &Kept<'p>) -> Result<(), Abort> + Sync,
@@ -244,7 +244,7 @@ fn what_one_session_made_serves_no_other() {
     }
 }
 
-/// An abort in one strand leaves nothing of what another one made, also while that one is idle.
+/// An abort in one strand wipes what another strand made, even if that one is idle.
 #[test]
 fn what_is_made_ahead_goes_with_its_session() {
     let program = program();
@@ -260,8 +260,8 @@ fn what_is_made_ahead_goes_with_its_session() {
     assert!(ends[0].iter().all(Result::is_err));
 }
 
-/// What the meter tells is the error of what was done: of two parties that of the buckets, and of whoever
-/// evaluated that of the MACs that it compared.
+/// The meter reports the error of the checks that ran: at both parties that of the buckets, and at the
+/// evaluator that of the MACs that it compared.
 #[test]
 fn the_meter_tells_of_the_buckets_and_the_macs() {
     let program = program();
@@ -282,7 +282,7 @@ fn the_meter_tells_of_the_buckets_and_the_macs() {
         },
     );
     let expected = Some(bucket::error_bits(2, bucket::size(2, 40)));
-    // of half-gates 40 bits of a MAC are compared, and three bytes more
+    // with half-gates 40 bits of a MAC are compared, and three bytes more
     let told: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
     assert_eq!(told, [(expected, Some(64.0)), (expected, None)]);
 }

@@ -1,5 +1,5 @@
-//! Circuits that stay in their file: the same outputs as the plain engine has, nothing that everybody knows
-//! as a wire, and no output from a file that changed.
+//! Circuits that stay in their file: the same outputs as the plain engine has, no wire whose value everybody
+//! knows, and no output from a file that changed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::bristol;
@@ -89,7 +89,7 @@ proptest! {
     }
 }
 
-/// Products of hundreds that do not need each other, of many batches.
+/// Layers of hundreds of products that do not depend on each other, in many batches.
 #[test]
 fn wide_files() {
     let (inputs, layers) = (300, 6);
@@ -111,7 +111,7 @@ fn wide_files() {
     }
 }
 
-/// Everything that everybody knows, hidden behind copies and negations; W29 is looked at for each batch.
+/// All kinds of gates with public results, hidden behind copies and negations; W29 is checked for each batch.
 #[test]
 fn no_gate_reads_what_everybody_knows() {
     let text = "14 16\n2 1 1\n1 5\n\n1 1 1 2 EQ\n1 1 0 3 EQW\n1 1 3 4 INV\n2 1 0 4 5 XOR\n2 1 0 3 6 XOR\n2 1 5 1 7 AND\n\
@@ -149,8 +149,8 @@ fn a_batch_that_reads_a_wire_twice_is_refused() {
     assert!(matches!(abort, Abort::CheckFailed { check: checks::W29, culprit: None, .. }), "{abort}");
 }
 
-/// A file that is another one at its third reading, the first after its survey, and perhaps what it was again
-/// after that.
+/// A file whose contents change at its third reading, the first after its survey, and change back after that
+/// if it `returns`.
 #[derive(Debug)]
 struct Changing {
     first: Vec<u8>,
@@ -178,7 +178,7 @@ impl Origin for Changing {
     }
 }
 
-/// A file whose gates are many batches, and one that differs at its end.
+/// A file whose gates make many batches; `last` is the kind of its last gate.
 fn chain(last: &str) -> String {
     let gates = 200;
     let mut text = format!("{gates} {}\n2 1 1\n1 1\n\n", gates + 2);
@@ -188,8 +188,8 @@ fn chain(last: &str) -> String {
     text + &format!("2 1 {} {} {} {last}\n", gates - 1, gates, gates + 1)
 }
 
-/// One party's file changes once it was surveyed, for good or for one reading: this party says so, and nobody
-/// has an output or a share of an output's mask.
+/// One party's file changes after it was surveyed, for good or for one reading: this party says so, and
+/// nobody gets an output or a share of an output's mask.
 #[test]
 fn a_file_that_changed_gives_no_output() {
     let first = chain("XOR");
@@ -210,7 +210,7 @@ fn a_file_that_changed_gives_no_output() {
             let (ends, masks) = ends_of(n, streams, &[1, 1]);
             let abort = ends[changed as usize - 1].as_ref().unwrap_err();
             assert!(matches!(abort, Abort::Misuse { what: told, .. } if told.contains(what)), "{abort}");
-            // whoever waits for this party blames nobody for a check
+            // a party that waits for this one blames nobody for a failed check
             let failed = |end: &Result<_, _>| matches!(end, Err(Abort::CheckFailed { .. }));
             assert!(ends.iter().all(|end| end.is_err() && !failed(end)), "{ends:?}");
             assert_eq!(masks, 0);
@@ -233,8 +233,8 @@ fn a_file_that_changed_for_all_gives_no_output() {
     }
 }
 
-/// How a run with these circuits, a party's each, ends, and how many messages with shares of output masks
-/// left the parties.
+/// How a run ends in which each party has its own one of these circuits, and how many messages with shares of
+/// output masks the parties sent.
 fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, usize) {
     let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
     assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
@@ -251,8 +251,8 @@ fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<
     (ends, recordings.iter().map(masks).sum())
 }
 
-/// What left a party whose file did not change: the mask shares that the test above demands not to be there
-/// are found where they are.
+/// Control: if the file does not change, the message with mask shares, which the tests above must not find,
+/// is found.
 #[test]
 fn output_masks_leave_where_the_file_stays() {
     let stream = Stream::open(chain("XOR").into_bytes()).unwrap();
@@ -270,7 +270,8 @@ fn output_masks_leave_where_the_file_stays() {
     assert_eq!(recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len(), 1);
 }
 
-/// Garbling ahead needs the whole circuit: refused before anything is made, and in words.
+/// Garbling ahead needs the whole circuit, so a circuit in a file is refused, with a sentence, before
+/// anything is garbled.
 #[test]
 fn a_file_is_not_garbled_ahead() {
     let stream = Stream::open(chain("AND").into_bytes()).unwrap();
@@ -288,7 +289,7 @@ fn a_file_is_not_garbled_ahead() {
             garble.function_dependent(session, &mut made, &plan, 1).map(drop)
         },
     );
-    // whoever is first ends the session, and the other one is told of that
+    // the first party to refuse ends the session, and the other one is told of that
     let aborts: Vec<Abort> = ends.into_iter().map(Result::unwrap_err).collect();
     let refused =
         |abort: &Abort| matches!(abort, Abort::Misuse { what, .. } if what.contains("stays in its file"));
@@ -296,7 +297,8 @@ fn a_file_is_not_garbled_ahead() {
     assert!(aborts.iter().all(|abort| refused(abort) || matches!(abort, Abort::Network(_))), "{aborts:?}");
 }
 
-/// What all must agree on: the file to the byte, owners, receivers, and that it is streamed.
+/// A digest differs with all that the parties must agree on: the file to the byte, owners, receivers, and
+/// that it is streamed.
 #[test]
 fn a_digest_is_that_of_the_file() {
     let [one, other] = [chain("AND"), chain("XOR")].map(|text| Stream::open(text.into_bytes()).unwrap());

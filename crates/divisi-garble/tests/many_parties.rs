@@ -44,8 +44,8 @@ fn ten_parties_from_the_set_up_on() {
     everybody(10, BitSource::Protocol);
 }
 
-/// A minute of two processors and 10 GiB are enough for it; on a machine that has other things to do a minute
-/// takes longer.
+/// Demands that a run takes at most a minute and 10 GiB. On a machine that has other things to do it may take
+/// longer, but not more than a minute of two processors.
 fn within_limits(run: impl FnOnce()) {
     let begun = Instant::now();
     run();

@@ -58,7 +58,7 @@ fn twenty_times_the_gates_take_a_few_bytes_each() {
     run(&path, 400);
     let grown = peak() - before;
     std::fs::remove_file(&path).unwrap();
-    // 380,000 wires more at nine bytes, for both parties read at once and share what was surveyed; a program
-    // would be 60 MB
+    // 380,000 wires more, at nine bytes each: both parties read at once, and share the survey; a program
+    // would take 60 MB
     assert!(grown < 10 << 20, "{grown} bytes");
 }

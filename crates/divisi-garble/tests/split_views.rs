@@ -1,5 +1,5 @@
-//! Broadcasts are point to point: whoever tells some parties one thing and others another, on any line that
-//! the paper calls a broadcast, ends the session of all of them before anything depends on it (1.19).
+//! Broadcasts are point to point: if a party tells some parties one thing and others another, in any step
+//! that the paper calls a broadcast, the session of all of them ends before anything depends on it (1.19).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -28,7 +28,7 @@ const BROADCASTS: [(&str, Check); 5] = [
     ("divisi_garble::online/5.masked", checks::W28),
 ];
 
-/// `liar` tells the parties of a set something else; the first bit of the message differs.
+/// `liar` tells `others` something else than the rest: the first bit of the message differs.
 fn split(
     n: usize,
     step: &'static str,
@@ -39,7 +39,7 @@ fn split(
     let plan = Plan::for_all(&program, n, &[party(1), PartyId::all(n).last().unwrap()]).unwrap();
     let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
     for to in others {
-        // of set-ups by halves the first rows are checked towards one party alone, before
+        // in set-ups by halves the first rows are checked earlier in the same step, towards one party alone
         let nth = usize::from(step.ends_with("vole/check"));
         harness.change(
             liar,
@@ -71,7 +71,7 @@ fn a_split_view_ends_the_session_of_all() {
             let some = if n == 5 { &liars[usize::from(step.len() % 2 == 0)..][..1] } else { &liars[..] };
             for &liar in some {
                 let honest: Vec<PartyId> = PartyId::all(n).filter(|p| *p != liar).collect();
-                // every set of parties that receive something else, but for none and all
+                // every set of parties that receive something else, except the empty set and the set of all
                 for set in 1..(1_u32 << honest.len()) - 1 {
                     let told = (0..honest.len())
                         .filter(|i| set >> i & 1 == 1)

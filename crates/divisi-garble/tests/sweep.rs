@@ -2,8 +2,8 @@
 //! three.
 //!
 //! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
-//! panics. What waits for the time limit is sampled by default; `cargo test -p divisi-garble
-//! --features testing,fault --test sweep -- --ignored` runs all.
+//! panics. Changes after which parties wait for the time limit are sampled by default; `cargo test -p
+//! divisi-garble --features testing,fault --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};
@@ -13,10 +13,10 @@ use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::{Duration, Instant};
 
-/// Nobody waits longer for what is only changed.
+/// The time limit for messages that are only changed, and not withheld.
 const PATIENT: Duration = Duration::from_secs(10);
 
-/// All of them, in the order by which the samples are drawn.
+/// All operators, in the order by which the samples are drawn.
 const OPERATORS: [Operator; 17] = [
     Operator::FlipFirst,
     Operator::FlipLast,
@@ -77,7 +77,7 @@ impl Setting {
         self.inputs.iter().map(|x| run(x).iter().map(|w| (w[0] & 1) as u8).collect()).collect()
     }
 
-    /// A harness where each party waits so long for a message.
+    /// A harness in which each party waits at most this long for a message.
     fn harness(&self, limit: Duration) -> Harness {
         Harness::new(self.n, &self.lab.parameters()).waiting(limit)
     }
@@ -92,8 +92,8 @@ impl Setting {
     }
 }
 
-/// Sweep over one setting: how many changes were tried, and how many were noticed. One in this many of the
-/// slow ones, and of the others.
+/// Sweeps over one setting, with one in `slow` of the slow changes and one in `quick` of the others. Returns
+/// how many changes were tried, and how many were noticed.
 fn sweep(setting: &Setting, slow: u64, quick: u64) -> (usize, usize) {
     let program = program();
     let right = setting.right(&program);

@@ -1,6 +1,7 @@
-//! The errors of garbling's checks where they are large enough to be seen: in a field of 2^8, and for an
-//! evaluator of whose Delta all but a few bits are known. The best cheater passes as often as the bound says.
-//! All randomness is seeded, so that every count is always the same.
+//! The errors of garbling's checks where they are large enough to be seen: in a field of 2^8, with
+//! coefficients from 16 elements, and for an evaluator of whose Delta all but a few bits are known. The best
+//! cheater passes as often as the bound says. Randomness is seeded, so that counts are always the same,
+//! except in `wrong_triples_pass_as_often_as_the_bound_says`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates};
@@ -19,7 +20,7 @@ fn bytes(prg: &mut Prg, len: usize) -> Vec<u8> {
     out
 }
 
-/// Within three standard deviations of what is expected.
+/// Demands a count within three standard deviations of the expected one.
 fn as_often_as(count: usize, of: usize, p: f64) {
     let (mean, deviation) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
     assert!(
@@ -44,8 +45,8 @@ fn errors_cancel_once_in_the_size_of_the_field() {
     }
 }
 
-/// n >= 3: what is opened is T R. With T not zero it is zero for one R in 2^8, uniform otherwise, and of all
-/// coefficients and factors together two in 2^8 pass, but for 2^-16.
+/// n >= 3: what is opened is T R. If T is not zero, T R is zero for one R in 2^8, and uniform over all R. Of
+/// all coefficients and factors together two in 2^8 pass, less 2^-16.
 #[test]
 fn the_masked_total_is_zero_once_more() {
     let error = Gf8(0x53);
@@ -107,8 +108,8 @@ fn wrong_triples(n: usize, runs: usize) -> usize {
 }
 
 /// The protocol's own code: a wrong triple passes if its coefficient is zero, and among three parties also if
-/// the factor is. Within three standard deviations; of a sample that is not, and one in 370 is not, a second
-/// one four times as large decides.
+/// the factor is. The count is within three standard deviations; if a sample is not, which happens once in
+/// 370, a second one four times as large decides.
 #[test]
 fn wrong_triples_pass_as_often_as_the_bound_says() {
     for (n, p) in [(2, 1.0 / 16.0), (3, 2.0 / 16.0 - 1.0 / 256.0)] {
@@ -135,8 +136,8 @@ fn forged_rows(unknown: u32, runs: usize) -> usize {
         let mut seed = [0; 16];
         seed[..8].copy_from_slice(&(i as u64).to_le_bytes());
         let guess = u64::from(bytes(&mut Prg::new(&seed), 1)[0]) & ((1 << unknown) - 1);
-        // Delta is dealt from the seed; the liar's guess of some of its 64 highest bits is off by what it
-        // does not know
+        // Delta is dealt from the seed; the liar has its 64 highest bits, with an error in some of them where
+        // it guesses wrong
         let deltas = Harness::new(2, &lab.parameters()).patient().act(|mut session| {
             Ok(divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?.delta().get())
         });
@@ -160,7 +161,7 @@ fn forged_rows(unknown: u32, runs: usize) -> usize {
     taken.into_iter().filter(|taken| *taken).count()
 }
 
-/// Row MACs with four bits to guess.
+/// MACs of rows of which four bits have to be guessed.
 #[test]
 fn a_row_is_forged_as_often_as_delta_is_guessed() {
     as_often_as(forged_rows(4, 240), 240, 1.0 / 16.0);

@@ -1,5 +1,5 @@
-//! What may occur once in a session occurs once: calls of the hash, authenticated bits, triples. Recorded
-//! over two circuits of three instances each, whose triples are made in several batches.
+//! Calls of the hash, authenticated bits and triples occur only once in a session. They are recorded over two
+//! circuits of three instances each, whose triples are made in several batches.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -128,7 +128,7 @@ fn every_call_bit_and_triple_is_used_once() {
             );
             let deltas: Vec<u128> = ends.iter().map(|(_, delta, _)| *delta).collect();
             let calls: Vec<Vec<Call>> = ends.iter().map(|(records, ..)| records.calls.clone()).collect();
-            // some place needs several keys
+            // some series of calls needs several keys
             assert!(calls_are_new(&calls, &deltas) > n * (n - 1) * 6, "{case}");
             for (Records { made, used, triples, .. }, ..) in &ends {
                 let made = sorted(made);
@@ -142,7 +142,7 @@ fn every_call_bit_and_triple_is_used_once() {
     }
 }
 
-/// What the test above looks for is seen where it is.
+/// The test above fails if something is used twice.
 #[test]
 fn what_is_used_twice_is_seen() {
     let call = |key: u128, input| Call { key: key | 1 << 72, tweak: 5, input };

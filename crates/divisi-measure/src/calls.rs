@@ -9,14 +9,15 @@ use divisi_symmetric::gates::Adder;
 
 const CALL: Step = step!("call");
 
-/// Lanes of a run, and its inputs: key and block.
+/// The number of lanes of a run.
 pub const LANES: usize = 3;
+/// The number of input bytes: those of the key and of the block.
 pub const BYTES: usize = 32;
-/// Wires of the key, which are the first ones.
+/// The number of wires of the key, which are the first input wires.
 const OF_KEY: usize = 128;
 /// The name of a key, for the engine.
 const NAME: [u8; 32] = [7; 32];
-/// Bytes that an engine may keep of calls garbled ahead.
+/// How many bytes of calls garbled ahead an engine may keep.
 const STOCK: usize = 16 << 20;
 
 /// When AES-128 with its key schedule is garbled.
@@ -77,7 +78,7 @@ impl Call {
     /// The same on the engine that computes in the clear.
     ///
     /// # Errors
-    /// None that there is a reason for.
+    /// None is expected: this engine does not fail on this circuit.
     pub fn in_the_clear(self, columns: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Abort> {
         let e = &mut Plain;
         let inputs: Vec<PlainByte> = columns.iter().map(|column| e.public(column)).collect();
@@ -91,7 +92,7 @@ fn program() -> Result<Program, Abort> {
     circuits::named("aes128", Adder::FewestAnds)?.ok_or(Abort::Misuse { step: CALL, what: "no circuit" })
 }
 
-/// The outputs of a program, the first `kept` inputs of which a key leaves.
+/// The outputs of a program whose first `kept` inputs depend on a key alone.
 fn run<E: Boolean>(
     e: &mut E,
     program: &Program,
@@ -113,8 +114,8 @@ where
     byte_values(e, bits.ok_or(Abort::Misuse { step: CALL, what: "no whole bytes" })?)
 }
 
-/// Run something twice under one key, and each time garble what it takes: the next run finds calls that are
-/// bound to the key.
+/// Runs `run` twice under one key, and after each run garbles ahead until the stock lacks nothing. The next
+/// run then finds calls that are bound to the key.
 ///
 /// # Errors
 /// Whatever ends the session.
@@ -137,20 +138,21 @@ mod tests {
     use crate::runs::{Run, Work};
     use divisi_rep3::{Protocol, Security};
 
-    /// Three parties compute what comes out in the clear, by calls of the number and kind that each one says.
+    /// Three parties compute the same as the engine in the clear, with as many calls as the kind of work
+    /// needs.
     #[test]
     fn calls_run_as_in_the_clear() {
         let all = Call::ALL.map(Work::Call).into_iter().chain([Work::GarbledAhead("hmac-sha256")]);
         for work in all {
             let run = Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
-            // in each call that ran z is compared
+            // z is compared once in each call that was evaluated
             let calls: u64 =
                 counts.iter().filter_map(|counts| counts.checks.get(&divisi_rep3::checks::Y5)).sum();
             match work {
                 Work::Call(Call::Stock) => assert_eq!(calls, 3),
                 Work::Call(_) => assert_eq!(calls, 1),
-                // the key is prepared by one more, or several
+                // preparing the key takes one more call, or several
                 _ => assert!(calls > 3),
             }
         }

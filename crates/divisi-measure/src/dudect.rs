@@ -2,9 +2,9 @@
 //!
 //! After Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?" (DATE 2017): inputs of two
 //! classes in random order, the first always the same, the second random; both are made ahead and lie side by
-//! side in memory, so that what happens before the clock starts is the same. Then Welch's t-test
-//! ([`crate::welch`]). Meant for the kernel whose instructions memcheck does not know; `DIVISI_KERNEL`
-//! chooses another.
+//! side in memory, so that what happens before the clock starts is the same. Welch's t-test
+//! ([`crate::welch`]) compares the timings of both classes. The command is meant for the kernel whose
+//! instructions memcheck does not know; `DIVISI_KERNEL` chooses another.
 //!
 //! Two fixed inputs are tried. One without structure must not be distinguishable from others at all. All
 //! zeros, the input that early exits and short products show best, may differ by less than a tick of the
@@ -28,12 +28,13 @@ pub struct Tier {
 pub const SMOKE: Tier = Tier { samples: 20_000, limit: 0.0 };
 /// Enough for a look: some seconds.
 pub const SHORT: Tier = Tier { samples: 100_000, limit: 10.0 };
-/// Enough to believe.
+/// Enough samples for a result that can be relied on.
 pub const LONG: Tier = Tier { samples: 1_000_000, limit: 5.0 };
 
-/// What |t| of a planted leak must exceed, or the clock sees nothing here.
+/// |t| of a planted leak must exceed this; otherwise the clock of this machine is too coarse.
 const PLANTED: f64 = 50.0;
-/// By how many ticks all zeros may differ from other inputs where |t| says that they do.
+/// A difference of fewer ticks than this between all zeros and random inputs is accepted, even if |t| exceeds
+/// the limit.
 const ZEROS_TICKS: f64 = 1.0;
 /// Inputs that are made ahead at a time.
 const BATCH: usize = 64;
@@ -60,7 +61,7 @@ pub fn check(tier: &Tier) -> Result<(), Failure> {
         }
     }
     if !blind.is_empty() {
-        let what = "was not seen, so that what else was not seen means nothing";
+        let what = "was not seen, so the other results mean nothing";
         return Err(Failure::Broken(format!("{} {what}", blind.join(", "))));
     }
     if !found.is_empty() {
@@ -92,7 +93,7 @@ fn against(entry: &Entry, fixed: &[u64], samples: usize) -> Apart {
     let mut inputs = vec![0; fixed.len() * BATCH];
     let mut classes = [false; BATCH];
     let mut timings = Vec::with_capacity(samples + BATCH);
-    // what is cold at first is measured and forgotten
+    // the first timings, with cold caches, are dropped
     let mut warm = 2 * BATCH;
     while timings.len() < samples {
         let order = noise.next();

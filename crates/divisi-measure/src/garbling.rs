@@ -27,7 +27,7 @@ pub enum Work {
     Aes,
 }
 
-/// What is followed.
+/// The runs that are followed: the number of parties, and the work.
 pub const RUNS: [(usize, Work); 5] =
     [(2, Work::Bits), (3, Work::Bits), SMALL, (2, Work::Aes), (3, Work::Aes)];
 
@@ -47,7 +47,7 @@ pub const LEAKS: [&str; 5] = [
 /// How many authenticated bits are made.
 const BITS: usize = 1000;
 
-/// Its name in lists.
+/// The name of a run in lists.
 pub fn name(parties: usize, work: Work) -> String {
     let work = match work {
         Work::Bits => "set-up and authenticated bits",
@@ -60,7 +60,7 @@ pub fn name(parties: usize, work: Work) -> String {
 /// Run all parties, and return what the meter of each counted.
 ///
 /// # Errors
-/// The first party's abort, as it prints; or that the output was wrong.
+/// If a party aborts, the text of the first abort; or that the output was wrong.
 pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     let program = circuit(work)?;
     let owners: Vec<PartyId> = PartyId::all(2).collect();
@@ -84,7 +84,7 @@ pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     Ok(counts)
 }
 
-/// What is garbled.
+/// The circuit that is garbled.
 fn circuit(work: Work) -> Result<Program, String> {
     if work == Work::Aes {
         let program = circuits::named("aes128", Adder::LowDepth).map_err(|e| e.to_string())?;

@@ -15,22 +15,24 @@ use std::path::{Path, PathBuf};
 /// The argument with which this program runs under callgrind.
 pub const CHILD: &str = "child-instructions";
 
-/// The same for who counts between marks and knows no names: they are printed in the order of the counts.
+/// The same under a counter that counts between marks and knows no names (`qemu/count.c`): the program prints
+/// the names in the order of the counts.
 pub const MARKED_CHILD: &str = "child-marked";
 
 /// How often a kernel runs for one count.
 const CALLS: usize = 8;
-/// Blocks of a protocol's run, messages of a hash: one tile of 512 lanes.
+/// The number of blocks in a run of a protocol, and of messages of a hash: one tile of 512 lanes.
 const BLOCKS: usize = 512;
 /// Bytes of a message sealed and opened.
 const BYTES: usize = 4096;
 
-/// The counts that are kept.
+/// The file of the counts that are kept.
 fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.txt")
 }
 
-/// Fail if something executes more than the file says and the tolerance allows.
+/// Fails if a measurement executes more instructions than the file and the tolerance allow, or is only in the
+/// file or not in it.
 pub fn check() -> Result<(), Failure> {
     let path = file();
     let unreadable = |what: String| Failure::Unable(format!("{}: {what}", path.display()));
@@ -133,7 +135,7 @@ pub fn marked_child(what: &str) -> Result<(), Failure> {
     each(what, &mut |name| println!("{name}"))
 }
 
-/// Measure everything, or the kernel of this name; prints each name after its count.
+/// Measures everything, or the kernel of this name, and passes each name to `tell` after its count.
 fn each(what: &str, tell: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     kernel::select().map_err(|e| Failure::Unable(e.to_string()))?;
     let unable = |name: &str, what: String| Failure::Unable(format!("{name}: {what}"));

@@ -12,11 +12,11 @@ use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::guarded::and;
 use std::hint::black_box;
 
-/// Coefficients that a sampler makes.
+/// The number of coefficients that a sampler makes.
 const DRAWN: usize = 256;
-/// Words of bits that are multiplied.
+/// The number of words of bits that are multiplied.
 const BITS: usize = 64;
-/// Primes of what is encoded, and of what loses one.
+/// The number of primes of an encoded polynomial, and of a component that loses one.
 const LIMBS: usize = 2;
 
 /// All of them, by name.
@@ -146,7 +146,7 @@ fn packed() -> Box<dyn Subject> {
     })
 }
 
-/// Public words for a polynomial.
+/// A polynomial of public words.
 fn public(ring: &Ring, limbs: usize, seed: u64) -> Poly {
     let count = (ring.dimension() * limbs) as u64;
     let words: Vec<u64> =
@@ -154,8 +154,8 @@ fn public(ring: &Ring, limbs: usize, seed: u64) -> Poly {
     guarded::poly(ring, limbs, &words)
 }
 
-/// A public key and a public ciphertext; the generator of what hides, and the bits that are encrypted or
-/// whose signs the ciphertext is multiplied by.
+/// A public key and a public ciphertext; the secret generator of masks and errors; and secret bits, which are
+/// encrypted, or by whose signs the ciphertext is multiplied.
 struct Masked {
     ring: Ring,
     key: [Poly; 2],
@@ -186,7 +186,7 @@ fn hop(m: &mut Masked) {
     black_box(guarded::hop(&m.ring, &mut m.sampler, m.x.clone(), &m.key, &m.bits));
 }
 
-/// A public ciphertext at the bottom; the holder's key share, and what the others answer.
+/// A public ciphertext at level 0, the holder's key share, and the answer of the others.
 struct Held {
     ring: Ring,
     c: [Poly; 2],

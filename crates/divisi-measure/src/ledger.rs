@@ -1,5 +1,5 @@
-//! The file of instruction counts: one line a measurement, sorted, after a head that says with what they were
-//! made.
+//! The file of instruction counts: one line a measurement, sorted, after a head that names the compiler and
+//! the version of Valgrind.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ pub struct Ledger {
     pub counts: BTreeMap<String, u64>,
 }
 
-/// What became of one count.
+/// How one count differs from the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// More than the tolerance above what the file says.

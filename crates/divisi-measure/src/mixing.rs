@@ -33,7 +33,7 @@ pub enum Work {
     Circuit,
 }
 
-/// What is followed.
+/// The runs that are followed: the number of parties, and the work.
 pub const RUNS: [(usize, Work); 19] = [
     (2, Work::Circuit),
     (3, Work::Circuit),
@@ -66,7 +66,7 @@ pub const LEAKS: [(&str, (usize, Work)); 5] = [
     ("divisi_mixed::gmw/products", (2, Work::Circuit)),
 ];
 
-/// Its name in lists.
+/// The name of a run in lists.
 pub fn name(parties: usize, work: Work) -> String {
     let by = |form: Option<Form>| form.map_or("transfers", Form::name);
     let work = match work {
@@ -125,10 +125,10 @@ struct Ended {
     shares: Vec<(u64, u64)>,
 }
 
-/// Run all parties; what each party's meter counted.
+/// Runs all parties, and returns what the meter of each counted.
 ///
 /// # Errors
-/// The first party's abort, as it prints; or that what came out was wrong.
+/// If a party aborts, the text of the first abort; or that a result was wrong.
 pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     let agreed = Agreed::new(parties, work)?;
     let world = Arc::new(Secret::default());
@@ -151,7 +151,7 @@ pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     Ok(counts)
 }
 
-/// Whether all parties together have what they should.
+/// Whether the values and shares of all parties together are right.
 fn are_right(ends: &[Ended], p: Modulus) -> bool {
     let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, |sum, x| p.add(sum, x));
     let learned = ends.iter().all(|end| end.learned.iter().all(|(x, expected)| x == expected));
@@ -180,12 +180,12 @@ fn party(session: Session, world: &Secret, agreed: &Agreed, work: Work) -> Resul
     }
 }
 
-/// These are secret from here on.
+/// Declares these values secret.
 fn hide<T: Copy>(values: &mut [T]) {
     machine::poison(values.as_mut_ptr().cast(), size_of_val(values));
 }
 
-/// These are looked at by who checks the run.
+/// Declares these values public, so that the run can be checked.
 fn cure<T: Copy>(values: &mut [T]) {
     machine::cure(values.as_mut_ptr().cast(), size_of_val(values));
 }

@@ -13,7 +13,7 @@ pub fn mix(number: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// A sequence of them.
+/// A sequence of such numbers.
 pub struct Noise(u64);
 
 impl Noise {

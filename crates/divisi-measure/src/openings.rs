@@ -14,7 +14,7 @@ use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Security};
 use std::collections::BTreeMap;
 
-/// Calls and bytes, by step.
+/// The number of openings and of opened bytes, by step.
 pub type Marked = BTreeMap<&'static str, (u64, u64)>;
 
 /// Steps that open something, and why everybody may know it.
@@ -40,7 +40,7 @@ const OPENINGS: &[(&str, &str)] = &[
     ("divisi_rep3::wire/padding", "whether the bits after a message's last are zero"),
 ];
 
-/// Steps whose messages are planes, masked by F_zero or opened: in each the padding is looked at.
+/// Steps whose messages are planes, masked by F_zero or opened: the receiver looks at the padding of each.
 const PLANES: &[&str] = &[
     "divisi_rep3::engine::boolean/products",
     "divisi_rep3::engine::chain/finish",
@@ -193,7 +193,7 @@ pub fn reason(step: &str) -> Option<&'static str> {
     OPENINGS.iter().find(|(name, _)| *name == step).map(|(_, reason)| *reason)
 }
 
-/// What does not agree.
+/// The differences between the two accounts of a run of three parties.
 pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String> {
     let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
     let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
@@ -215,13 +215,13 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     let garbled = matches!(run.work, Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_));
     let compared = run.work.settings().is_some_and(|settings| settings.algorithm.is_mac());
     let verified = run.security == Security::Malicious && !otherwise && (!garbled || compared);
-    // the second and the third run under a key, at each party
+    // the second and the third run under a key compare its bits, at each of three parties
     let under_a_key = matches!(run.work, Work::GarbledAhead(_) | Work::Call(Call::Stock));
     let is_table = matches!(run.work, Work::Lookups(..));
     let expected = [
         ("divisi_core::session::agree/echo", checks(checks::M0_1)),
         ("divisi_core::session/same_digest", checks(checks::M0_6)),
-        // each message of labels has lists of both garblers, of masks one
+        // for a chunk each garbler sends a message; of labels two lists are compared, of masks one
         ("divisi_rep3::garbled/labels", sent("divisi_rep3::garbled/labels")),
         ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),
         ("divisi_rep3::garbled/result", sent("divisi_rep3::garbled/result")),
@@ -248,7 +248,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
         }
     }
     if verified != (triples > 0) {
-        out.push("verified where nothing is to be verified, or not where it is".to_owned());
+        out.push("a verification ran that was not needed, or a needed one did not run".to_owned());
     }
     // every byte that was opened to all, and no other
     let opened = parties.iter().map(|counts| counts.openings).sum::<u64>() - to_one(run);
@@ -272,12 +272,13 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
             Work::Openings(_) | Work::Function(..) | Work::Whole(_) => 0,
             Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) | Work::Lookups(..) => 0,
             Work::Aes(..) => 1 + schedule,
-            // the text twice, the mask of the tag alone twice; with the schedule the hash key
+            // the text when it is sealed and when it is opened, and twice the mask of the tag alone; if key
+            // schedules use this protocol, too, the schedule and the hash key
             Work::Gcm(_) => 4 + 2 * schedule,
         }
 }
 
-/// Bytes that one client or party learns, and nobody else: to a client each of the three sends a component.
+/// The bytes that only one party or client learns. A client gets a component from each of the three.
 fn to_one(run: &Run) -> u64 {
     match run.work {
         Work::Aes(..) | Work::Function(..) | Work::Whole(_) => 0,

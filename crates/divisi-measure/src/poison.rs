@@ -18,7 +18,8 @@ pub const CHILD: &str = "child-poison";
 /// What is followed if nothing is named.
 pub const ALL: &str = "";
 
-/// The profiles it is built in: as it is shipped, and one level below.
+/// The profiles in which the program is built: one optimisation level below what is shipped, and as it is
+/// shipped.
 const PROFILES: [(&str, &str); 2] = [("measure-o2", "opt-level 2"), ("release", "opt-level 3")];
 
 const TOOL: [&str; 7] = [
@@ -31,8 +32,9 @@ const TOOL: [&str; 7] = [
     concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/poison.supp"),
 ];
 
-/// Fail if memcheck reports anything but the planted leaks, or not these, or if something is opened that no
-/// protocol opens; of those kernels and runs whose name has `what` in it, and of all controls.
+/// Follows the kernels and runs whose names contain `what`, and all controls. Fails if memcheck reports
+/// anything but the planted leaks, or does not report these, or if something is opened that no protocol
+/// opens.
 pub fn check(what: &str) -> Result<(), Failure> {
     valgrind::version()?;
     let mut wrong = Vec::new();
@@ -52,7 +54,7 @@ pub fn check(what: &str) -> Result<(), Failure> {
     Err(Failure::Broken(wrong.join("\n")))
 }
 
-/// Everything with one kernel; what is wrong.
+/// Follows everything with one kernel; returns a sentence for each thing that is wrong.
 fn follow(program: &Path, kernel: Kernel, what: &str) -> Result<Vec<String>, Failure> {
     let log = program.with_file_name(format!("poison-{kernel}.log"));
     let output = valgrind::run(&TOOL, kernel, &log, program, &[CHILD, what])?;
@@ -67,9 +69,9 @@ fn follow(program: &Path, kernel: Kernel, what: &str) -> Result<Vec<String>, Fai
     Ok(wrong)
 }
 
-/// What a line about something wrong begins with.
+/// The beginning of a line that reports something wrong.
 const WRONG: &str = "WRONG: ";
-/// The last line.
+/// The last line of a run that came to its end.
 const COMPLETE: &str = "complete";
 
 /// Without the feature, nothing marks what is secret.
@@ -125,8 +127,8 @@ mod following {
     /// everywhere.
     static OPENING: AtomicBool = AtomicBool::new(true);
 
-    /// Whether what a peer sent is no secret: so in garbling, where each party's own randomness and inputs
-    /// are.
+    /// Whether received messages are declared defined: in the runs of `garbling` and `mixing`, where only
+    /// each party's own randomness and inputs are secret.
     static RECEIVING: AtomicBool = AtomicBool::new(false);
 
     fn observe(mark: taint::Mark, step: Step, at: *mut u8, bytes: usize) {
@@ -152,8 +154,8 @@ mod following {
         }
     }
 
-    /// Follow secrets through what is guarded and has `what` in its name, under memcheck; and through all
-    /// controls.
+    /// Follows secrets, under memcheck, through the kernels and runs whose names contain `what`, and through
+    /// all controls.
     pub fn child(what: &str) -> Result<(), Failure> {
         if !machine::under_valgrind() {
             return Err(Failure::Unable("this is for valgrind to run".to_owned()));
@@ -225,7 +227,7 @@ mod following {
         runs
     }
 
-    /// What must be reported.
+    /// Prints the number of reports of a control, and that it is wrong if there are none.
     fn seen(name: &str, reports: u64) {
         println!("{reports:>6} reports  {name} (must be seen)");
         if reports == 0 {
@@ -292,14 +294,14 @@ mod following {
         apart(&garbling::name(parties, work), run, openings::of_garbling, differs)
     }
 
-    /// The same of divisi-mixed, and of divisi-bgv and divisi-ot beneath it.
+    /// The same for divisi-mixed, with divisi-bgv and divisi-ot beneath it.
     fn mix(parties: usize, work: mixing::Work) -> Result<(), Failure> {
         let differs = |marked: &Marked, counts: &[Counts]| mixing::differences(parties, work, marked, counts);
         let run = || mixing::run(parties, work);
         apart(&mixing::name(parties, work), run, mixing::reason, differs)
     }
 
-    /// A run in which each party's own is secret, and what it receives is not.
+    /// A run in which each party's own randomness and inputs are secret, and what it receives is not.
     fn apart(
         name: &str,
         run: impl FnOnce() -> Result<Vec<Counts>, String>,

@@ -71,7 +71,8 @@ pub enum Work {
 }
 
 impl Work {
-    /// What is public about a hash or MAC, if it is one: SHA-2 adds in the way that has few rounds.
+    /// The public parameters of a hash or MAC; `None` if the work is neither. SHA-2 uses the adder of low
+    /// depth.
     pub fn settings(self) -> Option<Settings> {
         let (Work::Function(name, _) | Work::Garbled(name, _) | Work::GarbledAhead(name)) = self else {
             return None;
@@ -101,7 +102,7 @@ pub struct Run {
     pub protocol: Protocol,
     /// The adversary against which it is secure.
     pub security: Security,
-    /// What.
+    /// The work.
     pub work: Work,
 }
 
@@ -128,7 +129,7 @@ impl Run {
     /// Share the inputs, and compute what must come out.
     ///
     /// # Errors
-    /// Why that cannot be.
+    /// If the inputs or the expected outputs cannot be made, the reason.
     pub fn prepare(self) -> Result<Prepared, String> {
         Ok(Prepared { run: self, inputs: Inputs::new(self.work)? })
     }
@@ -141,11 +142,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Run all three parties, `secret` being called with each part of an input before it is used; what each
-    /// party's meter counted.
+    /// Runs all three parties, and returns what the meter of each counted. `secret` is called with each part
+    /// of an input before it is used.
     ///
     /// # Errors
-    /// The first party's abort, as it prints; or that the output was wrong.
+    /// If a party aborts, the text of the first abort; or that the output was wrong.
     pub fn execute(&self, secret: &(impl Fn(&mut Part) + Sync)) -> Result<Vec<Counts>, String> {
         let inputs = &self.inputs;
         let options = Options { timeout: Duration::from_secs(600), ..Options::default() };
@@ -207,7 +208,8 @@ impl Prepared {
     }
 }
 
-/// The key's bytes are the first 16 inputs, a lane each; a column of the blocks each of the 16 after them.
+/// The first 16 inputs are the bytes of the key, with one lane each; the 16 after them are the columns of the
+/// blocks.
 fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
     let (key, text) = mine.split_at(16);
     if rep.trio().agree_input(checks::A24, &[0; 32], text.first())? != Agreement::Agreed {
@@ -232,7 +234,7 @@ fn verified<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
     settle(rep, pending)
 }
 
-/// A value opened under a mask and taken back, and opened to the first party.
+/// Opens a value under a mask and takes the mask off again; then opens it to the first party, and to all.
 fn open_otherwise(rep: &mut Rep3, mine: &Part) -> Result<Vec<Vec<u8>>, Abort> {
     let x = rep.trio().input(mine)?;
     let mask = rep.mask(mine.first.len())?;
@@ -248,7 +250,7 @@ fn open_otherwise(rep: &mut Rep3, mine: &Part) -> Result<Vec<Vec<u8>>, Abort> {
     rep.trio().open(&back)
 }
 
-/// The key, then the text; the tag is compared with one that is right, and with one that is not.
+/// The inputs are the key and the text. The tag is compared with a right one and with a wrong one.
 fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec<u8>>, Abort> {
     let n = mine[1].first.len();
     let mut key = GcmKey::prepare(rep, KeySize::Aes128, &mine[0])?;
@@ -263,7 +265,7 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
         if opening.verify(rep, &key)? != right {
             return Err(Abort::Misuse {
                 step: step!("verify"),
-                what: "a tag was not found to be what it is",
+                what: "the comparison of a tag gave the wrong result",
             });
         }
         if right {
@@ -274,7 +276,7 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
     Ok(vec![[ciphertext, tag.to_vec()].concat()])
 }
 
-/// The key's bytes first, a lane each, then a column of the messages for each of their bytes.
+/// The first inputs are the bytes of the key, with one lane each; the others are the columns of the messages.
 fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: Work) -> Result<Vec<Vec<u8>>, Abort> {
     let misfit = || Abort::Misuse {
         step: step!("function"),

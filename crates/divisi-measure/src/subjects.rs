@@ -19,15 +19,15 @@ pub trait Subject {
 
 /// A name and how to make it.
 pub struct Entry {
-    /// As it stands in lists.
+    /// Its name in lists.
     pub name: &'static str,
-    /// A fresh one.
+    /// Makes a fresh subject.
     pub make: fn() -> Box<dyn Subject>,
 }
 
-/// Elements of a vector of a large field.
+/// The number of elements of a vector of a large field.
 const N: usize = 256;
-/// Tiles of 512 lanes.
+/// The number of tiles, of 512 lanes each.
 const TILES: usize = 4;
 
 /// All kernels, by name.
@@ -59,7 +59,8 @@ pub const ALL: &[Entry] = &[
     Entry { name: "transpose to_planes", make: || subject(Transposed::new(), load_text, to_planes) },
 ];
 
-/// What must be found, or else nothing that was not found means anything: a branch on a secret, and an index.
+/// The planted leaks: a branch on a secret, and a secret index. If they are not found, it means nothing that
+/// no other leak is.
 pub const LEAKS: &[Entry] = &[
     Entry {
         name: "planted branch",
@@ -193,7 +194,7 @@ fn look_up(table: &mut Table) {
     table.place = black_box(place);
 }
 
-/// Two vectors of a large field, and room for what comes out.
+/// Two vectors of a large field, and room for the results.
 struct Vectors<F> {
     x: Vec<F>,
     y: Vec<F>,

@@ -16,13 +16,13 @@ fn entry(place: u8) -> u8 {
     place.wrapping_mul(0x9d).rotate_left(3) ^ 0x5a
 }
 
-/// What the table has at these places.
+/// The entries of the table at these places.
 pub fn entries(places: &[u8]) -> Vec<u8> {
     places.iter().map(|place| entry(*place)).collect()
 }
 
-/// What one party does: each gives its first component of the places, which is one of three that add up to
-/// them. The entries, and what was counted.
+/// The run of one party. Each party gives its first component of the places as an input; the three components
+/// add up to the places. Returns the entries, and what the meter counted.
 ///
 /// # Errors
 /// Whatever ends the session.
@@ -75,7 +75,7 @@ mod tests {
     use crate::runs::{Run, Work};
     use divisi_rep3::Protocol;
 
-    /// Three parties have the entries of the table, and each opens as many places as there are.
+    /// Three parties get the entries of the table, and each sends openings of masked places and of entries.
     #[test]
     fn lookups_run_and_open_masked_places_and_entries() {
         for security in [Security::SemiHonest, Security::Malicious] {

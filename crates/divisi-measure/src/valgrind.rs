@@ -49,10 +49,11 @@ pub fn build(profile: &str, features: &str) -> Result<PathBuf, Failure> {
         message["executable"].as_str().map(PathBuf::from)
     };
     let found = text(&output.stdout).lines().filter_map(executable).next_back();
-    found.ok_or_else(|| unable("no program came of it".to_owned()))
+    found.ok_or_else(|| unable("cargo built no program".to_owned()))
 }
 
-/// Run a program under a tool, with this kernel; what it printed. The tool's own words go to `log`.
+/// Runs a program under a tool, with this kernel, and returns its output. The tool's own output goes to
+/// `log`.
 pub fn run(
     tool: &[&str],
     kernel: Kernel,

@@ -35,7 +35,7 @@ impl Moments {
 pub struct Apart {
     /// |t|; 0 if there are too few timings to tell.
     pub t: f64,
-    /// The difference of the means.
+    /// The difference of the means, in ticks.
     pub ticks: f64,
 }
 

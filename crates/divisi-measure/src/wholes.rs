@@ -1,5 +1,5 @@
-//! Texts that a mode takes as a whole: there, back with what is authentic, and back with what is not. The
-//! same in the clear and among three parties.
+//! Modes that take a text as a whole: a text is encrypted, and decrypted from the ciphertext and from one
+//! that is not authentic. The same code runs in the clear and among three parties.
 
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_symmetric::aes::{self, RoundKeys};
@@ -89,18 +89,19 @@ impl Whole {
         if matches!(self, Whole::Siv | Whole::Xts) { 32 } else { 16 }
     }
 
-    /// Bytes of the text: blocks where it must be, and where a block is a lane; else a block and a rest.
+    /// Bytes of the text: whole blocks if the mode demands them or makes a lane of each block, otherwise a
+    /// block and a rest.
     pub fn text_bytes(self) -> usize {
         match self {
             Whole::Cbc | Whole::Kw | Whole::Cfb128 => 32,
             Whole::LongIv => 16,
-            // a call of the cipher each
+            // a call of the cipher for each byte
             Whole::Cfb8 => 3,
             _ => 29,
         }
     }
 
-    /// Whether a text back comes with a verdict.
+    /// Whether decryption gives a verdict.
     fn authenticates(self) -> bool {
         !matches!(self, Whole::Cbc | Whole::Cfb128 | Whole::Cfb8 | Whole::Ofb | Whole::Cs3 | Whole::Xts)
     }
@@ -110,7 +111,7 @@ impl Whole {
         if self == Whole::Cfb8 { 1 } else { 16 }
     }
 
-    /// What is opened of it: the ciphertext with its tag, and the text that came back.
+    /// Encrypts and decrypts; returns what is opened: the ciphertext, its tag, and the decrypted text.
     ///
     /// # Errors
     /// Whatever ends the session; [`Abort::Misuse`] if a verdict is not what it ought to be.
@@ -125,7 +126,7 @@ impl Whole {
         let second = if second.is_empty() { key.clone() } else { aes::expand(e, second)? };
         let (ciphertext, tag) = self.there(e, &key, &second, text)?;
         let mut wrong = (ciphertext.clone(), tag.clone());
-        // of the tag where there is one
+        // a bit of the tag is changed, or of the ciphertext if there is no tag
         if let Some(last) = wrong.1.last_mut().or(wrong.0.last_mut()) {
             *last ^= 1;
         }
@@ -135,7 +136,7 @@ impl Whole {
         let authenticates = self.authenticates();
         let refused = self.back(e, &key, &second, (&wrong.0, &wrong.1))?.is_none();
         if refused != authenticates {
-            return Err(misfit("a text was found to be what it is not"));
+            return Err(misfit("a decryption gave the wrong verdict"));
         }
         let back = self.back(e, &key, &second, (&ciphertext, &tag))?;
         Ok(vec![ciphertext, tag, back.ok_or_else(|| misfit("a text"))?])
@@ -182,7 +183,7 @@ impl Whole {
         Ok((opened, tag))
     }
 
-    /// The text, if it is authentic or the mode does not say.
+    /// The decrypted text; `None` if the mode finds that it is not authentic.
     fn back<E: Releases + GcmEngine>(
         self,
         e: &mut E,
@@ -273,8 +274,8 @@ mod tests {
     use crate::runs::{Run, Work};
     use divisi_rep3::{Protocol, Security};
 
-    /// Three parties open what comes out in the clear, and as many bytes: of each text back that is refused a
-    /// masked block for each claim.
+    /// Three parties open the same as the engine in the clear, and nothing else: the ciphertext with its tag,
+    /// the texts that are released, and for each decryption a masked block for each claim.
     #[test]
     fn modes_run_as_in_the_clear_and_open_nothing_else() {
         for whole in Whole::ALL {
@@ -295,8 +296,8 @@ mod tests {
                 _ if !whole.authenticates() => whole.text_bytes(),
                 _ => whole.text_bytes() + 16,
             };
-            // back three times, of which one has no text where there is a verdict; a wrapped key leaves as
-            // far as it is one
+            // the text is decrypted three times; where there is a verdict, one of them releases no text. Of a
+            // wrapped key only its own bytes are opened
             let back = if claims == 0 { 3 } else { 2 } * whole.text_bytes();
             let opened = (made + back + 3 * 16 * claims) as u64;
             assert!(counts.iter().all(|counts| counts.openings == opened), "{}", whole.name());

@@ -1,4 +1,4 @@
-//! That the guards work at all, in little time: the whole of them are commands (docs/measuring.md).
+//! Quick tests that the guards work at all; the guards themselves are commands (docs/measuring.md).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::path::Path;

@@ -37,7 +37,8 @@ impl Mixed {
     /// with all its bits. An item has 64 candidates.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for another p; [`Abort::CheckFailed`] of G6 if too many candidates are rejected.
+    /// [`Abort::Misuse`] for another p; [`Abort::CheckFailed`] of G6 if too many candidates are rejected; the
+    /// abort that ends the session, if a link fails.
     pub fn prepare_masks(&mut self, count: usize) -> Result<(), Abort> {
         let p = self.plain;
         if p.get() != P32 {
@@ -54,7 +55,7 @@ impl Mixed {
         }
     }
 
-    /// The same for a part of the masks, at least `count` of them.
+    /// Makes a part of these masks, at least `count` of them.
     fn make_masks(&mut self, count: usize) -> Result<(), Abort> {
         let p = self.plain;
         let (mut made, mut tries) = (0, 0);
@@ -93,7 +94,7 @@ impl Mixed {
     /// Makes everything that A2B of `count` numbers needs: masks and Boolean triples.
     ///
     /// # Errors
-    /// As [`Mixed::prepare_masks`].
+    /// It fails as [`Mixed::prepare_masks`] does.
     pub fn prepare_to_bits(&mut self, count: usize) -> Result<(), Abort> {
         self.prepare_masks(count)?;
         let triples = self.triples_to_bits(count);
@@ -144,8 +145,8 @@ impl Mixed {
         Ok((masks, u))
     }
 
-    /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, v = u - p modulo 2^32,
-    /// and x = r + (u or v, by b).
+    /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, where v = u - p modulo
+    /// 2^32; x = r + v if b is one, and r + u otherwise.
     pub(crate) fn bits_of(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
         let (p, session) = (self.plain, self.gmw.session());
         let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };

@@ -14,7 +14,7 @@ pub enum NumberAdder {
 }
 
 impl NumberAdder {
-    /// All of them.
+    /// All adders.
     pub const ALL: [NumberAdder; 2] = [NumberAdder::FewestAnds, NumberAdder::LowDepth];
 
     /// The name on the command line.

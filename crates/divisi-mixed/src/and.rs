@@ -2,14 +2,13 @@
 
 use crate::bit::{Dense, last};
 
-/// x + a.
+/// x + a, modulo 2.
 pub(crate) fn masked(x: &Dense, a: &[u64]) -> Dense {
     let words = x.words().iter().zip(a).map(|(x, a)| x ^ a).collect();
     cut(words, x.len())
 }
 
-/// Our share c + d b + e a of the products, of opened d and e and a triple; with d e, which the first party
-/// adds.
+/// Our share c + d b + e a of the products, for opened d and e and a triple; the first party adds d e.
 pub(crate) fn product([d, e]: [&Dense; 2], [a, b, c]: [&[u64]; 3], first: bool) -> Dense {
     let first = u64::from(first).wrapping_neg();
     let opened = d.words().iter().zip(e.words());

@@ -73,8 +73,8 @@ impl NumberTriples {
 /// Makes a batch of N triples. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the keys are for another operation; otherwise as [`Keys::from_shares`] and
-/// [`Keys::to_shares`].
+/// [`Abort::Misuse`] if the keys are for another operation; otherwise it fails as [`Keys::from_shares`] and
+/// [`Keys::to_shares`] do.
 pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<NumberTriples, Abort> {
     let batch = session.count(BATCHES);
     one_batch(session, keys, sampler, batch)
@@ -84,7 +84,7 @@ pub fn triples(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Res
 /// waits for a peer.
 ///
 /// # Errors
-/// As [`triples`].
+/// It fails as [`triples`] does.
 pub fn batches(
     session: &mut Session,
     keys: &Keys,

@@ -152,7 +152,8 @@ impl GmwBit {
         bits
     }
 
-    /// The words whose bits these are, the lowest first, at most 64: a word for each lane.
+    /// A word for each lane: its bits are the lane's bits in these shares, the lowest first, of which at most
+    /// 64 are used.
     #[must_use]
     pub fn to_words(bits: &[GmwBit]) -> Hidden<u64> {
         let mut words = Hidden::zeros(bits.first().map_or(0, |bit| bit.lanes));
@@ -169,8 +170,8 @@ impl GmwBit {
         words
     }
 
-    /// Copies the words of `lanes` lanes from a multiple of 64 on. A share with a single lane is repeated in
-    /// all lanes.
+    /// Copies the words of `lanes` lanes from lane `first` on, a multiple of 64. A share with a single lane
+    /// is repeated in all lanes.
     pub(crate) fn window(&self, first: usize, lanes: usize, out: &mut [u64]) {
         if self.lanes == 1 {
             out.fill((self.lane(0)).wrapping_neg());
@@ -192,7 +193,7 @@ impl GmwBit {
         words.for_each(|word| *word = 0);
     }
 
-    /// Writes words into the share, from a multiple of 64 lanes on.
+    /// Writes words into the share, from lane `first` on, a multiple of 64.
     pub(crate) fn put(&mut self, first: usize, words: &[u64]) {
         self.words.iter_mut().skip(first / 64).zip(words).for_each(|(own, word)| *own = *word);
     }
@@ -384,7 +385,7 @@ mod tests {
         assert!(!again.add_bytes(&bytes));
     }
 
-    /// Also where the words do not fill the squares that are transposed together.
+    /// Words become bits and come back, also if they do not fill the squares that are transposed together.
     #[test]
     fn words_become_bits_and_bits_words() {
         for (count, width) in [(1, 1), (64, 32), (65, 64), (8 * 64, 32), (3 * 8 * 64 + 70, 5)] {

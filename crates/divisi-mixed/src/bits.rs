@@ -13,9 +13,10 @@
 //! | lean-ring | a ring | the same | a fresh encryption of zero on both |
 //! | lean-tree | a tree of products | at most ceil(log2 n) + 2 | the same, at its first product |
 //!
-//! Cost for a batch of N bits, in polynomials that all parties send together. Rings: 2 (n - 1), of falling
-//! levels. The E2A: c_1 to n - 1 parties (in the paper's form both components), and n - 1 answers (tests
-//! `cost`). Parties exchange their roles from batch to batch.
+//! Cost for a batch of N bits, in polynomials that all parties together send: in a ring or a tree 2 (n - 1),
+//! of falling levels; for the E2A c_1 to n - 1 parties (in the paper's form both components), and n - 1
+//! answers (tests `bits_are_the_same_in_both_worlds`, `polynomials_of_the_papers_form`). Parties exchange
+//! their roles from batch to batch.
 
 use crate::bit::GmwBit;
 use crate::circle::{self, Order};
@@ -35,8 +36,8 @@ const BATCHES: &str = "random bits";
 /// Makes a batch of N random bits, in the form of the keys' parameters. All parties call it.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the keys are for another operation; otherwise as [`Keys::to_shares`] and
-/// [`divisi_bgv::wire::receive`].
+/// [`Abort::Misuse`] if the keys are for another operation; otherwise it fails as [`Keys::to_shares`] and
+/// [`divisi_bgv::wire::receive`] do.
 pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) -> Result<RandomBits, Abort> {
     let batch = session.count(BATCHES);
     random_batch(session, keys, sampler, batch)
@@ -45,7 +46,7 @@ pub fn random_bits(session: &mut Session, keys: &Keys, sampler: &mut Sampler) ->
 /// Makes `count` batches, several at a time.
 ///
 /// # Errors
-/// As [`random_bits`].
+/// It fails as [`random_bits`] does.
 pub(crate) fn batches(
     session: &mut Session,
     keys: &Keys,
@@ -80,7 +81,7 @@ fn random_batch(
 /// of the same bits.
 ///
 /// # Errors
-/// As [`random_bits`]; [`Abort::Misuse`] if there are not N bits.
+/// [`Abort::Misuse`] if there are not N bits; otherwise it fails as [`random_bits`] does.
 pub(crate) fn chosen_bits(
     session: &mut Session,
     keys: &Keys,

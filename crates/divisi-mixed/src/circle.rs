@@ -36,8 +36,8 @@ impl Order {
 pub(crate) type Product = (PartyId, Option<Ciphertext>, u64);
 
 /// Passes a ciphertext around the ring; the last party gets the result. `first` is the first party's
-/// ciphertext, at the top and with factor 1. It is multiplied by the signs of all other parties, and by those
-/// of the first one if the parameters have a hop for it.
+/// ciphertext, at the top and with factor 1; other parties pass `None`. The ciphertext is multiplied by the
+/// signs of all other parties, and by those of the first one if the parameters have a hop for it.
 pub(crate) fn around(
     session: &mut Session,
     keys: &Keys,
@@ -47,8 +47,8 @@ pub(crate) fn around(
     signs: &[u64],
 ) -> Result<Product, Abort> {
     let (ring, p) = (keys.ring(), keys.ring().parameters());
-    // who comes late in the order waits while all before it take their turns; so do, after their own, those
-    // that wait for its answer
+    // a party late in the order waits while all before it take their turns; those before it, after their own
+    // turns, wait as long for its refresh or for the decryption
     session.set_patience(order.parties.len());
     let (me, last) = (order.me, order.parties.len().saturating_sub(1));
     // the factor of the ciphertext after this hop

@@ -16,8 +16,9 @@ use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
 
-/// Step 1 of Figure 9, for bits as they stand in a circuit, one for each place of the number, alike in lanes:
-/// u = x xor r, all lanes of one place behind those of another; and the shares of r modulo p.
+/// Step 1 of Figure 9, for numbers as a circuit has them: x has a share for each of their binary places, all
+/// with the same lanes. Returns u = x xor r, all lanes of one place behind those of the place before; and the
+/// shares of r modulo p, in the same order.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if there is no mask for each bit.
@@ -38,7 +39,7 @@ pub(crate) fn mask_planes(
     Ok((u, numbers))
 }
 
-/// Step 2, of what was opened: x = sum of 2^j (1 - r_j where u_j is one, and r_j elsewhere).
+/// Step 2, for the opened u: x = sum of 2^j t_j, where t_j is 1 - r_j if u_j is one, and r_j otherwise.
 pub(crate) fn of_planes(
     session: &Session,
     plain: Modulus,
@@ -50,8 +51,8 @@ pub(crate) fn of_planes(
     sum_of_places(plain, lanes, u.len() / lanes.max(1), numbers, Some((u, first)))
 }
 
-/// The sum of 2^j r_j in each lane: of a number of at most 32 places, all lanes of one place behind those of
-/// another.
+/// The sum of 2^j r_j in each lane, for at most 32 places j. `numbers` has the shares of r_j, all lanes of
+/// one place behind those of the place before.
 pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbers) -> Hidden<u64> {
     sum_of_places(plain, lanes, places, numbers, None)
 }
@@ -59,9 +60,9 @@ pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbe
 /// How many lanes are summed up together: their sums stay in the nearest cache.
 const LANES: usize = 512;
 
-/// The sum of 2^j t_j of at most 32 places: t_j is r_j, or our share of 1 - r_j where the public u_j is one;
-/// with u comes whether we are the first party. Terms are at most p + 1, and p is below 2^32; so sums are
-/// below 2^64, and are reduced once, at their end.
+/// The sum of 2^j t_j over at most 32 places: t_j is r_j, or our share of 1 - r_j where the public u_j is
+/// one. `flipped` is u, and whether we are the first party. Terms are at most p + 1, and p is below 2^32; so
+/// sums are below 2^64, and are reduced once, at their end.
 fn sum_of_places(
     plain: Modulus,
     lanes: usize,

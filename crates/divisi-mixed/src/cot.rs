@@ -31,7 +31,7 @@ const CHOICES: Step = step!("choices");
 
 /// The most memory, in bytes, for bits that are under way.
 const BYTES: usize = 128 << 20;
-/// The most batches that are under way at once: where connections are slow, their waits are one.
+/// The most batches that are under way at once: where connections are slow, their waits overlap.
 const AT_ONCE: usize = 8;
 /// Rows are made in tiles of this number.
 const TILE: usize = 128;
@@ -54,8 +54,8 @@ fn batch_of(parties: usize) -> (usize, usize) {
 /// Makes `count` random bits, shared modulo 2 and modulo p. All parties call it.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are
-/// checked.
+/// [`Abort::Misuse`] if `count` is zero, if the modulus has more than 32 bits, or if the set-up's rows are
+/// checked; the abort that ends the session, if a link fails.
 pub fn random_bits(
     session: &mut Session,
     setup: &mut Setup,
@@ -69,7 +69,7 @@ pub fn random_bits(
 /// p of the same bits.
 ///
 /// # Errors
-/// As [`random_bits`].
+/// It fails as [`random_bits`] does.
 pub(crate) fn of_bits(
     session: &mut Session,
     setup: &mut Setup,
@@ -87,7 +87,7 @@ pub(crate) fn of_bits(
 /// of the current phase that begins now, and continues after the longest one.
 ///
 /// # Errors
-/// As [`random_bits`].
+/// It fails as [`random_bits`] does.
 pub(crate) fn batches(
     session: &mut Session,
     setup: &mut Setup,
@@ -126,7 +126,7 @@ struct Batch {
     circles: Vec<Circle>,
     /// How many parties had their turn.
     turns: usize,
-    /// The messages in a chain that came before the ones that are under way.
+    /// How many messages, each depending on the one before, came before those that are under way.
     chain: u32,
 }
 
@@ -137,7 +137,7 @@ struct Circle {
     rows: Rows,
     /// Our shares modulo p.
     x: Hidden<u64>,
-    /// The products of the turn that comes.
+    /// The products r_i x of the next turn, if they are under way.
     products: Option<ProductsAhead<SemiHonest, Numbers>>,
 }
 
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn numbers_of_more_than_32_bits_are_refused() {
         let plain = Modulus::new((1 << 32) + 15).unwrap();
-        // nobody refuses, and leaves, before the other's set-up is made
+        // neither party refuses and leaves before the other has made its set-up
         let made = Barrier::new(2);
         let ends = run(2, &PublicParameters::new("wide numbers"), |mut session| {
             let setup = Setup::new(&mut session, SetupConfig::default());

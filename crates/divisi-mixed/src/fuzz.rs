@@ -4,7 +4,7 @@ use crate::bit::Dense;
 use crate::num::{pack, unpack};
 use divisi_field::zp::{Modulus, P16, P32};
 
-/// Bits that are taken are written as they were.
+/// Bits that `add_bytes` accepts are written again as they were.
 #[test]
 fn random_dense_bits() {
     let lengths = [1, 7, 63, 64, 65, 200];
@@ -35,7 +35,7 @@ fn random_dense_bits() {
     });
 }
 
-/// Numbers that are taken are below p, and are written as they were.
+/// Numbers that `unpack` accepts are below p, and `pack` writes them again as they were.
 #[test]
 fn random_numbers() {
     for p in [P16, P32].map(|p| Modulus::new(p).unwrap()) {

@@ -4,7 +4,7 @@
 //! they are uniform, because a and b are uniform and used once \[G7\]. Then x y = c + d b + e a + d e. An
 //! owner shares its inputs without messages, by generators that it has in common with each other party.
 //! Outputs are sent to their receivers only \[G11\]. Each pair of parties has its own generators and pads. So
-//! all shares that a corrupt receiver sees are uniform but for the outputs.
+//! all shares that a corrupt receiver sees are uniform, except that they add up to the outputs.
 //!
 //! Cost of an AND: a triple ([`crate::triples`]), and two bits to each peer; one round for each level of the
 //! circuit (test `cost_of_circuits`). Large levels are opened in parts ([`crate::open`]): then an AND takes
@@ -26,7 +26,7 @@ const PRODUCTS: Step = step!("products");
 const INPUT: Step = step!("input");
 const OUTPUT: Step = step!("output");
 
-/// The phase under which triples are counted that are made when they are needed.
+/// The phase under which the meter counts triples that are made only when products need them.
 pub const PREPROCESSING: &str = "preprocessing";
 
 /// The limit, in bytes, for the wires of a window of lanes, and in bits for the products of a level. A window
@@ -41,7 +41,7 @@ pub struct Gmw {
     stock: TripleStock,
     own: Prg,
     /// The generators in common with each other party: one for inputs of the party with the lower number, one
-    /// for those of the other.
+    /// for those of the other; `None` for ourselves.
     streams: Vec<Option<[Prg; 2]>>,
     rounds: OpeningRounds,
 }
@@ -57,7 +57,7 @@ impl Gmw {
     /// Makes the set-up of a session: base OTs and trees. All parties call it, once for each session.
     ///
     /// # Errors
-    /// As [`Setup::new`].
+    /// It fails as [`Setup::new`] does.
     pub fn new(mut session: Session, config: SetupConfig) -> Result<Gmw, Abort> {
         let setup = Setup::new(&mut session, config)?;
         let (own, me) = (own_stream(&session), session.me());
@@ -108,7 +108,7 @@ impl Gmw {
     /// Makes triples until `triples` of them are in stock: batch by batch, two rounds each.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link fails.
     pub fn prepare(&mut self, triples: usize) -> Result<(), Abort> {
         while self.stock.len() < triples {
             let missing = (triples - self.stock.len()).next_multiple_of(64);
@@ -126,7 +126,8 @@ impl Gmw {
     /// it, and the owner passes the values.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the owner passes none, or if there is no such party.
+    /// [`Abort::Misuse`] if the owner passes no values, values of another number of lanes, or shares; or if
+    /// there is no such party.
     pub fn input(&mut self, owner: PartyId, lanes: usize, values: Option<&GmwBit>) -> Result<GmwBit, Abort> {
         let me = self.session.me();
         let mut words = Zeroizing::new(vec![0; lanes.div_ceil(64)]);
@@ -157,7 +158,8 @@ impl Gmw {
     /// Opens values to their receivers only \[G11\]; other parties get `None`. One round.
     ///
     /// # Errors
-    /// The abort that ends the session, also if bits after the last one are set.
+    /// The abort that ends the session, if a link fails or a peer's message has bits set after the last one;
+    /// [`Abort::Misuse`] for shares of another session.
     pub fn output(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<Option<Vec<GmwBit>>, Abort> {
         self.send_to(receivers, bits)?.receive(&mut self.session)
     }
@@ -166,7 +168,7 @@ impl Gmw {
     /// a round if all are sent before one is received, in the same order at all parties.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link fails.
     pub fn send_to(&mut self, receivers: &[PartyId], bits: &[GmwBit]) -> Result<SentBits, Abort> {
         let session = &mut self.session;
         bits.iter().try_for_each(|bit| bit.admit(session, OUTPUT))?;
@@ -190,7 +192,7 @@ impl Gmw {
     /// words.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link fails.
     pub(crate) fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
         let (bits, words) = (x.len(), x.len().div_ceil(64));
         if self.stock.len() < bits {
@@ -224,7 +226,7 @@ impl Gmw {
     }
 }
 
-/// Bits whose shares were sent, and those of the others not received yet.
+/// An output of which our shares were sent, and those of the others are not received yet.
 #[must_use]
 pub struct SentBits {
     all: Dense,
@@ -237,7 +239,7 @@ impl SentBits {
     /// The second half of an output: the values, at the receivers.
     ///
     /// # Errors
-    /// As [`Gmw::output`].
+    /// It fails as [`Gmw::output`] does.
     pub fn receive(self, session: &mut Session) -> Result<Option<Vec<GmwBit>>, Abort> {
         let SentBits { mut all, lanes, is_told, learns } = self;
         if !is_told {
@@ -262,7 +264,7 @@ impl SentBits {
     }
 }
 
-/// How many lanes of a program run at once, beside those of `jobs` jobs: a multiple of 64.
+/// How many lanes of a program run at once if it is one of `jobs` jobs: a multiple of 64.
 fn window(program: &Program, jobs: usize) -> usize {
     let widest = program.levels().iter().map(|level| level.and_count()).max().unwrap_or(0).max(1);
     let wires = 8 * WINDOW_BYTES / program.slots().max(1);

@@ -1,6 +1,6 @@
 //! Computations on secrets outside of any session: divisi-measure tests whether their time, branches and
-//! addresses depend on these. This is not a protocol: the peer's message is a constant, and the result is not
-//! used.
+//! addresses depend on the secrets. This is not a protocol: the peer's message is a constant, and the result
+//! is not used.
 
 use crate::and;
 use crate::bit::Dense;

@@ -12,7 +12,7 @@
 //! | [`cot`] | the same by correlated oblivious transfer, without ciphertexts | docs/mixed.md, 2 |
 //! | [`triples`] | Boolean triples by correlated oblivious transfer | Gilboa 1999; Beaver 1991 |
 //! | [`gmw`] | Boolean circuits on these triples | Goldreich, Micali, Wigderson 1987 |
-//! | `convert`, [`together`] | bits to numbers; what is asked for with one opening | Figure 9; 8 for size 2 |
+//! | `convert`, [`together`] | bits to numbers; conversions and lookups that share one opening | Figure 9; 8 for size 2 |
 //! | [`open`] | openings of packed bits | section 3.1 |
 //! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |

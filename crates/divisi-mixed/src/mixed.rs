@@ -49,11 +49,13 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    /// A party that computes on numbers modulo p, with random bits by transfers. `numbers` is the ring for
-    /// arithmetic triples; without it no key is made, and numbers cannot be multiplied.
+    /// A party that computes on numbers modulo p. `bits` is the ring for random bits; without it they are
+    /// made by transfers. `numbers` is the ring for arithmetic triples; without it numbers cannot be
+    /// multiplied. Without either no key is made.
     ///
     /// # Errors
-    /// As [`Keys::generate`]; [`Abort::Misuse`] if a ring is for another operation.
+    /// [`Abort::Misuse`] if a ring is for another operation or another p; otherwise it fails as
+    /// [`Keys::generate`] does.
     pub fn new(
         mut gmw: Gmw,
         plain: Modulus,
@@ -128,7 +130,7 @@ impl Mixed {
     /// Makes random bits until `count` of them are in stock.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session, if a link or a check fails.
     pub fn prepare_bits(&mut self, count: usize) -> Result<(), Abort> {
         loop {
             let missing = count.saturating_sub(self.bits.len());
@@ -152,7 +154,7 @@ impl Mixed {
     /// Makes arithmetic triples until `count` of them are in stock.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] without keys for them; the abort that ends the session.
+    /// [`Abort::Misuse`] without keys for them; the abort that ends the session, if a link or a check fails.
     pub fn prepare_products(&mut self, count: usize) -> Result<(), Abort> {
         let there: usize = self.products.iter().map(NumberTriples::len).sum();
         let missing = count.saturating_sub(there);
@@ -198,7 +200,7 @@ impl Mixed {
     /// Removes `count` random bits from the stock \[G7\], and makes them first if there are fewer.
     ///
     /// # Errors
-    /// As [`Mixed::prepare_bits`].
+    /// It fails as [`Mixed::prepare_bits`] does.
     pub fn take_bits(&mut self, count: usize) -> Result<RandomBits, Abort> {
         if self.bits.len() < count {
             let place = self.gmw.session().detour(PREPROCESSING);
@@ -212,11 +214,11 @@ impl Mixed {
             // the mutant leaves in the stock what it hands out
             return Ok(self.bits.copy(count));
         }
-        let none = || session.misuse(BITS, "fewer random bits than were made");
+        let none = || session.misuse(BITS, "more random bits than were made");
         self.bits.take(count).ok_or_else(none)
     }
 
-    /// x y, lane by lane: both openings of section 3.1 at once, and one triple for each lane.
+    /// x y, lane by lane: one opening of both masked factors (section 3.1), and one triple for each lane.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the numbers of lanes differ, or if there are no keys for triples; the abort that
@@ -227,10 +229,10 @@ impl Mixed {
         self.product_of(&triple, &opened)
     }
 
-    /// Products, and A2B of other numbers (Figure 10), by one opening.
+    /// The products x y, and the bits of the numbers z (A2B, Figure 10), which share one opening.
     ///
     /// # Errors
-    /// As [`Mixed::multiply`], and of A2B.
+    /// It fails as [`Mixed::multiply`] and A2B do.
     pub fn multiply_and_convert(&mut self, [x, y]: [&Num; 2], z: &Num) -> Result<(Num, Vec<GmwBit>), Abort> {
         let (triple, factors) = self.masked_factors(x, y)?;
         let (masks, number) = self.masked_number(z)?;
@@ -239,7 +241,7 @@ impl Mixed {
         Ok((self.product_of(&triple, &opened)?, self.bits_of(masks, &u)?))
     }
 
-    /// A triple for each lane, and d = x - a with e = y - b behind it.
+    /// A triple for each lane, and the lanes of d = x - a followed by those of e = y - b.
     fn masked_factors(&mut self, x: &Num, y: &Num) -> Result<([Num; 3], Num), Abort> {
         let (p, lanes) = (self.plain, x.lanes());
         [x, y].into_iter().try_for_each(|x| x.admit(self.session(), p, PRODUCTS))?;
@@ -272,7 +274,7 @@ impl Mixed {
         Ok(([a, b, c], masked))
     }
 
-    /// c + d b + e a + d e of opened d and e, the last by the first party.
+    /// Our share of c + d b + e a + d e, for opened d and e; the first party adds d e.
     fn product_of(&mut self, [a, b, c]: &[Num; 3], opened: &[u64]) -> Result<Num, Abort> {
         let (p, session) = (self.plain, self.gmw.session());
         let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
@@ -290,7 +292,7 @@ impl Mixed {
     /// both row by row. Every product of two numbers takes a triple.
     ///
     /// # Errors
-    /// As [`Mixed::multiply`].
+    /// It fails as [`Mixed::multiply`] does; [`Abort::Misuse`] if the matrices do not have these sizes.
     pub fn multiply_matrices(
         &mut self,
         [rows, inner, columns]: [usize; 3],

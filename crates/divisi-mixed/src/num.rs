@@ -85,7 +85,8 @@ impl Num {
         out
     }
 
-    /// x + c for public numbers below p, one for each lane: the first party adds them. No messages.
+    /// x + c for public numbers below p, one for each lane: the first party adds them. `None` if there is not
+    /// one for each lane. No messages.
     #[must_use]
     pub fn add_public(&self, p: Modulus, me: PartyId, c: &[u64]) -> Option<Num> {
         (c.len() == self.lanes()).then(|| {
@@ -142,8 +143,8 @@ impl Lanes for Num {
 }
 
 /// Opens shared numbers, as in section 3.1: every party sends its shares to one party, which adds them up and
-/// sends the sums to all. Another party does so in each opening. Two rounds; for each number one to this
-/// party from every other one, and one back.
+/// sends the sums to all. Another party does so in each opening. Two rounds; for each number every other
+/// party sends one number to this party and gets one back.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if another session made the shares, or if one is not below p; the abort that ends the
@@ -174,10 +175,11 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
     Ok(sum.to_vec())
 }
 
-/// Send all shares to the receivers, which learn the numbers: for outputs \[G11\].
+/// Send all shares to the receivers, which alone learn the numbers; the others get `None`. For outputs
+/// \[G11\].
 ///
 /// # Errors
-/// As [`open`].
+/// It fails as [`open`] does.
 pub fn open_to(
     session: &mut Session,
     p: Modulus,
@@ -191,7 +193,7 @@ pub fn open_to(
 /// round if all are sent before one is received, in the same order at all parties.
 ///
 /// # Errors
-/// As [`open`].
+/// It fails as [`open`] does.
 pub fn send_to(
     session: &mut Session,
     p: Modulus,
@@ -210,7 +212,7 @@ pub fn send_to(
     Ok(SentNumbers { p, sum: Zeroizing::new(x.shares().to_vec()), is_told, learns })
 }
 
-/// Numbers whose shares were sent, and those of the others not received yet.
+/// An output of which our shares were sent, and those of the others are not received yet.
 #[must_use]
 pub struct SentNumbers {
     p: Modulus,
@@ -223,7 +225,7 @@ impl SentNumbers {
     /// The second half of an output: the numbers, at the receivers.
     ///
     /// # Errors
-    /// As [`open`].
+    /// It fails as [`open`] does.
     pub fn receive(self, session: &mut Session) -> Result<Option<Vec<u64>>, Abort> {
         let SentNumbers { p, mut sum, is_told, learns } = self;
         if !is_told {

@@ -18,13 +18,13 @@ use std::ops::Range;
 const GATHER: Step = step!("open.gather");
 const TELL: Step = step!("open.tell");
 
-/// From this many bytes in a part, an opening in two rounds goes in parts: below, its messages cost more than
-/// the adder's bytes. By an estimate, as below.
+/// An opening in two rounds goes in parts if each part has at least this many bytes: with shorter parts, the
+/// additional messages cost more than the adder's bytes. This is an estimate, like [`SPARED_BYTES`].
 const PART_BYTES: usize = 4 << 10;
 
-/// From this many bytes that n - 2 parties would send, products are opened in two rounds instead of one:
-/// below, a round and n - 1 messages cost more than the bytes. An estimate for one machine: some 5 us a
-/// message, 1.5 ns a byte that is sent and received.
+/// Factors of products are opened in two rounds instead of one if n - 2 parties would send at least this many
+/// bytes: with fewer, another round and n - 1 messages cost more than the bytes that are spared. This is an
+/// estimate for one machine: some 5 us a message, 1.5 ns a byte that is sent and received.
 const SPARED_BYTES: usize = 128 << 10;
 
 /// How many rounds an opening of products takes.
@@ -46,10 +46,10 @@ impl OpeningRounds {
     }
 }
 
-/// Opens the factors of products under their masks, in one round, under this step, or in two.
+/// Opens the masked factors of products: in one round, with messages of this step, or in two rounds.
 ///
 /// # Errors
-/// The abort that ends the session, also if bits after the last one are set.
+/// The abort that ends the session, if a link fails or a peer's message has bits set after the last one.
 pub(crate) fn open_factors(
     session: &mut Session,
     step: Step,
@@ -66,7 +66,7 @@ pub(crate) fn open_factors(
 /// Opens in two rounds: through one party, or in parts if these are large.
 ///
 /// # Errors
-/// The abort that ends the session, also if bits after the last one are set.
+/// The abort that ends the session, if a link fails or a peer's message has bits set after the last one.
 pub(crate) fn open_packed(session: &mut Session, share: Dense) -> Result<Dense, Abort> {
     if share.len() / 8 >= PART_BYTES * session.parties() {
         open_in_parts(session, share)
@@ -120,7 +120,8 @@ fn open_through_one(session: &mut Session, mut sum: Dense) -> Result<Dense, Abor
 /// The same in n parts, one for each party to add up. Two rounds.
 fn open_in_parts(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
     let (bits, n, me) = (sum.len(), session.parties(), session.me());
-    // a party without words sends and gets no message: the others know it
+    // to a party whose part has no words nobody sends a message, and it sends none; all know this, because
+    // parts are public
     let part = |party: PartyId| part(bits, n, party.index());
     let peers = || PartyId::all(n).filter(move |peer| *peer != me);
     // 1. each party's part of our shares goes to it
@@ -152,13 +153,13 @@ fn open_in_parts(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> 
     Ok(sum)
 }
 
-/// The words of `bits` bits that one of n parties adds up.
+/// The words, of a string of `bits` bits, that the party with this index adds up.
 fn part(bits: usize, parties: usize, index: usize) -> Range<usize> {
     let words = bits.div_ceil(64);
     words * index / parties..words * (index + 1) / parties
 }
 
-/// Adds the packed bits that a peer sends. The body has the length of the message.
+/// Adds the packed bits that a peer sends. `body` is the buffer for the message, and has its length.
 fn add_from(
     session: &mut Session,
     step: Step,

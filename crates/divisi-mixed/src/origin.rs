@@ -21,7 +21,7 @@ impl Origin {
         Origin::Session(session.id())
     }
 
-    /// The origin of what is computed from both.
+    /// The origin of a share that is computed from shares of both origins.
     pub(crate) fn and(self, other: Origin) -> Origin {
         match (self, other) {
             (Origin::Brought, one) | (one, Origin::Brought) => one,

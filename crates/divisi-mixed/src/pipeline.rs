@@ -12,11 +12,11 @@ use divisi_core::{Abort, Session};
 pub(crate) struct Strands {
     /// The largest number of batches.
     most: usize,
-    /// The most memory, in bytes, if there is more than one.
+    /// The most memory, in bytes, if more than one batch runs.
     room: usize,
 }
 
-/// Few: while one waits another one computes.
+/// Few: while one batch waits, another one computes.
 pub(crate) const FEW: Strands = Strands { most: 4, room: 64 << 20 };
 /// Many: the batches of a moderate number of items wait at the same time, not one after the other.
 pub(crate) const MANY: Strands = Strands { most: 16, room: 128 << 20 };
@@ -24,8 +24,8 @@ pub(crate) const MANY: Strands = Strands { most: 16, room: 128 << 20 };
 impl Strands {
     /// The number for these parameters: public, the same at all parties.
     pub(crate) fn at_once(self, p: &Parameters) -> usize {
-        // a batch takes about eight polynomials at the top: at a product two ciphertexts and what their
-        // product is made of
+        // a batch takes about eight polynomials at the top: during a product, two ciphertexts and the parts
+        // of their product
         let polynomials = 8;
         let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
         (self.room / batch.max(1)).clamp(1, self.most)

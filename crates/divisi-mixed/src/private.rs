@@ -9,14 +9,15 @@
 //! [`Mixed::look_up_private`](crate::Mixed::look_up_private) it needs keys of its own.
 //!
 //! Adversary: semi-honest, all but one; privacy as in docs/bgv.md, 5, 6 and 9: a private table is one A2E and
-//! one hop more \[G1, G13\]. Cost a batch of N entries: n - 1 polynomials to the first, 2 (n - 1) of falling
-//! levels around the ring, c_1 and an answer for each other party, and of each refresh (`circle`) a
-//! polynomial more; n + 2 rounds, and two a refresh; several ciphertexts go side by side. In the paper's form
-//! each party gives an encryption under the public key, two polynomials; these are added up along a tree to
-//! the first, in floor(log2 n) rounds instead of one, and the last sends both components: 7 (n - 1) in all.
-//! An entry that is a vector of w numbers takes w tables' places, under one mask, and one opening. Along a
-//! tree what a random bit costs and the n - 1 polynomials, in no more
-//! rounds (test `private_tables_by_hops`).
+//! one hop more \[G1, G13\]. Cost for a batch of N slots: n - 1 polynomials to the first party, 2 (n - 1) of
+//! falling levels around the ring, and n - 1 times c_1 and an answer. Each refresh (`circle`) costs as much
+//! as these, and a polynomial more from each other party. A batch takes n + 2 rounds, and two for each
+//! refresh; several ciphertexts go side by side. In the paper's form each party gives an encryption under the
+//! public key, two polynomials; these are added up along a tree to the first party, in floor(log2 n) rounds
+//! instead of one, and the last party sends both components: 7 (n - 1) polynomials in all. An entry that is a
+//! vector of w numbers takes the slots of w tables, with one mask and one opening. Along a tree the cost is
+//! that of random bits and the n - 1 polynomials to the first party, in no more rounds (test
+//! `private_tables_by_hops`).
 
 use crate::bit::GmwBit;
 use crate::checks;
@@ -34,7 +35,7 @@ use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 const MASK: Step = step!("mask");
 const GATHER: Step = step!("gather");
 const ENTRIES: Step = step!("entries");
-/// What batches are counted under: with the number the roles go round.
+/// The name under which batches are counted; the parties' roles in a batch follow from its number.
 const BATCHES: &str = "private tables";
 
 /// Shares of tables T' and of their masks r. Using them consumes them \[G7\]: they are neither copied nor
@@ -73,8 +74,8 @@ impl Masked {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the number of entries is not a multiple of 2^width, if another session made the
-    /// shares, or if the keys are for another operation; otherwise as [`Keys::from_shares`],
-    /// [`Keys::to_shares`] and [`divisi_bgv::wire::receive`].
+    /// shares, or if the keys are for another operation; otherwise it fails as [`Keys::from_shares`],
+    /// [`Keys::to_shares`] and [`divisi_bgv::wire::receive`] do.
     pub fn new(
         session: &mut Session,
         keys: &Keys,
@@ -85,12 +86,12 @@ impl Masked {
         Masked::vectors(session, keys, sampler, width, std::slice::from_ref(tables))
     }
 
-    /// The same for tables whose entries are vectors: `tables` has those of each of their numbers. All
-    /// numbers of a table are under one mask.
+    /// The same for tables whose entries are vectors: `tables` has an element for each number of an entry,
+    /// which has this number of all tables. All numbers of a table are under one mask.
     ///
     /// # Errors
-    /// As [`Masked::new`]; [`Abort::Misuse`] for vectors of no numbers, and if there are not as many tables
-    /// for each.
+    /// It fails as [`Masked::new`] does; [`Abort::Misuse`] for vectors of no numbers, and if the elements of
+    /// `tables` differ in length.
     pub fn vectors(
         session: &mut Session,
         keys: &Keys,
@@ -103,7 +104,7 @@ impl Masked {
         let lanes = tables.first().map_or(0, Lanes::lanes);
         let p = ring.parameters();
         if p.operation() != Operation::PrivateTables {
-            return Err(session.misuse(MASK, "keys for private tables"));
+            return Err(session.misuse(MASK, "keys that are not for private tables"));
         }
         if !(1..=MOST).contains(&width) || lanes == 0 || !lanes.is_multiple_of(1 << width) {
             return Err(session.misuse(MASK, "tables of another size than 2^m entries, m from 1 to 8"));
@@ -177,20 +178,20 @@ impl Masked {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there is not one index of m bits for each table, if another session made the
-    /// shares, or if the entries are vectors; the abort that ends the session.
+    /// shares, or if the entries are vectors; the abort that ends the session, if a link fails.
     pub fn look_up(self, session: &mut Session, x: &[GmwBit]) -> Result<Num, Abort> {
         if self.hat.len() != 1 {
-            return Err(session.misuse(ENTRIES, "a number of entries that are vectors"));
+            return Err(session.misuse(ENTRIES, "one number from entries that are vectors"));
         }
         let found = self.look_up_vectors(session, x)?.pop();
         found.ok_or_else(|| session.misuse(ENTRIES, "an entry of no numbers"))
     }
 
-    /// The same for entries that are vectors, still by one opening: each number of them, with a lane for each
-    /// table.
+    /// The same for entries that are vectors, still by one opening. Returns a value for each number of an
+    /// entry, with a lane for each table.
     ///
     /// # Errors
-    /// As [`Masked::look_up`].
+    /// It fails as [`Masked::look_up`] does, but takes vectors.
     pub fn look_up_vectors(self, session: &mut Session, x: &[GmwBit]) -> Result<Vec<Num>, Abort> {
         let Masked { width, plain, r, hat } = self;
         hat.iter().try_for_each(|hat| hat.admit(session, plain, ENTRIES))?;
@@ -222,7 +223,7 @@ fn pass(
     signs: &[u64],
 ) -> Result<Hidden<u64>, Abort> {
     let order = Order::new(session, batch);
-    // [That] at the first
+    // the encryption of That, at the first party
     let first = order.at(session, 0)?;
     let form = keys.ring().parameters().form();
     let x = if form == Form::Paper {
@@ -248,7 +249,7 @@ fn gather(
     share: &[u64],
 ) -> Result<Option<Ciphertext>, Abort> {
     let (ring, top) = (keys.ring(), keys.ring().parameters().top());
-    // who is above waits for those that wait for others
+    // a party waits for those below it in the tree, which wait for others
     session.set_patience(session.parties());
     let plain = encode::coefficients(ring, share);
     let x = keys.encrypt(sampler, top, Some(&plain));
@@ -267,7 +268,7 @@ fn times_tree(
 ) -> Result<Product, Abort> {
     let ring = keys.ring();
     let (holder, product, factor) = tree::along(session, keys, sampler, order, signs)?;
-    // both factors must be at the same level: one above the bottom, where the product of signs is
+    // both factors must be at the same level: the one above the bottom, which the product of signs has
     let of_shares = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 1);
     let factor = Ciphertext::factor_after(ring, ring.plain().mul(factor, of_shares), 1, 0);
     let masked = match (product, shared) {

@@ -30,13 +30,13 @@ pub struct RandomBits {
     parts: Vec<Part>,
 }
 
-/// Some of them, as they were made: parts are handed on without copying.
+/// Some of the bits, as they were made: parts are handed on without copying.
 struct Part {
     /// The shares modulo 2: a lane for each bit.
     bits: GmwBit,
     /// The shares modulo p.
     numbers: Hidden<u32>,
-    /// How many are left; those behind them are wiped.
+    /// How many bits are left; those behind them are wiped.
     len: usize,
 }
 
@@ -73,7 +73,7 @@ impl RandomBits {
     }
 
     /// The shares of a list of bits that this session made, and of the same numbers modulo a p that
-    /// [`RandomBits::admit_modulus`] takes.
+    /// [`RandomBits::admit_modulus`] accepts.
     pub(crate) fn of(session: &Session, bits: GmwBit, numbers: &[u64]) -> RandomBits {
         let (bits, numbers) = (bits.made(session), narrow(numbers));
         let len = numbers.len();
@@ -158,7 +158,7 @@ impl RandomBits {
         (bits, numbers)
     }
 
-    /// The shares modulo 2, packed, and the shares modulo p, where they are.
+    /// The shares modulo 2, packed, and the shares modulo p, which are not copied.
     pub(crate) fn packed(self) -> (Dense, Numbers) {
         let mut bits = Dense::with_capacity(self.len());
         for part in &self.parts {
@@ -194,7 +194,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// In one part.
+    /// These numbers in one part.
     #[cfg(test)]
     pub(crate) fn of(numbers: &[u64]) -> Numbers {
         Numbers { ends: vec![numbers.len()], parts: vec![narrow(numbers)] }
@@ -208,8 +208,8 @@ impl Numbers {
         words
     }
 
-    /// The numbers from `from` on, as many as `room` takes: where they are, or copied to `room` if they are
-    /// in several parts. What is missing is zero.
+    /// The numbers from `from` on, as many as `room` has: a reference into their part, or, if they are in
+    /// several parts, copied to `room`. Missing numbers are zero.
     pub(crate) fn at<'n>(&'n self, from: usize, room: &'n mut [u32]) -> &'n [u32] {
         let first = self.ends.partition_point(|end| *end <= from);
         let begins = |part: usize| part.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
@@ -236,7 +236,8 @@ impl Numbers {
 mod tests {
     use super::*;
 
-    /// Bits that were made in these parts, numbered from 0 on: bit i is odd numbers' lowest bit.
+    /// Bits in parts of these lengths: the shares modulo p are the numbers 0, 1, 2 .., and those modulo 2
+    /// their lowest bits.
     fn parts(lens: &[usize]) -> RandomBits {
         let mut all = RandomBits::default();
         let mut from = 0;
@@ -250,7 +251,7 @@ mod tests {
         all
     }
 
-    /// What is taken is the last part's first, and is in no other place any more [G7].
+    /// Bits are taken from the last part first, and are left nowhere else [G7].
     #[test]
     fn bits_are_taken_once() {
         let mut all = parts(&[100, 70, 3]);
@@ -273,7 +274,7 @@ mod tests {
         assert!(seen.iter().copied().eq(0..173));
     }
 
-    /// Numbers are found where they are, also across parts and beyond a part that is used in part.
+    /// Numbers are found in their places, also across parts and behind a part that is used in part.
     #[test]
     fn numbers_are_found_across_parts() {
         let mut all = parts(&[100, 70, 30]);

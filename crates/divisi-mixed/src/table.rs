@@ -10,8 +10,8 @@
 //!
 //! Adversary: semi-honest, all parties but one. The opened u = x xor r is uniform, because r is uniform and
 //! used once \[G7\]. Cost of a lookup among M entries: M - 1 bits in both worlds. For private tables also M -
-//! 1 triples for each word of the entry, and one opening more. Online m bits to one party and back, two
-//! rounds (test `lookups_of_all_sizes`).
+//! 1 triples for each number of the entry, and one opening more. Online every other party sends m bits to one
+//! party and gets m bits back, in two rounds (test `lookups_of_all_sizes`).
 
 use crate::bit::{Dense, GmwBit};
 use crate::bits::RandomBits;
@@ -66,7 +66,7 @@ impl Signs {
         self.count == 0
     }
 
-    /// The bits of an index.
+    /// The number of bits of an index.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -102,7 +102,8 @@ impl Mixed {
     /// Figure 7, steps 1 to 4, for all tables of 2^width entries: makes masks and signs for `count` lookups.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if `width` is not 1 to 8, or `count` is zero; the abort that ends the session.
+    /// [`Abort::Misuse`] if `width` is not 1 to 8, or `count` is zero; the abort that ends the session, if a
+    /// link or a check fails.
     pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
         if !(1..=MOST).contains(&width) || count == 0 {
             return Err(self
@@ -110,7 +111,7 @@ impl Mixed {
                 .misuse(SIGNS, "an index of no bits or of more than eight, or no lookup"));
         }
         let each = (1 << width) - 1;
-        // by ciphertexts: as many lookups together as fit the slots of one
+        // with ciphertexts, as many lookups are made together as fit the slots of one
         let whole = self.together();
         let most = cot::most(self.session().parties());
         let batch = whole.map_or(most / each, |slots| slots / each).max(1);
@@ -137,7 +138,7 @@ impl Mixed {
     /// [`Mixed::signs`], with costs counted as preprocessing.
     ///
     /// # Errors
-    /// As [`Mixed::signs`].
+    /// It fails as [`Mixed::signs`] does.
     pub fn signs_ahead(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
         let place = self.session().detour(PREPROCESSING);
         let made = self.signs(width, count);
@@ -176,7 +177,7 @@ pub(crate) fn indices(u: &Dense, width: usize) -> Vec<usize> {
     (0..u.len() / width.max(1)).map(number).collect()
 }
 
-/// Step 2: T'\[u\] = 2^-m sum of (-1)^<k,u> That'\[k\], of our shares of That' and a public u.
+/// Step 2: our share of T'\[u\] = 2^-m sum of (-1)^<k,u> That'\[k\], from our shares of That' and a public u.
 pub(crate) fn entry(p: Modulus, scale: u64, hat: impl Iterator<Item = u64>, u: usize) -> u64 {
     // k and u are public, so this branch reveals nothing
     let sum = (0_usize..).zip(hat).fold(0, |sum, (k, term)| {
@@ -185,7 +186,7 @@ pub(crate) fn entry(p: Modulus, scale: u64, hat: impl Iterator<Item = u64>, u: u
     p.mul(sum, scale)
 }
 
-/// Step 2 of case 1, of each table: That'\[k\] = That\[k\] (1 - 2 <k,r>).
+/// Step 2 of case 1, for each table: That'\[k\] = That\[k\] (1 - 2 <k,r>).
 pub(crate) fn entries(
     session: &Session,
     p: Modulus,
@@ -225,7 +226,7 @@ impl Private {
             hat.chunks_exact_mut(1 << width).for_each(|table| walsh(p, table));
             hat
         });
-        // of a number b that is 0 or 1, 1 - 2 b
+        // the sign of a bit b is 1 - 2 b
         let mut signs = Hidden::zeros(numbers.len());
         let sign = |bit: &u64| p.sub(u64::from(first), p.add(*bit, *bit));
         signs.iter_mut().zip(numbers).for_each(|(sign_of, bit)| *sign_of = sign(bit));
@@ -237,7 +238,8 @@ impl Private {
         self.hat.len() * self.signs.lanes()
     }
 
-    /// The signs, again for each number of an entry; and the entries that they multiply.
+    /// The factors of all products: the signs, repeated for each number of an entry; and the coefficients
+    /// That\[k\].
     pub(crate) fn factors(&self) -> [Num; 2] {
         let mut entries = Hidden::zeros(self.products());
         let tables = self.hat.iter().flat_map(|hat| hat.chunks_exact(1 << self.width));
@@ -246,7 +248,7 @@ impl Private {
         [Num::join(&vec![&self.signs; self.hat.len()]), Num::new(entries)]
     }
 
-    /// Step 2 of case 2, of their products: a number for each of an entry.
+    /// Step 2 of case 2, from the products: a value for each number of an entry.
     pub(crate) fn entries(&self, session: &Session, p: Modulus, u: &[usize], products: &Num) -> Vec<Num> {
         let scale = p.invert(1 << self.width);
         let of_word = products.shares().chunks_exact(self.signs.lanes().max(1));

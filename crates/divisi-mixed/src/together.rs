@@ -1,6 +1,6 @@
-//! Bits that are opened together: B2A and lookups of any number share the rounds of one.
+//! Requests whose masked bits are opened together: any number of B2A and lookups take the rounds of one.
 //!
-//! Adversary: semi-honest, all but one. All that is opened are masked bits, u = x xor r, each r uniform and
+//! Adversary: semi-honest, all but one. Only masked bits are opened, u = x xor r, where each r is uniform and
 //! used once \[G7\]. Online two rounds, and two more if a table is private, for the products of signs and
 //! entries (test `conversions_and_lookups_share_an_opening`).
 
@@ -18,11 +18,12 @@ use divisi_core::{Abort, Convert, Lanes, Step, step};
 const BITS: Step = step!("b2a");
 const PAIRS: Step = step!("pairs");
 
-/// What is asked for of shared bits.
+/// A request about shared bits.
 pub enum Asked<'t> {
-    /// B2A, Figure 9: the number of at most 32 bits, the lowest first.
+    /// B2A, Figure 9: the number that has these bits, at most 32 of them, the lowest first.
     Number(Vec<GmwBit>),
-    /// Figure 8, case 1: a number of each public table of 2^m at every index of m bits, the lowest first.
+    /// Figure 8, case 1: the entry of each of these public tables of 2^m numbers at every index of m bits,
+    /// the lowest first.
     LookUp {
         /// The tables.
         tables: Vec<&'t [u64]>,
@@ -31,8 +32,9 @@ pub enum Asked<'t> {
         /// The masks of the indices, and their signs.
         signs: Signs,
     },
-    /// Case 2: of shared tables, one for each index; the entries of table t are lanes t 2^m on. For entries
-    /// that are vectors, the tables of each of their numbers: one mask and one opening serve them all.
+    /// Figure 8, case 2: the entry of a shared table at each index. There is one table for each index; the
+    /// entries of table t are the lanes from t 2^m on. If entries are vectors, there are such tables for each
+    /// of their numbers; one mask and one opening serve them all.
     LookUpPrivate {
         /// The tables.
         tables: Vec<Num>,
@@ -43,7 +45,7 @@ pub enum Asked<'t> {
     },
 }
 
-/// What waits for its masked bits.
+/// A request that waits for the opening of its masked bits.
 enum Waiting<'t> {
     Number { lanes: usize, numbers: Numbers },
     LookUp { tables: Vec<&'t [u64]>, width: usize, numbers: Hidden<u64> },
@@ -51,12 +53,13 @@ enum Waiting<'t> {
 }
 
 impl Mixed {
-    /// Answers all these requests with one opening: each by a number, or by one for each of its tables. All
-    /// parties make the same requests in the same order.
+    /// Answers all these requests with one opening: B2A with one number, a lookup with a number for each of
+    /// its tables. All parties make the same requests in the same order.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for numbers of more than 32 bits or of different lanes, and for indices, tables and
-    /// signs that do not fit each other; the abort that ends the session.
+    /// [`Abort::Misuse`] for numbers of more than 32 bits or of different lanes, for indices, tables and
+    /// signs that do not fit each other, and for shares of another session; the abort that ends the session,
+    /// if a link or a check fails.
     pub fn ask(&mut self, asked: Vec<Asked<'_>>) -> Result<Vec<Vec<Num>>, Abort> {
         let mut waiting = Vec::with_capacity(asked.len());
         let mut masked = Dense::default();
@@ -112,8 +115,8 @@ impl Mixed {
     /// with x as a number of one bit.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if there is not one table for each lane, or if an entry is not below p; otherwise as
-    /// [`Mixed::ask`].
+    /// [`Abort::Misuse`] if there is not one table for each lane, or if an entry is not below p; otherwise it
+    /// fails as [`Mixed::ask`] does.
     pub fn look_up_pairs(&mut self, tables: &[[u64; 2]], x: GmwBit) -> Result<Num, Abort> {
         let p = self.plain();
         if tables.len() != x.lanes() {
@@ -139,7 +142,7 @@ impl Mixed {
     /// Returns a number for each table, with a lane for each index.
     ///
     /// # Errors
-    /// As [`Mixed::ask`].
+    /// It fails as [`Mixed::ask`] does.
     pub fn look_up(&mut self, tables: &[&[u64]], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
         let asked = Asked::LookUp { tables: tables.to_vec(), index: x.to_vec(), signs };
         Ok(self.ask(vec![asked])?.pop().unwrap_or_default())
@@ -150,24 +153,24 @@ impl Mixed {
     /// depend on the index.
     ///
     /// # Errors
-    /// As [`Mixed::ask`], and [`Mixed::multiply`].
+    /// It fails as [`Mixed::ask`] and [`Mixed::multiply`] do.
     pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
         let found = self.look_up_vectors(std::slice::from_ref(tables), x, signs)?.pop();
         found.ok_or_else(|| self.session().misuse(table::INDEX, "a lookup that nobody asked for"))
     }
 
-    /// The same for private tables whose entries are vectors: `tables` has those of each of their numbers.
-    /// Masks and signs are those of one lookup, and so is the opening; each number takes 2^m - 1 triples.
-    /// Returns a number for each.
+    /// The same for private tables whose entries are vectors. `tables` has an element for each number of an
+    /// entry, which has this number of all tables. Masks, signs and opening are those of one lookup; each
+    /// number takes 2^m - 1 triples. Returns a value for each number of an entry.
     ///
     /// # Errors
-    /// As [`Mixed::look_up_private`]; [`Abort::Misuse`] for vectors of no numbers.
+    /// It fails as [`Mixed::look_up_private`] does; [`Abort::Misuse`] for vectors of no numbers.
     pub fn look_up_vectors(&mut self, tables: &[Num], x: &[GmwBit], signs: Signs) -> Result<Vec<Num>, Abort> {
         let asked = Asked::LookUpPrivate { tables: tables.to_vec(), index: x.to_vec(), signs };
         Ok(self.ask(vec![asked])?.pop().unwrap_or_default())
     }
 
-    /// The bits of one of them under their masks.
+    /// The masked bits of one request, and what is needed to answer it once they are opened.
     fn mask<'t>(&mut self, asked: Asked<'t>) -> Result<(Dense, Waiting<'t>), Abort> {
         match asked {
             Asked::Number(x) => {

@@ -19,8 +19,8 @@ pub(crate) fn begin(keys: &Keys, sampler: &mut Sampler, signs: &[u64]) -> Cipher
 /// Multiplies all parties' signs; the first party of the order gets the product. Its level is below the top
 /// by the height of the tree. At height h each position that is a multiple of 2^(h+1) receives a ciphertext
 /// from the position 2^h further on and joins it with its own. In its first join it multiplies by its own
-/// signs and adds a fresh encryption of zero; later joins multiply ciphertexts. If there is no such position,
-/// its ciphertext is only switched one level down.
+/// signs and adds a fresh encryption of zero; later joins multiply ciphertexts. A party for which there is no
+/// such position only switches its ciphertext one level down.
 pub(crate) fn along(
     session: &mut Session,
     keys: &Keys,

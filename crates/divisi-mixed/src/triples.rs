@@ -61,8 +61,8 @@ impl BitTriples {
 /// Makes `count` triples in two rounds. All parties call it.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are
-/// checked.
+/// [`Abort::Misuse`] if `count` is zero, or if the set-up's rows are checked; the abort that ends the
+/// session, if a link fails.
 pub fn bit_triples(
     session: &mut Session,
     setup: &mut Setup,

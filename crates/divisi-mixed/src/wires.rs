@@ -1,11 +1,12 @@
-//! The wires of circuits while they run: what is local of a level, and what its products take.
+//! The wires of circuits while they run: the linear gates of a level, and the factors and results of its
+//! products.
 
 use crate::bit::{Dense, GmwBit, last};
 use divisi_circuit::program::{LinearGate, Program};
 use divisi_core::ProgramRun;
 use zeroize::Zeroizing;
 
-/// The wires of a job in a window of lanes: one slot after the other, some words each.
+/// The wires of a job in a window of lanes: one slot after the other, each of `width` words.
 pub(crate) struct Wires<'p> {
     pub program: &'p Program,
     pub lanes: usize,
@@ -27,8 +28,8 @@ impl<'p> Wires<'p> {
         &self.held[at * self.width..(at + 1) * self.width]
     }
 
-    /// Evaluates the XORs of a level. Of a public constant the first party's share is the constant, and that
-    /// of the others is zero.
+    /// Evaluates the linear gates of a level. The first party's share of a public constant is the constant,
+    /// and the shares of the others are zero.
     pub fn linear(&mut self, level: usize, first: bool) {
         let Some(level) = self.program.levels().get(level) else { return };
         let (width, ones) = (self.width, last(self.lanes));
@@ -62,7 +63,7 @@ impl<'p> Wires<'p> {
         }
     }
 
-    /// The factors of a level's products.
+    /// Appends the factors of a level's products to x and y.
     pub fn factors(&self, level: usize, x: &mut Dense, y: &mut Dense) {
         let Some(level) = self.program.levels().get(level) else { return };
         for (left, right) in level.dots().flat_map(|(_, terms)| terms) {
@@ -71,7 +72,8 @@ impl<'p> Wires<'p> {
         }
     }
 
-    /// The sums of products, from a place among all on; the place behind them.
+    /// Stores the outputs of a level, which are sums of products. Its products are in z from the position
+    /// `at` on; returns the position behind them.
     pub fn store(&mut self, level: usize, z: &Dense, mut at: usize) -> usize {
         let Some(level) = self.program.levels().get(level) else { return at };
         let mut product = Zeroizing::new(vec![0; self.width]);

@@ -48,7 +48,7 @@ fn judge(ring: &Ring, ends: &[(Shares, Counts, u64)], count: usize) {
         let n = ring.dimension() as f64;
         assert!((ones as f64 - n / 2.0).abs() < 6.0 * n.sqrt() / 2.0, "{ones} ones");
     }
-    // what everybody sent, and the longest way
+    // what all parties sent, and the most rounds
     let bytes: u64 = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits / 8).sum();
     let report = ring.parameters().report();
     let items = (count * ring.dimension() * ends.len()) as f64;
@@ -71,8 +71,8 @@ fn bits_are_the_same_in_both_worlds() {
             let ring = small(form, n, P32);
             let ends = batches(&ring, n);
             judge(&ring, &ends, n);
-            // after n batches everybody has had every place: all have sent alike, and answered all batches
-            // but one
+            // after n batches every party has had every role: all have sent equally much, and each has
+            // answered in all batches but one
             let sent: Vec<u64> =
                 ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
             assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
@@ -95,9 +95,9 @@ fn polynomials_of_the_papers_form() {
     }
 }
 
-/// Where the chain has fewer levels than there are hops: refreshed on the way, at every length of a chain,
-/// the bytes and rounds are those of the parameters, and after n batches everybody has refreshed equally
-/// often.
+/// If the chain has fewer levels than there are hops, ciphertexts are refreshed on the way. For every length
+/// of a chain, the bytes and rounds are those of the parameters, and after n batches every party has made
+/// equally many refreshes.
 #[test]
 fn bits_are_the_same_where_ciphertexts_are_refreshed() {
     for form in [Form::LeanRing, Form::Paper] {
@@ -123,8 +123,8 @@ fn bits_are_the_same_where_ciphertexts_are_refreshed() {
     }
 }
 
-/// Several batches at once, each on a strand, are what they are one after the other: right, as long a way, as
-/// many bytes, and roles that go round.
+/// Several batches at once, each on a strand, are the same as one after the other: they are right, take as
+/// many rounds and bytes, and change roles from batch to batch.
 #[test]
 fn batches_at_once_are_right() {
     let (n, batches) = (3, 6);
@@ -136,7 +136,7 @@ fn batches_at_once_are_right() {
             let gmw = Gmw::new(session, SetupConfig::default())?;
             let mut mixed = Mixed::new(gmw, ring.plain(), Some(&ring), None)?;
             mixed.session().phase("preprocessing");
-            // a batch more than is left over from five
+            // five bits less than six batches, which takes all six
             mixed.prepare_bits(batches * 1024 - 5)?;
             let counts = mixed.session().meter().read();
             let (bits, numbers) = mixed.take_bits(batches * 1024)?.open();
@@ -188,7 +188,7 @@ fn the_other_prime_serves_too() {
     }
 }
 
-/// Checks by formula: of n batches each party hops once in each batch but one (ring), answers in each but
+/// Checks by formula: in n batches around a ring, each party makes one hop and one answer in every batch but
 /// one.
 #[test]
 fn checks_are_counted() {
@@ -223,7 +223,7 @@ fn keys_of_another_operation_are_refused() {
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
 
-/// Every party's own bits are fresh in all their places, for all others together know the rest.
+/// All of a party's own bits are fresh, because the others together know everything else.
 #[test]
 fn every_party_draws_all_its_bits() {
     let mut seen = std::collections::BTreeSet::new();

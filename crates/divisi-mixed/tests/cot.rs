@@ -14,7 +14,7 @@ use divisi_ot::{Setup, SetupConfig};
 #[test]
 fn cost_of_bits_by_transfers() {
     for (n, p) in [(2, P32), (3, P32), (4, P32), (5, P32), (5, P16), (8, P32)] {
-        // 128 more than what is alike in all circles
+        // 128 more than the circles can share equally
         for (circles, count) in [(1, 1 << 12), (n, (n << 12) + 128)] {
             cost(n, p, circles, count);
         }

@@ -1,5 +1,6 @@
-//! A party that stops, at every step of every phase: cut off, or sending too little, or garbage. All others
-//! end with an abort that names a peer, and nobody waits; what garbage says is wrong, but ends too.
+//! A party that stops at every step of every phase: it is cut off, or sends too little, or garbage. All
+//! others end with an abort that names a peer, and nobody waits. With garbage the results may be wrong, but
+//! the run ends, too.
 //!
 //! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the
 //! insecure ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a
@@ -87,7 +88,8 @@ enum Fault {
     Garbage,
 }
 
-/// Every party's first message of every step, whatever makes random bits; none twice.
+/// Every party's first message of every step, over all ways to make random bits; no step of a party occurs
+/// twice.
 fn steps() -> Vec<(How, u8, u32)> {
     let mut known = HashSet::new();
     let mut all = Vec::new();
@@ -129,7 +131,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
         }
         let begun = Instant::now();
         let ends = harness.act(|session| whole(session, how));
-        // time limits pass at once when all wait; what is left is a dozen runs' computation
+        // time limits pass at once when all wait; only the computation of a dozen runs takes time
         let took = begun.elapsed();
         assert!(took < LONGEST, "{took:?} after {fault:?} of {broken} at {id:08x}, {how:?}");
         // nobody is promised to notice garbage: it is enough that nobody waits, or panics
@@ -142,7 +144,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
     });
 }
 
-/// A ciphertext of another level than its hop's, higher or lower, is refused by its receiver.
+/// The receiver of a ciphertext refuses it if its level is not that of the hop, but higher or lower.
 #[test]
 fn a_ciphertext_of_another_level_is_refused() {
     let ring = small(Operation::Bits, (Form::LeanRing, WHOLE));
@@ -176,8 +178,8 @@ fn a_ciphertext_of_another_level_is_refused() {
     }
 }
 
-/// Random bits of three batches, in each of which another party has the ciphertext refreshed; and what is
-/// made of them.
+/// Random bits of three batches, in each of which another party has the ciphertext refreshed; and a
+/// conversion that uses them.
 fn refreshed(session: Session, ring: &Arc<Ring>) -> Result<(), Abort> {
     let gmw = Gmw::new(session, SetupConfig::default())?;
     let mut mixed = Mixed::new(gmw, ring.plain(), Some(ring), None)?;
@@ -190,7 +192,7 @@ fn refreshed(session: Session, ring: &Arc<Ring>) -> Result<(), Abort> {
     Ok(())
 }
 
-/// What happens to a party when it sends its first message of a step.
+/// How a party stops when it sends its first message of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stop {
     Killed,
@@ -199,7 +201,7 @@ enum Stop {
     Garbage,
 }
 
-/// Everybody asks for a refresh once, and answers twice; and it stops there in each way.
+/// Every party asks for one refresh and answers two, and is stopped at each of these steps in each way.
 #[test]
 fn whoever_stops_at_a_bootstrap_the_others_abort() {
     let stops = [Stop::Killed, Stop::Silent, Stop::TooShort, Stop::Garbage];
@@ -255,7 +257,7 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
             let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
             assert!(named, "{p} after {stop:?} of {broken} at {step}: {end:?}");
         }
-        // whoever notices first names who stopped, or a party that says that it waits for that one
+        // the first party to notice names the one that stopped, or a party that says that it waits for it
         let names = |abort: &Abort| match abort {
             Abort::Network(divisi_net::Fault::Stalled { claim: Some((of, _)), .. }) if of == broken => true,
             other => other.peer() == Some(*broken),

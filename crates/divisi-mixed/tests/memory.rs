@@ -1,5 +1,5 @@
-//! What is made ahead takes the memory of what stays, and a batch: rows of 2^22 triples would be 64 MiB a
-//! party and direction.
+//! Making triples ahead takes only the memory of the triples that stay and of one batch that is under way:
+//! the rows of 2^22 triples would take 64 MiB for each party and direction.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -174,7 +174,7 @@ fn decryptions_are_counted_over_all_keys() {
         mixed.prepare_products(2048)?;
         Ok(mixed.decryptions())
     });
-    // of two batches each the holder of one answers the other
+    // of two batches, each party holds one and answers the other
     assert!(ends.into_iter().all(|end| end.unwrap() == 2));
 }
 
@@ -250,7 +250,8 @@ fn lookups_of_all_sizes() {
     }
 }
 
-/// What is asked for together takes two rounds, and two more for private tables; so do products with A2B.
+/// Requests that are asked for together take two rounds, and two more for private tables; products and an A2B
+/// share their opening, too.
 #[test]
 fn conversions_and_lookups_share_an_opening() {
     let plain = Modulus::new(P32).unwrap();

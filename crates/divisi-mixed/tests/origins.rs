@@ -1,4 +1,5 @@
-//! What a session made serves in no other: every entry refuses it, before anything is sent.
+//! Shares that a session made cannot be used in another one: every function that takes shares refuses them,
+//! before it sends anything.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::Ring;
@@ -31,7 +32,7 @@ fn made(mixed: &mut Mixed) -> Result<(GmwBit, Num), Abort> {
     Ok((bit, number))
 }
 
-/// An entry, given a bit and a number.
+/// A function that takes shares, applied to a bit and a number.
 type Entry = fn(&mut Mixed, GmwBit, Num) -> Result<(), Abort>;
 
 const ENTRIES: [(&str, Entry); 14] = [
@@ -84,7 +85,7 @@ fn every_entry_refuses_what_another_session_made() {
     let ends = parties(|mixed| Ok((made(mixed)?, mixed.signs(1, 1)?)));
     let (others, masks): (Vec<_>, Vec<Signs>) = ends.into_iter().map(Result::unwrap).unzip();
     for (name, entry) in ENTRIES {
-        // what a session made itself it takes, and what a caller brings
+        // a session takes shares that it made itself, and shares that a caller brings
         let own = parties(|mixed| {
             let (bit, number) = made(mixed)?;
             entry(mixed, bit, number)
@@ -98,7 +99,7 @@ fn every_entry_refuses_what_another_session_made() {
         let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what, .. }) if named(what));
         assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{name}: {ends:?}");
     }
-    // nor random bits, by value
+    // random bits of another session, which are passed by value, are refused, too
     let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
     let ends = parties(|mixed| {
         let mask = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
@@ -107,7 +108,7 @@ fn every_entry_refuses_what_another_session_made() {
     assert!(ends.iter().all(Result::is_err));
 }
 
-/// A mask below p does not hide a larger share: no entry takes one, in whatever lane.
+/// A mask below p does not hide a larger share: no function takes such a share, in whatever lane.
 #[test]
 fn every_entry_refuses_numbers_that_are_not_reduced() {
     const ENTRIES: [(&str, fn(&mut Mixed, Num) -> Result<(), Abort>); 8] = [
@@ -148,7 +149,7 @@ fn every_entry_refuses_numbers_that_are_not_reduced() {
     }
 }
 
-/// What is made of shares of two sessions is nobody's.
+/// Shares that are computed from shares of two sessions belong to no session.
 #[test]
 fn shares_of_two_sessions_do_not_meet() {
     let others: Vec<_> = parties(made).into_iter().map(Result::unwrap).collect();
@@ -163,9 +164,9 @@ fn shares_of_two_sessions_do_not_meet() {
         assert!(matches!(mixed.gmw().output(&[me], &[joined]), Err(Abort::Misuse { .. })));
         Ok(())
     });
-    // whoever came first ended the other's
+    // the party that refused first has ended the session for the other
     assert!(ends.iter().any(Result::is_ok), "{ends:?}");
-    // nor is a share a value
+    // a share is not taken as an input value
     for end in parties(|mixed| {
         let (bit, _) = made(mixed)?;
         mixed.gmw().input(party(1), 1, Some(&bit)).map(drop)

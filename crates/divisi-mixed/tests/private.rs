@@ -1,4 +1,4 @@
-//! Private tables by hops: every entry of tables of each size, at any index; cost; and what is refused.
+//! Private tables by hops: the right entries at shared indices, costs, and calls that are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::hidden::Hidden;
@@ -99,9 +99,9 @@ fn private_tables_by_hops() {
         let rounds =
             |phase| ends.iter().map(|(_, counts)| counts.phases[phase].rounds as usize).max().unwrap();
         assert_eq!(rounds("online"), 2);
-        // A2E, a hop each but the first, E2A, and two for a refresh
+        // each party of a ring makes one hop with each ciphertext
         let hops: u64 = ends.iter().filter_map(|(_, counts)| counts.checks.get(&checks::G1)).sum();
-        // along a tree those who join another party's signs first
+        // along a tree, only the parties that join another party's signs to their own make one
         let each = if form == Form::LeanTree { n / 2 } else { n };
         assert_eq!(hops as usize, each * ciphertexts, "{n} {}", form.name());
         if form != Form::LeanTree {
@@ -121,7 +121,7 @@ fn private_tables_by_hops() {
         assert_eq!(sent as f64 / (n * 1024 * ciphertexts) as f64, expected_bytes, "{n} {}", form.name());
         let framed: u64 = ends.iter().map(|(_, counts)| counts.phases["preprocessing"].bytes).sum();
         assert!((sent..sent + sent / 50).contains(&framed), "{framed} bytes in frames, not {sent}");
-        // side by side, whatever their number
+        // ciphertexts go side by side, however many there are
         assert_eq!(rounds("preprocessing"), expected_rounds, "{n} {}, {ciphertexts}", form.name());
     }
 }
@@ -169,7 +169,7 @@ fn private_tables_of_vectors() {
     };
     refused(&[]);
     refused(&[Num::zero(2), Num::zero(4)]);
-    // a vector is no number
+    // a vector is not taken as a number
     refused(&[Num::zero(2), Num::zero(2)]);
 }
 

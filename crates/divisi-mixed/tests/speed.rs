@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the calling thread has computed since.
+/// The CPU time of the calling thread at the last measurement.
 struct Lap(Duration);
 
 impl Lap {
@@ -27,14 +27,14 @@ impl Lap {
         Lap(Lap::now())
     }
 
-    /// Nanoseconds an item since the last one.
+    /// Nanoseconds for each item since the last measurement.
     fn each(&mut self, items: usize) -> f64 {
         let before = std::mem::replace(&mut self.0, Lap::now());
         (self.0 - before).as_nanos() as f64 / items as f64
     }
 }
 
-/// The least of some runs of what the busiest party took, column by column.
+/// The time of the busiest party, column by column: the least of some runs.
 fn measure(names: &[&str], n: usize, runs: usize, f: impl Fn(Session) -> Result<Vec<f64>, Abort> + Sync) {
     let mut best = vec![f64::MAX; names.len()];
     for _ in 0..runs {

@@ -2,8 +2,8 @@
 //! parties (docs/linear-garbling.md, 6).
 //!
 //! Bytes are exact, payload only, and the meter says the same (test `costs_are_those_of_the_meter`). CPU time
-//! is a product of counts and of what one of each took where whole runs were measured: for the shape alone;
-//! it differs from machine to machine.
+//! is an estimate, for the order of magnitude: counts times the time that one item took when whole runs were
+//! measured; it differs from machine to machine.
 
 use crate::lookup::ands_at_once;
 use crate::parameters::{DIMENSION, LOOKED_UP, ROW_BYTES};
@@ -21,10 +21,10 @@ const TILE: u64 = 128;
 const NUMBER_BITS: u64 = 17;
 
 /// Nanoseconds of a party for its contributions to the four rows of a gate; for a lookup by transfers with
-/// one other party, both ways; for a slot and prime by ciphertexts. The first two are those for which whole
-/// runs of AES-128 take what they took, among 3 and among 10 (6.57 s and 35.9 s of preprocessing, 3.7 s and
-/// 7.3 s of CPU a party), processes over TLS on two cores with AVX-512 IFMA. They tell an operator whether to
-/// expect seconds or hours; no choice depends on them.
+/// one other party, both ways; for a slot and prime by ciphertexts. The first two are chosen so that the
+/// formula gives the CPU time of whole runs of AES-128 among 3 and among 10, which were measured as processes
+/// over TLS on two cores with AVX-512 IFMA (6.57 s and 35.9 s of preprocessing, 3.7 s and 7.3 s of CPU a
+/// party). They tell an operator whether to expect seconds or hours; no choice depends on them.
 const GATE_NS: f64 = 78_000.0;
 const TRANSFER_NS: f64 = 20_000.0;
 const SLOT_NS: f64 = 150.0;
@@ -53,12 +53,13 @@ impl GarblingCost {
     pub fn of(parties: usize, [gates, ands]: [u64; 2], config: SetupConfig, by: Option<&Lattice>) -> Self {
         let (n, dimension) = (parties as u64, DIMENSION as u64);
         let peers = n.saturating_sub(1);
-        // each party sends to each other one
+        // pairs of a sender and a receiver
         let pairs = n * peers;
         let position = 128_u64.div_ceil(u64::from(config.k).max(1));
         let transfers = |positions: u64| positions.next_multiple_of(TILE) * position;
         let at_once = ands_at_once(by);
-        // rows and correlations; or the ciphertexts, and the opening of the masked bits
+        // a round for rows and n for correlations; or those of the ciphertexts, and two for the opening of
+        // the masked bits
         let chain = by.map_or(n + 1, |lattice| lattice.report().rounds as u64 + 2);
         let way_up = if gates > 0 { u64::from(parties.max(1).ilog2()) } else { 0 };
         let rounds = 2 * ands.div_ceil(LOOKED_UP as u64) + ands.div_ceil(at_once as u64) * (chain + way_up);

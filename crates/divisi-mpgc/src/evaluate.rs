@@ -26,7 +26,7 @@ impl GarbledInstances {
     /// Shares of the outputs, given shares of the inputs, with a lane for each instance. All parties call it.
     ///
     /// # Errors
-    /// As [`together`].
+    /// It fails as [`together`] does.
     pub fn evaluate(self, gmw: &mut Gmw, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         Ok(together(gmw, vec![(self, inputs.to_vec())])?.pop().unwrap_or_default())
     }
@@ -113,7 +113,8 @@ impl GarbledInstances {
 ///
 /// # Errors
 /// [`Abort::Misuse`] if inputs or lanes do not fit the circuit and its instances, or if another session made
-/// something of it; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends the session.
+/// the garbled circuit or the inputs; [`Abort::CheckFailed`] if a row decrypts to no key; the abort that ends
+/// the session, if a link fails.
 pub fn together(gmw: &mut Gmw, all: Vec<(GarbledInstances, Vec<GmwBit>)>) -> Result<Vec<Vec<GmwBit>>, Abort> {
     // 6. e_w of all circuits, opened to all
     let mut masked = Vec::new();

@@ -4,7 +4,7 @@ use crate::key;
 use crate::parameters::{DIMENSION, MODULUS, SHARE_BYTES};
 use crate::scheme::{pack, unpack};
 
-/// A row that is taken has values below q alone, and is written as it was.
+/// If `unpack` accepts a row, all its values are below q, and `pack` writes it again as it was.
 #[test]
 fn random_rows() {
     let row = |of: &dyn Fn(u64) -> u64| {
@@ -26,7 +26,7 @@ fn random_rows() {
     });
 }
 
-/// A share that is taken is ternary, has the colour 0, and is written as it was.
+/// If `add_packed` accepts a share, it is ternary and has the colour 0, and `pack` writes it again as it was.
 #[test]
 fn random_shares_of_keys() {
     let mut seed = Vec::new();

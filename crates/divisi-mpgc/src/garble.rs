@@ -98,7 +98,7 @@ impl Garbler {
     /// A garbler with this GMW party, whose session must have no other garbler. All parties call it.
     ///
     /// # Errors
-    /// As [`GarblingContext::new`].
+    /// It fails as [`GarblingContext::new`] does.
     pub fn new(mut gmw: Gmw, way: LookupMethod) -> Result<Garbler, Abort> {
         let own = GarblingContext::new(&mut gmw, &way, None)?;
         Ok(Garbler { gmw, own })
@@ -112,7 +112,7 @@ impl Garbler {
     /// Garbles `instances` instances of a circuit. All parties call it.
     ///
     /// # Errors
-    /// As [`GarblingContext::garble`].
+    /// It fails as [`GarblingContext::garble`] does.
     pub fn garble(&mut self, wiring: &Wiring, instances: usize) -> Result<GarbledInstances, Abort> {
         self.own.garble(&mut self.gmw, wiring, instances)
     }
@@ -120,20 +120,20 @@ impl Garbler {
     /// Shares of the outputs, given shares of the inputs, with a lane for each instance. All parties call it.
     ///
     /// # Errors
-    /// As [`GarbledInstances::evaluate`].
+    /// It fails as [`GarbledInstances::evaluate`] does.
     pub fn evaluate(&mut self, garbled: GarbledInstances, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         garbled.evaluate(&mut self.gmw, inputs)
     }
 }
 
 impl GarblingContext {
-    /// Makes the gear for this GMW party's session, which must have no other. If the session has other keys,
-    /// `beside`, lookups by ciphertexts are counted together with their partial decryptions \[G12\]. All
-    /// parties call it.
+    /// Makes what this GMW party needs for garbling in its session, which must have no other context. If the
+    /// session has other keys, `beside`, the partial decryptions of lookups by ciphertexts are counted
+    /// together with theirs \[G12\]. All parties call it.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if there are more parties than rows can decrypt for, if the session has a garbler
-    /// already, or if the ring is for other tables; otherwise as [`BgvKeys::generate`].
+    /// already, or if the ring is for other tables; otherwise it fails as [`BgvKeys::generate`] does.
     pub fn new(
         gmw: &mut Gmw,
         way: &LookupMethod,
@@ -156,7 +156,7 @@ impl GarblingContext {
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the session would have more gates than are allowed; the abort that ends the
-    /// session.
+    /// session, if a link or a check fails.
     pub fn garble(
         &mut self,
         gmw: &mut Gmw,
@@ -172,7 +172,7 @@ impl GarblingContext {
             let lanes = together(wiring).min(instances - all.len());
             // 1. lambda_w, k^i_{w,0}, k^i_{w,1}
             let mut group = Group::new(gmw.session(), &mut self.sampler, wiring, lanes);
-            // 2. and 3.; of a large circuit more follow
+            // 2. and 3. for the first ANDs; a large circuit has more of them later
             if wiring.ands() > 0 {
                 self.look_up(gmw, &mut group)?;
             }
@@ -230,7 +230,7 @@ impl GarblingContext {
     }
 
     /// Step 2: shares of lambda_u lambda_v for the next ANDs of a group. Each party chooses with its share of
-    /// lambda_u, and the payload is the others' of lambda_v.
+    /// lambda_u, and the payloads are the others' shares of lambda_v.
     fn multiply(gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
         let (session, setup) = gmw.ends();
         let next = group.next(LOOKED_UP);

@@ -1,4 +1,4 @@
-//! Instances of a circuit that are garbled together, and what is held of them meanwhile.
+//! Instances of a circuit that are garbled together, and what a party holds for them meanwhile.
 
 use crate::key::WireKeys;
 use crate::lookup::PART;

@@ -6,12 +6,13 @@ use divisi_bgv::hidden::Hidden;
 
 const N: usize = DIMENSION;
 
-/// One party's shares k^i_{w,0}, k^i_{w,1} of the keys of some wires. They are uniformly ternary but for
-/// coefficient 0, the colour, by which the evaluator selects rows: there all parties' shares add up to 0 and
-/// to 1.
+/// One party's shares k^i_{w,0}, k^i_{w,1} of the keys of some wires. They are uniformly ternary, except for
+/// coefficient 0, the colour, by which the evaluator selects rows: there all parties' shares add up to 0 for
+/// k_{w,0} and to 1 for k_{w,1}.
 ///
-/// The paper allows shares uniform modulo p. With such keys rows cannot be decrypted, because not only p e
-/// would be added to the message (test `uniform_shares_do_not_decrypt`).
+/// The paper allows shares uniform modulo p. With such keys rows cannot be decrypted: the evaluator would
+/// know the sum of the shares only modulo p, and the row is encrypted under their sum as integers (test
+/// `uniform_shares_do_not_decrypt`).
 pub struct WireKeys(Hidden<i8>);
 
 impl WireKeys {
@@ -36,7 +37,7 @@ impl WireKeys {
         &self.0[at..at + N]
     }
 
-    /// The shares of the first wires only, which are needed later.
+    /// A copy of the shares of the first `wires` wires, which are needed later.
     #[must_use]
     pub(crate) fn first(&self, wires: usize) -> WireKeys {
         WireKeys(Hidden::from(&self.0[..2 * wires * N]))
@@ -50,8 +51,8 @@ pub(crate) fn pack(share: &[i8], out: &mut Vec<u8>) {
     }
 }
 
-/// Adds a share of a key, encoded by [`pack`], to `key`. Returns false if it is no valid share of another
-/// party.
+/// Adds a share of a key, encoded by [`pack`], to `key`. Returns false if it is not a valid share of a party
+/// other than the first.
 #[must_use]
 pub(crate) fn add_packed(body: &[u8], key: &mut [i16]) -> bool {
     let mut right = body.len() == SHARE_BYTES && key.len() == N;

@@ -11,10 +11,11 @@
 //! so that no message waits for another one of its turn.
 //!
 //! *Hops*: a private table of two entries for each coefficient ([`divisi_mixed::private`], Figures 7 and 8).
-//! Its bytes hardly grow with n. A call looks up what fits the ciphertexts that are made at one time.
+//! Its bytes hardly grow with n. A call looks up as many keys as fit the ciphertexts that are made at one
+//! time.
 //!
 //! Adversary: semi-honest, all parties but one. Pads of transfers are within 2^-64 of uniform \[G14\], so all
-//! that a party sees is uniform. What hops open is masked by a bit that is used once \[G7\].
+//! that a party sees is uniform. The index bits that hops open are masked, each mask being used once \[G7\].
 
 use crate::parameters::{DIMENSION, LOOKED_UP, PLAIN};
 use divisi_bgv::hidden::Hidden;
@@ -31,7 +32,7 @@ use std::sync::Arc;
 const N: usize = DIMENSION;
 const LOOK_UP: Step = step!("look-up");
 
-/// Lookups whose results are held, and wiped, together: those of 32 ANDs.
+/// The number of lookups whose results are held, and wiped, together: those of 32 ANDs.
 pub(crate) const PART: usize = 128;
 
 /// How many ANDs' keys are looked up in one chain of messages: by transfers, or by ciphertexts with these
@@ -62,15 +63,15 @@ impl LookupMethod {
     }
 }
 
-/// A way of looking up, with what a session needs for it.
+/// A way of looking up, with the keys that a session needs for it.
 pub(crate) enum Source {
     Transfers,
     Hops(Box<(Keys, Sampler)>),
 }
 
 impl Source {
-    /// Makes what the session needs. Keys that are made `beside` others are counted with their partial
-    /// decryptions \[G12\].
+    /// Makes what the session needs. If keys are made `beside` others, the partial decryptions of both are
+    /// counted together \[G12\].
     pub(crate) fn new(gmw: &mut Gmw, way: &LookupMethod, beside: Option<&Keys>) -> Result<Source, Abort> {
         let session = gmw.session();
         let LookupMethod::Hops(ring) = way else { return Ok(Source::Transfers) };
@@ -108,7 +109,7 @@ impl Source {
     }
 }
 
-/// p.
+/// The modulus p.
 const P: u32 = PLAIN as u32;
 
 /// A small integer modulo p.
@@ -130,7 +131,7 @@ fn once(x: u32) -> u32 {
     x.min(x.wrapping_sub(P))
 }
 
-/// Some lookups on their way around all parties: our share of V, and the rows towards those who choose.
+/// Some lookups on their way around all parties: our share of V, and our rows with every other party.
 struct Part {
     v: Hidden<u32>,
     pads: Pads<SemiHonest>,

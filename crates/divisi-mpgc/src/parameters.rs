@@ -23,7 +23,7 @@ pub const SHARE_BYTES: usize = DIMENSION / 4;
 /// The largest number of gates that a session garbles.
 pub const MOST_GATES: u64 = 1 << 24;
 /// The most ANDs whose keys are looked up in one chain of messages. AES-128 has 6,400. Each has four lookups,
-/// and until its rows are made a share of 4 kB for each.
+/// and until its rows are made a party holds a share of 4 kB for each lookup.
 pub const LOOKED_UP: usize = 8192;
 /// Instances are garbled together, in one chain of messages, while they have no more wires than this: a wire
 /// takes 2 kB of key shares.
@@ -48,7 +48,7 @@ pub fn failure_bits(parties: usize, rows: u64) -> f64 {
 }
 
 /// Whether this number of parties can garble: a key, which is a sum of ternary shares, can be lifted from its
-/// residue modulo p (n < p/2), and all rows of a session decrypt but for a probability of 2^-64.
+/// residue modulo p (n < p/2), and all rows of a session decrypt except with probability 2^-64.
 #[must_use]
 pub fn fits(parties: usize) -> bool {
     2 * parties as u64 + 2 < PLAIN && failure_bits(parties, MOST_GATES) >= FAILURE_BITS

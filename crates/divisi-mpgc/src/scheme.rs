@@ -37,12 +37,12 @@ impl Scheme {
         Some(Scheme { ntt: Ntt::new(MODULUS, N)?, plain: Modulus::new(PLAIN)?, context })
     }
 
-    /// q.
+    /// The modulus q.
     pub(crate) fn modulus(&self) -> Modulus {
         self.ntt.modulus()
     }
 
-    /// p.
+    /// The modulus p.
     pub(crate) fn plain(&self) -> Modulus {
         self.plain
     }
@@ -84,7 +84,7 @@ impl Scheme {
     /// A polynomial with small coefficients (at most q in absolute value), as values.
     ///
     /// # Panics
-    /// If there are not N coefficients and N values; so do the functions below.
+    /// If there are not N coefficients and N values. So do `encrypt` and `decrypt`.
     pub fn values(&self, coefficients: impl ExactSizeIterator<Item = i64>, out: &mut [u64]) {
         assert!(coefficients.len() == N && out.len() == N, "polynomials of other lengths");
         let all = out.iter_mut().zip(coefficients);
@@ -132,7 +132,7 @@ impl Scheme {
         a.zeroize();
     }
 
-    /// The difference of two rows as centred coefficients: what an attacker sees.
+    /// The difference of two rows as centred coefficients, which an attacker can compute.
     #[cfg(feature = "testing")]
     #[must_use]
     pub fn difference(&self, x: &[u64], y: &[u64]) -> Vec<i64> {
@@ -144,7 +144,7 @@ impl Scheme {
 }
 
 /// A centred residue modulo q as a centred residue modulo p; in constant time. Because 2^16 = -1 modulo p,
-/// the higher digit is subtracted from the lower one. What results is between -2^10 and p + 2^10.
+/// the higher digit is subtracted from the lower one. The difference is between -2^10 and p + 2^10.
 #[inline(always)]
 fn residue(x: i64) -> i64 {
     const P: i64 = PLAIN as i64;

@@ -2,8 +2,8 @@
 //! sends each row once and receives it at most twice, however many parties there are.
 //!
 //! \[G9\] A sum decrypts under the sum of all keys only if it has every party's contribution exactly once.
-//! Each batch says whose contributions it has and for which labels; whoever adds it compares this with the
-//! tree and with the labels it expects.
+//! Each batch says whose contributions it has and for which labels; the party that adds it compares this with
+//! the tree and with the labels that it expects.
 
 use crate::checks;
 use crate::parameters::{DIMENSION, ROW_BYTES};
@@ -19,9 +19,10 @@ const GO_ON: Step = step!("go-on");
 /// The header before the rows: the set of parties that contributed, and the number of the first label.
 const HEADER: usize = 32 + 8;
 
-/// After this number of batches a party tells its children to go on, and a child that has sent twice as many
-/// as it was told waits: a parent never has more than 54 MB of a child's rows to read. A link that is not
-/// faster than 4 Gbit/s at a round trip of 100 ms never waits for this.
+/// Each time a party has added up this number of batches, it tells its children to go on. A child waits when
+/// it is twice this number of batches ahead of the last one that this covers. So a parent never has more than
+/// 54 MB of a child's rows to read. A link that is not faster than 4 Gbit/s at a round trip of 100 ms never
+/// waits for this.
 const AHEAD: usize = 32;
 
 /// A set of parties.
@@ -40,7 +41,7 @@ impl Senders {
         all
     }
 
-    /// The set of all parties at or below a place of the tree of n parties.
+    /// The set of all parties at or below a position of the tree of n parties.
     fn below(place: usize, n: usize) -> Senders {
         let above = |mut i: usize| {
             while i > place {
@@ -98,15 +99,15 @@ impl Batch {
     }
 }
 
-/// The way of many batches up the tree, at one party. It keeps those below from sending faster than their
-/// parent reads, and counts for no round: no content depends on it.
+/// How many of its batches a party has sent up the tree. It keeps children from sending faster than their
+/// parent reads; its messages count for no round, because no content depends on them.
 pub(crate) struct Upward {
     done: usize,
     total: usize,
 }
 
 impl Upward {
-    /// For so many batches, the same number at all parties.
+    /// The state before `total` batches, the same number at all parties.
     pub(crate) fn new(total: usize) -> Upward {
         Upward { done: 0, total }
     }
@@ -145,7 +146,8 @@ fn beside(session: &mut Session, act: impl FnOnce(&mut Session) -> Result<(), Ab
 /// unchanged.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] that names a child whose batch does not fit the tree or the labels.
+/// [`Abort::CheckFailed`], which names the child, if the batch of a child does not fit the tree or the
+/// labels, or has values that are not below q; the abort that ends the session, if a link fails.
 pub(crate) fn add_up(
     session: &mut Session,
     scheme: &Scheme,

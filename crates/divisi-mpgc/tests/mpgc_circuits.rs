@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// More ANDs than stand in one part of the lookups, and more gates than go up the tree together.
+/// An adder that has more ANDs than one part of the lookups, and more gates than go up the tree together.
 #[test]
 fn an_adder_among_any_number() {
     let program = adder(64);
@@ -258,7 +258,7 @@ fn circuits_without_gates() {
     agrees(3, &LookupMethod::Transfers, &g.finish(), 70, 1);
 }
 
-/// What a party sends, in bits, as a formula in n: rows do not grow with it.
+/// The bits that a party sends, as a formula in n: those of rows do not grow with n.
 #[test]
 fn cost_of_garbling() {
     let program = adder(140);
@@ -284,7 +284,7 @@ fn cost_of_garbling() {
             let online = counts.phases["online"];
             assert_eq!((online.bits, online.rounds <= 3), (peers * inputs + keys + told, true));
         }
-        // every batch of rows by every parent, what the root has, and what decrypts
+        // checked are every batch of rows at every parent, the sum at the root, and the decrypted keys
         let batches = gates.div_ceil(64);
         let children = |i: u64| (2 * i + 1..2 * i + 3).filter(|child| *child < n as u64).count() as u64;
         for (i, counts) in (0..).zip(&counts) {
@@ -312,8 +312,8 @@ fn cost_is_that_of_the_meter(n: usize, form: Option<Form>, program: &Program) {
 }
 
 /// Among parties whose messages take so long that nothing else counts (by a clock that is skipped ahead while
-/// all wait), a circuit of several parts of lookups takes no longer than the meter's rounds say. Every part
-/// waited for the one before it would take five times as long.
+/// all wait), a circuit of several parts of lookups takes no longer than the meter's rounds say. If every
+/// part waited for the one before it, the circuit would take five times as long.
 #[test]
 fn waits_are_those_of_the_meter() {
     let (program, delay) = (adder(150), Duration::from_secs(10_000));
@@ -336,13 +336,14 @@ fn waits_are_those_of_the_meter() {
         let end = ends.iter().map(|(_, end, _)| *end).max().unwrap();
         let rounds = ends.iter().map(|(.., rounds)| *rounds).max().unwrap();
         let waits = ((end - start).as_secs_f64() / delay.as_secs_f64()) as u32;
-        // not everybody begins at the same time: who answers last in the set-up is a message ahead
+        // not all begin at the same time: the party that sends the last message of the set-up is a message
+        // ahead
         assert!((rounds..=rounds + 1).contains(&waits), "{waits} waits, {rounds} rounds among {n}");
         assert!(rounds <= n as u32 + n.ilog2() + 6);
     }
 }
 
-/// By either way; so the formula holds for more parties, too.
+/// The costs by either way are those of the meter; so the formula holds for more parties, too.
 #[test]
 fn costs_are_those_of_the_meter() {
     let (long, short) = (adder(140), adder(9));
@@ -352,8 +353,8 @@ fn costs_are_those_of_the_meter() {
     cost_is_that_of_the_meter(3, Some(Form::LeanRing), &short);
 }
 
-/// What the evaluator learns of inputs, e = x + lambda, is uniform whatever they are; e of one instance says
-/// nothing about another's, or about another wire's.
+/// The masked inputs e = x + lambda, which the evaluator learns, are uniform whatever the inputs are, and
+/// independent for different instances and wires.
 #[test]
 fn masked_inputs_are_uniform() {
     let mut g = Build::new();
@@ -391,7 +392,8 @@ fn masked_inputs_are_uniform() {
     assert!((lanes / 2 - 240..lanes / 2 + 240).contains(&alike));
 }
 
-/// What lookups by ciphertexts open, u = e + r, is uniform, though one e chooses all coefficients of a key.
+/// The masked indices u = e + r that lookups by ciphertexts open are uniform, though one e chooses all
+/// coefficients of a key.
 #[test]
 fn opened_indices_are_uniform() {
     let LookupMethod::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
@@ -419,11 +421,11 @@ fn opened_indices_are_uniform() {
     assert!(square < 57, "{bins:?}");
 }
 
-/// What does not fit is refused before anything is sent.
+/// Calls and rings that do not fit are refused.
 #[test]
 fn what_does_not_fit_is_refused() {
     let wiring = Wiring::new(&adder(2));
-    // whoever is first ends the session for the other one too
+    // the first party to refuse ends the session for the other one, too
     let refused = |ends: Vec<Result<(), Abort>>| {
         assert!(ends.iter().all(Result::is_err), "{ends:?}");
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");

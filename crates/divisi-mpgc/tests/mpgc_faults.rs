@@ -1,5 +1,6 @@
-//! A party that stops, at every step of every phase: cut off, or sending too little, or garbage. All others
-//! end with an abort that names a peer, and nobody waits; what garbage says is wrong, but ends too.
+//! A party that stops at every step of every phase: it is cut off, or sends too little, or garbage. All
+//! others end with an abort that names a peer, and nobody waits. With garbage the results may be wrong, but
+//! the run ends, too.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::Ring;
@@ -111,7 +112,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
     });
 }
 
-/// A step, and those whose messages go one way.
+/// A step, and the two steps (rows and keys) whose messages go one way.
 struct PathOf(u32, u32, u32);
 
 impl PathOf {

@@ -1,4 +1,4 @@
-//! Garbling with all shares in one place, against the clear; and what rows do not forgive.
+//! Garbling with all shares in one place, against the clear; and ways to misuse rows, with what they cost.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_bgv::Sampler;
@@ -54,7 +54,7 @@ fn sum(rows: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
     rows.fold(vec![0; N], |sum, row| sum.iter().zip(row).map(|(x, y)| (x + y) % MODULUS).collect())
 }
 
-/// A list modulo p as this many shares, uniform but for their sum.
+/// A list of numbers modulo p as n shares, which are uniform except for their sum.
 fn shares(prg: &mut Prg, n: usize, list: &[i64]) -> Vec<Vec<i64>> {
     let mut all: Vec<Vec<i64>> =
         (1..n).map(|_| (0..N).map(|_| residue((word(prg) % PLAIN) as i64)).collect()).collect();
@@ -145,7 +145,7 @@ fn inactive_rows_stay_closed() {
 }
 
 /// Control: with key shares that are uniform modulo p, which the text allows, nothing decrypts: the evaluator
-/// has their sum modulo p, and a p times a multiple of what was lifted wrongly is not small.
+/// has their sum modulo p only, and a times the difference to their sum as integers is not small.
 #[test]
 fn uniform_shares_do_not_decrypt() {
     with(|scheme, sampler, prg| {
@@ -175,8 +175,8 @@ fn uniform_shares_do_not_decrypt() {
     });
 }
 
-/// Control of G8: two messages under one key and one label differ by what nobody should know. Whoever knows
-/// one of them, a key share that the active path shows, has the other.
+/// Control of G8: the contributions of two messages under one key and one label reveal the difference of the
+/// messages. An attacker that knows one of them, a key share that the active path shows, has the other.
 #[test]
 fn one_label_twice_gives_a_key_share() {
     with(|scheme, sampler, _| {

@@ -1,5 +1,5 @@
-//! What a curious party makes of a run without a check, and what becomes of contributions that are missing,
-//! doubled or somebody else's.
+//! What a curious party learns from a run without a check, and how runs end in which contributions are
+//! missing, doubled or somebody else's.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -45,8 +45,9 @@ fn harness(without: Option<Check>) -> Harness {
     Harness::without(3, &PublicParameters::new("garbled attacks"), without).patient()
 }
 
-/// One label for all gates: two gates that share their operands have one key and one polynomial, so that who
-/// sees contributions reads the difference of what they encrypt: it is small modulo q, and known modulo p.
+/// One label for all gates: two gates that share their operands have one key and one polynomial. So whoever
+/// sees the contributions reads the difference of the messages: the difference of the rows is small modulo q,
+/// and is that of the messages modulo p.
 fn labels_that_return(without: Option<Check>) -> bool {
     let mut g = Build::new();
     let x = g.input(2);
@@ -120,8 +121,8 @@ fn every_check_has_a_mutant() {
     assert_eq!(killed, [checks::G8, checks::G9, checks::G11]);
 }
 
-/// A batch that never comes, comes twice, or says that it is somebody else's or of other labels: a named
-/// abort of whoever adds it up.
+/// If a batch never comes, or says that it is somebody else's or of other labels, the party that adds it up
+/// aborts and names the sender.
 #[test]
 fn contributions_are_those_of_the_tree() {
     assert!(harness(None).act(whole).into_iter().all(|end| end.unwrap() == [0; 24]));
@@ -146,7 +147,7 @@ fn contributions_are_those_of_the_tree() {
             });
         };
         assert_dropped(&named, &drop_first, culprit);
-        // whose it says it is: nobody's, everybody's, another one's
+        // it claims to be nobody's, everybody's, another party's
         for senders in [0_u8, 0b111, 0b110 ^ (1 << (peer - 1)), 1 << (peer - 1) | 1 << 5] {
             let change = |harness: &Harness| {
                 harness.change(party(peer), party(1), ROWS, 0, move |body| body[0] = senders);
@@ -207,7 +208,7 @@ fn assert_dropped(
     }
 }
 
-/// A value that is not below q is nobody's.
+/// A row with a value that is not below q is refused.
 #[test]
 fn rows_are_reduced() {
     let harness = harness(None);

@@ -1,5 +1,5 @@
-//! The bytes of a message while this crate holds them, which may be shares: wiped when they are no longer
-//! needed. Buffers inside the TLS library are out of reach.
+//! The bytes of a message while this crate holds them. They may be shares, and are wiped when they are no
+//! longer needed. Buffers inside the TLS library are out of reach.
 
 use std::ops::Deref;
 

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 /// How long a peer may take to say whom it waits for itself.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long after a peer's word that a session is over another's death is looked for. It took its word no
-/// longer to come here than the death itself.
+/// How long, after a peer said that a session is over, the other links are watched for a party that died. The
+/// end of a dead party's link reaches this party about as fast as the peer's word.
 const MOMENT: Duration = Duration::from_millis(50);
 
 /// The sends and receives of one strand of one session.
@@ -27,7 +27,7 @@ pub struct Channel {
     fabric: Arc<Fabric>,
     session: Arc<Session>,
     strand: u32,
-    /// How many more time limits a receive waits for a peer that waits itself.
+    /// How many more time limits a receive waits for a peer that works, or waits for another party.
     patience: AtomicU32,
 }
 
@@ -69,9 +69,9 @@ impl Channel {
         self.fabric.send(to, step, &self.session, self.strand, depth, body)
     }
 
-    /// Waits until at most `most` bytes wait to be sent to a peer, for one who sends much to a peer that may
-    /// be slower, and does not want to hold all of it. The peer must read meanwhile whatever else it waits
-    /// for: parties that wait in this way for each other would wait for ever.
+    /// Waits until at most `most` bytes wait to be sent to a peer: this bounds the memory of a party that
+    /// sends much to a slower peer. The peer must read meanwhile, whatever else it waits for: parties that
+    /// wait in this way for each other would wait for ever.
     pub fn wait_for_room(&self, to: PartyId, step: Step, most: usize) -> Result<(), Fault> {
         match &self.fabric.link(to, step)?.out {
             Out::Memory(_) => Ok(()),
@@ -114,7 +114,7 @@ impl Channel {
                     begun = Some((start, later(now, self.fabric.timeout())));
                     continue;
                 }
-                // who says that it works names nobody else
+                // a peer that works names itself, which is no claim about another party
                 let claim = claim.filter(|_| claimed.is_none_or(|(party, _)| party != from));
                 limit += GRACE;
                 if now >= limit || claim.is_some() {
@@ -123,14 +123,14 @@ impl Channel {
                 }
             }
             let long = now >= start + PATIENCE;
-            // what has come and is not due yet is not on the socket
+            // a message that has come and is not due yet is not on the socket
             let glance = !long && due.is_none();
             self.wait(from, link, step, due.map_or(limit, |due| due.min(limit)), long, glance);
         }
     }
 
-    /// That the session lives. Who says that it is over may only have noticed before us that another party is
-    /// gone: then that one is named.
+    /// Checks that the session is not over. A peer that says that it is over may only have noticed earlier
+    /// than this party that a third one is gone; then the fault names the third one.
     fn check(&self, step: Step) -> Result<(), Fault> {
         self.session.check(step).map_err(|fault| match fault {
             Fault::Aborted { peer, .. } => match self.fabric.dead_besides(peer, MOMENT) {

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A clock that differs by more is worth a warning, in milliseconds.
+/// The difference of clocks beyond which there is a warning, in milliseconds.
 const SKEW: i64 = 2_000;
 
 /// The contents of a party's greeting.

@@ -31,7 +31,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The port of party 1 where the caller names no hosts.
+/// The port of party 1 if the caller names no hosts.
 const FIRST_PORT: u16 = 4701;
 /// The time limits that make sense, in seconds.
 const LIMITS: RangeInclusive<f64> = 0.01..=86_400.0;
@@ -78,7 +78,7 @@ impl Pin {
 pub struct PartyEntry {
     /// Its number.
     pub id: PartyId,
-    /// Where it listens, `host:port`.
+    /// The address at which others reach it, `host:port`.
     pub address: String,
     /// Its identity.
     pub pin: Pin,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// How much the receiver makes room for before the bytes are there.
+/// The number of bytes for which the receiver allocates memory before they have arrived.
 const PIECE: usize = 64 * 1024;
 
 /// The peer, by the identity with which it authenticated.
@@ -151,7 +151,7 @@ impl Connection {
         let too_long = || ConnectionError::TooLong { peer: self.peer.clone(), len: body.len(), max };
         let len = u32::try_from(body.len()).ok().filter(|_| body.len() <= max).ok_or_else(too_long)?;
         let until = later(self.wire.now(), self.timeout);
-        // One record for what fits in one.
+        // The length and the beginning go together, so that a short message is one TLS record.
         let (first, rest) = body.split_at(body.len().min(PIECE));
         let head = Zeroizing::new([&len.to_le_bytes()[..], first].concat());
         let result = self.wire.write_all(&head, until).and_then(|()| self.wire.write_all(rest, until));
@@ -164,7 +164,7 @@ impl Connection {
         self.recv_within(max_len, self.timeout)
     }
 
-    /// As [`Self::recv`], with its own time limit.
+    /// Like [`Self::recv`], with a time limit for this call.
     pub fn recv_within(&mut self, max_len: usize, within: Duration) -> Result<Vec<u8>, ConnectionError> {
         let until = later(self.wire.now(), within);
         message(max_len, |bytes| self.wire.read_exact(bytes, until)).map_err(|e| match e {
@@ -219,7 +219,8 @@ pub(crate) fn message<E>(
     Ok(std::mem::take(&mut *body))
 }
 
-/// Lengthens `body`, wiping the memory that it leaves when it moves: messages carry shares.
+/// Lengthens `body`. If it moves to larger memory, the memory that it leaves is wiped, because messages carry
+/// shares.
 pub(crate) fn grow(body: &mut Zeroizing<Vec<u8>>, len: usize) {
     if len > body.capacity() {
         let mut larger = Zeroizing::new(Vec::with_capacity(len.max(2 * body.len())));

@@ -1,4 +1,4 @@
-//! Dialling a party, and what each end makes of the other's greeting.
+//! Dialling a party, and the exchange of greetings.
 
 use crate::config::Config;
 use crate::hello::{HELLO, Hello, VERSIONS, Verdict};
@@ -56,7 +56,7 @@ fn resolve(address: &str, world: &Arc<dyn World>, until: Instant) -> Result<Vec<
     let name = address.to_owned();
     let look_up = move || {
         let found = name.to_socket_addrs().map(Iterator::collect).map_err(|e| e.to_string());
-        // nobody may wait any more
+        // an error means that the caller waits no more
         let _ = tell.send(found);
     };
     world.spawn(format!("look-up of {address}"), Box::new(look_up)).map_err(|e| e.to_string())?;
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(served.peer(), &Peer::Client("alice".into()));
     }
 
-    /// What a dialling end says first.
+    /// The bytes that a dialling end sends first.
     fn first_words(p: &TestMesh) -> Vec<u8> {
         let mut begun = tls::dialler(&p.client, Box::new(|_| true), &p.world).unwrap();
         let mut bytes = Vec::new();
@@ -238,7 +238,7 @@ mod tests {
         let p = test_mesh();
         let words = first_words(&p);
         let mut socket = TcpStream::connect(p.listener.address()).unwrap();
-        // what is merely slow at the beginning is waited for
+        // the listener waits for a peer that is slow before its first message
         std::thread::sleep(Duration::from_secs(2));
         std::io::Write::write_all(&mut socket, &words).unwrap();
         let start = Machine.now();
@@ -257,8 +257,8 @@ mod tests {
         assert_eq!(slow, 1);
     }
 
-    /// A party that its configuration names by an address has a place before it ever came; one that is named
-    /// by a host name, when that is found.
+    /// A party has a place of its own before it ever connected, if the configuration gives its address; if it
+    /// gives a host name, from the moment when the name is resolved.
     #[test]
     fn the_configuration_says_where_parties_come_from() {
         let p = test_mesh();
@@ -267,7 +267,7 @@ mod tests {
         assert!(!p.listener.expects([192, 0, 2, 7].into()));
     }
 
-    /// A machine on which nothing is looked up in time.
+    /// A machine on which no name is resolved in time.
     struct Slow;
 
     impl World for Slow {
@@ -284,7 +284,7 @@ mod tests {
         }
 
         fn spawn(&self, _: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
-            // it holds what it has, and gets nowhere
+            // the work is kept and never run
             std::thread::spawn(move || {
                 std::thread::sleep(Duration::from_secs(30));
                 drop(work);

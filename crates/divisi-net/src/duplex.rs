@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// How much the receiver makes room for before the bytes are there.
+/// The number of bytes for which the receiver allocates memory before they have arrived.
 const PIECE: usize = 64 * 1024;
 
 /// Wakes the thread that waits on a [`Duplex`].
@@ -23,7 +23,7 @@ pub struct Bell(Arc<UnixStream>);
 impl Bell {
     /// Rings the bell: it ends the current wait, or if there is none, the next one as soon as it begins.
     pub fn ring(&self) {
-        // a bell that is full has rung
+        // if the bell's buffer is full, it has rung already
         let _ = (&*self.0).write(&[1]);
     }
 }
@@ -42,10 +42,11 @@ pub enum WaitOutcome {
 pub struct Duplex {
     connection: Connection,
     bell: UnixStream,
-    /// The header of the message that is arriving, and how much of its body has arrived.
+    /// The length of the arriving message, and how many of the length's four bytes have arrived.
     head: ([u8; 4], usize),
     body: Zeroizing<Vec<u8>>,
-    /// When the arriving message began, and when some of the queued bytes could last be sent.
+    /// The time at which the arriving message began. `moved` is the last time at which queued bytes could be
+    /// sent, or none were queued.
     begun: Option<Instant>,
     moved: Instant,
 }
@@ -107,10 +108,10 @@ impl Duplex {
                 self.moved = now;
             }
             if longest.is_none() && self.begun.is_some() {
-                // it is not the peer who does not go on
+                // this end does not read, so that the peer's time limit begins anew
                 self.begun = Some(now);
             }
-            // before anything that a peer could keep coming
+            // checked before anything is received, so that a peer that keeps sending cannot postpone it
             let sending = (!self.is_sent()).then(|| later(self.moved, limit));
             let receiving = longest.and(self.begun).map(|begun| later(begun, limit));
             let due = [sending, receiving].into_iter().flatten().min();
@@ -147,7 +148,8 @@ impl Duplex {
         }
     }
 
-    /// The next message, if all of it is here. Memory grows with what arrives, not with what is announced.
+    /// The next message, if all of it has arrived. Memory grows with the bytes that arrive, not with the
+    /// announced length.
     fn pull(&mut self, longest: usize) -> Result<Option<Zeroizing<Vec<u8>>>, ConnectionError> {
         let limit = self.timeout();
         let failed = |connection: &Connection, e| connection.error(e, limit);

@@ -25,7 +25,8 @@ impl Emulation {
         (!rtt.is_zero() || bits_per_second.is_some()).then_some(Self { rtt, bits_per_second })
     }
 
-    /// When `bytes` sent at `sent` are there; moves the time from which the link is free.
+    /// The time at which `bytes` bytes that were sent at `sent` arrive. `free`, the time from which the link
+    /// is free, is moved accordingly.
     pub(crate) fn due(&self, free: &mut Option<Instant>, sent: Instant, bytes: u64) -> Instant {
         let start = free.map_or(sent, |free| free.max(sent));
         let takes = match self.bits_per_second {

@@ -20,10 +20,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// Up to this many parties, a thread that waits on one link watches all for their end.
+/// In a mesh of up to this many parties, a thread that waits on one link watches all links for their end.
 const SMALL: usize = 16;
 
-/// How long a thread waits on one link before it looks after all.
+/// How long a thread waits on one link before it attends to all links.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Where a link's frames go.
@@ -59,7 +59,7 @@ pub(crate) trait Wire: Send + Sync {
     /// Sends a control frame if the link still takes any.
     fn tell(&self, fabric: &Fabric, head: &Head, body: &[u8]);
 
-    /// Pushes on what is queued.
+    /// Hands queued bytes to the kernel.
     fn flush(&self);
 
     /// The socket, to be polled.
@@ -67,9 +67,10 @@ pub(crate) trait Wire: Send + Sync {
 
     fn is_pending(&self) -> bool;
 
-    /// What the thread does that has the reader's role of this link: waits until something comes or `until`,
-    /// and takes in what has come. After a `long` wait it attends to all links; in small meshes it looks from
-    /// the start whether one of the others has ended, so that the first to be lost is the one that is named.
+    /// The work of the thread that has the reader's role of this link: it waits until something comes or
+    /// `until`, and takes in what has come. After a `long` wait it attends to all links. In small meshes it
+    /// watches from the start whether another link has ended, so that faults name the first link that was
+    /// lost.
     fn read(
         &self,
         fabric: &Fabric,
@@ -80,15 +81,15 @@ pub(crate) trait Wire: Send + Sync {
         stop: &dyn Fn() -> bool,
     );
 
-    /// Looks for what may be there already or is about to come, and takes it in; true if something came. It
-    /// keeps the thread's permit, unless another thread wants it, and lets other processes run. For the
-    /// reader only.
+    /// Looks for a short time for bytes that are there already or about to come, and takes them in; true if
+    /// something came. The thread keeps its permit and lets other processes run; the look ends at once if
+    /// another thread wants the permit. For the reader only.
     fn glance(&self, fabric: &Fabric, peer: PartyId, until: Instant, stop: &dyn Fn() -> bool) -> bool;
 
     /// Takes in what the socket holds; true if something came. For the reader only.
     fn pull(&self, fabric: &Fabric, peer: PartyId) -> bool;
 
-    /// Takes in what came with the handshake's last bytes, before the link was a link.
+    /// Takes in what came with the handshake's last bytes, before the link existed.
     fn begin(&self, fabric: &Fabric, peer: PartyId);
 
     /// Ends the poll of the thread that reads this link.
@@ -128,7 +129,7 @@ impl Link {
         }
     }
 
-    /// Who waits on this link waits by this clock.
+    /// This link, on which threads wait by this clock.
     pub fn with_skipping(mut self, skipping: &Arc<Skipping>) -> Self {
         self.inbox.set_skipping(skipping.clone());
         self
@@ -159,7 +160,7 @@ pub(crate) struct Fabric {
 }
 
 impl Fabric {
-    /// `links` has one place for each party, that of `me` empty.
+    /// `links` has an entry for each party, and `None` for `me`.
     pub fn new(me: PartyId, world: Arc<dyn World>, options: &Options, links: Vec<Option<Link>>) -> Self {
         Self {
             me,
@@ -174,14 +175,14 @@ impl Fabric {
         }
     }
 
-    /// The same, by a clock that is told when this party's channels open and close, and when its mesh is
+    /// This fabric with a clock that is told when this party's channels open and close, and when its mesh is
     /// gone.
     pub fn with_skipping(mut self, skipping: &Arc<Skipping>) -> Self {
         self.skipping = Some(skipping.clone());
         self
     }
 
-    /// The clock that is skipped ahead, if this mesh has such a one.
+    /// The clock that is skipped ahead, if this mesh has one.
     pub fn skipping(&self) -> Option<&Arc<Skipping>> {
         self.skipping.as_ref()
     }
@@ -247,7 +248,7 @@ impl Fabric {
         Ok(session)
     }
 
-    /// A channel is closed.
+    /// Closes a channel of a session.
     pub fn shut(&self, key: Key) {
         for (_, link) in self.links() {
             link.inbox.shut(key);

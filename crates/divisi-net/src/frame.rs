@@ -2,8 +2,8 @@
 //!
 //! A frame is a header of 20 bytes, little-endian `session | strand | step | depth | length`, and at most 64
 //! KiB of body. A longer body is sent as several frames; the highest bit of `length` says that more of the
-//! same body follows. The receiver knows a body's length from the protocol, so that no frame contains it, and
-//! memory is never allocated by a length that a peer sent.
+//! same body follows. The receiver knows the length of a whole body from the protocol, so that no frame
+//! contains it, and a length that a peer sent makes it allocate 64 KiB at most.
 //!
 //! On emulated links eight bytes with the time of sending precede each header.
 
@@ -30,7 +30,7 @@ const MORE: u32 = 1 << 31;
 /// The length of the stamp on emulated links.
 const STAMP: usize = 8;
 
-/// A message of a session as the tampering side sees it: whole, whatever its length.
+/// A message of a session as an interceptor sees it: whole, whatever its length.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
     /// Session number.
@@ -39,7 +39,7 @@ pub struct Frame {
     pub strand: u32,
     /// Hash of the step ([`crate::Step::id`]).
     pub step: u32,
-    /// One more than the deepest frame that the sender had read.
+    /// One more than the greatest depth of the messages that the sender had read.
     pub depth: u32,
     /// The payload.
     pub body: Vec<u8>,
@@ -91,14 +91,15 @@ impl Head {
     }
 }
 
-/// What one party tells another beside the sessions' data.
+/// A message from one party to another that is not part of a session's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     /// This session is over.
     Abort,
     /// Whom does this strand of yours wait for?
     Ask { strand: u32 },
-    /// It waits for this party's message of this step; or it works, if the party is the one that answers.
+    /// This strand of mine waits for this party's message of this step; or it works, if the party is the one
+    /// that answers.
     Answer { strand: u32, party: u8, step: u32 },
     /// Nothing more will come on this link.
     Close,

@@ -50,7 +50,8 @@ fn some_frames() -> Vec<Vec<u8>> {
     all
 }
 
-/// A stream of bytes taken apart in two pieces, with and without stamps; whether something came out.
+/// Parse a stream of bytes, with and without stamps, in one piece and in two, which must give the same.
+/// Returns whether there was a frame.
 fn frames(bytes: &[u8]) -> Result<bool, String> {
     let read = |stamped: bool, cut: usize| {
         let (mut parser, mut seen) = (Parser::new(stamped), Vec::new());
@@ -77,14 +78,14 @@ fn frames(bytes: &[u8]) -> Result<bool, String> {
     Ok(came)
 }
 
-/// Greetings of both roles.
+/// Greetings of a party and of a client.
 fn some_greetings() -> Vec<Vec<u8>> {
     let digest = crate::IdentityDigest { parties: [1; 16], clients: [2; 16] };
     let roles = [Role::Party, Role::Client];
     roles.into_iter().map(|role| Hello::new(role, 1, 2, digest, &FixedWorld).encode().to_vec()).collect()
 }
 
-/// Whether these bytes are a greeting, which is then written as it was.
+/// Whether these bytes are a greeting; if so, the greeting must be written as the same bytes.
 fn greeting(bytes: &[u8]) -> Result<bool, String> {
     let Some(bytes) = bytes.first_chunk::<HELLO>() else { return Ok(false) };
     match Hello::decode(bytes) {
@@ -94,7 +95,7 @@ fn greeting(bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// Configurations of three and of two parties.
+/// Configurations of three and of two parties, and a text that is none.
 fn some_configurations() -> Vec<Vec<u8>> {
     let hosts = ["a.example:7001", "[::1]:7002", "127.0.0.1:7003"].map(str::to_owned);
     let clients = ["alice".to_owned()];
@@ -106,7 +107,7 @@ fn some_configurations() -> Vec<Vec<u8>> {
     texts
 }
 
-/// A configuration that is taken is written so that it is read as the same again.
+/// A configuration that is accepted must have the same digest after it was written and read again.
 fn configuration(bytes: &[u8]) -> Result<bool, String> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(false) };
     let Ok(config) = Config::parse(text) else { return Ok(false) };
@@ -114,7 +115,7 @@ fn configuration(bytes: &[u8]) -> Result<bool, String> {
     if again.digest() == config.digest() { Ok(true) } else { Err("another one when read again".into()) }
 }
 
-/// An identity that is taken is written so that it is read as the same again.
+/// An identity that is accepted must be the same after it was written and read again.
 fn identity(bytes: &[u8]) -> Result<bool, String> {
     let Some(identity) = Identity::from_pem(bytes) else { return Ok(false) };
     match Identity::from_pem(identity.to_pem().as_bytes()) {
@@ -123,7 +124,8 @@ fn identity(bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// Public keys and fingerprints, in digits, and the SPKI of a certificate.
+/// Public keys and fingerprints in digits, and SPKIs, must be written as they were read, except for capital
+/// letters.
 fn public_key(bytes: &[u8]) -> Result<bool, String> {
     if PublicKey::from_spki(bytes).is_some_and(|key| key.spki() != bytes) {
         return Err("an SPKI that is written otherwise".into());
@@ -167,7 +169,8 @@ fn random_configurations() {
     divisi_fuzz::run("configurations", env!("CARGO_MANIFEST_DIR"), &some_configurations(), configuration);
 }
 
-/// Messages of a connection, one after another: each is what was announced, and none is longer than allowed.
+/// Messages of a connection, one after another: each has the announced length, and none is longer than
+/// allowed.
 #[test]
 fn random_messages_of_connections() {
     const MOST: usize = 300;

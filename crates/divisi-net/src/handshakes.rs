@@ -1,10 +1,10 @@
 //! Handshakes in progress at a listening port: their limit, and which of them are dropped.
 //!
-//! Anybody can open a connection and stop in the middle of the handshake. So the number of places is limited,
-//! and when all are taken, a newcomer replaces the oldest handshake of the address that has most: a flood
-//! displaces itself, and a quick peer is served. The parties' addresses in the configuration, and those from
-//! which a party has authenticated, have places of their own, so that a party can connect during a flood.
-//! Machines in one IPv6 network (/64) count as one address.
+//! Anybody can open a connection and stop in the middle of the handshake. Therefore the number of places is
+//! limited, and when all are taken, a newcomer replaces the oldest handshake of the address that has most of
+//! them: a flood displaces itself, and a quick peer is served. The parties' addresses in the configuration,
+//! and those from which a party has authenticated, have places of their own, so that a party can connect
+//! during a flood. Machines in one IPv6 network (/64) count as one address.
 
 use crate::world::lock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,20 +12,19 @@ use std::net::{IpAddr, Ipv6Addr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Connections whose identity is not proved yet. A flood of 200 a second that stops after the server's first
-/// words holds 300 places, each for [`ANSWER`].
+/// The number of places for connections whose identity is not proved yet. A flood of 200 a second that stops
+/// after the server's first words holds 300 places, each for [`ANSWER`].
 const ALL: usize = 320;
-/// Those that are kept for the addresses of parties.
+/// The number of further places that are kept for the addresses of parties.
 const PARTIES: usize = 32;
-/// Addresses of parties that are remembered.
+/// The number of addresses of parties that are remembered.
 const KNOWN: usize = 1024;
-/// How long a connection may take to say the first thing, unless its place is needed: its machine may be
-/// busy.
+/// How long a connection may be silent at first, unless its place is needed: its machine may be busy.
 pub(crate) const SILENCE: Duration = Duration::from_secs(5);
-/// How long it may take to answer the server's first words.
+/// How long a connection may take to answer the server's first words.
 pub(crate) const ANSWER: Duration = Duration::from_millis(1500);
 
-/// What tells machines apart.
+/// The address by which machines are told apart: in IPv6 the network (/64).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Origin(IpAddr);
 
@@ -103,7 +102,8 @@ impl Handshakes {
         HandshakeSlot { of: self.clone(), number }
     }
 
-    /// This is the address of a party, by the configuration or because a party proved its identity from it.
+    /// Records that this is the address of a party, by the configuration or because a party proved its
+    /// identity from it.
     pub fn proved(&self, from: IpAddr) {
         let table = &mut *lock(&self.0);
         if table.parties.len() < KNOWN {
@@ -141,12 +141,12 @@ impl Table {
         places.into_iter().max_by_key(|(_, places)| *places).map(|(from, _)| from)
     }
 
-    /// Ends the oldest of these.
+    /// Ends the oldest handshake for which `of` is true.
     fn displace(&mut self, of: impl Fn(&Held) -> bool) {
         let oldest = self.held.iter().find(|(_, held)| of(held)).map(|(number, _)| *number);
         if let Some(held) = oldest.and_then(|number| self.held.remove(&number)) {
             self.refused.displaced += 1;
-            // its thread finds it closed; if it is closed already, it is on its way
+            // its thread finds the socket closed; an error means that it is closed already
             let _ = held.socket.map(|socket| socket.shutdown(Shutdown::Both));
         }
     }
@@ -203,7 +203,7 @@ mod tests {
         let party = all.admit(v4(7), None);
         let more: Vec<_> = (0..=255).map(|i| all.admit(IpAddr::from([10, 0, 0, i]), None)).collect();
         assert!(holds(&all, &party));
-        // who floods from the address of a party displaces its own there
+        // a flood from the address of a party displaces connections from that address
         let own: Vec<_> = (0..PARTIES).map(|_| all.admit(v4(7), None)).collect();
         assert!(!holds(&all, &party) && own.iter().all(|place| holds(&all, place)));
         drop((flood, more));

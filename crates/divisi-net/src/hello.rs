@@ -17,11 +17,11 @@ pub(crate) enum Role {
     Party,
     /// A client's requests.
     Client,
-    /// A look whether all is well.
+    /// A test whether the link works.
     Check,
 }
 
-/// What the accepting end makes of a greeting.
+/// The accepting end's judgement of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Welcome.
@@ -32,7 +32,7 @@ pub(crate) enum Verdict {
     Digest,
     /// One end emulates a network and the other does not.
     Emulation,
-    /// The identity is not the one pinned for what it says it is.
+    /// The identity is not the one that is pinned for the role and number in the greeting.
     Role,
     /// The greeting is meant for another party.
     NotMe,
@@ -67,7 +67,8 @@ pub(crate) struct Hello {
     pub unix_ms: u64,
     /// Fresh for each connection.
     pub nonce: [u8; 16],
-    /// The other's nonce, in an answer: what is half open from an earlier attempt cannot give it.
+    /// In an answer, the nonce of the greeting that is answered: a connection that is half open from an
+    /// earlier attempt cannot give it.
     pub echo: [u8; 16],
     pub verdict: Verdict,
 }
@@ -118,7 +119,7 @@ impl Hello {
         out
     }
 
-    /// `None` for what is no greeting.
+    /// Decodes a greeting; `None` if the bytes are none.
     pub fn decode(bytes: &[u8; HELLO]) -> Option<Self> {
         let mut rest = &bytes[..];
         let (magic, versions) = (take::<8>(&mut rest)?, (take::<2>(&mut rest)?, take::<2>(&mut rest)?));

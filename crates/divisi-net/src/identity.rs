@@ -180,7 +180,7 @@ impl Identity {
         loop {
             let mut pkcs8 = Zeroizing::new([&PKCS8[..], &[0; 32]].concat());
             world.entropy(pkcs8.split_at_mut(PKCS8.len()).1);
-            // Every seed is a key; the parser's answer cannot be no.
+            // Every seed is a key, so that the parser accepts it.
             if let Some(identity) = Self::from_pkcs8(pkcs8) {
                 return identity;
             }
@@ -249,7 +249,7 @@ impl Identity {
 /// Opens a regular file to read it; anything else is refused at once, also a pipe that nobody writes to.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no file")) }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 /// Base64 without a table: no index depends on the secret.
@@ -266,7 +266,8 @@ fn base64(bytes: &[u8]) -> Zeroizing<String> {
     out
 }
 
-/// The letter of six bits: each line moves the value where its range begins, by the sign of a difference.
+/// The letter of six bits. Each line adds the offset of the next range of letters if the value is beyond the
+/// ranges before it, which the sign of a difference says.
 fn letter(v: i16) -> u8 {
     let mut c = v + i16::from(b'A');
     c += ((25 - v) >> 8) & 6;

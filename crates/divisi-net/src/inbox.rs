@@ -18,9 +18,9 @@ use std::time::Instant;
 /// Session and strand.
 pub(crate) type Key = (u32, u32);
 
-/// Channels that a peer may write to before this party has opened them.
+/// The number of channels to which a peer may send before this party has opened them.
 const UNOPENED: usize = 1024;
-/// What a queued frame costs beside its body.
+/// The bytes of memory that a queued frame takes beside its body.
 const OVERHEAD: usize = 96;
 
 /// A frame that waits to be read.
@@ -38,7 +38,7 @@ struct Slot {
     wake: Arc<Condvar>,
     /// Threads that sleep on `wake`: ringing for nobody would cost a system call a message.
     asleep: usize,
-    /// Those who sleep on a clock that is skipped ahead.
+    /// The threads that sleep on a clock that is skipped ahead, by that clock's numbers.
     dozing: Vec<(Arc<Skipping>, u64)>,
     /// Whether this party has opened the channel.
     opened: bool,
@@ -46,12 +46,13 @@ struct Slot {
     waiting: Option<u32>,
     /// Whether the peer was asked whom it waits for.
     asked: bool,
-    /// What it answered.
+    /// Its answer, once there is one: the party and the step that it says it waits for, or `None` if it named
+    /// no party of this mesh.
     claim: Option<Option<(PartyId, u32)>>,
 }
 
 impl Slot {
-    /// Wakes who sleeps here.
+    /// Wakes the threads that sleep here.
     fn ring(&self) {
         if self.asleep > 0 {
             self.wake.notify_all();
@@ -73,8 +74,8 @@ struct State {
 }
 
 impl State {
-    /// Wakes one of those who wait, to read the socket if nobody does. Whoever is called and has no need to
-    /// read calls the next.
+    /// Wakes a thread that waits, so that it reads the socket if nobody does. A thread that is called and
+    /// need not read calls the next one.
     fn call_reader(&self) {
         if !self.reading
             && let Some(slot) = self.slots.values().find(|slot| slot.waiting.is_some())
@@ -99,11 +100,11 @@ pub(crate) struct Progress {
     at: usize,
 }
 
-/// What a look into the inbox gave.
+/// The outcome of a look into the inbox.
 pub(crate) enum Look {
     /// The message is complete; its depth.
     Complete(u32),
-    /// Nothing more before this time, or, without one, before something arrives.
+    /// The message is not complete. The next part is due at this time; `None` if it has not arrived.
     Wait(Option<Instant>),
 }
 
@@ -121,7 +122,7 @@ impl Inbox {
         Self { peer, cap, emulation, skipping: None, state: Mutex::default() }
     }
 
-    /// Who waits here waits by this clock.
+    /// From now on threads wait here by this clock.
     pub fn set_skipping(&mut self, skipping: Arc<Skipping>) {
         self.skipping = Some(skipping);
     }

@@ -1,8 +1,8 @@
 //! Joining: the parties' listeners become a mesh, in any order of starting.
 //!
 //! A party dials those with lower numbers and is dialled by the others. The acceptor answers a greeting when
-//! it joins, and the dialler confirms the answer: connections left half open by an earlier attempt cannot do
-//! that. A party that has all its connections says so on each, and the mesh is complete when all have said
+//! it joins, and the dialler confirms the answer: a connection that an earlier attempt left half open cannot
+//! do that. A party that has all its connections says so on each, and the mesh is complete when all have said
 //! so; a connection that breaks earlier is made again.
 
 use crate::config::Config;
@@ -96,7 +96,7 @@ impl Mesh {
         Self::join_with(listener, within, &Options { timeout, ..Options::default() })
     }
 
-    /// As [`Self::join`], with all options given by the caller.
+    /// Like [`Self::join`], with all options given by the caller.
     pub fn join_with(listener: &Listener, within: Duration, options: &Options) -> Result<Self, JoinError> {
         let shared = listener.shared();
         let config = shared.config();
@@ -169,7 +169,8 @@ fn gather(
     Ok(full)
 }
 
-/// Says on each connection that this party has all, and learns who else does; true when all do.
+/// Says on each connection that this party has all its connections, and learns which peers have theirs; true
+/// when all do.
 fn settle(seats: &mut BTreeMap<PartyId, Seat>, until: Instant) -> bool {
     for seat in seats.values_mut().filter(|seat| !seat.told) {
         let limit = until.min(seat.wire.now() + ANSWER);

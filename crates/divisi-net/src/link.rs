@@ -1,8 +1,9 @@
 //! A link over TLS: a socket that the waiting threads read themselves.
 //!
 //! There is no reader thread. The thread that waits for a message polls the socket, decrypts what comes and
-//! hands out what belongs to others. A send encrypts and offers to the socket what it takes at once; the rest
-//! stays queued, and every later send, every wait that is more than a glance, and the mesh's pump push it on.
+//! hands out what belongs to other threads. A send encrypts the message and hands to the socket what the
+//! socket takes at once. The rest stays queued; every later send, every wait that is more than a glance, and
+//! the mesh's pump hand more of it to the socket.
 
 use crate::fabric::{Fabric, Out, PATIENCE, Wire, sleep};
 use crate::fault::{Fault, Loss};
@@ -23,18 +24,20 @@ use std::time::{Duration, Instant};
 
 /// How much is read from the socket at once.
 const READ: usize = 64 * 1024;
-/// A peer that takes fewer bytes than this within the time limit is stalled; one that takes more has the
-/// limit again.
+/// A peer that takes fewer bytes than this within the time limit is stalled; for one that takes more the
+/// limit begins anew.
 const PROGRESS: usize = 64 << 10;
 /// How many reads one turn does at most, so that no peer keeps a thread for itself.
 const TURNS: usize = 16;
 /// How long a thread looks for a message before it sleeps: a round trip takes about as long as falling asleep
 /// and waking.
 const SPIN: Duration = Duration::from_micros(20);
-/// What a look at the socket and a call of the scheduler take at most, if no other process runs meanwhile.
+/// The longest time that a look at the socket and a call of the scheduler take if no other process runs
+/// meanwhile.
 const TURN: Duration = Duration::from_micros(4);
 
-/// What a poll tells of a link whose other end is gone, beside what it always tells.
+/// The event by which a poll reports that the other end of a link is gone, beside the events that it always
+/// reports.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const HANGUP: PollFlags = PollFlags::RDHUP;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -112,7 +115,8 @@ impl TlsLink {
         }
     }
 
-    /// Waits until at most this much is queued, reading meanwhile, for the peer may wait for the same.
+    /// Waits until at most `most` bytes are queued, and reads meanwhile, because the peer may wait for room
+    /// as well.
     fn room(
         &self,
         fabric: &Fabric,
@@ -173,7 +177,7 @@ impl Wire for TlsLink {
                 self.room(fabric, to, step, self.cap, unless_over)?;
             }
             let mut side = lock(&self.side);
-            // Asked under the lock under which the frame that ends the session goes out.
+            // Checked under the lock under which the frame that ends the session is sent.
             if let Some(session) = unless_over {
                 session.check(step)?;
             }
@@ -270,7 +274,7 @@ impl Wire for TlsLink {
         }
         for ((p, link, tls), event) in others.iter().zip(events.iter().skip(held.len())) {
             tls.flush();
-            // The link has ended; whoever reads it by now will find out as well.
+            // The link has ended. If another thread reads it by now, that thread finds out as well.
             if event.intersects(!PollFlags::OUT) && link.inbox.enter() {
                 tls.pull(fabric, *p);
                 link.inbox.leave(None);
@@ -287,7 +291,7 @@ impl Wire for TlsLink {
             }
             std::thread::yield_now();
             let before = std::mem::replace(&mut now, fabric.world.now());
-            // while others ran, nothing was wasted
+            // time in which other processes ran does not count
             left = left.saturating_sub(now.saturating_duration_since(before).min(TURN));
         }
         true
@@ -385,7 +389,7 @@ impl Wire for TlsLink {
     }
 }
 
-/// The time of sending by this party's own clock; never in the future, never long ago.
+/// The time of sending by this party's own clock: never in the future, and at most ten seconds ago.
 fn sent_at(fabric: &Fabric, stamp: u64) -> Instant {
     let now = fabric.world.now();
     let age =

@@ -1,8 +1,8 @@
 //! The listener of a party: one listening port for the other parties and for clients.
 //!
-//! Each connection does its handshake in a thread of its own, within time limits; their number is limited,
-//! and newer ones replace the oldest. A peer that is not in the configuration gets no further than the
-//! handshake.
+//! Each connection does its handshake in a thread of its own, within time limits. The number of handshakes in
+//! progress is limited, and newer ones replace the oldest. A peer that is not in the configuration gets no
+//! further than the handshake.
 
 mod incoming;
 
@@ -43,14 +43,14 @@ pub(crate) struct State {
     pub joining: Option<Attempt>,
     /// Connections to parties, greeted and confirmed in this attempt.
     pub arrived: BTreeMap<PartyId, Wire>,
-    /// What stands in the way of a party's connection in this attempt.
+    /// Why a party is not connected in this attempt.
     pub troubles: BTreeMap<PartyId, Trouble>,
-    /// Why parties were turned away before this attempt: what is told if they do not come again.
+    /// Why parties were turned away before this attempt. It is reported if they do not connect again.
     pub earlier: BTreeMap<PartyId, Trouble>,
     /// The newest connection of each party: older ones that still wait give way.
     newest: BTreeMap<PartyId, u64>,
     clients: VecDeque<Connection>,
-    /// Who was turned away lately.
+    /// The peers that were turned away lately, and why.
     pub refusals: VecDeque<String>,
 }
 
@@ -92,8 +92,8 @@ impl Shared {
         }
     }
 
-    /// The addresses of the other parties have places that no flood takes, from the beginning. A name is
-    /// looked up beside this, in whatever time that takes.
+    /// Keeps places that no flood takes for the addresses of the other parties, from the start. A host name
+    /// is looked up in a thread of its own, however long that takes.
     fn expect_parties(self: &Arc<Self>) {
         for party in self.config().parties() {
             if party.id == self.me {
@@ -109,7 +109,7 @@ impl Shared {
                     inside.handshakes.proved(place.ip());
                 }
             };
-            // without a thread its address is known when it has come
+            // without a thread, the party's address becomes known when the party connects
             let _ = self.world.spawn(format!("look-up of {}", party.address), Box::new(look_up));
         }
     }
@@ -202,7 +202,7 @@ impl Listener {
         self.shared.me
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -270,7 +270,8 @@ fn attend(shared: &Arc<Shared>, listener: &TcpListener, ear: &UnixStream) {
         }
         match listener.accept() {
             Ok((socket, from)) => {
-                // a socket that cannot be had twice keeps its place until its time is over
+                // a connection whose socket cannot be duplicated is not closed when it is displaced, but ends
+                // at its time limit
                 let slot = shared.handshakes.admit(from.ip(), socket.try_clone().ok());
                 let inside = shared.clone();
                 let work = move || inside.receive(socket, from, slot);

@@ -21,7 +21,7 @@ pub fn mesh_with(n: usize, options: &Options, world: Arc<dyn World>) -> Vec<Mesh
     build(n, options, world, None)
 }
 
-/// As [`mesh_with`], for tests in which a message never arrives: as soon as no party can send anything,
+/// Like [`mesh_with`], for tests in which a message never arrives: as soon as no party can send anything,
 /// because all of them wait in a receive or have ended, the first time limit passes at once. A limit can then
 /// be long, so that a busy machine does not reach it, and costs no time. A thread that acts for a party
 /// without a channel of it says so by [`crate::tamper::Tap::busy`].

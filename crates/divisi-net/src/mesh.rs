@@ -136,7 +136,7 @@ impl Mesh {
         self.finish();
     }
 
-    /// Ends what this party itself still has open.
+    /// Ends the links that this party still has open.
     fn finish(&self) {
         for (peer, link) in self.fabric.links() {
             if link.inbox.down() == Some(Loss::Closed) {

@@ -1,8 +1,8 @@
 //! Permits: the limit of threads of a process that run protocol code at the same time (`--threads T`).
 //!
-//! A strand takes a permit before it works. A receive that has to wait looks at the socket for 20 us, returns
-//! the permit (at once if another thread wants it) while it waits, and takes a permit again before it uses
-//! the message. Waiting threads are served in the order of their arrival.
+//! A strand takes a permit before it works. A receive that has to wait looks at the socket for 20 us, or once
+//! if another thread wants the permit; then it returns the permit while it waits, and takes a permit again
+//! before it uses the message. Waiting threads are served in the order of their arrival.
 
 use crate::world::lock;
 use std::cell::RefCell;
@@ -44,7 +44,7 @@ impl Permits {
         Self::new(usize::MAX)
     }
 
-    /// How many there are.
+    /// The number of permits.
     pub fn total(&self) -> usize {
         self.0.total
     }
@@ -113,7 +113,7 @@ impl Drop for Permit {
     }
 }
 
-/// While it lives, this thread's permit is free for others.
+/// While this object lives, the thread's permit is free for others.
 pub(crate) struct Pause(Option<Permits>);
 
 /// Gives the thread's permit back until the result is dropped; does nothing if it has none.

@@ -1,13 +1,13 @@
-//! What wakes the pump ([`crate::push`]).
+//! The signal that wakes the pump ([`crate::push`]).
 
 use crate::world::lock;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long what the kernel did not take may lie before the pump takes care of it.
+/// How long bytes that the kernel did not take may wait before the pump hands them to it.
 const STUCK: Duration = Duration::from_millis(1);
 
-/// Wakes the thread that pushes on what the kernel did not take while all strands compute.
+/// Wakes the pump's thread, which hands queued bytes to the kernel while all strands compute.
 #[derive(Default)]
 pub(crate) struct Pump {
     state: Mutex<Order>,
@@ -40,7 +40,7 @@ impl Pump {
         *lock(&self.state) == Order::End
     }
 
-    /// Waits until there is something to push on, and a little longer; false at the end.
+    /// Waits until there are queued bytes, and a little longer; false at the end of the mesh.
     pub fn wait(&self) -> bool {
         let mut state = lock(&self.state);
         while *state == Order::Sleep {

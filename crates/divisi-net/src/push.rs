@@ -1,4 +1,5 @@
-//! The pump: pushes on what the kernel did not take while all strands compute.
+//! The pump: a thread that hands bytes which the kernel did not take at once to it, while all strands
+//! compute.
 
 use crate::fabric::{Fabric, Link, Out, PATIENCE, sleep};
 use crate::pump::Pump;
@@ -13,7 +14,7 @@ pub(crate) fn run(pump: &Pump, fabric: &Weak<Fabric>) {
     }
 }
 
-/// One turn over all links that hold something back; true if some still do.
+/// One turn over all links that have queued bytes; true if some still have.
 fn push(fabric: &Fabric) -> bool {
     let links = || {
         fabric.links().filter_map(|(_, link): (_, &Link)| match &link.out {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Ended sessions that this party never opened, remembered for each peer.
+/// The number of sessions that a peer ended and this party never opened that are remembered, for each peer.
 const REMEMBERED: usize = 1024;
 
 /// Why a session is over.
@@ -95,12 +95,12 @@ impl Sessions {
         self.ended.contains(&number)
     }
 
-    /// A session has ended.
+    /// Records that a session has ended.
     pub fn ended(&mut self, number: u32) {
         self.ended.insert(number);
     }
 
-    /// A peer ended a session.
+    /// Records that a peer ended a session.
     pub fn aborted(&mut self, from: PartyId, number: u32) {
         match self.open.get(&number) {
             Some((session, _)) => {
@@ -119,7 +119,8 @@ impl Sessions {
         }
     }
 
-    /// A link broke: all sessions have ended. Those that were open, which are still to be told.
+    /// Records that a link broke, which ends all sessions. Returns those that were open, whose strands are
+    /// still to be told.
     pub fn lose(&mut self, peer: PartyId, reason: Loss) -> Vec<Arc<Session>> {
         self.lost.get_or_insert((peer, reason));
         let open: Vec<_> = self.open.values().map(|(session, _)| session.clone()).collect();
@@ -147,7 +148,7 @@ impl Sessions {
         Ok(session)
     }
 
-    /// A strand of a session is closed.
+    /// Closes a strand of a session.
     pub fn release(&mut self, number: u32) {
         if let Some((_, strands)) = self.open.get_mut(&number) {
             *strands -= 1;

@@ -7,18 +7,18 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, ErrorKind, IoSlice, Write};
 use std::net::TcpStream;
 
-/// One end of a TLS connection and what waits to go into it.
+/// One end of a TLS connection, and the bytes that wait to be encrypted.
 pub(crate) struct Side {
     pub tls: rustls::Connection,
     queue: VecDeque<Body>,
-    /// How much of the first in the queue TLS has taken.
+    /// How many bytes of the first body in the queue TLS has taken.
     taken: usize,
     queued: usize,
 }
 
 impl Side {
     pub fn new(mut tls: rustls::Connection) -> Self {
-        // What is queued is bounded by the link.
+        // The link bounds the queue.
         tls.set_buffer_limit(None);
         Self { tls, queue: VecDeque::new(), taken: 0, queued: 0 }
     }

@@ -1,9 +1,9 @@
 //! Skipped time: in a mesh in memory a time limit passes as soon as no party can send anything.
 //!
 //! A test in which a message never arrives would otherwise have to choose between a short limit, which a busy
-//! machine exceeds without a fault, and a long one, for which it then waits. So here limits are long, and
-//! once every party waits (for a message, or for a time) the clock is advanced to the earliest time that
-//! somebody waits for.
+//! machine exceeds without a fault, and a long one, for which it then waits. Here limits are long, and once
+//! every party waits (for a message, or for a time) the clock is advanced to the earliest time that somebody
+//! waits for.
 //!
 //! A party counts as *awake* if it may act: each open channel whose owner does not wait in a receive, each
 //! mesh without an open channel, and everything for which [`Skipping::busy`] was called. A sleeper that is
@@ -54,7 +54,7 @@ impl Skipping {
         let state = &mut *lock(&self.state);
         let (channels, gone) = state.meshes.entry(party).or_default();
         *channels += 1;
-        // the first takes the place of its mesh
+        // the first channel counts in place of its mesh
         if *channels > 1 || *gone {
             state.awake += 1;
         }
@@ -81,20 +81,20 @@ impl Skipping {
         }
     }
 
-    /// Somebody who has no channel is about to act.
+    /// Records that somebody who has no channel is about to act.
     pub fn busy(&self) {
         lock(&self.state).awake += 1;
     }
 
-    /// Who was [`Self::busy`] has acted.
+    /// Records that somebody who was [`Self::busy`] has acted.
     pub fn idle(&self) {
         let state = &mut *lock(&self.state);
         state.awake = state.awake.saturating_sub(1);
         self.skip(state);
     }
 
-    /// Whoever calls this, and was awake, sleeps from now on until it is called or `until` has come; the
-    /// number by which to call it.
+    /// The calling thread, which was awake, counts as asleep from now on until it is called or `until` has
+    /// come. Returns the number by which to call it.
     pub fn doze(&self, until: Instant) -> u64 {
         let state = &mut *lock(&self.state);
         let id = state.next;
@@ -111,7 +111,7 @@ impl Skipping {
         wake(state, id);
     }
 
-    /// Sleeps as this sleeper, in the thread that dozed off.
+    /// Sleeps as this sleeper, in the thread that called [`Self::doze`].
     pub fn sleep(&self, id: u64) {
         loop {
             let nap = {
@@ -124,12 +124,12 @@ impl Skipping {
                 }
                 nap
             };
-            // A call that comes before makes this return at once.
+            // If the call came before, this returns at once.
             std::thread::park_timeout(nap);
         }
     }
 
-    /// Waits so long on this clock, in a thread that is awake.
+    /// Waits for this time by this clock, in a thread that is awake.
     pub fn pass(&self, time: Duration) {
         self.sleep(self.doze(later(self.now(), time)));
     }

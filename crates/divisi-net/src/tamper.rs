@@ -46,7 +46,8 @@ impl Tap {
         )
     }
 
-    /// Ends the link to this peer as if the peer's process had died. The peer's own end is another tap's.
+    /// Ends the link to this peer as if the peer's process had died. It is cut at this end only: the peer's
+    /// own end belongs to another tap.
     pub fn cut(&self, peer: PartyId) {
         self.0.lose(peer, Loss::Cut);
     }

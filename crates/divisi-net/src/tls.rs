@@ -181,7 +181,7 @@ fn certified(identity: &Identity) -> Result<Arc<CertifiedKey>, Error> {
     Ok(Arc::new(CertifiedKey::new(vec![CertificateDer::from(identity.public().spki())], key)))
 }
 
-/// One end of a connection that is about to shake hands, and where the peer's identity will be told.
+/// One end of a connection that is about to shake hands, and the place where the peer's identity will appear.
 pub(crate) struct Begun {
     pub tls: rustls::Connection,
     pub seen: Arc<OnceLock<Fingerprint>>,

@@ -38,7 +38,7 @@ pub enum Trouble {
         /// What was wrong.
         what: String,
     },
-    /// The versions have none in common.
+    /// The two ends have no version in common.
     Version {
         /// Lowest and highest of this program.
         ours: (u16, u16),

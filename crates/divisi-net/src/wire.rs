@@ -30,7 +30,7 @@ pub(crate) enum Broken {
     Identity(Fingerprint),
     /// The bytes are not TLS, or not authentic.
     Tls(String),
-    /// The network.
+    /// Another error of the network.
     Io(ErrorKind),
 }
 
@@ -57,7 +57,7 @@ impl Wire {
         let zero = crate::PublicKey::new([0; 32]).fingerprint();
         let mut wire = Self { socket, tls, world, peer: zero };
         let result = wire.shake(&seen, first.min(until), answer, until);
-        // Who was silent misses nothing.
+        // A peer that was silent needs no reason.
         if result.as_ref().is_err_and(|e| *e != Broken::Timeout) {
             wire.linger();
         }
@@ -77,7 +77,7 @@ impl Wire {
         wire.flush(first)?;
         let mut limit = first;
         while wire.tls.is_handshaking() {
-            // A whole flight calls for an answer.
+            // This end sends a whole flight, which the peer has to answer.
             if wire.tls.wants_write() {
                 limit = until.min(later(wire.world.now(), answer));
             }
@@ -192,13 +192,13 @@ impl Wire {
         Ok(())
     }
 
-    /// Takes this to be sent, however much is waiting already: [`Self::push`] sends it.
+    /// Queues these bytes, however many are waiting already: [`Self::push`] sends them.
     pub fn queue(&mut self, bytes: &[u8]) -> Result<(), Broken> {
         self.tls.set_buffer_limit(None);
         self.tls.writer().write_all(bytes).map_err(|e| gone(&e))
     }
 
-    /// Sends of what waits as much as the socket takes now, and whether that was anything.
+    /// Sends as many of the waiting bytes as the socket takes now; returns whether it took any.
     pub fn push(&mut self) -> Result<bool, Broken> {
         let mut some = false;
         while self.tls.wants_write() {
@@ -218,7 +218,7 @@ impl Wire {
         self.tls.wants_write()
     }
 
-    /// Reads what is here already: how many bytes, none if none are.
+    /// Reads bytes that have arrived already; returns how many, 0 if there are none.
     pub fn pull(&mut self, out: &mut [u8]) -> Result<usize, Broken> {
         loop {
             match self.tls.reader().read(out) {
@@ -240,8 +240,8 @@ impl Wire {
         let left = until.saturating_duration_since(self.world.now());
         let mut fds = [PollFd::new(&self.socket, flags), PollFd::new(bell, PollFlags::IN)];
         match poll(&mut fds, Some(&lasting(left))) {
-            // a socket of which nothing is wanted tells all the same that it is gone, and would tell it for
-            // ever
+            // poll reports that a socket is gone even if nothing is asked of it, and would report it again at
+            // once
             Ok(_) if flags.is_empty() && fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
                 Err(Broken::Closed)
             }
@@ -250,7 +250,7 @@ impl Wire {
         }
     }
 
-    /// A secret of this connection alone, bound to what both ends say they are.
+    /// A secret that belongs to this connection alone and to `context`, which must be the same at both ends.
     pub fn secret(&self, context: &[u8]) -> Result<Zeroizing<[u8; 32]>, Broken> {
         let out = Zeroizing::new([0; 32]);
         self.tls

@@ -61,13 +61,13 @@ pub(crate) fn lasting(time: Duration) -> rustix::event::Timespec {
     rustix::event::Timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos() as _ }
 }
 
-/// `time` from `now`; a time beyond all clocks is a year.
+/// The moment at `time` after `now`; a year after `now` if the clock cannot represent that moment.
 pub(crate) fn later(now: Instant, time: Duration) -> Instant {
     now.checked_add(time).unwrap_or(now + Duration::from_secs(31_536_000))
 }
 
-/// A machine whose time of day stands still and whose randomness is known, for what tests write as bytes. It
-/// needs nothing of the TLS library, so that an interpreter can run them.
+/// A machine whose time of day stands still and whose randomness is known, for tests that compare bytes. It
+/// needs nothing of the TLS library, so that an interpreter (Miri) can run these tests.
 #[cfg(test)]
 pub(crate) struct FixedWorld;
 

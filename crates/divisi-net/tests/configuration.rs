@@ -121,8 +121,8 @@ fn what_is_no_file_or_has_no_end_is_refused() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for path in [dir.path(), &pipe, std::path::Path::new("/dev/zero")] {
         let e = Config::load(path).unwrap_err().to_string();
-        assert!(e.contains("it is no file"), "{e}");
-        assert!(Identity::load(path).err().unwrap().to_string().contains("it is no file"));
+        assert!(e.contains("it is not a regular file"), "{e}");
+        assert!(Identity::load(path).err().unwrap().to_string().contains("it is not a regular file"));
     }
     let (short, long) = (dir.path().join("short"), dir.path().join("long"));
     std::fs::write(&short, good()).unwrap();

@@ -33,7 +33,8 @@ fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized)
     (dialled.0, duplex, bell, (site, listener))
 }
 
-/// Both ends write far more than lies between them before either reads: nobody waits for the other.
+/// Both ends write far more than the buffers between them hold before either reads: neither waits for the
+/// other.
 #[test]
 fn whoever_writes_first_is_read_all_the_same() {
     let (mut client, mut duplex, _bell, _kept) = ends(Duration::from_secs(20));
@@ -56,7 +57,8 @@ fn whoever_writes_first_is_read_all_the_same() {
     });
 }
 
-/// A bell ends the wait that is going on, or the next one if none is; what comes meanwhile is not lost.
+/// A bell ends the current wait, or the next one if there is none; a message that comes meanwhile is not
+/// lost.
 #[test]
 fn a_bell_wakes_whoever_waits() {
     let (mut client, mut duplex, bell, _kept) = ends(Duration::from_secs(20));
@@ -93,13 +95,13 @@ fn a_peer_that_stops_half_way_is_given_up() {
     assert!(matches!(wait(&mut duplex), Err(ConnectionError::Timeout(..))));
 
     let (mut client, mut duplex, _bell, _kept) = ends(limit);
-    // the end of what nobody reads does not leave
+    // this send does not end, because nobody reads the end of the message
     std::thread::spawn(move || client.send(&vec![0; LONGEST + 1]));
     assert!(matches!(wait(&mut duplex), Err(ConnectionError::TooLong { len, .. }) if len == LONGEST + 1));
 }
 
-/// A client that is gone is noticed also while nothing is wanted of it, at once: its socket would otherwise
-/// wake whoever waits without end.
+/// A client that is gone is noticed at once also while nothing is received from it: otherwise its socket
+/// would wake the waiting thread again and again.
 #[test]
 fn who_is_gone_is_noticed_by_who_does_not_listen() {
     let (client, mut duplex, _bell, _kept) = ends(Duration::from_secs(20));
@@ -107,7 +109,7 @@ fn who_is_gone_is_noticed_by_who_does_not_listen() {
     let soon = Machine.now() + Duration::from_millis(50);
     assert!(matches!(duplex.wait(None, soon).unwrap(), WaitOutcome::Nothing));
     assert!(duplex.is_sent());
-    // what it has not read makes its end a reset
+    // because of the bytes that it has not read, its end is a reset
     drop(client);
     let waited = duplex.wait(None, Machine.now() + Duration::from_secs(10));
     assert!(matches!(waited, Err(ConnectionError::Closed(_))));

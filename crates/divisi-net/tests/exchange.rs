@@ -162,7 +162,7 @@ fn a_round_trip_costs_no_hand_over() {
     let meshes = tls(2, &Options::default());
     run(&meshes, |m| {
         let c = m.open(1, 0).unwrap();
-        // of this thread's own time, which a busy machine leaves as it is
+        // the thread's own processor time, which other load on the machine does not change
         let used = || {
             let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
             Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

@@ -81,7 +81,7 @@ fn who_is_gone_is_named_and_not_who_noticed_it_first() {
                         told.wait();
                     } else {
                         told.wait();
-                        // its word is here before anybody has looked at the third's link
+                        // party 2's word is here before anybody has looked at party 3's link
                         let fault = one(&c, 2).unwrap_err();
                         let named = if dies { p(3) } else { p(2) };
                         assert_eq!(fault.peer(), Some(named), "{fault}");
@@ -298,7 +298,7 @@ fn a_flood_ends_the_link_and_not_the_memory() {
     }
 }
 
-/// What a proxy does to the bytes from the dialling end, after it has passed on the first few thousand.
+/// What a proxy does to the bytes of both directions once its line has gone bad.
 #[derive(Clone, Copy)]
 enum Line {
     Stall,
@@ -306,7 +306,7 @@ enum Line {
     Flip,
 }
 
-/// Forwards connections; after `after` bytes of one direction `line` happens.
+/// Forwards connections. Once `after` is 1, `line` happens to the next bytes of each direction.
 fn proxy(to: String, line: Line, after: Arc<AtomicUsize>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -383,7 +383,7 @@ fn a_bad_line_names_the_party_behind_it() {
             c.poison();
             fault
         });
-        // Who met the line itself says so; who did not was told by one who did.
+        // A party that met the bad line itself says so; the others were told by one that did.
         let met = |fault: &&Fault| match line {
             Line::Stall => matches!(fault, Fault::Stalled { .. }),
             Line::Cut => matches!(fault, Fault::Lost { reason: Loss::Cut, .. }),

@@ -134,7 +134,7 @@ fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
     assert!(e.refused.iter().any(|r| r.contains(&other.fingerprint().to_string())), "{e}");
 }
 
-/// Whoever was turned away before an attempt to join began is named when it ends, and not again.
+/// A peer that was turned away before an attempt to join began is named when the attempt ends, and not again.
 #[test]
 fn a_refusal_before_an_attempt_is_told_once() {
     let site = site(2, &[]);

@@ -9,7 +9,7 @@ use parties::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Nobody waits so long: whoever gets here without waiting was skipped to.
+/// Longer than any test runs: a limit of this length that passed was skipped.
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn meshes(n: usize) -> Vec<Mesh> {
@@ -24,7 +24,7 @@ fn one(c: &Channel, from: u8) -> Result<(), Fault> {
 fn a_limit_passes_at_once_when_all_wait() {
     let begun = Instant::now();
     let meshes = meshes(3);
-    // the limits pass in their order, and who is asked says whom it waits for
+    // the limits pass in their order, and a party that is asked says whom it waits for
     meshes[0].set_timeout(HOUR / 2);
     let faults = run(&meshes, |m| {
         let c = m.open(1, 0).unwrap();
@@ -41,8 +41,8 @@ fn a_limit_passes_at_once_when_all_wait() {
 
 #[test]
 fn no_limit_passes_while_somebody_may_still_send() {
-    // One who computes, one who has not opened a channel yet, and one who acts for another without a
-    // channel of it.
+    // One party computes, one has not opened a channel yet, and a thread without a channel acts for another
+    // one.
     let meshes = meshes(4);
     let taps: Vec<Tap> = meshes.iter().map(Tap::new).collect();
     let pause = || std::thread::sleep(Duration::from_millis(50));

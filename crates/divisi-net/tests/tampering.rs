@@ -12,7 +12,8 @@ use std::time::Duration;
 const A: Step = Step::new("tampering/a");
 const B: Step = Step::new("tampering/b");
 
-/// Party 1 sends a, then b, to party 2 through `intercept`; what party 2 makes of it.
+/// Party 1 sends a, then b, to party 2 through `intercept`. Returns what party 2 receives, in each kind of
+/// mesh.
 fn attacked(intercept: impl Fn() -> Box<dyn Intercept>) -> Vec<Result<Vec<u8>, Fault>> {
     let options = Options { timeout: Duration::from_millis(200), ..Options::default() };
     let mut results = Vec::new();
@@ -91,8 +92,8 @@ fn untouched_flipped_dropped_doubled_and_swapped() {
     all(attacked(swap), |r| *r == Err(Fault::WrongStep { peer: p(1), step: A, got: B.id }));
 }
 
-/// A rushing party: holds its message to party 2 back until it has seen that of party 3, then answers with
-/// it.
+/// A rushing party: it holds its message to party 2 back until it has seen party 3's message, and then sends
+/// that message's body to party 2.
 struct Rushing {
     held: Arc<Mutex<Option<Frame>>>,
     tap: Tap,

@@ -1,4 +1,4 @@
-//! Messages leave nothing of themselves in freed memory that this crate had.
+//! Messages leave no trace in memory that this crate freed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod parties;
@@ -19,7 +19,7 @@ static FREED: AtomicUsize = AtomicUsize::new(0);
 static WAITED: AtomicUsize = AtomicUsize::new(0);
 static MARKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks at what is freed.
+/// An allocator that looks at the memory that is freed.
 struct Watch;
 
 // SAFETY: all memory comes from `System` and goes back to it with the layout that it was asked for with.
@@ -62,7 +62,7 @@ fn exchange(meshes: &[Mesh], body: &[u8], out: &mut [u8]) {
 fn bodies_are_wiped_before_they_are_freed() {
     let body = MARK.repeat(BODY / MARK.len());
     let mut out = vec![0; BODY];
-    // What is looked for is found where nobody wipes.
+    // The mark is found in memory that nobody wiped.
     drop(body.clone());
     assert_eq!(MARKED.swap(0, Ordering::SeqCst), 1);
     let options = Options { timeout: Duration::from_secs(20), ..Options::default() };

@@ -41,7 +41,7 @@ pub enum What<'a> {
 impl What<'_> {
     /// Check that a key is used for its own purpose only. No policy of a server changes this.
     pub(crate) fn is_purpose(&self) -> Result<(), Refusal> {
-        // which of the ciphers' modes a request asks for is compared with its key's type where it is begun
+        // whether the mode that a request asks for fits its key's type is checked when the request begins
         let (key, tags) = match self {
             What::Encrypt(key) | What::Decrypt(key) => (key, false),
             What::Mac(key) => (key, true),

@@ -71,7 +71,7 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
     Err(Failed { peer, hearsay, ..Failed::refused(step, message) })
 }
 
-/// Tell the others a few public bytes, and receive theirs: by party.
+/// Tell the others a few public bytes, and receive theirs; returns all three, by party.
 pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Abort> {
     let session = rep.trio().session();
     let mut all = [mine; 3];
@@ -87,7 +87,7 @@ pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Ab
     Ok(all)
 }
 
-/// The first party of which something holds.
+/// The first party for whose bytes `holds` is true.
 pub(crate) fn first(all: &[[u8; 5]; 3], holds: impl Fn(&[u8; 5]) -> bool) -> Option<PartyId> {
     PartyId::all(3).find(|p| holds(&all[p.index()]))
 }

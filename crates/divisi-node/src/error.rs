@@ -59,7 +59,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// An error of our own finding.
+    /// An error that names no peer, and for which a retry is not expected to help.
     pub(crate) fn new(kind: ErrorKind, step: Step, message: impl Into<String>) -> Error {
         Error { kind, retry: false, peer: None, step: step.name.into(), message: message.into() }
     }
@@ -110,11 +110,11 @@ impl Failed {
     /// before.
     ///
     /// A party that sends an unexpected message, or that waits for us while we wait for it, may have been
-    /// misled by a third party: the error names it as by hearsay, and so for a party that another one says it
-    /// waits for.
+    /// misled by a third party: then the error counts as hearsay, and so does one that names a party for
+    /// which a peer says that it waits.
     pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
-            // who waits for another itself is not the one to blame, unless it says that it waits for us
+            // a party that itself waits for another is not to blame, unless it says that it waits for us
             Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => Some(*other),
             _ => abort.peer(),
         };

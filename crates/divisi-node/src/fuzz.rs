@@ -12,8 +12,8 @@ fn some_requests() -> Vec<Vec<u8>> {
     client_messages().iter().filter_map(|(message, _)| encode(message, 0)).map(|b| b.to_vec()).collect()
 }
 
-/// Whether these bytes are a message to a server, which is then read as the same again, and looked at as a
-/// server does before it admits anything.
+/// Whether these bytes are a message to a server. If so, it is examined as a server does before it admits
+/// anything, and must be the same after it was encoded and decoded again.
 fn request(bytes: &[u8]) -> Result<bool, String> {
     let Some(message) = decode::<ToServer>(bytes) else { return Ok(false) };
     if let ToServer::Request { item, .. } = &message
@@ -58,8 +58,8 @@ fn some_orders() -> Vec<Order> {
     vec![Order::chown(key.clone(), to), Order { key, deed: Deed::Destroy }]
 }
 
-/// Whether these bytes are an order of another server, looked at as one does before it compares the order; it
-/// is then read as the same again.
+/// Whether these bytes are an order of another server. If so, it is examined as a server does before it
+/// compares the order, and must be the same after it was encoded and decoded again.
 fn order(bytes: &[u8]) -> Result<bool, String> {
     let Some(order) = decode::<Order>(bytes) else { return Ok(false) };
     let _ = (order.is_well_formed(), order.digest(), order.to_string());
@@ -67,8 +67,8 @@ fn order(bytes: &[u8]) -> Result<bool, String> {
     if decode::<Order>(&again).as_ref() == Some(&order) { Ok(true) } else { Err("another order".into()) }
 }
 
-/// Whether these bytes are what one side says on the socket of a server's operator; it is then written so
-/// that it is read and written as the same again.
+/// Whether these bytes are a message on the socket of a server's operator. If so, its encoding must be the
+/// same after it was decoded again.
 fn said<M: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<bool, String> {
     let Some(said) = decode::<M>(bytes) else { return Ok(false) };
     let once = encode(&said, bytes.len()).ok_or("what cannot be written")?;

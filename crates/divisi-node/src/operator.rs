@@ -23,14 +23,14 @@ const OPERATOR: Step = step!("operator");
 
 /// The name of the socket in the directory of a server's data.
 pub(crate) const NAME: &str = "operators.sock";
-/// No word of either side is longer.
+/// The largest length of a message of either side, in bytes.
 pub(crate) const LONGEST: u64 = 16 * 1024;
 /// The longest path of a socket on any system; most allow for a few bytes more.
 const PATH: usize = 100;
 /// How long a server may take to answer: it waits itself for what the others say.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// What an operator's command says.
+/// The message of an operator's command to its server.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Asking {
     /// The number of the party whose operator gives the order.
@@ -40,7 +40,7 @@ pub(crate) struct Asking {
     pub order: Order,
 }
 
-/// What the server says.
+/// The server's answer.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// The server refused the order: what the operator has to correct.
@@ -83,8 +83,8 @@ pub fn ask(data: &Path, me: PartyId, identity: &Identity, order: &Order) -> Resu
     }
 }
 
-/// Do something with the path of the socket in a directory: the system has little room for such a path, so
-/// that of a long one goes by way of the directory itself.
+/// Call `act` with the path of the socket in a directory. The system limits the length of such a path, so
+/// that a long one is replaced by a path through an open descriptor of the directory.
 pub(crate) fn short<T>(data: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let path = data.join(NAME);
     if path.as_os_str().len() <= PATH {

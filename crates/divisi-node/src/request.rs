@@ -1,10 +1,10 @@
 //! The messages between clients and servers.
 //!
-//! A client has one connection to each of the three servers. Each of its messages but the first gets one
-//! answer, in order, numbered by the request and by its place in it ([`Reply`]); any number of
-//! [`ToClient::Waiting`] may come before it. A client may send messages before earlier ones are answered, at
-//! most [`AHEAD`] of them. A server with more unanswered messages than that reads no further one until it has
-//! answered some.
+//! A client has one connection to each of the three servers. The first of its messages is answered by
+//! [`ToClient::Ready`]; each later one gets one answer, in order, numbered by the request and by the answer's
+//! place in it ([`Reply`]); any number of [`ToClient::Waiting`] may come before it. A client may send
+//! messages before earlier ones are answered, at most [`AHEAD`] of them. A server with more unanswered
+//! messages than that reads no further one until it has answered some.
 //!
 //! 1. Each server sends a challenge; the client sends all three challenges to each server. Their hash is the
 //!    id of the connection: the same at all servers, and fresh, because each server contributed a challenge
@@ -12,9 +12,10 @@
 //! 2. A request has a number, which counts up from 1 within a connection and is the same at all three
 //!    servers. The servers do the requests of one connection in order.
 //! 3. The body of a request follows in `Data` messages, to each server its own part: both components of a
-//!    chunk, one after the other, or a chunk of ciphertext. Every chunk but the last is full
-//!    ([`crate::CHUNK`]). A client sends a ciphertext twice, so that the servers verify all of it before they
-//!    decrypt any, unless it is [short](Item::is_short).
+//!    chunk, one after the other, or a chunk of ciphertext. Every piece but the last is full:
+//!    [`crate::CHUNK`] bytes for GCM, [`PIECE`] bytes for other requests. A client sends a ciphertext of GCM
+//!    twice, so that the servers verify all of it before they decrypt any, unless it is
+//!    [short](Item::is_short).
 //! 4. One `Failed` answers a request that fails, in place of its next answer; the server skips the messages
 //!    that the client had already sent for it.
 
@@ -44,12 +45,12 @@ pub(crate) const PAGE: usize = 32;
 pub const OUTPUT: usize = 4096;
 /// The maximum length of a message to be hashed or authenticated, in bytes.
 pub const MESSAGE: u64 = 1 << 30;
-/// How much of it goes at once.
+/// The length in bytes of the pieces of messages, and of texts in modes other than GCM.
 pub(crate) const PIECE: usize = 4096;
 /// The length of an IV, in bytes.
 pub const IV: usize = 12;
 
-/// One thing that a client wants done: what is public about it, identical at all three servers.
+/// A request of a client: all that is public about it, identical at all three servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Item {
     KeyNew(NewKey),
@@ -157,7 +158,7 @@ impl Item {
     }
 }
 
-/// What a client says.
+/// A message from a client to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToServer {
     Begin { version: u16, challenges: [[u8; 32]; 3] },
@@ -186,7 +187,8 @@ impl ToServer {
     }
 }
 
-/// What a server says, with what it belongs to: a client takes no answer for another's.
+/// A message from a server, with the request and the place in it to which it belongs, so that a client does
+/// not take it for another answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reply {
     /// The number of the request; 0 for a message outside of a request.
@@ -203,7 +205,7 @@ impl Reply {
     }
 }
 
-/// What a server says of it.
+/// The content of a server's message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToClient {
     Welcome {
@@ -265,10 +267,10 @@ impl ToClient {
     }
 }
 
-/// What names a connection of one client with all three servers.
+/// The id of a client's connection with all three servers.
 pub(crate) type ConnectionId = [u8; 32];
 
-/// The name of the connection that these challenges began.
+/// The id of the connection that began with these challenges.
 pub(crate) fn connection_id(challenges: &[[u8; 32]; 3]) -> ConnectionId {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 client connection v1");
     challenges.iter().for_each(|challenge| {

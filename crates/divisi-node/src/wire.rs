@@ -61,7 +61,8 @@ impl<'de> Deserialize<'de> for Blob {
     }
 }
 
-/// The bytes of a message; `None` if it is longer than any may be.
+/// The bytes of a message; `None` if it is longer than any may be. `body` is the length of its part of
+/// variable length.
 pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing<Vec<u8>>> {
     [(SHORT + body).min(LONGEST), LONGEST].into_iter().find_map(|room| {
         let mut out = Zeroizing::new(vec![0; room]);
@@ -74,7 +75,8 @@ pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing
     })
 }
 
-/// The message of these bytes; `None` for what is no such message of a version that this program speaks.
+/// The message of these bytes; `None` if they are no such message, or of a version that this program does not
+/// speak.
 pub(crate) fn decode<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
     let (head, body) = bytes.split_first_chunk::<HEAD>()?;
     let version = u16::from_le_bytes([head[2], head[3]]);

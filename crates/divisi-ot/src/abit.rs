@@ -147,7 +147,7 @@ impl AuthBits {
 
 /// The parts of [`AuthBits`], for code that stores them in another layout.
 pub struct AuthRows {
-    /// Our bits, packed as [`AuthBits::bits`].
+    /// Our bits, packed like those of [`AuthBits::bits`].
     pub bits: Zeroizing<Vec<u64>>,
     /// The MACs of our bits, by party index and position; empty at our own index.
     pub macs: Vec<WipedVec<u128>>,

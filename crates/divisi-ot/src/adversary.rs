@@ -32,8 +32,9 @@ pub struct Deviation {
     /// In the columns of pads its bit at this position of every batch differs from that in the columns of
     /// MACs.
     pub other_pads: Option<usize>,
-    /// The coins that it expects. Its corrections of the first piece's rows, of a batch of one tile more than
-    /// there are coins, are those of other bits, which differ where none of these coins detects it.
+    /// The coins that it expects. In a batch with one tile more than there are coins, it sends corrections of
+    /// other bits for the first piece. They differ in such a way that a check with any of these coins does
+    /// not detect it.
     pub foreseen: Vec<u128>,
 }
 

@@ -16,14 +16,15 @@
 //! 2. The receiver's pad is KDF(i, e_i, A, T_i, b_i A), the sender's four pads are p_e = KDF(i, e, A, T_i, a
 //!    f_i(e)).
 //! 3. Two OTs of two keys: with e = c + 2 c' the parts of p_0 are both keys of choice 0, those of p_3 both
-//!    keys of choice 1; the sender sends p_1 and p_2 plus what those choices must give.
+//!    keys of choice 1; the sender sends p_1 and p_2 plus the keys that the choices e = 1 and e = 2 must
+//!    give.
 //!
 //! T_i is uniform whatever e_i is. A receiver that can compute two of the four pads of an index can compute a
 //! multiple of a C from A and C, which solves the Diffie-Hellman problem.
 //!
-//! Rejected are \[O1\]: an encoding that is not the canonical encoding of a group element (Ristretto has
-//! prime order, so there are no small subgroups); the neutral element, also as any f_i(e); and our own A,
-//! sent back to us.
+//! The following is rejected \[O1\]: an encoding that is not the canonical encoding of a group element
+//! (Ristretto has prime order, so there are no small subgroups); the neutral element, also as any f_i(e); and
+//! our own A, sent back to us.
 //!
 //! Cost: the sender sends 32 bytes and then 32 for each base OT, the receiver 16 for each base OT. The
 //! elements in messages are twice the computed ones, because a whole batch of doubles can be encoded with one
@@ -110,7 +111,7 @@ impl Oracles {
         }
     }
 
-    /// KDF(i, e, A, T_i, what was agreed).
+    /// KDF(i, e, A, T_i, `agreed`), where `agreed` is the point that both parties compute.
     fn pad(&self, index: usize, e: u8, a: &[u8; 32], t: &[u8], agreed: &CompressedRistretto) -> [u128; 2] {
         let mut out = [0; 32];
         let mut hasher = self.key.clone();

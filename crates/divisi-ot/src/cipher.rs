@@ -9,7 +9,7 @@ use aes::{Aes128Enc, Block};
 use divisi_field::permutation::Permutation as Vector;
 use zeroize::Zeroize;
 
-/// Blocks that are processed together.
+/// How many blocks are processed together.
 const BATCH: usize = 64;
 
 /// AES-128 under one key, as a permutation.
@@ -39,7 +39,7 @@ impl Permutation {
         }
     }
 
-    /// Replaces each x by pi(pi(x) + t) + pi(x), where t is the tweak at the same place.
+    /// Replaces each x by pi(pi(x) + t) + pi(x), where t is the tweak at the same index.
     #[inline]
     pub(crate) fn hash(&self, x: &mut [u128], tweaks: &[u128]) {
         match self {

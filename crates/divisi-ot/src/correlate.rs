@@ -77,11 +77,11 @@ pub use wire::PayloadWord;
 
 const PAYLOAD: Step = step!("payload");
 
-/// Rows that are hashed together.
+/// How many rows are hashed together.
 const BATCH: usize = 128;
 /// The approximate length of one message in bits.
 const MESSAGE: usize = 1 << 20;
-/// Messages that are sent before the first one of a peer is awaited.
+/// How many messages are sent before the first one of a peer is awaited.
 const AHEAD: usize = 32;
 
 /// The class of payloads that need this number of blocks. Each class is a step of its own in the hash. `None`
@@ -120,7 +120,7 @@ impl<'h> Direction<'h> {
         let unit = self.unit;
         let tweak = |i: usize| Tweak { unit: unit + i as u64, row: 0 };
         if self.blocks == 1 {
-            // the same hash, where it is put
+            // one block for each row: it is computed in place
             out.iter_mut().zip(rows).for_each(|(out, row)| *out = row ^ offset);
             return self.calls.hash(out, tweak);
         }

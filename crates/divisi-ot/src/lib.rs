@@ -8,7 +8,7 @@
 //! | [`vole`] | correlated rows of a pair, streamed, and their check | the same, section 4 |
 //! | [`abit`] | authenticated bits among n parties | WRK17, Figures 14 and 15 |
 //! | [`correlate`] | products of bits with payloads | Gilboa 1999; MASCOT (KOS16) |
-//! | [`bucket`], [`partition`] | bucket sizes, who goes where | WRK17, section B.5, corrected; Figure 18 |
+//! | [`bucket`], [`partition`] | bucket sizes, and which item goes into which bucket | WRK17, section B.5, corrected; Figure 18 |
 //! | [`hash`] | the tweakable circular correlation-robust hash | Guo, Katz, Wang, Yu 2020 |
 //!
 //! A session has one [`Setup`], which holds Delta_i (the party's secret MAC key), the trees towards each

@@ -77,7 +77,7 @@ pub struct Pads<S> {
     pub(crate) own: Vec<Option<Part>>,
     /// Our rows as holder, in the same form.
     pub(crate) others: Vec<Option<Part>>,
-    /// Whether a party's bits were multiplied by their payloads, by party index.
+    /// By party index, whether the rows in which this party has the bits were used.
     served: Vec<bool>,
     trust: PhantomData<S>,
 }
@@ -161,7 +161,8 @@ impl<S: Trust> Pads<S> {
         Some(front)
     }
 
-    /// All positions in order, `each` together; the last ones are fewer if the number does not divide.
+    /// The positions in order, split into parts of `each`; the last part is smaller if `each` does not divide
+    /// their number.
     #[must_use]
     pub fn split(self, each: usize) -> Vec<Pads<S>> {
         let each = each.max(1);

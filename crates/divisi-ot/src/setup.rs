@@ -113,7 +113,7 @@ impl Setup {
     /// 4).
     ///
     /// # Errors
-    /// As [`Setup::new`].
+    /// Those of [`Setup::new`].
     pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
         if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
             return Err(session.misuse(SETUP, "a field whose elements do not have 40, 42, 48 or 72 bits"));

@@ -305,7 +305,7 @@ impl Drop for Sums {
 }
 
 impl Stream {
-    /// The chunk of `current`: one block for each tile.
+    /// The blocks of the stream, one for each tile.
     #[inline]
     fn blocks(&self) -> &[[u64; 2]] {
         self.0.as_chunks().0

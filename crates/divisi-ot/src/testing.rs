@@ -48,7 +48,7 @@ fn dealt(session: &mut Session, config: SetupConfig, dealer: Dealer) -> Result<S
 /// A set-up made by the protocols, with a given Delta.
 ///
 /// # Errors
-/// As [`Setup::new`].
+/// Those of [`Setup::new`].
 pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Result<Setup, Abort> {
     let delta = Delta::drawn(session.me(), |bytes| delta.plant(bytes));
     Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
@@ -57,7 +57,7 @@ pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Re
 /// The same over a field of 2^48 elements: the key of MACs has the first six bytes of its needle.
 ///
 /// # Errors
-/// As [`Setup::over_field`].
+/// Those of [`Setup::over_field`].
 pub fn planted_over_field(
     session: &mut Session,
     config: SetupConfig,

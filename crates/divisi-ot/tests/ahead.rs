@@ -1,4 +1,5 @@
-//! Rows that are begun ahead: right, whatever order the parties' threads run in, and refused out of order.
+//! Rows that are begun ahead are right, in whatever order the parties' threads run, and are refused out of
+//! order.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -78,8 +79,8 @@ fn rows_that_are_begun_ahead_fit() {
     }
 }
 
-/// Products are finished in the order in which they were begun: another one's payloads would be taken for
-/// theirs, which nothing but a later check would see.
+/// Products must be finished in the order in which they were begun: otherwise the payloads of other products
+/// would be taken for theirs, which only a later check would detect.
 #[test]
 fn products_out_of_order_are_refused() {
     let ends = all(2, |session, _, setup| {
@@ -98,7 +99,7 @@ fn products_out_of_order_are_refused() {
     assert!(ends.iter().all(Result::is_err), "{ends:?}");
 }
 
-/// Batches are finished in the order in which they were begun, and no other rows are made in between.
+/// Batches must be finished in the order in which they were begun, and no other rows can be made in between.
 #[test]
 fn rows_out_of_order_are_refused() {
     let refused = |ends: Vec<Result<(), Abort>>| {
@@ -130,8 +131,8 @@ fn rows_out_of_order_are_refused() {
     refused(all(2, |_, strand, setup| setup.begin_ahead(strand, 0, 10).map(|_| ())));
 }
 
-/// Rows without a check, of which several are under way; the first ones are more than would be sent before
-/// the peers' are awaited, if nothing followed.
+/// Several batches of unchecked rows are under way. The first batch has more chunks than
+/// [`Setup::semi_honest_rows`] sends before it awaits the peers'.
 #[test]
 fn unchecked_rows_that_are_begun_ahead_fit() {
     let counts = [(32 << 14) + 1, 130, 1];
@@ -142,13 +143,13 @@ fn unchecked_rows_that_are_begun_ahead_fit() {
         for (first, count) in counts.into_iter().enumerate() {
             begun.push(setup.begin_semi_honest(session, Bits::Random(count), Links::Before(first % 2))?);
         }
-        // what was sent first is received first
+        // the rows that were begun first are finished first
         let finish = |rows| setup.finish_semi_honest(session, rows);
         let pads = begun.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let mut products = Vec::new();
         for (first, mut pads) in pads.into_iter().enumerate() {
             let (bits, me) = (pads.bits().to_vec(), session.me());
-            // the party that does not begin
+            // the party that does not begin the circle has the bits
             let chooser = if me.index() == first % 2 { session.peers()[0] } else { me };
             let payload = vec![first as u128 + 16 * me.index() as u128; pads.len()];
             let width = BitVectors { width: 8 };
@@ -168,7 +169,7 @@ fn unchecked_rows_that_are_begun_ahead_fit() {
     }
 }
 
-/// Rows without a check are finished in the order in which they were begun, and others wait for them.
+/// Unchecked rows must be finished in the order in which they were begun, and no others can be made before.
 #[test]
 fn unchecked_rows_out_of_order_are_refused() {
     let begin = |setup: &mut Setup, session: &mut Session| {

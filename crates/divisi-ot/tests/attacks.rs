@@ -1,5 +1,5 @@
-//! Attacks on set-up and bits that no single mutant stands for: bad group elements, guessing at Delta, and
-//! how often it pays.
+//! Attacks on set-up and bits that do not belong to a single mutant: bad group elements, and guesses of
+//! Delta, with how often they succeed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, failed_check, party};
@@ -23,7 +23,7 @@ fn config(k: u32, rho: u32, base: Base) -> SetupConfig {
     SetupConfig { k, rho, base }
 }
 
-/// Set-up and one batch of each party, the first of which deviates.
+/// All parties make a set-up and one batch; the first party deviates.
 fn play(harness: Harness, config: SetupConfig, how: &Deviation) -> Vec<Result<AuthBits, Abort>> {
     harness.act(|mut session| {
         let mut setup = if session.me() == party(1) {
@@ -52,8 +52,8 @@ fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
     assert!(fits(of) || fits(4 * of));
 }
 
-/// 1.15: points of small order, encodings that are not reduced, negative or of no element, in either message:
-/// the sender is named.
+/// 1.15: if either message has a point of small order, or an encoding that is not reduced, negative, or of no
+/// element, its sender is named.
 #[test]
 fn bad_elements_end_the_set_up() {
     let mut bad: Vec<[u8; 32]> = vec![[0; 32], [0xff; 32]];
@@ -70,7 +70,7 @@ fn bad_elements_end_the_set_up() {
         one(1, 0x80, 0),
     ]);
     for base in [Base::Both, Base::Half] {
-        // by halves P_1 sends towards P_2 only what a sender does
+        // by halves, P_1 sends P_2 only the messages of a sender
         for step in [SENDER, RECEIVER] {
             if base == Base::Half && step == RECEIVER {
                 continue;
@@ -89,8 +89,8 @@ fn bad_elements_end_the_set_up() {
     }
 }
 
-/// 1.13: one false sum of a tree is a guess of one bit of Delta: it passes half of the time, and then Delta
-/// is what was guessed.
+/// 1.13: one false sum of a tree is a guess of one bit of Delta. It passes with probability 1/2, and then the
+/// bit is the guessed one.
 #[test]
 fn a_false_sum_is_a_guess() {
     let passes = || {
@@ -110,8 +110,8 @@ fn a_false_sum_is_a_guess() {
     as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 80, 0.5);
 }
 
-/// False sums of both sides are found whatever Delta is, of every tree: of the first, of one in the middle
-/// and of the last.
+/// False sums of both sides are found whatever Delta is, in the first tree, in the middle and in the last
+/// one.
 #[test]
 fn a_false_sum_of_any_tree_is_found() {
     for bit in [0, 5, 64, 127] {
@@ -125,7 +125,7 @@ fn a_false_sum_of_any_tree_is_found() {
     }
 }
 
-/// Also where the trees come from a first extension.
+/// Altered messages are detected also where trees come from a first extension.
 #[test]
 fn every_message_of_the_second_direction_is_checked() {
     // P_1 sends base OTs to P_2, so its check and flips come from the first extension, and P_2's trees go to
@@ -145,14 +145,13 @@ fn every_message_of_the_second_direction_is_checked() {
     }
 }
 
-/// 1.14: corrections that differ in t pieces of one bit each: it passes for those Deltas that have zeros
-/// there.
+/// 1.14: altered corrections in t pieces of one bit each pass if Delta has zeros there.
 #[test]
 fn inconsistent_columns_cost_a_bit_each() {
     for t in 1..=4_u32 {
         let passes = || {
             let harness = harness(2);
-            // k = 1: pieces of two words, one a tile; the first is the public bit
+            // k = 1: each piece has two words, one for each tile; the first piece belongs to the public bit
             harness.change(party(1), party(2), CORRECT, 0, move |body| {
                 body.chunks_mut(32).skip(9).take(t as usize).for_each(|piece| piece[0] ^= 1);
             });
@@ -164,7 +163,7 @@ fn inconsistent_columns_cost_a_bit_each() {
     }
 }
 
-/// The public bit can be had for nothing, and is worth nothing: the maker's own MACs move with it.
+/// An altered correction for a public bit that is zero passes, and changes nothing.
 #[test]
 fn another_public_bit_changes_nothing() {
     let harness = harness(2);
@@ -174,18 +173,18 @@ fn another_public_bit_changes_nothing() {
     assert!(ends[1].is_ok());
 }
 
-/// A party that would like another lowest bit of its Delta does not get the trees for it.
+/// A party that wants another lowest bit of its Delta does not get the trees for it.
 #[test]
 fn the_lowest_bit_of_delta_is_not_for_its_holder_to_choose() {
     for base in [Base::Both, Base::Half] {
         let how = Deviation { other_delta: Some((party(2), 1)), ..Deviation::default() };
         let ends = play(harness(2), config(4, 40, base), &how);
-        // its own check tells it that what it computed is not what was committed
+        // its own check fails, because the leaves that it computes are not those of the digest
         assert_eq!(failed_check(&ends[0]), Some(checks::O2), "{base:?}");
     }
 }
 
-/// Deltas are nowhere zero, all distinct, and balanced.
+/// The Deltas of many sessions are not zero, all distinct, and balanced in every bit.
 #[test]
 fn deltas_of_many_sessions_are_distinct_and_balanced() {
     const SESSIONS: usize = 100;
@@ -229,7 +228,7 @@ fn second_delta(rho: u32, trials: usize) {
         assert!(both || ends.iter().any(Result::is_err));
         both
     };
-    // most of a run that ends is waiting
+    // a run that ends early mostly waits
     let count = |trials: usize| {
         std::thread::scope(|scope| {
             let passes = &passes;
@@ -241,7 +240,7 @@ fn second_delta(rho: u32, trials: usize) {
     as_often_as(count, trials, 0.5_f64.powi(rho as i32));
 }
 
-/// After an abort nothing is left to try again with.
+/// An abort erases the set-up, so no attack can be tried again with it.
 #[test]
 fn an_abort_erases_the_set_up() {
     let harness = harness(2);
@@ -258,8 +257,7 @@ fn an_abort_erases_the_set_up() {
     assert_eq!(*delta, 0);
 }
 
-/// A set-up serves its own session alone, in all its strands, and every batch is under the Delta of the first
-/// (1.32).
+/// A set-up serves all strands of its session, and every batch is under the Delta of the first one (1.32).
 #[test]
 fn strands_share_one_delta() {
     let views = harness(3).patient().act(|mut session| {
@@ -277,7 +275,7 @@ fn strands_share_one_delta() {
     }
 }
 
-/// One byte of any one message of P_1 is changed: the others abort, or what they have fits.
+/// If one bit of any one message of P_1 is changed, a party aborts, or all rows fit.
 #[test]
 fn no_changed_message_is_taken() {
     for (n, base) in [(2, Base::Both), (2, Base::Half), (3, Base::Half)] {
@@ -317,7 +315,7 @@ fn no_changed_message_is_taken() {
     }
 }
 
-/// A party that falls silent in any round is named by the others in time.
+/// If a party falls silent in any round, the other one ends with a fault of the network in time.
 #[test]
 fn a_silent_party_is_named() {
     for silent in [SENDER, TREES, CORRECT, CHECK, "divisi_core::coin/commit", "divisi_ot::abit::produce/coin"]
@@ -340,7 +338,7 @@ fn a_silent_party_is_named() {
     }
 }
 
-/// The coin: a link that opens nothing names its sender; a coin is the same at all, and no two are.
+/// A coin is the same at all parties, and no two coins are equal. A party that opens a false link is named.
 #[test]
 fn coins_are_the_same_at_all_and_fresh() {
     const TOSS: divisi_core::Step = step!("toss");
@@ -369,8 +367,8 @@ fn coins_are_the_same_at_all_and_fresh() {
     ));
 }
 
-/// 1.5 (e): one bit that is another in half of the pieces, at the first, a middle and the last position of
-/// batches of many lengths: no length has positions that nobody looks at.
+/// 1.5 (e): corrections of another bit in half of the pieces, at the first, a middle or the last position,
+/// are detected for batches of many lengths: every position of a batch is checked.
 #[test]
 fn no_position_of_a_batch_is_left_out() {
     let lengths =
@@ -379,7 +377,7 @@ fn no_position_of_a_batch_is_left_out() {
         for at in [0, count / 2, count - 1] {
             let harness = harness(2);
             let tiles: usize = count / 128 + usize::from(count % 128 > 0) + 1;
-            // 32 pieces of k = 4; the first has the public bit
+            // there are 32 pieces of k = 4 bits; the first one has the public bit
             harness.change(party(1), party(2), CORRECT, 0, move |body| {
                 for piece in body.chunks_mut(16 * tiles).skip(1).step_by(2) {
                     piece[at / 8] ^= 1 << (at % 8);

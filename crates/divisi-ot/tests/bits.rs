@@ -1,5 +1,5 @@
-//! Authenticated bits end to end: right for every number of parties and every parameter, at the cost that the
-//! headers name.
+//! Authenticated bits end to end: they are right for every number of parties and every parameter, and have
+//! the cost that the modules' headers name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -10,7 +10,8 @@ use divisi_ot::softspoken::{CHUNK, TILE, pieces};
 use divisi_ot::testing::fit;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig, lowest_bit};
 
-/// Batches of these sizes from one set-up, every party's views, and what each party's meter read.
+/// Makes batches of these sizes from one set-up. Returns for each party its Delta with each batch, and its
+/// meter's counts.
 fn batches(n: usize, config: SetupConfig, counts: &[usize]) -> Vec<(Vec<(u128, AuthBits)>, Counts)> {
     let parties = run(n, &config.describe(PublicParameters::new("ot tests")), |mut session| {
         session.phase("setup");
@@ -54,8 +55,7 @@ fn bits_fit_for_two_three_and_five_parties_in_either_form() {
     }
 }
 
-/// So many bits are made that corrections are sent before earlier answers are received; the batch after them
-/// is right, too.
+/// A batch with more chunks than are sent ahead is right, and so is the next batch.
 #[test]
 fn bits_fit_where_corrections_go_ahead() {
     for chunks in [33, 66] {
@@ -78,8 +78,8 @@ fn a_batch_of_several_chunks_fits() {
     all_fit(batches(2, SetupConfig::default(), &counts), &counts);
 }
 
-/// Rounds: 2 for a set-up by public keys both ways, 5 by halves; 3 a batch between two parties, 4 among more,
-/// 5 with the proof.
+/// Rounds: 2 for a set-up with [`Base::Both`], 5 with [`Base::Half`]; for a batch 3 between two parties, 4
+/// among more, 5 with the proof.
 #[test]
 fn rounds() {
     for (n, base, expected) in [
@@ -88,7 +88,7 @@ fn rounds() {
         (2, Base::Half, [5, 3, 3]),
         (5, Base::Half, [5, 5, 4]),
     ] {
-        // several chunks count as one round
+        // several chunks travel in one round
         for counts in [[100, 100], [20_000, 20_000]] {
             let parties = batches(n, SetupConfig { base, ..SetupConfig::default() }, &counts);
             let rounds = ["setup", "first", "second"]
@@ -98,8 +98,8 @@ fn rounds() {
     }
 }
 
-/// A bit costs ceil(128 / k) bits to each peer, for whole tiles of 128 positions and one more; what a batch
-/// costs beside.
+/// A bit costs ceil(128 / k) bits to each peer, for whole tiles of 128 positions and one more tile. The test
+/// also counts the other bytes of a batch.
 #[test]
 fn bytes() {
     for (n, k) in [(2, 4), (3, 8), (3, 1), (5, 5)] {
@@ -131,8 +131,8 @@ fn bytes() {
     }
 }
 
-/// What the set-up costs: by public keys both ways the same at all parties, by halves what its maker and its
-/// holder say.
+/// The bytes of a set-up: with [`Base::Both`] the same at all parties; with [`Base::Half`] those of the
+/// messages of either side of a pair.
 #[test]
 fn bytes_of_the_set_up() {
     let frames = |bodies: &[usize]| bodies.iter().map(|body| wire_bytes(*body)).sum::<u64>();
@@ -180,7 +180,8 @@ fn census() {
             assert_eq!(times(checks::W9), more * (40 * peers + 1));
             assert_eq!(times(checks::W10), more * 2 * peers);
             assert_eq!(times(checks::W11), more);
-            // of two parties the rows' check alone; among more the proof of one Delta misses with 2^-rho
+            // between two parties only the check of rows has an error; among more the proof of one Delta errs
+            // with 2^-rho
             let bits = meter.verification_error_bits.unwrap();
             assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
         }
@@ -208,8 +209,8 @@ fn what_cannot_be_is_refused() {
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
 }
 
-/// A session has one Delta, and its positions are numbered once: whoever wants another set-up starts another
-/// session, in whatever strand.
+/// A second set-up of a session, in whatever strand, is refused: a session has one Delta, and its positions
+/// are numbered once.
 #[test]
 fn a_second_set_up_is_refused() {
     type Again = fn(&mut Session) -> Result<Setup, Abort>;
@@ -222,7 +223,7 @@ fn a_second_set_up_is_refused() {
                 let mut other = if strand { Some(session.strand()?) } else { None };
                 let again = second(other.as_mut().unwrap_or(&mut session));
                 assert!(matches!(again.map(|_| ()), Err(Abort::Misuse { .. })));
-                // and what was there is of no use any more
+                // and the first set-up cannot be used any more
                 assert!(setup.authenticated_bits(&mut session, 1).is_err());
                 Ok(())
             });
@@ -231,8 +232,8 @@ fn a_second_set_up_is_refused() {
     }
 }
 
-/// Where a chain of coins ends the next one is committed to before the exchange that opens its first link: of
-/// two parties one round more, and counted.
+/// If a chain of coins is used up, the parties commit to the next chain before the exchange that opens its
+/// first link. Between two parties this is one more round, which is counted.
 #[test]
 fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
     let rounds = |counts: &Counts, phase: &str| counts.phases[phase].rounds;
@@ -265,7 +266,7 @@ fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
     assert_eq!((whole, bits(whole - 1), bits(whole)), (1024, 3, 4));
 }
 
-/// Parties with different parameters stop before any secret is used.
+/// Different parameters have different digests, so that parties that differ stop before any secret is used.
 #[test]
 fn parameters_are_agreed() {
     let digest = |config: SetupConfig| config.describe(PublicParameters::new("x")).digest();
@@ -280,7 +281,7 @@ fn parameters_are_agreed() {
     }
 }
 
-/// Many parties keep seeds instead of keys that are ready.
+/// Among many parties, leaves are kept as seeds instead of expanded keys.
 #[test]
 fn bits_fit_for_twenty_parties() {
     let counts = [100];

@@ -1,5 +1,5 @@
-//! Semi-honest correlations: bits of one party times bits, numbers and vectors of others, at the cost that
-//! issue and header name; and what comes of broken messages.
+//! Semi-honest correlations: products of one party's bits with bits, numbers and vectors of others are right
+//! and have the documented cost, and broken messages are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, MessageDirection, party, run};
@@ -47,7 +47,7 @@ fn shares_add_up_to_products_of_numbers() {
             views.iter().fold(0, |sum, view| (sum + u128::from(of(view, at))) % u128::from(modulus))
         };
         for at in 0..rows * count {
-            // bits are added as numbers here: each pair's product is shared by itself
+            // bits are added as numbers here, because the product of each pair is shared separately
             let bits: u128 =
                 views.iter().map(|v| u128::from(v.0[at / count / 64] >> (at / count % 64) & 1)).sum();
             let payloads = sum(at, |view, at| view.1[at]);
@@ -60,8 +60,8 @@ fn shares_add_up_to_products_of_numbers() {
     }
 }
 
-/// Boolean triples: a row for a, a bit of payload for b. To each peer ceil(128 / k) + 1 bits a triple, 4.125
-/// bytes at k = 4, and at most 4.3 with frames.
+/// A Boolean triple takes a row for a and one bit of payload for b: to each peer ceil(128 / k) + 1 bits,
+/// which are 4.125 bytes at k = 4, and at most 4.3 with frames.
 #[test]
 fn boolean_triples_cost_a_row_and_a_bit() {
     for n in [2, 3, 4, 8] {
@@ -87,8 +87,9 @@ fn boolean_triples_cost_a_row_and_a_bit() {
     }
 }
 
-/// A bit that is shared in both worlds: x <- x + r_i - 2 r_i x along the parties, which begin in turn. n
-/// rounds, rows in the first one; at most 4.1 (n - 1) bytes an item sent by any party at k = 4.
+/// A bit that is shared in both worlds: each party i in turn computes x <- x + r_i - 2 r_i x, beginning with
+/// another party in each batch. This takes n rounds, the first of which makes the rows. At k = 4 each party
+/// sends at most 4.1 (n - 1) bytes for each bit.
 #[test]
 fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
     let numbers = Numbers { modulus: P, count: 1 };
@@ -137,17 +138,17 @@ fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
             let phase = meter.phases["bits"];
             let each = phase.bytes as f64 / (batches * count) as f64;
             assert!(each <= 4.1 * (n - 1) as f64, "{n}: {each}");
-            // a row and a number for each of the pairs that we have one half of
+            // on average, a party sends half of a row and half of a number for each of its pairs
             assert_eq!(phase.bits, (batches * count * (n - 1) * 32) as u64);
         }
         let rounds = ends.iter().map(|end| end.2.phases["bits"].rounds).max().unwrap();
-        // batches that begin elsewhere may overlap
+        // batches in which different parties begin may overlap
         assert!((n..=n * batches).contains(&(rounds as usize)), "{rounds}");
     }
 }
 
-/// Calls of the hash of all batches, sizes of payloads and securities: no key and tweak come twice at an end
-/// but for both hashes of a row at its holder; nor in two sessions.
+/// Over all batches and sizes of payloads, with checked and with semi-honest rows: no two calls of the hash
+/// at a party have the same key and tweak, except for the two hashes of a row at its holder.
 #[test]
 fn no_row_is_hashed_twice() {
     let mut rows = 0;
@@ -184,7 +185,7 @@ fn no_row_is_hashed_twice() {
             assert!(seen.keys().all(|(key, _)| (step(*key) >= 9) != checked));
             let holder = |key: u128| (key >> 72) as u8 == me;
             let ours = seen.keys().filter(|(key, _)| holder(*key)).count();
-            // 1, 1, 2 and 8 blocks to a row, each class at its own step
+            // rows have 1, 1, 2 and 8 blocks, and each class has its own step
             let steps: BTreeSet<u8> = seen.keys().map(|(key, _)| step(*key)).collect();
             assert_eq!(steps, [0, 1, 3].map(|class| class + if checked { 2 } else { 9 }).into());
             assert_eq!((ours, seen.len()), (2 * 200 * 12, 4 * 200 * 12));
@@ -195,7 +196,7 @@ fn no_row_is_hashed_twice() {
     assert_eq!(rows, 2 * 3 * 4 * 200 * 12);
 }
 
-/// Rows with a check and rows without one come from two set-ups.
+/// A set-up does not make both rows with a check and rows without one.
 #[test]
 fn a_set_up_gives_one_kind_of_rows() {
     for first in [false, true] {
@@ -214,7 +215,7 @@ fn a_set_up_gives_one_kind_of_rows() {
     }
 }
 
-/// Rows of one session are of no use in another, nor a set-up in another's.
+/// Rows of one session cannot be used in another session.
 #[test]
 fn rows_belong_to_their_session() {
     let kept = [const { std::sync::Mutex::new(None) }; 2];
@@ -234,7 +235,7 @@ fn rows_belong_to_their_session() {
     }
 }
 
-/// Numbers that are not reduced, bits behind the last payload, and rows of other links are refused.
+/// A peer's numbers that are not reduced, and bits after its last payload, are refused.
 #[test]
 fn what_is_no_payload_is_refused() {
     let numbers = Numbers { modulus: 65_537, count: 1 };
@@ -242,7 +243,7 @@ fn what_is_no_payload_is_refused() {
         let harness = Harness::new(2, &PublicParameters::new("correlations"));
         harness.change(party(2), party(1), PAYLOAD, 0, move |body| {
             if width.is_none() {
-                // 17 bits to a number: the first one becomes 2^16 + 1 or more
+                // a number has 17 bits: the first one becomes 2^16 + 1 or more
                 (body[0], body[1], body[2]) = (0xff, 0xff, body[2] | change);
             } else {
                 let last = body.len() - 1;
@@ -270,7 +271,8 @@ fn what_is_no_payload_is_refused() {
     }
 }
 
-/// Packed bits: as many rows as do not fill a word, used once, with nothing behind the last one.
+/// Products of packed bits are right for any number of rows. Rows that were used, and bits after the last
+/// row, are refused.
 #[test]
 fn packed_bits_are_products_and_are_refused_alike() {
     for (n, rows) in [(2, 1), (3, 64), (2, 65), (4, 333)] {
@@ -290,7 +292,7 @@ fn packed_bits_are_products_and_are_refused_alike() {
             assert_eq!(sum(|v| &v.0) & sum(|v| &v.1), sum(|v| &v.2), "{n} parties, {rows} rows");
         }
     }
-    // again; a bit behind the last row; too few words
+    // rows that were used; a bit after the last row; too few words
     for (twice, values) in [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0])] {
         let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;
@@ -302,7 +304,7 @@ fn packed_bits_are_products_and_are_refused_alike() {
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
     }
-    // a peer's bit behind the last row
+    // a peer's bit after the last row
     let harness = Harness::new(2, &PublicParameters::new("correlations"));
     harness.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
     let ends = harness.act(|mut session| {
@@ -317,8 +319,8 @@ fn packed_bits_are_products_and_are_refused_alike() {
     );
 }
 
-/// A word with bits beyond its width would lie unmasked over the next one, and a number that is not reduced
-/// is none: whoever gives one is refused before anything leaves.
+/// A caller's word with bits beyond its width, which would be sent unmasked in the place of the next word's
+/// bits, or a number that is not reduced is refused before anything is sent.
 #[test]
 fn words_that_are_no_payload_do_not_leave() {
     fn refused<Q: Payload + Sync>(payload: Q, right: Q::Word, wrong: &[Q::Word])

@@ -1,5 +1,5 @@
-//! Delta lies in one place of a process from its birth to its end, and in none afterwards: the memory of this
-//! process is searched for planted ones. One test, so that nothing runs beside the search.
+//! Delta lies at one place in the memory of a process until it is wiped, and nowhere afterwards: this process
+//! plants Deltas and searches its own memory for them. One test, so that nothing runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::memory::{Needle, once};
@@ -12,7 +12,7 @@ use std::sync::{Barrier, Mutex};
 const CHECK: &str = "divisi_ot::vole/check";
 const TREES: &str = "divisi_ot::setup::pairs/trees";
 
-/// The Deltas of all parties of one run, and when they are looked for.
+/// The Deltas of all parties of one run, and what was wrong when the memory was searched for them.
 struct Planted {
     needles: Vec<Needle>,
     all: Barrier,
@@ -25,8 +25,8 @@ impl Planted {
         Planted { needles, all: Barrier::new(n), wrong: Mutex::default() }
     }
 
-    /// All parties wait while the first one looks. What is wrong is told at the end, because a panic here
-    /// would leave the other parties waiting.
+    /// All parties wait while the first one searches the memory. Failures are reported at the end, because a
+    /// panic here would leave the other parties waiting.
     fn look(&self, session: &Session, there: bool, when: &str) {
         self.all.wait();
         if session.me().index() == 0 {
@@ -42,7 +42,8 @@ impl Planted {
     }
 }
 
-/// The keys of labels, or those of pads over a field, with bits of authenticated rows.
+/// Which key is searched for, and which rows are made: Delta of labels with authenticated bits, or Delta'
+/// over a field with wide rows.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Labels(Base),
@@ -76,7 +77,7 @@ fn play(n: usize, kind: Kind, seed: u8, lie: Option<&'static str>) -> Vec<Result
         let needle = &planted_in.needles[session.me().index()];
         let mut setup = match kind {
             Kind::Labels(_) => planted(&mut session, config, needle),
-            // that of MACs is looked for where it is alpha, too: in divisi-spdz
+            // the key of MACs is searched for in divisi-spdz, where it is alpha
             Kind::Pads => planted_over_field(&mut session, config, &Needle::new(seed + 50, false), needle),
         };
         if lie.is_none() {
@@ -84,7 +85,7 @@ fn play(n: usize, kind: Kind, seed: u8, lie: Option<&'static str>) -> Vec<Result
         }
         let made = setup.as_mut().map_err(|abort| abort.clone()).and_then(|setup| {
             let first = kind.batch(setup, &mut session, 1000);
-            // a party that was only told of the end finds out when it continues
+            // a party that has only received the end of the session notices it when it continues
             first.and(kind.batch(setup, &mut session, 300))
         });
         look(&session, lie.is_none(), "after two batches");

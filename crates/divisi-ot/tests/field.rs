@@ -1,5 +1,5 @@
-//! Rows over a field end to end: right for every field, width, number of parties and k, at the cost that the
-//! headers name, and caught as often as docs/ot.md says.
+//! Rows over a field end to end: they are right for every field, width, number of parties and k, have the
+//! cost that the modules' headers name, and lies about them are detected as often as docs/ot.md says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, failed_check, many, party, run};
@@ -30,7 +30,8 @@ fn all<R: Send>(
     ends.into_iter().map(Result::unwrap).collect()
 }
 
-/// The shares of products that all parties have, added up, against the sum of all bits and of all payloads.
+/// Demands that the sum of all parties' shares of products is the sum of all bits times the sum of all
+/// payloads.
 fn products_are_right(views: &[(Vec<u64>, Vec<u128>, Vec<u128>)]) {
     let words = views[0].1.len();
     for at in 0..words {
@@ -71,7 +72,7 @@ fn rows_fit_for_every_field_width_and_number_of_parties() {
             assert_eq!(given.bits(), [chosen[0], chosen[1], chosen[2], chosen[3] & 0xff]);
             let mut pads = setup.pad_rows(session, Bits::Chosen(&chosen, 256))?;
             assert_eq!(pads.bits(), chosen);
-            // a part of them serves first, and then the rest
+            // a part of the rows is used first, and then the rest
             let mut made = Vec::new();
             assert!(wide.take(131).is_none() && wide.len() == 130);
             let front = wide.take(70).unwrap();
@@ -104,7 +105,7 @@ fn rows_fit_for_every_field_width_and_number_of_parties() {
     });
 }
 
-/// What a dealer deals fits like what the protocols make.
+/// Rows from a dealer fit like those that the protocols make.
 #[test]
 fn dealt_rows_fit() {
     for n in [2, 3] {
@@ -133,9 +134,9 @@ fn dealt_rows_fit() {
     }
 }
 
-/// A narrow row costs ceil(f / k) bits to each peer, a wide one as many and ceil(128 / k), a payload its
-/// bits; whole tiles and one more. With them a triple of MASCOT at k = 1 costs tau f (128 + f) + 5 f^2 bits
-/// and a random bit f, both as in Table 5 of KOR+17.
+/// A narrow row costs ceil(f / k) bits to each peer, a wide one ceil(128 / k) bits more, and a payload its
+/// bits; there are whole tiles of rows, and one more. So a triple of MASCOT at k = 1 costs tau f (128 + f) +
+/// 5 f^2 bits and a random bit f, both as in Table 5 of KOR+17.
 #[test]
 fn costs() {
     let (tau, triples) = (4, 64);
@@ -145,7 +146,7 @@ fn costs() {
         let ends = all(n, config, f, |session, setup| {
             let f = f as usize;
             let bits = |session: &Session, phase: &str| session.meter().read().phases[phase].bits as usize;
-            // the proof is over with the first batch
+            // the first batch includes the proof
             setup.mac_rows(session, Bits::Random(1))?;
             session.phase("narrow");
             setup.mac_rows(session, Bits::Random(1280))?;
@@ -168,7 +169,7 @@ fn costs() {
             }
             Ok(session.meter().read())
         });
-        // rounds: the batches are three or four, a correlation is one
+        // a batch takes three or four rounds, and a correlation one
         let rounds: Vec<u64> = ["narrow", "wide", "triples"]
             .iter()
             .map(|phase| ends.iter().map(|meter| u64::from(meter.phases[*phase].rounds)).max().unwrap())
@@ -211,7 +212,8 @@ fn census() {
             assert_eq!((times(checks::W5), times(checks::W10)), (0, 0));
             assert_eq!(times(checks::W4), more * 3 * peers);
             assert_eq!(times(checks::W3), 3);
-            // of two parties the rows' check alone; among more the proof of one Delta misses with 2^-rho
+            // between two parties only the check of rows has an error; among more the proof of one Delta errs
+            // with 2^-rho
             let bits = meter.verification_error_bits.unwrap();
             assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
         }
@@ -223,7 +225,7 @@ fn census() {
 /// decide.
 fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
     let fits = |of: usize| {
-        // most of a run that ends is waiting
+        // a run that ends early mostly waits
         let count = many(of, 8, |_| passes()).into_iter().filter(|passed| *passed).count();
         let (mean, deviation) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
         (count as f64 - mean).abs() <= 3.0 * deviation
@@ -231,8 +233,8 @@ fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
     assert!(fits(of) || fits(4 * of));
 }
 
-/// Corrections that are for another bit in t pieces of one bit, of MACs, of pads, and of both: passed where
-/// all these bits of the keys are zero. The first pieces too, for no bit is public.
+/// Corrections of another bit in t pieces of one bit each, of MACs, of pads, or of both, pass if these bits
+/// of the keys are all zero. This holds for the first piece, too, because no bit is public.
 #[test]
 fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     let f = 12;
@@ -241,9 +243,9 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
         let passes = || {
             let harness = Harness::new(2, &PublicParameters::new("field tests"));
             let pieces = pieces.clone();
-            // the first ones are those of the set-up
+            // the first message with corrections belongs to the set-up
             harness.change(party(1), party(2), CORRECT, 1, move |body| {
-                // two tiles of two words each, of 12 and 128 pieces
+                // 12 + 128 pieces, each with two words: one for each tile
                 assert_eq!(body.len(), 32 * 140);
                 pieces.iter().for_each(|piece| body[32 * piece] ^= 1);
             });
@@ -259,8 +261,8 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     }
 }
 
-/// 1.32: another Delta towards P_3, for rows of whatever batch comes first, passes each of rho = 3 equations
-/// with probability 1/2.
+/// 1.32: another Delta towards P_3 passes each of rho = 3 equations with probability 1/2, whether the first
+/// batch has narrow or wide rows.
 #[test]
 fn a_second_delta_passes_as_often_as_the_bound_says() {
     for wide in [false, true] {
@@ -273,7 +275,7 @@ fn a_second_delta_passes_as_often_as_the_bound_says() {
                 } else {
                     Setup::over_field(&mut session, config, 12)?
                 };
-                // rows of pads alone prove nothing, and nothing of theirs is under Delta
+                // rows of pads alone come without the proof, because no column of theirs is under Delta
                 setup.pad_rows(&mut session, Bits::Random(1))?;
                 if wide {
                     setup.wide_rows(&mut session, Bits::Random(100)).map(|_| ())
@@ -287,7 +289,8 @@ fn a_second_delta_passes_as_often_as_the_bound_says() {
     }
 }
 
-/// Another Delta from the second batch on is another than in the trees.
+/// If a party computes with another Delta from the second batch on, its own check fails, because its trees
+/// are for the first Delta.
 #[test]
 fn a_later_delta_is_that_of_the_trees() {
     for other in [1, 1 << 39] {
@@ -300,7 +303,7 @@ fn a_later_delta_is_that_of_the_trees() {
             }
             setup.mac_rows(&mut session, Bits::Random(10)).map(|_| ())
         });
-        // its own check of P_2's rows fails, for its trees are for the first one
+        // P_1's own check of P_2's rows fails
         assert_eq!(failed_check(&ends[0]), Some(checks::K11));
     }
 }
@@ -358,7 +361,8 @@ fn what_cannot_be_is_refused() {
     }
 }
 
-/// Parties with different fields stop before any secret is used.
+/// Different fields have different digests of parameters, so that parties that differ stop before any secret
+/// is used.
 #[test]
 fn the_field_is_agreed() {
     let digests: Vec<_> = FIELDS.iter().map(|f| parameters(SetupConfig::default(), *f).digest()).collect();

@@ -1,9 +1,10 @@
-//! Why a coin is tossed, and not hashed from what was said (1.31): whoever can try alone finds a transcript
-//! that the hash favours.
+//! Why a coin is tossed, and not hashed from the transcript (1.31): a party that can try alone finds a
+//! transcript whose hash lets its lie pass.
 //!
-//! A toy of the check of `vole`: bits are elements of GF(2^8), the coin has 8 bits, and a lie in one tile
-//! must be cancelled by one in the sacrificed tile where the coin looks. With an interactive coin each try is
-//! a session, and fails with all but 2^-8. With a hashed one all tries are made before anything is sent.
+//! The tests use a small model of the check of `vole`: bits are elements of GF(2^8), the coin has 8 bits, and
+//! for this coin an error in one tile must be cancelled by an error in the sacrificed tile. With a tossed
+//! coin each try is a session, and passes with probability 2^-8. With a hashed one all tries are made before
+//! anything is sent.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
@@ -14,15 +15,15 @@ use divisi_ot::checks;
 use divisi_ot::{Base, Setup, SetupConfig};
 use std::collections::HashSet;
 
-/// A maker's corrections towards one party, in the clear: what it should send, and how that differs from what
-/// it sends.
+/// A maker's corrections towards one party, in the clear: the right ones, and the errors that it adds to
+/// them.
 struct Lie {
     corrections: [u8; 4],
     error: [u8; 2],
 }
 
 impl Lie {
-    /// The lies in order: an error in the first tile, and one in the sacrificed tile that cancels it for one
+    /// Lie number `i`: an error in the first tile, and one in the sacrificed tile that cancels it for one
     /// coin.
     fn number(i: u32) -> Lie {
         let hidden = blake3::hash(&i.to_le_bytes());
@@ -36,20 +37,20 @@ impl Lie {
         [a ^ self.error[0], b, c, d ^ self.error[1]]
     }
 
-    /// Whether a check with this coin overlooks it: t_1 z + t_2 of the error is zero.
+    /// Whether a check with this coin z does not detect the lie: t_1 z + t_2 of the errors is zero.
     fn passes(&self, coin: u8) -> bool {
         (Gf8(self.error[0]) * Gf8(coin)).0 ^ self.error[1] == 0
     }
 }
 
-/// The coin of those who would save a round.
+/// A coin that is hashed from the transcript, which would save a round.
 fn hashed(transcript: &[u8]) -> u8 {
     blake3::hash(transcript).as_bytes()[0]
 }
 
 #[test]
 fn a_hashed_coin_is_ground_out() {
-    // offline, before a word is said: all of a hundred liars find a lie that passes, with some 256 tries each
+    // offline, before anything is sent, each of a hundred liars finds a lie that passes, with some 256 tries
     let mut tries = Vec::new();
     for liar in 0..100_u32 {
         let found = (0..4096).position(|i| {
@@ -64,14 +65,14 @@ fn a_hashed_coin_is_ground_out() {
 
 const TOSS: Step = step!("toss");
 
-/// A liar that takes a hash of all that it says itself for the coin is right as often as one that guesses.
+/// A liar that expects the coin to be a hash of its own messages is right as often as one that guesses.
 #[test]
 fn a_tossed_coin_is_nobodys_function() {
     let config = SetupConfig { k: 8, rho: 40, base: Base::Both };
     let mut coins = HashSet::new();
     let mut passed = 0;
     for i in 0..64_u32 {
-        // the liar has ground a lie out for the coin that its own view hashes to
+        // the liar searches for a lie that passes with the coin to which its own messages hash
         let harness = Harness::new(2, &PublicParameters::new("hashed coins"));
         let recording = harness.recording(party(1));
         let ends = harness.act(|mut session| {
@@ -86,10 +87,10 @@ fn a_tossed_coin_is_nobodys_function() {
         passed += u32::from(lie.passes(coin[0]));
         assert!(coins.insert(coin));
     }
-    // one in 256 would pass: that five of 64 do happens once in 200,000 runs
+    // each passes with probability 1/256: five of 64 do so once in 200,000 runs
     assert!(passed < 5, "{passed}");
-    // and at full length: a party that expects some coin lies where that one does not look, and is caught,
-    // unless the seven bits of Delta are zero against which it lied
+    // with real coins: a party that expects some coin tells a lie that passes with it, and is detected,
+    // unless the seven bits of Delta for which it lied are zero
     let caught = [0, 1, u128::MAX / 3].into_iter().filter(|expected| {
         let how = Deviation { foreseen: vec![*expected], ..Deviation::default() };
         let ends = Harness::new(2, &PublicParameters::new("hashed coins")).act(|mut session| {

@@ -1,4 +1,4 @@
-//! What a set-up and its bits take, among parties in one process:
+//! How long a set-up and its bits take, among parties in one process:
 //! `cargo test --release -p divisi-ot --features testing,fault --test speed -- --ignored --nocapture`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -9,7 +9,7 @@ use divisi_ot::{Base, Bits, Links, Setup, SetupConfig};
 use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
-/// What the calling thread has computed so far.
+/// The CPU time of the calling thread so far.
 fn cpu() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
@@ -47,8 +47,8 @@ fn setup_and_bits() {
     }
 }
 
-/// Narrow and wide rows over GF(2^48), with their check, and products with payloads of two sizes; between two
-/// parties, CPU time of one.
+/// Narrow and wide rows over GF(2^48) with their check, unchecked rows, and products with payloads of several
+/// sizes, between two parties: the CPU time of one.
 #[test]
 #[ignore = "a measurement"]
 fn rows_over_a_field_and_products() {

@@ -1,5 +1,6 @@
-//! Products of random bits with bits, whose rows are hashed where they are made: right, at their cost, with
-//! no tweak twice, and refused like those of rows that are kept.
+//! Products of random bits with bits, whose rows are hashed as soon as they are made: they are right, have
+//! the documented cost, use no tweak twice, and are refused in the same cases as products of rows that are
+//! kept.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, party, run};
@@ -21,7 +22,8 @@ fn payloads(session: &Session, rows: usize) -> Vec<u64> {
     words
 }
 
-/// One chunk of 2^14 rows, several, and parts of one; twice from one set-up. Two rounds, whatever the number.
+/// Products of less than a chunk of 2^14 rows, of one chunk and of several are right, twice from one set-up,
+/// and take two rounds whatever their number.
 #[test]
 fn sums_of_shares_are_products() {
     for (n, rows) in [(2, 1), (3, 64), (2, 65), (5, 333), (2, 16_384), (3, 100_001)] {
@@ -55,8 +57,8 @@ fn sums_of_shares_are_products() {
     }
 }
 
-/// Calls of the hash of streamed and kept rows in turn: no key and tweak come twice at an end but for both
-/// hashes of a row at its holder.
+/// Streamed and kept rows in turn: no two calls of the hash at a party have the same key and tweak, except
+/// for the two hashes of a row at its holder.
 #[test]
 fn no_row_is_hashed_twice() {
     let ends = run(3, &PublicParameters::new("streamed"), |mut session| {
@@ -83,7 +85,7 @@ fn no_row_is_hashed_twice() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    // a bit behind the last row; too few words; none
+    // a bit after the last row; too few words; no rows
     for (rows, values) in [(70, vec![0, 1 << 6]), (70, vec![0]), (0, vec![])] {
         let ends = run(2, &PublicParameters::new("streamed"), |mut session| {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;
@@ -91,7 +93,7 @@ fn what_does_not_fit_is_refused() {
         });
         assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
     }
-    // of a set-up whose rows are checked
+    // a set-up whose rows are checked
     let ends = run(2, &PublicParameters::new("streamed"), |mut session| {
         let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         setup.authenticated_bits(&mut session, 1)?;
@@ -100,7 +102,7 @@ fn what_does_not_fit_is_refused() {
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
 }
 
-/// A peer's bit behind the last row, and too few bytes: named, and nothing of the set-up is left.
+/// A peer that sends a bit after the last row, or too few bytes, is named, and the set-up is erased.
 #[test]
 fn broken_messages_are_named() {
     let changes: [fn(&mut Vec<u8>); 2] = [|body| body[8] |= 0x40, |body| body.truncate(8)];

@@ -1,5 +1,5 @@
 //! The error of the check of columns in a field that is small enough to try every coin: the best liar passes
-//! as often as the bound says, and no liar more often. The last test has the protocol's own code, with coins
+//! as often as the bound says, and no liar more often. The last test runs the protocol's own code, with coins
 //! from a subfield.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -15,12 +15,13 @@ fn h(errors: &[u8], z: u8) -> u8 {
     errors.iter().fold(Gf8(0), |sum, e| sum * Gf8(z) + Gf8(*e)).0
 }
 
-/// For how many of all 256 coins the check does not see the errors.
+/// For how many of the 256 coins the check does not detect the errors.
 fn passes(errors: &[u8]) -> usize {
     (0..=255).filter(|z| h(errors, *z) == 0).count()
 }
 
-/// The product of z + a over some a: what vanishes at this many coins.
+/// The coefficients of the product of z + a over all roots a, which is zero exactly if the coin z is one of
+/// them.
 fn with_roots(roots: impl Iterator<Item = u8>) -> Vec<u8> {
     roots.fold(vec![1], |product, a| {
         let mut next = product.clone();
@@ -58,8 +59,8 @@ fn the_best_liar_passes_as_often_as_the_bound_says() {
     }
 }
 
-/// How often, in so many runs, P_2 does not notice that P_1's columns hold other bits, of a batch of 33 tiles
-/// where the errors vanish at 32 of 256 coins.
+/// In how many of `runs` runs P_2 does not detect that P_1's columns hold other bits, in a batch of 33 tiles
+/// whose errors vanish at 32 of 256 coins.
 fn unnoticed(runs: usize) -> usize {
     let config = SetupConfig { k: 8, rho: 40, base: Base::Both };
     let coins: Vec<u128> = small::elements(8).into_iter().step_by(8).map(|x| x.0).collect();
@@ -75,7 +76,7 @@ fn unnoticed(runs: usize) -> usize {
         });
         match failed_check(&ends[1]) {
             Some(check) if check == checks::W5 => false,
-            // what passed the check of columns, and may fail in the proof of one Delta
+            // the lie passed the check of columns; a later check may still fail
             None | Some(_) => true,
         }
     });
@@ -83,8 +84,8 @@ fn unnoticed(runs: usize) -> usize {
 }
 
 /// The protocol's own code, with coins of 256 elements: the best liar passes with (T - 1) / 2^8, or if the
-/// seven bits of Delta are zero against which it lied. Within three standard deviations; of a sample that is
-/// not, and one in 370 is not, a second one four times as large decides.
+/// seven bits of Delta for which it lied are zero. The frequency must be within three standard deviations.
+/// One sample in 370 is not by chance; then a second sample, four times as large, decides.
 #[test]
 fn columns_pass_as_often_as_the_bound_says() {
     let p = 32.0 / 256.0 + (1.0 - 32.0 / 256.0) / 128.0;

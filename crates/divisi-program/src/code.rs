@@ -4,7 +4,7 @@ use crate::node::{self, Id, Node, Sized};
 use crate::schedule;
 use divisi_mixed::adders;
 
-/// Nodes that share rounds: the local ones first, in order; then those that need messages.
+/// Nodes that share rounds: the local ones run first, in order; then those that need messages, kind by kind.
 #[derive(Debug, Default)]
 pub(crate) struct Layer {
     pub local: Vec<Id>,
@@ -82,7 +82,8 @@ impl Code {
             }
         }
         let mut code = Code { nodes, layers: Vec::new(), outputs, uses };
-        // as early as possible, unless fewer rounds come of waiting for others
+        // every node runs as early as possible, unless it takes fewer rounds in all if nodes wait for others
+        // of their kind
         let (early, together) = schedule::depths(&code.nodes, &code.uses);
         code.layers = code.in_layers(&together);
         let rounds = code.cost().rounds;
@@ -94,7 +95,7 @@ impl Code {
         code
     }
 
-    /// The nodes that are used, each in its layer.
+    /// The layers of all nodes that are used, given the number of each node's layer.
     fn in_layers(&self, depths: &[usize]) -> Vec<Layer> {
         let mut layers: Vec<Layer> = Vec::new();
         for (id, sized) in self.nodes.iter().enumerate().filter(|(id, _)| self.uses[*id] > 0) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The number of a node.
 pub(crate) type Id = usize;
-/// An entry in a list of lanes that stands for no lane, whose value is 0.
+/// An entry in a list of lanes that stands for no lane: its value is 0.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
 /// An operation. Some need messages between all parties; the others are local.
@@ -81,7 +81,7 @@ impl Node {
         }
     }
 
-    /// Whether the operation needs messages.
+    /// Whether the operation needs messages between the parties.
     pub(crate) fn talks(&self) -> bool {
         matches!(
             self,

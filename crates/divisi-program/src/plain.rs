@@ -43,7 +43,7 @@ impl Entries {
         }
     }
 
-    /// How many.
+    /// The number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -100,12 +100,13 @@ fn compare(x: &[bool], y: &[bool]) -> std::cmp::Ordering {
 /// those of the input ([`fits`]).
 ///
 /// # Errors
-/// The name of an input that does not fit; a division by a number that is not above 0.
+/// If the number of inputs is wrong, an input does not fit (the message has its name), or a divisor is not
+/// above 0.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     evaluate_with(program, inputs, &mut |_, _| Ok(()))
 }
 
-/// The same. `see` is called before each statement, with the values so far.
+/// Like [`evaluate`]; `see` is called before each statement, with the values so far.
 pub(crate) fn evaluate_with(
     program: &Script,
     inputs: &[Entries],

@@ -187,9 +187,10 @@ pub struct Script {
     pub(crate) statements: Vec<Statement>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) outputs: Vec<Output>,
-    /// The size so far: entries of all values, with intermediate products and selected places.
+    /// The size so far: the entries of all values, with intermediate products and the entries of looked-up
+    /// tables.
     pub(crate) size: usize,
-    /// Numbers that everybody knows, of values.
+    /// The numbers of public values, by the values' ids.
     pub(crate) public: BTreeMap<usize, Arc<Vec<i64>>>,
     /// The line that names a party first, in programs that are texts.
     lines: BTreeMap<u8, usize>,
@@ -228,7 +229,7 @@ impl Script {
         owners.chain(receivers).max().unwrap_or(1)
     }
 
-    /// A line names a party.
+    /// Notes that a line names a party.
     pub(crate) fn name_party(&mut self, party: u8, line: usize) {
         self.lines.entry(party).or_insert(line);
     }
@@ -277,7 +278,7 @@ impl Script {
     /// Adds an input of a party; the first party is 1.
     ///
     /// # Errors
-    /// If the name is in use, the party is 0, or no value can have this kind.
+    /// If another input has this name, the party is 0, or no value can have this kind.
     pub fn input(
         &mut self,
         name: &str,
@@ -300,7 +301,7 @@ impl Script {
     /// Adds an output: these parties learn a value.
     ///
     /// # Errors
-    /// If the name is in use, no party is given, or a party is 0.
+    /// If another output has this name, no party is given, or a party is 0.
     pub fn output(&mut self, name: &str, value: &Value, receivers: &[u8]) -> Result<(), ProgramError> {
         if receivers.is_empty() {
             return Err(format!("the output {name} has no receiver: give the numbers of parties, as 1,3"));
@@ -309,7 +310,7 @@ impl Script {
             return Err("there is no party 0: parties are counted from 1".into());
         }
         if self.outputs.iter().any(|output| output.name == name) {
-            return Err(format!("{name} is an output already: name all who learn it there"));
+            return Err(format!("{name} is an output already: list all its receivers in one statement"));
         }
         let mut receivers = receivers.to_vec();
         receivers.sort_unstable();

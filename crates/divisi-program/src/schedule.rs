@@ -4,13 +4,15 @@
 use crate::node::{self, Id, Node, Sized};
 use divisi_mixed::adders::{self, NumberAdder};
 
-/// How far a node looks for others of its kind; far enough for programs whose rounds matter.
+/// The number of layers in which a node looks for others of its kind: enough for programs whose rounds
+/// matter.
 const AHEAD: usize = 256;
 
-/// Kinds of nodes that talk: those of one kind and layer share rounds.
+/// The number of kinds of nodes that need messages. Nodes of one kind in one layer share rounds.
 const KINDS: usize = 5;
 
-/// The kind of a node that talks, and how many rounds it takes alone: this many those of each adder.
+/// The kind of a node that needs messages, and the number of rounds that it takes alone; `None` for a local
+/// node. The array has the rounds of each adder.
 fn kind(sized: &Sized, [low_depth, fewest_ands]: [usize; 2]) -> Option<(usize, usize)> {
     Some(match &sized.node {
         Node::ToBits(_) if node::adder(sized.lanes) == NumberAdder::LowDepth => (0, 2 + low_depth),
@@ -23,8 +25,9 @@ fn kind(sized: &Sized, [low_depth, fewest_ands]: [usize; 2]) -> Option<(usize, u
     })
 }
 
-/// Two layers for each node that is used: the first in which it can run; and one in which those that need not
-/// run yet stand beside the longest of their kind among those that must, in no more layers than the first.
+/// Two choices of a layer for each node that is used. In the first, every node runs as early as it can. In
+/// the second, a node whose result is not needed yet waits for the layer in which it shares the most rounds
+/// with nodes of its kind that must run there. The second has no more layers than the first.
 pub(crate) fn depths(nodes: &[Sized], uses: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let used = |id: &Id| uses[*id] > 0;
     let behind = |depths: &[usize], id: Id| {
@@ -43,7 +46,7 @@ pub(crate) fn depths(nodes: &[Sized], uses: &[usize]) -> (Vec<usize>, Vec<usize>
             late[arg] = late[arg].min(before);
         }
     }
-    // of those that must run in a layer, by kind, the rounds
+    // for each layer and kind, the rounds of the longest node that must run in it
     let mut fixed = vec![[0; KINDS]; last + 1];
     let rounds = [NumberAdder::LowDepth, NumberAdder::FewestAnds].map(|adder| adders::cost(adder).1);
     let kinds: Vec<Option<(usize, usize)>> = nodes.iter().map(|sized| kind(sized, rounds)).collect();

@@ -72,7 +72,7 @@ impl Shape {
     }
 
     /// For each entry of `wide`, which is this shape joined with another: the entry of this shape that is
-    /// used for it. `None` if both shapes are equal.
+    /// used for it. `None` if both have the same number of entries, so that the order is the same.
     #[must_use]
     pub fn places(&self, wide: &Shape) -> Option<Vec<usize>> {
         if self.entries() == wide.entries() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The largest number of bits of a number in `bits` and `num`.
 const NUMBER_BITS: usize = 32;
 
-/// Why a number has no bits of this width.
+/// The error for a width that a number does not have.
 pub(crate) fn no_width(width: impl std::fmt::Display) -> ProgramError {
     format!("a number has 1 to {NUMBER_BITS} bits, and {width} are asked for")
 }
@@ -42,7 +42,8 @@ impl Script {
     /// x + y, entry by entry; for bits modulo 2^W.
     ///
     /// # Errors
-    /// If kinds or shapes do not fit, as in every statement.
+    /// As in every statement: if the kinds or shapes of the arguments do not fit, or an integer is too large
+    /// for the kind of the other argument.
     pub fn add(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.entrywise(Action::Add, &x.into(), &y.into())
     }
@@ -50,7 +51,7 @@ impl Script {
     /// x - y, entry by entry; for bits modulo 2^W.
     ///
     /// # Errors
-    /// As [`Script::add`].
+    /// The errors of [`Script::add`].
     pub fn sub(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.entrywise(Action::Sub, &x.into(), &y.into())
     }
@@ -58,7 +59,7 @@ impl Script {
     /// -x.
     ///
     /// # Errors
-    /// None if x is a value.
+    /// If x is an integer beyond p/2.
     pub fn neg(&mut self, x: impl Into<Arg>) -> Result<Value, ProgramError> {
         let x = self.made(&x.into(), ValueKind::Num)?;
         Ok(self.push(Action::Neg, &[&x], x.kind(), x.shape().clone()))
@@ -67,7 +68,7 @@ impl Script {
     /// x y for numbers, entry by entry.
     ///
     /// # Errors
-    /// As [`Script::add`]; if x or y are bits.
+    /// The errors of [`Script::add`]; if x or y are bits.
     pub fn mul(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let [x, y] = self.both(&x.into(), &y.into())?;
         number(&x, "mul")?;
@@ -110,7 +111,7 @@ impl Script {
     /// The product of two matrices of numbers.
     ///
     /// # Errors
-    /// If x or y has not two sides, the inner sides differ, or there are too many products.
+    /// If x or y are bits or do not have two sides, the inner sides differ, or there are too many products.
     pub fn matmul(&mut self, x: &Value, y: &Value) -> Result<Value, ProgramError> {
         number(x, "matmul")?;
         number(y, "matmul")?;
@@ -176,7 +177,7 @@ impl Script {
     /// The bit x < y.
     ///
     /// # Errors
-    /// As [`Script::add`].
+    /// The errors of [`Script::add`].
     pub fn lt(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.compared(Action::Lt, &x.into(), &y.into())
     }
@@ -184,7 +185,7 @@ impl Script {
     /// The bit x <= y.
     ///
     /// # Errors
-    /// As [`Script::add`].
+    /// The errors of [`Script::add`].
     pub fn le(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.compared(Action::Le, &x.into(), &y.into())
     }
@@ -192,7 +193,7 @@ impl Script {
     /// The bit x = y.
     ///
     /// # Errors
-    /// As [`Script::add`].
+    /// The errors of [`Script::add`].
     pub fn eq(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.compared(Action::Eq, &x.into(), &y.into())
     }
@@ -200,7 +201,7 @@ impl Script {
     /// x if the bit c is 1, else y.
     ///
     /// # Errors
-    /// As [`Script::add`]; if c is not a single bit.
+    /// The errors of [`Script::add`]; if c is not a single bit.
     pub fn select(&mut self, c: &Value, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         if c.kind() != ValueKind::Bits(1) {
             return Err(format!("select chooses by bits of width 1, and this is {}", c.describe()));
@@ -227,7 +228,7 @@ impl Script {
     /// The XOR of x and y, bit by bit.
     ///
     /// # Errors
-    /// As [`Script::add`]; if x or y are numbers.
+    /// The errors of [`Script::add`]; if x or y are numbers, or both are integers.
     pub fn xor(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::Xor, "xor", &x.into(), &y.into())
     }
@@ -235,7 +236,7 @@ impl Script {
     /// The AND of x and y, bit by bit.
     ///
     /// # Errors
-    /// As [`Script::xor`].
+    /// The errors of [`Script::xor`].
     pub fn and(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::And, "and", &x.into(), &y.into())
     }
@@ -243,7 +244,7 @@ impl Script {
     /// The OR of x and y, bit by bit.
     ///
     /// # Errors
-    /// As [`Script::xor`].
+    /// The errors of [`Script::xor`].
     pub fn or(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         self.logic(Action::Or, "or", &x.into(), &y.into())
     }
@@ -272,7 +273,7 @@ impl Script {
     /// B2A: the numbers that these bits represent.
     ///
     /// # Errors
-    /// If x has numbers for entries, or words of more bits than a number has.
+    /// If x are numbers, or have more bits than a number has.
     pub fn num(&mut self, x: &Value) -> Result<Value, ProgramError> {
         let width = bits(x, "num")?;
         if width > NUMBER_BITS {
@@ -284,7 +285,7 @@ impl Script {
     /// x 2^by, rounded down; for bits modulo 2^W.
     ///
     /// # Errors
-    /// If a number is shifted by more than 30 places.
+    /// If a number is shifted by more than 30 places, or bits by more than their width, either way.
     pub fn shift(&mut self, x: &Value, by: i64) -> Result<Value, ProgramError> {
         let most = match x.kind() {
             ValueKind::Num => 30,
@@ -301,7 +302,7 @@ impl Script {
     /// x / y rounded down, for numbers and y > 0.
     ///
     /// # Errors
-    /// As [`Script::add`]; if x or y are bits, or y is an integer that is not above 0.
+    /// The errors of [`Script::add`]; if x or y are bits, or y is an integer below 1 or from 2^30 on.
     pub fn div(&mut self, x: impl Into<Arg>, y: impl Into<Arg>) -> Result<Value, ProgramError> {
         let y = y.into();
         if let Arg::Integer(by) = y
@@ -320,8 +321,8 @@ impl Script {
     /// end the entries count as 0.
     ///
     /// # Errors
-    /// A table of bits, or of another size; an index with more bits than its places have, or a public one
-    /// beyond the table; shapes that do not fit.
+    /// If the table has bits or another size, the index has more bits than the table's positions need, a
+    /// public index is beyond the table, the shapes do not fit, or there are too many lookups.
     pub fn lookup(&mut self, table: &Value, index: &Value) -> Result<Value, ProgramError> {
         number(table, "the table of lookup")?;
         let entries = table.shape().last();

@@ -29,7 +29,7 @@ pub type Circuits<'c> = &'c dyn Fn(&str) -> Result<Arc<Circuit>, ProgramError>;
 /// Reads a program. `circuits` finds the circuits that it names.
 ///
 /// # Errors
-/// The first wrong statement, with its line.
+/// A sentence about the first wrong line, with its number.
 pub fn read(text: &str, circuits: Circuits<'_>) -> Result<Script, ProgramError> {
     let mut reader = Reader { program: Script::new(), names: HashMap::new(), circuits, line: 0 };
     let mut begun = false;
@@ -67,7 +67,7 @@ struct Reader<'c> {
     program: Script,
     names: HashMap<String, Value>,
     circuits: Circuits<'c>,
-    /// The line that is read.
+    /// The number of the line that is being read.
     line: usize,
 }
 
@@ -217,7 +217,7 @@ impl Reader<'_> {
         args.try_into().map_err(|_| format!("{op} takes {N} arguments, and {given} are given"))
     }
 
-    /// An argument by itself: an integer is a number.
+    /// An argument that has no other beside it: an integer is a number.
     fn value(&mut self, word: &str) -> Result<Value, ProgramError> {
         match self.arg(word)? {
             Arg::Value(value) => Ok(value),

@@ -1,6 +1,6 @@
-//! Evaluation in the clear that refuses what a run would compute wrongly: comparisons, shifts and quotients
-//! of numbers of absolute value 2^30 or more, bits of negative numbers, positions after a table's end. And
-//! random inputs without such values.
+//! Evaluation in the clear that refuses values for which a run would be wrong: comparisons, shifts and
+//! quotients of numbers of absolute value 2^30 or more, bits of negative numbers, positions after a table's
+//! end. And random inputs without such values.
 
 use crate::plain::{Entries, evaluate_with};
 use crate::program::{Action, BOUND, Script, Statement, ValueKind};
@@ -8,10 +8,10 @@ use crate::program::{Action, BOUND, Script, Statement, ValueKind};
 /// Draws a random number below the given one.
 pub type Draw<'d> = &'d mut dyn FnMut(u64) -> u64;
 
-/// [`crate::plain::evaluate`], with a check of every statement.
+/// Like [`crate::plain::evaluate`], with a check of every statement.
 ///
 /// # Errors
-/// As [`crate::plain::evaluate`]; the first statement that a run would compute wrongly.
+/// The errors of [`crate::plain::evaluate`]; if a run would compute some statement wrongly.
 pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, String> {
     evaluate_with(program, inputs, &mut |statement, values| right(program, statement, values))
 }
@@ -51,14 +51,14 @@ fn right(program: &Script, statement: &Statement, values: &[Entries]) -> Result<
     if fits { Ok(()) } else { Err("a value is too large or negative for its operation".into()) }
 }
 
-/// The largest number of bits of inputs that is tried, before smaller ones.
+/// The number of bits of input numbers that is tried first; then smaller ones are tried.
 const LARGEST_INPUT: u32 = 13;
 
-/// Random inputs for which every statement is right: any bits, and numbers with as many bits as possible, of
-/// both signs if possible.
+/// Random inputs for which a run computes every statement correctly: any bits, and numbers with as many bits
+/// as possible, of both signs if possible.
 ///
 /// # Errors
-/// If none were found.
+/// If no such inputs were found.
 pub fn random(program: &Script, draw: Draw<'_>) -> Result<Vec<Entries>, String> {
     for bits in (1..=LARGEST_INPUT).rev() {
         let size = 1_i64 << bits;

@@ -104,7 +104,8 @@ fn choose(g: &mut Build, c: BuildBit, x: &[BuildBit], y: &[BuildBit]) -> Vec<Bui
     x.iter().zip(y).map(|(x, y)| g.choose(c, *x, *y)).collect()
 }
 
-/// Combines two neighbouring spans of bits: whether they generate a carry, and whether they propagate one.
+/// Combines two neighbouring spans of bits. A span has two bits: whether it generates a carry, and whether it
+/// propagates one.
 fn over(g: &mut Build, low: (BuildBit, BuildBit), high: (BuildBit, BuildBit)) -> (BuildBit, BuildBit) {
     let through = g.and(high.1, low.0);
     (g.xor(high.0, through), g.and(high.1, low.1))

@@ -1,4 +1,5 @@
-//! The applications among parties, against plain programs that are written here and share nothing with them.
+//! The applications among parties, compared with plain code that is written here and shares nothing with
+//! them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod parties;
@@ -17,7 +18,7 @@ fn numbers(entries: &Entries) -> Vec<i64> {
     numbers.clone()
 }
 
-/// In the clear what the plain program says, and among this many parties the same.
+/// The program gives the expected outputs in the clear, and among each of these numbers of parties.
 fn check(n: &[usize], program: &Script, inputs: &[Entries], expected: &[Vec<i64>]) {
     let clear: Vec<Vec<i64>> = valid::evaluate(program, inputs).unwrap().iter().map(numbers).collect();
     assert_eq!(clear, expected);
@@ -126,7 +127,7 @@ fn iris(n: &[usize], rows: &[usize]) {
         .collect();
     let (centres, sizes) = lloyd(&numbers(&inputs[0]), &points, 5);
     if rows.iter().sum::<usize>() == 150 {
-        // setosa alone, the other two kinds nearly; one more step moves nothing
+        // one group is setosa, the others are nearly the other two kinds; one more step moves no centre
         assert_eq!(sizes, [50, 56, 44]);
         assert_eq!(lloyd(&numbers(&inputs[0]), &points, 6), (centres.clone(), sizes.clone()));
     }
@@ -139,7 +140,7 @@ fn the_nearest_record_is_found() {
     let cost = cost(&named("biomatch").unwrap().script().unwrap());
     let paper = table6::ROWS[0];
     assert_eq!((cost.products, cost.a2b), (paper.products, paper.a2b));
-    // the best and its place, and no other
+    // the best one and its position, and nothing else
     assert_eq!(cost.b2a, 2);
 }
 
@@ -161,7 +162,7 @@ fn plants_are_grouped() {
     assert_eq!((plants.len(), plants[0], plants[149]), (150, [51, 35, 14, 2], [59, 30, 51, 18]));
     iris(&[2], &[10, 14]);
     iris(&[4], &[6, 3, 3, 3]);
-    // all of them, in the clear
+    // all plants, in the clear
     iris(&[], &[75, 75]);
 }
 
@@ -233,7 +234,7 @@ fn the_network_has_the_papers_products() {
     let program = digits::script(1, 2).unwrap();
     let cost = cost(&program);
     assert_eq!(cost.products, table6::ROWS[2].products);
-    // each of the values that are compared, and no other
+    // each of the values that are compared, and no others
     assert_eq!((cost.a2b, cost.b2a), (24 * 24 * 16 + 8 * 8 * 16 + 100, 12 * 12 * 16 + 4 * 4 * 16 + 100));
     let trained = digits::Network::trained().unwrap();
     let shifts = trained.shifts();
@@ -245,7 +246,7 @@ fn the_network_has_the_papers_products() {
     assert!(digits::inputs_for(&trained, &[17; 784]).is_err());
 }
 
-/// docs/programs.md says what each takes, beside Table 6.
+/// docs/programs.md has the counts of each application, beside those of Table 6.
 #[test]
 fn the_page_has_the_counts() {
     let page =

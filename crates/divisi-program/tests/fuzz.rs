@@ -16,7 +16,7 @@ const PROGRAMS: [&str; 3] = [
      n = neg m\nw = sum n\ne = eq w 0\nf = not e\nk = xor e f\na = and k f\no = max g\np = le o 5\noutput p 1\noutput a 2\n",
 ];
 
-/// A text that is taken becomes nodes, and is evaluated, or says why not.
+/// A text that is accepted becomes nodes, and is evaluated, or the evaluation says why not.
 #[test]
 fn random_programs() {
     let mut g = Build::new();
@@ -57,8 +57,9 @@ fn random_programs() {
     });
 }
 
-/// A network that is taken has all its weights, and no sum that is too large for comparisons. It is longer
-/// than a random input: an input is a place, of two bytes, and what is put there into the trained network.
+/// A network that is accepted has all its weights, and no sum that is too large for comparisons. A network is
+/// longer than a random input. So an input is a position, of two bytes, and bytes that replace those of the
+/// trained network there.
 #[test]
 fn random_networks() {
     let whole = include_bytes!("../data/digits.weights");
@@ -68,7 +69,7 @@ fn random_networks() {
         let at = usize::from(u16::from_le_bytes(*at)) % whole.len();
         let mut body = whole.to_vec();
         let end = (at + patch.len()).min(body.len());
-        // what is put beyond the end makes it longer
+        // bytes that are put beyond the end make it longer
         drop(body.splice(at..end, patch.iter().copied()));
         let Ok(network) = Network::read(&body) else { return Ok(false) };
         let layers = network.layers().iter().zip(LAYERS);

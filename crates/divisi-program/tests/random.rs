@@ -1,4 +1,4 @@
-//! Random programs of 30 statements, of all types and shapes, against the clear.
+//! Random programs of 30 statements, of all kinds and shapes, compared with the evaluation in the clear.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod parties;
@@ -32,7 +32,7 @@ fn half_adder() -> Arc<Circuit> {
     Arc::new(g.finish())
 }
 
-/// A program with its inputs. Numbers are cut down to 12 bits after what makes them grow.
+/// A program with its inputs. Numbers are cut down to 12 bits after each statement that makes them grow.
 fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
     let mut next = Choices(choices.iter());
     let mut program = Script::new();
@@ -102,7 +102,7 @@ fn program(choices: &[u32], parties: u8) -> (Script, Vec<Entries>) {
             24 => program.add(&w, &v).map(one),
             _ => program.shift(&w, next.below(5) as i64 - 2).map(one),
         };
-        // shapes and widths that do not fit are another statement's
+        // a statement whose shapes or widths do not fit adds nothing
         made += 1;
         values.extend(tried.unwrap_or_default());
     }

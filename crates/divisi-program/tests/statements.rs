@@ -1,4 +1,5 @@
-//! Every statement among parties, against the clear; what runs cost; texts that are refused.
+//! Every statement among parties, compared with the evaluation in the clear; the costs of runs; texts that
+//! are refused.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod parties;
@@ -187,12 +188,12 @@ fn the_nearest_of_256_records() {
         compare(3, &program, &[num(&query), num(&base)]);
     }
     let cost = lower(&program).unwrap().cost();
-    // 1,024 squares; 256 distances to bits; the best is compared while it is bits; one choice
+    // 1,024 squares; 256 distances are converted to bits; the best one is compared as bits; one choice
     assert_eq!((cost.a2b, cost.products, cost.b2a, cost.lookups), (256, 1025, 2, 0));
 }
 
-/// What is said to be taken is what the meter sees: nothing is made late, and no party waits longer. An
-/// opening takes the party that adds up one round, and the others two.
+/// A run takes the rounds that its cost says, and makes no preprocessing online. The meter may count a few
+/// rounds less: an opening takes one round for the party that adds the shares, and two for the others.
 #[test]
 fn costs_are_those_of_the_run() {
     let program = read(
@@ -216,8 +217,8 @@ fn costs_are_those_of_the_run() {
     assert!(online <= cost.rounds && cost.rounds <= online + 16, "{online} {cost:?}");
 }
 
-/// Garbled in the middle: what goes in was computed, and what comes out is computed with; two of one layer
-/// share rounds, and an integer and a side of 1 serve all.
+/// Garbled circuits in the middle of a program: their inputs were computed, and their outputs are computed
+/// with. Two circuits of one layer share rounds, and an integer and a side of 1 are repeated.
 #[test]
 fn garbled_circuits_in_the_middle_of_a_program() {
     let program = read(
@@ -235,7 +236,7 @@ fn garbled_circuits_in_the_middle_of_a_program() {
          output s 1\noutput p 2\noutput q 1,3\noutput v 1\noutput m 2\n",
     );
     let cost = lower(&program).unwrap().cost();
-    // four XORs, and the two ANDs that somebody reads, three times in three lanes
+    // four XORs, and the two ANDs whose results are used: three times, in three lanes each
     assert_eq!(cost.garbled, [54, 18]);
     for n in [3, 4] {
         let counts = compare(n, &program, &[bits(4, &[15, 6, 9]), bits(4, &[11]), num(&[3, 14, 0])]);
@@ -265,28 +266,29 @@ fn cost(body: &str) -> RunCost {
     lower(&read(body)).unwrap().cost()
 }
 
-/// What is compared, shifted or taken apart is converted once, whatever shape it has where it is used.
+/// A number that is compared, shifted or converted to bits is converted once, whatever shape it has where it
+/// is used.
 #[test]
 fn nothing_is_converted_twice() {
     let a2b = |body: &str| cost(body).a2b;
-    // a divisor of one entry is converted before it serves all
+    // a divisor of one entry is converted before it is repeated
     let all = "input x 1 num 256\ninput y 2 num\nq = div x y\nl = lt x y\nm = lt y 9\n\
                output q 1\noutput l 1\noutput m 1\n";
     assert_eq!(a2b(all), 257);
-    // entries of what is compared too, whichever comes first
+    // entries gathered from a number that is compared, too, whichever comes first
     let x = "input x 1 num 4\ng = gather x 0 1 2\n";
     assert_eq!(a2b(&format!("{x}l = lt g 5\nm = lt x 5\noutput l 1\noutput m 1\n")), 4);
     assert_eq!(a2b(&format!("{x}m = lt x 5\nl = lt g 5\noutput l 1\noutput m 1\n")), 4);
     assert_eq!(a2b(&format!("{x}l = lt g 5\noutput l 1\n")), 3);
     let twice = "input x 1 num 9\ng = gather x 0 1\nh = gather x 2 3\nl = lt g 5\nm = lt h 5\n";
     assert_eq!(a2b(&format!("{twice}output l 1\noutput m 1\n")), 4);
-    // all 32 bits of a number are another word than that of comparisons
+    // all 32 bits of a number are not its offset word
     let whole = "input x 1 num\na = bits x 32\nb = bits x 32\nc = bits x 31\nl = lt x 5\n";
     assert_eq!(a2b(&format!("{whole}output a 1\noutput b 2\noutput c 2\noutput l 1\n")), 2);
-    // a difference that has a name
+    // a difference that has a name, and a comparison of its terms
     let named = "input x 1 num\ninput y 2 num\nd = sub x y\nl = lt d 0\nm = lt x y\n";
     assert_eq!(a2b(&format!("{named}output l 1\noutput m 1\n")), 1);
-    // and the other way
+    // a bit that chooses in two statements is converted once
     let bit = "input x 1 num 3\ninput c 2 bits 1\na = select c x 5\nb = select c 5 x\n";
     let both = cost(&format!("{bit}output a 1\noutput b 1\n"));
     assert_eq!((both.b2a, both.products), (1, 6));
@@ -297,8 +299,8 @@ fn nothing_is_converted_twice() {
     }
 }
 
-/// Statements that do not wait for each other share rounds, of one kind or not: what is opened as bits with
-/// what is opened as bits, products with A2B.
+/// Statements that do not wait for each other share rounds, also if they are of different kinds: B2A with
+/// lookups, products with A2B.
 #[test]
 fn independent_statements_share_rounds() {
     let rounds = |body: &str| cost(body).rounds;

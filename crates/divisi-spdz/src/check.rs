@@ -14,12 +14,13 @@ const OPEN: Step = step!("check.4.open");
 /// The phase in which the meter counts checks.
 pub const VERIFICATION_PHASE: &str = "verification";
 
-/// Values that are combined at once.
+/// How many values are combined at once.
 const CHUNK: usize = 512;
 
 impl<F: Mac> Party<F> {
     /// MACCheck (Damgård, Keller, Larraia, Pastro, Scholl, Smart 2013, Fig. 10; called at the end of every
-    /// protocol of KOR+17) of everything opened since the last one; it does nothing if nothing was \[K4\].
+    /// protocol of KOR+17) of everything that was opened since the last check \[K4\]. It does nothing if
+    /// nothing was opened.
     ///
     /// 1. All parties compare the values that they saw opened \[K1\]. 2. A coin gives independent chi_j. 3.
     ///    Each party commits \[K21\] to sigma_i = sum chi_j m_ij + alpha_i sum chi_j x_j, re-randomised among
@@ -28,9 +29,9 @@ impl<F: Mac> Party<F> {
     /// Adversary: n - 1 malicious, rushing. An honest party accepts a wrong opening with probability at most
     /// n/|F|: either the random combination of the errors is zero, or the adversary guessed alpha. It has one
     /// guess for each honest party, at most n - 1, because commitments are not echoed. (A single honest
-    /// party: 2/|F|.) The coin follows all openings, the commitments follow all coins, and no party can
-    /// derive its own sigma from the others'. A failure destroys alpha in all strands of the session.
-    /// Cost: 3 rounds, 4 among three or more.
+    /// party: 2/|F|.) The coin is tossed after all openings, the commitments follow the coin, and no party
+    /// can derive its own sigma from the others'. A failure destroys alpha in all strands of the session.
+    /// Cost: 3 rounds, 4 among three or more parties.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] if a value or a MAC is wrong.
@@ -42,15 +43,15 @@ impl<F: Mac> Party<F> {
         result
     }
 
-    /// The same of what preprocessing opened, before anything that is made of it leaves it: a wrong D, e or
-    /// rho makes values with right MACs \[K17\].
+    /// The check of what preprocessing opened, before any of its results is handed out: a wrong D, e or rho
+    /// would make wrong values with right MACs \[K17\].
     #[inline(never)]
     pub(crate) fn check_opened(&mut self) -> Result<(), Abort> {
         self.session.observe(checks::K17); // [K17]
         if self.session.mutated(checks::K17) { Ok(()) } else { self.check_here() }
     }
 
-    /// The same, counted under the phase at hand.
+    /// The check, counted under the current phase.
     #[inline(never)]
     pub(crate) fn check_here(&mut self) -> Result<(), Abort> {
         if self.ledger.x.is_empty() {
@@ -110,7 +111,7 @@ impl<F: Mac> Party<F> {
     }
 }
 
-/// The sums of chi_j times the elements of each list, chi from the coin.
+/// For each of the lists, the sum of chi_j times element j; the chi_j come from the coin.
 pub(crate) fn combinations<F: Mac>(coin: &[u8; 16], lists: [&[F]; 2]) -> [F; 2] {
     let mut prg = Prg::new(coin);
     let mut words = vec![0; CHUNK * F::WORDS];

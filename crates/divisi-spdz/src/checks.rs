@@ -22,13 +22,13 @@ divisi_core::checks! {
     K9 = "K9",
     /// The error of a MAC check is counted: n/|F|, more than the field's size alone suggests.
     K9B = "K9b",
-    /// A small field whose products are used is embedded in that of the MACs by a root of its modulus.
+    /// A small field whose products are used is embedded in the field of the MACs by a root of its modulus.
     K10 = "K10",
-    /// Products of bits and vectors: the MAC of a masked random combination of all is checked; its coin
-    /// follows all.
+    /// Products of bits and vectors: the MAC of a masked random combination of all products is checked; its
+    /// coin follows all of them.
     K15 = "K15",
-    /// Products of bits and vectors: buckets by a coin that follows that combination, of the size of the
-    /// bound.
+    /// Products of bits and vectors: buckets have the size that the bound demands, and are filled by a coin
+    /// that follows that combination.
     K16 = "K16",
     /// The MACs of what preprocessing opens are checked before a result leaves.
     K17 = "K17",
@@ -38,13 +38,13 @@ divisi_core::checks! {
     K19 = "K19",
     /// Openings and sigmas among three or more parties: a fresh sharing of zero is added.
     K20 = "K20",
-    /// MAC check: sigma is committed to by all, then opened; one at a time for each alpha.
+    /// MAC check: all parties commit to their sigmas and then open them; one check at a time for each alpha.
     K21 = "K21",
     /// TinyTable: every opened index and entry is checked before an output mask opens.
     K22 = "K22",
     /// Stock: all parties have the same one, for this field and these peers; nobody uses values that any
     /// party took.
     K23 = "K23",
-    /// Outputs to one party: checked by their receiver.
+    /// Outputs to one party: their receiver checks them.
     K24 = "K24",
 }

@@ -1,18 +1,18 @@
 //! Inputs from clients that are no parties, and outputs to them.
 //!
 //! A client has no share of a MAC key and sees no opening. It checks an output itself: the parties prove the
-//! product of a secret matrix with random sums of the output, which the client chose after it had received
-//! the output. The caller carries the messages between a client and each party, over an authenticated and
-//! confidential channel.
+//! product of a secret matrix and random linear combinations of the output, which the client chooses after it
+//! has received the output. The caller carries the messages between a client and each party, over an
+//! authenticated and confidential channel.
 //!
 //! **To a client**, of bytes y; m is the number of bytes of the MACs' field:
 //!
 //! 1. The parties make m random bytes u and an m x m matrix V that nobody knows. Each sends the client its
 //!    shares of y and u, re-randomised ([`Spdz::show`]).
 //! 2. The client, which now has y and u, draws a challenge and sends it to all ([`Receipt::challenge`]).
-//! 3. The parties compare the challenges they received. It determines C, m rows; d = C y + u, local; W = V d
-//!    by Beaver's method. The parties check what was opened, and each sends its shares of V and W
-//!    ([`Spdz::prove`]).
+//! 3. The parties compare the challenges that they received. A challenge determines a matrix C of m rows. d =
+//!    C y + u, local; W = V d by Beaver's method. The parties check what was opened, and each sends its
+//!    shares of V and W ([`Spdz::prove`]).
 //! 4. The client accepts y if V (C y + u) = W ([`Receipt::accept`]) \[K24\].
 //!
 //! **From a client**, of bytes x: the client receives random bytes r that nobody else knows, as above, and
@@ -35,7 +35,7 @@ use zeroize::Zeroizing;
 const CHALLENGE: Step = step!("client.challenge");
 const INPUT: Step = step!("client.input");
 
-/// A party's state of an output to a client, between its first and last message. It is used for one
+/// A party's state for an output to a client, between the party's first and last message. It is used for one
 /// challenge.
 #[must_use = "the client waits for the proof"]
 pub struct ForClient<F: Host> {
@@ -73,7 +73,7 @@ impl fmt::Display for ClientFault {
             ClientFault::Malformed { place, want, got } => {
                 write!(f, "party {} sent {got} bytes, not {want}", place + 1)
             }
-            ClientFault::False => f.write_str("a party lied: ask again, among other parties"),
+            ClientFault::False => f.write_str("a party lied, and nobody can tell which one: ask other parties"),
         }
     }
 }
@@ -83,7 +83,7 @@ impl std::error::Error for ClientFault {}
 impl<F: Host> Spdz<F> {
     /// To a client, step 1: this party's state, and its message to the client.
     ///
-    /// Cost: 8 (m + m^2) random bits; the bytes of y and m to the client.
+    /// Cost: 8 (m + m^2) random bits; to the client as many bytes as y has, and m more.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -126,8 +126,9 @@ impl<F: Host> Spdz<F> {
         Ok(body)
     }
 
-    /// From a client: random bytes as the mask of `lanes` bytes. Like an output they are proven to the
-    /// client: [`Spdz::prove`] has to follow.
+    /// From a client: random bytes as the mask of `lanes` bytes. Returns the mask, the state for
+    /// [`Spdz::prove`], and this party's message to the client. The mask is proven to the client like an
+    /// output, so [`Spdz::prove`] has to follow.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -143,11 +144,12 @@ impl<F: Host> Spdz<F> {
         Ok((mask, of, body))
     }
 
-    /// From a client: its bytes, of which it sent the sum with its mask. Consumes the mask.
+    /// From a client: shares of its bytes x. `sum` is x plus the bytes of the mask, as the client sent it to
+    /// all parties. Consumes the mask.
     ///
     /// # Errors
-    /// The abort that ends the session, also if the client sent other parties another sum, or a wrong number
-    /// of bytes.
+    /// The abort that ends the session, also if the client sent other parties another sum, or if `sum` has a
+    /// wrong number of bytes.
     pub fn client_input(&mut self, mask: ClientMask<F>, sum: &[u8]) -> Result<AuthByte<F>, Abort> {
         let ClientMask(mut x) = mask;
         let digest =
@@ -173,7 +175,8 @@ impl<F: Host> Receipt<F> {
     /// they arrived: 16 fresh uniform bytes.
     ///
     /// # Errors
-    /// [`ClientFault`] for a message of a wrong length, or a wrong number of messages.
+    /// [`ClientFault::Malformed`] for a message of a wrong length; [`ClientFault::Parties`] for fewer than
+    /// two messages.
     pub fn new(told: &[&[u8]], lanes: usize, challenge: [u8; 16]) -> Result<Self, ClientFault> {
         let mut all = summed(told, lanes + rows::<F>())?;
         let u = Zeroizing::new(all.split_off(lanes));
@@ -189,7 +192,8 @@ impl<F: Host> Receipt<F> {
     /// The bytes, if the last messages of all parties prove them \[K24\].
     ///
     /// # Errors
-    /// [`ClientFault::False`] if a party lied, now or before; otherwise a message of a wrong length.
+    /// [`ClientFault::False`] if a party lied, now or before; [`ClientFault::Malformed`] for a message of a
+    /// wrong length; [`ClientFault::Parties`] for another number of messages than before.
     pub fn accept(self, told: &[&[u8]]) -> Result<Zeroizing<Vec<u8>>, ClientFault> {
         let m = rows::<F>();
         if told.len() != self.parties {
@@ -205,7 +209,7 @@ impl<F: Host> Receipt<F> {
             *d += row.iter().zip(self.y.iter()).map(|(c, y)| *c * *y).sum::<Gf8>();
         }
         let product = |row: &[Gf8]| row.iter().zip(d.iter()).map(|(v, d)| *v * *d).sum::<Gf8>();
-        // all of it, wherever it differs first
+        // everything is compared, wherever the first difference is
         let differs = v.chunks(m).zip(w).fold(0, |differs, (row, w)| differs | (product(row) + *w).0);
         if differs != 0 {
             return Err(ClientFault::False); // [K24]
@@ -214,7 +218,7 @@ impl<F: Host> Receipt<F> {
     }
 }
 
-/// The sum of what all parties told, this many bytes each.
+/// The sum of the parties' messages, which must have this many bytes each.
 fn summed(told: &[&[u8]], want: usize) -> Result<Zeroizing<Vec<Gf8>>, ClientFault> {
     if told.len() < 2 {
         return Err(ClientFault::Parties);
@@ -233,7 +237,8 @@ mod fuzz {
     use super::*;
     use divisi_field::Gf40;
 
-    /// What two parties send to a client, in two rounds: bytes that are accepted are the right ones.
+    /// Random inputs for the messages of two parties to a client, in two rounds: the client accepts no wrong
+    /// bytes.
     #[test]
     fn random_receipts() {
         const LANES: usize = 3;

@@ -33,7 +33,7 @@ impl<F: Mac> Dealer<F> {
         Ok((party, Dealer { me, alphas, prg }))
     }
 
-    /// alpha, which nobody knows.
+    /// alpha, which no party knows.
     #[cfg(test)]
     pub(crate) fn alpha(&self) -> F {
         self.alphas.iter().fold(F::ZERO, |sum, alpha| sum + *alpha)
@@ -45,7 +45,7 @@ impl<F: Mac> Dealer<F> {
         values
     }
 
-    /// Shares of what all add up to: all parties but the last have random ones.
+    /// This party's shares of these values: the shares of all parties but the last are random.
     fn share<V: Shareable>(&mut self, mut rest: Vec<V>) -> Vec<V> {
         let mut ours = None;
         for party in 0..self.alphas.len() - 1 {

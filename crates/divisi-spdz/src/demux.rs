@@ -27,15 +27,16 @@ pub(crate) const fn products(log: usize) -> usize {
 
 impl<F: Mac> Party<F> {
     /// Protocol 2, lines 1 and 2, with Protocol 3: random bits s_0, .., s_(l-1), least significant first, and
-    /// s'.
+    /// the unit vector s'.
     ///
     /// Line 1: p = (1 - s_0, s_0). Line 2: for j = 1 .. l - 1, line 3: t = s_j p; line 4: p = (0 || t) + (p -
     /// t || 0). Line 5: p in pieces b_i, of which (lines 6 and 7) BitDec gives the entries: with random bits
     /// r_k open b_i + sum r_k y^k, of which only the piece's own bits are sent \[K8\].
     ///
-    /// Adversary: n - 1 malicious. That one entry is one and all others zero follows from the bits being bits
-    /// \[K5\] and the products being products \[K6\], so that there is no check of its own \[K7\]; what was
-    /// opened, from the next check \[K17\]. Cost: log + 2^log random bits, [`products`] products; log rounds.
+    /// Adversary: n - 1 malicious. That one entry is one and all others are zero follows from the bits being
+    /// bits \[K5\] and the products being products \[K6\], so that it needs no check of its own \[K7\]. The
+    /// next check of MACs covers what was opened \[K17\]. Cost: log + 2^log random bits, [`products`]
+    /// products; log rounds.
     #[inline(never)]
     pub(crate) fn demux(
         &mut self,
@@ -87,7 +88,7 @@ impl<F: Mac> Party<F> {
         Ok(Units { s, vector, lanes })
     }
 
-    /// BitDec of pieces: their lowest bits, `width` of each, one after the other.
+    /// BitDec of pieces: the `width` lowest bits of each, one after the other.
     fn decompose(
         &mut self,
         source: &mut impl Source<F>,
@@ -105,7 +106,7 @@ impl<F: Mac> Party<F> {
                 let power = F::from_low_bits(1 << k);
                 self.mask(&mut sum, &elements(&r.part(at..at + lanes), power))?;
             }
-            // what is shared lies in the piece's own bits: so does the sum of these parts of all shares
+            // the shared value lies in the piece's own bits, and so does the sum of these bits of all shares
             let own = |x: &F| Word32((x.to_bits() & ((1 << width) - 1)) as u32);
             masked.push(Auth::<Word32, F>::new(sum.x.iter().map(own).collect(), sum.m.clone()));
         }
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// P_2 sets any bit behind the last one that it opens, where two parties' bits fill a quarter of a byte.
+    /// P_2 sets a bit after the last one that it opens. The message has two bits, a quarter of a byte.
     #[test]
     fn what_fills_the_last_byte_is_zero() {
         for bit in 2..8 {

@@ -10,8 +10,8 @@ use divisi_field::{Field, Gf2, Gf6, Gf8};
 
 const COUNT: Step = step!("source");
 
-/// A source, whoever wrote it, that gives exactly what was asked for or ends the session: a mask with fewer
-/// lanes than what it hides would let the others leave as they are.
+/// A source, whoever wrote it, that gives exactly what was asked for or ends the session: if a mask had fewer
+/// lanes than the value that it hides, the other lanes would be sent without a mask.
 pub(crate) struct Exact<F: Mac>(Box<dyn Source<F>>);
 
 impl<F: Mac> Exact<F> {
@@ -20,7 +20,7 @@ impl<F: Mac> Exact<F> {
     }
 }
 
-/// Nothing but what was asked for.
+/// What was made, if it is exactly what was asked for; otherwise the session ends.
 fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) -> Result<T, Abort> {
     if exact(&made) {
         Ok(made)
@@ -29,7 +29,7 @@ fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) 
     }
 }
 
-/// Nothing is multiplied where the MACs' field does not hold the factors' \[K10\].
+/// Refuse products in a small field that the field of the MACs does not contain \[K10\].
 fn holds<V: Field, F: Mac + Projects<V>>(party: &Party<F>) -> Result<(), Abort> {
     party.session.observe(checks::K10); // [K10]
     if <F as Projects<V>>::FIELD || party.session.mutated(checks::K10) {
@@ -74,7 +74,7 @@ impl<F: Mac> Source<F> for Exact<F> {
 
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
         let made = self.0.units(party, log, lanes)?;
-        // s has a bit for each of the index, the vector one for each entry
+        // in each lane, s has a bit for each bit of the index, and the vector one for each entry
         let bits = log.checked_mul(lanes);
         let entries = u32::try_from(log).ok().and_then(|log| 1_usize.checked_shl(log)?.checked_mul(lanes));
         let (Some(bits), Some(entries)) = (bits, entries) else {

@@ -33,7 +33,7 @@ pub struct InputMask<F: Mac> {
     shares: Auth<Gf8, F>,
 }
 
-/// As [`InputMask`], for bits.
+/// Random bits that one party alone knows, as the mask of one input of bits.
 ///
 /// ```compile_fail,E0382
 /// use divisi_core::Abort;
@@ -68,7 +68,7 @@ impl<F: Mac> InputMask<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// **Input** (KOR+17, Fig. 1): share bytes that `owner` alone gives; one shared byte with `lanes` lanes.
+    /// **Input** (KOR+17, Fig. 1): the shares of `lanes` bytes, which `owner` alone gives.
     ///
     /// The owner broadcasts d = x + r, r random bytes that it alone knows, and \[\[x\]\] = \[\[r\]\] + d;
     /// three or more parties compare d before anything depends on it \[M0.3\].
@@ -76,7 +76,8 @@ impl<F: Host> Spdz<F> {
     /// more parties two.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless the owner gives one byte for each lane; the abort that ends the session.
+    /// [`Abort::Misuse`] unless the owner gives one byte for each lane; otherwise the abort that ends the
+    /// session.
     #[inline(never)]
     pub fn input(
         &mut self,
@@ -103,10 +104,10 @@ impl<F: Host> Spdz<F> {
         Ok(InputMask { owner, values, shares: bytes(&known.shares, lanes) })
     }
 
-    /// The owner broadcasts d = x + r; the parties compare it. Consumes the mask.
+    /// The owner broadcasts d = x + r; the parties compare d, which is returned. Consumes the mask.
     ///
     /// # Errors
-    /// As [`Spdz::input`].
+    /// Those of [`Spdz::input`].
     #[inline(never)]
     pub fn masked_input(&mut self, mask: InputMask<F>, values: Option<&[u8]>) -> Result<Vec<u8>, Abort> {
         let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf8(x ^ r))?;
@@ -114,10 +115,10 @@ impl<F: Host> Spdz<F> {
         Ok(d.into_iter().map(|d| d.0).collect())
     }
 
-    /// As [`Spdz::input`], for bits.
+    /// **Input** of bits: the shares of `lanes` bits, which `owner` alone gives, as by [`Spdz::input`].
     ///
     /// # Errors
-    /// As [`Spdz::input`].
+    /// Those of [`Spdz::input`].
     #[inline(never)]
     pub fn input_bits(
         &mut self,
@@ -132,7 +133,7 @@ impl<F: Host> Spdz<F> {
         Ok(shares)
     }
 
-    /// As [`Spdz::input_mask`], for bits.
+    /// A mask for an input of bits of `owner`.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -143,17 +144,18 @@ impl<F: Host> Spdz<F> {
         Ok(BitMask { owner, values, shares })
     }
 
-    /// As [`Spdz::masked_input`], for bits.
+    /// The owner broadcasts the sum of its bits and their mask, as in [`Spdz::masked_input`].
     ///
     /// # Errors
-    /// As [`Spdz::input`].
+    /// Those of [`Spdz::input`].
     #[inline(never)]
     pub fn masked_bits(&mut self, mask: BitMask<F>, values: Option<&[bool]>) -> Result<Vec<Gf2>, Abort> {
         let sum = self.sum(mask.values.as_ref().map(|r| &r[..]), values, |x, r| Gf2::new(u8::from(x)) + r)?;
         self.broadcast(mask.owner, sum, mask.shares.len())
     }
 
-    /// What the owner tells: a value for each of what masks them.
+    /// The owner's values under their mask, which it broadcasts; `None` at the other parties, which have no
+    /// mask.
     fn sum<X: Copy, R: Copy, V>(
         &mut self,
         mask: Option<&[R]>,
@@ -202,8 +204,9 @@ impl<F: Host> Spdz<F> {
         Ok(d)
     }
 
-    /// **Output** to one party: y + r is opened to all parties and checked by all, r random bytes that the
-    /// receiver alone knows, so that the receiver checks it too \[K24\].
+    /// **Output** to one party: y + r is opened to all parties and checked by all, where r consists of random
+    /// bytes that the receiver alone knows. So the receiver checks it too \[K24\]. Returns y at the receiver,
+    /// `None` at the other parties.
     ///
     /// Adversary: n - 1 malicious. Cost: 8 bits a byte to each peer, one round, and a check.
     ///
@@ -234,7 +237,7 @@ impl<F: Host> Spdz<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// As [`Spdz::output_to`], for bits.
+    /// **Output** of bits to one party, as by [`Spdz::output_to`].
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -260,7 +263,7 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// Bytes of bits that lie plane by plane.
+/// The bytes of bits that lie plane by plane.
 fn known_bytes(bits: &[Gf2], lanes: usize) -> Zeroizing<Vec<u8>> {
     let mut out = Zeroizing::new(vec![0; lanes]);
     for (k, plane) in bits.chunks(lanes.max(1)).enumerate() {

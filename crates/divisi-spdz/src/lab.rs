@@ -22,7 +22,7 @@ pub struct SpdzLab<F> {
     field: PhantomData<fn() -> F>,
 }
 
-/// The same with AES-TinyTable: the tables of a circuit that first runs over masks.
+/// A lab with TinyTable, for AES and triple DES: a circuit runs first over masks, and then over values.
 pub struct TinyLab<F> {
     parties: usize,
     preparation: Option<Preparation>,
@@ -57,7 +57,7 @@ impl<F> TinyLab<F> {
     }
 }
 
-/// A party, and the source of its preprocessing.
+/// A party, and the source of its preprocessing: a dealer if `preparation` is `None`.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -99,7 +99,7 @@ fn owners(parties: usize) -> impl Iterator<Item = PartyId> {
     PartyId::all(parties).collect::<Vec<_>>().into_iter().cycle()
 }
 
-/// Settle all and open it to all, byte by byte.
+/// Settle the outputs and open them to all parties.
 fn opened<F: Host>(engine: &mut Spdz<F>, out: &[AuthByte<F>]) -> Result<Vec<Vec<u8>>, Abort> {
     let mut all = AuthByte::default();
     out.iter().for_each(|byte| all.append(byte));
@@ -110,7 +110,7 @@ fn opened<F: Host>(engine: &mut Spdz<F>, out: &[AuthByte<F>]) -> Result<Vec<Vec<
     Ok(out.iter().map(|byte| rest.by_ref().take(byte.len()).collect()).collect())
 }
 
-/// The same of bits.
+/// The same for bits.
 fn opened_bits<F: Host>(engine: &mut Spdz<F>, out: &[AuthBit<F>]) -> Result<Vec<Vec<bool>>, Abort> {
     let mut all = AuthBit::default();
     out.iter().for_each(|bit| all.append(bit));
@@ -129,7 +129,7 @@ fn agreed<T: PartialEq>(ends: Vec<Result<Vec<Vec<T>>, Abort>>) -> Result<Vec<Vec
 impl<F: Host> ByteLab for SpdzLab<F> {
     type Engine = Spdz<F>;
 
-    /// The parties give the inputs in turn, and all learn what comes out.
+    /// The parties give the inputs in turn, and all learn the outputs.
     fn bytes(
         &self,
         inputs: &[Vec<u8>],
@@ -205,7 +205,8 @@ impl<F: Host> BitLab for TinyLab<F> {
 impl<F: Host> ByteLab for TinyLab<F> {
     type Engine = Tiny<F>;
 
-    /// As [`SpdzLab`]; the circuit runs over masks before any input is given.
+    /// The parties give the inputs in turn, and all learn the outputs. The circuit runs over masks before any
+    /// input is given.
     fn bytes(
         &self,
         inputs: &[Vec<u8>],

@@ -1,8 +1,9 @@
-//! AES and triple DES among any number of parties, all but one of them possibly malicious: at one opened byte
-//! an S-box, by masked lookup tables over SPDZ's MACs (KOR+17: Keller, Orsini, Rotaru, Scholl, Soria-Vazquez,
-//! Vivek, *Faster Secure Multi-Party Computation of AES and DES Using Lookup Tables*, ACNS 2017).
+//! AES and triple DES among any number of parties, all but one of which may be malicious. An S-box of AES
+//! takes one opened byte, by masked lookup tables over SPDZ's MACs (KOR+17: Keller, Orsini, Rotaru, Scholl,
+//! Soria-Vazquez, Vivek, *Faster Secure Multi-Party Computation of AES and DES Using Lookup Tables*, ACNS
+//! 2017).
 //!
-//! Setting: n parties, n - 1 of them corrupt and together, static and rushing. Security with abort,
+//! Setting: n parties; one adversary, static and rushing, controls up to n - 1 of them. Security with abort,
 //! statistical: a lie passes a check of MACs over F with probability at most n/|F|, 2^-47 to 2^-43 over the
 //! default GF(2^48). There is no fairness: when one honest party learns its output, others may abort. There
 //! is no protection if every party is corrupt. docs/spdz.md has the arguments.
@@ -12,15 +13,15 @@
 //!
 //! | module | what | paper |
 //! |---|---|---|
-//! | `part`, `share` | which elements shares of a value may be; \[\[x\]\] | section 2.1 |
+//! | `part`, `share` | of which elements shares may consist; \[\[x\]\] | section 2.1 |
 //! | `party`, `check` | openings, and the check of their MACs | Fig. 1; SPDZ (Damgård et al. 2013) |
 //! | `input` | inputs of a party, outputs to one | Fig. 1 |
 //! | `client` | inputs of clients, outputs to them | docs/spdz.md, section 10 |
-//! | `source`, `exact`, `multiply` | preprocessing, with its counts checked; products | section 2.1 |
+//! | `source`, `exact`, `multiply` | preprocessing, the check of its number of lanes, products | section 2.1 |
 //! | `prep` | preprocessing from oblivious transfer | docs/spdz.md; MASCOT (KOS16) |
 //! | `stock` | preprocessing from disk | docs/spdz.md, section 11 |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
-//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; the same of 3DES, and 3DES-PV | Protocol 1, sections 3.3 and 4.1 |
+//! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; 3DES-LT, 3DES-PV, 3DES-Raw, 3DES-TinyTable | Protocol 1, sections 3.3 and 4.1, appendix |
 //! | `engine` | Boolean programs; zero tests; openings | docs/spdz.md, section 10 |
 //!
 //! ```

@@ -13,7 +13,7 @@ const BIT: Step = step!("multiply.bit");
 const ELEMENT: Step = step!("multiply.element");
 const PRODUCT: Step = step!("multiply");
 
-/// Products that are computed at once: what they take stays in the nearest cache.
+/// How many products are computed at once, so that their data stay in the nearest cache.
 pub(crate) const CHUNK: usize = 256;
 
 impl<F: Mac> Party<F> {
@@ -38,8 +38,8 @@ impl<F: Mac> Party<F> {
         let (sent_e, sent_d) = (self.send_shares(BIT, &a.x)?, self.send_shares(ELEMENT, &b.x)?);
         let e: Vec<Gf2> = self.receive(sent_e, &a.m)?;
         let d: Vec<F> = self.receive(sent_d, &b.m)?;
-        // c + e b + d a + e d = c + e (b + d) + d (a + e) + e d, where b + d = p and a + e = s: with what is
-        // in hand c + e p + d s + e d
+        // c + e b + d a + e d = c + e (b + d) + d (a + e) + e d, where b + d = p and a + e = s: so s p = c +
+        // e p + d s + e d
         let mut by_bit = p.clone();
         mask(&mut by_bit.x, &e);
         mask(&mut by_bit.m, &e);
@@ -54,11 +54,11 @@ impl<F: Mac> Party<F> {
         Ok(c)
     }
 
-    /// \[\[x y\]\] of a subfield for each pair, by Beaver's method with \[\[a\]\], \[\[b\]\], \[\[ab\]\]: x y
-    /// = c + e y + d x + e d with e = x + a, d = y + b opened.
+    /// \[\[x y\]\] for each pair of elements of a subfield, by Beaver's method with \[\[a\]\], \[\[b\]\],
+    /// \[\[c\]\], c = a b: e = x + a and d = y + b are opened, and x y = c + e y + d x + e d.
     ///
-    /// Adversary and use of triples as in [`Party::multiply_bits`]. Cost: twice the bits of the subfield to
-    /// each peer, one round.
+    /// Adversary and use of triples: those of [`Party::multiply_bits`]. Cost: twice the bits of the subfield
+    /// to each peer, one round.
     #[inline(never)]
     pub(crate) fn multiply<V: Shareable + Field>(
         &mut self,
@@ -72,8 +72,8 @@ impl<F: Mac> Party<F> {
         self.end_multiply(pairs, begun)
     }
 
-    /// The first half of [`Party::multiply`]: what else is sent before the second half goes in the same
-    /// round.
+    /// The first half of [`Party::multiply`]. Other messages that are sent before the second half travel in
+    /// the same round.
     #[inline(never)]
     pub(crate) fn begin_multiply<'t, V: Shareable + Field>(
         &mut self,
@@ -105,7 +105,8 @@ impl<F: Mac> Party<F> {
         Ok(Begun { triples, sent })
     }
 
-    /// The second half, with the same factors. All that a chunk takes is read once and stays near.
+    /// The second half of [`Party::multiply`], with the same factors. The data of a chunk are read once and
+    /// stay in the cache.
     #[inline(never)]
     pub(crate) fn end_multiply<V: Shareable + Field>(
         &mut self,
@@ -131,7 +132,7 @@ impl<F: Mac> Party<F> {
                 let all = at..at + x.len();
                 at = all.end;
                 let (e, d) = (&e[all.clone()], &d[all.clone()]);
-                // both in the field of the MACs
+                // e and d in the field of the MACs
                 let c_macs = &mut c_macs[all.clone()];
                 let (by_e, rest) = room.split_at_mut(x.len());
                 let (by_d, rest) = rest.split_at_mut(x.len());
@@ -154,7 +155,7 @@ impl<F: Mac> Party<F> {
                 terms.copy_from_slice(x.x);
                 V::multiply_each(terms, d);
                 added(c, terms);
-                // of the MACs e (y + alpha d) + d x
+                // for the MACs e (y + alpha d) + d x
                 by_e.copy_from_slice(by_d);
                 F::scale(by_e, *alpha);
                 <F as BigField>::add_assign(by_e, y.m);
@@ -169,17 +170,17 @@ impl<F: Mac> Party<F> {
     }
 }
 
-/// Factors that are multiplied with each other.
+/// Shares of two lists of factors, which are multiplied lane by lane.
 pub(crate) type Pair<'a, V, F> = (View<'a, V, F>, View<'a, V, F>);
 
-/// Products of which our shares of e and d were sent.
+/// Products for which our shares of e and d were sent.
 #[must_use = "what the peers sent must be received"]
 pub(crate) struct Begun<'t, V: Shareable, F: Mac> {
     triples: LastTriples<'t, V, F>,
     sent: [SentShares<V>; 2],
 }
 
-/// Add to the first elements; the others.
+/// Add `x` to the first elements of `to`, and return the remaining elements.
 fn added<'t, V: Shareable>(to: &'t mut [V], x: &[V]) -> &'t mut [V] {
     let (first, rest) = to.split_at_mut(x.len());
     first.iter_mut().zip(x).for_each(|(to, x)| *to += *x);
@@ -195,7 +196,7 @@ pub(crate) fn times<F: Mac>(d: &[Word32], b: &Auth<Gf2, F>) -> Auth<Word32, F> {
     Auth::new(d.iter().zip(&b.x).map(masked).collect(), m)
 }
 
-/// Each element where its bit is one, else zero; without a branch.
+/// Set the elements to zero whose bits are zero; without a branch.
 pub(crate) fn mask<F: Mac>(x: &mut [F], bits: &[Gf2]) {
     let mut chosen = Zeroizing::new(F::ZERO);
     for (x, bit) in x.iter_mut().zip(bits) {

@@ -1,7 +1,7 @@
 //! Memory of masked tables: large pages where the system has them.
 //!
-//! Of a table of 2 KiB one entry is read, at an index that is known only when it is opened. With pages of 4
-//! KiB nearly every lookup first waits for the address of its page to be found, and then for the entry
+//! One entry of each table of 2 KiB is read, at an index that is known only when it is opened. With pages of
+//! 4 KiB nearly every lookup first waits until the address of its page is translated, and then for the entry
 //! itself.
 
 use divisi_ot::wipe;
@@ -20,7 +20,7 @@ enum Memory<W> {
     Large(MmapMut),
 }
 
-/// What may lie in such memory: words without gaps, of which any bits are one.
+/// Types of words that may lie in such memory: without padding, and valid whatever their bits are.
 pub trait Word: Copy + Default + FromBytes + IntoBytes + Immutable {}
 
 impl<W: Copy + Default + FromBytes + IntoBytes + Immutable> Word for W {}
@@ -54,7 +54,7 @@ impl<W: Word> Deref for Pages<W> {
     fn deref(&self) -> &[W] {
         match &self.0 {
             Memory::Small(words) => words,
-            // a page has room for whole words, and begins where one may
+            // the map has room for whole words, and begins at an address where a word may begin
             Memory::Large(map) => <[W]>::ref_from_bytes(map).unwrap_or_default(),
         }
     }
@@ -79,7 +79,7 @@ impl<W: Word> Drop for Pages<W> {
 mod tests {
     use super::*;
 
-    /// Words lie in either memory as they were put there.
+    /// Both kinds of memory have zeros first, and then the words that were written.
     #[test]
     fn words_are_zeros_until_they_are_written() {
         for len in [0, 1, 1000, LARGE / 8 - 1, LARGE / 8, LARGE / 8 + 3] {

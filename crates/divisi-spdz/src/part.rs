@@ -1,5 +1,4 @@
-//! The types of shared values: of which elements their shares consist, and under which field of MACs they
-//! are.
+//! The types of shared values, which say of which elements their shares consist, and the fields of MACs.
 //!
 //! A value of a subfield, or of a GF(2)-linear part, of the MACs' field has shares in that part alone: a
 //! share outside of it has no encoding \[K8\].
@@ -45,7 +44,7 @@ pub trait Embeds<V>: MacField {
     /// The image of a value.
     fn embedded(value: V) -> Self;
 
-    /// The image of a public value: it may be looked up.
+    /// The image of a public value, which may be looked up in a table.
     fn embedded_public(value: V) -> Self {
         Self::embedded(value)
     }
@@ -63,7 +62,7 @@ pub trait Projects<V: Field>: Embeds<V> {
     fn projected(self) -> V;
 }
 
-/// Where the powers 1, g, g^2, .. of a small field's generator lie.
+/// The images in F of 1, g, g^2, .., the powers of a small field's generator g.
 pub(crate) fn places<V: Field, F: Embeds<V>>() -> Vec<F> {
     (0..<V as Field>::BITS).map(|k| F::embedded(V::from_low_bits(1 << k))).collect()
 }
@@ -88,7 +87,7 @@ pub trait Mac:
     fn parts(entry: Self::Entry) -> (Gf8, Self);
 }
 
-/// Uniform elements, whole bytes each.
+/// Add uniform elements to `sum`, each made of N bytes of `prg`.
 fn add_uniform<const N: usize, V: AddAssign>(prg: &mut Prg, sum: &mut [V], read: impl Fn([u8; N]) -> V) {
     let mut bytes = [0; N];
     for sum in sum {
@@ -116,7 +115,7 @@ mod tests {
             assert_eq!(sum, values);
             assert!(V::add_packed(&body, &mut sum));
             assert_eq!(sum, vec![V::default(); count]);
-            // another length, and every bit beyond the last
+            // another length is refused, and so is any bit beyond the last
             assert!(
                 !V::add_packed(&body[1..], &mut sum) && !V::add_packed(&[&body[..], &[0]].concat(), &mut sum)
             );
@@ -135,7 +134,8 @@ mod tests {
         assert!(!format!("{:?} {:?}", Word32(71), Small::<8>::new(71)).contains("71"));
     }
 
-    /// Where bytes and indices of DES lie, what comes back of them, and where their products do too.
+    /// Embeddings of bytes and of indices of DES preserve sums, and products where `FIELD` says so;
+    /// projections invert them.
     #[test]
     fn small_fields_lie_in_large_ones() {
         fn lie<V: Field + Shareable + std::fmt::Debug, F: Host + Projects<V>>(field: bool) {

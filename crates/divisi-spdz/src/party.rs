@@ -20,10 +20,10 @@ use zeroize::Zeroizing;
 
 const ALPHA: Step = step!("alpha");
 const MASK: Step = step!("mask");
-/// Elements that are multiplied by alpha at once.
+/// How many elements are multiplied by alpha at once.
 const ROOM: usize = 512;
 
-/// The fewest bits of a field under whose MACs one a value is enough \[K9\].
+/// The least number of bits of a field in which one MAC for each value is enough \[K9\].
 const LEAST: usize = 40;
 
 const VIEWS: Step = step!("check.1.views");
@@ -38,7 +38,7 @@ impl<F: Mac> Alpha<F> {
     }
 }
 
-/// What is wrong with a stock, which ends our part and nothing else.
+/// The abort of a party whose stock cannot be used or written.
 pub(crate) fn unfit(step: Step, why: &StockError) -> Abort {
     Abort::Unfit { step, why: why.to_string() }
 }
@@ -49,9 +49,9 @@ pub struct Party<F: Mac> {
     pub(crate) coins: Coins,
     pub(crate) ledger: Ledger<F>,
     alpha: Bound<Alpha<F>>,
-    /// One stream for each peer, among three or more parties.
+    /// One stream for each peer, among three or more parties, from which sharings of zero are made.
     zeros: Vec<Prg>,
-    /// One stream for each peer, for messages to clients.
+    /// One stream for each peer, for the sharings of zero in messages to clients.
     client_zeros: Vec<Prg>,
     /// The number of this party object, unique in the process.
     number: u64,
@@ -62,7 +62,7 @@ pub struct Party<F: Mac> {
     _last: WipesStack,
 }
 
-/// Wipes the stack at the end: what computed with alpha left copies of it there.
+/// Wipes the stack when it is dropped: calls that computed with alpha left copies of it there.
 struct WipesStack;
 
 impl Drop for WipesStack {
@@ -72,12 +72,12 @@ impl Drop for WipesStack {
 }
 
 impl<F: Mac> Party<F> {
-    /// A party with its share of alpha. A session has one of them, in whatever strand: there is one alpha,
+    /// A party with its share of alpha. A session has only one party, in whatever strand: there is one alpha,
     /// and one check at a time, because the sigmas of a failed check reveal what an attacker needs to forge
     /// MACs in another one \[K21\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for the second; the abort that ends the session.
+    /// [`Abort::Misuse`] for the second party of a session; otherwise the abort that ends the session.
     #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -116,8 +116,8 @@ impl<F: Mac> Party<F> {
         self.session.meter().reset();
     }
 
-    /// Write down, where alpha outlives the session, whether the end of this process may mean that somebody
-    /// knows it \[K21\].
+    /// Record in the stock, if alpha belongs to one, whether somebody may know alpha if this process ends now
+    /// \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
         match &self.reserve {
             Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(ALPHA, &e)),
@@ -125,7 +125,7 @@ impl<F: Mac> Party<F> {
         }
     }
 
-    /// Which party of this process this is.
+    /// The number of this party object, unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -133,26 +133,26 @@ impl<F: Mac> Party<F> {
     /// Our share of alpha.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] when it went with the session.
+    /// [`Abort::Misuse`] if alpha was wiped with its session.
     pub(crate) fn alpha(&self) -> Result<F, Abort> {
         let gone = || self.session.misuse(ALPHA, "the MAC key was wiped with its session");
         self.alpha.peek(|alpha| **alpha.0).ok_or_else(gone)
     }
 
-    /// Whether we are the party whose share takes public constants.
+    /// Whether we are the first party, to whose share public constants are added.
     pub(crate) fn is_first(&self) -> bool {
         self.session.me().index() == 0
     }
 
-    /// The share that we have of a public value.
+    /// Our share of a public value.
     pub(crate) fn constant<V: Shareable>(&self, value: V) -> V {
         if self.is_first() { value } else { V::default() }
     }
 
-    /// \[\[x\]\] + c, c public: one value for each lane.
+    /// \[\[x\]\] + c for a public c, which has one value for each lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the lanes do not fit.
+    /// [`Abort::Misuse`] if c does not have one value for each lane, or if alpha was wiped with its session.
     #[inline(never)]
     pub(crate) fn add_public<V: Shareable>(&self, x: &mut Auth<V, F>, c: &[V]) -> Result<(), Abort>
     where
@@ -165,11 +165,11 @@ impl<F: Mac> Party<F> {
         self.add_public_with((&mut x.x, &mut x.m), c, &mut *room)
     }
 
-    /// The same for shares and MAC shares of as many values as there are constants; with room for MACs, which
-    /// the caller wipes.
+    /// The same for shares `x` and MAC shares `m`, of as many values as there are constants. `room` is memory
+    /// for MACs, which the caller wipes.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] when alpha went with the session.
+    /// [`Abort::Misuse`] if alpha was wiped with its session.
     pub(crate) fn add_public_with<V: Shareable>(
         &self,
         (x, m): (&mut [V], &mut [F]),
@@ -193,10 +193,10 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// Add bit k of public bytes to shared bits, their shares `x` and those of their MACs `m`. Local.
+    /// Add bit k of public bytes to shared bits: to their shares `x` and the shares `m` of their MACs. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] when alpha went with the session.
+    /// [`Abort::Misuse`] if alpha was wiped with its session.
     pub(crate) fn add_bits_of(
         &self,
         (x, m): (&mut [Gf2], &mut [F]),
@@ -230,11 +230,11 @@ impl<F: Mac> Party<F> {
         Ok(())
     }
 
-    /// \[\[x\]\] + \[\[r\]\], r what hides x when the sum is opened: a lane for each.
+    /// \[\[x\]\] + \[\[r\]\], where r hides x when the sum is opened, and has a lane for each lane of x.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for another number of lanes, one alone included: lanes under one mask would tell
-    /// their differences, and lanes under none themselves.
+    /// [`Abort::Misuse`] if r has another number of lanes, even if it has only one: lanes under one mask
+    /// would reveal their differences, and lanes without a mask themselves.
     pub(crate) fn mask<V: Shareable>(&self, x: &mut Auth<V, F>, r: &Auth<V, F>) -> Result<(), Abort> {
         let counted = [x.x.len(), x.m.len(), r.x.len(), r.m.len()];
         if counted == [x.len(); 4] && x.add(r) {
@@ -244,7 +244,7 @@ impl<F: Mac> Party<F> {
         }
     }
 
-    /// A mutant's: what was opened last is in no check.
+    /// For the mutant of a check: the last `count` openings are left out of the next check of MACs.
     pub(crate) fn forget(&mut self, check: Check, count: usize) {
         if self.session.mutated(check) {
             let left = self.ledger.x.len().saturating_sub(count);

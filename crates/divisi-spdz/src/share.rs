@@ -33,7 +33,7 @@ impl<T: Copy + Default> Wiped<T> {
         Wiped(values)
     }
 
-    /// The vector itself, which somebody else wipes.
+    /// The vector itself, which the caller must wipe.
     pub(crate) fn into_vec(mut self) -> Vec<T> {
         std::mem::take(&mut self.0)
     }
@@ -60,7 +60,7 @@ impl<T: Copy + Default> Drop for Wiped<T> {
 }
 
 impl<V: Shareable, F: Mac> Auth<V, F> {
-    /// Shares and MAC shares; as many of one as of the other.
+    /// A list of shares and of as many MAC shares.
     pub(crate) fn new(x: Vec<V>, m: Vec<F>) -> Self {
         debug_assert_eq!(x.len(), m.len());
         Auth { x, m }
@@ -71,7 +71,7 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
         Auth { x: spare::with_room(lanes), m: spare::with_room(lanes) }
     }
 
-    /// Zeros.
+    /// Shares of zeros, which are all zero.
     pub(crate) fn zeros(lanes: usize) -> Self {
         Auth { x: spare::zeros(lanes), m: spare::zeros(lanes) }
     }
@@ -108,41 +108,41 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
         }
     }
 
-    /// These lanes.
+    /// A copy of these lanes.
     #[inline(never)]
     pub(crate) fn part(&self, lanes: Range<usize>) -> Self {
         Auth { x: spare::copy(&self.x[lanes.clone()]), m: spare::copy(&self.m[lanes]) }
     }
 
-    /// The last lanes, taken off; nothing if there are fewer.
+    /// Take off the last `lanes` lanes; `None` if there are fewer.
     #[inline(never)]
     pub(crate) fn pop(&mut self, lanes: usize) -> Option<Self> {
         self.tail(lanes).map(|mut tail| tail.copied())
     }
 
-    /// The last lanes, where they lie; nothing if there are fewer.
+    /// The last `lanes` lanes, in place; `None` if there are fewer.
     pub(crate) fn tail(&mut self, lanes: usize) -> Option<Tail<'_, V, F>> {
         let from = self.x.len().checked_sub(lanes)?;
         Some(Tail { of: self, from })
     }
 
-    /// All lanes, where they lie.
+    /// All lanes, in place.
     pub(crate) fn all(&self) -> View<'_, V, F> {
         View { x: &self.x, m: &self.m }
     }
 
-    /// These lanes, where they lie.
+    /// These lanes, in place.
     pub(crate) fn view(&self, lanes: Range<usize>) -> View<'_, V, F> {
         self.all().view(lanes)
     }
 
-    /// Append the lanes of another.
+    /// Append the lanes of another list.
     #[inline(never)]
     pub(crate) fn append(&mut self, other: &Self) {
         self.extend(other.all());
     }
 
-    /// The same of lanes that lie elsewhere; what moves for them is wiped where it was.
+    /// The same for the lanes of a view. If this list moves because it grows, its old memory is wiped.
     pub(crate) fn extend(&mut self, other: View<'_, V, F>) {
         wipe::room(&mut self.x, other.x.len());
         wipe::room(&mut self.m, other.m.len());
@@ -150,7 +150,7 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
         self.m.extend_from_slice(other.m);
     }
 
-    /// Put other lanes in the place of these; nothing changes if there are not as many.
+    /// Replace the lanes by those of a view; nothing changes if it has another number of lanes.
     pub(crate) fn set(&mut self, other: View<'_, V, F>) {
         if [other.x.len(), other.m.len()] == [self.x.len(), self.m.len()] {
             self.x.copy_from_slice(other.x);
@@ -159,7 +159,7 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
     }
 }
 
-/// Values that lie among others.
+/// A borrowed part of a list: shares and MAC shares.
 pub(crate) struct View<'a, V, F> {
     pub x: &'a [V],
     pub m: &'a [F],
@@ -198,7 +198,7 @@ impl<V: Shareable, F: Mac> Tail<'_, V, F> {
         self.of.x.len() - self.from
     }
 
-    /// Shares, and those of MACs.
+    /// The shares, and the MAC shares.
     pub fn parts(&mut self) -> (&mut [V], &mut [F]) {
         (&mut self.of.x[self.from..], &mut self.of.m[self.from..])
     }
@@ -208,7 +208,7 @@ impl<V: Shareable, F: Mac> Tail<'_, V, F> {
         self.of.part(self.from..self.from + count)
     }
 
-    /// A copy.
+    /// A copy of all of these values.
     pub fn copied(&mut self) -> Auth<V, F> {
         self.of.part(self.from..self.of.x.len())
     }
@@ -247,7 +247,7 @@ impl<V: Shareable, F: Mac> Lanes for Auth<V, F> {
     }
 }
 
-/// The first lane in all: for a mutant.
+/// Replace all lanes by the first one, for a mutant.
 pub(crate) fn repeat_first<V: Copy, F: Copy>((x, m): (&mut [V], &mut [F])) {
     if let ([first, ..], [mac, ..]) = (&*x, &*m) {
         let (first, mac) = (*first, *mac);

@@ -9,15 +9,15 @@ use zeroize::Zeroizing;
 
 /// In every lane a random s of `log` bits, and the unit vector of 2^log bits with its one at position s.
 pub struct Units<F: Mac> {
-    /// Bit k of s in the lanes from k times their number on.
+    /// Bit k of s of all lanes, at the positions from k `lanes` on.
     pub(crate) s: Auth<Gf2, F>,
-    /// Entry j of the vector in the lanes from j times their number on.
+    /// Entry j of the vectors of all lanes, at the positions from j `lanes` on.
     pub(crate) vector: Auth<Gf2, F>,
     pub(crate) lanes: usize,
 }
 
-/// \[\[a\]\], \[\[b\]\], \[\[ab\]\], a a random bit and b a random element of the field: for the products of
-/// Demux.
+/// \[\[a\]\], \[\[b\]\], \[\[ab\]\] for a random bit a and a random element b of the field: for the products
+/// of Demux.
 pub(crate) struct BitTriples<F: Mac> {
     pub(crate) a: Auth<Gf2, F>,
     pub(crate) b: Auth<F, F>,
@@ -40,7 +40,7 @@ impl<V: Shareable, F: Mac> Default for Triples<V, F> {
 }
 
 impl<V: Shareable, F: Mac> Triples<V, F> {
-    /// The last ones, where they lie; nothing if there are fewer.
+    /// The last `count` triples, in place; `None` if there are fewer.
     pub(crate) fn tail(&mut self, count: usize) -> Option<LastTriples<'_, V, F>> {
         let [a, b, c] = [&mut self.a, &mut self.b, &mut self.c].map(|part| part.tail(count));
         Some(LastTriples { a: a?, b: b?, c: c? })
@@ -56,14 +56,14 @@ pub(crate) struct LastTriples<'a, V: Shareable, F: Mac> {
 
 /// Random bits of which one party knows the values.
 pub struct KnownBits<F: Mac> {
-    /// At that party.
+    /// The values, at that party; `None` at the others.
     pub(crate) values: Option<Zeroizing<Vec<Gf2>>>,
     pub(crate) shares: Auth<Gf2, F>,
 }
 
-/// A source of correlated randomness. All parties call it in the same order with the same counts. What it
-/// returns was checked, or its openings are in the ledger of the party, so that the next check covers it
-/// \[M0.7\].
+/// A source of correlated randomness. All parties call it in the same order with the same counts. The values
+/// that it returns were checked, or the openings for them are in the ledger of the party, so that the next
+/// check covers them \[M0.7\].
 pub trait Source<F: Mac>: Send {
     /// `count` random bits that nobody knows; the type of the shares ensures that they are bits \[K5\].
     ///

@@ -1,18 +1,19 @@
-//! Wiped memory of shares that is kept for the next ones.
+//! Wiped memory of shares, kept for later shares.
 //!
 //! A layer of a cipher fills long vectors and drops them again. To return their memory to the system, and to
-//! have it cleared and mapped again, takes longer than most of the computation in it. So a thread keeps some
-//! of the memory that it dropped: as zeros, for itself alone, and until the thread ends.
+//! have it cleared and mapped again, takes longer than most of the computation in it. So each thread keeps
+//! some of the memory of its dropped vectors, as zeros, until the thread ends; no other thread uses it.
 
 use std::any::Any;
 use std::cell::RefCell;
 
 /// The most bytes that a thread keeps of one type.
 const MOST: usize = 4 << 20;
-/// Smaller vectors are the allocator's: it has room for them at once. Larger ones are not of a layer.
+/// The sizes in bytes of the vectors that are kept. The allocator is fast for smaller ones, and no layer of a
+/// cipher has larger ones.
 const SIZES: std::ops::RangeInclusive<usize> = 16 << 10..=2 << 20;
 
-/// Vectors of zeros, the one that waits longest first.
+/// Vectors of zeros, the one that was kept first at the beginning.
 #[derive(Default)]
 struct Room<T>(Vec<Vec<T>>);
 
@@ -20,7 +21,7 @@ thread_local! {
     static ROOMS: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's room of this type, if it has one still.
+/// Calls `f` on the calling thread's vectors of this type; `None` if the thread is ending.
 fn room<T: 'static, R>(f: impl FnOnce(&mut Room<T>) -> R) -> Option<R> {
     let within = |rooms: &RefCell<Vec<Box<dyn Any>>>| {
         let mut rooms = rooms.try_borrow_mut().ok()?;
@@ -39,7 +40,7 @@ pub(crate) fn with_room<T: Copy + 'static>(len: usize) -> Vec<T> {
     vector
 }
 
-/// A vector of zeros, in memory that was kept if there is some.
+/// A vector of zeros, in kept memory if there is any.
 pub(crate) fn zeros<T: Copy + Default + 'static>(len: usize) -> Vec<T> {
     let Some(mut vector) = taken(len) else { return vec![T::default(); len] };
     // what was kept is zero already
@@ -69,7 +70,7 @@ fn taken<T: 'static>(len: usize) -> Option<Vec<T>> {
     room(take).flatten()
 }
 
-/// Keep a vector of zeros; those that waited longest go.
+/// Keep a vector of zeros. If there are too many bytes then, the vectors that were kept first are freed.
 pub(crate) fn give<T: 'static>(vector: Vec<T>) {
     let size = |v: &Vec<T>| v.capacity() * size_of::<T>();
     if !SIZES.contains(&size(&vector)) {
@@ -99,7 +100,7 @@ mod tests {
         let place = one.as_ptr();
         one.fill(0);
         give(one);
-        // of another type is another room, and half as many are too few for it
+        // a vector of another type, of less than half the length, or of twice the length gets other memory
         let others = (zeros::<[u8; 8]>(len), zeros::<u64>(len / 2 - 1), zeros::<u64>(2 * len));
         assert_ne!(others.0.as_ptr().cast(), place);
         assert!(others.1.as_ptr() != place && others.2.as_ptr() != place);

@@ -9,11 +9,11 @@ use divisi_core::{Abort, Bytes, Direction, Plain};
 use divisi_field::{BigField, Field, Gf2, Gf8, kernel};
 use divisi_ot::wipe;
 
-/// Bits of an index.
+/// The number of bits of an index.
 pub(crate) const LOG: usize = 8;
-/// Entries of a table.
+/// The number of entries of a table.
 pub(crate) const ENTRIES: usize = 1 << LOG;
-/// Tables that are expanded at once: their entries stay in the cache.
+/// How many tables are expanded at once, so that their entries stay in the cache.
 pub(crate) const LANES: usize = 64;
 
 /// Masked tables of one function of a byte, in the order in which they are used: \[\[s\]\] and \[\[T(s)\]\],
@@ -36,7 +36,7 @@ impl<F: Mac> Tables<F> {
 
 /// A public function of a byte, ready to be made into masked tables.
 pub(crate) struct Function<F> {
-    /// The transform of T: coefficient U is the sum of T(j) over all j that contain U.
+    /// The transform of T: coefficient U is the sum of T(j) over all indices j that contain the bits U.
     bytes: [Gf8; ENTRIES],
     elements: Vec<F>,
 }
@@ -61,8 +61,8 @@ impl<F: Host> Function<F> {
     ///
     /// This is a product in the group algebra of the 2^8 indices under addition: of polynomials in eight
     /// variables x with x^2 = 1. In y = x + 1, with y^2 = 0, it takes 3^8 products of coefficients instead of
-    /// 4^8. Cost: 6,561 products of the field a table (and of bytes with bits); the products of one entry are
-    /// summed and reduced once.
+    /// 4^8. Cost: 6,561 products of elements of the field for each table (and as many of bytes and bits); the
+    /// products of one entry are summed and reduced once.
     #[inline(never)]
     pub fn expand(&self, units: &Units<F>) -> Tables<F> {
         let lanes = units.lanes;
@@ -94,7 +94,8 @@ impl<F: Host> Function<F> {
         Tables { s: bytes(&units.s, lanes), entries, used: 0 }
     }
 
-    /// Coefficient W of the product: the sum over all U in W of T_U times what stands at W without U.
+    /// Every coefficient W of the product: the sum over all subsets U of W of T_U times coefficient W without
+    /// U of the vector.
     fn multiply(
         &self,
         macs: &[Vec<F>],
@@ -136,7 +137,8 @@ pub(crate) fn subsets(of: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(of), move |u| u.checked_sub(1).map(|u| u & of))
 }
 
-/// From coefficients in x to those in y = x + 1, or back: each index takes up those that contain it.
+/// From coefficients in x to those in y = x + 1, or back: to each coefficient those are added whose indices
+/// contain its own index.
 pub(crate) fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
     let mut bit = 1;
     while bit < x.len() {
@@ -148,7 +150,7 @@ pub(crate) fn transform<T>(x: &mut [T], mut add: impl FnMut(&mut T, &T)) {
     }
 }
 
-/// \[\[s\]\] = sum \[\[s_k\]\] X^k, the bits s_k one after the other.
+/// \[\[s\]\] = sum \[\[s_k\]\] X^k, for bits s_k that lie plane by plane.
 pub(crate) fn bytes<F: Host>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> {
     let mut out = Auth::<Gf8, F>::zeros(lanes);
     for (k, plane) in bits.x.chunks(lanes.max(1)).enumerate() {
@@ -161,8 +163,8 @@ pub(crate) fn bytes<F: Host>(bits: &Auth<Gf2, F>, lanes: usize) -> Auth<Gf8, F> 
     out
 }
 
-/// One entry of each table at a public index, `W` words of it; a table has `size` entries. They are copied to
-/// one place in a short loop, so that the processor fetches several distant ones at once.
+/// One entry of each table, of `W` words, at a public index; a table has `size` entries. A short loop copies
+/// the entries to one place, so that the processor fetches several distant ones at once.
 pub(crate) fn gather<E: Copy, const W: usize>(
     tables: &[E],
     size: usize,

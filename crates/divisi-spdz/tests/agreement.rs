@@ -1,4 +1,4 @@
-//! Parties that differ in a parameter end before anything secret is used (1.20).
+//! If parties differ in a parameter, they end before anything secret is used (1.20).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
@@ -9,7 +9,7 @@ use divisi_spdz::{Preparation, lab};
 
 const USUAL: Preparation = Preparation::Bucketed;
 
-/// What the odd party says.
+/// The parameters of the odd party.
 fn said(how: &str) -> PublicParameters {
     let (config, parameters) = (SetupConfig::default(), PublicParameters::new("agreement"));
     match how {
@@ -32,7 +32,7 @@ fn parties_that_differ_begin_nothing() {
             let parameters = |who: PartyId| said(if who == party(odd) { how } else { "" });
             let ends =
                 harness.act_each(parameters, |session| lab::begin::<Gf48>(session, Some(USUAL)).map(drop));
-            // each told every peer its own part of the agreement, and that it ends
+            // each party told every peer its own part of the agreement, and that it ends the session
             let told = |seen: &Recording| {
                 seen.read().iter().filter(|seen| seen.way == MessageDirection::Out).count()
             };

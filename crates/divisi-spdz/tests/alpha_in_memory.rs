@@ -23,7 +23,7 @@ const PAYLOAD: &str = "divisi_ot::correlate/payload";
 /// Bytes of an element of the field.
 const ELEMENT: usize = 6;
 
-/// The keys of all parties of a run, and what was found when they were looked for.
+/// The keys of all parties of a run, and what was wrong when the memory was searched for them.
 struct Looking {
     /// alpha_i.
     alphas: Vec<Needle>,
@@ -44,7 +44,8 @@ impl Looking {
         Looking::of(needles(seed), needles(seed + 100))
     }
 
-    /// All parties wait while the first one looks: alpha and the key of pads of each must be there, or not.
+    /// All parties wait while the first one searches the memory: alpha_i and Delta'_i of each party must be
+    /// there if `there` is true, and must not be there otherwise.
     fn look(&self, me: PartyId, there: bool, when: &str) {
         self.all.wait();
         if me.index() == 0 {
@@ -70,7 +71,7 @@ impl Looking {
     }
 }
 
-/// Tables, an input, two layers of S-boxes, an output to all and one to a party: what uses alpha.
+/// Everything that uses alpha: tables, an input, layers of S-boxes, an output to all and one to a party.
 fn sboxes(engine: &mut Spdz<Gf48>, layers: usize) -> Result<u8, Abort> {
     let mine = engine.session().me() == party(1);
     let mut byte = engine.input(party(1), mine.then_some(&[0x53]), 1)?;
@@ -88,7 +89,8 @@ fn session(n: usize, seed: u8, protocol: SpdzProtocol, lie: Option<&'static str>
     let looking = Looking::planted(n, seed);
     let harness = Harness::new(n, &parameters());
     if let Some(step) = lie {
-        // all messages of the step: one payload's lie passes where no bit meets it
+        // all messages of the step: a lie about one payload alone passes if the bits that are multiplied with
+        // it are zero
         let id = Step::new(step).id;
         harness.hand(party(n as u8), party(1), move |mut frame| {
             if frame.step == id {
@@ -115,7 +117,7 @@ fn session(n: usize, seed: u8, protocol: SpdzProtocol, lie: Option<&'static str>
     looking.end(&format!("{n} parties, {protocol:?}, {lie:?}"));
 }
 
-/// A stock that is made and used; with `lie`, its use ends by an abort.
+/// A stock is made and used; with `lie`, its use ends by an abort.
 fn stock(lie: bool) {
     let (dirs, needles) = (StockDirs::empty(2), Mutex::new(vec![None, None]));
     let all = Barrier::new(2);
@@ -163,7 +165,7 @@ fn stock(lie: bool) {
     assert!(found.is_empty(), "stock, {lie}: {found:#?}");
 }
 
-/// The search finds what is there, in as many places as it lies.
+/// The control: the search finds a secret in all places where it lies.
 fn control() {
     let needle = Needle::new(99, false);
     let places = |needle: &Needle| find_first(ELEMENT, &[needle]).unwrap().swap_remove(0).len();
@@ -174,7 +176,7 @@ fn control() {
     let all = planted.as_flattened_mut();
     all.copy_within(16..16 + ELEMENT, 37);
     assert_eq!(places(&needle), 2);
-    // of a secret that is told in six bytes
+    // of a secret that is given as six bytes
     let told = std::hint::black_box(vec![3_u8, 0x1f, 0xb0, 0x77, 0x9d, 0x42]);
     let other = Needle::of(&told);
     assert!(places(&other) >= 1);

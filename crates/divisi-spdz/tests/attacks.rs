@@ -1,4 +1,4 @@
-//! How often lies about preprocessing pass, and lies about its rows, which end the session.
+//! How often lies about the products of preprocessing pass, and that lies about its rows end the session.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, many, party};
@@ -16,12 +16,12 @@ fn harness(n: usize) -> Harness {
     Harness::new(n, &PublicParameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
 }
 
-/// How P_1 ends, with its share of s_1, if P_2 alters the payloads of this many of the three other items of a
-/// bucket of four.
+/// P_1's share of s_1, or `None` if P_1 aborts, when P_2 alters the payloads of this many of the three other
+/// items of a bucket of four.
 fn altered(items: usize, seed: u8) -> Option<Gf2> {
     let harness = harness(2);
     harness.change(party(2), party(1), PAYLOAD, 1, move |body| {
-        // rows of two bits and a MAC
+        // each payload has two bits and a MAC
         (0..items).for_each(|row| body[row * 50 / 8] ^= 1 << (row * 50 % 8));
     });
     let ends = harness.act(|mut session| {
@@ -35,8 +35,8 @@ fn altered(items: usize, seed: u8) -> Option<Gf2> {
     ends[0].as_ref().ok().copied()
 }
 
-/// Payloads of t items pass with 2^-t; and what b of a bucket is, of which all items but the first were
-/// confirmed to be zero, is as uniform as before.
+/// Altered payloads of t items pass with probability 2^-t. If the bits b of all items but the first are then
+/// known to be zero, b of the bucket is as uniform as before.
 #[test]
 fn altered_payloads_pass_with_2_to_the_minus_t() {
     let of = 200;
@@ -52,7 +52,8 @@ fn altered_payloads_pass_with_2_to_the_minus_t() {
     }
 }
 
-/// Tables of a session in which P_1 deviates where rows are made.
+/// Makes tables in a session in which P_1 deviates where rows are made, or from the second batch on with
+/// `later`.
 fn tables(mut session: Session, how: &Deviation, later: Option<(u128, bool)>) -> Result<(), Abort> {
     let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
     let corrupt = session.me() == party(1);
@@ -99,7 +100,8 @@ fn lies_about_rows_end_the_session() {
     }
 }
 
-/// Tables that are made in a second strand, with rows of both: P_1 has another Delta there, or the same.
+/// Makes tables in a second strand, with rows that were made in both strands. P_1 has another Delta in the
+/// second strand if `other` says so.
 fn in_two_strands(mut session: Session, other: Option<(u128, bool)>) -> Result<(), Abort> {
     let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
     let corrupt = session.me() == party(1);
@@ -114,7 +116,7 @@ fn in_two_strands(mut session: Session, other: Option<(u128, bool)>) -> Result<(
     party.check()
 }
 
-/// 1.32: another Delta in a second strand; and a second set-up there is none at all.
+/// 1.32: another Delta in a second strand ends the session, and so does a second set-up.
 #[test]
 fn a_strand_has_no_delta_of_its_own() {
     for n in [2, 3] {
@@ -164,7 +166,7 @@ fn garbage_ends_the_session() {
                 Ok(lab::unit_shares(&units))
             });
             if let (Ok(ours), Ok(theirs)) = (&ends[0], &ends[1]) {
-                // beyond the last message
+                // no message was changed, because there are fewer messages
                 let sum = |i: usize| ours[i].iter().zip(&theirs[i]).map(|(x, y)| *x + *y).collect::<Vec<_>>();
                 let (s, vector) = (sum(0), sum(1));
                 for lane in 0..3 {

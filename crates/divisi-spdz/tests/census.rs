@@ -1,4 +1,5 @@
-//! The checks that each party executes in a session from its set-up to its output: all of them, by formula.
+//! All checks that each party executes in a session from its set-up to its output are counted, and compared
+//! with formulas.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -12,28 +13,29 @@ use divisi_spdz::{AuthByte, Host, Preparation, Spdz, SpdzProtocol, Tiny, checks}
 use divisi_symmetric::des::SBOXES;
 use std::collections::BTreeMap;
 
-/// Lanes of a layer.
+/// The number of lanes of a layer.
 const LANES: usize = 5;
 
-/// What a session does, by which its checks are counted.
+/// What a session does, from which the numbers of its checks follow.
 #[derive(Default)]
 struct Done {
-    /// Inputs that are broadcast.
+    /// The number of inputs, which are broadcast.
     inputs: u64,
-    /// Rounds in which shares are sent and received.
+    /// The number of messages of shares to each peer.
     openings: u64,
-    /// Those of them that fill up a last byte, and have to fill it with zeros.
+    /// The number of further checks K8: one for each opening of pieces, whose last byte must be filled with
+    /// zeros, and one for each opened value of which not all bits are sent.
     pieces: u64,
-    /// Checks of MACs.
+    /// The number of checks of MACs.
     checks: u64,
-    /// Batches of rows: those with MACs alone, those with MACs and pads, those with pads alone.
+    /// The numbers of batches of rows: with MACs alone, with MACs and pads, with pads alone.
     rows: [u64; 3],
-    /// What else is counted, of the protocol.
+    /// Other checks, which the protocol makes.
     more: Vec<(Check, u64)>,
 }
 
 impl Done {
-    /// The checks of a party.
+    /// The numbers of a party's checks, among `n` parties.
     fn census(&self, n: usize) -> BTreeMap<Check, u64> {
         let (peers, among_three) = (n as u64 - 1, u64::from(n > 2));
         let [narrow, wide, pads] = self.rows;
@@ -43,7 +45,7 @@ impl Done {
             (checks::K21, peers * self.checks),
             (checks::K4, self.checks),
             (checks::K9B, self.checks),
-            // every message, and what fills it
+            // every message, and the zeros that fill the last byte
             (checks::K8, peers * self.openings + self.pieces + self.inputs),
             (checks::K9, 1),
             // rows: the relation of every batch, MACs and pads from one row; after the first ones the proof
@@ -60,14 +62,14 @@ impl Done {
     }
 }
 
-/// The checks of KOR+17, and of rows over a field, that a party counted.
+/// How often a party made the checks of this crate, and those of rows over a field.
 fn counted(counts: &Counts) -> BTreeMap<Check, u64> {
     let rows = [checks::K11, checks::K12, checks::K13];
     let of_ours = |check: &Check| checks::ALL.contains(check) || rows.contains(check);
     counts.checks.iter().map(|(check, count)| (*check, *count)).filter(|(check, _)| of_ours(check)).collect()
 }
 
-/// Every party of two and of three counts what was done.
+/// Among two and among three parties, every party must count the checks of `done`.
 fn census<F: Host>(
     protocol: SpdzProtocol,
     prep: Preparation,
@@ -99,11 +101,12 @@ fn shared(e: &mut Spdz<Gf48>, owner: PartyId, mine: bool) -> Result<AuthByte<Gf4
     e.input(owner, mine.then_some(&[7; LANES][..]), LANES)
 }
 
-/// The openings for tables of 256 entries that are made together from buckets: proofs of first and of other
-/// items, D of the buckets, D of the seven products, a decomposition.
+/// The number of openings for tables of 256 entries that are made together from buckets, and how many of them
+/// are of pieces. The openings: proofs of first and of other items, D of the buckets, p + v of the seven
+/// products, a decomposition.
 const TABLES: [u64; 2] = [2 + 1 + 7 + 1, 1 + 7 + 1];
 
-/// The checks of these, 11 pieces each.
+/// The checks for these tables, which have 11 pieces each.
 fn of_tables(count: usize) -> Vec<(Check, u64)> {
     let size = bucket::size_behind_firsts(count, 40) as u64;
     let count = count as u64;
@@ -116,7 +119,7 @@ fn of_tables(count: usize) -> Vec<(Check, u64)> {
     ]
 }
 
-/// Tables made ahead, an output to one party.
+/// Tables that are made ahead, and an output to one party.
 #[test]
 fn census_of_tables() {
     let lookups = 2 * LANES;
@@ -128,7 +131,7 @@ fn census_of_tables() {
         // two layers, the output
         openings: opened + 2 + 1,
         pieces,
-        // before the coin of the buckets, of what was opened for tables, of the value, of its output
+        // before the coin of the buckets; of the openings for tables; of the value; of its output
         checks: 4,
         // masks of input and output, v of first and other items, s_0, bits of the decomposition; b
         rows: [2 + 2 + 2, 2, 0],
@@ -241,7 +244,7 @@ fn census_of_all_powers() {
         ],
         ..Done::default()
     };
-    // of each value the bits that are not sent
+    // K8 counts each value of four bits: its other bits are not sent
     let done = Done { pieces: lanes, ..done };
     census::<Gf42>(SpdzProtocol::Raw, Preparation::Bucketed, &done, |mut e, owner, mine| {
         let bits = [true; 6 * LANES];

@@ -1,4 +1,4 @@
-//! Inputs of clients and outputs to them: what is told is what was shared, or the client refuses it.
+//! Inputs of clients and outputs to them: a client gets the shared value, or refuses the output.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, MessageDirection, many, party};
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 const LANES: usize = 5;
-/// m, of MACs of 48 bits.
+/// m for MACs of 48 bits.
 const ROWS: usize = 6;
 const CHALLENGE: [u8; 16] = [77; 16];
 const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
@@ -47,7 +47,8 @@ impl Client {
         self.lines.iter().for_each(|(_, line)| drop(line.send(body.to_vec())));
     }
 
-    /// An output, of which messages `alter`s before the client sees them: the round, and all parties' words.
+    /// Receives an output. `alter` may change messages before the client sees them; it gets the round and the
+    /// messages of all parties.
     fn take<F: Host>(
         &self,
         alter: &mut dyn FnMut(usize, &mut [Vec<u8>]),
@@ -96,7 +97,7 @@ fn engine<F: Host>(session: Session, real: bool) -> Result<Spdz<F>, Abort> {
     Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)
 }
 
-/// The client's bytes go in, through the S-box, and out to it.
+/// The client's bytes are an input, go through the S-box, and are an output to the client.
 fn round_trip<F: Host>(session: Session, line: &Channel, real: bool) -> Result<(), Abort> {
     let mut e = engine::<F>(session, real)?;
     let (mask, of, body) = e.client_mask(LANES)?;
@@ -141,12 +142,12 @@ fn a_client_gives_and_learns_its_own() {
     there_and_back::<Gf48>(2, true);
 }
 
-/// An output whose messages P_2 alters; what the client makes of it.
+/// How the client's receipt of an output ends if P_2 alters messages.
 fn altered(n: usize, alter: &mut dyn FnMut(usize, &mut [Vec<u8>])) -> Option<Result<Vec<u8>, ClientFault>> {
     altered_of(&values(), n, alter)
 }
 
-/// The same of other bytes.
+/// The same for other bytes.
 fn altered_of(
     values: &[u8],
     n: usize,
@@ -171,13 +172,13 @@ fn altered_of(
             })
         });
         let end = client.take::<Gf48>(alter);
-        // whoever waits for it still is told that it went
+        // parties that still wait for the client learn that it is gone
         drop(client);
         end
     })
 }
 
-/// Every byte of a party's messages to a client, altered: the client refuses, or the byte serves nothing.
+/// The client refuses an output if any byte of a party's messages to it is altered.
 #[test]
 fn a_client_checks_what_it_is_told() {
     assert_eq!(altered(2, &mut |_, _| ()), Some(Ok(values())));
@@ -208,8 +209,8 @@ fn matrix() -> Vec<[Gf8; LANES]> {
     (0..ROWS).map(&mut next).collect()
 }
 
-/// P_2 knows the challenge ahead, and adds to an output what one row of C, whichever, does not see: the
-/// others do.
+/// P_2 knows the challenge in advance, and adds an error to an output that one row of C does not detect,
+/// whichever row it is. The other rows detect it.
 #[test]
 fn a_false_output_is_seen_by_every_row() {
     for (row, c) in matrix().into_iter().enumerate() {
@@ -240,7 +241,7 @@ fn whether_a_client_accepts_tells_nothing() {
     assert!(refused.into_iter().filter(|refused| *refused).count() > ROWS * ROWS - 10);
 }
 
-/// V, which the client learns: no two of its rows are alike.
+/// No two rows of V, which the client learns, are equal.
 #[test]
 fn every_row_of_v_is_its_own() {
     let mut rows = std::collections::BTreeSet::new();
@@ -254,8 +255,8 @@ fn every_row_of_v_is_its_own() {
     assert_eq!(rows.len(), ROWS);
 }
 
-/// P_2 adds one to an output, knows all that the client has, and guesses what that makes of W: it would need
-/// V, of which it knows its own share alone.
+/// P_2 adds one to an output, knows everything that the client has, and guesses the W that would fit. For
+/// this it would need V, of which it knows only its own share.
 #[test]
 fn a_false_output_is_not_explained() {
     for seed in 0..8 {
@@ -265,7 +266,7 @@ fn a_false_output_is_not_explained() {
                 told[1][0] ^= 1;
                 return;
             }
-            // with V known, W + V e would do: P_2 has its own share of it
+            // W + V e would be accepted, but P_2 knows only its own share of V
             d.extend(matrix().iter().map(|row| row[0]));
             let own = told[1].clone();
             for row in 0..ROWS {
@@ -317,7 +318,8 @@ fn a_client_that_differs_ends_the_session() {
     }
 }
 
-/// What two clients are told of one value is not the shares: their sum alone is the same.
+/// The parties' messages about one value to two clients are not their shares: only the sums of the messages
+/// are equal.
 #[test]
 fn what_a_client_is_told_is_no_share() {
     for n in [2, 3] {
@@ -333,7 +335,7 @@ fn what_a_client_is_told_is_no_share() {
         });
         let told: Vec<[Vec<u8>; 2]> = ends.into_iter().map(Result::unwrap).collect();
         assert!(told.iter().all(|[first, second]| first != second));
-        // nor do two bytes have one mask
+        // two bytes do not have the same mask either
         for [first, second] in &told {
             let again: Vec<u8> = first.iter().zip(second).map(|(x, y)| x ^ y).collect();
             assert!(again.iter().any(|x| *x != again[0]));

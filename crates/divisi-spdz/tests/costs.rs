@@ -1,4 +1,4 @@
-//! What a run costs, by the meter: KOR+17, Table 2, online.
+//! The online costs of a run by the meter, as in Table 2 of KOR+17.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{BitLab, ByteLab, run};
@@ -11,8 +11,8 @@ use divisi_spdz::{AuthBit, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
-/// Blocks under one key: what the key schedule and what is made ahead cost, the cipher alone, and the
-/// settling of its outputs.
+/// The counts of all parties for blocks under one key: of the key schedule, of what is made ahead, of the
+/// cipher alone, and of the settling of its outputs.
 fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 4]> {
     let ends = run(parties, &PublicParameters::new("spdz costs"), |session| {
         let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
@@ -93,7 +93,8 @@ fn counts_of_the_powers() {
     }
 }
 
-/// The costs of one block, without key schedule, indices, inputs and output; and of what is made for it.
+/// The costs of one block, without key schedule, indices, inputs and output, and those of the tables and
+/// masks made for it.
 #[test]
 fn counts_of_aes_tinytable() {
     let counts = std::sync::Mutex::new(Vec::new());
@@ -116,7 +117,7 @@ fn counts_of_aes_tinytable() {
     for (before, after) in counts {
         let more = |check| after.checks.get(&check).unwrap_or(&0) - before.checks.get(&check).unwrap_or(&0);
         if more(checks::K3) == 0 {
-            // over masks: output masks, where tables are there; nothing is sent but what makes more tables
+            // in the run over masks: output masks are drawn, and tables are made if there are too few
             assert_eq!(more(checks::K2), 160);
             let made = (more(checks::K6), more(checks::K5));
             assert!([(0, 1_280), (1_760, 1_280 + 42_240)].contains(&made), "{made:?}");
@@ -155,7 +156,7 @@ fn counts_of_3des() {
             let circuit = counts.phases["circuit"];
             assert_eq!((circuit.rounds, circuit.bits), (rounds, bits));
             assert_eq!((counts.checks[&checks::K6], counts.checks[&checks::K5]), (products, random));
-            // what products and decompositions of unit vectors open comes apart
+            // the openings for products and decompositions of unit vectors are counted separately
             let apart = if protocol == SpdzProtocol::Lookup { 2 * products + 2 * 384 } else { 0 };
             assert_eq!(counts.openings, openings + apart);
         }

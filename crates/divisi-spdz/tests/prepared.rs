@@ -60,7 +60,7 @@ fn triple_des_by_all_powers() {
     suite::triple_des_samples(&SpdzLab::<Gf42>::new(2, SpdzProtocol::Raw).prepared(BUCKETED), 1);
 }
 
-/// Five parties: each receives from four, and every product has twenty terms.
+/// Among five parties, each receives from four, and every product has twenty cross terms.
 #[test]
 fn among_five() {
     suite::aes_random(&SpdzLab::<Gf48>::new(5, SpdzProtocol::RivainProuff).prepared(BUCKETED), 5, 1);
@@ -103,7 +103,7 @@ fn triple_des_by_mascot_in_tables() {
     suite::triple_des_samples(&TinyLab::<Gf48>::new(2).prepared(MASCOT), 1);
 }
 
-/// By the polynomial of degree 62: 23,424 products a block.
+/// By the polynomials of degree 62, with 23,424 products for each block.
 #[test]
 #[ignore = "a minute"]
 fn triple_des_by_mascot_in_all_powers() {
@@ -115,7 +115,8 @@ fn triple_des_among_five() {
     suite::triple_des_samples(&SpdzLab::<Gf48>::new(5, SpdzProtocol::RivainProuff), 1);
 }
 
-/// One block of either cipher for each protocol, preprocessing, number of parties and of two fields.
+/// One block of either cipher for each protocol, kind of preprocessing and number of parties, over two
+/// fields.
 #[test]
 #[ignore = "an hour"]
 fn every_cell() {
@@ -146,7 +147,7 @@ fn every_cell() {
     }
 }
 
-/// Products in GF(2^6), over each field that holds it, are products.
+/// Products in GF(2^6) are right, over each field of MACs that holds GF(2^6).
 #[test]
 fn products_of_six_bits() {
     fn made<F: divisi_spdz::Host>(n: usize, preparation: Preparation) {
@@ -170,7 +171,7 @@ fn products_of_six_bits() {
     made::<Gf72>(2, MASCOT);
 }
 
-/// Products of bits are products, whatever makes them, and all four cases occur.
+/// Products of bits are right, whichever source makes them, and all four cases occur.
 #[test]
 fn products_of_bits() {
     for (n, preparation) in [(2, BUCKETED), (3, BUCKETED), (2, MASCOT), (3, MASCOT)] {

@@ -1,5 +1,5 @@
-//! What preprocessing sends to each peer, by the meter against formulas, and what the formulas give for the
-//! tables of KOR+17.
+//! How many bits preprocessing sends to each peer: the meter's counts are compared with formulas, and the
+//! formulas with the tables of KOR+17.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -11,7 +11,7 @@ use divisi_spdz::{Bucketed, Host, Mascot, Party, Source};
 
 const TILE: usize = 128;
 
-/// Bits to each peer of what is asked for here, in a session whose rows are real.
+/// The counts of a party for the values that `ask` requests, in a session with real rows.
 fn priced<F: Host, S: Source<F>>(
     n: usize,
     k: u32,
@@ -20,7 +20,7 @@ fn priced<F: Host, S: Source<F>>(
 ) -> Counts {
     let ends = run(n, &PublicParameters::new("prices"), |session| {
         let (mut party, mut source) = start(session, SetupConfig { k, base: Base::Both, rho: 40 })?;
-        // among three the first rows prove that Deltas are one
+        // among three parties, the first rows include the proof that each party has one Delta
         source.bits(&mut party, 1)?;
         party.reset();
         ask(&mut party, &mut source)?;
@@ -30,14 +30,14 @@ fn priced<F: Host, S: Source<F>>(
     ends.into_iter().map(Result::unwrap).next().unwrap()
 }
 
-/// The bits of rows and payloads, of openings, and those that it takes for whole tiles: to one peer.
+/// All bits that a party sent.
 fn bits(counts: &Counts) -> usize {
     counts.phases.values().map(|phase| phase.bits as usize).sum()
 }
 
 struct Sizes {
     f: usize,
-    /// f' and p': the bits of a narrow row, and what pads have more.
+    /// f' and p': the bits of a narrow row, and those that a wide row has in addition, for pads.
     narrow: usize,
     pads: usize,
 }
@@ -47,7 +47,7 @@ impl Sizes {
         Sizes { f, narrow: f.div_ceil(k), pads: 128_usize.div_ceil(k) }
     }
 
-    /// Table of 2^l entries, buckets of b.
+    /// The bits of a table of 2^l entries, from buckets of b.
     fn table(&self, l: usize, b: usize) -> usize {
         let Sizes { f, narrow, pads } = self;
         let (w, p) = ((1 << l) - 2, (1..l).map(|j| (1_usize << j).div_ceil(32)).sum::<usize>());
@@ -57,25 +57,25 @@ impl Sizes {
             + ((1 << (l - 1)) + 1) * narrow
     }
 
-    /// A product of bytes.
+    /// The bits of a product of bytes.
     fn byte(&self, b: usize) -> usize {
         let Sizes { f, narrow, pads } = self;
         b * (8 * (narrow + pads) + 8 * narrow + 8 * (8 + f)) + 8 * (b - 1)
     }
 
-    /// A product of bits.
+    /// The bits of a product of bits.
     fn bit(&self, b: usize) -> usize {
         let Sizes { f, narrow, pads } = self;
         b * ((narrow + pads) + narrow + 1 + f) + b - 1
     }
 
-    /// MASCOT's product of a bit and an element, with what is opened of it before and online: a row for the
-    /// bit; rho and sigma; e; the bit and the element.
+    /// The bits of MASCOT's product of a bit and an element, with those of all its openings: a product of
+    /// elements, rho and sigma, a row for the bit, e, and online the masked bit and the masked element.
     fn bit_and_element(&self) -> usize {
         self.element() + 2 * self.f + self.narrow + self.f + 1 + self.f
     }
 
-    /// MASCOT's product.
+    /// The bits of MASCOT's product of elements, without rho and sigma.
     fn element(&self) -> usize {
         let Sizes { f, narrow, pads } = self;
         4 * f * (pads + f) + 5 * f * narrow
@@ -92,14 +92,15 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
         let b = bucket::size_behind_firsts(count, 40);
         let lanes = (1 << 18) / ((1_usize << log) - 2);
         let batches = 1 + (count * (b - 1)).div_ceil(lanes);
-        // whole tiles and a sacrificed one: wide rows, narrow rows; bits of s_0 and of the decomposition
+        // rows that fill whole tiles, and sacrificed tiles: of wide rows, of narrow rows, and of the bits of
+        // s_0 and of the decomposition
         let tiles = batches * TILE * (2 * (sizes.narrow + sizes.pads) + 2 * sizes.narrow)
             + 2 * 2 * TILE * sizes.narrow;
-        // the mask of each combination, and what is opened of it; last bytes that are not full
+        // the mask of each combination and its opening, and last bytes that are not full
         let combinations = batches * (sizes.f * sizes.narrow + sizes.f) + 8 * (log + 100);
         let (each, formula) = (bits(&counts) / (n - 1), count * sizes.table(log, b));
         assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
-        // by check
+        // the counts of the checks
         let products = (1..log).map(|j| (1_u64 << j).div_ceil(32)).sum::<u64>();
         assert_eq!(counts.checks[&checks::K15], products * (count * b) as u64);
         assert_eq!((counts.checks[&checks::K16], counts.checks[&checks::K6]), (1, products * count as u64));
@@ -121,7 +122,7 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
     assert_eq!(counts.checks[&checks::K15], (count * b) as u64);
 }
 
-/// An AND takes 40 bytes to each peer, its two opened bits included, where a million are made together.
+/// An AND takes 40 bytes to each peer, its two opened bits included, if a million ANDs are made together.
 #[test]
 fn an_and_costs_forty_bytes() {
     let (k, count) = (4, 4_000);
@@ -154,7 +155,7 @@ fn mascot_products_cost_what_the_paper_says() {
     for k in [1, 4] {
         let sizes = Sizes::new(40, k);
         let f = sizes.f;
-        // rho and sigma; the bits of x and y; e and d
+        // in addition: rho and sigma; the bits of x and y; e and d
         let formula = count * (sizes.element() + 2 * f + 16 * sizes.narrow + 2 * f);
         let tiles = TILE * (2 * sizes.pads + 3 * 2 * sizes.narrow);
         let each = of(k);
@@ -163,7 +164,8 @@ fn mascot_products_cost_what_the_paper_says() {
     assert_eq!(Sizes::new(40, 1).element(), 8 * 4_360);
 }
 
-/// Tables by MASCOT: Table 5's product of a bit and an element, eleven a table of 256 and five a table of 64.
+/// Tables by MASCOT take Table 5's products of a bit and an element: eleven for a table of 256 entries, and
+/// five for one of 64.
 #[test]
 fn mascot_tables_cost_what_the_paper_says() {
     let sizes = Sizes::new(40, 1);
@@ -171,7 +173,7 @@ fn mascot_tables_cost_what_the_paper_says() {
         let counts =
             priced(2, 1, Mascot::<Gf40>::start, |party, source| source.units(party, log, count).map(drop));
         assert_eq!(counts.checks[&checks::K6], (products * count) as u64);
-        // random bits: those of the index, and those by which all entries are decomposed
+        // the random bits are those of the index, and those with which the entries are decomposed
         let random = log + (1 << log);
         assert_eq!(counts.checks[&checks::K5], (random * count) as u64);
         let formula = count * (products * sizes.bit_and_element() + random * sizes.narrow + (1 << log));
@@ -183,8 +185,8 @@ fn mascot_tables_cost_what_the_paper_says() {
     }
 }
 
-/// The table of the issue: megabytes to each peer of a block of AES-128 or 3DES among 2,048. What MASCOT
-/// costs is within 3 %, ours at most 1.03 of it.
+/// Megabytes to each peer for a block of AES-128 or 3DES, if 2,048 blocks are made together. MASCOT's are
+/// within 3 % of KOR+17's, and those of buckets are at most 1.03 times the figures here.
 #[test]
 fn tables_of_bytes_to_each_peer() {
     let blocks = 2048;
@@ -235,7 +237,7 @@ fn tables_of_bytes_to_each_peer() {
                 "aes-bd" => 960 * ours.byte(size(960)) + 2_560 * ours.narrow,
                 "aes-rp" => 640 * ours.byte(size(640)) + 5_120 * ours.narrow,
                 "aes-lt" => 160 * ours.table(8, size(160)),
-                // masks of what is looked up, and e of each lookup
+                // the masks of outputs, and e of each lookup
                 "aes-tinytable" => 160 * ours.table(8, size(160)) + 1_280 * ours.narrow + 160 * 8,
                 "3des-tinytable" => 384 * ours.table(6, size(384)) + 1_536 * ours.narrow + 384 * 6,
                 "3des-pv" => 1_152 * ours.byte(size(1_152)) + 9_216 * ours.narrow,

@@ -13,7 +13,7 @@ use divisi_spdz::{AuthBit, AuthByte, Host, Preparation, Spdz, SpdzProtocol, Tiny
 
 type F = Gf48;
 
-/// All parties run this; what comes of it is the same at all.
+/// The result of `f`, which all parties run, and which must be the same at all of them.
 fn agreed<T: PartialEq + Send + std::fmt::Debug>(
     parties: usize,
     preparation: Option<Preparation>,
@@ -31,7 +31,7 @@ fn agreed<T: PartialEq + Send + std::fmt::Debug>(
     ends.pop().unwrap()
 }
 
-/// (x y) z + x, and its complement.
+/// The program of (x y) z + x and its complement.
 fn program() -> Program {
     let mut g = Build::new();
     let [x, y, z] = g.input(3)[..] else { panic!("three wires") };
@@ -84,7 +84,7 @@ fn bytes_fall_into_bits_and_come_back() {
     assert_eq!(found, (vec![values], vec![highest]));
 }
 
-/// A comparison of groups of bytes with zero opens nothing but a random multiple of a random combination.
+/// Zero tests of groups of bytes are right, and make no more openings than they need.
 #[test]
 fn zeros_are_told_from_all_else() {
     let groups = [vec![0; 16], vec![0, 0, 1], [vec![0; 15], vec![0x80]].concat(), vec![7], vec![0]];
@@ -93,7 +93,7 @@ fn zeros_are_told_from_all_else() {
         let bytes = bytes.collect::<Result<Vec<AuthByte<F>>, Abort>>()?;
         let before = e.session().meter().read().openings;
         let found = e.vanish(&bytes)?;
-        // two openings a product, 36 products a group, and six bytes
+        // for each group two openings for each of 36 products, and six bytes
         assert_eq!(e.session().meter().read().openings - before, (2 * 36 + 6) * groups.len() as u64);
         Ok(found)
     });
@@ -128,7 +128,7 @@ fn shared_values_enter_a_tiny_circuit() {
     }
 }
 
-/// Which groups of bits are zero, and how many products that took.
+/// Which groups of bits are zero, and how many products the test took.
 fn zeros<F: Host>(parties: usize, groups: &[Vec<bool>]) -> Vec<Result<(Vec<bool>, u64), Abort>> {
     run(parties, &PublicParameters::new("spdz programs"), |session| {
         let (party, source) = begin::<F>(session, None)?;
@@ -142,8 +142,8 @@ fn zeros<F: Host>(parties: usize, groups: &[Vec<bool>]) -> Vec<Result<(Vec<bool>
     })
 }
 
-/// Bits are compared six at a time where the field of MACs holds GF(2^6), whatever their number; where it
-/// does not they are refused.
+/// Any number of bits is compared, six at a time, if the field of MACs holds GF(2^6); otherwise the
+/// comparison is refused.
 #[test]
 fn bits_are_compared_by_elements_of_six() {
     let mut groups: Vec<Vec<bool>> = [1, 5, 6, 7, 64].iter().map(|bits| vec![false; *bits]).collect();
@@ -151,7 +151,7 @@ fn bits_are_compared_by_elements_of_six() {
         groups.push((0..bits).map(|i| i == one).collect());
     }
     let expected: Vec<bool> = (0..10).map(|i| i < 5).collect();
-    // rows of six bits that are as many as the field's bits, or more
+    // the least number of rows of six bits that have at least as many bits as the field
     for (ends, rows) in [
         (zeros::<Gf42>(2, &groups), 7),
         (zeros::<Gf42>(3, &groups), 7),

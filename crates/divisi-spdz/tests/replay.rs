@@ -1,5 +1,5 @@
-//! Messages of one session told again in another one (ASSURANCE 1.11): a party that does so ends it, or
-//! changes nothing.
+//! A party that sends messages of one session again in another one (1.11) ends that session, or changes
+//! nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, MessageDirection, many, party};
@@ -29,7 +29,7 @@ fn play(mut session: Session) -> Result<Vec<u8>, Abort> {
     Ok(engine.output(verified)?.into_iter().map(|x: Gf8| x.0).collect())
 }
 
-/// What P_2 told P_1 in an honest session, message by message.
+/// The messages from P_2 to P_1 in an honest session.
 fn told() -> Vec<Vec<u8>> {
     let honest = harness(None);
     let recording = honest.recording(party(2));
@@ -42,7 +42,7 @@ fn told() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// P_1's end where P_2 tells these messages of the other session in the place of its own.
+/// How P_1 ends if P_2 sends these messages of the other session instead of its own.
 fn replayed(
     old: &[Vec<u8>],
     places: std::ops::Range<usize>,
@@ -60,14 +60,14 @@ fn replayed(
     harness.act(play).into_iter().next().unwrap()
 }
 
-/// Hardly anything that is as long as a share of a MAC is told twice, and whoever tells the rest again is
-/// found out, be it one message, or all from one on.
+/// Hardly any message that is as long as a share of a MAC is the same in two sessions. A party that sends old
+/// messages is detected, whether it replaces one message or all from one on.
 #[test]
 fn what_was_told_in_one_session_is_nothing_in_another() {
     let (old, new) = (told(), told());
     let lengths = |all: &[Vec<u8>]| all.iter().map(Vec::len).collect::<Vec<_>>();
     assert_eq!(lengths(&old), lengths(&new));
-    // what says nothing may be the same: parameters, a byte or two
+    // messages without secrets or randomness may be the same: parameters, or one or two bytes
     let tells = |body: &Vec<u8>| body.len() >= 6 && !new.contains(body);
     let telling = old.iter().filter(|body| tells(body)).count();
     assert!(4 * telling > 3 * old.len(), "{telling} of {}", old.len());
@@ -87,7 +87,8 @@ fn what_was_told_in_one_session_is_nothing_in_another() {
     assert!(noticed > places.len(), "{noticed} of {}", 2 * places.len());
 }
 
-/// Without the check of MACs an opening of another session makes a wrong output, which an honest party takes.
+/// Without the check of MACs, an opening of another session makes a wrong output, which an honest party
+/// accepts.
 #[test]
 fn without_the_check_an_old_opening_is_taken() {
     let old = told();

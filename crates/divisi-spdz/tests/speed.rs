@@ -1,5 +1,5 @@
-//! How much time of a processor the parts take, a party; run with `--ignored --nocapture`, in release for
-//! figures that mean something.
+//! How much processor time the parts of a run take at a party. Run it with `--ignored --nocapture`, and with
+//! `--release` for figures that mean something.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::run;
@@ -10,13 +10,13 @@ use divisi_spdz::{Spdz, SpdzProtocol};
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
-/// Nanoseconds that this thread ran.
+/// How many nanoseconds this thread has run.
 fn ran() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Microseconds a block from each moment to the next.
+/// Print the microseconds for each block from each moment to the next.
 fn say(what: &str, blocks: usize, moments: &[f64]) {
     let each = moments.windows(2).map(|pair| (pair[1] - pair[0]) / 1e3 / blocks as f64);
     println!("{what}: {:.2?} us each", each.collect::<Vec<_>>());
@@ -37,7 +37,7 @@ fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spd
     engine.input(PartyId::all(1).next().unwrap(), mine.then_some(values.as_slice()), lanes)
 }
 
-/// What real preprocessing takes, a table or a product each.
+/// The time of real preprocessing, for each table or product.
 #[test]
 #[ignore = "a measurement"]
 fn of_preprocessing() {
@@ -152,7 +152,7 @@ fn of_3des() {
             };
             let key = TripleKey::new(&bits(1, 192)?)?;
             let block: [_; 64] = bits(blocks, 64)?.try_into().unwrap_or_else(|_| panic!());
-            // one lookup of every table, so that those of all blocks are there before the clock starts
+            // the tables, or the products, of all blocks are made before the clock starts
             if protocol == SpdzProtocol::Lookup {
                 engine.prepare_lookups(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
                 engine.load_lookups();

@@ -1,4 +1,4 @@
-//! Preprocessing from disk: each value once, whatever happens to sessions and directories.
+//! Preprocessing from disk: each value is used once, whatever happens to sessions and directories.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -25,14 +25,14 @@ impl Disk for Full {
         if self.writes.fetch_add(1, Ordering::AcqRel) < self.room {
             return MachineDisk.write(path, bytes);
         }
-        // half of it is there
+        // half of the bytes are written
         let _ = MachineDisk.write(path, &bytes[..bytes.len() / 2]);
         Err(io::ErrorKind::StorageFull.into())
     }
 }
 
-/// The disk of a party is full, sooner or later: it says so, all parties end, its own part goes, and what
-/// others have serves nobody. With room there is a stock.
+/// The disk of a party is full after some number of writes. The party says so, all parties end, its own part
+/// of the stock is removed, and the other parts cannot be used. With enough room a stock is made.
 #[test]
 fn a_full_disk_ends_the_making_and_nothing_is_used() {
     for room in 0..40 {
@@ -77,7 +77,7 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
         for _ in 3..SBOXES {
             assert!(dirs.all(0).into_iter().all(|end| end == Ok(0x63)));
         }
-        // and then there is none: said at all parties, and nothing else happens
+        // then the stock is used up; all parties say so, and nothing else happens
         for end in dirs.all(0) {
             assert!(why(&end).contains("is used up") && why(&end).contains("divisi prep make"), "{end:?}");
         }
@@ -85,11 +85,11 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
     }
 }
 
-/// 1.11, 1.34: a directory that was copied back gives nothing twice, as long as one party that is honest kept
-/// its own.
+/// 1.11, 1.34: no value of a directory that was copied back is used twice, as long as one honest party's
+/// directory was not.
 #[test]
 fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
-    // what party 1 broadcasts of its input, x + r, in a session
+    // what party 1 broadcasts for its input in a session: x + r
     let told = |dirs: &StockDirs, x: u8, without: Option<Check>| {
         let harness = Harness::without(dirs.n, &parameters(), without);
         let recording = harness.recording(party(1));
@@ -105,7 +105,7 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
         let (second, ends) = told(&dirs, 0xc6, None);
         assert!(ends.iter().all(|end| why(end).contains("copied back from an older state")), "{ends:?}");
         assert!(second.is_empty());
-        // nothing was lost by it
+        // nothing of the stock was lost
         assert!(dirs.state(1).is_ok() && dirs.state(n as u8).unwrap().counts[TABLES].taken == 1);
         // without the check the same r masks another input, and everybody knows their difference
         let (second, _) = told(&dirs, 0xc6, Some(checks::K23));
@@ -113,7 +113,8 @@ fn a_stock_that_was_copied_back_from_an_older_state_is_refused() {
     }
 }
 
-/// Whatever kind of values it was of which some were taken meanwhile: here no table, an input alone.
+/// A directory that was copied back is refused whatever kind of values was taken in between: here no table,
+/// only an input.
 #[test]
 fn a_stock_whose_inputs_alone_were_copied_back_is_refused() {
     let dirs = StockDirs::new(2);
@@ -128,7 +129,7 @@ fn a_stock_whose_inputs_alone_were_copied_back_is_refused() {
     assert!(dirs.all(0xc6).iter().all(|end| why(end).contains("copied back from an older state")));
 }
 
-/// A lie that is found before any check of MACs ends the stock of whoever finds it.
+/// A lie that is found before any check of MACs destroys the stock of the party that finds it.
 #[test]
 fn a_lie_before_the_check_destroys_the_stock() {
     let dirs = StockDirs::new(3);
@@ -137,14 +138,14 @@ fn a_lie_before_the_check_destroys_the_stock() {
     let ends = harness.act(|session| dirs.sbox(session, 0x53));
     assert!(ends.iter().all(Result::is_err));
     let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::M0_3, .. }));
-    // whoever finds it first ends the session for the others
+    // the party that finds it first ends the session for the others
     let finders: Vec<u8> = (1..=3).filter(|number| found(&ends[usize::from(*number) - 1])).collect();
     assert!(!finders.is_empty(), "{ends:?}");
     assert!(finders.iter().all(|number| matches!(dirs.state(*number), Err(StockError::Destroyed(_)))));
 }
 
-/// What SECURITY.md leaves out: every party's directory is copied back. No file can tell, and what is told
-/// twice under one mask is known.
+/// Out of scope by SECURITY.md: every party's directory is copied back. No file shows it, and the sum of two
+/// values that are opened under one mask becomes known.
 #[test]
 fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
     let dirs = StockDirs::new(2);
@@ -159,7 +160,7 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
     let first = session(0x53);
     (1..=2).for_each(|number| dirs.put_back(number));
     assert_eq!(first ^ session(0xc6), 0x53 ^ 0xc6);
-    // and with the stocks that went on it is not
+    // with stocks that continue, it does not become known
     assert_eq!(dirs.taken(), [1, 1]);
     let (third, fourth) = (session(0x53), session(0xc6));
     let fifth = session(0x53);
@@ -173,15 +174,15 @@ fn a_lie_destroys_the_stock() {
     let harness = Harness::new(2, &parameters());
     harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
     let ends = harness.act(|session| dirs.sbox(session, 0x53));
-    // the sigmas of both are out when either of them finds that their sum is not zero
+    // both parties have sent their sigmas when one of them finds that the sum is not zero
     let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K4, .. }));
     assert!(ends.iter().any(found) && ends.iter().all(Result::is_err), "{ends:?}");
     assert!(matches!(dirs.state(1), Err(StockError::Destroyed(_))));
-    // whoever finds it first ends the session for all
+    // the party that finds it first ends the session for both
     assert!(dirs.all(0x53).iter().any(|end| says(end, "was destroyed")));
 }
 
-/// A party that is gone takes nothing with it but what was taken, if nobody could learn alpha.
+/// If a party is lost while nobody could learn alpha, only the values that were taken are lost.
 #[test]
 fn a_lost_party_leaves_what_is_whole() {
     let dirs = StockDirs::new(2);
@@ -189,7 +190,7 @@ fn a_lost_party_leaves_what_is_whole() {
         let last = session.me() == party(2);
         let mut engine = dirs.begin(session)?;
         if last {
-            // as a process that is killed: it has taken nothing, and closes nothing
+            // like a process that is killed: it has taken nothing, and does not close its stock
             std::mem::forget(engine);
             return Ok(0);
         }
@@ -199,7 +200,7 @@ fn a_lost_party_leaves_what_is_whole() {
     });
     assert!(matches!(ends[0], Err(Abort::Network(_))), "{ends:?}");
     assert_eq!(dirs.taken(), [1, 0]);
-    // the lock of the one that is dead is this process's still
+    // this process still has the lock of the party that is gone
     copy(&dirs.dir(2), &dirs.copy(2));
     std::fs::remove_dir_all(dirs.dir(2)).unwrap();
     dirs.put_back(2);
@@ -207,7 +208,7 @@ fn a_lost_party_leaves_what_is_whole() {
     assert_eq!(dirs.taken(), [2, 2]);
 }
 
-/// The same while a check is under way: whoever left may have lied, and knows alpha then.
+/// The same while a check is under way: a party that left may have lied, and then knows alpha.
 #[test]
 fn a_party_that_is_lost_in_a_check_takes_the_stock_with_it() {
     let dirs = StockDirs::new(2);
@@ -222,7 +223,7 @@ fn a_party_that_is_lost_in_a_check_takes_the_stock_with_it() {
     assert!(matches!(dirs.state(1), Err(StockError::Destroyed(_))));
 }
 
-/// Parts of two stocks, of another party, and of other numbers of parties.
+/// Parts of two different stocks, of another party, or for another number of parties are refused.
 #[test]
 fn parts_that_do_not_belong_together_are_refused() {
     let (dirs, other) = (StockDirs::new(2), StockDirs::new(2));
@@ -241,11 +242,10 @@ fn parts_that_do_not_belong_together_are_refused() {
     );
 }
 
-/// A party that tells other counts than it has does no more than waste what is there, or end the session
-/// before anything is used.
+/// A party that reports false counts can only waste values, or end the session before anything is used.
 #[test]
 fn false_counts_gain_nothing() {
-    // fewer tables made, or more taken, to one of the honest ones alone
+    // it reports fewer tables made, or more taken, to one of the two honest parties only
     for (at, count) in [(33, 5), (41, 3)] {
         let dirs = StockDirs::new(3);
         let harness = Harness::new(3, &parameters());

@@ -1,5 +1,5 @@
 //! A stock after an abort in any phase (1.10), after kills and restarts (1.11), and on a disk that is full
-//! while it is used: nothing is given twice, and nothing survives a lie.
+//! while it is used: no value is given out twice, and nothing of a stock survives a lie.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -33,7 +33,7 @@ fn lied(
     f: impl Fn(Session) -> Result<(), Abort> + Sync,
 ) -> Vec<Result<(), Abort>> {
     let harness = Harness::new(2, &parameters()).waiting(Duration::from_secs(5));
-    // everywhere: a lie about one item of a bucket alone is not noticed in half of all cases
+    // every byte is changed: a lie about one item of a bucket alone is undetected in half of all cases
     harness.change(party(2), party(1), step, nth, |body| body.iter_mut().for_each(|byte| *byte ^= 1));
     let with = |who| {
         let lenient = (who == party(2)).then_some(checks::K4);
@@ -42,8 +42,8 @@ fn lied(
     harness.act_each(with, f)
 }
 
-/// Whether nothing of a party's stock is there any more that could be used: its head holds alpha, and the
-/// secret without which no other file is opened.
+/// Whether nothing of a party's stock can be used any more: the head has alpha, and the secret without which
+/// no other file can be opened.
 fn gone(dirs: &StockDirs, number: u8) -> bool {
     dirs.state(number).is_err() && !dirs.dir(number).join("head").exists()
 }
@@ -57,7 +57,7 @@ fn a_lie_while_a_stock_is_made_leaves_none() {
         let ends = lied(step, nth, |session| dirs.make(session));
         assert!(ends[0].is_err(), "{step} {nth}: {ends:?}");
         assert!(gone(&dirs, 1), "{step} {nth}: {:?}", dirs.state(1).err());
-        // what P_2 has left serves nobody
+        // what P_2 still has cannot be used
         assert!(dirs.all(0x53).iter().all(Result::is_err), "{step} {nth}");
     }
 }
@@ -91,7 +91,7 @@ fn tiny(dirs: &StockDirs, session: Session) -> Result<(), Abort> {
 }
 
 /// A lie while a stock is used, in its load, its openings, its check or its outputs, destroys the stock:
-/// alpha is wiped, and what the liar has kept of its own part is useless.
+/// alpha is wiped, and the liar's own part, of which it kept a copy, is useless.
 #[test]
 fn a_lie_in_any_phase_destroys_the_stock() {
     type Use = fn(&StockDirs, Session) -> Result<(), Abort>;
@@ -110,7 +110,7 @@ fn a_lie_in_any_phase_destroys_the_stock() {
         let dirs = StockDirs::new(2);
         dirs.keep(2);
         let ends = lied(step, 0, |session| how(&dirs, session));
-        // among two a false input is an input
+        // between two parties, a false input is just another input
         if step == INPUT {
             assert!(ends[0].is_ok());
             continue;
@@ -127,14 +127,14 @@ fn a_lie_in_any_phase_destroys_the_stock() {
     }
 }
 
-/// How a disk ends.
+/// How a disk fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
-    /// With its process: nothing reaches it any more.
+    /// The process is killed: nothing reaches the disk any more.
     Dead,
-    /// It is full: files are not written.
+    /// The disk is full: files are not written.
     Full,
-    /// They are half written.
+    /// The disk is full: files are half written.
     Half,
 }
 
@@ -159,7 +159,7 @@ impl Disk for Ends {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let room = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
         match self.how {
-            // an empty file has room
+            // a full disk has room for an empty file
             _ if room.is_ok() || (self.how != Trouble::Dead && bytes.is_empty()) => {
                 MachineDisk.write(path, bytes)
             }
@@ -198,19 +198,20 @@ impl Disk for Ends {
     }
 }
 
-/// What parties were given in all sessions so far.
+/// What the parties were given in all sessions so far.
 #[derive(Default)]
 struct Given {
     /// Shares of unit vectors, by party: 264 bits each.
     units: HashSet<(u8, Vec<u8>)>,
+    /// The sessions.
     ids: HashSet<SessionId>,
     /// The keys of streams that two parties share.
     keys: HashSet<[u8; 16]>,
-    /// The values that were used twice.
+    /// What was given twice.
     twice: Vec<String>,
 }
 
-/// A session that takes a unit vector, on disks of the test's.
+/// A session that takes a unit vector, on the disk that `disk` gives.
 fn take(
     dirs: &StockDirs,
     session: Session,
@@ -254,7 +255,7 @@ fn machine(_: u8) -> Box<dyn Disk> {
     Box::new(MachineDisk)
 }
 
-/// One party after the other is killed at some write, and all start again.
+/// In some sessions one of the parties is killed at some write; then all start again.
 fn restarts(times: usize) {
     let dirs = StockDirs::with(2, times as u64 + 8);
     let given = Mutex::new(Given::default());
@@ -267,7 +268,7 @@ fn restarts(times: usize) {
         let ends = takes(&dirs, &given, &dies);
         if ends.iter().all(Result::is_ok) { whole += 1 } else { killed += 1 }
     }
-    // and it continues
+    // the stock can still be used
     assert!(takes(&dirs, &given, &machine).iter().all(Result::is_ok));
     let given = given.into_inner().unwrap();
     assert!(given.twice.is_empty(), "{:?}", given.twice);
@@ -276,8 +277,8 @@ fn restarts(times: usize) {
     assert!(given.units.len() >= 2 * whole, "{} {whole}", given.units.len());
 }
 
-/// The control: what is given twice is noticed. All parties' directories are copied back, which SECURITY.md
-/// leaves out.
+/// The control: the test detects values that are given twice. All parties' directories are copied back, which
+/// is out of scope by SECURITY.md.
 #[test]
 fn what_is_given_twice_is_noticed() {
     let (dirs, given) = (StockDirs::new(2), Mutex::new(Given::default()));
@@ -300,8 +301,8 @@ fn a_thousand_restarts_give_nothing_twice() {
     restarts(1000);
 }
 
-/// The disk of a party is full, sooner or later: it says so, and nothing that was given before is given when
-/// there is room again.
+/// The disk of a party is full after some number of writes. The party says so, and no value that was given
+/// before is given again when there is room.
 #[test]
 fn a_full_disk_in_use_gives_nothing_twice() {
     for how in [Trouble::Full, Trouble::Half] {
@@ -316,7 +317,7 @@ fn a_full_disk_in_use_gives_nothing_twice() {
             if ends.iter().all(Result::is_ok) {
                 break;
             }
-            // its own trouble is told, with which the command ends by 2
+            // the party reports the trouble of its disk, for which the command's exit code is 2
             let says = matches!(&ends[1], Err(Abort::Unfit { why, .. }) if why.contains("storage"));
             assert!(says, "{how:?} {room}: {ends:?}");
             let after = takes(&dirs, &given, &machine);

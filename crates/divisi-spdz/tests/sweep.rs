@@ -1,8 +1,9 @@
-//! The tampering sweep over preprocessing: every message of a corrupt party, changed in every way, with two
+//! The tampering sweep over preprocessing: messages of a corrupt party are changed in every way, with two
 //! parties and with three.
 //!
 //! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
-//! panics. A sample by default; `cargo test -p divisi-spdz --test sweep -- --ignored` runs more.
+//! panics. By default a sample of the messages is changed; `cargo test -p divisi-spdz --features
+//! testing,fault --test sweep -- --ignored` changes more.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, party, place, salt, sent};
@@ -18,7 +19,7 @@ use std::time::Duration;
 
 const PATIENT: Duration = Duration::from_secs(10);
 
-/// What is computed.
+/// What a session computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
     /// S-boxes of public bytes, opened to all.
@@ -29,14 +30,14 @@ enum Subject {
     Des,
 }
 
-/// What is swept.
+/// A session whose messages are changed.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     subject: Subject,
     n: usize,
     preparation: Preparation,
     protocol: SpdzProtocol,
-    /// Whether rows are real.
+    /// Whether rows are real; otherwise a dealer makes them.
     rows: bool,
 }
 
@@ -57,7 +58,7 @@ fn sboxes(layers: usize) -> Vec<u8> {
     x.values().to_vec()
 }
 
-/// What an honest party ends with: the last one twice, for it has an output of its own, too.
+/// The right result of a party. The last party has the output twice if it also gets an output of its own.
 fn right(setting: Setting, party: PartyId) -> Vec<u8> {
     let twice = if party.index() + 1 == setting.n { 2 } else { 1 };
     match setting.subject {
@@ -74,7 +75,7 @@ fn right(setting: Setting, party: PartyId) -> Vec<u8> {
     }
 }
 
-/// A session over an engine.
+/// Computes the subject of a session on an engine.
 fn compute(setting: Setting, mut engine: Spdz<Gf48>) -> Result<Vec<u8>, Abort> {
     let (first, last) = (party(1), party(setting.n as u8));
     let mine = engine.session().me() == first;
@@ -124,9 +125,9 @@ fn compute(setting: Setting, mut engine: Spdz<Gf48>) -> Result<Vec<u8>, Abort> {
     }
 }
 
-/// A session.
+/// Makes the preprocessing of a session, and computes its subject.
 fn play(setting: Setting, mut session: Session) -> Result<Vec<u8>, Abort> {
-    // buckets of few items: that products are right does not depend on them
+    // small buckets are enough, because products are right whatever the size of buckets
     let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
     let setup = if setting.rows {
         Setup::over_field(&mut session, config, 48)?
@@ -151,7 +152,8 @@ fn harness(setting: Setting, limit: Duration) -> Harness {
     Harness::new(setting.n, &PublicParameters::new("sweep of preprocessing")).waiting(limit)
 }
 
-/// About so many positions of all that there are; how many were noticed.
+/// Changes messages at about `positions` of all positions. Returns how many changes were tried, and how many
+/// were detected.
 fn sweep(setting: Setting, positions: usize) -> [usize; 2] {
     let right: Vec<Vec<u8>> = PartyId::all(setting.n).map(|party| right(setting, party)).collect();
     let honest = harness(setting, PATIENT);
@@ -165,7 +167,7 @@ fn sweep(setting: Setting, positions: usize) -> [usize; 2] {
         for n in 0..sent[&(from, to)].len() {
             for operator in Operator::ALL {
                 let salt = salt((from, to, n, operator));
-                // what waits for the limit is rarer
+                // changes after which parties wait for the time limit are tried less often
                 let rare = if operator.is_slow() { 5 } else { 1 };
                 if (operator != Operator::Swap || setting.n > 2) && salt % rare == 0 {
                     jobs.push((Position { from, to, n }, operator, salt));

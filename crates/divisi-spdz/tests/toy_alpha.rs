@@ -1,5 +1,5 @@
-//! Few bits of a key are tried offline in no time. Over a field of 256 elements a party tries all keys of the
-//! other one on all that it received in a session until a sigma was opened: trees, payloads, digests,
+//! Keys of few bits can be tried offline. Over a field of 256 elements, a party tries all keys of the other
+//! party on everything that it received in a session before a sigma was opened: trees, payloads, digests,
 //! openings and commitments to sigmas (K14, K21). It finds nothing, unless a commitment has no nonce.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -22,7 +22,7 @@ const COMMIT: &str = "divisi_spdz::check/check.3.commit";
 const OPEN: &str = "divisi_spdz::check/check.4.open";
 const BITS: u32 = 8;
 
-/// The machine; from some time on it has zeros in the place of nonces.
+/// The machine; once the flag is set, it gives zeros instead of nonces.
 #[derive(Default)]
 struct NoNonces(AtomicBool);
 
@@ -47,17 +47,17 @@ impl World for NoNonces {
     }
 }
 
-/// What P_1 has to search with.
+/// What P_1 knows when it searches.
 struct View {
     id: [u8; 32],
-    /// What P_2 told it before the last sigma.
+    /// The messages of P_2 before the last sigma.
     received: Vec<Vec<u8>>,
-    /// The sigma that was committed to, and its nonce.
+    /// The sigma that P_2 committed to, and the nonce of the commitment.
     sigma: u8,
     nonce: Vec<u8>,
-    /// P_1's own one, which is the same if nobody lied.
+    /// P_1's own sigma, which is the same if nobody lied.
     own: u8,
-    /// Keys that fit the trees, or of which a hash stands in what was received.
+    /// The keys that fit the trees, or of which a hash occurs in the received messages.
     keys: Vec<u128>,
 }
 
@@ -65,8 +65,8 @@ fn last_sigma(seen: &Recording, way: MessageDirection) -> Vec<u8> {
     seen.bodies(way, party(2), OPEN).pop().unwrap()
 }
 
-/// A session with real rows, products and tables, in which P_2 is told something else than P_1 of an opening,
-/// if P_1 lies: the sum of the sigmas is then alpha_2 times what P_1 knows.
+/// A session with real rows, products and tables. If P_1 lies, P_2 sees another opened value than P_1, and
+/// the sum of the sigmas is alpha_2 times a factor that P_1 knows.
 fn session(lie: bool, nonces: bool) -> View {
     let world = Arc::new(NoNonces::default());
     let parameters = PublicParameters::new("a toy alpha").without(checks::K9);
@@ -116,7 +116,7 @@ fn session(lie: bool, nonces: bool) -> View {
 }
 
 impl View {
-    /// The sigmas to which a commitment stands in what was received, under one of these nonces.
+    /// The sigmas of which a commitment with one of these nonces occurs in the received messages.
     fn fit(&self, nonces: &[Vec<u8>]) -> Vec<u8> {
         let windows: HashSet<&[u8]> = self.received.iter().flat_map(|body| body.windows(32)).collect();
         let stands = |nonce: &[u8], sigma: u8| {
@@ -128,20 +128,21 @@ impl View {
                 windows.contains(&hasher.finalize().as_bytes()[..])
             })
         };
-        // but those of earlier checks, which were opened
+        // the sigmas of earlier checks are left out, because they were opened
         let opened: Vec<u8> =
             self.received.iter().filter(|body| body.len() == 33).map(|body| body[32]).collect();
         let fits = |sigma: &u8| nonces.iter().any(|nonce| stands(nonce, *sigma));
         (0..=255).filter(|sigma| (!opened.contains(sigma) || *sigma == self.sigma) && fits(sigma)).collect()
     }
 
-    /// What a party can try: no nonce, zeros, and whatever it was told before.
+    /// The nonces that a party can try: none, zeros, and whatever it received before.
     fn nonces(&self) -> Vec<Vec<u8>> {
         let starts = self.received.iter().filter_map(|body| body.get(..32)).map(<[u8]>::to_vec);
         starts.chain([Vec::new(), vec![0; 32]]).collect()
     }
 
-    /// The bytes, or words of 16, of which a plain hash, or its first half, stands in what was received.
+    /// For how many encodings of bytes (as 1, 8 or 16 bytes) the first half of a plain hash occurs in the
+    /// received messages.
     fn plainly_hashed(&self) -> usize {
         let windows: HashSet<&[u8]> = self.received.iter().flat_map(|body| body.windows(16)).collect();
         let forms = |x: u8| [vec![x], u64::from(x).to_le_bytes().into(), u128::from(x).to_le_bytes().into()];
@@ -158,16 +159,17 @@ fn no_key_of_few_bits_is_found_offline() {
         assert_eq!(view.keys, [], "{lie}");
         assert_eq!(view.fit(&view.nonces()), [], "{lie}");
         assert_eq!(view.plainly_hashed(), 0);
-        // who told no lie learns nothing from a sigma: it is its own
+        // an honest P_1 learns nothing from P_2's sigma, which is equal to its own
         if !lie {
             assert_eq!(view.sigma, view.own);
         }
-        // the control: the search finds what there is under its nonce
+        // the control: with the right nonce the search finds the sigma
         assert_eq!(view.fit(std::slice::from_ref(&view.nonce)), [view.sigma]);
     }
 }
 
-/// Without a nonce the sigma is found before it is opened: alpha_2 times what P_1 lied by, plus P_1's own.
+/// Without a nonce, P_1 finds P_2's sigma before it is opened: it is P_1's own sigma plus alpha_2 times a
+/// factor that P_1 knows.
 #[test]
 fn without_a_nonce_a_sigma_is_found_offline() {
     let view = session(true, false);

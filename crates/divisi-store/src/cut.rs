@@ -61,14 +61,14 @@ impl State {
         self.random
     }
 
-    /// What the next start finds: a subset of what was not synchronised.
+    /// Crash: of the changes that were not synchronised, the next start finds only some.
     fn crash(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         let in_order = self.draw().is_multiple_of(2);
         let prefix = self.draw() as usize % (pending.len() + 1);
         for (i, naming) in pending.iter().enumerate() {
             let kept = if in_order { i < prefix } else { self.draw().is_multiple_of(2) };
-            // a name of a file whose making was lost cannot be changed
+            // a name cannot be changed if the creation of its file was lost
             let known = match naming {
                 Naming::Rename(from, ..) | Naming::Remove(from) => self.durable.contains_key(from),
                 Naming::Set(..) => true,
@@ -99,7 +99,7 @@ impl State {
 pub(crate) struct CutDisk(Arc<Mutex<State>>);
 
 impl CutDisk {
-    /// An empty one, whose crashes go by a seed.
+    /// An empty disk, whose crashes depend on a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         CutDisk(Arc::new(Mutex::new(State { left: u64::MAX, random, ..State::default() })))
@@ -110,7 +110,7 @@ impl CutDisk {
         self.0.lock().unwrap().left = operations;
     }
 
-    /// It crashes, if it has not died, and starts again.
+    /// Crash the disk, whether it has failed or not, and start it again.
     pub(crate) fn restart(&self) {
         let mut state = self.0.lock().unwrap();
         state.crash();
@@ -249,8 +249,8 @@ fn live(keys: &StoredKeys, name: &KeyName, seen: &mut Seen) {
     let _ = steps();
 }
 
-/// Q14: at least 200 points; each a crash after that many operations, and a crash again in the process that
-/// follows.
+/// Q14 demands crashes at 200 points or more. In each case the disk fails after some number of operations,
+/// and again in the process that follows.
 #[test]
 fn no_crash_repeats_a_use_or_makes_a_store_unreadable() {
     let name: KeyName = "k".parse().unwrap();

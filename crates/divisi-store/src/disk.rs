@@ -29,7 +29,7 @@ pub trait Disk: Send + Sync {
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(dir)? {
-            // a name that is no text is none of ours
+            // a name that is not UTF-8 is not one of ours
             names.extend(entry?.file_name().into_string().ok());
         }
         Ok(names)
@@ -38,14 +38,14 @@ pub trait Disk: Send + Sync {
     /// A whole file of at most `longest` bytes, and its mode.
     ///
     /// # Errors
-    /// Whatever the system says; `InvalidData` for a longer file.
+    /// The error of the operating system; `InvalidData` if the file is longer, or is no regular file.
     fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
         let file = File::open(path)?;
         let meta = file.metadata()?;
         if !meta.is_file() || meta.len() > longest as u64 {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "no file of such a length"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file of at most the expected length"));
         }
-        // room for one byte more, so that reading to the end moves nothing
+        // room for one byte more, so that reading to the end does not move the buffer
         let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 1));
         file.take(longest as u64).read_to_end(&mut bytes)?;
         Ok((bytes, meta.permissions().mode()))
@@ -64,7 +64,7 @@ pub trait Disk: Send + Sync {
         file.set_len(bytes.len() as u64)
     }
 
-    /// See to it that a file's bytes outlive a crash.
+    /// Ensure that a file's bytes outlive a crash.
     ///
     /// # Errors
     /// The error of the operating system.
@@ -88,7 +88,7 @@ pub trait Disk: Send + Sync {
         fs::rename(from, to)
     }
 
-    /// Take a name away.
+    /// Remove a name of a file.
     ///
     /// # Errors
     /// The error of the operating system.
@@ -96,7 +96,7 @@ pub trait Disk: Send + Sync {
         fs::remove_file(path)
     }
 
-    /// See to it that a directory's names outlive a crash.
+    /// Ensure that a directory's names outlive a crash.
     ///
     /// # Errors
     /// The error of the operating system.

@@ -17,7 +17,7 @@ const CHECKSUM: usize = 32;
 /// No key file is longer.
 pub(crate) const LONGEST: usize = 64 * 1024;
 
-/// What is written.
+/// The body of a key file, to be written.
 #[derive(Serialize)]
 struct Written<'a> {
     info: &'a KeyInfo,
@@ -25,7 +25,7 @@ struct Written<'a> {
     components: Option<(&'a [u8], &'a [u8])>,
 }
 
-/// What is read.
+/// The body of a key file that was read.
 #[derive(Deserialize)]
 struct Read {
     info: KeyInfo,
@@ -54,7 +54,7 @@ pub(crate) fn encode(key: &KeyFile) -> Result<Zeroizing<Vec<u8>>, StoreError> {
     Ok(out)
 }
 
-/// The key of a file's bytes; `path` is for messages.
+/// Decode the bytes of a key file; `path` is for error messages.
 pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     let damaged = |what| StoreError::Damaged(path.into(), what);
     let (head, rest) = bytes.split_first_chunk::<HEAD>().ok_or_else(|| damaged("it is too short"))?;

@@ -11,15 +11,15 @@ const KEY: &str = ".key";
 const NEW: &str = ".key.new";
 const OLD: &str = ".key.old";
 
-/// The directory, on whatever disk. Every change is durable when its call returns.
+/// A directory of key files on any disk. Every change is durable when its call returns.
 pub(crate) struct Folder {
     dir: PathBuf,
     disk: Box<dyn Disk>,
 }
 
 impl Folder {
-    /// Made if need be; finishes what a crash interrupted. What cannot be finished concerns one key, and is
-    /// told beside.
+    /// Open a directory, which is made if it does not exist, and finish what a crash interrupted. An error in
+    /// finishing concerns one key only, so that these errors are returned beside the folder.
     pub(crate) fn open(disk: Box<dyn Disk>, dir: &Path) -> Result<(Folder, Vec<StoreError>), StoreError> {
         let folder = Folder { dir: dir.into(), disk };
         let mut unfinished = Vec::new();
@@ -36,7 +36,7 @@ impl Folder {
         self.disk.list(&self.dir).map_err(|e| StoreError::Io(self.dir.clone(), e))
     }
 
-    /// What files there are, by the names of their keys.
+    /// The names of the keys that have files.
     pub(crate) fn names(&self) -> Result<Vec<String>, StoreError> {
         Ok(self.list()?.iter().filter_map(|file| file.strip_suffix(KEY)).map(str::to_owned).collect())
     }
@@ -50,7 +50,7 @@ impl Folder {
         self.dir.join(format!("{name}{suffix}"))
     }
 
-    /// Its content, and who may read it; `None` if there is no such file.
+    /// The content and the mode of a key's file; `None` if there is no such file.
     pub(crate) fn read(&self, name: &str) -> Result<Option<(Zeroizing<Vec<u8>>, u32)>, StoreError> {
         let path = self.path(name);
         match self.disk.read(&path, LONGEST) {
@@ -63,13 +63,14 @@ impl Folder {
         }
     }
 
-    /// Put a key's file in place of the one that is there, in one step, and overwrite that one.
+    /// Replace a key's file, if there is one, by a new file with these bytes in one step, and overwrite the
+    /// old one.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         self.clean(name)?;
         let [path, new, old] = [KEY, NEW, OLD].map(|suffix| self.with(name, suffix));
         let replace = || {
             if let Err(e) = self.disk.write(&new, bytes).and_then(|()| self.disk.sync(&new)) {
-                // what there was no room for gives back what it took
+                // if there was no room for the whole file, free the room that it took
                 let _ = self.wipe(&new);
                 return Err(e);
             }
@@ -81,7 +82,7 @@ impl Folder {
             self.disk.rename(&new, &path)?;
             self.disk.sync_dir(&self.dir)?;
             if replaces {
-                // only now: a crash before may have undone the renaming
+                // not before: until the directory is synchronised, a crash can undo the renaming
                 self.wipe(&old)?;
             }
             Ok(())
@@ -89,8 +90,8 @@ impl Folder {
         replace().map_err(|e| StoreError::Io(path.clone(), e))
     }
 
-    /// Put these bytes where a key's file is, which are fewer: no room is needed. A crash meanwhile leaves a
-    /// damaged file.
+    /// Overwrite a key's file in place by these bytes, which are fewer than it has, so that this needs no
+    /// room on the disk. A crash meanwhile leaves a damaged file.
     pub(crate) fn overwrite(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(name);
         let overwrite = || {

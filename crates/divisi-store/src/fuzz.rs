@@ -13,8 +13,9 @@ fn some_key_files() -> Vec<Vec<u8>> {
     [sample("k1"), destroyed].iter().filter_map(|key| encode(key).ok()).map(|bytes| bytes.to_vec()).collect()
 }
 
-/// A file as it is, and with its length and its checksum put right, so that what they cover is read, too;
-/// whether a key was in it, which is then read again.
+/// Decode a file as it is, and with its length and its checksum corrected, so that the decoder reads the
+/// body, too. Returns whether the corrected file holds a key; if so, the key must be the same after it was
+/// written and read again.
 fn key_file(bytes: &[u8]) -> Result<bool, String> {
     let path = Path::new("k.key");
     let _ = decode(path, bytes);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is public about each key, by name.
+/// The public data of each key, by name.
 #[derive(Default)]
 pub(crate) struct Index(Mutex<BTreeMap<KeyName, KeyInfo>>);
 
@@ -18,7 +18,7 @@ impl Index {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Record the public data of the key with this name.
+    /// Record the public data of the key with this name, or with `None` that there is no such key.
     pub fn note(&self, name: &KeyName, info: Option<&KeyInfo>) {
         let mut keys = self.lock();
         match info {

@@ -15,11 +15,11 @@ pub const USES: u64 = 1 << 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum KeyType {
-    /// AES with 128 bits.
+    /// GCM with AES-128.
     Aes128,
-    /// AES with 192 bits.
+    /// GCM with AES-192.
     Aes192,
-    /// AES with 256 bits.
+    /// GCM with AES-256.
     Aes256,
     /// HMAC-SHA-224.
     HmacSha224,
@@ -321,7 +321,7 @@ impl KeyInfo {
 pub struct Secret {
     /// The component with this party's number.
     pub first: Zeroizing<Vec<u8>>,
-    /// The next one.
+    /// The component with the next number, which is 1 after 3.
     pub second: Zeroizing<Vec<u8>>,
 }
 

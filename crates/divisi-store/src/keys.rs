@@ -33,7 +33,7 @@ impl StoredKeys {
     /// owner of the data directory may enter it.
     ///
     /// # Errors
-    /// [`StoreError::Open`] if others may enter it; else as for [`StoredKeys::open`].
+    /// [`StoreError::Open`] if others may enter it; otherwise those of [`StoredKeys::open`].
     pub fn open_in(data: &Path) -> Result<StoredKeys, StoreError> {
         private(data)?;
         StoredKeys::open(&data.join("keys"))
@@ -43,7 +43,8 @@ impl StoredKeys {
     /// it at the same time.
     ///
     /// # Errors
-    /// [`StoreError::InUse`]; [`StoreError::Io`] if the directory cannot be made or read.
+    /// [`StoreError::InUse`] if another process uses the directory; [`StoreError::Io`] if it cannot be made
+    /// or read.
     pub fn open(dir: &Path) -> Result<StoredKeys, StoreError> {
         let failed = |e| StoreError::Io(dir.into(), e);
         MachineDisk.make_dir(dir).map_err(failed)?;
@@ -61,7 +62,7 @@ impl StoredKeys {
     /// The keys in a directory of any disk; completes operations that a crash interrupted.
     ///
     /// # Errors
-    /// [`StoreError::Io`].
+    /// [`StoreError::Io`] if the directory cannot be made or read.
     pub fn open_on(disk: Box<dyn Disk>, dir: &Path) -> Result<StoredKeys, StoreError> {
         let (folder, unfinished) = Folder::open(disk, dir)?;
         let keys =
@@ -116,13 +117,13 @@ impl StoredKeys {
     /// A key in any state; `None` if there never was one of this name.
     ///
     /// # Errors
-    /// The error of its file.
+    /// If the key's file cannot be used.
     pub fn load(&self, name: &KeyName) -> Result<Option<KeyFile>, StoreError> {
         let _guard = self.guard();
         self.found(name)
     }
 
-    /// The same, while no other thread changes it.
+    /// Like [`StoredKeys::load`], for callers that hold the lock, so that no other thread changes the key.
     fn found(&self, name: &KeyName) -> Result<Option<KeyFile>, StoreError> {
         let key = self.read(name)?;
         self.index.note(name, key.as_ref().map(|key| &key.info));
@@ -162,7 +163,8 @@ impl StoredKeys {
     /// Store a new key as prepared. It replaces a destroyed key of its name, or one that was never active.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] if a key of this name is active; [`StoreError::Io`].
+    /// [`StoreError::Exists`] if a key of this name is active; otherwise if its file cannot be read or
+    /// written.
     pub fn prepare(&self, key: &mut KeyFile) -> Result<(), StoreError> {
         let _guard = self.guard();
         if self.found(&key.info.name)?.is_some_and(|old| old.info.state == KeyState::Active) {
@@ -175,7 +177,7 @@ impl StoredKeys {
     /// Make a prepared key active: all three servers have their parts, and have compared them.
     ///
     /// # Errors
-    /// If there is no such key; [`StoreError::Io`].
+    /// If there is no key of this name and id, it is destroyed, or its file cannot be read or written.
     pub fn activate(&self, name: &KeyName, id: &[u8; 16]) -> Result<(), StoreError> {
         let _guard = self.guard();
         let missing = || StoreError::Missing(name.clone());
@@ -194,7 +196,7 @@ impl StoredKeys {
     /// that it serves.
     ///
     /// # Errors
-    /// If there is no such key, or it is destroyed; [`StoreError::Io`].
+    /// If there is no key of this name and id, it is destroyed, or its file cannot be read or written.
     pub fn chown(
         &self,
         name: &KeyName,
@@ -217,7 +219,8 @@ impl StoredKeys {
     /// active when it is first used.
     ///
     /// # Errors
-    /// [`StoreError::Exhausted`] beyond [`USES`]; the error of the key's file.
+    /// [`StoreError::Exhausted`] beyond [`USES`]; otherwise if there is no such key, it is destroyed, or its
+    /// file cannot be read or written.
     pub fn reserve(&self, name: &KeyName, n: u64) -> Result<u64, StoreError> {
         let mut used = self.guard();
         let mut key = self.found(name)?.ok_or_else(|| StoreError::Missing(name.clone()))?;
@@ -235,11 +238,11 @@ impl StoredKeys {
         Ok(next)
     }
 
-    /// Destroy a key: only its public data remain, so that the next key of this name gets another number. A
-    /// damaged file is overwritten and removed. A full disk does not prevent the destruction.
+    /// Destroy a key: only its public data remain, so that the next key of this name gets another generation
+    /// number. A damaged file is overwritten and removed. A full disk does not prevent the destruction.
     ///
     /// # Errors
-    /// [`StoreError::Io`].
+    /// [`StoreError::Io`] if the key's file cannot be read, overwritten or removed.
     pub fn destroy(&self, name: &KeyName) -> Result<(), StoreError> {
         let _guard = self.guard();
         match self.found(name) {

@@ -3,10 +3,10 @@
 //!
 //! **Trust.** A server's disk holds that server's two of the three components of each key. One stolen disk
 //! reveals nothing about a key, two of them reveal it. Files are protected against accidents (checksum,
-//! version, mode), but not against somebody who can write the directory: the servers compare their files when
-//! they load a key (check A26). Session keys are not stored: they end with their session, so that nothing
-//! recorded or restored can make one of them occur twice. Correlated randomness is in [`stock`]: encrypted,
-//! and each value given out once.
+//! version, mode), but not against somebody who can write the directory; against this the servers compare
+//! their files when they load a key (check A26). Session keys are not stored: they end with their session, so
+//! that nothing recorded or restored can make one of them occur twice. Correlated randomness is in [`stock`]:
+//! encrypted, and each value given out once.
 //!
 //! **Crashes.** Every change is a new file that is synchronised and renamed into place, with its directory
 //! synchronised; then the replaced contents are overwritten. A process may die between any two steps, and the

@@ -10,7 +10,7 @@ use std::str::FromStr;
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
 
-/// The characters of names.
+/// The characters of names, in their order.
 const CHARACTERS: &[u8] = b"-.0123456789_abcdefghijklmnopqrstuvwxyz";
 
 impl KeyName {
@@ -30,7 +30,7 @@ impl KeyName {
         let (start, last) = self.0.split_at_checked(self.0.len().checked_sub(1)?)?;
         let last = last.bytes().next()?;
         let is_good = |byte: &u8| CHARACTERS.contains(byte) && !(start.is_empty() && *byte == b'.');
-        // the longest name that has a smaller character here; or no character
+        // the longest name that has the next smaller character here, or else the name without this character
         match CHARACTERS.iter().filter(|byte| **byte < last && is_good(byte)).max() {
             Some(smaller) => {
                 let mut name = format!("{start}{}", char::from(*smaller));

@@ -92,7 +92,7 @@ impl Algorithm {
         matches!(self, Algorithm::Shake(_) | Algorithm::Cshake(_) | Algorithm::Kmac(_))
     }
 
-    /// The default length of the output in bytes.
+    /// The default length of the output in bytes; a one-time password has a byte for each digit.
     #[must_use]
     pub const fn output_bytes(self) -> usize {
         match self {
@@ -146,7 +146,7 @@ impl FromStr for Algorithm {
 /// The longest output in bytes.
 pub const LONGEST_OUTPUT: usize = 1 << 20;
 
-/// The public parameters of an algorithm, but for the message's length and nonce.
+/// The public parameters of an algorithm, except the length and the nonce of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
     /// The algorithm.
@@ -159,7 +159,7 @@ pub struct Settings {
     pub function: Vec<u8>,
     /// The length of the output in bytes.
     pub output_bytes: usize,
-    /// How many bits of the output's last byte, at its high end, are not wanted: they are zero.
+    /// How many bits of the output's last byte, at its high end, are not wanted: they are set to zero.
     pub spare_output_bits: usize,
     /// For KMAC: how many bits of the key's last byte do not belong to the key.
     pub spare_key_bits: usize,

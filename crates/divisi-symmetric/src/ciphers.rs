@@ -1,4 +1,5 @@
-//! Block ciphers as circuits: what [`crate::circuits`] names, and what [`crate::batch`] runs block by block.
+//! Block ciphers as circuits. [`crate::circuits`] gives them names, and [`crate::batch`] runs them block by
+//! block.
 
 use crate::aes::{self, KeySize};
 use crate::des::{self, TripleKey};

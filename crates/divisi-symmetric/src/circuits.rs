@@ -1,6 +1,6 @@
 //! Circuits by name, with the wires of the circuits that are published under these names in Bristol Fashion.
 //!
-//! Which bit of a value is on which wire: as in these files, which `divisi::WireValue` describes.
+//! The bits of a value are on the wires in the order of these files, which `divisi::WireValue` describes.
 //!
 //! | name | inputs | output | ANDs |
 //! |---|---|---|---|
@@ -10,8 +10,8 @@
 //! | `sha256`, `sha512` | block, state | the next state | 22,573, 57,947: one compression |
 //! | `keccak-f` | state | state | 38,400 |
 //!
-//! Also every hash and MAC for messages of one length ([`function`]): its inputs are key, nonce and message,
-//! as far as it has them; its output is the digest or tag.
+//! There is also a circuit of every hash and MAC for messages of one length ([`function`]). Its inputs are
+//! key, nonce and message, as far as the algorithm has them; its output is the digest or tag.
 
 pub use crate::ciphers::{aes, triple_des};
 pub use crate::drawn::{DrawnBytes, drawn};

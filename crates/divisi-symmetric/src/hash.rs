@@ -125,7 +125,7 @@ impl Hash {
     /// The next state, from a state and a block. `adder` is for SHA-1 and SHA-2; SHA-3 has no additions.
     ///
     /// # Panics
-    /// If the state has not [`state_bytes`](Hash::state_bytes), or the block not
+    /// If the length of the state is not [`state_bytes`](Hash::state_bytes), or that of the block not
     /// [`block_bytes`](Hash::block_bytes).
     pub fn step<G: Gates>(
         self,
@@ -154,7 +154,7 @@ impl Hash {
     /// rest.
     ///
     /// # Panics
-    /// If the state has not [`state_bytes`](Hash::state_bytes).
+    /// If the length of the state is not [`state_bytes`](Hash::state_bytes).
     pub fn resume<G: Gates>(
         self,
         g: &mut G,

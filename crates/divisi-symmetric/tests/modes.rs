@@ -16,7 +16,7 @@ trait Clear: Doubles<Plain> + Clone + Sized {
     fn values(bytes: Vec<Self::Byte>) -> Vec<Vec<u8>>;
 }
 
-/// A column for each byte of texts of one length, a lane a text.
+/// A column for each byte of texts of one length, with a lane for each text.
 fn columns(texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
     (0..texts[0].len()).map(|i| texts.iter().map(|text| text[i]).collect()).collect()
 }
@@ -49,14 +49,14 @@ impl Clear for TripleKey<PlainBit> {
     }
 }
 
-/// The texts of columns: those that end early have fewer lanes in later bytes.
+/// The texts of columns. A column has lanes only for the texts that have this byte.
 fn texts(columns: &[Vec<u8>]) -> Vec<Vec<u8>> {
     (0..columns[0].len())
         .map(|l| columns.iter().filter_map(|column| column.get(l).copied()).collect())
         .collect()
 }
 
-/// Texts of any lengths that fall, a lane each.
+/// Texts of any lengths, one in each lane, the longest first.
 fn secret<C: Clear>(texts: &[Vec<u8>]) -> Vec<C::Byte> {
     let longest = texts.first().map_or(0, Vec::len);
     let column = |i: usize| texts.iter().filter_map(|text| text.get(i).copied()).collect::<Vec<u8>>();
@@ -118,7 +118,7 @@ fn cbc_of_triple_des_is_that_of_the_validation_program() {
         assert_eq!(encrypt::<Des>(from_ref(&key), from_ref(&iv), from_ref(&plain)), from_ref(&cipher));
         assert_eq!(decrypt::<Des>(&[key], &[iv], &[cipher]), [plain]);
     }
-    // blocks alone (SP 800-67, B.1): the mode adds what stands before
+    // single blocks (SP 800-67, B.1): under an IV of zeros, CBC of one block is the cipher alone
     let record = &triple_des_vectors()[0];
     let [key, plain, cipher] = ["Key", "Plaintext", "Ciphertext"].map(|name| record.bytes(name));
     let blocks: Vec<Vec<u8>> = plain.chunks(8).map(<[u8]>::to_vec).collect();
@@ -160,7 +160,7 @@ fn cmac_is_that_of_sp_800_38b_over_either_cipher() {
                 false => tags::<TripleKey<PlainBit>>(keys, messages),
             };
             assert_eq!(tags(from_ref(&key), from_ref(&message)), from_ref(&tag), "{}", record.text("Name"));
-            // a lane each, one key for all and one each
+            // two messages, one in each lane, under one key for both and under one for each
             let mut other = message.clone();
             other.iter_mut().for_each(|byte| *byte ^= 1);
             let both = tags(from_ref(&key), &[message.clone(), other.clone()]);

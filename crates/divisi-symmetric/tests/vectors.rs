@@ -1,5 +1,5 @@
-//! The files of known answers against other people's implementations, so that no slip of the pen becomes a
-//! standard.
+//! Compares the files of known answers with other people's implementations, so that a typing error in a file
+//! is found.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit, consts};

@@ -3,8 +3,8 @@
 //! A key's schedule is made in the way that suits a short chain
 //! ([`for_key_schedule`](divisi_rep3::Protocol::for_key_schedule)), and blocks are encrypted in chunks whose
 //! data fit the cache ([`blocks_at_once`](divisi_rep3::Protocol::blocks_at_once)): the one-hot vectors of a
-//! lookup are made ahead of its layers, for all rounds, and those of lut256 are 10 KB a block of AES-128, and
-//! as much again while they are made.
+//! lookup protocol are made before the first layer, for all rounds. Those of lut256 take 10 KB for each block
+//! of AES-128, and as much again while they are made.
 
 use crate::settle::close;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Step, Verified, step};
@@ -15,7 +15,7 @@ use divisi_symmetric::mode::gcm;
 
 const STREAM: Step = step!("stream");
 
-/// The round keys of keys, a lane each.
+/// The round keys of several keys, with a lane for each key.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or their lanes
@@ -24,15 +24,15 @@ pub fn expand(rep: &mut Rep3, key: &[Byte]) -> Result<RoundKeys<Byte>, Abort> {
     with_schedule(rep, |rep| aes::expand(rep, key))
 }
 
-/// The round keys of keys and their hash keys for GCM, a lane each.
+/// The round keys of several keys and their hash keys for GCM, with a lane for each key.
 ///
 /// # Errors
-/// As [`expand`].
+/// The errors of [`expand`].
 pub fn expand_for_gcm(rep: &mut Rep3, key: &[Byte]) -> Result<(RoundKeys<Byte>, Block), Abort> {
     with_schedule(rep, |rep| gcm::expand(rep, key))
 }
 
-/// Do what is done once for a key.
+/// Run `f`, which makes what is made once for a key, under the protocol for key schedules.
 pub(crate) fn with_schedule<R>(
     rep: &mut Rep3,
     f: impl FnOnce(&mut Rep3) -> Result<R, Abort>,
@@ -40,8 +40,8 @@ pub(crate) fn with_schedule<R>(
     rep.with_protocol(rep.protocol().for_key_schedule(), f)
 }
 
-/// Blocks through the cipher or its inverse, as many at a time as suits the protocol; what each piece
-/// owes is verified with it. `keys` has the key of all, or one for each block.
+/// Encrypt or decrypt blocks, as many at a time as suits the protocol; each piece is verified before the
+/// next. `keys` has one key for all blocks, or one for each.
 pub(crate) fn through(
     rep: &mut Rep3,
     direction: Direction,
@@ -75,7 +75,8 @@ mod tests {
     use divisi_rep3::{Protocol, Security, deal::Part};
     use divisi_symmetric::mode::ctr;
 
-    /// In pieces and with a key for each block it is what blocks one by one would give, under every protocol.
+    /// A key stream in pieces, with a key for each block, has the encryption of each counter block, under
+    /// every protocol.
     #[test]
     fn a_stream_in_pieces_is_the_stream() {
         use aes_gcm::aes::Aes128;

@@ -3,9 +3,9 @@
 //! Adversary: that of [`divisi_rep3`]; any one party may deviate, as owner of an input, as computing
 //! party and as receiver.
 //!
-//! 1. The owner of values splits them for the three and sends the two others their parts; the holders of
-//!    each component compare it
-//!    before its first use \[A24\], so that nobody's input is two different values ([`owner::bring`]).
+//! 1. The owner of values splits them for the three and sends the two others their parts; the holders of each
+//!    component compare it before its first use \[A24\], so that no input can be one value to one party and
+//!    another to the next ([`owner::bring`]).
 //! 2. The circuit runs as a Boolean program, and all its products are verified.
 //! 3. Each receiver has two components of the outputs. The third comes from one of its two holders and a
 //!    digest of it from the other: if they differ one of them lies, and the receiver takes nothing \[A1\].
@@ -28,7 +28,7 @@ const DIGEST: Step = step!("output.digest");
 /// The parties of the engine.
 const PARTIES: usize = 3;
 
-/// A circuit, whose inputs are whose, and who learns its outputs: the same at all three.
+/// A circuit, the owners of its inputs, and the receivers of its outputs: the same at all three parties.
 pub struct OwnedCircuit<'c> {
     program: &'c Program,
     /// The input wires of each party, value after value.
@@ -39,8 +39,8 @@ pub struct OwnedCircuit<'c> {
 }
 
 impl<'c> OwnedCircuit<'c> {
-    /// A circuit with the owner of each input value, in the circuit's order, and all who learn the
-    /// outputs. `digest` is one of the circuit: the parties compare it.
+    /// A circuit with the owner of each input value, in the circuit's order, and the receivers of the
+    /// outputs. `digest` is a digest of the circuit, which the parties compare.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless each value has an owner, and all parties that are named are among the three.
@@ -68,8 +68,8 @@ impl<'c> OwnedCircuit<'c> {
         Ok(OwnedCircuit { program, wires, receivers, digest: public.digest() })
     }
 
-    /// The steps 1 and 2: `own` has this party's input wires, value after value, one to a byte. The
-    /// output wires, eight to a byte, are not verified yet: [`close`] does that.
+    /// The steps 1 and 2: `own` has this party's input wires, value after value, one to a byte. The output
+    /// wires that are returned, eight to a byte, are not verified yet: [`close`] does that.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::CheckFailed`] with A24 if somebody's parts do not fit
@@ -83,7 +83,7 @@ impl<'c> OwnedCircuit<'c> {
         bytes(rep, job.wires)
     }
 
-    /// All parties' inputs, as secrets of one lane each, in the order of the wires.
+    /// All parties' inputs, as shared bits of one lane each, in the order of the wires.
     fn inputs(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Bit>, Abort> {
         let me = rep.trio().me();
         if own.len() != self.wires[me.index()].len() {
@@ -115,7 +115,7 @@ impl<'c> OwnedCircuit<'c> {
         wires.ok_or_else(|| rep.trio().session().misuse(INPUT, "an input value without an owner"))
     }
 
-    /// The step 3: the outputs, at each receiver, one wire to a byte; nothing at another party.
+    /// The step 3: returns the outputs at each receiver, one wire to a byte; nothing at another party.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::CheckFailed`] with A1 if the holders of a component
@@ -149,10 +149,11 @@ impl<'c> OwnedCircuit<'c> {
         Ok(learned)
     }
 
-    /// All three steps: what this party learns of the outputs, one wire to a byte.
+    /// All three steps: returns the outputs at each receiver, one wire to a byte; nothing at another party.
     ///
     /// # Errors
-    /// Those of the steps.
+    /// The errors of [`OwnedCircuit::compute`] and [`OwnedCircuit::deliver`], and the abort of a failed
+    /// verification.
     pub fn evaluate(&self, rep: &mut Rep3, own: &[u8]) -> Result<Zeroizing<Vec<u8>>, Abort> {
         let outputs = self.compute(rep, own)?;
         let verified = close(rep, outputs)?;
@@ -172,7 +173,7 @@ fn bytes(rep: &mut Rep3, wires: Vec<Bit>) -> Result<Vec<Byte>, Abort> {
     Ok(out)
 }
 
-/// The values' bits, from our two components and the third.
+/// The values' bits, from this party's two components and the third.
 fn sum(
     rep: &mut Rep3,
     verified: &Verified<Vec<Byte>>,

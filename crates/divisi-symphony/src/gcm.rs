@@ -1,22 +1,25 @@
-//! AES-GCM on a stored key, for clients: the mode itself, and what of it is opened, is that of
-//! [`divisi_symmetric::mode::gcm`]; here a plaintext comes in parts from a client, or leaves in parts to one.
+//! AES-GCM on a stored key, for clients. The mode itself, and what it opens, are in
+//! [`divisi_symmetric::mode::gcm`]; here a client's plaintext comes in as parts of a sharing, or leaves as
+//! such.
 //!
 //! Adversary: one malicious server, any client. Security: that of [`divisi_rep3`], with abort.
 //!
 //! What is opened, and when (docs/lookups.md, 6):
-//! - **Sealing**: a chunk of ciphertext when all products behind it are verified; the tag when those
-//!   behind it are, too.
+//! - **Sealing**: a chunk of ciphertext is opened when all products that it depends on are verified, and so
+//!   is the tag.
 //! - **Opening**: first the tag. The difference of the tag computed and the tag received is never opened
-//!   (check A23): it is multiplied by a random block that nobody knows, that product and everything
-//!   behind it is verified, and then only the product is opened: zero for a right tag, uniform for a
-//!   wrong one. A chunk of plaintext leaves after that, each when verified. A lie that would turn a
-//!   valid tag into "invalid" is a wrong product: an abort, not an answer.
+//!   (check A23): it is multiplied by a random block that nobody knows, that product and everything it
+//!   depends on is verified, and then only the product is opened: zero for a right tag, uniform for a wrong
+//!   one. After that chunks of plaintext leave, each when it is verified. A lie that would turn a valid tag
+//!   into "invalid" is a wrong product: an abort, not an answer.
 //!
 //! A wrong tag passes if the random block is zero, with probability 2^-128.
 //!
-//! A text is read twice to be opened, for servers that keep none of it: the second reading must be the first.
+//! To be opened, a text is read twice, because servers keep none of it: the second reading must have the same
+//! bytes as the first.
 //!
-//! Memory: a chunk of text, the powers of the hash key (160 KiB at most), and what [`crate::cipher`] takes.
+//! Memory: a chunk of text, the powers of the hash key (160 KiB at most), and the memory of
+//! [`crate::cipher`].
 
 mod key;
 
@@ -39,7 +42,8 @@ pub const TAG: usize = TAG_BYTES;
 
 const ORDER: Step = step!("order");
 
-/// Our components of a text as 16 secrets, one for each place of a block, a lane a block.
+/// This party's components of a text as 16 shared bytes, one for each position in a block, with a lane for
+/// each block.
 pub(crate) fn columns(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
     let column = |bytes: &[u8], i: usize| bytes.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
     (0..16)
@@ -66,8 +70,8 @@ impl Sealing {
         StreamSealer::new(rep, &mut key.0, &iv, aad, length, CHUNK as u64).map(Sealing)
     }
 
-    /// Encrypt the next chunk, or whole blocks of it: the ciphertext, opened to all three when everything
-    /// behind it is verified.
+    /// Encrypt the next chunk, or whole blocks of it. The ciphertext is opened to all three parties when
+    /// everything that it depends on is verified.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -76,7 +80,7 @@ impl Sealing {
         self.0.chunk(rep, &key.0, &text)
     }
 
-    /// The tag, opened to all three when everything behind it is verified.
+    /// The tag, opened to all three parties when everything that it depends on is verified.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
@@ -122,7 +126,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Compare the tag, inside: true if it is right. All three get the same answer.
+    /// Compare the tag inside the computation: true if it is right. All three parties get the same answer.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
@@ -130,8 +134,8 @@ impl Opening {
         self.opener.verify(rep, &key.0)
     }
 
-    /// Decrypt the next chunk, second reading: what the client gets of the plaintext from us, when
-    /// everything behind it is verified. `context` binds the answer to its request.
+    /// Decrypt the next chunk, second reading. Returns this party's answer to the client about the plaintext,
+    /// when everything that it depends on is verified. `context` binds the answer to its request.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] unless the tag was found right.
@@ -150,7 +154,7 @@ impl Opening {
     /// verified, for [`answer`].
     ///
     /// # Errors
-    /// As [`Opening::chunk`]; [`Abort::Misuse`] unless the part follows the one before.
+    /// The errors of [`Opening::chunk`]; [`Abort::Misuse`] unless the part follows the one before.
     pub fn slice(
         &mut self,
         rep: &mut Rep3,
@@ -170,7 +174,7 @@ impl Opening {
     }
 }
 
-/// What a client gets of a chunk's plaintext from us: of its parts, in order, each verified.
+/// This party's answer to a client about the plaintext of a chunk, from its parts in order, each verified.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for parts that are not those of one chunk.

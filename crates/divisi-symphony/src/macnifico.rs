@@ -9,15 +9,15 @@
 //! | OutputTag(\[tag\]) -> tag | [`Macnifico::output_tag`], to all three |
 //! | | [`Macnifico::verify`]: tags compared inside, of which one bit each comes out \[S7\] |
 //!
-//! HMAC over all hashes, KMAC and KMACXOF, CMAC and GMAC over AES ([`Algorithm::macs`]). What a key
-//! leaves (the states of HMAC and KMAC, the subkeys of CMAC, powers of the hash key) is made once,
+//! HMAC over all hashes, KMAC and KMACXOF, CMAC and GMAC over AES ([`Algorithm::macs`]). What depends on the
+//! key alone (the states of HMAC and KMAC, the subkeys of CMAC, powers of the hash key) is made once,
 //! verified, and kept as shares with the key.
 //!
-//! **Guarantees and what is not protected**: as [`crate::maestro`]. The nonces of GMAC are coins of all
-//! three, drawn when the messages and the key are fixed; nobody chooses one. Settings, lengths, and
-//! nonces and tags to be compared are the same at all three before anything is computed with them
-//! \[A25\]. Of a tag that is compared nothing is opened but a random multiple of its difference, after
-//! all behind it is verified: a lie ends the session, and neither answer is given.
+//! **Guarantees and what is not protected**: those of [`crate::maestro`]. The nonces of GMAC are coins of all
+//! three, drawn when the messages and the key are fixed; nobody chooses one. Settings, lengths, and nonces
+//! and tags to be compared are the same at all three before anything is computed with them \[A25\]. Of a tag
+//! that is compared nothing is opened but a random multiple of its difference from the computed tag, after
+//! everything that this depends on is verified: a lie ends the session, and no answer is given.
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -70,7 +70,7 @@ pub struct Macnifico {
     mode: Priority,
 }
 
-/// A shared key, and what it leaves: verified.
+/// A shared key, prepared: the values that depend on the key alone, verified.
 pub struct MacKey {
     function: Verified<Function<Rep3>>,
     settings: Settings,
@@ -82,7 +82,7 @@ pub struct Tag {
     nonces: Vec<[u8; 12]>,
 }
 
-/// A tag that everybody knows, with its nonce where there is one.
+/// A tag that all parties know, with its nonce if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// The nonce of GMAC; none for other MACs.
@@ -92,10 +92,10 @@ pub struct Received {
 }
 
 impl Macnifico {
-    /// A MAC by its settings, of which the adder is the mode's.
+    /// A MAC by its settings; the adder is that of the mode.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it is no MAC, or has not what is asked for.
+    /// [`Abort::Misuse`] if the algorithm is not a MAC, or does not have these settings.
     pub fn new(settings: &Settings, mode: Priority) -> Result<Macnifico, Abort> {
         if !settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
@@ -106,7 +106,7 @@ impl Macnifico {
         Ok(Macnifico { settings: Settings { adder: mode.adder(), ..settings.clone() }, mode })
     }
 
-    /// Which one it is.
+    /// The algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.settings.algorithm
@@ -139,7 +139,7 @@ impl Macnifico {
         self.prepare(rep, &part)
     }
 
-    /// What the parties must mean alike.
+    /// The public parameters of a step, in which the parties must agree.
     fn public(&self, step: Step) -> Public {
         Public::new(step).settings(&self.settings).bytes(self.mode.name().as_bytes())
     }
@@ -165,12 +165,12 @@ impl Macnifico {
         Ok(Tag { tag: close(rep, tag)?, nonces })
     }
 
-    /// For each message whether this is its tag under this key.
+    /// For each message whether the received tag is its tag under this key.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::CheckFailed`] with A25 if the parties mean different MACs,
     /// messages of different lengths, or tags or nonces that differ; [`Abort::Misuse`] for a key of another
-    /// MAC, tags of another length, or nonces where none belong or none where one does.
+    /// MAC, tags of another length or number, GMAC without a nonce, or another MAC with one.
     pub fn verify(
         &self,
         rep: &mut Rep3,
@@ -206,7 +206,7 @@ impl Macnifico {
         rep.with_protocol(self.mode.protocol(), |rep| key.function.get().output(rep, &messages.0, nonces))
     }
 
-    /// The tags, opened to all three: they are verified.
+    /// Open the tags, which are verified, to all three parties.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
@@ -218,8 +218,8 @@ impl Macnifico {
     }
 }
 
-/// A fresh nonce for each message: 96 bits of a coin of all three, which is tossed after what it must
-/// follow was compared.
+/// A fresh nonce for each message: 96 bits from a coin of all three parties. It is tossed after a barrier, so
+/// that everything before it is fixed.
 fn draw_nonces(rep: &mut Rep3, lanes: usize) -> Result<Vec<[u8; 12]>, Abort> {
     let trio = rep.trio();
     let fixed = trio.barrier()?;

@@ -9,9 +9,9 @@
 //! | Encipher(\[ks\], \[m\]), Decipher | [`Maestro::encipher`], [`Maestro::decipher`] |
 //! | OutputBlock(\[m\]) -> m | [`Maestro::output_block`], to all three |
 //!
-//! The performance modes are [`Priority`]'s: online throughput, total throughput, low latency. What has a
-//! mode of operation around it (GCM on stored keys, files) is in [`crate::gcm`], with clients and
-//! servers in the crate `divisi-node`; this is the block cipher alone.
+//! The performance modes are those of [`Priority`]: online throughput, total throughput, low latency. This
+//! module is the block cipher alone. GCM on stored keys and for files is in [`crate::gcm`], and in the crate
+//! `divisi-node` with clients and servers.
 //!
 //! **Guarantees.** Those of [`divisi_rep3`]: three parties, one corrupt; with
 //! [`divisi_rep3::Security::Malicious`] each value that a function here returns is verified, or the
@@ -124,7 +124,7 @@ impl Maestro {
         self.compute_ks(rep, &key)
     }
 
-    /// The key that `owner` has: given there, and nowhere else.
+    /// Enter the key of `owner`: `own` is the key at the owner, and `None` at the other parties.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together;
@@ -146,10 +146,10 @@ impl Maestro {
         Ok(KeySchedule(close(rep, round_keys)?))
     }
 
-    /// Enter blocks of `owner`, who alone gives their values.
+    /// Enter blocks of `owner`: `own` has them at the owner, and is `None` at the other parties.
     ///
     /// # Errors
-    /// As [`Maestro::input_key`]; [`Abort::Misuse`] for no blocks.
+    /// The errors of [`Maestro::input_key`]; [`Abort::Misuse`] if there are no blocks.
     pub fn input_block(
         &self,
         rep: &mut Rep3,
@@ -197,7 +197,7 @@ impl Maestro {
             .map(CipherBlock)
     }
 
-    /// The blocks, opened to all three: they are verified.
+    /// Open the blocks, which are verified, to all three parties.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.

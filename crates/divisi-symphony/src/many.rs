@@ -1,9 +1,9 @@
-//! Many short messages in one go, each with its own key: what known-answer tests run, one engine call a
-//! group. [`crate::short`] with keys that are expanded for this one call, IVs of the caller and tags of every
-//! length; what is decrypted is opened.
+//! Many short messages in one engine call, each with its own key, for known-answer tests. This is
+//! [`crate::short`] with keys that are expanded for this one call, IVs of the caller and tags of every
+//! length; decrypted texts are opened.
 //!
-//! Adversary, openings and their order as in [`crate::gcm`]; a message whose tag is wrong has nothing of
-//! it opened.
+//! Adversary, openings and their order are those of [`crate::gcm`]; nothing of a message whose tag is wrong
+//! is opened.
 
 use crate::cipher;
 use crate::gcm::key_bytes;
@@ -19,23 +19,23 @@ const MANY: Step = step!("many");
 
 /// One message.
 pub struct MessageJob {
-    /// Our part of its key.
+    /// This party's part of its key.
     pub key: Part,
-    /// Its IV: the caller's, for answers that are known; a stored key draws its own.
+    /// Its IV, which the caller chooses, for known answers; under stored keys IVs are drawn.
     pub danger_iv: [u8; 12],
     /// Its associated data.
     pub aad: Vec<u8>,
-    /// How long the tag is.
+    /// The length of the tag.
     pub tag_length: TagLength,
-    /// What is to be done.
+    /// The direction, and the text.
     pub text: OwnedText,
 }
 
-/// Which way, and what.
+/// The direction of a message, and its text.
 pub enum OwnedText {
-    /// Encrypt our part of the plaintext.
+    /// Encrypt: this party's part of the plaintext.
     Plain(Part),
-    /// Decrypt a ciphertext with this tag.
+    /// Decrypt.
     Cipher {
         /// The ciphertext.
         ciphertext: Vec<u8>,
@@ -47,8 +47,8 @@ pub enum OwnedText {
 /// Run jobs whose keys have one size.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that GCM
-/// has no room for, no jobs.
+/// The abort that ends the session; [`Abort::Misuse`] for a key or tag of another length, a message that is
+/// too long for GCM, or no jobs.
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Outcome>, Abort> {
     let items: Option<Vec<GcmItem<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {

@@ -1,19 +1,19 @@
-//! The performance modes: what a user wants most, and the protocol that gives it.
+//! The performance modes: what a user wants most, and the protocol for it.
 
 use divisi_rep3::Protocol;
 use divisi_symmetric::gates::Adder;
 use std::fmt;
 use std::str::FromStr;
 
-/// What matters most.
+/// What a user wants most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Priority {
-    /// The most blocks a second once what can be made ahead is there.
+    /// The most blocks a second online, once the preprocessing is there.
     OnlineThroughput,
     /// The most blocks a second, all work counted.
     TotalThroughput,
-    /// The fewest rounds with the least to make ahead of them.
+    /// Few rounds online, without the much larger preprocessing with which lut256 saves one round more.
     LowLatency,
 }
 
@@ -42,7 +42,7 @@ impl Priority {
         }
     }
 
-    /// How words are added, where something adds: the fewest products, or the fewest rounds.
+    /// How words are added in functions that add: with the fewest products, or in the fewest rounds.
     #[must_use]
     pub fn adder(self) -> Adder {
         match self {

@@ -1,10 +1,10 @@
 //! Values that one of the three parties itself brings, or that all of them draw.
 //!
 //! Adversary: one malicious party, which may be the owner. The owner of a value splits it for the three
-//! ([`deal::split`]) and sends the two others their parts; the holders of each component compare it
-//! before its first use \[A24\], and all three what is public about it \[A25\], so that nobody's value
-//! is two different ones. Of three parties of one program nobody but a liar has parts that are no
-//! sharing: a difference is an abort.
+//! ([`deal::split`]) and sends the two others their parts; the holders of each component compare it before
+//! its first use \[A24\], and all three compare what is public about it \[A25\], so that no value can be one
+//! to one party and another to the next. All three run the same program, so parts that are not a sharing come
+//! from a corrupt party: a difference is an abort.
 
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_rep3::checks;
@@ -17,8 +17,9 @@ use zeroize::{Zeroize, Zeroizing};
 const INPUT: Step = step!("input");
 const PARTIES: usize = 3;
 
-/// Our part of the parties' inputs, which are `bytes[i]` bytes of party i + 1, one after the other. `own` is
-/// our own input, `public` a digest of everything public about it. One round to send, two to compare.
+/// This party's part of the parties' inputs, which are `bytes[i]` bytes of party i + 1, one after the other.
+/// `own` is this party's own input, `public` a digest of everything public about the inputs. One round to
+/// send, two to compare.
 ///
 /// # Errors
 /// [`Abort::CheckFailed`] with A24 if the parts of some party do not fit together, with A25 if the digests
@@ -68,11 +69,12 @@ pub(crate) fn agree_public(rep: &mut Rep3, step: Step, public: &Public) -> Resul
     rep.trio().session().require(checks::A25, step, agreed == Agreement::Agreed, None) // [A25]
 }
 
-/// What is public about a step, in the order in which it was said: no two lists of values have one digest.
+/// The public parameters of a step. Values are hashed in the order in which they are added, with their
+/// lengths, so that no two lists of values have the same digest.
 pub(crate) struct Public(blake3::Hasher);
 
 impl Public {
-    /// Nothing but the name of the step.
+    /// The parameters of a step, with only its name so far.
     pub fn new(step: Step) -> Public {
         Public(blake3::Hasher::new_derive_key("divisi 2026 public input v1")).bytes(step.name.as_bytes())
     }
@@ -88,7 +90,7 @@ impl Public {
         public
     }
 
-    /// Several values, and how many they are.
+    /// Add the number of several values, then the values.
     pub fn list<T>(self, values: &[T], one: impl Fn(Public, &T) -> Public) -> Public {
         values.iter().fold(self.number(values.len()), one)
     }
@@ -105,8 +107,8 @@ impl Public {
     }
 }
 
-/// What one party brings: `own` is there at the owner, and nowhere else. `what` and the length are what
-/// the three must agree on.
+/// The part of a value that one party brings: `own` is the value at the owner, and `None` at the others. The
+/// three must agree on `what` and the length.
 pub(crate) fn bring_one(
     rep: &mut Rep3,
     owner: PartyId,
@@ -132,13 +134,13 @@ pub(crate) fn bring_one(
 /// The bytes of a part, as values of one lane each.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if the components differ in length.
+/// None at present; bytes after the end of the shorter component are left out.
 pub fn single(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
     let one = |(first, second): (&u8, &u8)| Part { first: vec![*first], second: vec![*second] };
     part.first.iter().zip(&part.second).map(|bytes| rep.trio().input(&one(bytes))).collect()
 }
 
-/// Append; what has to move leaves nothing behind.
+/// Append bytes. If the old bytes have to move, their old copy is wiped.
 fn append(all: &mut Vec<u8>, more: &[u8]) {
     let mut joined = Vec::with_capacity(all.len() + more.len());
     joined.extend_from_slice(all);
@@ -147,7 +149,7 @@ fn append(all: &mut Vec<u8>, more: &[u8]) {
     *all = joined;
 }
 
-/// Messages as columns: byte `j` of each, filled up with zeros.
+/// Messages as columns: column `j` has byte `j` of each message, or zero after its end.
 pub(crate) fn columns(messages: &[&[u8]], longest: usize) -> Zeroizing<Vec<u8>> {
     let byte = |j: usize| messages.iter().map(move |message| message.get(j).copied().unwrap_or(0));
     let mut columns = Zeroizing::new(Vec::with_capacity(longest * messages.len()));

@@ -11,7 +11,7 @@
 //! public. A performance mode chooses how SHA-2 adds: the fewest products, or the fewest rounds
 //! ([`Priority::adder`]).
 //!
-//! **Guarantees and what is not protected**: as [`crate::maestro`].
+//! **Guarantees and what is not protected**: those of [`crate::maestro`].
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -57,7 +57,7 @@ pub struct Sharp(Settings);
 pub struct Message(pub(crate) Messages<Rep3>);
 
 impl Message {
-    /// What is public about them, said after something else.
+    /// Add their lengths, which are public, to the parameters of a step.
     pub(crate) fn lengths(&self, public: Public) -> Public {
         public.list(self.0.bits(), |public, length| public.number(*length))
     }
@@ -67,10 +67,10 @@ impl Message {
 pub struct Digest(Verified<Vec<[Bit; 8]>>);
 
 impl Sharp {
-    /// A hash by its settings, of which the adder is the mode's.
+    /// A hash by its settings; the adder is that of the mode.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if it is no hash, or has not what is asked for.
+    /// [`Abort::Misuse`] if the algorithm is not a hash, or does not have these settings.
     pub fn new(settings: &Settings, mode: Priority) -> Result<Sharp, Abort> {
         if settings.algorithm.is_mac() || settings.check().is_err() {
             return Err(Abort::Misuse {
@@ -81,7 +81,7 @@ impl Sharp {
         Ok(Sharp(Settings { adder: mode.adder(), ..settings.clone() }))
     }
 
-    /// Which one it is.
+    /// The algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
@@ -100,7 +100,7 @@ impl Sharp {
         Ok(Digest(close(rep, output)?))
     }
 
-    /// The digests, opened to all three: they are verified.
+    /// Open the digests, which are verified, to all three parties.
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] with A1 if the holders of a component disagree.
@@ -109,11 +109,12 @@ impl Sharp {
     }
 }
 
-/// The messages that `owner` has, of these lengths: given there, and nowhere else.
+/// Enter messages of `owner`, of these lengths: `own` has them at the owner, and is `None` at the other
+/// parties.
 ///
 /// # Errors
-/// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`]
-/// for messages of other lengths, or none.
+/// [`Abort::CheckFailed`] with A24 if the owner gave parts that do not fit together; [`Abort::Misuse`] for
+/// messages of other lengths, or no messages.
 pub fn input_message(
     rep: &mut Rep3,
     owner: PartyId,
@@ -139,7 +140,7 @@ pub fn input_message(
     Ok(Message(Messages::new(columns, lengths.to_vec())?))
 }
 
-/// Messages that everybody knows.
+/// Messages that all parties know.
 ///
 /// # Errors
 /// [`Abort::CheckFailed`] with A25 if the parties know different ones.
@@ -149,7 +150,7 @@ pub fn public_message(rep: &mut Rep3, messages: &[&[u8]]) -> Result<Message, Abo
     Ok(Message(Messages::public(rep, messages)))
 }
 
-/// What names messages of these lengths.
+/// A name for messages of these lengths, for the comparison.
 fn lengths_digest(lengths: &[usize]) -> String {
     let mut hasher = blake3::Hasher::new();
     for length in lengths {
@@ -158,7 +159,7 @@ fn lengths_digest(lengths: &[usize]) -> String {
     format!("messages {}", hasher.finalize().to_hex())
 }
 
-/// Verified outputs, opened to all three: those of each lane.
+/// Open verified outputs to all three parties; returns the bytes of each lane.
 pub(crate) fn output(rep: &mut Rep3, verified: &[[Bit; 8]]) -> Result<Vec<Vec<u8>>, Abort> {
     let lanes = verified.first().map_or(0, |byte| byte[0].lanes());
     let bytes = byte_values(rep, verified.to_vec())?;

@@ -1,23 +1,23 @@
-//! Many short AES-GCM messages under prepared keys, in one engine call: what a server does with requests that
-//! wait together.
+//! Many short AES-GCM messages under prepared keys, in one engine call: so a server processes requests that
+//! wait at the same time.
 //!
-//! Adversary, openings and their order as in [`crate::gcm`]: ciphertexts are opened when all products behind
-//! them are verified, then their tags; a tag received is compared inside and never opened (check A23), and
-//! the columns of a plaintext are handed out only if its tag was right: not opened, for its client alone
-//! ([`divisi_rep3::Trio::answer_text`]). One message with a wrong tag is `Invalid` and harms no other; one
-//! lie about any message ends the session for all.
+//! Adversary, openings and their order are those of [`crate::gcm`]: ciphertexts are opened when all products
+//! that they depend on are verified, then their tags. A received tag is compared inside the computation and
+//! never opened (check A23). The columns of a plaintext are returned only if its tag was right; they are not
+//! opened, but stay shares, for its client alone ([`divisi_rep3::Trio::answer_text`]). A message with a wrong
+//! tag is `Invalid` and harms no other; a lie about any message ends the session for all.
 //!
 //! A message is short if the powers of the hash key that every prepared key has are enough for it ([`fits`]):
-//! nothing is made for it but its key stream, and GHASH is local.
+//! then only its key stream is computed for it, and GHASH is local.
 //!
 //! Cost: 66 rounds to encrypt a message of one block and 74 to decrypt it, 78 and 98 for 64 of them, in
 //! whatever mixture and under however many keys (AES-128 with gf4-circuit; test `cost_in_rounds`). 40 of
 //! these are the S-boxes', and the folds of the two verifications grow with the logarithm of what is owed. A
-//! message has a block more than its text; up to 32 blocks of a call go into one tile of lanes, and beyond
-//! that the parties' own work is that of 512 blocks, even if there are fewer.
+//! message takes one block more than its text has. Up to 32 blocks of a call fit into one tile of lanes; for
+//! more, the parties' own work is that of 512 blocks, even if there are fewer.
 //!
-//! Memory: until the verification the key stream owes about 1.1 KiB a block (likewise), so the caller bounds
-//! the blocks of a call.
+//! Memory: until the verification a party keeps about 1.1 KiB for each block of the key stream (with the same
+//! key size and protocol), so the caller bounds the blocks of a call.
 
 use crate::gcm::{GcmKey, TAG};
 use crate::settle::close;
@@ -41,22 +41,22 @@ pub type BatchOutcome = GcmOutcome<Byte>;
 /// One message.
 #[derive(Clone, Copy)]
 pub struct ShortMessage<'a> {
-    /// Its key's place in the list of keys.
+    /// The position of its key in the list of keys.
     pub key: usize,
     /// Its IV: drawn for this message alone if it is encrypted.
     pub iv: [u8; 12],
     /// Its associated data.
     pub aad: &'a [u8],
-    /// What is to be done.
+    /// The direction, and the text.
     pub text: Text<'a>,
 }
 
-/// Which way, and what.
+/// The direction of a message, and its text.
 #[derive(Clone, Copy)]
 pub enum Text<'a> {
-    /// Encrypt our part of the plaintext.
+    /// Encrypt: this party's part of the plaintext.
     Plain(&'a Part),
-    /// Decrypt a ciphertext with this tag.
+    /// Decrypt.
     Cipher {
         /// The ciphertext.
         ciphertext: &'a [u8],
@@ -71,26 +71,27 @@ pub fn fits(aad_len: usize, text_len: usize) -> bool {
     aad_len.div_ceil(16) + text_len.div_ceil(16) < Steps::STANDARD.baby()
 }
 
-/// How many rounds a call for this many blocks takes at most, those of tags included, under keys of this
-/// size: none for no blocks, and for one block nearly as many as for 4,096 (test `no_call_has_more_rounds`).
+/// The largest number of rounds that a call for this many blocks takes under keys of this size, those of tags
+/// included: none for no blocks, and for one block nearly as many as for 4,096 (test
+/// `no_call_has_more_rounds`).
 #[must_use]
 pub fn rounds(size: KeySize, protocol: Protocol, blocks: usize) -> usize {
     let pieces = blocks.div_ceil(protocol.blocks_at_once());
-    // verifications and tags: of layers that only open there are no products to verify
+    // verifications and tags; layers that only open values leave no products to verify
     let beside = if protocol.owes_products() { 74 } else { 30 };
     if pieces == 0 { 0 } else { pieces * size.rounds() * protocol.rounds() + beside }
 }
 
-/// How many rounds it takes at most to make keys of this size ready for calls, all at once
+/// The largest number of rounds that it takes to prepare keys of this size for calls, all at once
 /// ([`GcmKey::prepare_many`]).
 #[must_use]
 pub fn rounds_of_keys(size: KeySize, protocol: Protocol) -> usize {
     (size.sub_words() + size.rounds()) * protocol.for_key_schedule().rounds() + BESIDE_KEYS
 }
 
-/// Run messages under keys of one size: what came of each, in their order. All three call it with the same
-/// keys, IVs, associated data, ciphertexts and tags, which they have compared (A25), and with parts that fit
-/// together (A24).
+/// Run messages under keys of one size; returns the result of each, in their order. All three call it with
+/// the same keys, IVs, associated data, ciphertexts and tags, which they have compared (A25), and with parts
+/// that fit together (A24).
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for keys of different sizes, a message that is not
@@ -143,7 +144,7 @@ pub fn short(
     batch.finish(rep, texts, |item, blocks| used.get(item.key)?.baby().first(blocks))
 }
 
-/// What must hold before anything is sent.
+/// Check what must hold before anything is sent.
 fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static str> {
     if keys.windows(2).any(|pair| pair[0].size() != pair[1].size()) {
         return Err("keys of different sizes");
@@ -169,13 +170,13 @@ fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static
     Ok(())
 }
 
-/// The messages of a call laid out.
+/// The messages of a call, laid out as a batch.
 pub(crate) fn laid_out<'a>(rep: &mut Rep3, items: &'a [GcmItem<'a>]) -> Result<GcmBatch<'a>, Abort> {
     let too_long = |_| rep.trio().session().misuse(SHORT, "a message longer than GCM allows: split it");
     GcmBatch::new(items).map_err(too_long)
 }
 
-/// Column `i` of all plaintexts, as a sharing, from our part of each.
+/// Column `i` of all plaintexts, as a shared byte, from this party's part of each.
 pub(crate) fn column<'p>(
     rep: &mut Rep3,
     batch: &GcmBatch<'_>,
@@ -195,7 +196,7 @@ fn item<'a>(message: &ShortMessage<'a>, key: usize) -> GcmItem<'a> {
     GcmItem { key, iv: message.iv, aad: message.aad, tag_length: TagLength::Bits128, text }
 }
 
-/// The round keys of several keys, a lane each.
+/// The round keys of several keys, joined, with a lane for each key.
 fn side_by_side(keys: &[&RoundKeys<Byte>]) -> Option<RoundKeys<Byte>> {
     let size = keys.first()?.size();
     let byte = |round: usize, i: usize| {

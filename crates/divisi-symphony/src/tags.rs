@@ -12,7 +12,7 @@ use divisi_symmetric::batch::Function;
 const TAGS: Step = step!("tags");
 
 /// Prepare a hash or MAC: what depends on its key alone is computed and verified here, once, before its first
-/// use. The key is given byte by byte.
+/// use. `key` has the bytes of the key; it is empty for a hash.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for settings that make no sense.
@@ -21,8 +21,8 @@ pub fn prepare(rep: &mut Rep3, settings: &Settings, key: &[Byte]) -> Result<Veri
     close(rep, function)
 }
 
-/// For each lane whether the tag, byte after byte of all lanes, is the one received. Settles all that is
-/// owed so far, and opens nothing but a random multiple of the difference ([`Rep3::are_zero`]).
+/// For each lane whether the tag, whose bytes `tags` has for all lanes, is the one received. Settles all that
+/// is owed so far, and opens nothing but a random multiple of the difference ([`Rep3::are_zero`]).
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if tags differ in length from those received, or are

@@ -1,5 +1,5 @@
-//! Circuits among three: a receiver takes outputs only if both holders of what it lacks tell the same, and
-//! all three mean one circuit, with the same owners and receivers.
+//! Circuits among three: a receiver takes outputs only if both holders of the component that it lacks agree
+//! on it, and only if all three have the same circuit, owners and receivers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
@@ -30,7 +30,7 @@ fn inputs(me: PartyId) -> Vec<u8> {
     [0x5a, 0xf6, 0x31][me.index()..][..1].iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
 }
 
-/// What each party means: a digest of the circuit, owners and receivers.
+/// The public parameters of a party: a digest of the circuit, owners and receivers.
 type Meant = ([u8; 32], [PartyId; 3], Vec<PartyId>);
 
 fn meant() -> Meant {
@@ -41,8 +41,8 @@ fn engine(trio: Trio) -> Rep3 {
     Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious)
 }
 
-/// A run in which a byte of what the party before a receiver, or the one after it, tells it of the outputs
-/// is another.
+/// A run in which one byte is changed of the component that a receiver lacks ([`OUTPUT`]), or of its digest
+/// ([`DIGEST`]).
 fn told(receiver: PartyId, step: &str, at: usize) -> Vec<Result<Vec<u8>, Abort>> {
     let program = program();
     let meshes = memory::mesh(3);
@@ -72,7 +72,7 @@ fn failed(end: &Result<Vec<u8>, Abort>) -> Option<Check> {
     }
 }
 
-/// Every byte of the missing component and every byte of its digest counts, at each receiver \[A1\].
+/// Every byte of the missing component and every byte of its digest is compared, at each receiver \[A1\].
 #[test]
 fn every_byte_that_a_receiver_is_told_counts() {
     let expected = |byte: u8| (0..8).map(move |i| byte >> i & 1);
@@ -90,7 +90,7 @@ fn every_byte_that_a_receiver_is_told_counts() {
     }
 }
 
-/// Parties that mean another circuit, other owners or other receivers end before anything is computed
+/// If a party has another circuit, other owners or other receivers, all end before anything is computed
 /// \[A25\].
 #[test]
 fn all_three_mean_the_same() {

@@ -1,4 +1,4 @@
-//! Comparisons of tags and of what is public: to the last byte, item and chunk, and what is opened of them.
+//! Comparisons of tags and of public parameters reach to the last byte, item and chunk; and what they open.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, PartyId, PublicParameters, Step};
@@ -23,7 +23,7 @@ fn engine(trio: Trio) -> Rep3 {
     Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious)
 }
 
-/// What comes of messages under one key, by way of all three parties.
+/// The outcomes of messages under one key, which are the same at all three parties.
 fn outcomes(texts: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> Vec<Outcome> {
     let (key, text) = (deal_all(&[KEY.to_vec()]), deal_all(&[plain.to_vec()]));
     let results = local::run(|trio| {
@@ -71,7 +71,8 @@ fn a_gcm_tag_that_differs_in_any_byte_is_wrong() {
     }
 }
 
-/// What is opened of each comparison is looked at to its last byte: one byte would be zero in one of 256.
+/// All bytes of the value that a comparison opens count: if only one did, it would be zero for one wrong tag
+/// in 256.
 #[test]
 fn no_wrong_tag_of_thousands_is_right() {
     let texts: Vec<_> = (0..4096_u32)
@@ -157,7 +158,7 @@ fn the_second_reading_is_the_first_to_its_last_byte() {
             assert!(refused(&mut opening, rep, &other), "byte {at} of the first chunk");
         }
         opening.chunk(rep, &key, b"context", &chunks[0])?;
-        // more than the digests of which one byte is the same
+        // so many changes that some digests agree with the right one in one byte
         for other in 1..6000_u32 {
             let mut chunk = chunks[1].clone();
             chunk[16..].iter_mut().zip(other.to_le_bytes()).for_each(|(x, y)| *x ^= y);
@@ -225,7 +226,7 @@ fn no_nonce_of_gmac_occurs_twice() {
     }
 }
 
-/// A party that means something else than the two others, of which everything but one value is the same.
+/// One party has other public parameters than the two others; all values but one are the same.
 #[test]
 fn whatever_is_public_is_compared() {
     type Use = fn(&mut Rep3, bool) -> Result<(), Abort>;

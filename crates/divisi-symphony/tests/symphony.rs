@@ -1,5 +1,5 @@
-//! The modules of the Symphony by name: what the standards say comes out, with both securities and in
-//! every mode.
+//! The modules under the names of the Symphony slides give the outputs of the standards, with both securities
+//! and in every mode.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -16,7 +16,7 @@ use divisi_symphony::sharp::{Sharp, input_message, public_message};
 
 const SECURITIES: [Security; 2] = [Security::Malicious, Security::SemiHonest];
 
-/// Run `f` at each of three parties; what all of them give.
+/// Run `f` at each of three parties; returns its result, which must be the same at all.
 fn same<R: Send + PartialEq + std::fmt::Debug>(
     mode: Priority,
     security: Security,
@@ -26,7 +26,7 @@ fn same<R: Send + PartialEq + std::fmt::Debug>(
         let me = trio.me();
         let rep = &mut Rep3::new(trio, mode.protocol(), security);
         let result = f(rep, me)?;
-        // nothing is owed between calls, and nothing was verified where nothing is to be
+        // nothing is owed between calls, and semi-honest parties verify nothing
         assert!(!rep.owes());
         let verified = rep.trio().session().meter().read().checks.contains_key(&checks::A5);
         assert!(security == Security::Malicious || !verified);
@@ -100,7 +100,7 @@ fn a_key_that_nobody_knows_is_fresh_and_serves_any_number_of_blocks() {
     }
 }
 
-/// What the function gives in the clear; its tests compare that with other libraries.
+/// The function evaluated in the clear; its own tests compare that with other libraries.
 fn clear(settings: &Settings, key: &[u8], nonce: [u8; 12], message: &[u8]) -> Vec<u8> {
     let e = &mut Plain;
     let key: Vec<_> = key.iter().map(|byte| e.public(&[*byte])).collect();
@@ -151,7 +151,8 @@ fn sharp_gives_the_digests_of_the_standards() {
     assert_eq!(hex::encode(&digest[0]), "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f");
 }
 
-/// Every MAC: tags are those of libraries, found right inside, and nothing else is.
+/// Every MAC: its tags are those in the clear. Compared inside the computation they are right, and others are
+/// wrong.
 #[test]
 fn macnifico_makes_and_compares_the_tags_of_the_standards() {
     for algorithm in Algorithm::macs() {
@@ -232,7 +233,7 @@ fn published_tags_are_right() {
     }
 }
 
-/// What does not belong together ends in a word about it, before anything of it is sent.
+/// Arguments that do not fit together are refused as misuse.
 #[test]
 fn what_does_not_fit_is_misuse() {
     let misuse = |f: &(dyn Fn(&mut Rep3, PartyId) -> Result<(), Abort> + Sync)| {

@@ -1,6 +1,6 @@
-//! The way of a request, tampered with: what the parties bring, keys prepared, ciphers, digests, tags made
-//! and compared inside, outputs. Any one message of a corrupt party may be another: an honest party ends with
-//! the right answers, or aborts.
+//! Every step of a request is tampered with: inputs of the parties, prepared keys, ciphers, digests, tags
+//! that are made and compared inside the computation, outputs. Whichever message of a corrupt party is
+//! changed, an honest party ends with the right answers, or aborts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::{Abort, PartyId, PublicParameters};
@@ -42,7 +42,7 @@ fn mac(trio: Trio, name: &str) -> Result<Outputs, Abort> {
     tags[0].tag[0] ^= 1;
     found.extend(mac.verify(rep, &key, &m, &tags)?);
     tags[0].tag[0] ^= 1;
-    // a nonce is another each time
+    // nonces, and so the tags, differ from run to run
     let told = if tags[0].nonce.is_some() { Vec::new() } else { vec![tags.remove(0).tag] };
     Ok((told, found))
 }
@@ -66,7 +66,7 @@ fn cipher_and_digest(trio: Trio) -> Result<Outputs, Abort> {
     Ok((told, Vec::new()))
 }
 
-/// Run `f`, with a hand on what one party sends to another.
+/// Run `f`; `hand` may change what one party sends to another.
 fn run(
     meshes: Vec<Mesh>,
     hand: Option<(PartyId, PartyId, Box<dyn Intercept>)>,

@@ -3,8 +3,8 @@
 //!
 //! | figure | of | how |
 //! |---|---|---|
-//! | `aes_ctr_gb_s` | one core | AES-128-CTR of 16 KiB at a time by aws-lc-rs, whose code this is closest to `openssl speed` |
-//! | `loopback_gbit_s` | two threads | one TCP stream over 127.0.0.1, 128 KiB a write; of the two that which works longer |
+//! | `aes_ctr_gb_s` | one core | AES-128-CTR of 16 KiB at a time by aws-lc-rs, comparable to `openssl speed` |
+//! | `loopback_gbit_s` | two threads | one TCP stream over 127.0.0.1, 128 KiB a write; the CPU time is that of the thread that works longer |
 //! | `clmul_ns` | one core | a product in GF(2^64), reduced, of slices that fit the first-level cache |
 //!
 //! Times are CPU times, so that other programs on the machine cost samples, but do not change the figures.
@@ -67,13 +67,13 @@ pub fn calibrate() -> Result<Calibration, Failure> {
     })
 }
 
-/// How long this thread has worked, in seconds.
+/// The CPU time of this thread, in seconds.
 fn worked() -> f64 {
     let cpu = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9
 }
 
-/// Repeat `work` for about `time`; how often it ran, and how many seconds it worked.
+/// Repeat `work` for about `time`. Returns how often it ran, and the seconds of CPU time that it took.
 fn repeat(time: Duration, mut work: impl FnMut()) -> (u64, f64) {
     let (start, begun, mut calls) = (Instant::now(), worked(), 0);
     while start.elapsed() < time {
@@ -106,7 +106,7 @@ fn loopback(time: Duration) -> std::io::Result<f64> {
     let (mut input, _) = listener.accept()?;
     let writer = std::thread::spawn(move || {
         let (piece, start, begun) = (vec![0; WRITE], Instant::now(), worked());
-        // It ends with the time, or when the reader is gone.
+        // The loop ends when the time is over, or when the reader is gone.
         while start.elapsed() < time && out.write_all(&piece).is_ok() {}
         worked() - begun
     });
@@ -118,7 +118,7 @@ fn loopback(time: Duration) -> std::io::Result<f64> {
         }
     }
     let read = worked() - begun;
-    // each waits for the other while that one works
+    // each thread waits for the other, so the one that works longer limits the rate
     let seconds = writer.join().unwrap_or_default().max(read).max(f64::MIN_POSITIVE);
     Ok(bytes as f64 * 8.0 / seconds / 1e9)
 }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn what_others_do_meanwhile_is_not_counted() {
-        // as a machine does that gives this thread a fraction of its time
+        // sleeping stands for a machine that gives this thread only a fraction of its time
         let pause = Duration::from_millis(5);
         let start = Instant::now();
         let (calls, seconds) = repeat(4 * pause, || std::thread::sleep(pause));

@@ -39,12 +39,12 @@ pub struct NamedCircuit {
 /// The built-in circuit of that name; else the circuit in the file of that name.
 ///
 /// # Errors
-/// [`Failure`] if the file cannot be read, or is no circuit, with the line.
+/// [`Failure`] if the file cannot be read, or is no circuit; it names the line.
 pub fn load(name: impl Into<Name>, adder: Adder) -> Result<NamedCircuit, Failure> {
     load_text(name, adder).map(|(circuit, _)| circuit)
 }
 
-/// The same, with what the file says.
+/// Like [`load`], with the text of the file; `None` for a built-in circuit.
 ///
 /// # Errors
 /// Those of [`load`].
@@ -60,7 +60,7 @@ pub fn load_text(name: impl Into<Name>, adder: Adder) -> Result<(NamedCircuit, O
     Ok((read(name, &text)?, Some(text)))
 }
 
-/// The circuit that a file says.
+/// The circuit of a file with this text.
 fn read(name: Name, text: &[u8]) -> Result<NamedCircuit, Failure> {
     let source = bristol::read(text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
     Ok(NamedCircuit {
@@ -76,7 +76,7 @@ fn read(name: Name, text: &[u8]) -> Result<NamedCircuit, Failure> {
 fn in_file(name: &Name) -> Result<usize, Failure> {
     let known = std::fs::metadata(name.path()).map_err(|e| unread(name, e))?;
     if !known.is_file() {
-        return Err(unread(name, "it is no file"));
+        return Err(unread(name, "it is not a regular file"));
     }
     if known.len() > LONGEST {
         return Err(Failure::usage(format!(
@@ -102,7 +102,7 @@ fn built_in(name: &Name, adder: Adder) -> Result<Option<Program>, Failure> {
 /// 32 bytes.
 ///
 /// # Errors
-/// [`Failure`] if messages of that length are too long for a circuit.
+/// [`Failure`] if what follows the colon is no length, or a length that is too long for a circuit.
 pub fn named(name: &str, adder: Adder) -> Result<Option<Program>, Failure> {
     let Some((algorithm, length)) = name.split_once(':') else { return Ok(circuits::named(name, adder)?) };
     let Ok(algorithm) = algorithm.parse::<Algorithm>() else { return Ok(None) };
@@ -128,7 +128,7 @@ impl NamedCircuit {
     /// The counts of gates and wires that its file has, or would have.
     ///
     /// # Errors
-    /// None in practice: nothing is written.
+    /// Never in practice, because nothing is written.
     pub fn counts(&self) -> Result<FileCounts, Failure> {
         match &self.file {
             Some((_, counts, _)) => Ok(*counts),
@@ -156,6 +156,11 @@ impl NamedCircuit {
     /// # Errors
     /// [`Failure`] if number or widths of the values are not those of its inputs.
     pub fn evaluate(&self, inputs: &[WireValue]) -> Result<Vec<WireValue>, Failure> {
+        let widths: Vec<usize> = inputs.iter().map(|value| value.bits().len()).collect();
+        if widths != self.program.inputs() {
+            let wanted = self.program.inputs();
+            return Err(Failure::usage(format!("values of {widths:?} bits: the circuit takes {wanted:?}")));
+        }
         let bits = inputs.iter().flat_map(WireValue::bits);
         let wires: Vec<Vec<u64>> = bits.map(|bit| vec![u64::from(*bit)]).collect();
         let out = plain::run(&self.program, &wires).map_err(|e| Failure::usage(e.to_string()))?;
@@ -166,8 +171,10 @@ impl NamedCircuit {
 }
 
 impl NamedCircuit {
-    /// Its outputs in the clear for many inputs: columns of bytes, one lane an input, wire after wire from
-    /// the lowest bit of the first byte on; likewise the outputs, with zeros after the last wire.
+    /// Its outputs in the clear for many inputs, one in each lane. `inputs` has columns of bytes: the first
+    /// byte of every lane, then the second byte of every lane, and so on; the wires of a lane follow each
+    /// other from the lowest bit of its first byte on. The outputs have the same form, with zeros after the
+    /// last wire.
     #[must_use]
     pub fn columns(&self, lanes: usize, inputs: &[u8]) -> Vec<u8> {
         let wires = words(self.program.input_bits(), lanes, inputs);
@@ -200,7 +207,7 @@ fn in_columns(lanes: usize, wires: &[Vec<u64>]) -> Vec<u8> {
 /// Write a program in Bristol Fashion.
 ///
 /// # Errors
-/// The errors of `out`.
+/// If `out` cannot be written.
 pub fn write(program: &Program, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     bristol::write(program, out)
 }

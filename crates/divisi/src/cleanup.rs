@@ -1,5 +1,5 @@
-//! The register of what must not outlive the program, however it ends: processes that it started, incomplete
-//! files.
+//! The register of everything that must not outlive the program, however the program ends: processes that it
+//! started, and incomplete files.
 //!
 //! A process or file is registered when it begins, and leaves the register when it ends well. On SIGINT,
 //! SIGTERM or SIGHUP a thread of its own ends or removes what is still registered, so that it does not matter
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A process that several threads know.
+/// A child process that several threads share.
 pub(crate) type SharedChild = Arc<Mutex<Child>>;
 
 enum Item {
@@ -60,10 +60,11 @@ impl Cleanup {
         let register = cleanup.clone();
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             if signals.forever().next().is_some() {
-                // Held until the end: nothing more can be registered, and what tries to waits.
+                // The lock is held until the end, so that nothing more can be registered: a thread that tries
+                // waits.
                 let mut state = lock(&register.0);
                 state.empty();
-                eprintln!("divisi: interrupted: nothing is left behind, run the command again");
+                eprintln!("divisi: interrupted: all its processes and files are removed, run the command again");
                 std::process::exit(1)
             }
         })?;
@@ -90,7 +91,7 @@ impl Cleanup {
 }
 
 impl State {
-    /// Processes first: what they have open can be removed then.
+    /// Processes are ended first, because files that they have open can be removed afterwards.
     fn empty(&mut self) {
         let (processes, paths): (Vec<Item>, Vec<Item>) =
             self.items.drain().map(|(_, item)| item).partition(|item| matches!(item, Item::Process(_)));
@@ -98,7 +99,7 @@ impl State {
     }
 }
 
-/// What is gone already needs no ending, so errors mean nothing here.
+/// End a process, or remove a path. Errors are ignored: an item may be gone already.
 fn end(item: Item) {
     match item {
         Item::Process(child) => {

@@ -7,6 +7,6 @@ use divisi_core::PartyId;
 pub struct Differ {
     /// The party that is known to be wrong, if one is.
     pub party: Option<PartyId>,
-    /// What that party did, in words that follow its name.
+    /// What that party did, in words that follow its name; without a party, a whole clause.
     pub what: &'static str,
 }

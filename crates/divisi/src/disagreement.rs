@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Disagreement {
-    /// The session in which they compare, or the one after it, ended.
+    /// The session in which the parties compare, or the one after it, was aborted.
     Abort(Abort),
     /// Another party runs something else.
     Differs {
@@ -15,7 +15,7 @@ pub enum Disagreement {
         peer: PartyId,
         /// What it runs, in words that follow "runs".
         what: &'static str,
-        /// The digest there, and the one here.
+        /// The digest of that party, then that of this one.
         digests: [[u8; 32]; 2],
         /// The step at which it was found.
         step: Step,

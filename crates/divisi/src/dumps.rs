@@ -8,7 +8,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior,
 /// Forbid core dumps, and `ptrace` and `/proc/PID/mem` to other processes. Call it first in a process that
 /// will hold secrets. If the system does not support one of the two, the other still takes effect.
 pub fn forbid() {
-    // both only add to what protects: a refusal changes nothing
+    // each of the two calls only adds protection, so a failure of one is no reason to stop
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);

@@ -42,7 +42,7 @@ impl Kind {
 pub struct Failure {
     /// One sentence: the cause, then what to do.
     pub error: String,
-    /// What kind.
+    /// The kind of the failure.
     pub kind: Kind,
     /// Whether the same command may succeed later.
     pub retry: bool,
@@ -58,17 +58,17 @@ impl Failure {
         Failure { error: error.into(), kind, retry: kind == Kind::Unavailable, peer: None, step: None }
     }
 
-    /// The caller has to correct something.
+    /// A failure that the caller has to correct.
     pub fn usage(error: impl Into<String>) -> Self {
         Self::new(Kind::Usage, error)
     }
 
-    /// Something cannot be reached.
+    /// A failure to reach a server or a process.
     pub fn unavailable(error: impl Into<String>) -> Self {
         Self::new(Kind::Unavailable, error)
     }
 
-    /// A result is wrong.
+    /// The failure of a wrong result.
     pub fn mismatch(error: impl Into<String>) -> Self {
         Self::new(Kind::Mismatch, error)
     }
@@ -113,9 +113,9 @@ impl From<Abort> for Failure {
     fn from(abort: Abort) -> Self {
         Failure {
             error: abort.to_string(),
-            // what was brought is the caller's to correct
+            // an input that does not fit is the caller's to correct
             kind: if matches!(abort, Abort::Unfit { .. }) { Kind::Usage } else { Kind::Abort },
-            // A link that broke may be there again; a party that deviated, or disagrees, stays what it is.
+            // A broken link may work again later; a party that deviated or disagrees will not change.
             retry: matches!(abort, Abort::Network(_)),
             peer: abort.peer().map(PartyId::number),
             step: Some(abort.step().to_string()),

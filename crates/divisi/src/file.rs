@@ -1,7 +1,8 @@
 //! Encryption and decryption of files and streams by three servers.
 //!
-//! The output appears under its name only when it is complete and verified: a file is written under another
-//! name beside it and then renamed, standard output is held in memory. An incomplete output is removed.
+//! The output appears under its name only when it is complete and verified: a file is written without a name,
+//! or under another name beside it, and then renamed; standard output is held in memory. An incomplete output
+//! is removed.
 
 mod using;
 
@@ -71,7 +72,7 @@ pub struct Done {
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Seconds from the first byte sent until the output is in its place.
+    /// Seconds from the opened input to the output in its place.
     pub seconds: f64,
 }
 
@@ -101,8 +102,8 @@ impl InputFile {
                         path.display()
                     ))
                 };
-                let no_file = || unread(std::io::Error::other("it is no file"));
-                // Before it is opened: a pipe that nobody writes would be waited for.
+                let no_file = || unread(std::io::Error::other("it is not a regular file"));
+                // This check comes before the file is opened, because opening a pipe waits for a writer.
                 if !std::fs::metadata(path).map_err(unread)?.is_file() {
                     return Err(no_file());
                 }
@@ -127,8 +128,8 @@ impl InputFile {
     /// Read a stream to its end.
     fn from_stream(stream: impl Read, way: Direction) -> Result<InputFile, Failure> {
         let limit = IN_MEMORY + if way == Direction::Decrypt { OVERHEAD } else { 0 };
-        // Room for all of it from the beginning, so that no copy stays behind when it grows; untouched pages
-        // cost nothing.
+        // The whole capacity is reserved at once, so that no copy is left in memory when the vector grows;
+        // untouched pages cost nothing.
         let mut bytes = Zeroizing::new(Vec::with_capacity(limit as usize + 1));
         let read = stream.take(limit + 1).read_to_end(&mut bytes);
         read.map_err(|e| {
@@ -151,14 +152,14 @@ impl InputFile {
         }
     }
 
-    /// Check that this algorithm, or any, takes an input of this length.
+    /// Check that this algorithm, or any if none is given, takes an input of this length.
     ///
     /// # Errors
     /// [`Failure`] if it does not.
     pub fn check(&self, way: Direction, using: Option<Using>) -> Result<(), Failure> {
         let least = match using {
             Some(Using::Gcm) => OVERHEAD,
-            // an IV, two semiblocks
+            // the length of an IV, and of two semiblocks
             _ => 16,
         };
         if way == Direction::Decrypt && self.length < least {
@@ -170,7 +171,7 @@ impl InputFile {
         }
         let Some(Using::Mode(mode)) = using else { return Ok(()) };
         let encrypts = way == Direction::Encrypt;
-        // CBC is given whole blocks: the client pads
+        // CBC encrypts texts of every length, because the client pads them
         if encrypts && mode == Mode::Cbc {
             return Ok(());
         }
@@ -178,7 +179,7 @@ impl InputFile {
     }
 }
 
-/// Encrypt or decrypt. `progress` is called with the number of bytes of text done.
+/// Encrypt or decrypt with GCM. `progress` is called with the number of bytes of text done.
 ///
 /// # Errors
 /// [`Failure`] if input or output cannot be used, or the servers fail or refuse.
@@ -217,7 +218,7 @@ pub fn transform(
     };
     match sink {
         Sink::File(path) => {
-            // A plaintext is its owner's alone; a ciphertext is as other new files are.
+            // Only its owner may read a plaintext; a ciphertext has the permissions of other new files.
             let mode = if way == Direction::Encrypt { 0o666 } else { 0o600 };
             let mut output = OutputFile::beside(path, mode, cleanup)?;
             run(output.writer())?;
@@ -234,8 +235,8 @@ pub fn transform(
 }
 
 /// Encrypt or decrypt in a mode other than GCM, with the whole text in memory. CBC is padded by PKCS #7 here,
-/// at the client. Whoever can change a ciphertext and see whether its padding is valid can learn the text, so
-/// that ciphertexts from strangers must not be decrypted by CBC.
+/// at the client. Whoever can change a ciphertext and see whether its padding is valid can learn the text; so
+/// ciphertexts from strangers must not be decrypted by CBC.
 ///
 /// # Errors
 /// [`Failure`] if input or output cannot be used, if the servers fail or refuse, or if a text decrypted by

@@ -1,4 +1,4 @@
-//! Fuzz targets for values as text, and for what is behind a decryption.
+//! Fuzz targets for values as text, and for the padding of a decrypted text.
 
 use crate::padding::{add, remove};
 use crate::program::{entries, shown};
@@ -7,8 +7,9 @@ use divisi_program::plain::Entries;
 use divisi_program::program::LARGEST;
 use divisi_program::{ValueKind, text};
 
-/// Values of a program's input, as they are given in a file or as an argument: those that are taken have the
-/// input's shape and range, and are read again as they are shown.
+/// Values of a program's input, as they are given in a file or as an argument: values that are accepted have
+/// the input's shape and range, and are the same when they are read again from the text by which they are
+/// shown.
 #[test]
 fn random_values() {
     let body = "divisi program 1\ninput x 1 num 2x2\ninput y 1 bits 7 3\ninput z 1 bits 130 1\noutput x 1\n";
@@ -45,7 +46,7 @@ fn random_values() {
     });
 }
 
-/// Digits of a circuit's value: those that are taken are written as they were.
+/// Digits of a circuit's value: digits that are accepted are written in the same way again.
 #[test]
 fn random_digits() {
     let seeds = ["5", "1ff", "00ff1", "DEADbeef", ""].map(|digits| digits.as_bytes().to_vec());
@@ -63,7 +64,7 @@ fn random_digits() {
     });
 }
 
-/// A padding that is removed is the one that is added.
+/// A padding that is accepted is the one that the client would add.
 #[test]
 fn random_paddings() {
     let seeds = [add(b"", 16), add(b"a text", 16), add(&[16; 16], 16), add(&[1; 7], 8)];

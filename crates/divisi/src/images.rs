@@ -1,4 +1,4 @@
-//! Images of digits with their labels, from a user's files: what the application `mnist` is measured on.
+//! Images of digits with their labels, from a user's files, with which the application `mnist` is measured.
 
 use crate::failure::Failure;
 use crate::name::Name;
@@ -10,7 +10,7 @@ use std::io::Read;
 /// The most bytes of a file: MNIST's 60,000 images are 47 MB.
 const LONGEST: u64 = 256 << 20;
 
-/// The application that takes them.
+/// The name of the application that takes such images.
 pub const APPLICATION: &str = "mnist";
 
 /// Images with their labels.
@@ -24,10 +24,11 @@ impl LabelledImages {
     /// Reads MNIST's files: images and labels, each in the format IDX.
     ///
     /// # Errors
-    /// [`Failure`] that names the file that cannot be read, has another format, or has fewer than the other.
+    /// [`Failure`] if a file cannot be read, has another format, or if there are not as many labels as
+    /// images; it names the file.
     pub fn read(images: &Name, labels: &Name) -> Result<LabelledImages, Failure> {
         let wrong = |path: &Name, what: &str| {
-            Failure::usage(format!("{path} cannot be used ({what}): give a file as MNIST has them"))
+            Failure::usage(format!("{path} cannot be used ({what}): give a file in MNIST's format (IDX)"))
         };
         let all = digits::read_idx(&read(images)?).map_err(|error| wrong(images, &error))?;
         let digits = digits::read_idx_labels(&read(labels)?).map_err(|error| wrong(labels, &error))?;
@@ -43,13 +44,13 @@ impl LabelledImages {
         Ok(LabelledImages { network, samples: all.into_iter().zip(digits).map(sample).collect() })
     }
 
-    /// How many there are.
+    /// The number of images.
     #[must_use]
     pub fn len(&self) -> usize {
         self.samples.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no images.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.samples.is_empty()
@@ -60,7 +61,7 @@ impl LabelledImages {
     /// # Errors
     /// [`Failure`] if there is no such image.
     pub fn inputs(&self, image: usize) -> Result<Vec<Entries>, Failure> {
-        let sample = self.samples.get(image).ok_or_else(|| Failure::usage("there are fewer images"))?;
+        let sample = self.samples.get(image).ok_or_else(|| Failure::usage("there is no image with this number: give a smaller --count"))?;
         digits::inputs_for(&self.network, &sample.image).map_err(Failure::usage)
     }
 
@@ -71,7 +72,7 @@ impl LabelledImages {
     }
 }
 
-/// Prints the number of images alone: they are somebody's data.
+/// Only the number of images is printed, because images are somebody's data.
 impl std::fmt::Debug for LabelledImages {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "LabelledImages({})", self.samples.len())
@@ -80,11 +81,11 @@ impl std::fmt::Debug for LabelledImages {
 
 fn read(path: &Name) -> Result<Vec<u8>, Failure> {
     let unread = |what: &dyn std::fmt::Display| {
-        Failure::usage(format!("{path} cannot be read ({what}): give a file as MNIST has them"))
+        Failure::usage(format!("{path} cannot be read ({what}): give a file in MNIST's format (IDX)"))
     };
     let known = std::fs::metadata(path.path()).map_err(|e| unread(&e))?;
     if !known.is_file() {
-        return Err(unread(&"it is no file"));
+        return Err(unread(&"it is not a regular file"));
     }
     let mut body = Vec::new();
     let file = File::open(path.path()).map_err(|e| unread(&e))?;

@@ -3,10 +3,10 @@
 //! | engine or layer | what |
 //! |---|---|
 //! | [`rep3`], [`symphony`] | three parties, one of them possibly corrupt; AES, hashes, MACs and circuits among them |
-//! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them possibly corrupt; its set-up |
+//! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them possibly corrupt; the oblivious transfers of its set-up |
 //! | [`spdz`] | AES, triple DES and circuits among parties that trust nobody, by masked tables |
-//! | [`mixed`], [`bgv`], [`program`] | numbers, bits and programs among many semi-honest parties; their encryption |
-//! | [`mpgc`] | garbled circuits among them whose bytes a party do not grow with their number |
+//! | [`mixed`], [`bgv`], [`program`] | numbers, bits and programs among many semi-honest parties; the encryption of numbers (threshold BGV) |
+//! | [`mpgc`] | garbled circuits among semi-honest parties, with a number of bytes a party that does not grow with the number of parties |
 //! | [`node`] | client and server of the three-party service |
 //! | [`symmetric`] | ciphers, modes, hashes and MACs, written once over the engine traits |
 //! | [`net`], [`core`](mod@core) | links between machines; sessions, checks, verified values |

@@ -12,14 +12,17 @@
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
 //! | [`mod@run`] | a circuit among parties, on this machine or on several |
 //! | [`engine`] | ways to compute among n parties, each a folder of its own |
+//! | [`mod@program`], [`images`] | programs on numbers and bits, and images of digits for one of them |
+//! | [`prep`] | preprocessing of the engine spdz on disk |
 //! | [`kat`] | published test vectors on an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
 //! | [`local`] | the processes of parties on this machine |
 //! | [`server`] | one of the three servers, as a program |
 //! | [`mod@log`] | the server's log, which never delays it |
 //! | [`mod@output`] | files that appear when they are complete |
-//! | [`cleanup`] | what must not outlive the program |
+//! | [`cleanup`] | the register of processes and files that must not outlive the program |
 //! | [`dumps`] | no core dumps, and no access of other processes to a process's memory |
+//! | [`name`] | names of files for messages and errors |
 //! | [`mode`] | performance modes, and the protocol of each |
 //! | [`prelude`], [`layers`] | what most programs need, and the crates below: a single dependency is enough |
 //! | [`WireValue`] | values of circuits, and the order of their bits |

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The largest number of lines that wait to be written.
 const QUEUE: usize = 1024;
-/// How often an end that waits for room looks for it.
+/// How often [`Log::flush`] looks for room in a full queue.
 const ROOM: Duration = Duration::from_millis(2);
 
 enum Entry {
@@ -57,7 +57,7 @@ impl Log {
         while self.queue.try_send(Entry::Flush(done.clone())).is_err() && Machine.now() < until {
             std::thread::sleep(ROOM);
         }
-        // whoever does not read the log does not get its end
+        // if nobody reads the log, its last lines are lost
         let _ = told.recv_timeout(until.saturating_duration_since(Machine.now()));
     }
 }
@@ -84,7 +84,7 @@ fn stamped(me: PartyId, line: &str) -> String {
 /// A time since 1970 as RFC 3339 writes it.
 fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their odd day last, and 146,097 days are 400 of them.
+    // In years that begin in March a leap day is the last day, and 400 of them have 146,097 days.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -100,12 +100,12 @@ fn utc(seconds: u64) -> String {
 mod tests {
     use super::*;
 
-    /// A reader that takes nothing until it is let.
+    /// A writer that writes nothing until the channel lets it.
     struct Stuck(std::sync::mpsc::Receiver<()>, Arc<std::sync::Mutex<Vec<u8>>>);
 
     impl Write for Stuck {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            // an error means that it was let for good
+            // an error means that the channel is closed: then everything is written
             let _ = self.0.recv();
             self.1.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())

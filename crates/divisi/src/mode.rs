@@ -19,13 +19,13 @@ impl Choice {
         self.protocol
     }
 
-    /// The mode by which it was chosen, if it was.
+    /// The mode by which the protocol was chosen; `None` if it was chosen by its own name.
     #[must_use]
     pub fn mode(self) -> Option<Priority> {
         self.mode
     }
 
-    /// The mode's name, for JSON.
+    /// The name of [`Choice::mode`], for JSON.
     #[must_use]
     pub fn mode_name(self) -> Option<&'static str> {
         self.mode.map(Priority::name)

@@ -1,4 +1,5 @@
-//! Names that are built in or those of files, as they were given: file names are not always Unicode.
+//! Names of built-in things or of files, kept exactly as they were given, because file names are not always
+//! Unicode.
 
 use serde::{Serialize, Serializer};
 use std::ffi::{OsStr, OsString};
@@ -27,7 +28,7 @@ impl Name {
         Path::new(&self.exact)
     }
 
-    /// The name, if it is Unicode: else nothing built in has it.
+    /// The name if it is Unicode, else `None`: no built-in thing has such a name.
     #[must_use]
     pub fn unicode(&self) -> Option<&str> {
         self.exact.to_str()
@@ -79,23 +80,24 @@ impl PartialEq<str> for Name {
     }
 }
 
-/// As text.
+/// A name is serialized as its text.
 impl Serialize for Name {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.text)
     }
 }
 
-/// Before a path that is not Unicode stands what no path contains.
+/// The text of a path that is not Unicode begins with this character, which no path contains.
 const HEX: &str = "\0";
 
-/// A path as the text of an option, from which [`path_of`] makes it again: the path itself if it is Unicode.
+/// The text of a path, for an option: the path itself if it is Unicode, else its bytes in hexadecimal digits.
+/// [`path_of`] gives the path back.
 #[must_use]
 pub fn text_of(path: &Path) -> String {
     path.to_str().map_or_else(|| format!("{HEX}{}", hex::encode(path.as_os_str().as_bytes())), str::to_owned)
 }
 
-/// The path that such a text stands for.
+/// The path of a text that [`text_of`] made.
 #[must_use]
 pub fn path_of(text: &str) -> PathBuf {
     let exact = text.strip_prefix(HEX).and_then(|digits| hex::decode(digits).ok());

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::{Builder, NamedTempFile};
 
-/// What the names of files that are not complete begin with.
+/// The prefix of the names of incomplete files.
 const UNFINISHED: &str = ".divisi-";
-/// A file that was written so lately may not be locked yet.
+/// A file that was changed within this time may not be locked yet.
 const NEW: Duration = Duration::from_secs(10);
 
 /// A file that is not complete yet.
@@ -55,7 +55,7 @@ impl OutputFile {
                     path.display()
                 )));
             }
-            // What is renamed into place would put an end to a device, a pipe or a link.
+            // A rename into place would replace a device, a pipe or a link.
             Ok(there) if !there.is_file() => {
                 let error = format!(
                     "{} is no ordinary file (a device, a pipe or a link): give a file with --out",
@@ -88,11 +88,11 @@ impl OutputFile {
     /// Complete the file: put it into its place, and replace an existing file.
     ///
     /// # Errors
-    /// [`Failure`] if that is not possible.
+    /// [`Failure`] if the file cannot be written to the disk or renamed.
     pub fn put_in_place(mut self, path: &Path) -> Result<(), Failure> {
         self.file().sync_all().map_err(|e| unwritten(path, &e))?;
         match self.file {
-            // only a rename replaces a file, and only what has a name is renamed
+            // only a rename replaces a file, and only a file with a name can be renamed
             Unfinished::Unnamed(file) => {
                 let linked = Builder::new().prefix(UNFINISHED).make_in(&self.dir, |name| link(&file, name));
                 let linked = linked.map_err(|e| unwritten(path, &e))?;
@@ -109,7 +109,7 @@ impl OutputFile {
     /// Complete the file: put it into its place, unless a file exists there.
     ///
     /// # Errors
-    /// [`Failure`] if one exists, or if it is not possible.
+    /// [`Failure`] if a file exists there, or if this one cannot be written to the disk or named.
     pub fn put_in_empty_place(mut self, path: &Path) -> Result<(), Failure> {
         self.file().sync_all().map_err(|e| unwritten(path, &e))?;
         match self.file {
@@ -127,7 +127,7 @@ impl OutputFile {
 fn unnamed(dir: &Path, mode: u32) -> io::Result<File> {
     let flags = OFlags::TMPFILE.bits() as i32;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).mode(mode).open(dir)?;
-    // it gets a name before it is in its place
+    // locked, because it gets a temporary name before it is in its place
     let _ = file.try_lock();
     Ok(file)
 }
@@ -142,14 +142,14 @@ fn named(dir: &Path, mode: u32, cleanup: &Cleanup) -> io::Result<Unfinished> {
     Ok(Unfinished::Named(file, entry))
 }
 
-/// Give a file without a name this one.
+/// Give a file that has no name the name `name`.
 fn link(file: &File, name: &Path) -> io::Result<()> {
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
     Ok(linkat(CWD, own, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Remove what processes that were killed left in this directory: nobody holds its lock, and it is not so new
-/// that its writer may not have come to lock it.
+/// Remove the incomplete files that killed processes left in this directory. These are the ones whose lock
+/// nobody holds, and that are old enough for a living writer to have locked them.
 fn remove_stale(dir: &Path) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
@@ -163,7 +163,7 @@ fn remove_stale(dir: &Path) {
             .and_then(|meta| meta.modified())
             .is_ok_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > NEW));
         if aged && File::open(&path).is_ok_and(|file| file.try_lock().is_ok()) {
-            // whoever may not remove it does not
+            // a file that this user may not remove stays
             let _ = std::fs::remove_file(path);
         }
     }
@@ -188,7 +188,7 @@ fn unwritten(path: &Path, e: &io::Error) -> Failure {
 mod tests {
     use super::*;
 
-    /// Both ways of beginning a file: without a name, and as on a system that has no such files.
+    /// Begin a file in one of two ways: without a name (0), or as on a system without nameless files (1).
     fn begin(path: &Path, way: usize, cleanup: &Cleanup) -> Result<OutputFile, Failure> {
         match way {
             0 => OutputFile::beside(path, 0o600, cleanup),
@@ -215,7 +215,7 @@ mod tests {
         drop((written, other));
     }
 
-    /// A process that dies here leaves no file: there is none with a name.
+    /// A process that dies here leaves no file, because no file has a name yet.
     #[test]
     fn a_file_that_is_not_complete_has_no_name() {
         let dir = tempfile::tempdir().unwrap();

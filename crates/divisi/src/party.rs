@@ -16,12 +16,13 @@ use std::time::{Duration, Instant};
 
 /// The time limit for parties on one machine to connect.
 pub const CONNECT: Duration = Duration::from_secs(5);
-/// How much longer for each of them, for many share few processors.
+/// How much longer this time limit is for each party, because many parties may share few processors.
 const CONNECT_EACH: Duration = Duration::from_millis(100);
-/// How many times longer than a party its peers may take to read the circuit: many share few processors.
+/// A party gives its peers this many times its own time to read the circuit, because many parties may share
+/// few processors.
 const READ_TOO: u32 = 4;
-/// How much longer the process that gives the orders waits than the parties, who know more about what they
-/// wait for.
+/// How much longer the process that gives the orders waits than the parties, so that a party reports first:
+/// it knows more about what it waits for.
 pub(crate) const MARGIN: Duration = Duration::from_millis(300);
 
 /// How long this many parties of one machine may take to connect.
@@ -29,7 +30,7 @@ pub(crate) fn connect(parties: usize) -> Duration {
     CONNECT + CONNECT_EACH * u32::try_from(parties).unwrap_or(u32::MAX)
 }
 
-/// The links between parties.
+/// The settings of the links between parties.
 #[derive(Clone, Copy)]
 pub(crate) struct Links {
     /// How long a receive waits for a message.
@@ -42,7 +43,7 @@ pub(crate) struct Links {
     pub permits: bool,
 }
 
-/// What every party learns first.
+/// The first message to every party.
 #[derive(Serialize, Deserialize)]
 struct Orders {
     endpoint: loopback::PartyEndpoint,
@@ -55,10 +56,11 @@ struct Orders {
     permits: bool,
 }
 
-/// Tell all parties what they are to do.
+/// Give all parties their orders.
 ///
 /// # Errors
-/// The failure of a party that does not listen.
+/// [`Failure`] if a party has ended or does not report its port in time, or if the job runs only within one
+/// process.
 pub(crate) fn begin(
     processes: &mut Processes,
     room: &PrivateDir,
@@ -97,18 +99,18 @@ pub(crate) struct Joined<'p> {
     pub emulated: bool,
 }
 
-/// Be a party: take the orders, prepare the job, join the others, and do the rest. Failures are reported, not
-/// printed.
+/// Act as a party: take the orders, prepare the job, join the others, and run `rest`. Failures are reported,
+/// not printed.
 ///
 /// # Errors
-/// The fault that was reported, or why none could be.
+/// [`Failure`] if a step fails; unless standard input could not be taken over, it has been reported.
 pub(crate) fn be(rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) -> Result<(), Failure> {
     let pipes = Pipes::take()?;
     let failed = match join(&pipes, rest) {
         Ok(()) => return Ok(()),
         Err(failure) => failure,
     };
-    // whoever gave the orders may be gone; then nobody is to be told
+    // the process that gave the orders may be gone, and then there is nobody to report to
     let _ = pipes.report::<()>(Err(failed.clone()));
     Err(failed)
 }

@@ -29,7 +29,7 @@ pub struct PrepOptions {
     pub timeout: Option<Duration>,
 }
 
-/// The part of one party.
+/// One party's part of a stock.
 pub struct StockPart {
     /// The description of the stock.
     pub info: StockInfo,
@@ -50,7 +50,7 @@ impl PrepOptions {
         self.key_file.clone().unwrap_or_else(|| spdz::place::key_file(&self.out))
     }
 
-    /// The seal key, made if there is none.
+    /// Check the seal key, and make it, and the directory, if there is none.
     fn seal(&self) -> Result<(), Failure> {
         let io = |path: &Path, e| usage(&StockError::Io(path.into(), e));
         let made = std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700)
@@ -66,7 +66,7 @@ impl PrepOptions {
         SealKey::new(bytes).save(&path).map_err(|e| usage(&e))
     }
 
-    /// Check that the directory holds no stock with values that are not used.
+    /// Check that the directory holds no unused values of these parties.
     fn free(&self, parties: impl Iterator<Item = PartyId>) -> Result<(), Failure> {
         let key = SealKey::load(&self.key_file()).map_err(|e| usage(&e))?;
         for party in parties {
@@ -86,7 +86,8 @@ impl PrepOptions {
 /// Make a stock with all parties as threads of this process.
 ///
 /// # Errors
-/// [`Failure`] for options that make no sense, files that cannot be written, or the failure of a party.
+/// [`Failure`] if the options make no sense, the directory holds unused values, a file cannot be written, or
+/// a party fails.
 pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Vec<StockPart>, Failure> {
     let wanted = Wanted::new(&options.settings, options.blocks, [0; 32])?;
     options.seal()?;
@@ -134,7 +135,7 @@ pub fn peers_option(config: &Config) -> Option<(String, String)> {
 /// Make one party's part of a stock; the other parties run the same command elsewhere.
 ///
 /// # Errors
-/// [`Failure`] for wrong files, or the failure of the session.
+/// [`Failure`] if a file is wrong, the directory holds unused values, or the session fails.
 pub fn make_one(
     options: &PrepOptions,
     membership: &Membership,
@@ -187,7 +188,7 @@ pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failu
     here.into_iter().map(|party| told(dir, party, &key)).collect()
 }
 
-/// Overwrite and remove all parts in a directory, in whatever state they are; returns their number.
+/// Overwrite and remove all parts in a directory, whatever their state; returns their number.
 ///
 /// # Errors
 /// [`Failure`] if a process uses one of them, or it cannot be removed.

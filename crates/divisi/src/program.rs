@@ -46,7 +46,7 @@ impl HeldProgram {
     /// The application of this name, or a program from its file, with the circuits that it names.
     ///
     /// # Errors
-    /// [`Failure`] for a file that cannot be read, or the first wrong statement, with its line.
+    /// [`Failure`] if the file cannot be read, or has a wrong statement; it names the line of the first one.
     pub fn load(name: impl Into<Name>) -> Result<HeldProgram, Failure> {
         let path: Name = name.into();
         if let Some(application) = path.unicode().and_then(applications::named) {
@@ -59,7 +59,7 @@ impl HeldProgram {
         };
         let known = std::fs::metadata(path.path()).map_err(|e| unread(&e))?;
         if !known.is_file() {
-            return Err(unread(&"it is no file"));
+            return Err(unread(&"it is not a regular file"));
         }
         let mut body = Vec::new();
         File::open(path.path())
@@ -74,7 +74,7 @@ impl HeldProgram {
         let body = String::from_utf8(body).map_err(|_| unread(&"it is not a text in UTF-8"))?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 program v1");
         hasher.update(body.as_bytes());
-        // circuits in their order: a file that differs is another program
+        // the digests of circuits follow in order: with another circuit it is another program
         let digests = RefCell::new(Vec::new());
         let find = |name: &str| {
             let circuit = circuit::load(name, Adder::FewestAnds).map_err(|failure| failure.to_string())?;
@@ -93,7 +93,7 @@ impl HeldProgram {
     fn own(application: &'static Application) -> Result<HeldProgram, Failure> {
         let program = application.script().map_err(Failure::usage)?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 application v1");
-        // all that is public about it, so that two versions do not take each other's for theirs
+        // everything that is public about it, so that two versions with different applications notice that
         let all = (program.inputs(), program.statements(), program.outputs());
         hasher.update(format!("{} {all:?}", application.name).as_bytes());
         let (code, digest) = (lowered(application.name, &program)?, *hasher.finalize().as_bytes());
@@ -155,10 +155,12 @@ impl HeldProgram {
         }
     }
 
-    /// The entries of each input from `NAME=V,V,...`: of all inputs, or of those of one owner alone.
+    /// The entries of each input from `NAME=V,V,...`: of all inputs, or only of those of one owner, with
+    /// `None` for the others.
     ///
     /// # Errors
-    /// [`Failure`] for the first input that is missing, given twice, of another party, or of a wrong value.
+    /// [`Failure`] if an input is unknown, is missing, is given twice, belongs to another party, or has a
+    /// wrong value.
     pub fn inputs(&self, given: &[String], owner: Option<u8>) -> Result<Vec<Option<Entries>>, Failure> {
         let inputs = self.program.inputs();
         let mut found: Vec<Option<Entries>> = vec![None; inputs.len()];
@@ -179,7 +181,7 @@ impl HeldProgram {
             let input = &inputs[place];
             if owner.is_some_and(|owner| owner != input.owner) {
                 return Err(Failure::usage(format!(
-                    "the input {name} belongs to party {}, and its values are given here: leave it out",
+                    "the input {name} belongs to party {}, and only that party gives its values: leave it out here",
                     input.owner
                 )));
             }
@@ -203,7 +205,7 @@ impl HeldProgram {
     /// Evaluate the program in the clear.
     ///
     /// # Errors
-    /// As [`evaluate`].
+    /// [`Failure`] if an input is missing, or for an error of [`evaluate`].
     pub fn evaluate(&self, inputs: &[Option<Entries>]) -> Result<Vec<Entries>, Failure> {
         let inputs: Option<Vec<Entries>> = inputs.iter().cloned().collect();
         let inputs = inputs.ok_or_else(|| Failure::usage("an input is missing"))?;
@@ -215,7 +217,7 @@ fn lowered(name: &str, program: &Script) -> Result<Code, Failure> {
     lower(program).ok_or_else(|| Failure::usage(format!("{name} has statements that do not fit together")))
 }
 
-/// Values between commas or white space.
+/// The entries of an input, from values that commas or white space separate.
 pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     let words = values.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
     // no value in a message: it is a secret

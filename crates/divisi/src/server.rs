@@ -51,7 +51,7 @@ fn usage(e: impl ToString) -> Failure {
 pub fn run(description: &Description) -> Result<(), Failure> {
     let config = Config::load(&description.config).map_err(usage)?;
     let identity = Arc::new(Identity::load(&description.identity).map_err(usage)?);
-    // In the words of the configuration, before anything is made on the disk.
+    // Checked here so that the error speaks of the configuration, and before anything is written to the disk.
     config.check_identity(description.party, &identity).map_err(usage)?;
     let me = description.party;
     let log = logger(me)?;
@@ -100,7 +100,7 @@ pub fn run(description: &Description) -> Result<(), Failure> {
 /// a handshake takes one or two.
 pub(crate) fn raise_descriptors() {
     let limit = getrlimit(Resource::Nofile);
-    // with fewer it serves fewer at a time
+    // with fewer descriptors the server serves fewer connections at a time
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
@@ -109,7 +109,7 @@ fn logger(me: PartyId) -> Result<Log, Failure> {
     Log::new(me, std::io::stderr()).map_err(failed)
 }
 
-/// What a server of a command learns.
+/// The first message to a server that a command starts.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ServerLaunch {
     pub me: u8,
@@ -135,7 +135,7 @@ pub fn run_party() -> Result<(), Failure> {
     let pipes = Arc::new(Pipes::take()?);
     let served = serve(&pipes);
     if let Err(failure) = &served {
-        // Nobody may be there to be told.
+        // The process that started this one may be gone.
         let _ = pipes.report::<()>(Err(failure.clone()));
     }
     served

@@ -12,7 +12,7 @@ pub struct Unsupported {
 }
 
 impl Unsupported {
-    /// For the whole job.
+    /// A reason that concerns the whole job.
     pub fn new(reason: impl Into<String>) -> Self {
         Unsupported { reason: reason.into(), instances: Vec::new() }
     }

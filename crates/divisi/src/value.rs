@@ -2,12 +2,13 @@
 
 use zeroize::Zeroizing;
 
-/// A value of a circuit by its wires, wire 0 first. It is wiped when it is dropped.
+/// A value of a circuit, as the bits of its wires, wire 0 first. It is wiped when it is dropped.
 ///
 /// **The order of bits.** A value is written as the standard prints it, first byte first. Its *last* byte
 /// holds wires 0 to 7, and the lowest bit of that byte is wire 0; the highest bit of the first byte is the
-/// last wire. So are the wires of files that others publish in Bristol Fashion, and of `divisi circuit emit`.
-/// (Files of the format before have it the other way round: `--first-bit-first`.)
+/// last wire. The files that others publish in Bristol Fashion have this order, and so have those of
+/// `divisi circuit emit`. (Most files in the older Bristol format have the reverse order:
+/// `--first-bit-first`.)
 ///
 /// ```
 /// use divisi::WireValue;
@@ -36,7 +37,8 @@ impl WireValue {
     /// The value of these hexadecimal digits, `width` bits wide.
     ///
     /// # Errors
-    /// What is wrong with the digits, in words that follow the name of the value.
+    /// If the number of digits does not fit the width, a character is not a hexadecimal digit, or the number
+    /// has more than `width` bits; in words that follow the name of the value.
     pub fn from_hex(digits: &str, width: usize) -> Result<WireValue, String> {
         let want = width.div_ceil(4);
         if digits.len() != want {
@@ -55,7 +57,7 @@ impl WireValue {
         Ok(WireValue(bits))
     }
 
-    /// The value of these wires, one to a byte, of which the lowest bit counts.
+    /// The value of these wires, wire 0 first, one to a byte; only the lowest bit of a byte counts.
     #[must_use]
     pub fn from_bits(bits: &[u8]) -> WireValue {
         WireValue(Zeroizing::new(bits.iter().map(|bit| bit & 1).collect()))
@@ -67,7 +69,7 @@ impl WireValue {
         &self.0
     }
 
-    /// The values of these widths whose wires follow each other.
+    /// Cut consecutive wires into values of these widths.
     #[must_use]
     pub fn cut(wires: &[u8], widths: &[usize]) -> Vec<WireValue> {
         let mut rest = wires;
@@ -79,8 +81,9 @@ impl WireValue {
         widths.iter().map(&mut value).collect()
     }
 
-    /// The value with its wires in the order of a file, or back from there: turned if wire 0 is the first bit
-    /// of a value and not the last, as in most files of the format before Bristol Fashion.
+    /// The value with its wires in the order of a file, or the conversion back: the wires are reversed if
+    /// wire 0 of the file is the first bit of a value and not the last, as in most files in the older Bristol
+    /// format.
     #[must_use]
     pub fn ordered(mut self, first_bit_first: bool) -> WireValue {
         if first_bit_first {
@@ -108,7 +111,8 @@ impl WireValue {
 mod tests {
     use super::*;
 
-    /// Bytes and digits name the same wires, and give back what they were made of.
+    /// Bytes and digits stand for the same wires, and a value gives back the bytes or digits that it was made
+    /// of.
     #[test]
     fn bytes_and_digits_are_one_order() {
         for bytes in [&[][..], &[0x01], &[0x80, 0x01], &[0xde, 0xad, 0xbe, 0xef, 0x00]] {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Which tests concern a file.
+/// A line of the table: a file, and the tests that concern it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -35,7 +35,7 @@ impl Tests {
         self.file.iter().map(|line| line.name.as_str())
     }
 
-    /// Those of a file.
+    /// The tests that concern a file.
     pub fn of(&self, file: &str) -> &[String] {
         self.file.iter().find(|line| line.name == file).map_or(&[], |line| &line.tests)
     }

@@ -30,9 +30,9 @@ pub struct Mutant {
     pub line: usize,
     /// Its description, without its place.
     pub what: String,
-    /// Which of those in the file that have the same description and function text.
+    /// Its number, from 1 on, among the mutants of the file that have the same description and function text.
     pub nth: usize,
-    /// A digest of the function's text: what was found of another text does not count.
+    /// A digest of the function's text: a result for another text does not count.
     pub text: String,
     pub genre: Genre,
     /// What is replaced, in bytes of the file.
@@ -41,7 +41,7 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// What names it in a table.
+    /// Its key in the tables.
     pub fn key(&self) -> String {
         format!("{}\t{}\t{}\t{}", self.file, self.what, self.nth, self.text)
     }
@@ -83,7 +83,7 @@ fn listed(project: &Path, arguments: Vec<String>) -> Result<Vec<Mutant>, String>
     if !output.status.success() {
         return Err("cargo-mutants lists nothing: install it by `cargo install cargo-mutants`".into());
     }
-    // without a single mutant it may say so in words
+    // if there is no mutant, it may print a sentence instead of JSON
     if output.stdout.trim_ascii().first() != Some(&b'[') {
         return Ok(Vec::new());
     }
@@ -118,7 +118,8 @@ fn mutant(value: &Value, file: &str, text: &str) -> Option<Mutant> {
     let what = name.splitn(4, ':').nth(3)?.trim().to_owned();
     let replacement = value["replacement"].as_str()?.to_owned();
     let genre = match value["genre"].as_str()? {
-        // the function names no type that both it and its replacement have
+        // the function returns an `impl Iterator`, so its body and the replacement have different types and
+        // cannot be branches of one function
         "FnValue" if replacement.starts_with("::std::iter::") => Genre::Other,
         "FnValue" => Genre::Body,
         "BinaryOperator" => Genre::Binary,

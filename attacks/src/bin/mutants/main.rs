@@ -191,7 +191,7 @@ fn run_all(
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(mutant) = mutants.get(i) else { break };
                     let outcome = run::mutant(programs, tests.of(&mutant.file), times, Some(i + 1));
-                    // whoever listens may have met an error
+                    // the receiver stops when it meets an error
                     if tell.send((*mutant, outcome)).is_err() {
                         break;
                     }
@@ -210,7 +210,7 @@ fn commit(project: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Print what is done, and the survivors that nobody has explained. Whether there is none.
+/// Prints what is done, and the survivors that nobody has explained. Returns whether there are none.
 fn report(all: &[&Mutant], results: &Results, explained: &table::Explained) -> bool {
     let (mut caught, mut hung, mut unviable, mut known, mut open) = (0, 0, 0, 0, Vec::new());
     for mutant in all {

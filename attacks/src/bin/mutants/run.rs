@@ -9,19 +9,20 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// All tests of a mutant together take no longer: those that are not through then have noticed nothing.
+/// The time that all tests of a mutant together may take; tests that have not ended by then have noticed
+/// nothing.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A test hangs that takes this many times as long as without a mutant, and that much longer: the machine may
-/// have much else to do.
+/// A test hangs if it takes more than `SLOWER` times as long as without a mutant, and `LONGER` in addition:
+/// the machine may have much else to do.
 const SLOWER: u32 = 3;
 const LONGER: Duration = Duration::from_secs(10);
-/// A mutant that allocates without end gets no more, in KiB.
+/// The memory that a test may use, in KiB: a mutant may allocate without end.
 const MEMORY: &str = "12000000";
 
 /// How long each test takes without a mutant.
 pub type Times = BTreeMap<String, Duration>;
 
-/// That these tests pass without a mutant, each of them tried once.
+/// Checks that these tests pass without a mutant, each of them once, and notes how long they take.
 pub fn sound(programs: &Programs, tests: &[String], times: &mut Times) -> Result<(), String> {
     for test in tests {
         if times.contains_key(test) {
@@ -37,7 +38,8 @@ pub fn sound(programs: &Programs, tests: &[String], times: &mut Times) -> Result
     Ok(())
 }
 
-/// What comes of the mutant of this number, or of the one that is built in: the quickest tests first.
+/// The outcome for the mutant of this number, or for the one that is built in if there is no number. The
+/// quickest tests run first.
 pub fn mutant(
     programs: &Programs,
     tests: &[String],
@@ -53,7 +55,7 @@ pub fn mutant(
         match passes(programs, test, number, left.min(hangs))? {
             Some(true) => {}
             Some(false) => return Ok(Outcome::Caught(test.clone())),
-            // a machine that was quicker when the times were taken makes nothing hang
+            // if the machine has become slower since the times were taken, nothing hangs
             None if hangs <= left && (number.is_none() || quick(programs, test, hangs)?) => {
                 return Ok(Outcome::Hung(test.clone()));
             }
@@ -68,7 +70,7 @@ fn quick(programs: &Programs, test: &str, hangs: Duration) -> Result<bool, Strin
     Ok(passes(programs, test, None, hangs / SLOWER)? == Some(true))
 }
 
-/// Whether all tests of a target pass; nothing if they are not through in time. Ends with the first that
+/// Whether all tests of a target pass; `None` if they do not end in time. It ends with the first test that
 /// fails.
 fn passes(
     programs: &Programs,

@@ -13,7 +13,7 @@ use syn::visit::{Visit, visit_expr_binary, visit_expr_unary};
 /// The variable that has the number of the mutant that is on.
 pub const VARIABLE: &str = "DIVISI_MUTANT";
 
-/// What stands at the end of each crate: the number of the mutant that is on.
+/// The function that is appended to each crate: it returns the number of the mutant that is on.
 const NUMBER: &str = r#"
 #[doc(hidden)]
 #[allow(missing_docs)]
@@ -23,29 +23,30 @@ pub fn mutant_that_is_on() -> u32 {
 }
 "#;
 
-/// Errors of the types in an expression, which it has wherever it stands.
+/// Errors in the types of an expression, which the expression has wherever it stands.
 const OF_TYPES: [&str; 7] = ["E0277", "E0308", "E0368", "E0369", "E0599", "E0600", "E0614"];
 
 /// A text in place of another, if the mutant is on.
 struct Edit {
     at: Range<usize>,
     other: String,
-    /// Whether the text at that place is an expression; else the other one is a statement before it.
+    /// Whether the text at that place is an expression; if not, `other` is a statement that is inserted
+    /// before it.
     expression: bool,
 }
 
-/// Mutants cut into those of one build and others.
+/// Mutants, divided into those of one build and others.
 #[derive(Default)]
 pub struct Cut<'m> {
-    /// Of any two the places are the same, or apart.
+    /// Mutants for one build: the places of any two are the same, or do not overlap.
     pub together: Vec<&'m Mutant>,
-    /// In a part of the place of one of those, or around it.
+    /// Mutants whose places overlap with those of the first list, for a later build.
     pub later: Vec<&'m Mutant>,
-    /// Those that are no branch.
+    /// Mutants that cannot be written as a branch.
     pub alone: Vec<&'m Mutant>,
 }
 
-/// Cut these.
+/// Divides these mutants.
 pub fn side_by_side<'m>(project: &Path, mutants: &[&'m Mutant]) -> Result<Cut<'m>, String> {
     let (mut files, mut cut) = (Files::new(project), Cut::default());
     let mut taken: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
@@ -65,7 +66,8 @@ pub fn side_by_side<'m>(project: &Path, mutants: &[&'m Mutant]) -> Result<Cut<'m
     Ok(cut)
 }
 
-/// A copy with switched mutants: where each of them stands in it, first its own text, then all of its place.
+/// A copy in which mutants are branches. For each file it has two lists of places with the numbers of their
+/// mutants: first of each mutant's own text, then of the whole expression with all its branches.
 pub struct Switched {
     places: BTreeMap<PathBuf, [Vec<(Range<usize>, usize)>; 2]>,
 }
@@ -92,7 +94,7 @@ impl Switched {
         Ok(Switched { places })
     }
 
-    /// Those that these errors are of, and whether the compiler would not take them alone either.
+    /// The mutants to which these errors belong, each with whether it would not compile alone either.
     pub fn of(&self, errors: &[ErrorSite]) -> BTreeMap<usize, bool> {
         let mut found = BTreeMap::new();
         for ErrorSite { file, at: error, code } in errors {
@@ -130,8 +132,8 @@ pub fn write(
     })
 }
 
-/// A text with its edits, which are sorted, and where each of them stands then: its own text, and all of its
-/// place.
+/// A text with its edits, which are sorted, and the places at which they then stand, as in [`Switched`]: own
+/// texts, and whole expressions.
 fn edited(text: &str, edits: &[(Edit, usize)]) -> (String, [Vec<(Range<usize>, usize)>; 2]) {
     let (mut out, mut done) = (String::with_capacity(2 * text.len()), 0);
     let [mut own, mut whole] = [Vec::new(), Vec::new()];
@@ -191,7 +193,7 @@ impl<'p> Files<'p> {
         Ok(&self.get(file)?.0)
     }
 
-    /// A mutant as a branch; nothing if it cannot be one.
+    /// A mutant as a branch; `None` if it cannot be one.
     fn edit(&mut self, mutant: &Mutant) -> Result<Option<Edit>, String> {
         let (text, operations) = self.get(&mutant.file)?;
         let (span, other) = (mutant.span.clone(), &mutant.replacement);

@@ -32,7 +32,7 @@ impl Results {
         Ok(Results { file, known })
     }
 
-    /// Know what another file tells, too, and write what comes of mutants from now on there.
+    /// Also reads the results of another file, and writes new results there from now on.
     pub fn go_on_in(&mut self, path: &Path) -> Result<(), String> {
         path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| format!("{path:?}: {e}"))?;
         let (file, mut known) = read(path)?;
@@ -60,7 +60,7 @@ impl Results {
     }
 }
 
-/// A file of results, made if there is none, and what it tells.
+/// Opens a file of results, which is made if there is none, and reads the outcomes that it has.
 fn read(path: &Path) -> Result<(File, BTreeMap<String, Outcome>), String> {
     let wrong = |e: std::io::Error| format!("{path:?}: {e}");
     let mut file = File::options().append(true).create(true).open(path).map_err(wrong)?;

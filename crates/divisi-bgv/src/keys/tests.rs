@@ -264,7 +264,7 @@ fn paper_hops_have_their_floods() {
         let mut squares = Squares::default();
         for x in ends.iter().flat_map(|end| &end.1) {
             squares.add([noise(&ring, &key, x).exp2()]);
-            // both components have a product with v, which no flood has
+            // both components have a product with v: floods alone are not uniform
             assert!(x.components().into_iter().all(|c| is_uniform(&ring, c)), "{n}: a hop without v");
         }
         let [first, second] = p.hop_floods(top).unwrap().map(|width| (2.0 * width.deviation()).exp2());

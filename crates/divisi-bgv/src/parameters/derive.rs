@@ -33,7 +33,7 @@ pub enum Form {
     LeanTree,
 }
 
-/// Why no parameters were found.
+/// The reason why there are no parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterError {
@@ -61,7 +61,7 @@ impl Operation {
         }
     }
 
-    /// The operation's name, that of the command line for those which `divisi params` knows.
+    /// The operation's name; it is the one of the command line if `divisi params` knows the operation.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -146,7 +146,7 @@ pub(super) fn steps(operation: Operation, form: Form, parties: usize) -> Vec<Ste
     let hops = if private { parties } else { parties - 1 };
     match (operation, form) {
         (Operation::Triples, _) => vec![Step::ProductWithShared],
-        // what is encrypted at the bottom is decrypted there
+        // conversions encrypt at the bottom, and decrypt there
         (Operation::Conversions, _) => Vec::new(),
         (_, Form::Paper) => vec![Step::FloodedHop; hops],
         (_, Form::LeanRing) => vec![Step::Hop; hops],
@@ -244,11 +244,11 @@ impl Course {
         Some((flood, n.plain() + most + 1.0 + 0.1))
     }
 
-    /// The most that a switch may leave above the rounding in a ring of dimension n, in quarters of a bit.
-    /// Were more left, the chain would be a fraction of a bit a level shorter, but the bounds on the next
-    /// step would lie more than 6 bits above all that is measured: a product of ciphertexts has what is
-    /// left twice, and in the small ring for tests the tails of the bounds are wider. The floods of a flooded
-    /// hop are far above anything that is left, so 4 bits may be.
+    /// The most noise that a switch may leave in a ring of dimension n: by how many quarters of a bit it may
+    /// exceed the bound on the rounding. With more, the chain would be a fraction of a bit a level shorter,
+    /// but the bounds on the next step would lie more than 6 bits above all noise that is measured: in a
+    /// product both ciphertexts have this excess, and in the small ring for tests the tails of the bounds are
+    /// wider. The floods of a flooded hop are far above this noise, so there 4 bits are allowed.
     fn most_above(&self, n: usize) -> i8 {
         match self.steps.first() {
             _ if self.steps.iter().any(|step| step.multiplies()) => {
@@ -291,7 +291,7 @@ fn cut(bits: f64, first: f64) -> Vec<f64> {
     all
 }
 
-/// The parameters in one ring, if one chain has all steps.
+/// The parameters in the ring of dimension n, with a chain that has all steps.
 pub(super) fn at(
     operation: Operation,
     form: Form,
@@ -331,7 +331,8 @@ pub(super) fn refreshing(
     Err(ParameterError::TooLarge)
 }
 
-/// The parameters in one ring, with at most this number of steps between a fresh ciphertext and the bottom.
+/// The parameters in the ring of dimension n, with at most `run` steps between a fresh ciphertext and the
+/// bottom.
 pub(super) fn in_runs(
     operation: Operation,
     form: Form,

@@ -1,4 +1,4 @@
-//! Parameters: the ring, the chain of moduli, and the floods. They are computed from the computation that is
+//! Parameters: the ring, the chain of moduli, and the floods. They are derived for the computation that is
 //! wanted, and checked before it begins.
 //!
 //! A ciphertext starts at the top level. Each step ends with a modulus switch to the level below, and at
@@ -19,7 +19,7 @@ use divisi_core::PublicParameters as Agreed;
 use noise::{Noise, plus};
 use std::ops::Range;
 
-/// log2 of the largest number of partial decryptions in a session, with flooded hops \[G12\].
+/// log2 of the largest number of partial decryptions and flooded hops together in a session \[G12\].
 pub const DECRYPTION_BITS: u32 = 20;
 /// Bits of statistical security of all decryptions of a session together.
 pub const STATISTICAL_BITS: u32 = 40;
@@ -28,8 +28,8 @@ const PRIME_BITS: f64 = 49.9;
 /// The largest size of a digit of relinearisation, in bits. Neighbouring primes of one level share a digit if
 /// their product is not larger, so that there are fewer digits.
 const DIGIT_BITS: f64 = 52.0;
-/// The largest size, in bits, of the number that an answer adds: p times its flood, and a share. Signed
-/// numbers of 128 bits hold it, and so do residues of twice the size.
+/// The largest size, in bits, of the number that an answer adds: p times its flood, and a share. A signed
+/// number of 128 bits holds it, with bits to spare.
 const ANSWER_BITS: f64 = 126.0;
 /// log2 of the part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
 const ANSWER_ROOM: f64 = -4.0;
@@ -37,7 +37,7 @@ const ANSWER_ROOM: f64 = -4.0;
 /// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Level {
-    /// The step that begins or, at the bottom, ends at this level.
+    /// The step that ciphertexts at this level take; at the bottom it is the decryption.
     step: Step,
     /// How many primes of the chain are left.
     pub(crate) limbs: usize,
@@ -95,7 +95,7 @@ impl Parameters {
     /// by its name.
     ///
     /// # Errors
-    /// As [`Parameters::derive`].
+    /// It fails as [`Parameters::derive`] does.
     pub fn danger_insecure(
         operation: Operation,
         form: Form,
@@ -108,10 +108,10 @@ impl Parameters {
         }
     }
 
-    /// The same with at most `run` hops before a ciphertext is refreshed.
+    /// The same with at most `run` hops before a ciphertext is refreshed, if more hops follow.
     ///
     /// # Errors
-    /// As [`Parameters::derive`].
+    /// It fails as [`Parameters::derive`] does.
     pub fn danger_insecure_in_runs(
         operation: Operation,
         form: Form,
@@ -164,14 +164,15 @@ impl Parameters {
         self.special
     }
 
-    /// The primes that the relinearisation key is over, from the one that stays longest: those of the highest
-    /// level at which ciphertexts are multiplied.
+    /// How many primes of the chain the relinearisation key is over, from the one that is dropped last: those
+    /// of the highest level at which ciphertexts are multiplied; zero if none are.
     #[must_use]
     pub fn limbs_of_products(&self) -> usize {
         self.levels.iter().rfind(|level| level.step.multiplies()).map_or(0, |level| level.limbs)
     }
 
-    /// The digits of relinearisation: ranges of the chain, each within what one level drops.
+    /// The digits of relinearisation: ranges of primes of the chain, each within the primes that one level
+    /// drops.
     #[must_use]
     pub fn digits(&self) -> Vec<Range<usize>> {
         let mut digits: Vec<Range<usize>> = Vec::new();
@@ -196,7 +197,7 @@ impl Parameters {
         self.levels.len() - 1
     }
 
-    /// How many primes a level has; none for a level above the top.
+    /// How many primes a level has; zero for a level above the top.
     #[must_use]
     pub fn limbs(&self, level: usize) -> usize {
         self.levels.get(level).map_or(0, |level| level.limbs)
@@ -237,9 +238,10 @@ impl Parameters {
         self.flood
     }
 
-    /// The floods of both components at a hop that begins at this level, in the paper's form. Multiplied by
-    /// the key, the second one is as large as the first. Its width need not hide anything: it is the error of
-    /// an encryption of zero, which hides the component (docs/bgv.md, 6, D4).
+    /// The floods of both components at a hop that begins at this level, in the paper's form; `None` in the
+    /// other forms, and at the bottom. Multiplied by the key, the second one is as large as the first. It is
+    /// the error of an encryption of zero, which hides the second component, so it only has to hide an
+    /// ordinary error (docs/bgv.md, 6, D4).
     #[must_use]
     pub fn hop_floods(&self, level: usize) -> Option<[Width; 2]> {
         self.levels.get(level).and_then(|level| level.floods)
@@ -264,7 +266,7 @@ impl Parameters {
     }
 
     /// Whether the whole modulus is small enough for the ring, all primes are suitable, and decryption works
-    /// at every level, with noise, floods and roundings, but for a probability of 2^-64 for a session \[G5\].
+    /// at every level, with noise, floods and roundings, except with probability 2^-64 in a session \[G5\].
     #[must_use]
     pub fn fits(&self) -> bool {
         let table = match security::limit(self.n) {
@@ -304,7 +306,7 @@ impl Parameters {
     }
 
     /// The part of the modulus at the bottom that the noise of a ciphertext takes when all answers are added
-    /// up: with n - 1 floods, and with the roundings of n answers, which are to the first prime.
+    /// up: with n - 1 floods, and with the roundings of n answers, which are switched to the first prime.
     fn part_of_modulus(&self, noise: &Noise) -> f64 {
         let (Some(bottom), Some(first)) = (self.levels.first(), self.chain.first()) else {
             return f64::INFINITY;
@@ -315,9 +317,9 @@ impl Parameters {
         whole.exp2() + rounding.exp2()
     }
 
-    /// Whether every flood is at least 2^39 sqrt(Q) times the 2-norm of what it has to hide \[G2\]. At a hop
-    /// the first flood hides the noise of the product and of the encryption of zero, and an ordinary error
-    /// times the key; the second flood hides an ordinary error.
+    /// Whether every flood is at least 2^39 sqrt(1.03 Q) times the 2-norm of what it has to hide \[G2\]. At a
+    /// hop the first flood hides the noise of the product and of the encryption of zero, and an ordinary
+    /// error times the key; the second flood hides an ordinary error.
     #[must_use]
     pub fn floods(&self) -> bool {
         let noise = Noise::new(self.parties, self.n, self.plain);
@@ -352,8 +354,8 @@ impl Parameters {
     }
 }
 
-/// log2 of the deviation that hides noise of this size: 2^39 sqrt(Q) times its norm plus that of the wraps of
-/// plaintexts.
+/// log2 of the deviation that hides noise of this size: 2^39 sqrt(1.03 Q) times the sum of its norm and that
+/// of the wraps of plaintexts.
 fn needed(noise: &Noise, hidden: f64) -> f64 {
     let wraps = noise.root() + 1.5_f64.log2();
     hides(plus(hidden, wraps))

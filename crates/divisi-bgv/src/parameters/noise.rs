@@ -1,7 +1,8 @@
 //! Bounds on noise. docs/bgv.md derives them with the heuristics H1 to H4.
 //!
 //! For every ciphertext (c_0, c_1), E = c_0 + s c_1 mod q, centred, is congruent to its plaintext modulo p. A
-//! bound is the binary logarithm of a bound on the 2-norm of E / p.
+//! bound is the binary logarithm of a bound on the 2-norm of E / p; the factors here are binary logarithms,
+//! too.
 
 use crate::sample::ERROR_VARIANCE;
 
@@ -30,7 +31,7 @@ pub struct Noise {
     plain: f64,
     /// log2 sqrt N.
     root: f64,
-    /// Minus the natural logarithm of the probability allowed for one failure.
+    /// Minus the natural logarithm of the probability with which one event may fail.
     nats: f64,
 }
 
@@ -59,16 +60,17 @@ impl Noise {
         self.root
     }
 
-    /// The factor by which the norm of a sum of products of two random polynomials may exceed its root mean
-    /// square (H2): a sum of N / 2 products of two exponential variables exceeds 1.25 N / 2 only if one of
-    /// them is very large.
+    /// log2 of the factor by which the norm of a sum of products of two random polynomials may exceed its
+    /// root mean square (H2): a sum of N / 2 products of two exponential variables exceeds 1.25 N / 2 only if
+    /// one of them is very large.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let jump = (self.nats / 2.0).powi(2) / (self.n / 2.0);
         (1.25 + jump).log2() / 2.0
     }
 
-    /// The factor by which an embedding of one random polynomial may exceed its root mean square (H1).
+    /// log2 of the factor by which an embedding of one random polynomial may exceed its root mean square
+    /// (H1).
     #[must_use]
     pub fn peak(&self) -> f64 {
         self.nats.log2() / 2.0
@@ -130,8 +132,8 @@ impl Noise {
     }
 
     /// The noise after a modulus switch by 2^`drop`. Rounding errors are independent of the noise that they
-    /// are added to. So the squares of the norms add up, but for a scalar product; it is Gaussian, with the
-    /// deviation that the spread allows (H3).
+    /// are added to. So the squares of the norms add up, except for their scalar product, which is Gaussian
+    /// with the deviation that the spread allows (H3).
     #[must_use]
     pub fn switched(&self, noise: f64, drop: f64) -> f64 {
         let squares = plus(2.0 * (noise - drop), 2.0 * self.rounding()) / 2.0;
@@ -170,8 +172,8 @@ impl Noise {
         self.root + plus(2.0 * first, 2.0 * (second + self.key_norm())) / 2.0 + self.spread()
     }
 
-    /// A bound on the largest coefficient of a sum of `count` floods, in deviations of one flood. Floods are
-    /// bounded and sub-Gaussian.
+    /// log2 of a bound on the largest coefficient of a sum of `count` floods, in deviations of one flood.
+    /// Floods are bounded and sub-Gaussian.
     #[must_use]
     pub fn tail(&self, count: usize) -> f64 {
         let count = count.max(1) as f64;

@@ -10,8 +10,9 @@ pub struct LevelReport {
     pub step: &'static str,
     /// log2 of its modulus.
     pub log2_q: f64,
-    /// The bound on log2 of the 2-norm of E after the step; at the decryption, of a coefficient of E and all
-    /// floods, and of the roundings of answers, as parts of the first prime that are taken of the modulus.
+    /// The bound on log2 of the 2-norm of E after the step. At the decryption, the bound on log2 of a
+    /// coefficient of the sum of E, all floods and the roundings of the answers; a rounding counts as the
+    /// same part of the level's modulus that it is of the first prime.
     pub noise_bits: f64,
     /// log2 of the limit for the noise: half of the modulus.
     pub bound_bits: f64,
@@ -42,8 +43,8 @@ pub struct ParametersReport {
     pub levels: Vec<LevelReport>,
     /// log2 of the deviation of a flooded coefficient at decryption.
     pub flooding_bits: f64,
-    /// The largest number of partial decryptions in a session: the limit, where a run of a benchmark has
-    /// under this name how many it made.
+    /// The largest number of partial decryptions in a session. (In the JSON of `divisi bench mixed` this name
+    /// stands for the number that a party has made.)
     pub partial_decryptions: u64,
     /// A session fails with probability at most 2 to minus this.
     pub failure_bits: u32,
@@ -149,7 +150,7 @@ impl Parameters {
 
     fn rounds(&self) -> usize {
         let levels = self.parties.next_power_of_two().trailing_zeros() as usize;
-        // how the shares of private tables reach the first party
+        // rounds in which the shares of private tables reach the first party
         let given = match (self.operation, self.form) {
             (Operation::PrivateTables, Form::Paper) => self.parties.max(1).ilog2() as usize,
             (Operation::PrivateTables, _) => 1,

@@ -6,7 +6,8 @@ fn derive(operation: Operation, form: Form, parties: usize) -> Parameters {
     Parameters::derive(operation, form, parties, P32).unwrap()
 }
 
-/// Demands these sizes, or a smaller modulus: the number of parties, log2 q, and N.
+/// Demands, for each entry of the list (number of parties, log2 q, N), at most this modulus and exactly this
+/// ring.
 fn at_most(operation: Operation, form: Form, list: &[(usize, u32, usize)]) {
     for (n, bits, dimension) in list {
         let (p, name) = (derive(operation, form, *n), form.name());

@@ -6,8 +6,8 @@ use crate::hidden::Hidden;
 use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 
-/// What hides a component of a product together with a randomiser v: k v + p e, for a component k of the
-/// public key and an error e.
+/// The mask k v + p e of one component of a product: a component k of the public key, and an error e. The
+/// randomiser v is the same for both components.
 pub(crate) struct Mask<'a> {
     pub(crate) key: &'a Poly,
     pub(crate) errors: &'a [i64],
@@ -15,7 +15,7 @@ pub(crate) struct Mask<'a> {
 
 impl Ring {
     /// Divides by the last prime q, rounding to a multiple of p: (x + delta) / q with delta = -x mod q and 0
-    /// mod p. Modulo p this multiplies x by 1/q, unless q divides x; [`Ring::quotient`] is this factor.
+    /// mod p. Modulo p this multiplies x by 1/q; [`Ring::quotient`] is this factor.
     ///
     /// The words of x are of no use afterwards.
     pub fn drop_last(&self, x: &mut Poly) -> Poly {

@@ -1,4 +1,4 @@
-//! Digits of relinearisation: a few primes of the chain each, whose product is small.
+//! Digits of relinearisation: each digit is a few neighbouring primes of the chain, whose product is small.
 //!
 //! As in hybrid key switching (Han, Ki 2020), with one special prime: a digit may be as long as noise
 //! allows, and fewer digits make a smaller key and fewer transforms.
@@ -10,11 +10,11 @@ use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 use std::ops::Range;
 
-/// One of them.
+/// One digit.
 pub(super) struct Digit {
     limbs: Range<usize>,
-    /// For each of its primes the product of the others: its inverse modulo the prime, and itself modulo
-    /// every prime.
+    /// For each prime of the digit, about the product of its other primes: the inverse of the product modulo
+    /// this prime, and the product modulo every prime.
     others: Vec<(u64, Vec<u64>)>,
 }
 
@@ -39,8 +39,8 @@ impl Ring {
         self.digits.iter().take_while(|digit| digit.limbs.end <= limbs).count()
     }
 
-    /// Parts of the chain scaled by the special prime: what a digit of the relinearisation key is multiplied
-    /// by. Only the parts of this digit are left.
+    /// w_j x, where w_j is the special prime modulo the primes of digit j, and zero modulo all other primes.
+    /// This digit of the relinearisation key encrypts w_j s^2.
     pub(crate) fn digit(&self, x: &Poly, digit: usize) -> Poly {
         let (n, mut out) = (self.dimension(), self.zero(x.limbs, x.extended));
         let special = self.parameters.special().unwrap_or(1);
@@ -63,8 +63,10 @@ impl Ring {
         }
     }
 
-    /// Step 2, for the prime of this transform: a digit of one prime is its residue; one of K primes is what
-    /// is congruent to all their residues, from 0 to K times their product. `term` is room for a part.
+    /// Step 2, for the prime of this transform: a digit of one prime is the residue modulo that prime; a
+    /// digit of K primes is a number from 0 to K times their product that is congruent to the residues modulo
+    /// all of them. `words` gets the digit modulo the prime of this transform; `term` is scratch space for
+    /// one part.
     fn digit_of(&self, x: &Poly, digit: &Digit, transform: usize, words: &mut [u64], term: &mut [u64]) {
         let (n, m) = (self.dimension(), self.modulus(transform));
         for (k, (limb, (_, others))) in digit.limbs.clone().zip(&digit.others).enumerate() {
@@ -80,8 +82,8 @@ impl Ring {
     }
 
     /// The digits of a polynomial in coefficients times their parts of the relinearisation key, summed up, as
-    /// values over its primes and the special one. Prime by prime, so that digits and sums of one prime stay
-    /// in the cache. The words of x are of no use afterwards.
+    /// values over its primes and the special one. It goes prime by prime, so that digits and sums of one
+    /// prime stay in the cache. The words of x are of no use afterwards.
     pub(crate) fn products_of_digits(&self, x: &mut Poly, key: &[[Poly; 2]]) -> [Poly; 2] {
         let (n, limbs, last) = (self.dimension(), x.limbs, self.transforms.len() - 1);
         self.to_digits(x);
@@ -109,8 +111,8 @@ mod tests {
     use crate::parameters::{Form, Operation, Parameters};
     use divisi_field::zp::P32;
 
-    /// A digit is the number from 0 to K times the product of its primes that the sum over them says, modulo
-    /// every prime.
+    /// A digit has the same value modulo every prime: the sum over its K primes that the Chinese remainder
+    /// theorem gives, a number from 0 to K times their product.
     #[test]
     fn digits_are_spread() {
         let (mut single, mut several) = (0, 0);

@@ -5,9 +5,9 @@ use super::{Poly, Ring, SMALL};
 use crate::hidden::Hidden;
 
 impl Ring {
-    /// k v + p e for each component k of the public key, and m in the first. The coefficients of v and of the
-    /// errors e are below [`SMALL`], those of m are of absolute value at most p / 2. p e + m is transformed
-    /// as one polynomial, and v of a prime is still in the cache when it is used.
+    /// k v + p e for each component k of the public key, plus m in the first one; without m it is zero. The
+    /// coefficients of v and of the errors e are below [`SMALL`], those of m are of absolute value at most p
+    /// / 2. p e + m is transformed as one polynomial, and v of a prime is still in the cache when it is used.
     pub(crate) fn fresh(
         &self,
         key: &[Poly; 2],

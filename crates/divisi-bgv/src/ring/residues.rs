@@ -48,8 +48,8 @@ pub(super) fn reduced(m: Modulus, from: u64, words: &mut [u64], elements: &[u64]
     }
 }
 
-/// Barrett's reduction of numbers that are not much longer than the modulus, with products of 32 bits, which
-/// vectors have.
+/// Barrett's reduction of numbers that are not much longer than the modulus, with products of 32-bit numbers,
+/// for which there are vector instructions.
 ///
 /// For a modulus m of b bits and numbers y below 2^Y, the quotient is floor(floor(y / 2^s) floor(2^(b + 31) /
 /// m) / 2^(b + 31 - s)) with s = Y - 32. It is not too large, and too small by less than 2^s / m + y / 2^(b +

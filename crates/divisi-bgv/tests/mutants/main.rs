@@ -82,7 +82,7 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
     let ring = small(Operation::Bits, Form::LeanRing, 2);
     let (p, limbs) = (ring.parameters().plain(), ring.parameters().limbs(0));
     let times = 8;
-    // 8 p of what is left when the other primes of the bottom are gone
+    // a multiple of p that becomes 8 p when the other primes of the bottom are dropped
     let factor = (1..limbs).map(|l| u128::from(ring.modulus(l).get())).product::<u128>() * times;
     let constant = {
         let mut list = vec![0_i128; 1024];
@@ -179,7 +179,7 @@ fn one_decryption_more(without: Option<Check>) -> bool {
     ends.iter().all(Result::is_ok)
 }
 
-/// P_2 gives two vectors of shares: whether the difference of what it sends is that of what it encrypts.
+/// P_2 gives two vectors of shares: whether its two messages differ by the difference of the vectors.
 fn difference_of_messages(without: Option<Check>) -> bool {
     let ring = small(Operation::Triples, Form::LeanTree, 2);
     let harness = harness(&ring, without);
@@ -232,7 +232,8 @@ divisi_core::mutants! {
     common_polynomials_serve_once: G13, "forgets which call it is", difference_of_messages;
 }
 
-/// SECURITY.md and docs/bgv.md name every check of this crate with the tests that kill its mutants.
+/// docs/bgv.md names every check of this crate with the tests that kill its mutants, and every check has a
+/// mutant.
 #[test]
 fn the_table_of_checks_is_complete() {
     let table = include_str!("../../../../docs/bgv.md");

@@ -21,8 +21,8 @@ enum Answer {
     DecryptionOfRefreshed,
 }
 
-/// Noise as large as the bound of a level, in one coefficient. What P_1 sends has it, for the rounding of the
-/// switch hides honest noise.
+/// A ciphertext whose noise is as large as the bound of a level, in one coefficient. P_1 adds it to what it
+/// sends, because the rounding of the switch would hide honest noise.
 fn at_its_bound(ring: &Ring, level: usize) -> Ciphertext {
     let (p, limbs) = (ring.parameters(), ring.parameters().limbs(level));
     let mut noise = vec![0; 1024];
@@ -74,8 +74,8 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
     ends.into_iter().next().unwrap().unwrap()
 }
 
-/// Whether two mean squares of this many coefficients differ by six deviations: squares of what is like a
-/// Gaussian vary by twice their square.
+/// Whether two mean squares of this many coefficients differ by six deviations. The variance of the square of
+/// a Gaussian is twice the square of its mean.
 fn differ(what: &str, [zeros, random]: [f64; 2], count: u64) -> bool {
     let deviation = (4.0 / (1024 * count) as f64).sqrt();
     println!("{what}, {count}: {:.4} bits, deviation {deviation:.1e}", (random / zeros).log2() / 2.0);

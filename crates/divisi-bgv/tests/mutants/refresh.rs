@@ -128,7 +128,7 @@ pub fn difference_of_masks(without: Option<Check>) -> bool {
     let [mut h, mut b] = both[0].clone();
     ring.sub(&mut h, &both[1][0]);
     ring.sub(&mut b, &both[1][1]);
-    // h = p (..) - x; what is encrypted lacks the factor that the ciphertext had
+    // h = p (..) - x; what b encrypts has been divided by the factor that the ciphertext had
     let limbs = ring.parameters().limbs(0);
     let factor = Ciphertext::factor_after(&ring, 1, top, 0);
     let factor = (1..limbs).fold(factor, |f, limb| p.mul(f, ring.quotient(limb)));

@@ -1,5 +1,5 @@
-//! Keys are what they must be, and every bound on noise lies above what is measured and within 6 bits of the
-//! largest.
+//! Keys and ciphertexts have the noise that they should: every bound on noise is above all measured values,
+//! and at most 6 bits above the largest of them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod steps;
@@ -29,7 +29,7 @@ fn judge(all: &[Measured]) {
     }
 }
 
-/// Collect what each party returns, one after the other, with the key of all.
+/// The sum of all key shares, and what each party returns, in the order of the parties.
 fn play<R: Send>(
     ring: &std::sync::Arc<Ring>,
     f: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<Vec<R>, Abort> + Sync,
@@ -44,7 +44,7 @@ fn play<R: Send>(
 fn at_the_bound(form: Form, n: usize) {
     let ring = small(Operation::Bits, form, n);
     let p = ring.parameters();
-    // as large as the bound in one coefficient
+    // adds noise that is as large as the bound in one coefficient
     let worst = |x: &Ciphertext, session: &Session| {
         let mut noise = vec![0; 1024];
         noise[5] = i128::from(p.plain()) * p.noise_at(x.level()).exp2().floor() as i128;
@@ -53,7 +53,7 @@ fn at_the_bound(form: Form, n: usize) {
         let noise = Keys::forge(x.level(), x.factor(), ring.wide(&noise, limbs), ring.zero(limbs, false));
         worst.add(&ring, session, PASS, &noise).map(|()| worst)
     };
-    // products of squares multiply factors, too
+    // whether the step at a level is a square, which squares the factor, too
     let squares = |level: usize| form == Form::LeanTree && level < p.top();
     let factor = (0..p.top()).rev().fold(1, |factor, below| {
         let before = if squares(below + 1) { ring.plain().mul(factor, factor) } else { factor };
@@ -86,7 +86,7 @@ fn at_the_bound(form: Form, n: usize) {
     assert_eq!(open(p.plain(), &shares), ends[0].1.to_vec(), "{} {n}", form.name());
 }
 
-/// Among more parties rings of parties are refreshed (`refresh.rs`).
+/// Among more parties, ciphertexts that pass around a ring are refreshed (`refresh.rs`).
 #[test]
 fn noise_at_its_bound_decrypts() {
     [2, 3, 9, 16].into_iter().for_each(|n| at_the_bound(Form::Paper, n));
@@ -128,7 +128,8 @@ fn encryptions_and_keys_keep_their_bounds() {
 }
 
 /// H4 and H1: encoded random signs have coefficients like uniform ones, uncorrelated, and no embedding is
-/// near the bound on the largest; so do characters of masks, by which private tables are multiplied.
+/// near the bound on the largest. The same holds for the characters of masks by which private tables are
+/// multiplied.
 #[test]
 fn encoded_signs_are_like_uniform_ones() {
     signs_are_like_uniform_ones(bits);

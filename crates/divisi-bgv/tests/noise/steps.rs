@@ -1,5 +1,6 @@
-//! The noise of every step where it is largest, before the switch of its modulus, and where it arrives; of
-//! the sum of all answers; each in the ring for tests, and in those that sessions have.
+//! The noise of every step, against its bounds: where it is largest, before the switch of the modulus, and
+//! where the ciphertext arrives at the next level; and the noise of the sum of all answers. All are measured
+//! in the ring for tests, and in rings that sessions have.
 
 use super::{Measured, judge, play};
 use crate::tools::*;
@@ -10,7 +11,7 @@ use divisi_field::zp::P16;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is seen of a run: the place, its bound, and the ciphertext there.
+/// What is seen of a run: the name of a place in it, the bound there, and the ciphertext there.
 type Seen = (String, f64, Ciphertext);
 
 /// The largest noise at each place.
@@ -132,8 +133,8 @@ fn private_tables_keep_their_bounds() {
     }
 }
 
-/// Squares of sign ciphertexts of different parties, down to the bottom: products with relinearisation; with
-/// private tables, at the end the product with shares.
+/// Products of ciphertexts of squared signs, with relinearisation, down to the bottom; for private tables the
+/// last product is that with a ciphertext of shares.
 fn along(ring: &Arc<Ring>) {
     let (p, dimension) = (ring.parameters(), ring.dimension());
     let private = p.operation() == Operation::PrivateTables;
@@ -144,7 +145,7 @@ fn along(ring: &Arc<Ring>) {
         for holder in 0..holders {
             own = own.or(given(session, keys, sampler, holder, 7)?);
         }
-        // two independent ciphertexts that came to the first product, of which everybody computes alone
+        // independent ciphertexts after their hop, from which each party computes a tree of products alone
         let mut stock = Vec::new();
         for i in 0..2_u64.pow((top - 1 - usize::from(private)) as u32) {
             let signs = encode::signs(ring, &bits(10 * i + me as u64, dimension));
@@ -163,7 +164,7 @@ fn along(ring: &Arc<Ring>) {
             let ((what, bound), level) = (place(&products[0]), products[0].level() - 1);
             seen.push((what, bound, products[0].clone()));
             stock = products.into_iter().map(|x| x.switch(ring, level)).collect();
-            // signs times themselves are 1
+            // all slots are 1: the hop multiplied signs by themselves
             seen.push((format!("at {level:02}"), p.noise_at(level), stock[0].clone()));
         }
         if let Some(own) = own {
@@ -180,7 +181,7 @@ fn along(ring: &Arc<Ring>) {
     }
 }
 
-/// Triples: both shared factors, their product, and what it comes to.
+/// Triples: the noise of a shared factor, of the product of both, and of the product after its switch.
 fn triples(ring: &Arc<Ring>, batches: u64) {
     let (p, top) = (ring.parameters(), ring.parameters().top());
     let (key, made) = play(ring, |session, keys, sampler| {
@@ -214,8 +215,8 @@ fn products_keep_their_bounds() {
     triples(&secure(Operation::Triples, Form::LeanTree, 2), 4);
 }
 
-/// The sum of all answers: the largest coefficient of what the holder reduces modulo p, against the bound of
-/// the report, which is what `fits` asserts to be below half of the modulus.
+/// The sum of all answers, which the holder reduces modulo p: its largest coefficient against the bound in
+/// the report, which `fits` asserts to be below half of the modulus.
 fn answers(ring: &Arc<Ring>, batches: u64) {
     let (p, limbs) = (ring.parameters(), ring.parameters().limbs(0));
     let (_, made) = play(ring, |session, keys, sampler| {

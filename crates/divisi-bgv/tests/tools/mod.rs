@@ -1,4 +1,4 @@
-//! What the tests of this crate share: keys of all parties in one process, and what noise a ciphertext has.
+//! What the tests of this crate share: keys of all parties in one process, and the noise of a ciphertext.
 #![allow(dead_code)]
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 pub const PASS: Step = step!("pass");
 
-/// The insecure ring for this.
+/// The insecure ring for this computation among n parties.
 pub fn small(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
     small_of(operation, form, n, P32)
 }
@@ -20,7 +20,7 @@ pub fn small_of(operation: Operation, form: Form, n: usize, plain: u64) -> Arc<R
     Arc::new(Ring::new(Parameters::danger_insecure(operation, form, n, plain).unwrap()).unwrap())
 }
 
-/// The ring that real sessions have.
+/// The ring that real sessions have for this computation among n parties.
 pub fn secure(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
     Arc::new(Ring::new(Parameters::derive(operation, form, n, P32).unwrap()).unwrap())
 }
@@ -60,7 +60,7 @@ pub fn characters(seed: u64, n: usize, width: usize) -> Vec<u64> {
     (0..n).map(|i| u64::from((masks[i / each] & (i % each + 1) as u64).count_ones() & 1)).collect()
 }
 
-/// 0, 1 and p - 1 among elements.
+/// Pseudo-random elements modulo p, with 0, 1 and p - 1 among them.
 pub fn elements(seed: u64, p: u64, n: usize) -> Vec<u64> {
     let mut next = words(seed);
     (0..n).map(|i| [0, 1, p - 1].get(i % 7).copied().unwrap_or_else(|| next() % p)).collect()
@@ -79,14 +79,14 @@ pub fn sum(ring: &Ring, shares: &[Poly]) -> Poly {
     all
 }
 
-/// The centred coefficients of a polynomial given as values, of which as many primes are taken as 126 bits
-/// hold.
+/// The centred coefficients of a polynomial given as values, modulo the product of its first primes, as many
+/// as fit in 126 bits.
 pub fn lift(ring: &Ring, mut x: Poly) -> Vec<i128> {
     ring.to_coefficients(&mut x);
     lift_coefficients(ring, &x)
 }
 
-/// The same of one that is given as coefficients.
+/// The same for a polynomial that is given as coefficients.
 pub fn lift_coefficients(ring: &Ring, x: &Poly) -> Vec<i128> {
     let n = ring.dimension();
     let (mut product, mut count) = (1_u128, 0);
@@ -131,7 +131,7 @@ pub fn lift_real(ring: &Ring, x: &Poly) -> Vec<f64> {
             let known =
                 known.fold(0, |sum, (digit, radix)| m.add(sum, m.mul(m.of_wide(i128::from(*digit)), *radix)));
             let digit = m.centred(m.mul(m.sub(x.words()[limb * n + i], known), inverses[limb]));
-            // of a small number the high digits are zero, and the radix may be beyond all doubles
+            // a small number has zeros as high digits, where the radix may be too large for a double
             value += if digit == 0 { 0.0 } else { digit as f64 * radix };
             radix *= m.get() as f64;
             digits.push(digit);
@@ -141,7 +141,7 @@ pub fn lift_real(ring: &Ring, x: &Poly) -> Vec<f64> {
     (0..n).map(of).collect()
 }
 
-/// E = c_0 + s c_1 as values, of a key over more primes.
+/// E = c_0 + s c_1 as values; the key may be over more primes.
 fn with_key(ring: &Ring, key: &Poly, x: &Ciphertext) -> Poly {
     let [c0, c1] = x.components();
     let mut e = c0.clone();
@@ -149,7 +149,7 @@ fn with_key(ring: &Ring, key: &Poly, x: &Ciphertext) -> Poly {
     e
 }
 
-/// Its coefficients.
+/// The coefficients of E = c_0 + s c_1.
 pub fn phase(ring: &Ring, key: &Poly, x: &Ciphertext) -> Vec<i128> {
     lift(ring, with_key(ring, key, x))
 }

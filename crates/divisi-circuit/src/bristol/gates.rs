@@ -8,8 +8,8 @@ use super::looks;
 use super::syntax::{Format, Gate, Header, Negations};
 use std::io::BufRead;
 
-/// How many wires a file may declare that its length does not account for. Input wires that no gate reads
-/// occur nowhere in the file; so a small file may have a wide input of which it uses little.
+/// The number of wires that a file may declare beyond those that its length accounts for. Input wires that no
+/// gate reads occur nowhere in the file; so a small file may have a wide input of which it uses little.
 const UNREAD_WIRES: usize = 1 << 16;
 
 /// The largest length of a file in bytes: whatever it declares then fits the builder.

@@ -71,7 +71,7 @@ fn is_comment(rest: &[u8]) -> bool {
     rest.starts_with(b"//") || rest.starts_with(b"#")
 }
 
-/// The lines of a file, none of them longer than what it may be.
+/// The lines of a file, of which none may have more than `longest` bytes.
 pub(super) struct Lines<R> {
     input: R,
     number: usize,
@@ -108,7 +108,7 @@ impl<R: BufRead> Lines<R> {
             if self.number == 1 && bytes.starts_with(MARK) {
                 bytes.drain(..MARK.len());
             }
-            // what a comment says need not be text
+            // a comment need not be text in UTF-8
             if let Some(comment) =
                 (0..bytes.len()).find(|at| is_comment(bytes.get(*at..).unwrap_or_default()))
             {

@@ -22,7 +22,7 @@ const FORMS: [(&[u8], &str); 31] = [
     (b"(set-", "SMT-LIB"),
     (b"(declare", "SMT-LIB"),
     (b"openqasm", "OpenQASM"),
-    // what follows is a comment here
+    // no more of it, because the rest, from `//` on, is a comment for the parser
     (b"version https:", "a pointer of Git LFS: fetch the file that it stands for"),
     (b"{", "JSON"),
     (b"[", "JSON"),
@@ -66,7 +66,7 @@ pub(super) fn of(line: &[u8]) -> Option<&'static str> {
         [_, second, _, ..] if *second == b"sort" => Some("BTOR2"),
         _ if std::str::from_utf8(line).is_err() || line.iter().any(is_control) => Some("binary data"),
         _ if has(b'=') && has(b'(') => Some("an ISCAS bench file"),
-        // a number that is wrong belongs to a header that is meant
+        // a first word with digits is taken for a wrong number of a header
         [first, ..] if !first.iter().any(u8::is_ascii_digit) => Some("text that describes no circuit"),
         _ => None,
     }

@@ -4,18 +4,14 @@
 //! gates and wires, the widths of the input values, those of the output values, then one gate a line: how
 //! many wires it reads and writes, their numbers, its name. The wires of the inputs come first, those of the
 //! outputs last. Gates are `XOR`, `AND`, `INV`, `EQ` (a constant), `EQW` (a copy) and `MAND` (several ANDs).
-//! The format before it (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has
-//! one line with the widths of two inputs and one output in place of the two, and knows `XOR`, `AND` and
-//! `INV`. Files of both that others have written know more: `OR`, `NAND`, `NOR` (each a product) and `XNOR`,
-//! `NOT` for `INV`, names in any case, `EQ` and `EQW` in the older format, comments (from `//` or `#` to the
-//! end of the line) and blank lines anywhere.
 //!
 //! The *older format* (S. Tillich, N. P. Smart, "Circuits of basic functions suitable for MPC and FHE") has a
-//! single line with the widths of two inputs and one output, and the gates `XOR`, `AND` and `INV`.
+//! single line with the widths of two inputs and one output, instead of one line for the inputs and one for
+//! the outputs, and the gates `XOR`, `AND` and `INV`.
 //!
 //! In both formats the parser also accepts what other programs write: `OR`, `NAND`, `NOR` (each counts as an
-//! AND) and `XNOR`, names in any case, comments (lines that begin with `//` or `#`), and blank lines
-//! anywhere.
+//! AND) and `XNOR`, `NOT` for `INV`, names in any case, `EQ` and `EQW` in the older format, too, comments
+//! (from `//` or `#` to the end of the line), and blank lines anywhere.
 //!
 //! Files are not trusted: a header that declares more than a file of this length can have is refused.
 //!

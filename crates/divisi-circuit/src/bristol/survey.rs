@@ -24,7 +24,7 @@ pub struct FileCounts {
 }
 
 impl FileCounts {
-    /// All of them.
+    /// The number of gates of all kinds.
     #[must_use]
     pub fn total(&self) -> usize {
         [self.xor, self.and, self.inv, self.eq, self.eqw].into_iter().fold(0, usize::saturating_add)
@@ -65,7 +65,7 @@ pub struct Survey {
 /// gates. Memory: five bytes for each wire.
 ///
 /// # Errors
-/// As [`read`](super::read).
+/// The errors of [`read`](super::read).
 pub fn survey<R: BufRead>(input: R, length: usize) -> Result<Survey, BristolError> {
     let mut reader = Reader::new(input, length)?;
     let header = reader.header().clone();

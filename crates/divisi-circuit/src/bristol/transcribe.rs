@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// How a file is transcribed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transcript {
-    /// The format.
+    /// The format that is written.
     pub to: Format,
     /// Whether the wires of every value are written in reverse order.
     pub turned: bool,
@@ -26,7 +26,8 @@ pub enum Untranscribed {
     Unread(BristolError),
     /// The format has no room for it, or it cannot be written.
     Unwritable(Unwritable),
-    /// One of its outputs is an input, for which a gate must be added: such a circuit has to be rebuilt.
+    /// One of its outputs is an input, for which a gate must be added, or it has no inputs: such a circuit
+    /// has to be rebuilt.
     Overlap,
 }
 
@@ -34,7 +35,7 @@ pub enum Untranscribed {
 /// written once: [`super::read`] does.
 ///
 /// # Errors
-/// [`Untranscribed`].
+/// [`Untranscribed`] if the file is not a circuit, if the format cannot express it, or if `out` fails.
 pub fn transcribe(
     file: &[u8],
     how: Transcript,
@@ -52,7 +53,7 @@ pub fn transcribe(
     if inputs == 0 || header.wires.checked_sub(inputs).is_none_or(|made| made < outputs) {
         return Err(Untranscribed::Overlap);
     }
-    // first what it will have, since that stands before the gates
+    // count first what is written, because the counts stand before the gates
     let mut all = Counted::default();
     while let Some((_, gate)) = reader.gate().map_err(Untranscribed::Unread)? {
         all.add(&gate, how);
@@ -68,7 +69,7 @@ pub fn transcribe(
     Ok(scribe.all.counts)
 }
 
-/// Gates as they are written, and the wires that they have more than those of the file.
+/// The counts of the gates that are written, and the number of wires that are added to those of the file.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     counts: FileCounts,
@@ -114,7 +115,7 @@ struct Scribe<'s, W: ?Sized> {
     inputs: usize,
     first_output: usize,
     all: Counted,
-    /// Wires so far that the file does not have: they stand before the outputs.
+    /// The number of wires that were added so far. They get the numbers before those of the outputs.
     more: usize,
     out: &'s mut W,
 }
@@ -139,7 +140,7 @@ impl<W: Write + ?Sized> Scribe<'_, W> {
         writeln!(self.out)
     }
 
-    /// What a wire of the file is called.
+    /// The number under which a wire of the file is written.
     fn wire(&self, wire: usize) -> usize {
         let turned = |widths: &[usize], wire: usize| {
             let mut start = 0;
@@ -160,7 +161,7 @@ impl<W: Write + ?Sized> Scribe<'_, W> {
         }
     }
 
-    /// A wire that the file does not have.
+    /// The number of an added wire.
     fn another(&mut self) -> usize {
         self.more += 1;
         self.first_output + self.more - 1

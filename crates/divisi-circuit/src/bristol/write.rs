@@ -107,7 +107,8 @@ fn lowered(gates: Vec<Gate>, inputs: usize) -> (Vec<Gate>, Vec<usize>) {
 fn put(program: &Program, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<FileCounts> {
     let inputs = program.input_bits();
     let (mut gates, results) = unroll(program);
-    // The position of each output wire: each gate at most once, and no input. Other outputs are copied.
+    // For each gate the output that it is written as, if it is one. An output that is an input, or a gate
+    // that is another output already, becomes a copy.
     let mut place = vec![None; gates.len()];
     let mut copies = Vec::new();
     for (i, &wire) in results.iter().enumerate() {

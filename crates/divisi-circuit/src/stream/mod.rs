@@ -92,8 +92,9 @@ impl Stream {
     /// Checks a file and plans its slots, in two readings.
     ///
     /// # Errors
-    /// [`CircuitFault::Wrong`] as [`read`](crate::bristol::read), or if the file has more than [`LONGEST`]
-    /// bytes; [`CircuitFault::Unreadable`] and [`CircuitFault::Changed`].
+    /// [`CircuitFault::Wrong`] if [`read`](crate::bristol::read) would refuse the file, or if it has more
+    /// than [`LONGEST`] bytes; [`CircuitFault::Unreadable`] if the system cannot read it;
+    /// [`CircuitFault::Changed`] if it changes between the two readings.
     pub fn open(origin: impl Origin + 'static) -> Result<Stream, CircuitFault> {
         let mut reading = Reading::new(&origin, None)?;
         let length = reading.length();

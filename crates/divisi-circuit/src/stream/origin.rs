@@ -17,7 +17,7 @@ pub trait Origin: fmt::Debug + Send + Sync {
     /// The file's length in bytes, and a reader that begins at its first byte.
     ///
     /// # Errors
-    /// The errors of the system.
+    /// The error of the system, if it cannot open the file.
     fn open(&self) -> io::Result<(u64, Box<dyn Read + '_>)>;
 }
 
@@ -26,7 +26,7 @@ impl Origin for PathBuf {
         // checked before it is opened: opening a pipe would block
         let known = std::fs::metadata(self)?;
         if !known.is_file() {
-            return Err(io::Error::other("it is no file"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         let file = File::open(self)?;
         Ok((file.metadata()?.len(), Box::new(file)))
@@ -99,8 +99,8 @@ impl Pieces {
     }
 }
 
-/// One reading of a file. In all but the first reading, no byte is returned before the digest of its piece
-/// was compared.
+/// One reading of a file. From the second reading on, no byte is returned before the digest of its piece was
+/// compared.
 pub(super) struct Reading<'o> {
     input: io::Take<Box<dyn Read + 'o>>,
     /// The result of the first reading; `None` in the first one.

@@ -1,7 +1,7 @@
 //! Translates gates to steps: decides what each wire is, which slot holds it, and when the slot is free
 //! again.
 //!
-//! Readings return only gates that the survey has checked. An impossible gate (with a wire that does not
+//! A reading returns only gates that the survey has checked. An impossible gate (with a wire that does not
 //! exist, or one slot too many) nevertheless ends the translation, with [`CircuitFault::Changed`].
 
 use super::{CircuitFault, End, GateStep};
@@ -64,7 +64,7 @@ struct SlotState {
     free: bool,
 }
 
-/// The number of reads of a wire.
+/// The number of reads of a wire from the count of the survey; `u32::MAX` if the slot is never freed.
 fn count(readers: u8) -> u32 {
     if readers == MANY { u32::MAX } else { u32::from(readers) }
 }

@@ -1,6 +1,6 @@
 //! Random files of circuits.
 
-/// A random file: gates by kind and operands modulo what is there, in either format.
+/// A random file in either format: gates by their kinds and operands, modulo the wires that exist.
 pub fn file(older: bool, inputs: usize, gates: &[(u8, u16, u16, u16)], outputs: usize) -> String {
     let mut wires = inputs;
     let mut text = String::new();

@@ -327,7 +327,7 @@ fn known(name: &str, all: Vec<Algorithm>) -> Result<Algorithm, String> {
     all.iter()
         .copied()
         .find(|algorithm| algorithm.name() == name)
-        .ok_or_else(|| format!("there are {}", names()))
+        .ok_or_else(|| format!("choose one of {}", names()))
 }
 
 fn calibration_text(calibration: &Calibration) -> String {
@@ -339,7 +339,7 @@ fn calibration_text(calibration: &Calibration) -> String {
     )
 }
 
-/// A page as text: its table between what stands above and below.
+/// A page as text: its table between the texts above and below it.
 fn text(page: &Page) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);

@@ -31,7 +31,7 @@ pub struct BenchLookupArgs {
     effort: Effort,
 }
 
-/// A number of factors, or none in particular.
+/// A number of factors; `None` for the number that sends least.
 #[derive(Clone, Copy)]
 struct Factors(Option<usize>);
 
@@ -43,10 +43,10 @@ fn dimensions(text: &str) -> Result<Factors, String> {
     }
 }
 
-/// The options of the benchmark, and of the one to compare with.
+/// The options of the benchmark; and, if it has three factors, those of one with two factors to compare with.
 ///
 /// # Errors
-/// A sentence that says what to correct.
+/// [`Failure`] if the options make no sense, with a sentence that says what to correct.
 pub fn options(
     context: &super::Context,
     arguments: &BenchLookupArgs,

@@ -118,7 +118,7 @@ pub struct BenchMixedArgs {
 /// The options of the benchmark.
 ///
 /// # Errors
-/// A sentence that says what to correct.
+/// [`Failure`] if the options make no sense, with a sentence that says what to correct.
 pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<BenchOptions, Failure> {
     let BenchMixedArgs { op, circuit, parties, count, program, form, adder, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
@@ -152,7 +152,7 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
             (Work::Circuit { name, input_bits: held.inputs().iter().sum() }, 1)
         }
         (What::Program, Some(name)) => (Work::Program { name: name.clone(), images }, 1),
-        // one of its rows, for what is checked before
+        // one of the table's rows, for the checks before the run
         (What::Table4, None) => (Work::Program { name: "table4-gauss".into(), images: None }, 1),
         (What::Program, None) => {
             let error =

@@ -56,7 +56,7 @@ pub struct Serve {
 
 fn mix(text: &str) -> Result<Mix, String> {
     let names = || Mix::ALL.map(Mix::name).join(", ");
-    Mix::ALL.into_iter().find(|mix| mix.name() == text).ok_or_else(|| format!("there are {}", names()))
+    Mix::ALL.into_iter().find(|mix| mix.name() == text).ok_or_else(|| format!("choose one of {}", names()))
 }
 
 pub fn measure_file(context: &Context, arguments: &File) -> Result<CommandOutput, Failure> {

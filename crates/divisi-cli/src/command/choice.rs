@@ -48,7 +48,7 @@ impl AnyMode {
         self.goal().mode().map_or(named, Choice::from)
     }
 
-    /// Add the choice of a mode that is an option of one engine.
+    /// Add the mode to an engine's own options, if it is one that a single engine has.
     pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
         self.goal().own(own);
     }
@@ -71,7 +71,7 @@ pub(super) struct Goal {
     mode: Option<Aim>,
 }
 
-/// How a circuit is run: a mode of a protocol, or one that a single engine has.
+/// A mode: one that stands for a protocol, or one that a single engine has.
 #[derive(Clone, Copy)]
 pub(super) enum Aim {
     Mode(Priority),
@@ -79,7 +79,7 @@ pub(super) enum Aim {
 }
 
 impl Goal {
-    /// The mode that stands for a protocol.
+    /// The mode, if it is one that stands for a protocol.
     pub(super) fn mode(self) -> Option<Priority> {
         match self.mode {
             Some(Aim::Mode(mode)) => Some(mode),
@@ -91,14 +91,14 @@ impl Goal {
         self.mode().map(Choice::from).unwrap_or_default()
     }
 
-    /// Add the choice of a mode that is an option of one engine.
+    /// Add the mode to an engine's own options, if it is one that a single engine has.
     pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
         if let Some(mode) = self.of_one() {
             own.insert(MODE.into(), mode.into());
         }
     }
 
-    /// The mode that a single engine has.
+    /// The mode, if it is one that a single engine has.
     pub(super) fn of_one(self) -> Option<&'static str> {
         match self.mode {
             Some(Aim::OfOne(mode)) => Some(mode),

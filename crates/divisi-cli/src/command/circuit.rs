@@ -24,8 +24,8 @@ pub enum CircuitCommands {
     Info(CircuitInfoArgs),
     /// Write a circuit in another format, or with the bits of its values in reverse order
     #[command(after_help = "Example: divisi circuit convert --to fashion old.txt --out new.txt\n\
-                      What is written has the last bit of a value in its first wire, as Bristol Fashion has it. Published files that have it the other\n\
-                      way are known by their gates; of others say so with --first-bit-first.")]
+                      In the output, the first wire of a value is its last bit, as in Bristol Fashion. Published files that have it the other\n\
+                      way are known by their gates; for other files give --first-bit-first.")]
     Convert(ConvertArgs),
     /// Write a circuit with fewer gates where possible
     #[command(after_help = "Example: divisi circuit optimise adder.txt --out smaller.txt")]
@@ -175,7 +175,7 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<CommandOutput, Fa
     let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
     let better = circuit::optimised(&circuit, source.as_deref())?;
     let before = About::of(&circuit, circuit.counts()?);
-    // what stood first in a value stands there still, and nobody knows the file any more
+    // the order of bits stays the same, but the new file is no longer recognised as a published one
     let first_bit_first = circuit.is_first_bit_first();
     let kept = better.is_none();
     let source = source.as_deref().filter(|_| kept).map(|text| (text, circuit::AS_IT_IS));
@@ -236,7 +236,7 @@ fn put(
         }
         Sink::Stdout => match write(&mut std::io::stdout().lock())? {
             Ok(counts) => counts,
-            // whoever reads has enough
+            // the reader wants no more
             Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,
             Err(e) => {
                 return Err(Failure::unavailable(format!("standard output cannot be written: {e}")));

@@ -76,7 +76,8 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
     };
     progress.end();
     let done = done?;
-    // A name may have come to another key: whose it is now, as all three servers say.
+    // The name may belong to another key by now; so the key's maker is printed, as all three servers report
+    // it.
     let used = client.last_key().filter(|_| way == Direction::Encrypt);
     let whose = used.map(|key| format!(", with the key that {} made", key.maker)).unwrap_or_default();
     let text = match &sink {
@@ -106,7 +107,7 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
     Ok(CommandOutput::new(text, json))
 }
 
-/// The algorithm: the one that was asked for, or that of the key's type, for which the servers are asked. If
+/// The algorithm: the one that was asked for, or that of the key's type, which the servers are asked for. If
 /// the key does not exist, it is the servers that refuse the request.
 fn using(client: &mut Client, arguments: &CryptArgs) -> Result<Using, Failure> {
     let using = match client.key_named(&arguments.key)?.map(|listed| listed.key) {

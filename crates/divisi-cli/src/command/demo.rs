@@ -48,7 +48,7 @@ Nothing is left behind. On three machines of your own it goes like this:
   divisi decrypt --key files --in F.sealed --out F --config mesh.toml --identity client-me.key";
 
 pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Failure> {
-    // Told while it happens; whoever reads JSON gets the end alone.
+    // Lines are printed as the demonstration proceeds; with --json only the result is printed.
     let mut say = |line: &str| {
         if !context.json {
             let _ = writeln!(std::io::stdout(), "{line}");
@@ -88,7 +88,7 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
     Ok(CommandOutput::new(NEXT, report.to_json()))
 }
 
-/// Among parties that trust nobody.
+/// The demonstration among parties that trust nobody.
 fn joint(
     arguments: &DemoArgs,
     own: BTreeMap<String, String>,

@@ -71,7 +71,7 @@ pub struct MacArgs {
 struct Text {
     /// The file to read [default: standard input, up to 64 MiB]. Servers accept 16 MiB, or as much as
     /// `message_bytes` in their configuration says, at most 1 GiB: 16 MiB of SHA-256 take them 45 minutes,
-    /// in memory that does not grow
+    /// in memory that does not grow with the message
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
     /// The customization string of cSHAKE and KMAC
@@ -210,7 +210,7 @@ fn serves(client: &mut Client, key: &KeyName, algorithm: Algorithm) -> Result<()
     }
 }
 
-/// A nonce, if tags have one, and a tag.
+/// The nonce, if tags of the algorithm have one, and the tag, from hexadecimal digits.
 fn given(digits: &str, settings: &Settings) -> Result<(Option<[u8; 12]>, Vec<u8>), Failure> {
     let (nonce, tag) = (settings.algorithm.nonce_bytes(), settings.output_bytes);
     let wrong = |what: String| Failure::usage(format!("--verify {what}: give what `mac` printed"));

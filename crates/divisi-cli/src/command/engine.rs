@@ -60,7 +60,7 @@ fn about_parties() -> String {
 }
 
 impl EngineChoice {
-    /// This engine, chosen by the command itself.
+    /// The choice of the engine with this name, for a command that chooses it by itself.
     pub fn of(name: &str, parties: Option<usize>) -> Result<Self, Failure> {
         Ok(EngineChoice { engine: NamedEngine(engine::named(name).map_err(Failure::usage)?), parties })
     }
@@ -75,7 +75,8 @@ impl EngineChoice {
     }
 }
 
-/// A form, for a command that declares the option by itself: of garbled tables, or of random bits.
+/// A value of the option `form`, of garbled tables or of random bits, for a command that declares this option
+/// by itself.
 #[derive(Clone)]
 pub struct FormName(PossibleValue);
 
@@ -95,7 +96,8 @@ pub fn own(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// What is wrong with triple-DES keys of which two consecutive ones are equal.
+/// The warning about triple-DES keys of which two consecutive ones are equal, in words that follow "have" or
+/// "has".
 pub const EQUAL_KEYS: &str =
     "K1 = K2 or K2 = K3 (parity bits ignored), which is no more than single DES: draw all keys anew";
 
@@ -109,7 +111,7 @@ pub fn caution(engine: &dyn Engine, security: Security) {
     }
 }
 
-/// The settings of an engine: its own options, and the ones given beside them.
+/// The settings of an engine, from its own options and those that all engines have.
 ///
 /// # Errors
 /// [`Failure`] if the engine does not support them, or an option belongs to another engine.

@@ -14,7 +14,8 @@ use zeroize::Zeroizing;
 /// The largest number of bytes of digits that is read.
 const LONGEST: u64 = 16 << 20;
 
-/// The values with their digits, in the order of the arguments.
+/// The values in the order of the arguments, with the digits of files and of standard input in place of their
+/// names.
 ///
 /// # Errors
 /// [`Failure`] if a file cannot be read, or if two values are to come from standard input.
@@ -53,9 +54,9 @@ fn usage(number: usize, what: &str) -> Failure {
 
 fn of_file(number: usize, path: &Name) -> Result<Zeroizing<String>, Failure> {
     let unread = |e: std::io::Error| usage(number, &format!("cannot be read from {path} ({e}): give a file"));
-    // Before it is opened: a pipe that nobody writes would be waited for.
+    // This check comes before the file is opened, because opening a pipe waits for a writer.
     if !std::fs::metadata(path.path()).map_err(unread)?.is_file() {
-        return Err(unread(std::io::Error::other("it is no file")));
+        return Err(unread(std::io::Error::other("it is not a regular file")));
     }
     of_stream(number, path, File::open(path.path()).map_err(unread)?)
 }

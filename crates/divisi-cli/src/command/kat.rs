@@ -17,8 +17,8 @@ use std::path::PathBuf;
                         Files: Wycheproof (v1: AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM,\n\
                         -XPN, -CCM, -GCM-SIV, -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1 to -CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR, TDES-ECB, -CBC, SHA-1, SHA2,\n\
                         SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, CMAC-TDES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
-                        What cannot run is counted, with the reason: without --long large data, and Monte Carlo tests (but those of SHA-3).\n\
-                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; what it has no circuit of is counted.\n\
+                        Vectors that cannot run are counted with the reason. Large data, and Monte Carlo tests but those of SHA-3, need --long.\n\
+                        Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; vectors without a circuit are counted.\n\
                         Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json\n\
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
 pub struct KatArgs {

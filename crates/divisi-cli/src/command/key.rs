@@ -175,7 +175,7 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
         }
         KeyCommands::Export(export) => {
             let mut client = export.membership.connect(context)?;
-            // The place first: a key that cannot be written is not asked for.
+            // The output file is begun first, so that a key that cannot be written is not requested.
             let mut output = OutputFile::beside(&export.out, 0o600, &context.cleanup)?;
             let key = client.key_export(&export.key)?;
             let unwritten = |e: std::io::Error| {
@@ -226,7 +226,7 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
     }
 }
 
-/// Ask a server for something, as its operator.
+/// Give a server an order, as its operator.
 fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Result<CommandOutput, Failure> {
     let (config, identity) = membership.load()?;
     config.check_identity(me, &identity).map_err(|e| Failure::usage(e.to_string()))?;
@@ -261,8 +261,8 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
     Ok(CommandOutput::new(text, json))
 }
 
-/// Read a key's bytes, which must be as many as its type has; at most one byte more is read, to detect a
-/// longer file.
+/// Read a key's bytes, which must be as many as its type has. At most 4096 bytes are read, so that a longer
+/// file is detected.
 fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let mut key = Zeroizing::new(Vec::with_capacity(4097));
     let shown = path.map_or("standard input".into(), |path| path.display().to_string());

@@ -129,7 +129,7 @@ impl CommandOutput {
     }
 }
 
-/// What all commands know.
+/// The global options, and the register for cleaning up.
 struct Context {
     json: bool,
     verbose: bool,
@@ -137,7 +137,7 @@ struct Context {
     cleanup: Cleanup,
 }
 
-/// A file's name in JSON, whose texts are Unicode: U+FFFD replaces what is not.
+/// A file's name for JSON, whose texts are Unicode: U+FFFD replaces everything that is not.
 fn named(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
@@ -171,7 +171,7 @@ impl Membership {
     /// A connection with the three servers.
     fn connect(&self, context: &Context) -> Result<Client, Failure> {
         let (mut config, identity) = self.load()?;
-        // What the servers would refuse, seen here and before they are asked.
+        // An identity that the servers would refuse is refused here, before they are asked.
         let own = identity.fingerprint();
         if config.client_of(own).is_none() {
             let whose = match config.party_of(own) {
@@ -197,7 +197,7 @@ impl Membership {
 pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
     // Before a key, an input or a share is read: parties' processes come through here, too.
     divisi::dumps::forbid();
-    // Parties of a command end with it, and a server ends in its own way.
+    // The parties of a command end with the command, and a server handles signals itself.
     let cleanup = match &cli.command {
         Command::Party(_) | Command::Server(_) => Cleanup::new(),
         _ => Cleanup::on_signals()

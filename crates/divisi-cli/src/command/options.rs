@@ -1,5 +1,5 @@
-//! The options of engines as arguments, from what each engine says of its own: an engine that is added shows
-//! its options here and is given them, and no other line names them.
+//! The options of engines as arguments, made from each engine's description of its own options. The options
+//! of an engine that is added appear here and are passed to it, and no other code names them.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::Error;
@@ -50,7 +50,7 @@ pub struct OwnOptions<S> {
 /// An option of one engine or of several.
 struct Offer {
     name: &'static str,
-    /// What each engine says of it, under the engine's name.
+    /// Each engine's description of it, under the engine's name.
     by: Vec<(&'static str, EngineOption)>,
 }
 
@@ -77,7 +77,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What engines say, each sentence once: `with garble and spdz this; with mixed that`.
+/// The sentences of engines, each once: `with garble and spdz this; with mixed that`.
 fn told(by: &[(&'static str, &'static str)], join: &str) -> String {
     let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, sentence) in by.iter().copied().filter(|(_, sentence)| !sentence.is_empty()) {
@@ -114,7 +114,7 @@ impl Offer {
         if usual.is_empty() { help } else { format!("{help} [default: {usual}]") }
     }
 
-    /// Each name that some engine takes, with what the engines say of it.
+    /// Each name that some engine takes, with the engines' explanations of it.
     fn names(&self) -> Vec<PossibleValue> {
         let mut all: Vec<(&'static str, Vec<(&'static str, &'static str)>)> = Vec::new();
         for (engine, option) in &self.by {
@@ -189,11 +189,11 @@ impl<S> OwnOptions<S> {
         self.given.get("protocol")?.parse().ok()
     }
 
-    /// The options for an engine: those that were given. That an option belongs to another engine is found
-    /// later, by its name; here it is found that a value does.
+    /// The options that were given, for this engine. An option that belongs to another engine is refused
+    /// later, by its name; a value that belongs to another engine is refused here.
     ///
     /// # Errors
-    /// [`Failure`] if a name belongs to another engine.
+    /// [`Failure`] if a value is a name that only another engine takes.
     pub fn own(&self, engine: &dyn Engine) -> Result<BTreeMap<String, String>, Failure> {
         let (mut all, own) = (BTreeMap::new(), engine.options());
         for (name, value) in &self.given {
@@ -214,7 +214,7 @@ impl<S> OwnOptions<S> {
                 Some((_, option)) if option.is_common => mine.is_some_and(|o| o.names().next().is_some()),
                 Some((other, _)) if mine.is_some() || exists_for_all() => {
                     return Err(Failure::usage(format!(
-                        "the {name} {value} belongs to the engine {other}: give --engine {other}, or leave --{name} out"
+                        "--{name} {value} belongs to the engine {other}: give --engine {other}, or leave --{name} out"
                     )));
                 }
                 _ => true,
@@ -236,8 +236,8 @@ pub fn possible(option: &'static str) -> Vec<PossibleValue> {
     Offer { name: option, by: by.collect() }.names()
 }
 
-/// The name of the option for what matters most: all engines have it, and some have names for it that no
-/// other has.
+/// The name of the option for what matters most: all engines have it, and some have values of it that no
+/// other engine has.
 pub const MODE: &str = "mode";
 
 /// The names of modes that one engine alone has, with an explanation.

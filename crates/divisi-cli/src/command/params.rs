@@ -62,7 +62,7 @@ fn form_of(form: &FormName) -> Result<Form, Failure> {
 /// The output of the command.
 ///
 /// # Errors
-/// A sentence that says what to correct.
+/// [`Failure`] if the options make no sense, with a sentence that says what to correct.
 pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     let operation = match arguments.op {
         Name::Dabit => Operation::Bits,

@@ -1,4 +1,4 @@
-//! `divisi program`, and the part of `divisi run` that runs one.
+//! `divisi program`, and the part of `divisi run` that runs a program.
 
 use super::engine::caution;
 use super::{CommandOutput, Context, given};
@@ -133,7 +133,7 @@ fn eval(arguments: &ProgramEvalArgs) -> Result<CommandOutput, Failure> {
     Ok(CommandOutput::new(text(&outputs), json))
 }
 
-/// Values by name: numbers, and words of more than 64 bits as text.
+/// The outputs by name as JSON: numbers, but words of more than 64 bits as text.
 fn named(outputs: &[(&str, Option<Vec<String>>)]) -> Value {
     let value = |text: &String| match text.parse::<i128>() {
         Ok(number) => i64::try_from(number).map_or_else(|_| json!(number as u64), |number| json!(number)),

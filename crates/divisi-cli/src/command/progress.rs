@@ -86,7 +86,7 @@ impl ProgressDisplay {
 
 impl Drop for ProgressDisplay {
     fn drop(&mut self) {
-        // whatever ended it, the bar is no part of what follows
+        // however the command ended, the bar is removed before anything else is printed
         self.end();
     }
 }

@@ -25,7 +25,7 @@ enum Figure {
     Mixed,
 }
 
-/// The page of one engine, or the first page, of the engine that is there by default.
+/// The page of one engine; `None` for the first page, which is that of the default engine.
 #[derive(Clone, Copy)]
 struct Page(Option<&'static EnginePage>);
 

@@ -97,7 +97,7 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
             choice.parties = Some(config.parties().len());
         }
         if own.contains_key("prep-from") {
-            // a stock is bound to who its peers are
+            // a stock is bound to the identities of its parties
             own.extend(divisi::prep::peers_option(&config));
         }
     }
@@ -108,7 +108,7 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
 /// Whether the key of the circuit des3, as `P=HEX`, is no more than single DES.
 fn has_equal_keys(given: &str) -> bool {
     let digits = given.split_once('=').map_or("", |(_, digits)| digits.trim());
-    // what is no key is refused later
+    // digits that are no key are refused later
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or("00"), 16).unwrap_or(0);
     let key = Zeroizing::new(digits.as_bytes().chunks_exact(2).map(byte).collect::<Vec<u8>>());
     key.len() == 24 && divisi_symmetric::des::has_equal_keys(&key)

@@ -30,7 +30,7 @@ impl Lookups for Plain {
             let value = |lane: usize| {
                 let index = wires.iter().rev().fold(0, |index, wire| index << 1 | u32::from(wire.lane(lane)));
                 let all = (0_u32..).zip(table.values);
-                // all ones where the two are equal
+                // 0xff if the two are equal, 0 otherwise
                 let equal = |i: u32| ((index ^ i).wrapping_sub(1) >> 31).wrapping_neg() as u8;
                 all.fold(0, |value, (i, entry)| value | entry & equal(i))
             };

@@ -181,7 +181,7 @@ impl Convert<[PlainByte; 16], PlainBlock> for Plain {
     }
 }
 
-/// The way back.
+/// The inverse of the conversion above: `x[i]` is byte `i` of the block.
 impl Convert<PlainBlock, [PlainByte; 16]> for Plain {
     fn convert(&mut self, x: PlainBlock) -> Result<[PlainByte; 16], Abort> {
         let blocks: Zeroizing<Vec<[u8; 16]>> =
@@ -190,8 +190,8 @@ impl Convert<PlainBlock, [PlainByte; 16]> for Plain {
     }
 }
 
-/// FIPS 197, 5.1.1: bit `i` of the result is the sum of bits `i`, `i+4`, `i+5`, `i+6`, `i+7` (mod 8), and of
-/// `63`.
+/// FIPS 197, 5.1.1: bit `i` of the result is the sum of bits `i`, `i+4`, `i+5`, `i+6`, `i+7` (mod 8) of `x`
+/// and bit `i` of 0x63.
 fn affine(x: u8) -> u8 {
     x ^ x.rotate_left(1) ^ x.rotate_left(2) ^ x.rotate_left(3) ^ x.rotate_left(4) ^ 0x63
 }
@@ -205,7 +205,7 @@ fn gather<T: Copy>(values: &[T], index: &[usize]) -> Option<Zeroizing<Vec<T>>>
 where
     Vec<T>: zeroize::Zeroize,
 {
-    // the length is known from the start, so that no partial copy stays behind in memory given back
+    // the capacity suffices from the start: a vector that grows would leave a partial copy in freed memory
     let mut gathered = Zeroizing::new(Vec::with_capacity(index.len()));
     for &lane in index {
         gathered.push(*values.get(lane)?);
@@ -235,7 +235,7 @@ fn elements(values: &[u128]) -> Zeroizing<Vec<Gf128>> {
 }
 
 fn unfit() -> Abort {
-    Abort::Misuse { step: step!("lanes"), what: "the lanes of two values do not fit" }
+    Abort::Misuse { step: step!("lanes"), what: "two values have different numbers of lanes" }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 //! messages recorded in one session are invalid in another. Keys depend on the link's own secret (for TLS its
 //! exporter, bound to both identities), so that a relayed or reflected handshake confirms nothing \[M0.1\].
 //!
-//! 1. Each party sends to each other: the digest of its parameters, a nonce (the same to all), a contribution
-//!    to their key.
-//! 2. id = H(parameters, n, all nonces); the key of each pair = H(link secret, both contributions, id). Each
-//!    party sends to each other the id, which is the echo of everything it received \[M0.3, M0.5\], and a
-//!    proof that it has the pair's key.
+//! 1. Each party sends to every other one the digest of its parameters, a nonce (the same to all), and a
+//!    contribution to the key of the two.
+//! 2. id = H(parameters, n, the session's number, all nonces); the key of each pair = H(link secret, both
+//!    contributions, id). Each party sends to every other one the id, which is the echo of everything it
+//!    received \[M0.3, M0.5\], and a proof that it has the pair's key.
 
 use super::{PublicParameters, START, Session, SessionId, Shared};
 use crate::checks;
@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 pub(crate) const HELLO: Step = step!("hello");
 pub(crate) const ECHO: Step = step!("echo");
 
-/// What [`Session::start`] says.
+/// Start a session: see [`Session::start`].
 pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {
     let n = mesh.parties();
     let me = mesh.me();
@@ -71,7 +71,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
     for peer in session.peers() {
         let mut body = Zeroizing::new([0u8; 96]);
         session.recv(HELLO, peer, body.as_mut_slice())?;
-        // [M0.4] in its own words, for this is what a wrong configuration looks like
+        // [M0.4] has an abort of its own, because a wrong configuration ends here
         session.observe(checks::M0_4); // [M0.4]
         if !bool::from(digest.ct_eq(&body[..32])) && !session.mutated(checks::M0_4) {
             let what = "the session's parameters";
@@ -88,13 +88,13 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
     }
     hasher.update(&(n as u64).to_le_bytes()).update(&number.to_le_bytes());
     for (i, nonce) in nonces.iter().enumerate() {
-        // [M0.5] the mutant forgets everybody's randomness but its own pair's
+        // [M0.5] the mutant takes only the first party's nonce into the id
         if !session.mutated(checks::M0_5) || i == 0 {
             hasher.update(nonce);
         }
     }
     let id = SessionId(*hasher.finalize().as_bytes());
-    // [M0.3] the mutant leaves the id out of the keys, which would notice a difference too
+    // [M0.3] the mutant leaves the id out of the keys, because [M0.1] would notice keys that differ
     let bound = if session.mutated(checks::M0_3) { SessionId([0; 32]) } else { id };
     let mut pair_keys = vec![Zeroizing::new([0; 32]); n];
     for peer in session.peers() {
@@ -119,14 +119,14 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
     }
     match Arc::get_mut(&mut session.shared) {
         Some(shared) => (shared.id, shared.pair_keys) = (id, pair_keys),
-        None => return Err(session.misuse(START, "a session that starts is not shared yet")),
+        None => return Err(session.misuse(START, "the session was shared before its start was complete")),
     }
     session.observe(checks::M0_5); // [M0.5]
     session.depth = 0;
     Ok(session)
 }
 
-/// The key of us and a peer: H(link secret, contribution of the lower party, of the higher, id).
+/// The key of this party and a peer: H(link secret, contribution of the lower party, of the higher, id).
 fn pair_key(
     link: &[u8; 32],
     we_are_lower: bool,
@@ -142,8 +142,8 @@ fn pair_key(
     key
 }
 
-/// The proof of `from` towards `to` that it has their key: who speaks to whom is inside, so that it cannot be
-/// reflected.
+/// The proof of `from` towards `to` that it has the key of the two. It depends on who proves it to whom, so
+/// that it cannot be reflected.
 fn confirmation(key: &[u8; 32], from: PartyId, to: PartyId) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_keyed(key);
     hasher.update(b"divisi 2026 session confirmation v1");

@@ -5,13 +5,13 @@ use super::{Session, SessionId};
 use crate::{Abort, Step};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A value of one session, until it is used or the session ends. Its type must wipe itself when dropped.
+/// A value of one session, until it is taken or an abort wipes it. Its type must wipe itself when dropped.
 pub struct Bound<T> {
     session: SessionId,
     value: Arc<Mutex<Option<T>>>,
 }
 
-/// Something that can be wiped from afar.
+/// A value or an action that a session keeps for its end by an abort.
 trait Forget: Send + Sync {
     fn forget(&self, why: &Abort);
 }
@@ -22,13 +22,13 @@ impl<T: Send> Forget for Mutex<Option<T>> {
     }
 }
 
-/// An action to be done if the session ends by an abort, as long as this object is kept.
+/// An action that runs if the session ends by an abort while this object is kept.
 #[must_use = "an action that is dropped is not done"]
 pub struct AtEnd(
     #[expect(dead_code, reason = "kept, for the session knows it as long as somebody does")] Arc<Last>,
 );
 
-/// Done once.
+/// The action, until it has run.
 struct Last(Mutex<Option<Box<dyn FnOnce(&Abort) + Send>>>);
 
 impl Forget for Last {
@@ -40,12 +40,12 @@ impl Forget for Last {
     }
 }
 
-/// What is bound to a session, as far as it is still there.
+/// Everything that is bound to a session and was not dropped yet.
 #[derive(Default)]
 pub(super) struct All(Mutex<Vec<Weak<dyn Forget>>>);
 
 impl All {
-    /// Wipe everything.
+    /// Wipe every value and run every action.
     pub(super) fn forget(&self, why: &Abort) {
         let all = std::mem::take(&mut *locked(&self.0));
         all.iter().filter_map(Weak::upgrade).for_each(|one| one.forget(why));
@@ -57,7 +57,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    /// Keep a value until the session ends; if the session has ended, the value is dropped at once.
+    /// Bind a value to the session: an abort in any strand wipes it. If the session has ended by an abort,
+    /// the value is dropped at once.
     #[must_use]
     pub fn bind<T: Send + 'static>(&self, value: T) -> Bound<T> {
         let value = Arc::new(Mutex::new(Some(value)));
@@ -79,7 +80,7 @@ impl Session {
         known.retain(|one| one.strong_count() > 0);
         known.push(one);
         drop(known);
-        // an end that came before this was known did not reach it
+        // an abort that came before this was registered did not reach it
         if let Some(why) = self.cause() {
             all.forget(&why);
         }
@@ -144,7 +145,7 @@ mod tests {
             assert_eq!(bound.peek(|x| *x), Some(7));
             Ok(())
         });
-        // the other may not have come so far
+        // the first party's end may have stopped the other one before it came so far
         assert!(ends.iter().any(Result::is_ok));
     }
 

@@ -38,7 +38,7 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The state of a phase when a detour left it.
+/// A phase and its chain of messages, as they were when a detour left them.
 #[must_use]
 pub struct PhasePlace {
     phase: &'static str,
@@ -50,7 +50,8 @@ struct Shared {
     mesh: Arc<Mesh>,
     number: u32,
     id: SessionId,
-    /// By party index; empty at this party's own index.
+    /// The keys of this party with each peer, by the peer's index; zeros at this party's own index. Empty
+    /// until the session has started.
     pair_keys: Vec<Zeroizing<[u8; 32]>>,
     meter: Meter,
     settled: Settled,
@@ -80,7 +81,8 @@ pub struct Session {
     depth: u32,
     /// The depth from which the current exchange sends, if there is one.
     base: Option<u32>,
-    /// How many times each stream was requested.
+    /// How many times the streams of each peer and purpose were requested; under this party itself, the
+    /// numbers of [`Session::count`].
     asked: BTreeMap<(PartyId, &'static str), u64>,
 }
 
@@ -89,7 +91,8 @@ impl Session {
     /// session has. All parties call it with the same number, each number once for a mesh. Two rounds.
     ///
     /// # Errors
-    /// [`Abort::Disagreement`] if a peer's parameters differ, and the abort that ends the session.
+    /// [`Abort::Disagreement`] if a peer's parameters differ; [`Abort::CheckFailed`] if a peer's echo or
+    /// proof is wrong; [`Abort::Network`] if a link fails.
     pub fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters) -> Result<Session, Abort> {
         agree::start(mesh, number, parameters)
     }
@@ -198,15 +201,15 @@ impl Session {
         (self.phase, self.depth) = (place.phase, place.depth);
     }
 
-    /// How many messages the longest chain so far has, of this chunk: each was sent after the one before it
-    /// had come.
+    /// The number of messages in the longest chain of this chunk so far; in a chain each message was sent
+    /// after the one before it had arrived.
     #[must_use]
     pub fn chain(&self) -> u32 {
         self.depth
     }
 
-    /// Count what follows as sent after a chain of `messages` messages, which is that of another strand or
-    /// chunk for which this party has waited.
+    /// Count what follows as sent after a chain of `messages` messages: the chain of another strand or chunk
+    /// for which this party has waited.
     pub fn after_chain(&mut self, messages: u32) {
         self.depth = self.depth.max(messages);
     }
@@ -225,7 +228,7 @@ impl Session {
     }
 
     /// Within an exchange: messages that `f` sends count as those of the next round, and may depend on
-    /// messages received in this exchange. So a protocol of two rounds can go chunk by chunk, too.
+    /// messages received in this exchange. A protocol of two rounds can then go chunk by chunk, too.
     ///
     /// # Errors
     /// The errors of `f`.
@@ -250,8 +253,8 @@ impl Session {
         Ok(())
     }
 
-    /// Wait until at most `most` bytes wait to be sent to `to`: whoever sends much, and does not wait for the
-    /// peer otherwise, holds no more than this. The peer must not wait for this party in the same way.
+    /// Wait until at most `most` bytes wait to be sent to `to`: this bounds the memory of a party that sends
+    /// much and does not wait for the peer otherwise. The peer must not wait for this party in the same way.
     ///
     /// # Errors
     /// [`Abort::Network`] if the session is poisoned, the link is gone, or the peer reads nothing in time.
@@ -264,7 +267,7 @@ impl Session {
     /// \[M0.6\].
     ///
     /// # Errors
-    /// [`Abort::Network`] if nothing arrives in time, or another message than this step's.
+    /// [`Abort::Network`] if no message arrives in time, or one of another step or length.
     pub fn recv(&mut self, step: Step, from: PartyId, body: &mut [u8]) -> Result<(), Abort> {
         let received = self.channel.recv(from, step, body);
         let depth = self.network(received)?;
@@ -274,12 +277,12 @@ impl Session {
         Ok(())
     }
 
-    /// Send a digest to every peer and demand that theirs are equal: for values that were broadcast, or have
-    /// to be the same at all parties, before anything depends on them. One round.
+    /// Send a digest to every peer and demand that theirs are equal. It compares values that were broadcast,
+    /// or have to be the same at all parties, before anything depends on them. One round.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] without a culprit: a party that told the others different things makes honest
-    /// parties differ.
+    /// [`Abort::CheckFailed`] if a digest differs, without a culprit, because a party that told the others
+    /// different things makes honest parties differ; [`Abort::Network`] if a link fails.
     pub fn compare(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
         self.show(step, digest)?;
         self.demand_same(check, step, digest)
@@ -298,7 +301,7 @@ impl Session {
     /// one.
     ///
     /// # Errors
-    /// As [`Session::compare`].
+    /// Those of [`Session::compare`].
     pub fn demand_same(&mut self, check: Check, step: Step, digest: &[u8; 32]) -> Result<(), Abort> {
         for peer in self.peers() {
             let mut theirs = [0; 32];
@@ -318,7 +321,8 @@ impl Session {
         taint::verdict(DIGESTS, ours.ct_eq(theirs).into())
     }
 
-    /// Execute a check: count it, and end the session if it failed. All checks go through this function.
+    /// Execute a check: count it, and end the session if it failed. No other function makes an
+    /// [`Abort::CheckFailed`].
     ///
     /// # Errors
     /// [`Abort::CheckFailed`] if `ok` is false.
@@ -340,12 +344,14 @@ impl Session {
         if ok { Ok(()) } else { Err(self.fail(malformed().into())) }
     }
 
-    /// Count a check that the structure of the code ensures: it cannot fail, but a change could leave it out.
+    /// Count a check that the structure of the code ensures, which cannot fail, but which a change could
+    /// leave out; or one whose failure the caller treats in another way than [`Session::require`], for
+    /// instance by a refusal.
     pub fn observe(&self, check: Check) {
         self.shared.meter.check(check, 1);
     }
 
-    /// As [`Session::observe`], for a check that covers `n` things, each of which counts.
+    /// Like [`Session::observe`], for a check that covers `n` things, each of which counts.
     pub fn observe_each(&self, check: Check, n: u64) {
         if n > 0 {
             self.shared.meter.check(check, n);
@@ -356,7 +362,7 @@ impl Session {
     /// else.
     #[must_use]
     pub fn fail(&self, abort: Abort) -> Abort {
-        // before the others can notice, whose own aborts are but its consequence
+        // set before other strands can notice the end, because their own aborts only follow from this one
         let _ = self.shared.cause.set(abort.clone());
         self.shared.bound.forget(&abort);
         self.channel.poison();
@@ -393,7 +399,7 @@ impl Session {
     }
 }
 
-/// The step of a whole session's start.
+/// The step that stands for the start of a session as a whole.
 pub(crate) const START: Step = step!("start");
-/// What a comparison of digests makes public: whether they are equal.
+/// The step at which a comparison of digests makes public whether they are equal.
 const DIGESTS: Step = step!("same_digest");

@@ -35,7 +35,7 @@ impl PublicParameters {
         self
     }
 
-    /// A session of mutants: this check always passes.
+    /// The parameters of a mutant: a session in which this check always passes.
     #[cfg(feature = "fault")]
     #[must_use]
     pub fn without(mut self, check: Check) -> Self {

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a party on a harness waits for a message, unless the harness says otherwise: longer than a busy
-/// machine makes it wait for one that comes. If none comes it takes no time, for a harness skips waits that
-/// nothing can end.
+/// How long a party on a harness waits for a message, unless the harness says otherwise: longer than a
+/// message takes to arrive on a busy machine. If no message comes, the wait takes no time, because a harness
+/// skips waits that nothing can end.
 pub const LIMIT: Duration = Duration::from_secs(10);
 
-/// Which way a recorded message went past the hand.
+/// The direction of a recorded message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageDirection {
     /// Sent by the party.
@@ -29,7 +29,7 @@ pub enum MessageDirection {
 pub struct Seen {
     /// Which way it went.
     pub way: MessageDirection,
-    /// To or from whom.
+    /// The party to which or from which it went.
     pub peer: PartyId,
     /// The message.
     pub frame: Frame,
@@ -53,7 +53,7 @@ impl Recording {
         self.read().into_iter().filter(|seen| seen.way == way && seen.frame.step == id).collect()
     }
 
-    /// The bodies of those to or from one peer.
+    /// The bodies of the messages of one step that went one way, to or from one peer, in order.
     #[must_use]
     pub fn bodies(&self, way: MessageDirection, peer: PartyId, step: &'static str) -> Vec<Vec<u8>> {
         let theirs = self.of(way, step).into_iter().filter(|seen| seen.peer == peer);
@@ -81,7 +81,7 @@ pub fn sent(recordings: &[Recording]) -> Sent {
     sent
 }
 
-/// What is done to a message on its way out: what is sent in its place.
+/// A function that changes a message on its way out: it returns the frames that are sent in its place.
 type Hand = Box<dyn FnMut(Frame) -> Vec<Frame> + Send>;
 
 struct Hold {
@@ -102,7 +102,8 @@ impl Intercept for Hold {
     }
 }
 
-/// Meshes of `n` parties on which something is about to happen.
+/// The meshes of the parties of a test, before the parties run: tests place functions on links that change
+/// messages, and keep recordings.
 pub struct Harness {
     meshes: Vec<Mesh>,
     taps: Vec<Tap>,
@@ -125,7 +126,7 @@ impl Harness {
         Harness::new(n, &check.into_iter().fold(parameters.clone(), PublicParameters::without))
     }
 
-    /// A harness in a world of its own.
+    /// A harness whose parties have the time and the randomness of this world.
     #[must_use]
     pub fn in_world(n: usize, parameters: &PublicParameters, world: Arc<dyn World>) -> Harness {
         let options = Options { timeout: LIMIT, ..Options::default() };
@@ -133,8 +134,8 @@ impl Harness {
     }
 
     /// A harness whose messages take this long, by a clock that is skipped ahead while all parties wait. It
-    /// is returned with the clock, which counts the waits of a run if the delay is much longer than the
-    /// computation.
+    /// is returned with a function that reads the clock: if the delay is much longer than the computation,
+    /// the time that passed gives the number of waits of a run.
     pub fn distant(
         n: usize,
         parameters: &PublicParameters,
@@ -167,14 +168,14 @@ impl Harness {
         self
     }
 
-    /// This harness with parties that wait still longer: for runs in which a party computes long.
+    /// This harness with four times its time limit: for runs in which a party computes long.
     #[must_use]
     pub fn patient(self) -> Harness {
         let limit = 4 * self.limit;
         self.waiting(limit)
     }
 
-    /// How long this party, of all, waits for a message.
+    /// Set the time limit of this party alone for messages.
     pub fn patience(&self, party: PartyId, limit: Duration) {
         self.meshes[party.index()].set_timeout(limit);
     }
@@ -203,20 +204,21 @@ impl Harness {
         self.recordings.clone()
     }
 
-    /// A way to send past the hands.
+    /// Access to this party's links, to send messages that no hand changes or records.
     #[must_use]
     pub fn tap(&self, party: PartyId) -> Tap {
         self.taps[party.index()].clone()
     }
 
-    /// From now on this hand is on everything that `from` sends to `to`.
+    /// From now on change every message that `from` sends to `to` by this function, whose results are sent
+    /// instead.
     pub fn hand(&self, from: PartyId, to: PartyId, hand: impl FnMut(Frame) -> Vec<Frame> + Send + 'static) {
         let hold = Hold { peer: to, recording: self.recording(from), hand: Box::new(hand) };
-        // both are parties of this harness
+        // this cannot fail: both are parties of this harness
         let _ = self.taps[from.index()].intercept(to, Box::new(hold));
     }
 
-    /// Change the `n`-th message of one step on one link.
+    /// Change the body of message number `n`, counted from 0, of one step on one link.
     pub fn change(
         &self,
         from: PartyId,
@@ -237,14 +239,14 @@ impl Harness {
         });
     }
 
-    /// Run `f` at each party in a session; the results in the parties' order.
+    /// Run `f` at each party in a session. The results are in the parties' order.
     pub fn act<R: Send>(self, f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
         let parameters = self.parameters.clone();
         self.act_each(|_| parameters.clone(), f)
     }
 
-    /// As [`Harness::act`], with parameters for each party, which are asked for in its own thread before its
-    /// session starts.
+    /// Like [`Harness::act`], with parameters for each party, for which `parameters` is called in the party's
+    /// own thread before its session starts.
     pub fn act_each<R: Send>(
         self,
         parameters: impl Fn(PartyId) -> PublicParameters + Sync,

@@ -4,10 +4,10 @@ use crate::plain::{Plain, PlainBit, PlainByte};
 use crate::{Abort, Blocks, Bytes, Convert, Lanes, Lookups};
 use divisi_field::{Field, Gf128};
 
-/// What a run is given: secret bytes.
+/// The inputs of a run: secret bytes.
 type Given<E> = Vec<<E as Bytes>::Byte>;
 
-/// What a run hands out, to be opened.
+/// The outputs of a run, which are to be opened.
 pub struct Outputs<E: Bytes + Blocks + ?Sized> {
     /// Bytes to open.
     pub bytes: Vec<E::Byte>,
@@ -16,18 +16,18 @@ pub struct Outputs<E: Bytes + Blocks + ?Sized> {
 }
 
 impl<E: Bytes + Blocks + ?Sized> Outputs<E> {
-    /// Bytes alone.
+    /// Outputs of bytes alone.
     pub fn bytes(bytes: impl IntoIterator<Item = E::Byte>) -> Self {
         Outputs { bytes: bytes.into_iter().collect(), blocks: Vec::new() }
     }
 
-    /// Blocks alone.
+    /// Outputs of blocks alone.
     pub fn blocks(blocks: impl IntoIterator<Item = E::Block>) -> Self {
         Outputs { bytes: Vec::new(), blocks: blocks.into_iter().collect() }
     }
 }
 
-/// What a run gave, opened.
+/// The opened outputs of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenedOutputs {
     /// The values of each byte, lane by lane.
@@ -44,10 +44,10 @@ pub trait Lab {
         + Convert<[<Self::Engine as Bytes>::Byte; 16], <Self::Engine as Blocks>::Block>;
 
     /// Share the inputs, each one a secret byte with a value for every lane; run `f` at every party; settle
-    /// what it owes, and open what it hands out. The parties' answers agree.
+    /// what its outputs owe, and open them. All parties open the same values.
     ///
     /// # Errors
-    /// The abort that ended the session, of the first party that has one.
+    /// If the session ends: the abort of the first party that has one.
     fn run(
         &self,
         inputs: &[Vec<u8>],
@@ -55,15 +55,15 @@ pub trait Lab {
     ) -> Result<OpenedOutputs, Abort>;
 }
 
-/// A lab of bytes alone: what the suites of ciphers need.
+/// A lab of bytes alone, which suffices for the suites of ciphers.
 pub trait ByteLab {
     /// The engine.
     type Engine: Bytes;
 
-    /// As [`Lab::run`], with bytes alone.
+    /// Like [`Lab::run`], with bytes alone.
     ///
     /// # Errors
-    /// The abort that ended the session, of the first party that has one.
+    /// If the session ends: the abort of the first party that has one.
     fn bytes(
         &self,
         inputs: &[Vec<u8>],
@@ -96,10 +96,10 @@ pub trait BitLab {
     /// The engine.
     type Engine: Lookups;
 
-    /// As [`Lab::run`], with bits.
+    /// Like [`Lab::run`], with bits.
     ///
     /// # Errors
-    /// The abort that ended the session, of the first party that has one.
+    /// If the session ends: the abort of the first party that has one.
     fn bits(
         &self,
         inputs: &[Vec<bool>],

@@ -1,26 +1,28 @@
-//! Where a planted secret lies in the memory of this process.
+//! A search for copies of a planted secret in the memory of this process.
 //!
 //! The scan reads every mapping that can be read and written, as the kernel shows them: heap, stacks and
-//! statics, dead or alive. The needle is kept hidden, so that it is not found itself, and what the scan reads
-//! with is left out. Nothing else should run meanwhile: a test of its own program, whose other threads wait.
+//! statics, dead or alive. The secret that is searched for, the needle, is kept masked, so that the scan does
+//! not find the needle itself; and the scan leaves out its own buffer. Nothing else should run meanwhile:
+//! such a test is a program of its own, whose other threads wait.
 
 use crate::Prg;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
 
-/// What hides the bytes of a needle: the plain ones are never in memory but where they were planted.
+/// The mask that is added to each byte of a needle, so that its plain bytes are in memory only where they
+/// were planted.
 const HIDE: u8 = 0xa5;
-/// Bytes that are read at once.
+/// How many bytes are read at once.
 const CHUNK: usize = 1 << 20;
 
-/// Sixteen secret bytes that are looked for.
+/// Sixteen secret bytes that are searched for, masked with `HIDE`.
 pub struct Needle([u8; 16]);
 
-/// Half a needle was found.
+/// A place where one half of a needle was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Where.
+    /// The address of the half's first byte.
     pub address: usize,
     /// Whether it is the second half.
     pub second: bool,
@@ -29,7 +31,7 @@ pub struct Found {
 }
 
 impl Needle {
-    /// A needle; the lowest bit of its first byte is given.
+    /// A needle that is derived from a seed, with the given lowest bit of its first byte.
     #[must_use]
     pub fn new(seed: u8, lowest: bool) -> Needle {
         let mut hidden = [0; 16];
@@ -38,7 +40,7 @@ impl Needle {
         Needle(hidden)
     }
 
-    /// A secret that is there already, of at most 16 bytes.
+    /// A needle for an existing secret of at most 16 bytes, which is padded with zeros.
     #[must_use]
     pub fn of(secret: &[u8]) -> Needle {
         let mut hidden = [HIDE; 16];
@@ -46,18 +48,18 @@ impl Needle {
         Needle(hidden)
     }
 
-    /// Plant it here.
+    /// Write its plain bytes to `place`.
     pub fn plant(&self, place: &mut [u8; 16]) {
         place.iter_mut().zip(&self.0).for_each(|(byte, hidden)| *byte = hidden ^ HIDE);
     }
 
-    /// The sum of both, bit by bit, which nobody puts together in the open.
+    /// The XOR of both needles, whose plain bytes this does not write to memory.
     #[must_use]
     pub fn sum(&self, other: &Needle) -> Needle {
         Needle(std::array::from_fn(|i| self.0[i] ^ other.0[i] ^ HIDE))
     }
 
-    /// Where each of its halves lies, in the order of addresses.
+    /// The places of its halves, in the order of addresses.
     ///
     /// # Errors
     /// If the system does not show this process its memory.
@@ -66,7 +68,7 @@ impl Needle {
     }
 }
 
-/// Where the halves of each of these needles lie, in the order of addresses.
+/// The places of the halves of each of these needles, in the order of addresses.
 ///
 /// # Errors
 /// If the system does not show this process its memory.
@@ -104,12 +106,12 @@ pub fn find_first(bytes: usize, needles: &[&Needle]) -> std::io::Result<Vec<Vec<
 /// that what was freed is found as it was left.
 ///
 /// # Errors
-/// If no memory is there any more, or the system does not show this process its memory.
+/// If there is no memory at this address any more, or the system does not show this process its memory.
 pub fn read(address: usize, bytes: &mut [u8]) -> std::io::Result<()> {
     File::open("/proc/self/mem")?.read_exact_at(bytes, address as u64)
 }
 
-/// Two words that differ by a needle: who reads both has it, though it stands nowhere itself.
+/// Two words whose XOR is a needle: whoever reads both learns the needle, even if it lies nowhere itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// Where the first word lies.
@@ -120,7 +122,7 @@ pub struct Pair {
     pub mapping: String,
 }
 
-/// How far apart the words of pairs are looked for, in bytes.
+/// The distances at which the words of a pair are searched for, in bytes.
 const APART: [usize; 4] = [16, 32, 48, 64];
 
 /// Words of 16 bytes, at multiples of 16, that lie near each other and differ by one of the needles: for each
@@ -130,7 +132,7 @@ const APART: [usize; 4] = [16, 32, 48, 64];
 /// If the system does not show this process its memory.
 pub fn pairs(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Pair>>> {
     let mut found: Vec<Vec<Pair>> = vec![Vec::new(); needles.len()];
-    // turned, so that what is looked for with is no such pair itself
+    // rotated, so that the masked needles are no such pair with another word
     let hidden: Vec<u128> = needles.iter().map(|n| u128::from_le_bytes(n.0).rotate_left(8)).collect();
     let hide = u128::from_le_bytes([HIDE; 16]);
     chunks(APART[3] + 16, |from, bytes, mapping| {
@@ -147,7 +149,7 @@ pub fn pairs(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Pair>>> {
             }
         }
     })?;
-    // what lies where chunks overlap is seen twice
+    // pairs where chunks overlap are found twice
     found.iter_mut().for_each(|found| {
         found.sort_by_key(|pair| (pair.address, pair.apart));
         found.dedup();
@@ -155,8 +157,8 @@ pub fn pairs(needles: &[&Needle]) -> std::io::Result<Vec<Vec<Pair>>> {
     Ok(found)
 }
 
-/// Show all memory that can be read and written, chunk by chunk, each beginning with the last bytes of the
-/// one before: where it begins, its bytes, and its mapping's name.
+/// Call `show` for all memory that can be read and written, chunk by chunk, with the address of the chunk,
+/// its bytes, and its mapping's name. Each chunk begins with the last `overlap` bytes of the one before.
 fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::Result<()> {
     let memory = File::open("/proc/self/mem")?;
     let mut chunk = vec![0_u8; CHUNK];
@@ -171,11 +173,11 @@ fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::
         let (mut from, to) = (address(from)?, address(to)?);
         while access.starts_with("rw") && from < to {
             let len = CHUNK.min(to - from);
-            // what is gone meanwhile holds nothing
+            // memory that was unmapped meanwhile holds nothing
             if memory.read_exact_at(&mut chunk[..len], from as u64).is_err() {
                 break;
             }
-            // of what holds the reader's own chunk only the rest
+            // leave out the buffer into which this function reads
             let shown = from..from + len;
             for part in [shown.start..shown.end.min(own.start), shown.start.max(own.end)..shown.end] {
                 if !part.is_empty() {
@@ -183,7 +185,7 @@ fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::
                     show(part.start, &chunk[part.start - from..part.end - from], name);
                 }
             }
-            // what lies across the end of a chunk
+            // the next chunk overlaps this one, for needles that lie across the end
             from += if len == CHUNK { CHUNK - overlap } else { len };
         }
     }
@@ -192,10 +194,10 @@ fn chunks(overlap: usize, mut show: impl FnMut(usize, &[u8], &str)) -> std::io::
     Ok(())
 }
 
-/// A hidden part of a needle: its bytes, whose it is, and whether it is the second half.
+/// A masked part of a needle: its bytes, the needle's index, and whether it is the second half.
 type Part<'n> = (&'n [u8], usize, bool);
 
-/// Hidden parts of one length, by their first byte as it lies in memory.
+/// Masked parts of one length, by their first byte as it would lie in memory, unmasked.
 struct Halves<'n> {
     len: usize,
     parts: Vec<Vec<Part<'n>>>,
@@ -208,7 +210,8 @@ impl<'n> Halves<'n> {
         Halves { len, parts }
     }
 
-    /// Where parts lie among these bytes: whose, and which.
+    /// Call `seen` for each part among these bytes, with its offset, its needle's index, and whether it is
+    /// the second half.
     fn within(&self, bytes: &[u8], mut seen: impl FnMut(usize, usize, bool)) {
         for (at, window) in bytes.windows(self.len).enumerate() {
             for (part, needle, second) in &self.parts[usize::from(window[0])] {
@@ -220,7 +223,7 @@ impl<'n> Halves<'n> {
     }
 }
 
-/// Whether these are both halves in one place, and nothing else.
+/// Whether exactly one copy of a needle was found: its two halves one after the other, and nothing else.
 #[must_use]
 pub fn once(found: &[Found]) -> bool {
     matches!(found, [first, second] if !first.second && second.second && second.address == first.address + 8)

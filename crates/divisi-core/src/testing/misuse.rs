@@ -1,22 +1,22 @@
 //! Programs that must not compile: what the types alone forbid (M0.7).
 //!
-//! Each begins with the error that the compiler must name, in `//! [..]`. They are checked against the very
-//! libraries that the calling test was built with; only the kind of error is compared, which is the same in
-//! every version of the compiler. One program, `right_use.rs`, does right what the others get wrong, and must
-//! compile.
+//! Each program begins with the code of the error that the compiler must report, in `//! [..]`. The programs
+//! are compiled against the very libraries that the calling test was built with; only the error's code is
+//! compared, which is the same in every version of the compiler. One program, `right_use.rs`, does right what
+//! the others get wrong, and must compile.
 
 #![allow(clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whose programs they are.
+/// The programs of a crate, and what is needed to compile them.
 pub struct Misuse<'a> {
-    /// Where they lie.
+    /// The folder of the programs.
     pub programs: &'a Path,
     /// The libraries that they use; the last one is that of the caller.
     pub libraries: &'a [&'a str],
-    /// For what the compiler writes: `CARGO_TARGET_TMPDIR`.
+    /// The folder for what the compiler writes: `CARGO_TARGET_TMPDIR`.
     pub room: &'a Path,
     /// The path of cargo: `CARGO`.
     pub cargo: &'a Path,
@@ -35,8 +35,8 @@ fn builds(of: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Whether a library was built with this build of another one: it has the end of its file's name, by which
-/// the compiler finds it again.
+/// Whether a library was built with this build of another one: the library then contains the end of the
+/// build's file name, by which the compiler finds it again.
 fn was_built_with(library: &[u8], other: &Path) -> bool {
     let name = other.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let end = name.rfind('-').map_or("", |at| &name[at..]).as_bytes();
@@ -44,7 +44,7 @@ fn was_built_with(library: &[u8], other: &Path) -> bool {
 }
 
 impl Misuse<'_> {
-    /// Check one program against these builds: what the compiler says.
+    /// Compile one program against these builds; the error is what the compiler says.
     fn check(&self, program: &Path, builds: &[PathBuf]) -> Result<(), String> {
         let beside = self.cargo.with_file_name("rustc");
         let name = program.file_stem().unwrap_or_default();
@@ -63,7 +63,7 @@ impl Misuse<'_> {
         Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 
-    /// Builds that belong together: right use compiles against them.
+    /// Builds of the libraries that belong together: `right_use.rs` compiles against them.
     fn together(&self) -> Vec<PathBuf> {
         let control = self.programs.join("right_use.rs");
         let (last, others) = self.libraries.split_last().unwrap_or((&"", &[]));
@@ -84,7 +84,8 @@ impl Misuse<'_> {
     /// Demands that every program gets its error, and that there are at least this many.
     ///
     /// # Panics
-    /// If one compiles, or gets another error.
+    /// If a program compiles or gets another error, if there are fewer programs than `least`, or if
+    /// `right_use.rs` does not compile.
     pub fn does_not_compile(&self, least: usize) {
         let together = self.together();
         let mut programs = 0;
@@ -101,7 +102,7 @@ impl Misuse<'_> {
             let here = path.display().to_string();
             let mut errors = said.lines().filter(|l| l.contains(": error") && l.contains(&here));
             assert!(errors.any(|e| e.contains(expected)), "{here}: {said}");
-            // no mistyped names
+            // these are names that cannot be resolved: a program with a mistyped name would prove nothing
             assert!(!said.contains("E0432") && !said.contains("E0433"), "{here}: {said}");
             programs += 1;
         }

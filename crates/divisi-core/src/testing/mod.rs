@@ -20,7 +20,7 @@ pub use parties::{ended_by_another, failed_check, links, many, party, run, run_o
 
 use crate::{Abort, Debt, Pending, Verified, settle};
 
-/// A value that counts as verified, for tests of what holds such values.
+/// A value that is declared verified without any verification, for tests of code that needs such values.
 pub fn verified<T>(value: T) -> Verified<T> {
     struct Nothing;
     impl Debt for Nothing {

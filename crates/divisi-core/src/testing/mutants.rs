@@ -3,11 +3,11 @@
 
 use crate::Check;
 
-/// Demand that the attack fails against the protocol, and succeeds against the mutant: true means that a
-/// wrong output was accepted, or something leaked, or an honest party did what the check forbids.
+/// Demand that the attack fails against the protocol, and succeeds against the mutant. `attack` returns true
+/// if a wrong output was accepted, something leaked, or an honest party did what the check forbids.
 ///
 /// # Panics
-/// If not.
+/// If the attack succeeds against the protocol, or fails against the mutant.
 pub fn kills(check: Check, attack: impl Fn(Option<Check>) -> bool) {
     assert!(!attack(None), "{check}: the attack succeeds against the protocol");
     assert!(attack(Some(check)), "{check}: the mutant survives");
@@ -19,7 +19,7 @@ macro_rules! mutants {
     ($($name:ident: $check:ident, $what:literal, $attack:path;)*) => {
         $(#[test] fn $name() { $crate::testing::kills(checks::$check, $attack); })*
 
-        /// Check, what its mutant does, the test that kills it.
+        /// Each check, with what its mutant does, and the test that kills it.
         const MUTANTS: &[($crate::Check, &str, &str)] =
             &[$((checks::$check, $what, stringify!($name)),)*];
     };

@@ -1,4 +1,4 @@
-//! What a corrupt party may do to one of its messages.
+//! The changes that a corrupt party may make to one of its messages.
 
 use super::harness::{Harness, MessageDirection};
 use crate::PartyId;
@@ -24,7 +24,7 @@ pub enum Operator {
     Drop,
     /// One byte less.
     Truncate,
-    /// Nothing of it.
+    /// An empty body.
     Empty,
     /// One byte more.
     Extend,
@@ -34,13 +34,14 @@ pub enum Operator {
     Duplicate,
     /// Sent after the next one on that link.
     Reorder,
-    /// What the peer itself sent last, at this step if it did, sent back.
+    /// The body of the peer's own last message, at this step if there was one, is sent back to it.
     Reflect,
-    /// What was sent here in another session.
+    /// The body that was sent in this position in another session.
     Replay,
-    /// The same change towards both peers, where a plain flip is a split view.
+    /// The same bit is flipped towards all peers, while [`Operator::FlipRandom`] gives one peer another view.
     Both,
-    /// What is for one peer goes to another, and the other way round; never sent if there is no other.
+    /// The message and the next one to another peer are exchanged; it is never sent if there is no other
+    /// peer.
     Swap,
     /// Sent, with all that follows it on its link, when the time limit has passed.
     Late,
@@ -74,7 +75,8 @@ impl Operator {
         matches!(self, Operator::Drop | Operator::Late | Operator::Reorder | Operator::Swap)
     }
 
-    /// The changed bytes of a body, for what is not sent over a link.
+    /// Change a body that is not sent over a link. Operators that need a link, such as [`Operator::Drop`],
+    /// leave it as it is.
     pub fn change(self, body: &mut Vec<u8>, salt: u64) {
         let n = body.len();
         match self {
@@ -100,28 +102,30 @@ impl Operator {
     }
 }
 
-/// Where in a run: the `n`-th message from the corrupt party to a peer.
+/// A position in a run: message number `n` from the corrupt party to a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The corrupt party.
     pub from: PartyId,
     /// To whom it sends.
     pub to: PartyId,
-    /// Which of its messages to that peer.
+    /// Which of its messages to that peer, counted from 0.
     pub n: usize,
 }
 
-/// A number that looks random, from whatever names a position: for samples, and for what an operator chooses.
+/// A number that looks random, derived from a position: for samples, and for what an operator chooses.
 pub fn salt(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
     hasher.finish()
 }
 
-/// What a hand keeps back.
+/// Frames that were kept back, each with its receiver.
 type Held = Arc<Mutex<Vec<(PartyId, Frame)>>>;
 
-/// From the first message on which `begins` says so, all that `from` sends to `to` arrives after this delay.
+/// From the first message for which `begins` returns true on, keep back all that `from` sends to `to`, and
+/// send it when `time` has passed since that message. Messages that `from` sends later than that never
+/// arrive.
 pub fn delay(
     harness: &Harness,
     from: PartyId,
@@ -150,7 +154,8 @@ pub fn delay(
     });
 }
 
-/// Put an operator in place. `replay` is what `from` sent to `to` in another session, in order.
+/// Apply an operator to the message at a position. `replay` is what `from` sent to `to` in another session,
+/// in order.
 pub fn place(harness: &Harness, at: Position, operator: Operator, salt: u64, replay: &[Frame]) {
     if operator == Operator::Late {
         let (too_late, mut count) = (harness.limit() + Duration::from_millis(700), 0);

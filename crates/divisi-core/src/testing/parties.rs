@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Start session 1 among `n` parties over links in memory and run `f` at each; the results in the parties'
-/// order.
+/// Start session 1 among `n` parties over links in memory and run `f` at each. The results are in the
+/// parties' order.
 ///
 /// # Panics
 /// If a party panics.
@@ -21,7 +21,7 @@ pub fn run<R: Send>(
     run_over(memory::mesh(n), |_| parameters.clone(), f)
 }
 
-/// As [`run`], with a time limit for messages. Messages are not recorded, so that they take no memory after
+/// Like [`run`], with a time limit for messages. Messages are not recorded, so that they take no memory after
 /// they were read: for runs of many parties.
 pub fn run_waiting<R: Send>(
     n: usize,
@@ -37,7 +37,7 @@ pub fn run_waiting<R: Send>(
 /// The party with this number.
 ///
 /// # Panics
-/// If it is 0.
+/// If the number is 0.
 #[must_use]
 pub fn party(number: u8) -> PartyId {
     PartyId::new(number).unwrap_or_else(|| unreachable!("parties are counted from 1"))
@@ -57,13 +57,14 @@ pub fn failed_check<R>(result: &Result<R, Abort>) -> Option<Check> {
     }
 }
 
-/// Whether somebody else ended the session, or the link went with it.
+/// Whether the session ended because another party aborted, or because the link to it was lost.
 #[must_use]
 pub fn ended_by_another<R>(result: &Result<R, Abort>) -> bool {
     matches!(result, Err(Abort::Network(Fault::Aborted { .. } | Fault::Lost { .. })))
 }
 
-/// Run jobs `0..n` in `threads` threads; the results in order. Most of an attacked run is waiting.
+/// Run jobs `0..n` in `threads` threads. The results are in order. An attacked run mostly waits, so that more
+/// threads than processors are useful.
 pub fn many<R: Send>(n: usize, threads: usize, job: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(n));

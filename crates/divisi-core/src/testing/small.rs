@@ -1,15 +1,16 @@
 //! A subfield in place of GF(2^128), for tests that measure the error of a check.
 //!
-//! GF(2^128) has a subfield of 2^b elements for each b that divides 128. Where a thread, which is one party
-//! of a test, has chosen one, coefficients, points and factors that a check draws are taken from it, and all
-//! else is as it is: the same code runs, and what passes there with probability m / 2^128 passes with
-//! m / 2^b.
+//! GF(2^128) has a subfield of 2^b elements for each b that divides 128. If a thread, which is one party of a
+//! test, has chosen one of them, the coefficients, points and factors that a check draws are elements of it,
+//! and all else is unchanged: the same code runs, and a lie that passes with probability m / 2^128 in the
+//! whole field passes with m / 2^b.
 
 use divisi_field::{Field, Gf128};
 use std::cell::Cell;
 
 thread_local! {
-    /// 1, g, g^2, .. of an element that generates the subfield of this thread; one for each bit of b.
+    /// The powers 1, g, g^2, .. of an element g that generates the subfield of this thread, and b, the number
+    /// of these powers that are used.
     static POWERS: Cell<Option<Powers>> = const { Cell::new(None) };
 }
 
@@ -23,10 +24,10 @@ fn pow(x: Gf128, power: u128) -> Gf128 {
     })
 }
 
-/// 1, g, g^2, .. of an element that generates the subfield of 2^bits elements.
+/// The powers 1, g, g^2, .. of an element g that generates the subfield of 2^bits elements, and `bits`.
 fn powers(bits: u32) -> Powers {
     let exponent = u128::MAX / ((1 << bits) - 1);
-    // what lies in the next smaller subfield generates less
+    // an element of the next smaller subfield does not generate this one
     let generates = |g: &Gf128| pow(*g, 1 << (bits / 2)) != *g;
     let generator = (2..).map(|x| pow(Gf128(x), exponent)).find(generates).unwrap_or(Gf128::ONE);
     let mut powers = [Gf128::ONE; 8];
@@ -39,7 +40,7 @@ fn powers(bits: u32) -> Powers {
 /// From now on this thread draws from the subfield of 2^bits elements; 4 or 8 bits.
 ///
 /// # Panics
-/// If there are other bits.
+/// If `bits` is neither 4 nor 8.
 pub fn begin(bits: u32) {
     assert!([4, 8].contains(&bits), "a subfield of 2^4 or of 2^8 elements");
     POWERS.set(Some(powers(bits)));
@@ -56,7 +57,8 @@ fn image((powers, bits): &Powers, x: u128) -> Gf128 {
     (0..*bits).fold(Gf128::ZERO, |sum, i| sum + Gf128(powers[i].0 * (x >> i & 1)))
 }
 
-/// What stands for a uniform element: itself, but for threads that draw from a subfield.
+/// The element that a check uses for a uniform element `x`: `x` itself, or in a thread that draws from a
+/// subfield the element of it that the low bits of `x` choose.
 #[must_use]
 pub fn drawn(x: Gf128) -> Gf128 {
     POWERS.get().map_or(x, |powers| image(&powers, x.0))

@@ -9,8 +9,8 @@ use divisi_field::ntt::Ntt;
 use divisi_field::zp::{P32, prime::next_prime};
 use divisi_field::{BigField, Gf64, Gf128, Plane, gf4, gf8, gf8::tower, gf64, transpose};
 
-/// Shows each operation to `visit`: its name, how many units one call does, and the call. What it works on is
-/// made by the kernel that is active at the time.
+/// Shows each operation to `visit`: its name, how many units one call does, and the call. Weights, which
+/// belong to a kernel, are made by the kernel that is active when the operation is called.
 pub fn each(visit: &mut dyn FnMut(&str, usize, &mut dyn FnMut())) {
     big::<Gf64>("gf64", visit);
     big::<Gf128>("gf128", visit);
@@ -20,7 +20,7 @@ pub fn each(visit: &mut dyn FnMut(&str, usize, &mut dyn FnMut())) {
     lattices(visit);
 }
 
-/// A transform of 2^16 and 2^14 coefficients over a prime of 50 bits, and a product of values.
+/// Transforms of 2^14 and of 2^16 coefficients over a prime of 50 bits, and products of values.
 fn lattices(visit: &mut dyn FnMut(&str, usize, &mut dyn FnMut())) {
     let q = next_prime(1_125_899_000_000_000, 1 << 17, &[]).unwrap_or(P32);
     for n in [1 << 14, 1 << 16] {

@@ -90,7 +90,7 @@ fn words(keys: &[uint8x16_t; 11], block: u64, out: &mut [u64]) {
     }
 }
 
-/// N blocks of the stream.
+/// N blocks of the stream, from number `block` on.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn blocks<const N: usize>(keys: &[uint8x16_t; 11], block: u64) -> [uint8x16_t; N] {

@@ -148,7 +148,7 @@ pub(crate) fn narrow_broadcast(keys: &[__m128i; 11]) -> [__m256i; 11] {
     wide
 }
 
-/// Sixteen blocks.
+/// The encryptions of the sixteen counter blocks from number `block` on.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn narrow_blocks(keys: &[__m256i; 11], block: u64) -> [__m256i; 8] {
@@ -201,7 +201,7 @@ pub(crate) fn broadcast(keys: &[__m128i; 11]) -> [__m512i; 11] {
     wide
 }
 
-/// Thirty-two blocks.
+/// The encryptions of the 32 counter blocks from number `block` on.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
 fn blocks(keys: &[__m512i; 11], block: u64) -> [__m512i; 8] {

@@ -97,8 +97,9 @@ impl Sum {
         self.high = _mm512_xor_si512(self.high, _mm512_clmulepi64_epi128(x, y, 0x11));
     }
 
-    /// As [`super::reduce`]. Bits that a shift moves out of a word are added to the next one: those of the
-    /// low word to the high word of the result; those of the high word to the low word of what is shifted.
+    /// Reduces like [`super::reduce`]. Bits that a shift moves out of a word are added to the next one: those
+    /// of the low word to the high word of the result; those of the high word to the low word of `high`,
+    /// before that is shifted.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn reduce(self) -> __m512i {

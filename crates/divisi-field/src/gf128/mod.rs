@@ -47,9 +47,9 @@ impl Gf128 {
         dispatch!(mul(self, other))
     }
 
-    /// Adds further terms of a polynomial in one element, for as many columns as there are sums: `sums[c]`
-    /// becomes `sums[c] * powers[0]` plus the sum over t of word c of tile t times `powers[t + 1]`. A tile
-    /// has `columns` words; those after the last sum are ignored.
+    /// Continues the evaluation of polynomials at one element, a polynomial for each sum: `sums[c]` becomes
+    /// `sums[c] * powers[0]` plus the sum over t of word c of tile t times `powers[t + 1]`. A tile has
+    /// `columns` words; those after the last sum are ignored.
     ///
     /// # Panics
     /// If there are more than [`TOGETHER`] tiles, more sums than columns, or not one power more than tiles.
@@ -131,8 +131,9 @@ impl BigField for Gf128 {
 
 /// Reduces a polynomial of degree below 256, given by its low and high halves.
 ///
-/// With x^128 = x^7 + x^2 + x + 1 the high half is added to the low one. Its bits that again exceed the
-/// degree have degree below 7 there, and are added in the same way.
+/// Because x^128 = x^7 + x^2 + x + 1, the high half times this polynomial is added to the low half. The
+/// product has a few bits of degree 128 and more; they are x^128 times a polynomial of degree below 7, and
+/// are added in the same way.
 #[inline(always)]
 fn reduce((low, high): (u128, u128)) -> Gf128 {
     let high = high ^ high >> 121 ^ high >> 126 ^ high >> 127;

@@ -12,8 +12,9 @@ impl Gf64 {
 
 /// Reduces a polynomial of degree below 128.
 ///
-/// With Y^64 = Y^4 + Y^3 + Y + 1 the high half is added to the low one. Its bits that again exceed the degree
-/// have degree below 4 there, and are added in the same way.
+/// Because Y^64 = Y^4 + Y^3 + Y + 1, the high half times this polynomial is added to the low half. The
+/// product has a few bits of degree 64 and more; they are Y^64 times a polynomial of degree below 4, and are
+/// added in the same way.
 #[inline(always)]
 pub(super) const fn reduce(wide: u128) -> Gf64 {
     let (low, high) = (wide as u64, (wide >> 64) as u64);

@@ -1,10 +1,11 @@
 //! Weighing planes by VPSHUFB.
 //!
 //! A byte holds a bit of each of eight planes, or eight bits of one plane. It is mapped to the sum of the
-//! weights of its bits. A nibble has sixteen such sums; byte j of all of them is a table that fits a
-//! register. So two shuffles give byte j of the sums of 32 bytes. The sums stay in eight registers, one for
-//! each byte of a word, until all planes have been added; only then are they transposed to words. The tables
-//! depend only on the weights, which are public, and a shuffle takes the same time for all bytes.
+//! weights of its bits. The sixteen values of a nibble have sixteen such sums; byte j of these sums is a
+//! table that fits in a register. So two shuffles give byte j of the sums of 32 bytes. The sums stay in eight
+//! registers, one for each byte of a word, until all planes have been added; only then are they transposed to
+//! words. The tables depend only on the weights, which are public, and a shuffle takes the same time for all
+//! bytes.
 
 use core::arch::x86_64::*;
 
@@ -157,7 +158,7 @@ fn tables_of(weights: &[Gf64; 8]) -> [[u64; 8]; TABLES] {
     tables
 }
 
-/// Two tables in each register.
+/// The tables of four weights, two in each register.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn tables_of_nibble(weights: &[Gf64; 4]) -> [__m256i; 4] {
@@ -230,7 +231,7 @@ fn bytes_of_planes(planes: &[&Plane; 8], half: usize) -> [__m256i; 8] {
     words_of_bytes(x)
 }
 
-/// Swaps the bits of `a` that are J above the mask with the bits of `b` under the mask.
+/// Swaps the bits of `a` that are J positions above the mask with the bits of `b` under the mask.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn exchange<const J: i32>([a, b]: [__m256i; 2], mask: i8) -> [__m256i; 2] {

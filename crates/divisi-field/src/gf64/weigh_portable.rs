@@ -75,13 +75,13 @@ fn each_plane(out: &mut [Gf64], planes: &[&Plane], weights: &[Gf64]) {
     }
 }
 
-/// For each plane the bits of its eight weights, grouped by their place in a byte: 64 bytes.
+/// For each plane 64 bytes: byte j has bit j of each of its eight weights.
 pub(super) fn matrices(weights: &[[Gf64; 8]]) -> Vec<[u64; 8]> {
     weights.iter().map(columns).collect()
 }
 
-/// For [`super::combine`]: the sums of each byte position over all planes. Here the eight bits of the bytes
-/// are the planes, with 64 lanes.
+/// For [`super::combine`]: the sums of each byte position over all planes. Here bit b of a plane's 64 bytes
+/// is a plane of 64 lanes.
 pub(super) fn weigh_bytes(words: &mut [Gf64; 64], planes: &[&Plane], weights: &LaneWeights) {
     let mut sums = [0; 64];
     for (plane, columns) in planes.iter().zip(&weights.matrices) {

@@ -1,5 +1,5 @@
-//! Sums of planes with coefficients, where each word of a plane is read as a field element. For bits this
-//! suffices, because 64 lanes of errors then are one field element.
+//! Sums of planes with coefficients, where each word of a plane is read as a field element. For planes of
+//! bits a check may use such sums, because the errors of 64 lanes then form one field element.
 //!
 //! Word `w` of a plane has 64 lanes; lane `b` is the coefficient of `Y^b`. So `coefficient * word` is the sum
 //! over the lanes of `coefficient * Y^b * bit`: one carry-less product for 64 lanes. Products are accumulated

@@ -69,7 +69,7 @@ impl Field for Gf8 {
             mul_slices(&mut a[..count], &b[..count]);
             x.iter_mut().zip(&a[..count]).for_each(|(x, a)| x.0 = *a);
         }
-        // with the widest stores there are, where `zeroize` writes byte by byte
+        // wipes with the widest stores there are; `zeroize` would write byte by byte
         room = [[0; 256]; 2];
         zeroize::optimization_barrier(&room);
     }

@@ -25,8 +25,9 @@ fn mul_block(x: &mut [u8; 16], y: &[u8; 16]) {
     let first = vreinterpretq_u8_p16(vmull_p8(vget_low_p8(a), vget_low_p8(b)));
     let second = vreinterpretq_u8_p16(vmull_high_p8(a, b));
     let (low, high) = (vuzp1q_u8(first, second), vuzp2q_u8(first, second));
-    // With X^8 = X^4 + X^3 + X + 1 the high byte, of degree below 7, is added to the low one. Its bits that
-    // again exceed the degree have degree below 3 there, and are added in the same way.
+    // Because X^8 = X^4 + X^3 + X + 1, the high byte, of degree below 7, times this polynomial is added to
+    // the low byte. The bits of the product of degree 8 and more are X^8 times a polynomial of degree below
+    // 3, and are added in the same way.
     let high = veorq_u8(high, veorq_u8(vshrq_n_u8::<4>(high), vshrq_n_u8::<5>(high)));
     let down = vreinterpretq_u8_p8(vmulq_p8(vreinterpretq_p8_u8(high), vdupq_n_p8(0x1b)));
     // SAFETY: the reference covers 16 bytes.

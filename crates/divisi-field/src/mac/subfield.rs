@@ -165,8 +165,9 @@ const fn left_inverse<const N: usize>(rows: [u128; N]) -> [u128; N] {
         }
         pivot += 1;
     }
-    // an element x_0 rows[0] + .. has in column k a sum y_k of coefficients, as the elimination says; x_j is
-    // the sum of those y_k whose tracks contain j
+    // each of these columns is one in a single row now, so an element of the span is the sum of y_k rows[k],
+    // where y_k is its bit in column columns[k]; its coefficient of the original row j is the sum of those
+    // y_k whose tracks contain j
     let mut masks = [0; N];
     let mut k = 0;
     while k < N {

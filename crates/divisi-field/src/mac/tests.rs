@@ -103,8 +103,8 @@ fn embedding<S: Field, F: Root<S> + MacField>(modulus: u32) {
     for (i, power) in F::powers().iter().enumerate() {
         assert!(*power == F::embed(S::from_low_bits(1 << i)));
     }
-    // all non-zero elements of the small field are powers of one, which is a power of some element of the
-    // large field
+    // all non-zero elements of the small field are powers of one of them, which is a power of some element of
+    // the large field
     let order = (1_u128 << S::BITS) - 1;
     let power = |x: F, mut e: u128| {
         let (mut square, mut product) = (x, F::ONE);

@@ -3,9 +3,10 @@
 //! Sizes in this text are multiples of q < 2^50; values below 8 are exact ([`crate::zp`]'s `double`). The
 //! product of a value of size X by a factor of size at most 1/2 is below 0.5 + 0.1875 X; a reduction leaves
 //! slightly more than 0.5. Forward: of four values below 2.5, two are reduced and two multiplied (below
-//! 0.97); so the first level leaves 1.5, and the second 1.5 + 0.79 < 2.5. Inverse: of values below 1.1, sums
-//! and differences are below 2.2; sums are reduced, products are below 0.92. The second level's sums are
-//! below 1.1 and 1.84, of which the latter is reduced; products of values below 1.84 are below 0.85.
+//! 0.97); so the first level leaves values below 1.5, and the second below 1.5 + 0.79 < 2.5. Inverse: of
+//! values below 1.1, sums and differences are below 2.2; sums are reduced, products are below 0.92. The
+//! second level's sums are below 1.1 and 1.84, of which the latter is reduced; products of values below 1.84
+//! are below 0.85.
 
 use crate::zp::Modulus;
 use crate::zp::double::Lanes;

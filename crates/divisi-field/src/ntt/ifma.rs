@@ -14,12 +14,14 @@ const SIDES: [[[u64; 8]; 2]; 3] = [
 ];
 /// Sixteen values in their own order.
 const OWN: [[u64; 8]; 2] = [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13, 14, 15]];
-/// From the inputs at one distance to those at the next, forward and back, and at last to the own order.
+/// The rearrangements from the inputs at one distance to those at the next, forward and back, and at last to
+/// the own order.
 const FORTH: [[[u64; 8]; 2]; 3] =
     [moved(SIDES[0], SIDES[1]), moved(SIDES[1], SIDES[2]), moved(SIDES[2], OWN)];
 const BACK: [[[u64; 8]; 2]; 3] = [moved(SIDES[0], OWN), moved(SIDES[1], SIDES[0]), moved(SIDES[2], SIDES[1])];
 
-/// Where the values that two registers are to have lie in two registers that have these.
+/// For two registers that hold the values `these` and are to hold the values `wanted`: the place at which
+/// each wanted value lies now.
 const fn moved(these: [[u64; 8]; 2], wanted: [[u64; 8]; 2]) -> [[u64; 8]; 2] {
     let mut places = [[0; 8]; 2];
     let mut i = 0;
@@ -33,7 +35,7 @@ const fn moved(these: [[u64; 8]; 2], wanted: [[u64; 8]; 2]) -> [[u64; 8]; 2] {
     places
 }
 
-/// Both registers anew, with these values of them.
+/// Two new registers: each of their values is the one at the given place among the sixteen of `a` and `b`.
 #[inline(always)]
 fn pick<W: Wide>([a, b]: [W; 2], [one, two]: &[[u64; 8]; 2]) -> [W; 2] {
     [a.pick(b, one), a.pick(b, two)]
@@ -50,7 +52,7 @@ fn two(x: &mut [u64; 16]) -> [&mut [u64; 8]; 2] {
 const SPREAD: [[u64; 8]; 3] = [[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3], [0, 1, 2, 3, 4, 5, 6, 7]];
 
 /// The two, four or eight factors for sixteen values at distance 4, 2 or 1, each repeated as often as it is
-/// used. The list goes on for eight factors or more, because there are sixteen values or more.
+/// used. At least eight factors are left in the list, because there are at least sixteen values.
 #[inline(always)]
 fn spread<W: Wide>(list: &[u64], level: usize) -> W {
     let next = list.as_chunks::<8>().0.first().map_or(W::splat(0), W::load);

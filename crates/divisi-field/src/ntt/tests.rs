@@ -5,7 +5,7 @@ use crate::kernel;
 use crate::zp::prime::next_prime;
 use crate::zp::{P16, P32};
 
-/// Random elements with extreme values among them, or only q - 1, so that sums grow as far as possible.
+/// Random elements with extreme values among them.
 fn elements(q: u64, n: usize, seed: u64) -> Vec<u64> {
     let mut state = seed;
     let mut next = |_| {
@@ -20,13 +20,13 @@ fn elements(q: u64, n: usize, seed: u64) -> Vec<u64> {
     (0..n).map(&mut next).collect()
 }
 
-/// All lengths, but only short ones under Miri.
+/// Whether a test runs at this length: at every length, but only at short ones under Miri.
 fn few(n: &usize) -> bool {
     !cfg!(miri) || *n <= 32
 }
 
-/// For each length the transforms over the plaintext primes, over the largest suitable prime, and over
-/// smaller ones.
+/// The transforms of this length over the plaintext primes, over the largest suitable prime, and over smaller
+/// ones.
 fn transforms(n: usize) -> Vec<Ntt> {
     let step = 2 * n as u64;
     let largest = ((1_u64 << 50) - step..1 << 50).rev().chain((0..1 << 20).map(|i| (1 << 50) - i * step + 1));

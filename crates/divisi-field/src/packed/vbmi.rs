@@ -1,6 +1,6 @@
 //! A group in a register: each number is shifted to its first bit within a byte, and VPERMB takes the bytes
-//! to their places. Numbers beside each other may share a byte; those with even places do not, nor do those
-//! with odd ones.
+//! to their places. Neighbouring numbers may share a byte; two numbers at even places never do, nor do two at
+//! odd places.
 
 use super::GROUP;
 use core::arch::x86_64::*;
@@ -8,8 +8,8 @@ use core::arch::x86_64::*;
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub(super) fn pack(bits: usize, numbers: &[u64], out: &mut [u8]) {
     let shifts = shifts(bits);
-    // for each byte of a group, the byte of the numbers with even places, or with odd ones, and whether it
-    // has one
+    // for each byte of a packed group: which byte of the numbers at even places, or at odd places, it takes,
+    // and whether it takes one
     let (mut places, mut taken) = ([[0_u8; 64]; 2], [0_u64; 2]);
     for k in 0..GROUP {
         let (first, last) = (k * bits / 8, (k * bits + bits - 1) / 8);

@@ -46,8 +46,8 @@ const TRANSPOSED_REVERSED: [u8; 64] = {
     order
 };
 
-/// Of two registers with eight rows of 16 bytes, and this half of the columns: takes byte c of row 7 - k to
-/// byte 8c + k. Bit 6 of an entry chooses the second register.
+/// A permutation of two registers that hold eight rows of 16 bytes: for this half of the columns, it takes
+/// byte c of row 7 - k to byte 8c + k. Bit 6 of an entry chooses the second register.
 const fn columns_of_rows(half: u8) -> [u8; 64] {
     let mut order = [0; 64];
     let mut p = 0;
@@ -58,8 +58,8 @@ const fn columns_of_rows(half: u8) -> [u8; 64] {
     order
 }
 
-/// Of two registers whose 16 words have a byte for each of eight rows: takes byte k of word w to byte w of
-/// row k; of these rows the first four, or the last.
+/// A permutation of two registers whose 16 words each have a byte for each of eight rows: it takes byte k of
+/// word w to byte w of row k, for the first four rows or the last four.
 const fn rows_of_columns(half: u8) -> [u8; 64] {
     let mut order = [0; 64];
     let mut p = 0;
@@ -73,10 +73,11 @@ const fn rows_of_columns(half: u8) -> [u8; 64] {
 const COLUMNS_OF_ROWS: [[u8; 64]; 2] = [columns_of_rows(0), columns_of_rows(1)];
 const ROWS_OF_COLUMNS: [[u8; 64]; 2] = [rows_of_columns(0), rows_of_columns(1)];
 
-/// Transposes 128 by 128 bits: matrices of 8 x 8 bits in a word each, these words, and the bytes in them.
+/// Transposes 128 by 128 bits in three steps: the 8 x 8 bits in each word, the words, and the bytes in them.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(super) fn square(matrix: &mut [u128; 128]) {
-    // word c of register r of a half: rows from 8r on, and columns 8c of this half on, transposed
+    // word c of register r of a half: the 8 x 8 bits of the rows from 8r on and of the columns from 8c on in
+    // this half, transposed
     let mut halves = [[[_mm512_setzero_si512(); 8]; 2]; 2];
     for (r, rows) in matrix.as_chunks::<8>().0.iter().enumerate() {
         // SAFETY: eight rows are 128 bytes.

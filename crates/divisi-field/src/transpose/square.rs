@@ -36,7 +36,8 @@ pub fn square(matrix: &mut [u128; 128]) {
 }
 
 /// [`square`] for a matrix whose words from the 64th on are zero; the upper halves of the results are then
-/// zero. It takes half the time, but for registers of 64 bytes, which a whole matrix fits.
+/// zero. It takes half the time, except with AVX-512, where it calls [`square`]: a whole matrix fits into the
+/// registers of 64 bytes.
 pub fn slim(matrix: &mut [u128; 128]) {
     #[cfg(target_arch = "x86_64")]
     if kernel::active() == kernel::Kernel::Avx512 {

@@ -51,7 +51,7 @@ impl<W: Wide> Lanes<W> {
         self.less(self.low(x, w), self.quotient(x, shoup))
     }
 
-    /// The quotient by q of a product by a factor, of which this is Shoup's quotient; or one less.
+    /// The quotient of x w by q, or one less, given Shoup's quotient of the factor w.
     #[inline(always)]
     pub(crate) fn quotient(self, x: W, shoup: W) -> W {
         self.zero.high(x, shoup)

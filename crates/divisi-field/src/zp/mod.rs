@@ -26,8 +26,8 @@ pub const P16: u64 = (1 << 16) + 1;
 /// Every modulus is below 2 to this power.
 pub const MODULUS_BITS: u32 = 50;
 
-/// The implementation that a call uses. It is chosen apart from the kernel, because a kernel need not have
-/// fused or integer multiply-add instructions.
+/// The implementation that a call uses. It is chosen separately from the kernel, because a kernel need not
+/// have fused or integer multiply-add instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ZpArithmetic {
     /// 64-bit integers.

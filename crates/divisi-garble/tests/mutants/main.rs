@@ -14,7 +14,7 @@ use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use std::time::Duration;
 
-/// Nobody waits longer in an attack after which nobody has to wait.
+/// The time limit in attacks in which no message is withheld.
 const PATIENT: Duration = Duration::from_secs(10);
 
 /// The parameters of a session, without one check.
@@ -61,7 +61,7 @@ fn lab(form: GarblingForm) -> GarbleLab {
     GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() }
 }
 
-/// Whether an honest party among the given ones accepted a wrong output, all of them receivers.
+/// Whether one of these honest parties, which are all receivers, accepted a wrong output.
 fn wrong(
     program: &Program,
     inputs: &[Vec<u8>],

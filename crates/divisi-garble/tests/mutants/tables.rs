@@ -11,7 +11,7 @@ const TABLE: &str = "divisi_garble::run/4d.table";
 const LABELS: &str = "divisi_garble::online/6.labels";
 const RESULT: &str = "divisi_garble::online/8.result";
 
-/// P_2 flips the bit of every row of the last gates in P_1's first table: bits stand at the end.
+/// P_2 flips the bit of every row of the last gate in P_1's first table, at whose end the bits are.
 pub fn flipped_row(check: Option<Check>) -> bool {
     tampered(3, check, &[1], &[0], |harness| {
         harness.change(party(2), party(1), TABLE, 0, |body| {
@@ -27,7 +27,7 @@ pub fn result_of_wrong_rows(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 3, &[1, 2, 3]);
     let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
-    // every row's bit of all twelve gates, so that some is read
+    // the bits of all rows of all twelve gates, so that some changed one is read
     harness.change(party(2), party(1), TABLE, 0, |body| {
         let bits = body.len() - 36_usize.div_ceil(8);
         body[bits..bits + 4].iter_mut().for_each(|byte| *byte ^= 0xff);
@@ -66,8 +66,8 @@ pub fn one_tweak(check: Option<Check>) -> bool {
     table[..32] == table[56..88]
 }
 
-/// The labels of the masked inputs open the tables. Any others do not, and the evaluator notices at its first
-/// gate.
+/// Only the labels of the masked inputs open the tables. With other labels the MACs are wrong from the
+/// evaluator's first gate on, and W22 fails.
 pub fn blind_label(check: Option<Check>) -> bool {
     let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let plan = plan(&program, 2, &[1]);

@@ -82,7 +82,7 @@ pub fn reflected_opening(check: Option<Check>) -> bool {
                     assert!(late.take().is_none_or(|late| late.join().unwrap()));
                     return vec![frame];
                 }
-                // a rushing party: its word follows the other's, which P_2's own thread receives meanwhile
+                // a rushing party: its message follows the other's, which P_2's own thread receives meanwhile
                 let (tap, recording, busy) = (tap.clone(), recording.clone(), tap.busy());
                 late = Some(std::thread::spawn(move || {
                     let _busy = busy;
@@ -113,7 +113,8 @@ pub fn split_e(check: Option<Check>) -> bool {
         .any(|seen| !seen.of(MessageDirection::Out, "divisi_garble::zero/6.open").is_empty())
 }
 
-/// The partition of a session, foretold before it began: the d that everybody opens are those of that order.
+/// Whether the partition can be foretold before a session begins: two sessions with the same bits open the
+/// same d if their partitions are the same.
 pub fn foreseen_partition(check: Option<Check>) -> bool {
     let partition = |_: usize| {
         let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
@@ -129,7 +130,7 @@ pub fn foreseen_partition(check: Option<Check>) -> bool {
     partition(0) == partition(1)
 }
 
-/// The size of buckets, read off the messages, is less than the bound demands.
+/// Whether the size of buckets, read off the messages, is less than the bound demands.
 pub fn small_buckets(check: Option<Check>) -> bool {
     let (_, recordings) = lying(2, check, TripleLie::Honest, |_| {});
     let u = recordings[0].of(MessageDirection::In, "divisi_garble::laand/5.u").pop().unwrap();

@@ -28,7 +28,7 @@ const OPENINGS: &[(&str, &str)] = &[
         "x - a and y - b of products, x - r of A2B [G7]; d = a b c of its candidates [G6]; numbers",
     ),
     ("divisi_mixed::num/open.tell", "outputs, to their receivers [G11]"),
-    ("divisi_mixed::num/reduced", "whether our own shares are below p, as all but a caller's mistakes are"),
+    ("divisi_mixed::num/reduced", "whether a party's own shares are below p, as they are unless a caller made a mistake"),
 ];
 
 /// Steps whose messages hide what they are made of, are digests of it, or hand on what was opened before.
@@ -60,7 +60,7 @@ pub fn reason(step: &str) -> Option<&'static str> {
     known.or_else(|| step.contains("coin").then_some("coins"))
 }
 
-/// What does not agree.
+/// The differences between the two accounts of a run.
 pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) -> Vec<String> {
     let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
     let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
@@ -76,7 +76,8 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
         }
     }
     let (n, others) = (n as u64, n as u64 - 1);
-    // a batch of Boolean triples at each party, whose payloads are drawn; all other rows are of transfers
+    // each party makes one batch of Boolean triples, whose payloads are single bits and have no width that is
+    // looked at; all other products of transfers do
     let batches = if matches!(work, Work::Numbers | Work::Circuit) { n } else { 0 };
     let (gathered, told) = (sent("divisi_mixed::num/open.gather"), sent("divisi_mixed::num/open.tell"));
     let mut expected = vec![
@@ -86,18 +87,19 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
         ("divisi_ot::setup::pairs/trees", checks(checks::O2)),
         ("divisi_ot::vole/check", sent("divisi_ot::vole/check")),
         ("divisi_ot::correlate/payload", checks(checks::G14).saturating_sub(batches)),
-        // the party at the top opens, and each other party gets it once; two sums a digit in round 1
+        // the party at the top of the tree declares each sum public, and each other party receives it once;
+        // in round 1 there are two sums for each digit
         ("divisi_bgv::keys/public.down", sent("divisi_bgv::keys/public.down") / others),
         ("divisi_bgv::keys/relinearise.1.down", 2 * sent("divisi_bgv::keys/relinearise.1.down") / others),
         ("divisi_bgv::keys/relinearise.2.down", sent("divisi_bgv::keys/relinearise.2.down") / others),
-        // at every party; all but one send what they give
+        // declared at every party; all parties but one send their shares
         ("divisi_bgv::shares/a2e.reduced", n * sent("divisi_bgv::shares/a2e.give") / others),
-        // to one party by each other one, or a part to each
+        // each other party sends its share to one party, or a part of it to each
         ("divisi_mixed::open/open.gather", sent("divisi_mixed::open/open.gather") / others),
         ("divisi_mixed::num/open.gather", gathered / others),
-        // by each party to each other one, both factors at once
+        // each party sends both factors at once to each other party
         ("divisi_mixed::gmw/products", sent("divisi_mixed::gmw/products") / others),
-        // to each receiver by each other party; numbers that were gathered are told by the same step
+        // each receiver gets a message of each other party; gathered numbers are told by the same step
         ("divisi_mixed::gmw/output", sent("divisi_mixed::gmw/output") / others),
         ("divisi_mixed::num/open.tell", told.saturating_sub(gathered) / others),
     ];
@@ -110,7 +112,7 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
             out.push(format!("{step}: {calls} openings, where the protocols have {expected}"));
         }
     }
-    // every bit and every number that was opened, and no other: all parties count what one of them adds up
+    // every bit and every number that was opened, and no other: what one party adds up is counted by all n
     let bits = |step: &str| 8 * of(step).1;
     let numbers = |step: &str| of(step).1 / size_of::<u64>() as u64;
     let found = n * (bits("divisi_mixed::open/open.gather") + numbers("divisi_mixed::num/open.gather"))

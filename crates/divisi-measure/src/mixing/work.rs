@@ -1,4 +1,5 @@
-//! What a party does in these runs. Lanes are as many as a word has bits, so that opened bits fill words.
+//! What a party does in these runs. There are as many lanes as a word has bits, so that opened bits fill
+//! words.
 
 use super::{Agreed, Ended, hide};
 use crate::noise::mix;
@@ -23,7 +24,7 @@ const ENTRIES: usize = 1 << INDEX;
 /// Bits of a number that B2A makes.
 const WIDTH: usize = 4;
 
-/// What is computed on: value i of input `which`.
+/// Value i of input `which`: the values on which runs compute.
 fn value(which: u64, i: usize) -> u64 {
     mix(which << 32 | i as u64)
 }
@@ -57,7 +58,7 @@ fn shares_of(session: &Session, p: Modulus, which: u64, numbers: &[u64]) -> Hidd
     shares
 }
 
-/// Shared indices of two bits, and what they are.
+/// Shared indices of [`INDEX`] bits, and their values.
 fn indices(session: &Session) -> (Vec<GmwBit>, Vec<usize>) {
     let (n, me) = (session.parties(), session.me().index());
     let of = |party: usize, j: usize| value(100 + party as u64, j);
@@ -79,7 +80,7 @@ fn numbers_of(p: Modulus, which: u64, count: usize) -> Vec<u64> {
 }
 
 fn pairs(found: &[u64], expected: &[u64]) -> Vec<(u64, u64)> {
-    // one that is missing is wrong
+    // a missing value counts as wrong
     let found = found.iter().copied().chain(std::iter::repeat(u64::MAX));
     found.zip(expected.iter().copied()).collect()
 }

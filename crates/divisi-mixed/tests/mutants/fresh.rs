@@ -1,4 +1,5 @@
-//! What hides a secret is fresh, whole, and is used once: of zeros the masks themselves are opened.
+//! The masks that hide secrets are fresh, hide all of a secret, and are used once. The secrets are zeros
+//! here, so that the opened values are the masks themselves.
 
 use super::{act, opened, plain};
 use divisi_bgv::Ring;
@@ -18,13 +19,14 @@ const GATHER: &str = "divisi_mixed::num/open.gather";
 const NUMBERS: &str = "divisi_mixed::num/open.tell";
 const BITS: &str = "divisi_mixed::open/open.tell";
 
-/// No eight bytes of these messages are there twice, and of many no bit is the same in all of them.
+/// No group of eight bytes occurs twice in these messages, and if there are many, no bit is the same in all
+/// groups.
 fn are_fresh(messages: &[Vec<u8>], times: usize) {
     assert_eq!(messages.len(), times);
     let words: Vec<&[u8]> = messages.iter().flat_map(|body| body.chunks_exact(8)).collect();
     let different: BTreeSet<&[u8]> = words.iter().copied().collect();
     assert_eq!(different.len(), words.len(), "a mask that served twice");
-    // of few words some bit may be the same by chance
+    // in few words some bit may be the same by chance
     if words.len() >= 64 {
         let bits =
             || words.iter().map(|word| word.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte)));
@@ -79,7 +81,7 @@ fn triples_of_bits_serve_once() {
     [0, 1].map(factors).iter().for_each(|of_one| are_fresh(of_one, 6));
 }
 
-/// Inputs that are zero, of either party, some words each: the other one's shares are all that hides them.
+/// Inputs that are zero, of either party, some words each: the other party's share is the mask.
 #[test]
 fn every_input_has_a_mask_of_its_own() {
     let (shares, _) = act(2, None, |mixed| {
@@ -127,7 +129,7 @@ fn nobody_but_receivers_is_told() {
     }
 }
 
-/// Lookups at zero, twice: all bits of all indices are hidden, and not all alike.
+/// Lookups at zero, twice: all bits of all indices are hidden, and by different masks.
 #[test]
 fn indices_are_hidden_whole() {
     let table: Vec<u64> = (0..16).collect();
@@ -151,7 +153,7 @@ fn indices_are_hidden_whole() {
     }
 }
 
-/// A number that is not below p, and a bit behind the last number, are nobody's share.
+/// A message with a number that is not below p, or with a bit behind the last number, is refused.
 #[test]
 fn numbers_are_reduced() {
     let opened = |change: fn(&mut Vec<u8>)| -> Vec<Result<Vec<u64>, Abort>> {
@@ -170,9 +172,9 @@ fn numbers_are_reduced() {
     assert!(opened(|body| body[..4].fill(0xff)).iter().all(Result::is_err));
 }
 
-/// Two parties who open another d than theirs, one more in every lane, in the first `tries` tries of this
-/// many candidates each: as if all of them were p or more. What `f` gives, and how many numbers each opening
-/// had.
+/// Two parties run `f`; in the first `tries` tries, of `candidates` candidates each, what they send to open d
+/// is changed: one more in every lane, as if all candidates were p or more. Returns what `f` gives, and how
+/// many numbers each opening had.
 fn rejected<R: Send>(
     candidates: usize,
     tries: usize,
@@ -208,8 +210,8 @@ fn rejected<R: Send>(
 }
 
 /// Only d is opened of the candidates for a mask, and no r of p or more is accepted, in the first try or the
-/// next, whatever the other lanes are: with such an r a zero would get the bits of p. All candidates of a try
-/// may be rejected, and none of them is used later \[G6\].
+/// next, whatever the other lanes are: with such an r the bits of a zero would be those of p. All candidates
+/// of a try may be rejected, and none of them is used later \[G6\].
 #[test]
 fn masks_of_p_or_more_serve_nobody() {
     let lanes: usize = 120;
@@ -233,7 +235,7 @@ fn masks_of_p_or_more_serve_nobody() {
     }
 }
 
-/// After this many tries, and not before, a session ends in which every candidate is rejected.
+/// A session in which every candidate is rejected ends after 64 tries, and not before.
 #[test]
 fn an_item_has_64_tries() {
     let candidates = 9;

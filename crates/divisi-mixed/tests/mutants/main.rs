@@ -1,5 +1,5 @@
 //! A mutant for each check of this crate: with the check in place a named attack is stopped, without it the
-//! same attack succeeds. Who attacks follows the protocol, and looks.
+//! same attack succeeds. The attacker follows the protocol, and only looks at what it sees.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod fresh;
@@ -20,7 +20,7 @@ fn plain() -> Modulus {
     Modulus::new(P32).unwrap()
 }
 
-/// All parties on a harness, and what the first one sees.
+/// All parties on a harness, and what the last one sees.
 fn act<R: Send>(
     n: usize,
     without: Option<Check>,
@@ -38,7 +38,7 @@ fn act<R: Send>(
     (ends.into_iter().map(Result::unwrap).collect(), seen)
 }
 
-/// All messages of a step between two parties, of this length.
+/// All messages of a step, of this length, between the recorded party and `peer`.
 fn opened(seen: &Recording, peer: PartyId, step: &'static str, len: usize) -> Vec<Vec<u8>> {
     let both = [MessageDirection::In, MessageDirection::Out]
         .into_iter()
@@ -65,12 +65,12 @@ fn chi_square_of_u(without: Option<Check>) -> bool {
     square > 50.0
 }
 
-/// The parties' bits, in lanes, that belong to the first.
+/// Pseudo-random bits, in words of 64 lanes: a secret input of the first party.
 fn secret(seed: u64) -> Vec<u64> {
     (1..=4).map(|i| (seed + i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
 }
 
-/// Two conversions of bits: whether what is opened reveals how they differ.
+/// Conversions of two secrets: whether the openings reveal how the secrets differ.
 fn difference_of_conversions(without: Option<Check>) -> bool {
     let secrets = [3, 17].map(|seed| GmwBit::new(256, &secret(seed)));
     let (_, seen) = act(2, without, |mixed| {
@@ -91,7 +91,7 @@ fn difference_of_conversions(without: Option<Check>) -> bool {
     difference.eq(bytes(&secrets[0]).iter().zip(&bytes(&secrets[1])).map(|(x, y)| x ^ y))
 }
 
-/// Two products with one factor: whether what is opened reveals how the others differ.
+/// Products of two secrets with one factor: whether the openings reveal how the secrets differ.
 fn difference_of_products(without: Option<Check>) -> bool {
     let mut g = Build::new();
     let [x, y] = g.input(2)[..] else { panic!("two wires") };
@@ -111,7 +111,7 @@ fn difference_of_products(without: Option<Check>) -> bool {
         }
         Ok(own)
     });
-    // d of the first party, with its share of x
+    // the first party's share of d, which is its share of x under its share of a mask
     let received = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
     let theirs: Vec<&[u8]> = received.iter().take(2).map(|body| &body[..32]).collect();
     let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
@@ -167,8 +167,8 @@ fn the_table_of_checks_is_complete() {
     }
 }
 
-/// Census: every check of the figures that are built has a mutant in one of three crates, and the crate's
-/// page names the test that kills it. G8 and G9 are of garbling.
+/// Census: every check of the figures that are implemented has a mutant in one of three crates, and the
+/// crate's page names the test that kills it. G8 and G9 belong to garbling (divisi-mpgc).
 #[test]
 fn every_check_of_the_paper_has_a_mutant() {
     let crates = [
@@ -192,8 +192,8 @@ fn every_check_of_the_paper_has_a_mutant() {
     }
 }
 
-/// Control for G6, attack (e): who opens a b first, and c only where that is 1, accepts r = p - 1 openly: u
-/// tells x. With d = a b c that r looks like any other that is accepted.
+/// Control for G6, attack (e): if a b is opened first, and c only where a b is 1, everybody sees that an
+/// accepted r is p - 1, and then u tells x. With d = a b c this r looks like any other accepted one.
 #[test]
 fn two_steps_would_tell_a_mask() {
     let (p, x) = (plain(), 123_456_789);
@@ -204,7 +204,7 @@ fn two_steps_would_tell_a_mask() {
     let r = P32 - 1;
     let u = p.sub(x, r);
     let (ab, d) = candidate(r);
-    // accepted either way; two steps show a b = 1 of an accepted mask, which only p - 1 has
+    // r is accepted either way; two steps show that a b = 1 for an accepted mask, which holds for p - 1 only
     assert_eq!((ab, d), (1, 0));
     assert_eq!(p.add(u, P32 - 1), x);
     assert_eq!((0..1 << 16).map(|i| (P32 - 1) ^ i << 14).filter(|r| candidate(*r) == (1, 0)).count(), 1);

@@ -13,8 +13,8 @@ use std::sync::Arc;
 const TABLES: usize = 64;
 const WIDTH: usize = 4;
 
-/// Lookups at indices that the first party alone knows: whether what is opened reveals the others in what two
-/// of them differ.
+/// Lookups at indices that the first party alone knows: whether the opened bits tell the other party in which
+/// bits two indices differ.
 pub fn difference_of_indices(without: Option<Check>) -> bool {
     let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, P32).unwrap();
     let ring = Arc::new(Ring::new(lattice).unwrap());

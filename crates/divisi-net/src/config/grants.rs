@@ -1,4 +1,4 @@
-//! What the operator of a server grants a client.
+//! The limits that the operator of a server sets for its clients.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grants {
-    /// The number of requests that wait to be begun.
+    /// The number of requests that may wait to be begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
-    /// The length in bytes of a text to be encrypted or decrypted.
+    /// The largest length in bytes of a text to be encrypted or decrypted with GCM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_bytes: Option<u64>,
-    /// The length in bytes of a message to be hashed or authenticated.
+    /// The largest length in bytes of a message to be hashed or authenticated, and of a text in a mode other
+    /// than GCM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_bytes: Option<u64>,
     /// Bytes of all texts and messages within an hour.
@@ -23,18 +24,18 @@ pub struct Grants {
     /// Seconds of a server's processor within an hour.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_an_hour: Option<u64>,
-    /// The number of key names that it has used, those of destroyed keys included.
+    /// The largest number of names of keys that it has made, those of destroyed keys included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
-    /// The same of single algorithms, by name, in place of `message_bytes`. It stands last, as tables do in
-    /// TOML.
+    /// The largest length in bytes of a message for single algorithms, by name, in place of `message_bytes`.
+    /// It is the last field, because tables come last in TOML.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub message_bytes_of: BTreeMap<String, u64>,
 }
 
 impl Grants {
-    /// These limits, and those of `others` where they are missing: what is said here of all messages counts
-    /// more than what the others say of single algorithms.
+    /// These limits, with those of `others` in place of missing ones. A `message_bytes` of these limits takes
+    /// precedence over `message_bytes_of` of the others.
     #[must_use]
     pub fn or(self, others: &Grants) -> Grants {
         let mut message_bytes_of = self.message_bytes_of;

@@ -66,8 +66,9 @@ impl Fabric {
         }
     }
 
-    /// Whose process or connection has ended without a word, if it is not `peer`'s, which did say something;
-    /// looked for during a moment. A link that another thread reads is that thread's to judge.
+    /// The first party other than `peer` whose link broke without an orderly end, and the loss. `peer` is
+    /// left out because it did send word. The links are watched for `moment`, except those that another
+    /// thread reads, which will notice itself.
     pub fn dead_besides(&self, peer: PartyId, moment: Duration) -> Option<(PartyId, Loss)> {
         let until = self.world.now() + moment;
         let dead = || {

@@ -1,4 +1,4 @@
-//! How messages go onto a link, and how what a link brings goes to its inbox.
+//! How messages go onto a link, and how arriving frames go to the link's inbox.
 
 use super::{Fabric, Link, Out, resident};
 use crate::body::Body;
@@ -68,7 +68,7 @@ impl Fabric {
         }
     }
 
-    /// Sends a control message; a link that is gone needs none.
+    /// Sends a control message. Nothing happens if the link is gone.
     pub fn tell(&self, link: &Link, session: u32, control: Control) {
         let (head, body) = control.encode(session);
         match &link.out {
@@ -90,7 +90,7 @@ impl Fabric {
         }
     }
 
-    /// As [`Self::deliver`], for the caller that itself ends the link on an error.
+    /// Like [`Self::deliver`], for a caller that itself ends the link on an error.
     pub fn try_deliver(
         &self,
         from: PartyId,
@@ -123,7 +123,7 @@ impl Fabric {
                 link.inbox.lose(Loss::Closed);
             }
             Control::Ask { strand } => {
-                // who waits for nobody names itself: it works
+                // a party that waits for nobody names itself, which means that it works
                 let waits = self.links().find_map(|(p, l)| Some((p, l.inbox.waiting((session, strand))?)));
                 let (party, step) = waits.unwrap_or((self.me, 0));
                 self.tell(link, session, Control::Answer { strand, party: party.number(), step });

@@ -104,7 +104,8 @@ fn unasked_answers_and_unknown_sessions_are_passed_over() {
     assert!(matches!(mesh.open(4999, 0).err(), Some(Fault::Aborted { .. })));
 }
 
-/// Whoever waits for room goes on when the peer has read enough; a peer that reads nothing is a stall.
+/// A party that waits for room goes on when the peer has read enough; a peer that reads nothing counts as
+/// stalled.
 #[test]
 fn room_comes_when_the_peer_reads() {
     let (mesh, mut far) = half();
@@ -126,7 +127,8 @@ fn room_comes_when_the_peer_reads() {
     drop(reads.join().unwrap());
 }
 
-/// A peer that takes drops keeps nobody for ever: less than 64 KiB in a time limit are a stall, too.
+/// A peer that reads very slowly does not delay a party for ever: one that takes less than 64 KiB within a
+/// time limit counts as stalled, too.
 #[test]
 fn a_peer_that_takes_drops_is_a_stall() {
     let (mesh, mut far) = half();

@@ -13,13 +13,13 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// Clients that wait to be served.
+/// The number of clients that may wait to be served.
 const CLIENTS: usize = 256;
 /// How long a party's connection waits for this party to join.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Shared {
-    /// One connection, from its first byte until it is handed on.
+    /// Handles one connection, from its first byte until it is handed on.
     pub(super) fn receive(&self, socket: TcpStream, from: SocketAddr, slot: HandshakeSlot) {
         let now = self.world.now();
         let (first, until) = (now + SILENCE, now + HANDSHAKE);
@@ -139,7 +139,7 @@ impl Shared {
             self.changed.notify_all();
             return self.dismiss(wire, &answer);
         }
-        // The other end proves that it is still there and means this greeting.
+        // The other end proves that it is still there and that it answers this greeting.
         let (limit, mut echo) = (self.world.now() + ANSWER, [0; 16]);
         let confirmed =
             wire.write_all(&answer.encode(), limit).and_then(|()| wire.read_exact(&mut echo, limit));

@@ -63,7 +63,7 @@ pub fn both(n: usize, options: &Options) -> [Vec<Mesh>; 2] {
     [memory::mesh_with(n, options, world()), tls(n, options)]
 }
 
-/// Runs each party in its own thread; the results in order.
+/// Runs each party in its own thread. The results are in the parties' order.
 pub fn run<T: Send>(meshes: &[Mesh], f: impl Fn(&Mesh) -> T + Sync) -> Vec<T> {
     std::thread::scope(|s| {
         let threads: Vec<_> = meshes.iter().map(|m| s.spawn(|| f(m))).collect();

@@ -18,7 +18,7 @@ const INPUT: Step = step!("input");
 
 /// A tag, with its nonce and the key that made it.
 pub struct Tagged {
-    /// The nonce that the servers drew; none for a MAC without one.
+    /// The nonce that the servers drew; `None` for a MAC without a nonce.
     pub nonce: Option<[u8; IV]>,
     /// The tag.
     pub tag: Zeroizing<Vec<u8>>,
@@ -48,7 +48,7 @@ impl Client {
     /// Compute the tag of `length` bytes of `input` under a stored key.
     ///
     /// # Errors
-    /// As [`Client::hash`].
+    /// Those of [`Client::hash`].
     pub fn mac(
         &mut self,
         key: &KeyName,
@@ -102,7 +102,8 @@ impl Client {
         self.over(result)
     }
 
-    /// Send a message in parts: the nonce and key that the servers told, and each server's last answer.
+    /// Send a request and its message in pieces. Returns the nonce and the key that the servers told, and
+    /// each server's last answer.
     fn message(
         &mut self,
         step: Step,
@@ -156,7 +157,7 @@ impl Client {
         Ok((nonce, key, answers))
     }
 
-    /// The output of its components.
+    /// Reconstruct an output from its components.
     fn output(
         &self,
         step: Step,

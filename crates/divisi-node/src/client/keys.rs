@@ -16,8 +16,8 @@ const LIST: Step = step!("list");
 const EXPORT: Step = step!("export");
 const DESTROY: Step = step!("destroy");
 
-/// Pages of a list at most: a server that always has more is not followed for ever, nor believed with all
-/// memory.
+/// The most pages of a list that a client requests: a server that always announces another page can neither
+/// keep it busy for ever nor fill its memory.
 const PAGES: usize = 512;
 
 /// A key that at least one server lists.
@@ -101,7 +101,7 @@ impl Client {
         self.over(listed)
     }
 
-    /// What the servers say of one key, if this client may use it: one request, however many keys there are.
+    /// The servers' entries of one key, if this client may use it. One request, however many keys there are.
     ///
     /// # Errors
     /// See [`Error`].
@@ -111,7 +111,7 @@ impl Client {
     }
 
     fn named(&mut self, name: &KeyName) -> Result<Option<Listed>, Error> {
-        // the first page behind the name before it begins with it
+        // the page that begins after the last smaller name begins with this key
         let answers = self.request(&Item::KeyList { after: name.before() })?;
         let mut places = [None, None, None];
         for ((party, answer), place) in PartyId::all(3).zip(answers).zip(&mut places) {
@@ -179,7 +179,8 @@ impl Client {
     }
 }
 
-/// What the three servers have under one name.
+/// The entry of a key as the first server that has it reports it, and the servers that report another one or
+/// none; `None` if no server has the key.
 fn listed(places: [Option<KeyEntry>; 3]) -> Option<Listed> {
     let key = places.iter().flatten().next()?.clone();
     let differs = PartyId::all(3).filter(|p| places[p.index()].as_ref() != Some(&key)).collect();
@@ -195,7 +196,8 @@ fn endless(party: PartyId) -> Error {
     Error::new(ErrorKind::Mismatch, LIST, message).with_peer(party)
 }
 
-/// A secret of its three components, each checked with its other holder's digest.
+/// Reconstruct a secret from its three components, each of which is compared with the digest of its other
+/// holder.
 pub(super) fn combine(
     step: Step,
     context: &[u8; 32],

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// The way to one server; of no more use after an error.
+/// A client's connection with one server. It cannot be used after an error.
 pub(crate) struct Link {
     party: PartyId,
     connection: Option<Connection>,

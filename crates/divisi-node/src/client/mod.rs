@@ -2,8 +2,8 @@
 //!
 //! Adversary: one malicious server. The client compares everything that comes from the servers before it uses
 //! it: what all three know must be the same from all three, and each component of a secret comes from one of
-//! its holders with a digest from the other. So an answer is right, or the result is an [`Error`] that names
-//! the server that differs.
+//! its holders with a digest from the other. Therefore an answer is right, or the result is an [`Error`] that
+//! names the server that differs.
 
 mod digest;
 mod keys;
@@ -30,8 +30,8 @@ const CONNECT: Step = step!("connect");
 const REQUEST: Step = step!("request");
 const COMPARE: Step = step!("compare");
 
-/// When one server has reported the end of a request, or is gone, the least time to wait for the other
-/// servers' reports: a twentieth of the time limit if that is more.
+/// The least time for which the client waits for the other servers' reports after one server has reported the
+/// end of a request, or is gone. It waits for a twentieth of the time limit if that is more.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A client's connection with all three servers.
@@ -143,8 +143,8 @@ impl Client {
         self.number
     }
 
-    /// The request is over: well, or by the servers' word, or by a finding of our own, after which the
-    /// servers need not wait for what does not come.
+    /// End a request. If it ended by an error that this client found itself, so that the servers expect more
+    /// messages, the connections are closed, and the servers need not wait.
     fn over<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         if std::mem::take(&mut self.open) && result.is_err() {
             self.links.iter_mut().for_each(Link::leave);
@@ -152,7 +152,7 @@ impl Client {
         result
     }
 
-    /// What all three must say alike.
+    /// The value that all three servers must report alike; `read` takes it from an answer.
     fn same<T: PartialEq>(
         &self,
         step: Step,
@@ -188,7 +188,7 @@ impl Client {
     }
 }
 
-/// A server's word, with its name.
+/// The error that a server reported, with the server's name.
 fn told(party: PartyId, failed: Failed) -> Error {
     let error = failed.into_error();
     Error { message: format!("{party} says: {}", error.message), ..error }

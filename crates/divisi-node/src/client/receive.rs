@@ -32,7 +32,8 @@ enum NoAnswer {
 type Received = Result<ToClient, NoAnswer>;
 
 impl Client {
-    /// Send each server its message, and receive all three answers; of several errors the one that says most.
+    /// Send each server its message, and receive all three answers. Of several errors it returns the most
+    /// informative one.
     pub(super) fn exchange(
         &mut self,
         step: Step,
@@ -42,8 +43,8 @@ impl Client {
         self.answers(step)
     }
 
-    /// Send messages, numbered from 0, and take the answers to each, in order: as many messages go ahead of
-    /// their answers as may.
+    /// Send messages, numbered from 0, and take the answers to each, in order: up to [`AHEAD`] messages are
+    /// sent ahead of their answers.
     pub(super) fn stream(
         &mut self,
         step: Step,
@@ -74,7 +75,7 @@ impl Client {
         }
     }
 
-    /// Receive the next answer of each server; of several errors the one that says most.
+    /// Receive the next answer of each server. Of several errors it returns the most informative one.
     fn answers(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
         let begun = self.world.now();
         let mut received: [Option<Received>; 3] =
@@ -85,7 +86,8 @@ impl Client {
         let failed =
             received.iter().filter(|received| matches!(received, Some(Ok(ToClient::Failed(_))))).count();
         if received.iter().any(|received| matches!(received, Some(Err(_)))) || (1..3).contains(&failed) {
-            // a request that lives on at some of them only: what still comes belongs to no later one
+            // the request may live on at some servers: their later answers must not be taken for those to
+            // another request
             self.links.iter_mut().for_each(Link::leave);
         }
         let mut answers = Vec::with_capacity(3);
@@ -116,7 +118,7 @@ impl Client {
             return Err(error);
         }
         if !verdicts.is_empty() {
-            // who answered something else may still wait for more of it
+            // a server that answered something else may still expect messages of this request
             self.open &= verdicts.len() < 3;
             return Err(verdict(step, &verdicts));
         }
@@ -129,7 +131,7 @@ impl Client {
         let start = self.world.now();
         let mut last = [start; 3];
         let longest = self.links.iter().map(Link::timeout).max().unwrap_or_default();
-        // who sets a long time limit has slow servers or links
+        // a long time limit means slow servers or links
         let grace = GRACE.max(longest / 20);
         let due = (self.number, self.received);
         let broken = received.iter().any(Option::is_some);
@@ -146,7 +148,7 @@ impl Client {
                 let now = self.world.now();
                 let silent = now.saturating_duration_since(*last);
                 let word = match word {
-                    // behind several such words there may be an answer that has come as well
+                    // an answer may have arrived behind several of these messages
                     Ok(Some(Reply { what: ToClient::Waiting, .. })) if now < until + 2 * SHORT => {
                         *last = now;
                         continue;
@@ -154,10 +156,10 @@ impl Client {
                     Ok(Some(Reply { what: ToClient::Waiting, .. })) => {
                         Err(NoAnswer::Late(link.overdue(step)))
                     }
-                    // a fault of the connection belongs to no request, and ends it
+                    // a failure of the connection has no request's number, and ends the connection
                     Ok(Some(Reply { number: 0, what: failed @ ToClient::Failed(_), .. })) => Ok(failed),
                     Ok(Some(Reply { number, nth, what })) if (number, nth) == due => Ok(what),
-                    Ok(Some(_)) => Err(NoAnswer::Broken(link.malformed(step, "an answer to something else"))),
+                    Ok(Some(_)) => Err(NoAnswer::Broken(link.malformed(step, "an answer that belongs to another request"))),
                     Ok(None) if silent >= link.timeout() => Err(NoAnswer::Broken(link.silent(step, silent))),
                     Ok(None) => Err(NoAnswer::Late(link.overdue(step))),
                     Err(e) => Err(NoAnswer::Broken(e)),
@@ -174,8 +176,8 @@ impl Client {
     }
 }
 
-/// Which of several words about a request's end is worth most: an abort, then who refuses for a reason of its
-/// own.
+/// The rank of a server's report of a request's end, the most informative first: an abort, then a refusal for
+/// a reason of the server's own; a report of what another server said comes after the corresponding one.
 fn rank(failed: &Failed) -> u8 {
     match (failed.kind, failed.hearsay) {
         (ErrorKind::Abort, false) => 0,
@@ -186,12 +188,13 @@ fn rank(failed: &Failed) -> u8 {
 }
 
 const OWN_REASON: u8 = 2;
-/// No word of a server's, but a connection that is silent or gone.
+/// The rank of a connection that is silent or gone, without a server's report.
 const BROKEN: u8 = 4;
-/// A server that talks, and has no answer: it waits for somebody.
+/// The rank of a server that still sends messages but no answer: it waits for somebody.
 const LATE: u8 = 5;
 
-/// The most informative of several errors, with the servers that report it unless all do.
+/// The most informative of several errors. It names the server that reports it, unless all three report the
+/// same.
 fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     let unanimous = errors.len() == 3 && errors.windows(2).all(|pair| pair[0].2 == pair[1].2);
     let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
@@ -204,7 +207,7 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
         .map(Iterator::count)
         .collect();
     let chosen = errors.into_iter().zip(votes).min_by_key(|((rank, _, error), votes)| {
-        // whoever blames another than the one that is gone waits for it, or lies
+        // a server that blames another one than the server that is gone waits for that other one, or lies
         let blames_another = gone.is_some() && error.peer.is_some() && error.peer != gone;
         let vote = if *rank < OWN_REASON { std::cmp::Reverse(*votes) } else { std::cmp::Reverse(0) };
         (blames_another && *rank != OWN_REASON, *rank, vote)
@@ -221,8 +224,8 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     Some(error)
 }
 
-/// What is believed when some servers, and none of the others in error, say that a tag is wrong: all three,
-/// in the words of two; else that one of them deviates.
+/// The error when some servers say that a tag is wrong and the others report no error: that it is wrong if
+/// all three say so, in words on which two agree; otherwise that one of them deviates.
 fn verdict(step: Step, said: &[(PartyId, Error)]) -> Error {
     let says = |party: &PartyId| said.iter().any(|(other, _)| other == party);
     match said {

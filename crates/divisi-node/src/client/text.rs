@@ -145,7 +145,7 @@ impl Client {
         let begin = SeekFrom::Start(start + IV as u64);
         let number = self.next_number();
         let chunks = text.div_ceil(CHUNK as u64);
-        // what is short is read once, and answered with the word that its tag is right
+        // a short ciphertext is sent once, and its plaintext is the answer to `Finish`
         let finish = chunks + 1;
         let last = if item.is_short() { finish } else { finish + chunks };
         let message = |_: &Client, index: u64| match index {
@@ -194,7 +194,7 @@ pub(super) fn associated(aad: &[u8]) -> Result<Blob, Error> {
     Ok(Blob(aad.to_vec()))
 }
 
-/// The next chunk of an input of which so much is left.
+/// The next chunk of an input of which `left` bytes are left.
 fn chunk(input: &mut (impl Read + ?Sized), left: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
     let mut text = Zeroizing::new(vec![0; left.min(CHUNK as u64) as usize]);
     input.read_exact(&mut text).map_err(|e| unusable(INPUT, "the input cannot be read to its end", &e))?;
@@ -213,7 +213,7 @@ fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
     )
 }
 
-/// A chunk of ciphertext from the first server, as the digests of the other two have it.
+/// A chunk of ciphertext from the first server, compared with the digests from the other two.
 pub(super) fn ciphertext(context: &[u8; 32], answers: [ToClient; 3], len: usize) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let mut digests = Vec::with_capacity(2);

@@ -24,7 +24,7 @@ impl Client {
     /// | SIV | any length up to [`WHOLE`](crate::WHOLE) | synthetic IV (16 bytes), ciphertext |
     /// | KW | semiblocks of 8 bytes, at least two | the wrapped key: 8 bytes longer |
     /// | KWP | at least one byte | the wrapped key: whole semiblocks, one more than the padded key |
-    /// | KWP | a byte at least | the wrapped key: 8 bytes more, in whole semiblocks |
+    /// | CBC | whole blocks of 16 bytes, at least one, padding included | IV (16 bytes), ciphertext |
     ///
     /// Only SIV takes associated data: one string, or none if it is empty.
     ///
@@ -134,7 +134,7 @@ impl Client {
                 };
                 client.same(step, answers, said)?;
             } else {
-                // of CBC each piece has its answer, of the others the end has one
+                // in CBC each piece has its answer, in the other modes only the end has one
                 let (nth, bytes) = if is_last { (0, text.len()) } else { (index - 1, piece(index).len()) };
                 let context = context(&client.id, number, nth);
                 if encrypts {

@@ -7,7 +7,7 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::gates::Adder;
 use serde::{Deserialize, Serialize};
 
-/// A tag to be compared, under the nonce that it was made with, if there is one.
+/// A tag to be compared, with the nonce under which it was made, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tag {
     pub nonce: Option<[u8; IV]>,
@@ -64,8 +64,8 @@ impl From<&Settings> for Asked {
     }
 }
 
-/// How the servers are to compute S-boxes; on the wire its code, so that servers offer whatever their engine
-/// has.
+/// How the servers are to compute S-boxes. On the wire it is the protocol's code, so that servers offer
+/// everything that their engine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "u32", try_from = "u32")]
 pub(crate) struct SboxChoice(pub Protocol);

@@ -183,7 +183,7 @@ fn golden_bytes_of_every_message() {
     );
 }
 
-/// The codes of the ways S-boxes are computed, and what is none.
+/// The codes of the ways to compute S-boxes, and codes that are none.
 #[test]
 fn golden_bytes_of_every_way() {
     let encrypt = |way| request(Item::Encrypt { key: name(), aad: Blob(vec![]), length: 1, way });
@@ -196,7 +196,7 @@ fn golden_bytes_of_every_way() {
     ];
     let ways = protocols.map(SboxChoice).into_iter().zip(["00", "01", "02", "03", "04"]);
     golden(ways.map(|(way, code)| (encrypt(way), format!("01 01 05 026b31 00 01 {code}"))).collect());
-    // whatever the engine has, servers offer
+    // servers offer everything that the engine has
     golden(
         Protocol::ALL
             .iter()

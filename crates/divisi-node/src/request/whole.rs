@@ -40,8 +40,9 @@ impl Mode {
         }
     }
 
-    /// Why the mode takes no text of this length, and what to do: of what is to be encrypted, by CBC with its
-    /// padding; of what is to be decrypted, with the IV that stands before it. None if it takes it.
+    /// Why the mode does not take a text of this length, and what to do; `None` if it takes it. `length` is
+    /// that of the text to be encrypted, for CBC with its padding, or that of the text to be decrypted, with
+    /// the IV before it.
     #[must_use]
     pub fn misfit(self, encrypts: bool, length: u64) -> Option<String> {
         let iv = if encrypts { 0 } else { self.iv_bytes() };
@@ -98,7 +99,7 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// A text in such a mode.
+/// A request to encrypt or decrypt a text in a mode other than GCM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Whole {
     pub key: KeyName,
@@ -118,7 +119,7 @@ impl Whole {
         if self.encrypts { "encrypt" } else { "decrypt" }
     }
 
-    /// Why the mode takes no text of this length, or not so much associated data; None if it does.
+    /// Why the mode does not take a text of this length, or so much associated data; `None` if it does.
     pub fn misfit(&self) -> Option<String> {
         let mode = self.mode;
         if self.aad.0.len() > if mode == Mode::Siv { WHOLE_AAD } else { 0 } {

@@ -19,7 +19,7 @@ pub(crate) const OFFERS: Step = step!("offers");
 pub(super) const HEAD: usize = 19;
 /// `connection | number | step`
 const OFFER: usize = 48;
-/// No order is longer, as it goes to the others.
+/// The largest length of an encoded order, in bytes.
 const ORDER: usize = 8192;
 /// The most offers of a round: what is announced beyond that is malformed.
 const MOST: usize = Budget::ROUND.short + Budget::ROUND.single + Budget::ROUND.long;
@@ -28,7 +28,7 @@ const MOST: usize = Budget::ROUND.short + Budget::ROUND.single + Budget::ROUND.l
 const LEVELS: u8 = 1;
 const GARBLED: u8 = 4;
 
-/// How long a server that is to stop waits for the next step of what is under way.
+/// How long a leader that is to stop waits for the next step of a request in progress.
 const ENDING: Duration = Duration::from_millis(10);
 
 /// What is next.
@@ -42,8 +42,8 @@ pub(super) enum Call {
     Order(Order),
 }
 
-/// Send or receive what is next; that vectors are to be made if nobody asked for anything for so long. A
-/// server that is to stop does not wait for requests.
+/// Determine what is next: the leader sends it, the others receive it. If no request came for the time
+/// `quiet`, the leader proposes to make preprocessing. A server that is to stop does not wait for requests.
 pub(super) fn next(
     state: &mut ServerState<'_>,
     leader: PartyId,
@@ -112,8 +112,8 @@ fn follow(state: &mut ServerState<'_>, leader: PartyId) -> Result<Call, Abort> {
     let mut head = [0; HEAD];
     state.rep.trio().session().recv(CALL, leader, &mut head)?;
     state.node.compare_clients(leader, &head[3..]);
-    // whoever calls two servers for different things makes their views differ, and offers are compared before
-    // they are done
+    // a leader that tells the two others different things makes their views differ, and offers are compared
+    // before they are done
     state.rep.trio().absorb("call", &head[..1]);
     let malformed = |step, want, got| Fault::Malformed { peer: leader, step, want, got };
     let (count, rounds) = match announced(&head) {
@@ -130,7 +130,7 @@ fn follow(state: &mut ServerState<'_>, leader: PartyId) -> Result<Call, Abort> {
     Ok(Call::Offers(offers, rounds))
 }
 
-/// What follows a head, as it announces.
+/// The message that a head announces.
 #[derive(Debug)]
 pub(super) enum Announced {
     Nothing,
@@ -141,7 +141,7 @@ pub(super) enum Announced {
     Order(usize),
 }
 
-/// `None` for a head that no leader sends.
+/// `None` for a head that no honest leader sends.
 pub(super) fn announced(head: &[u8; HEAD]) -> Option<Announced> {
     match (head[0], usize::from(u16::from_le_bytes([head[1], head[2]]))) {
         (0, 0) => Some(Announced::Nothing),
@@ -153,8 +153,8 @@ pub(super) fn announced(head: &[u8; HEAD]) -> Option<Announced> {
     }
 }
 
-/// The offers of a message; if one request has several, how many requests there are: one step of a request is
-/// done once.
+/// The offers of a message. If a request has several offers, of which only one could be done, the error is
+/// the number of different requests.
 pub(super) fn offers(body: &[u8]) -> Result<Vec<Offer>, usize> {
     let offers = body.as_chunks::<OFFER>().0.iter().map(|offer| {
         let (mut connection, mut number, mut step) = ([0; 32], [0; 8], [0; 8]);

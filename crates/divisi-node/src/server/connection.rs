@@ -2,8 +2,8 @@
 //!
 //! Adversary: any client. The server bounds the length of each message, and decodes it whole or not at all. A
 //! client may send ahead of its answers, but the server reads only a bounded number of unanswered messages,
-//! so that the client can neither fill memory nor delay others; nor does the server compute more for a client
-//! than it takes. Numbers of requests count up from 1 [1.11].
+//! so that the client can neither fill memory nor delay others; nor does the server compute more answers for
+//! a client than the client takes. Numbers of requests count up from 1 [1.11].
 
 use super::shared::SharedIntake;
 use super::slots::ConnectionSlot;
@@ -26,7 +26,7 @@ const IDLE: Duration = Duration::from_secs(300);
 /// How often a client that waits learns that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
-/// Serve a client until it goes, the server has `ended`, or its slot is another's.
+/// Serve a client until it goes, the server has `ended`, or its slot is given to another client.
 pub(crate) fn attend(
     shared: &Arc<SharedIntake>,
     mut connection: Connection,
@@ -84,7 +84,8 @@ fn talk(
             last_word = now;
         }
         let idle = !owes && answers.is_empty() && duplex.is_sent();
-        // not `idle`: what is on its way to a client that reads slowly is no request
+        // `owes`, not `idle`: a connection whose answers are still on their way to a slow client has no
+        // request either
         let leaves = slot.leaves((!owes).then_some(last_received));
         if idle {
             let over = [
@@ -122,7 +123,7 @@ fn talk(
     }
 }
 
-/// Say what belongs to no request.
+/// Queue a message that belongs to no request.
 fn queue(duplex: &mut Duplex, what: ToClient) -> Option<()> {
     let body = what.body();
     duplex.queue(&encode(&Reply::apart(what), body)?).ok()

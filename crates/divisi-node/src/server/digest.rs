@@ -32,7 +32,7 @@ use std::rc::Rc;
 const SETTINGS: Step = step!("settings");
 const COMPARE: Step = step!("compare");
 
-/// What is asked for, if this server does it.
+/// The settings of the requested function, or the reason why this server refuses it.
 pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
     let settings = asked.settings().map_err(|what| Failed::refused(SETTINGS, what))?;
     if settings.algorithm.is_mac() != keyed {
@@ -100,7 +100,7 @@ fn blocks(algorithm: Algorithm) -> usize {
     }
 }
 
-/// The same where a step is a call of garblers, whatever the algorithm: 512 bytes of SHA-256.
+/// The same for a step in constant rounds, whatever the algorithm: 512 bytes of SHA-256.
 const GARBLED: usize = 8;
 
 /// A message being hashed or authenticated: piece after piece, a few blocks a step.
@@ -132,7 +132,7 @@ impl Digesting {
         tag: Option<&Tag>,
     ) -> Result<Digesting, Stop> {
         turn.rep.use_protocol(Protocol::Gf4Circuit);
-        // what a key leaves stays ready, as long as it is used in the same way
+        // what was computed from a key stays ready, as long as the key is used with the same settings
         let function = match turn.ready.mac(&loaded.info.id, settings) {
             Some(function) => function,
             None => {
@@ -165,7 +165,7 @@ impl Digesting {
         Digesting { function, settings: settings.clone(), key, state, rest: Vec::new(), nonce }
     }
 
-    /// How the engine is to compute, and what it may have garbled ahead for.
+    /// Set how the engine computes, and the key for which it may have garbled ahead.
     fn set(&self, turn: &mut Turn<'_>) {
         turn.rep.use_protocol(Protocol::Gf4Circuit);
         turn.rep.use_key(self.key.and_then(|id| turn.ready.bound(&id, &self.function)));
@@ -178,7 +178,7 @@ impl Digesting {
             let secret = single(turn.rep, part)?;
             self.rest.extend(bits(turn.rep, secret)?);
         }
-        // whole blocks, and something is left for the end
+        // whole blocks, but something stays for the end
         let block = self.function.get().piece();
         let whole = self.rest.len().saturating_sub(1) / block;
         let most =
@@ -189,8 +189,7 @@ impl Digesting {
             let now = std::mem::replace(&mut self.rest, later);
             let state = self.state.take().ok_or_else(|| misfit(turn.me()))?;
             let next = self.function.get().update(turn.rep, state, now)?;
-            // what a step owes is verified with it, so that a message of any length takes the memory of a
-            // piece
+            // each step verifies what it owes, so that a message of any length takes the memory of a piece
             self.state = Some(close(turn.rep, next)?.into_inner());
         }
         let in_hand = whole > now;
@@ -221,7 +220,7 @@ impl Digesting {
     }
 }
 
-/// An output to the client alone, when all behind it is verified.
+/// Send an output to the client alone, after everything that it depends on was verified.
 fn tell(turn: &mut Turn<'_>, output: Vec<[Bit; 8]>) -> Result<After, Stop> {
     let bytes = byte_values(turn.rep, output)?;
     let verified = close(turn.rep, bytes)?;

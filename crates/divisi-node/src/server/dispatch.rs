@@ -4,9 +4,9 @@
 //! A round: the leader, which is another server each round, offers steps of requests ([`super::plan`]). All
 //! three compare what they have of each: the public part among all \[A25\], each secret component between its
 //! holders \[A24\], stored keys likewise \[A26\]. They do the steps on which they agree, first the short
-//! texts, those of one key size and way in one computation, then the other steps one by one. A step of which
-//! one server lacks a message waits; a step that one server refuses, or on which they differ, is refused
-//! without effect on the rest of the round. No server waits for a client.
+//! texts (those with one key size and one way to compute S-boxes in one computation), then the other steps
+//! one by one. A step of which one server lacks a message waits; a step that one server refuses, or on which
+//! they differ, is refused without effect on the rest of the round. No server waits for a client.
 //!
 //! Adversary: one malicious server. As leader it can pass requests over, but it leads only every third round;
 //! it can offer steps that nobody asked for, or refuse steps. The servers do a step only if all three
@@ -41,7 +41,8 @@ const REQUEST: Step = step!("request");
 
 /// The number of the one session of each mesh.
 const SESSION: u32 = 1;
-/// How long a server waits for what its client sent to all three at once and has reached the one that leads.
+/// How long a server waits for messages that a client sent to all three servers at once and that have reached
+/// the leader.
 const ARRIVAL: Duration = Duration::from_millis(2);
 /// After this many rounds without short texts, long steps need no longer be cut small.
 const CALM: u32 = 64;
@@ -104,13 +105,13 @@ fn rounds(state: &mut ServerState<'_>) -> Result<(), Abort> {
         let call = call::next(state, leader, quiet, stopping.is_some())?;
         state.heed(leader, &call);
         match call {
-            // what the last long request took, the system has back
+            // give the memory of the last long request back to the system
             call::Call::Nothing => state.rep.release(),
             call::Call::Restock => {
                 let (lacked, begun) = (state.rep.lacks_stock(), now());
                 state.rep.restock()?;
-                // on slow links it takes longer, and whoever comes meanwhile waits: it needs as long a
-                // silence before
+                // on slow links this takes longer, and clients that come meanwhile wait: demand a silence of
+                // the same length before the next time
                 quiet = IDLE.max(now().saturating_duration_since(begun));
                 if lacked && !state.rep.lacks_stock() {
                     let mebibytes = state.rep.stocked_bytes() as f64 / f64::from(1 << 20);
@@ -130,14 +131,14 @@ fn rounds(state: &mut ServerState<'_>) -> Result<(), Abort> {
             call::Call::Order(order) => orders::run(state, leader, &order)?,
         }
         node.tick();
-        // also what ended without a round: by a limit of time, with its client, with its key
+        // also requests that ended without a round: by a time limit, with their client, with their key
         state.forget_ended();
     }
     Ok(())
 }
 
 impl ServerState<'_> {
-    /// Note whom another server that leads passes over.
+    /// Note which clients another server passes over when it leads.
     fn heed(&self, leader: PartyId, call: &call::Call) {
         let offers: &[Offer] = match call {
             _ if leader == self.node.me => return,
@@ -148,7 +149,7 @@ impl ServerState<'_> {
         self.node.shared.with(|intake, _| intake.led(leader, offers, &|key| self.known(key)));
     }
 
-    /// Do of these offers what all three have.
+    /// Do the steps among these offers for which all three servers have the messages.
     fn round(&mut self, leader: PartyId, offers: &[Offer]) -> Result<(), Abort> {
         let shared = &self.node.shared;
         if leader != self.node.me {
@@ -159,7 +160,7 @@ impl ServerState<'_> {
         let asked = shared.world.now();
         let agreed = self.agree(offers, mine)?;
         if leader == self.node.me {
-            // nobody answers before it has what this server sent
+            // nobody answers before receiving what this server sent, so that this is a round trip
             let took = shared.world.now().saturating_duration_since(asked);
             self.nearest = Some(self.nearest.map_or(took, |nearest| nearest.min(took)));
         }
@@ -218,7 +219,7 @@ impl ServerState<'_> {
         let brisk = self.since_short < CALM;
         let (rep, ready) = (&mut self.rep, &mut self.ready);
         if matches!(*taken.item, Item::Hash { .. } | Item::Mac { .. }) {
-            // what the three compared is what a call of garblers is for
+            // a garbled call is named by the request and step that the three compared
             rep.use_handles(&[&request[..], &offer.step.to_le_bytes()].concat());
             rep.use_rounds(self.rounds);
         }

@@ -16,8 +16,8 @@ fn some_offers(count: u64) -> Vec<u8> {
     body
 }
 
-/// A call and what follows it: what is announced fits a message, offers are written as they were, and none is
-/// of the request of another.
+/// A call and what follows it: announced lengths fit a message, offers are written as the same bytes, and no
+/// two are of one request.
 #[test]
 fn random_calls() {
     let with = |kind, count: u64| [head(kind, count as u16), some_offers(count)].concat();

@@ -39,7 +39,7 @@ impl Given {
                     Given::Secret(Part { first: first.to_vec(), second: second.to_vec() })
                 }
                 (ToServer::Finish { .. }, _) if matches!(given, Given::Nothing) => Given::Finish,
-                // the word behind the data of a short text says nothing more
+                // the `Finish` after the data of a short text adds nothing
                 _ => given,
             };
         }
@@ -65,7 +65,8 @@ impl Given {
     }
 }
 
-/// A step that was given what its request does not take: the intake lets none through.
+/// The refusal of a step that was given a message that its request does not take; the intake lets no such
+/// message through.
 pub(crate) fn misfit(me: PartyId) -> Stop {
     Stop::Refused(Failed::refused(
         GIVEN,

@@ -29,13 +29,13 @@ const TURN: Step = step!("turn");
 const STOPPING: Step = step!("stopping");
 const ARRIVAL: Step = step!("arrival");
 
-/// The longest pause before what another server lacked is offered again.
+/// The longest pause before a step is offered again for which another server lacked messages.
 const PAUSE: Duration = Duration::from_millis(64);
 /// After how long the log names a client that has sent something to some servers only.
 const LATE: Duration = Duration::from_secs(1);
 /// The bytes of answers that may wait for a client to take them while more are made.
 const BACKLOG: usize = 512 * 1024;
-/// What a message has besides its data, at most, if it is no request.
+/// The largest number of bytes that a message other than a request has besides its data.
 const SMALL: usize = 64;
 
 /// One step of one request: what the servers agree to do.
@@ -57,12 +57,12 @@ pub(crate) enum Stand {
     Missing,
 }
 
-/// What a step needs.
+/// A step with all its messages, ready to be done.
 pub(crate) struct Taken {
     pub who: Who,
     pub item: Arc<Item>,
     pub messages: Vec<ToServer>,
-    /// The step, in the words of an error.
+    /// The step, for error messages.
     pub step: Step,
 }
 
@@ -151,7 +151,7 @@ impl Intake {
     /// A client's message of this many bytes has arrived.
     ///
     /// # Errors
-    /// The fault that ends the connection.
+    /// If the message is not allowed at this point: the failure, after which the connection ends.
     pub fn receive(
         &mut self,
         id: &ConnectionId,
@@ -196,8 +196,8 @@ impl Intake {
         Ok(())
     }
 
-    /// Bring a connection's queue in order: what belongs to no request that lives is passed over, the next
-    /// request begins to wait, and one whose messages are not those that are due is refused.
+    /// Bring a connection's queue in order: messages of requests that have ended are dropped, the next
+    /// request begins to wait, and a request with messages other than those that are due is refused.
     fn settle(&mut self, id: &ConnectionId, now: Instant) {
         loop {
             let Some(connection) = self.connections.get_mut(id) else { return };
@@ -370,7 +370,7 @@ impl Intake {
         self.accounts.computed(client)
     }
 
-    /// What is to be logged.
+    /// Remove and return the lines for the log.
     pub fn take_log(&mut self) -> Vec<String> {
         self.log.take()
     }

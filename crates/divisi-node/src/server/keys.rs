@@ -49,7 +49,7 @@ const UNFINISHED: u8 = 1;
 const SAME: u8 = 2;
 const OTHER: u8 = 3;
 
-/// A key found here for one use, if the client may do this with it; `what` is admitted by each server itself.
+/// A key that this server found for one use, which its own policy admits.
 pub(crate) struct Found {
     name: KeyName,
     info: KeyInfo,
@@ -105,7 +105,7 @@ pub(crate) fn find(
     Ok(Found { name: name.clone(), info: key.info, part, grant })
 }
 
-/// Load a key for one use that is no use of the key itself \[A26\].
+/// Load a key for an operation that does not count as a use of it \[A26\].
 fn load(
     turn: &mut Turn<'_>,
     name: &KeyName,
@@ -168,7 +168,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> 
     store(turn, info, part)
 }
 
-/// What we have under this name, and how many keys of this name were finished or destroyed before.
+/// The state of the key of this name at this server, and how many keys of this name there were before.
 fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
     turn.node.admit.admit(turn.who, &What::Make)?;
     if new.clients.len() > CLIENTS {
@@ -222,7 +222,7 @@ fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {
     Ok(id_of(&coin.bytes(), &turn.offer.connection, turn.offer.number))
 }
 
-/// The id of a key, of a coin that nobody foresaw and of the request for it \[M0.2\].
+/// The id of a key, derived from a coin that nobody foresaw and from the request for the key \[M0.2\].
 fn id_of(coin: &[u8], connection: &[u8], number: u64) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key id v2");
     hasher.update(coin).update(connection).update(&number.to_le_bytes());
@@ -231,7 +231,7 @@ fn id_of(coin: &[u8], connection: &[u8], number: u64) -> [u8; 16] {
     id
 }
 
-/// Prepared at all, compared, active at all.
+/// Store a new key: every server writes it as prepared, all compare it, and every server makes it active.
 fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
     let secret =
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
@@ -287,8 +287,8 @@ pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Destroy a key. A server whose file is damaged or gone goes along: that its maker asks is checked by those
-/// that have it.
+/// Destroy a key. A server whose file is damaged or gone takes part; the servers that have the key check that
+/// its maker asks.
 pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'_>) -> Result<(), Stop> {
     let mine = match turn.node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => {
@@ -323,10 +323,10 @@ pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'
     Err(Failed { peer, retry: true, hearsay: gone.is_ok(), ..Failed::refused(DESTROYED, message) }.into())
 }
 
-/// Wipes what requests held that are over, and says whether there was any.
+/// A function that wipes the data of requests that are over, and returns whether there were any.
 pub(super) type Forget<'f> = dyn FnMut(&Node) -> bool + 'f;
 
-/// What became of a key that was to be destroyed: at each server, where 1 is success, and here.
+/// The outcome of the destruction of a key: at each server, where 1 is success, and this server's own error.
 pub(super) struct Erased {
     pub told: [[u8; 5]; 3],
     pub own: Result<(), StoreError>,
@@ -356,7 +356,8 @@ pub(super) fn erase(
 mod tests {
     use super::id_of;
 
-    /// Every byte of the coin, of the connection and of the number makes another id, in all its bytes.
+    /// Every byte of the coin, of the connection and of the number changes the id, and every byte of the id
+    /// depends on them.
     #[test]
     fn an_id_is_of_all_that_makes_it() {
         let (coin, connection) = ([1; 16], [2; 16]);

@@ -20,21 +20,21 @@ const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
 /// effect on other requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The number of requests that wait to be begun, on all connections of a client.
+    /// The number of requests of a client that may wait to be begun, on all its connections.
     pub waiting: usize,
-    /// The length in bytes of a text to be encrypted or decrypted.
+    /// The largest length in bytes of a text to be encrypted or decrypted with GCM.
     pub text_bytes: u64,
-    /// The length in bytes of a message to be hashed or authenticated, which takes a thousand times as long
-    /// as encryption.
+    /// The largest length in bytes of a message to be hashed or authenticated, which takes a thousand times
+    /// as long as encryption, and of a text in a mode other than GCM.
     pub message_bytes: u64,
-    /// The same of single algorithms, by name, in place of `message_bytes`: hashes and MACs, and the modes
+    /// The same for single algorithms, by name, in place of `message_bytes`: hashes and MACs, and the modes
     /// that take a text as a whole.
     pub message_bytes_of: BTreeMap<String, u64>,
     /// The total bytes of the texts and messages that a client begins within an hour.
     pub bytes_an_hour: u64,
     /// The seconds of this server's processor that a client's requests may take within an hour.
     pub seconds_an_hour: u64,
-    /// The number of key names that a client has used, those of destroyed keys included.
+    /// The largest number of names of keys that a client has made, those of destroyed keys included.
     pub keys: usize,
 }
 
@@ -53,9 +53,9 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// These limits, but for what is granted.
+    /// These limits, with those of `grants` in their place where it has any.
     fn with(&self, grants: &Grants) -> Limits {
-        // what is granted for all messages counts more than what is usual for single algorithms
+        // a grant for all messages takes precedence over these limits for single algorithms
         let usual = self.message_bytes_of.iter().filter(|_| grants.message_bytes.is_none());
         let message_bytes_of =
             usual.chain(&grants.message_bytes_of).map(|(name, most)| (name.clone(), *most));
@@ -78,13 +78,13 @@ impl Limits {
         self.message_bytes_of.get(name).copied().unwrap_or(self.message_bytes)
     }
 
-    /// The longest message of what is asked for.
+    /// The largest length in bytes of a message for this function.
     fn longest_asked(&self, asked: &Asked) -> u64 {
-        // what is unknown is refused, whatever its length
+        // an unknown algorithm is refused, whatever the length
         asked.settings().map_or(self.message_bytes, |settings| self.longest(&settings.algorithm.name()))
     }
 
-    /// Whether a request is admitted by itself.
+    /// Check the length in a request against these limits.
     pub(crate) fn admits(&self, item: &Item) -> Result<(), Failed> {
         match item {
             Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if *length > self.text_bytes => {
@@ -116,7 +116,7 @@ impl Limits {
     }
 }
 
-/// What each client is granted.
+/// The limits of each client: its own, or those for all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Allowances {
     all: Limits,
@@ -170,7 +170,7 @@ fn about(asked: &Asked, length: u64) -> String {
     if minutes < 120 { format!("{minutes} minutes") } else { format!("{} hours", minutes / 60) }
 }
 
-/// What a client had within an hour.
+/// The bytes and the processor time that a client used within an hour.
 struct Account {
     begun: Instant,
     bytes: u64,
@@ -186,7 +186,7 @@ impl Account {
     }
 }
 
-/// What all clients had.
+/// The accounts of all clients, by name.
 #[derive(Default)]
 pub(crate) struct Accounts(HashMap<String, Account>);
 
@@ -223,7 +223,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Whether a client has used all its seconds of computing.
+    /// The refusal of a client that has used all its seconds of computing.
     pub fn is_over(&mut self, limits: &Limits, client: &str, now: Instant) -> Option<Failed> {
         let account = self.of(client, now);
         let over = account.computed.as_secs() >= limits.seconds_an_hour;
@@ -237,7 +237,7 @@ impl Accounts {
         self.of(client, now).computed += took;
     }
 
-    /// What is counted of a client within this hour.
+    /// The processor time that is counted for a client within this hour.
     #[cfg(test)]
     pub fn computed(&self, client: &str) -> Duration {
         self.0.get(client).map_or(Duration::ZERO, |account| account.computed)
@@ -288,8 +288,8 @@ mod tests {
         assert!(Config::parse(&text.replace("waiting", "witing")).is_err());
     }
 
-    /// The limit of an algorithm is what is said of it, else what is said of all messages; what is said of a
-    /// client's messages counts more than what is said of everybody's.
+    /// The limit of an algorithm is the one given for it, otherwise the one for all messages; a limit of the
+    /// client for all messages takes precedence over one of everybody's for an algorithm.
     #[test]
     fn a_message_may_be_as_long_as_its_algorithm_allows() {
         let hosts = ["a:1", "b:1", "c:1"].map(String::from);

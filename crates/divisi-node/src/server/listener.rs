@@ -72,7 +72,7 @@ fn turn_away(me: PartyId, mut connection: Connection) {
     let failed = Failed { kind: ErrorKind::Unavailable, retry: true, ..Failed::refused(BUSY, message) };
     let answer = Reply::apart(ToClient::Failed(Failed { peer: me.number(), ..failed }));
     if let Some(bytes) = encode(&answer, 0) {
-        // who is gone needs no answer
+        // a client that is gone needs no answer
         let _ = connection.send(&bytes);
     }
 }

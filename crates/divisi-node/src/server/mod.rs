@@ -93,18 +93,18 @@ pub struct ServerOptions {
     pub threads: Option<usize>,
     /// Decides which client may do what.
     pub admit: Arc<dyn Admit>,
-    /// How much of it each client, where the configuration says nothing.
+    /// The limits of each client, where the configuration sets none.
     pub limits: Limits,
     /// How long requests under way have to end when the server is told to stop.
     pub ending: Duration,
-    /// How long what its operator asks for waits for the operators of the others.
+    /// How long an order of its operator waits for the operators of the others.
     pub orders: Duration,
     /// How the programs of hashes and MACs run: this server proposes it in the rounds that it leads, and goes
     /// along with what the others propose in theirs. Each is as secure as the other.
     pub rounds: RoundsChoice,
     /// Takes each line of the log. No line holds a secret.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Lays hands on what a corrupt server of a test says to the others.
+    /// Changes the messages of a corrupt server of a test to the others.
     #[cfg(test)]
     pub(crate) hand: Option<Arc<dyn Fn(&Mesh) + Send + Sync>>,
     /// The client that a corrupt server of a test never serves when it leads.
@@ -158,7 +158,7 @@ impl std::error::Error for ServerError {}
 pub struct Server {
     node: Arc<Node>,
     timeout: Duration,
-    /// Where its operator speaks to it, until it runs.
+    /// The socket for its operator, until [`Server::run`] takes it.
     operator_socket: Mutex<Option<OperatorSocket>>,
 }
 
@@ -246,13 +246,13 @@ impl Server {
         Server { node: Arc::new(node), timeout, operator_socket: Mutex::new(operator_socket.ok()) }
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.node.listener.address()
     }
 
-    /// What is wrong with the files of single keys, which are refused while all others are served.
+    /// The errors of the files of single keys; these keys are refused while all others are served.
     ///
     /// # Errors
     /// If the directory of keys cannot be read.
@@ -263,17 +263,20 @@ impl Server {
     /// Put another configuration in force, from the next connection and the next request on.
     ///
     /// # Errors
-    /// If this server is not the party that it was.
+    /// If the configuration cannot be used, or pins another identity for this server.
     pub fn reload(&self, config: Config) -> Result<(), ServerError> {
         usable(&config)?;
         let limits = Allowances::of_config(&config, &self.node.options.limits);
+        let clients = config.digest().clients;
+        // it refuses another identity: nothing else of such a configuration is used
+        self.node.listener.reload(config).map_err(|e| ServerError(e.to_string()))?;
         self.node.shared.with(|intake, _| intake.limits = limits);
-        self.node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = config.digest().clients;
-        self.node.listener.reload(config).map_err(|e| ServerError(e.to_string()))
+        self.node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = clients;
+        Ok(())
     }
 
-    /// Stops the server when it is set: requests under way have ten seconds to end, all others are told to
-    /// try again.
+    /// Stops the server when it is set: requests under way have [`ServerOptions::ending`] (ten seconds by
+    /// default) to end, and the clients of all others are told to try again.
     #[must_use]
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.node.stop.clone()
@@ -343,7 +346,7 @@ impl Server {
         node.shared.with(|intake, now| intake.close(now));
         node.ended.store(true, Ordering::SeqCst);
         node.tick();
-        // the clients' threads say their last words
+        // the clients' threads send their last messages
         let _ = end.recv_timeout(Duration::from_secs(2));
         Ok(())
     }

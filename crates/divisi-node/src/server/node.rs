@@ -29,10 +29,10 @@ pub(crate) struct Node {
     /// The interval at which the leader shows that it is alive.
     pub beat: Duration,
     pub options: ServerOptions,
-    /// What the operators ask for.
+    /// The operators' orders.
     pub(super) orders: Mutex<Orders>,
-    /// The digest of this server's list of clients, and of each other whether it was said to differ, and
-    /// when.
+    /// The digest of this server's list of clients, and for each other server whether the log says that its
+    /// list differs, and when the log last said that they are equal again.
     pub(super) lists: Mutex<([u8; 16], [(bool, Option<Instant>); 3])>,
     /// Set when the server has to stop; the next field when it has stopped.
     pub stop: Arc<AtomicBool>,
@@ -64,12 +64,12 @@ impl Node {
         self.tick();
     }
 
-    /// What a client is granted.
+    /// The limits of a client.
     pub fn limits(&self, client: &str) -> Limits {
         self.shared.with(|intake, _| intake.limits.of(client).clone())
     }
 
-    /// End what has waited too long, and log what became of requests.
+    /// End requests and orders that have waited too long, and log what became of requests.
     pub fn tick(&self) {
         let lines = self.shared.with(|intake, now| {
             intake.tick(now);
@@ -94,8 +94,8 @@ impl Node {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Note what digest of its list of clients another server has: whom one of them does not know, none can
-    /// serve.
+    /// Compare another server's digest of its list of clients with this server's, and log a difference: a
+    /// client that one server does not know cannot be served.
     pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, differs) = &mut *lists;

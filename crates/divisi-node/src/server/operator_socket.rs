@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// How often the thread looks whether somebody came, or the server stops.
+/// How often the thread checks whether somebody has connected, or the server stops.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a connection may take to say what it wants.
+/// How long a connection may take to send its order.
 const SAYING: Duration = Duration::from_secs(2);
 
-/// An open socket; its name goes with it.
+/// An open socket, whose file is removed when it is dropped.
 pub(super) struct OperatorSocket {
     listener: UnixListener,
     path: PathBuf,
@@ -50,7 +50,7 @@ impl OperatorSocket {
 
 impl Drop for OperatorSocket {
     fn drop(&mut self) {
-        // what stays is replaced by the next server
+        // a file that remains is replaced by the next server
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -66,14 +66,14 @@ pub(super) fn attend(node: &Node, socket: &OperatorSocket) {
     }
 }
 
-/// Whether who connected is this process's user, or root.
+/// Whether the process that connected belongs to this process's user, or to root.
 #[cfg(target_os = "linux")]
 fn is_ours(stream: &UnixStream) -> bool {
     let theirs = rustix::net::sockopt::socket_peercred(stream).map(|who| who.uid);
     theirs.is_ok_and(|uid| uid == rustix::process::geteuid() || uid.is_root())
 }
 
-/// The permissions of the socket and its directory have to do.
+/// The permissions of the socket and its directory must suffice.
 #[cfg(not(target_os = "linux"))]
 fn is_ours(_: &UnixStream) -> bool {
     true
@@ -116,7 +116,8 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     let id = known(node, order)?;
     node.operators(|orders, now| orders.ask(order, id, now))?;
     node.shared.tell(|_, _| ());
-    // each of the three leads within three words that there is nothing to do
+    // each of the three servers leads once within three rounds, which take one beat each if there is nothing
+    // to do
     let until = node.shared.world.now() + 4 * node.beat + SAYING;
     loop {
         let state = node
@@ -134,11 +135,11 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     }
 }
 
-/// The id of the key that is meant; none if it is lost or damaged here, which keeps nobody from destroying
-/// what is left of it.
+/// The id of the key that an order names; `None` if its file is lost or damaged here, in which case the key
+/// can still be destroyed.
 fn known(node: &Node, order: &Order) -> Result<Option<[u8; 16]>, String> {
     let (name, destroys) = (&order.key, order.deed == Deed::Destroy);
-    // who has done it, or knows that another operator asked for it, may be asked again
+    // an order that was carried out, or that another operator gave as well, may be given again
     let asked = || node.operators(|orders, _| orders.state(order).is_some() || orders.was_proposed(order));
     match node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => Ok(Some(key.info.id)),

@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 
 /// The most orders that wait at a time, or whose end is remembered.
 const MOST: usize = 64;
-/// The most orders of each other operator that are remembered, and logged, within the time of an order: what
-/// one server invents leaves the other's its room.
+/// The most orders of each other operator that are remembered, and logged, within the time of an order, so
+/// that orders that one server invents leave room for the other's.
 const PROPOSED: usize = 8;
-/// The most changes of what the others have of an order that are logged.
+/// How often a change of what the others have of an order is logged, at most.
 const NEWS: usize = 8;
 
 /// What to do with a key.
@@ -66,7 +66,7 @@ impl Order {
         }
     }
 
-    /// Whether it says no more than an order can.
+    /// Whether it is an order as [`Order::chown`] makes it, with no more clients than a key can have.
     pub(crate) fn is_well_formed(&self) -> bool {
         match &self.deed {
             Deed::Chown { to } => {
@@ -190,7 +190,7 @@ impl Orders {
             }
         }
         if self.pending.len() >= MOST {
-            // the end of something is remembered only as long as there is room
+            // an outcome is remembered only as long as there is room
             match self.pending.iter().position(|p| !matches!(p.progress, Progress::Waits)) {
                 Some(at) => drop(self.pending.remove(at)),
                 None => {
@@ -233,7 +233,7 @@ impl Orders {
         Some(pending.order.clone())
     }
 
-    /// Whether there is such an order.
+    /// Whether there is an order for [`Orders::next_call`].
     pub fn has_call(&self) -> bool {
         self.pending.iter().any(|p| !p.called && matches!(p.progress, Progress::Waits))
     }
@@ -262,7 +262,7 @@ impl Orders {
         }
     }
 
-    /// `leader` proposed an order, and `has` is what each of the three has of it.
+    /// Record that `leader` proposed an order, and in `has` what each of the three servers has of it.
     pub fn compared(&mut self, leader: PartyId, order: &Order, has: [u8; 3], now: Instant) {
         let named = |wanted: u8| parties(PartyId::all(3).filter(|p| has[p.index()] == wanted));
         let own = self.pending.iter_mut().find(|p| p.order.key == order.key);
@@ -301,8 +301,7 @@ impl Orders {
         }
     }
 
-    /// Whether another operator gave this order: so that a key whose share is lost here can be destroyed at
-    /// all.
+    /// Whether another operator gave this order; then a key whose share is lost here can be destroyed, too.
     pub fn was_proposed(&self, order: &Order) -> bool {
         let digest = order.digest();
         self.proposed.iter().any(|(known, ..)| *known == digest)
@@ -342,7 +341,7 @@ impl Orders {
             let gone = over(pending.asked);
             if gone && matches!(pending.progress, Progress::Waits) {
                 let minutes = lasts.as_secs().div_ceil(60);
-                let line = format!("not all three asked within {minutes} minutes: give the command again at all three servers");
+                let line = format!("the operators of all three did not give it within {minutes} minutes: give the command again at all three servers");
                 log.push(format!("operator: {}: expired, {line}", pending.order));
             }
             !gone

@@ -10,10 +10,10 @@
 //! 4. Each carries it out, durably; all learn who has.
 //! 5. If the key was given away, all compare what is on their disks \[A26\].
 //!
-//! Adversary: one malicious server. An honest server carries out only what its own operator ordered, and the
-//! other honest server's operator, too, for without that server's word step 2 ends otherwise at all servers.
-//! If a malicious server does not do its part, the other two have carried out the order: a key that is given
-//! away then serves nobody until the operators give the order again.
+//! Adversary: one malicious server. An honest server carries out only what both its own operator and that of
+//! the other honest server ordered: without the other's word step 2 ends differently at all servers. If a
+//! malicious server does not do its part, the other two have carried out the order: a key that is given away
+//! then serves nobody until the operators give the order again.
 
 use super::Node;
 use super::keys::{Erased, erase};
@@ -29,7 +29,7 @@ use divisi_store::{KeyFile, KeyInfo, Maker};
 
 const ORDER: Step = step!("order");
 
-/// Do an order for which a server called, if all three were asked for it.
+/// Carry out an order that the leader proposed, if the operators of all three servers have given it.
 pub(super) fn run(state: &mut ServerState<'_>, leader: PartyId, order: &Order) -> Result<(), Abort> {
     let node = state.node;
     let found = node.keys.load(&order.key).ok().flatten();
@@ -38,7 +38,7 @@ pub(super) fn run(state: &mut ServerState<'_>, leader: PartyId, order: &Order) -
     let has = exchange(&mut state.rep, [mine, 0, 0, 0, 0])?;
     node.operators(|orders, now| orders.compared(leader, order, has.map(|status| status[0]), now));
 
-    // nothing of a key is compared that its own operator did not name
+    // a server compares nothing of a key that its own operator did not name
     let given = match (&order.deed, found) {
         _ if mine != SAME => Err(Lack::NotYet),
         (Deed::Destroy, _) => Ok(None),
@@ -52,8 +52,8 @@ pub(super) fn run(state: &mut ServerState<'_>, leader: PartyId, order: &Order) -
         Err(lack) => ([0; 32], Err(*lack)),
     };
     let digest = order.digest();
-    // by itself, so that servers which know the new owner by different identities say that, and not that
-    // files differ
+    // compared separately, so that servers which know the new owner by different identities say that, and not
+    // that files differ
     let owner = owner(&given);
     let inputs = [
         ComparedInput { check: checks::A25, public: digest, part: asked },
@@ -92,7 +92,7 @@ fn owner(given: &Result<Option<(KeyInfo, Part)>, Lack>) -> [u8; 32] {
     given.as_ref().ok().and_then(Option::as_ref).map_or([0; 32], |(info, _)| info.maker.fingerprint)
 }
 
-/// A key as it will be, and our part of it.
+/// The entry of a key after the order, and this server's part of the key.
 fn given(node: &Node, key: KeyFile, to: &[String]) -> Result<(KeyInfo, Part), Lack> {
     let part = part(&key).ok_or(Lack::Missing)?;
     let (owner, others) = to.split_first().ok_or(Lack::Missing)?;
@@ -112,7 +112,7 @@ fn part(key: &KeyFile) -> Option<Part> {
     Some(Part { first: secret.first.to_vec(), second: secret.second.to_vec() })
 }
 
-/// Give a key to others; what came of it is the same at all.
+/// Give a key to others. The outcome is the same at all three servers.
 fn chown(state: &mut ServerState<'_>, order: &Order, info: &KeyInfo) -> Result<Result<(), String>, Abort> {
     let (node, name) = (state.node, &order.key);
     let written = node.keys.chown(name, &info.id, &info.maker, &info.clients);
@@ -137,7 +137,7 @@ fn chown(state: &mut ServerState<'_>, order: &Order, info: &KeyInfo) -> Result<R
     Ok(Err(format!("{what}, and the key serves nobody until all three operators have given the order again")))
 }
 
-/// Destroy a key; what came of it is the same at all.
+/// Destroy a key. The outcome is the same at all three servers.
 fn destroy(state: &mut ServerState<'_>, order: &Order) -> Result<Result<(), String>, Abort> {
     let ServerState { node, rep, ready, under, .. } = state;
     let Erased { told, own } = erase(node, rep, ready, &order.key, &mut |node| forget_ended(node, under))?;

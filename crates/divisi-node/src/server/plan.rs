@@ -17,8 +17,8 @@ use divisi_symphony::short;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// What making a key ready takes of a round, in lanes: so that a client whose keys are never ready has few of
-/// its texts in each.
+/// The lanes of a round that the preparation of a key takes, so that a client whose keys are never ready has
+/// few of its texts in each round.
 const MAKING: usize = 128;
 
 /// What a server knows of a key before it looks at the key's file.
@@ -42,7 +42,7 @@ pub(crate) struct Waiting<'a> {
     pub came: u64,
 }
 
-/// What a round may hold.
+/// The budget of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     /// The number of short texts; `lanes` and `rounds`: what all of them take together.
@@ -58,8 +58,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// A step of a file is at most twice as long, and one of a hash has as many rounds; a request by itself
-    /// waits for other servers' disks.
+    /// The budget of each round. A step of a file takes at most twice as long, and a step of a hash has as
+    /// many rounds of messages; a request by itself waits for other servers' disks.
     pub const ROUND: Budget = Budget { short: 128, lanes: 4096, rounds: 640, single: 2, long: 1, taken: 0 };
 
     fn places(&mut self, kind: Kind) -> &mut usize {
@@ -133,7 +133,7 @@ impl<K: Eq + Hash> RoundPlan<K> {
         (cost.lanes + if makes { MAKING } else { 0 }, rounds, after)
     }
 
-    /// As [`Budget::take`], for a step that needs a key loaded, which is done once for all that need it.
+    /// Like [`Budget::take`], for a step that needs a key loaded, which is done once for all that need it.
     pub fn take(&mut self, kind: Kind, cost: Cost, makes: Option<K>) -> bool {
         let makes = self.makes(kind, makes);
         let (lanes, rounds, after) = self.price(cost, makes.is_some());
@@ -146,11 +146,11 @@ impl<K: Eq + Hash> RoundPlan<K> {
     }
 }
 
-/// The steps of the next round, by their place in `waiting`: of each client in turn one, as long as there is
+/// The steps of the next round, by their index in `waiting`: one of each client in turn, as long as there is
 /// room.
 pub(crate) fn plan(waiting: &[Waiting<'_>], turns: &Turns, budget: Budget) -> Vec<usize> {
     let mut order: Vec<usize> = (0..waiting.len()).collect();
-    // the second of a client's stands behind the first of everybody's
+    // a client's second request comes after everybody's first
     order.sort_by_key(|at| waiting[*at].came);
     let mut seen = HashMap::new();
     let mut place = vec![0; waiting.len()];
@@ -248,7 +248,7 @@ mod tests {
             .map(|(group, came)| of(["a", "b", "c", "d", "e", "f"][came as usize], group, came))
             .collect();
         let with = |rounds| plan(&all, &turns, Budget { rounds, ..Budget::ROUND });
-        // whoever is first is served, and all that is computed with it
+        // the first request is served, and all that are computed with it
         assert_eq!(with(0), [0, 2, 4]);
         assert_eq!(with(one(GROUP)), [0, 2, 4]);
         assert_eq!(with(one(GROUP) + one(other) - 1), [0, 2, 3, 4]);

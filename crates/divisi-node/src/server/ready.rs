@@ -18,17 +18,18 @@ const READY: usize = 64;
 
 /// A key for AES-GCM; requests under way hold it, too.
 pub(crate) type Gcm = Rc<RefCell<GcmKey>>;
-/// A key for a MAC, as its settings have it, or a hash.
+/// A prepared function: a hash, or a MAC with its key and settings.
 pub(crate) type Mac = Rc<Verified<Function<Rep3>>>;
 
-/// What was made of a key.
+/// The prepared state of a key.
 #[derive(Clone)]
 pub(crate) enum ReadyKey {
     Gcm(Gcm),
     Mac(Settings, Mac),
 }
 
-/// What the engine calls a key as it is used with these settings: what it leaves depends on nothing else.
+/// The name by which the engine knows a key that is used with these settings: what is computed from the key
+/// alone depends on nothing else.
 pub(super) fn key_name(id: &[u8; 16], settings: &Settings) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 key of a MAC as it is used v1");
     hasher.update(id).update(format!("{settings:?}").as_bytes());
@@ -56,7 +57,7 @@ impl<K> Default for KeyCache<K> {
 }
 
 impl<K: Clone> KeyCache<K> {
-    /// What was made of a key, if it is this: it is then the last to go.
+    /// The prepared state of a key, if it is the wanted one, which then counts as used last.
     fn find(&mut self, id: &[u8; 16], wanted: impl Fn(&K) -> bool) -> Option<K> {
         let at = self.0.iter().position(|known| known.id == *id && wanted(&known.key))?;
         let known = self.0.remove(at);
@@ -83,7 +84,7 @@ impl<K: Clone> KeyCache<K> {
             let mut counts: HashMap<&str, usize> = HashMap::from([(client, 1)]);
             self.0.iter().for_each(|known| *counts.entry(&known.client).or_default() += 1);
             let most = counts.values().copied().max().unwrap_or(0);
-            // of several that have as many, whoever has used one longest ago
+            // of several clients that have as many, the one whose key was used longest ago
             let goes = self.0.iter().position(|known| counts.get(&*known.client) == Some(&most));
             gone.push(self.0.remove(goes.unwrap_or(0)));
         }
@@ -99,14 +100,14 @@ impl<K: Clone> KeyCache<K> {
 }
 
 impl Ready {
-    /// Keep what was made of a key for a client. What the engine made ahead for those that go is wiped with
-    /// them.
+    /// Keep the prepared state of a key for a client. What the engine made ahead for evicted keys is wiped
+    /// with them.
     pub fn keep(&mut self, rep: &mut Rep3, client: &str, name: KeyName, id: [u8; 16], key: ReadyKey) {
         self.put(client, name, id, key).iter().for_each(|gone| gone.unbind(rep));
     }
 
-    /// Wipe all keys of a name, with what the engine made ahead for them, and whether there were any: not by
-    /// id, which a server whose file is gone does not know.
+    /// Wipe all keys of a name, with what the engine made ahead for them; returns whether there were any.
+    /// They are found by name, because a server whose file is gone does not know the id.
     pub fn forget(&mut self, rep: &mut Rep3, name: &KeyName) -> bool {
         let gone = self.remove(|known| known.name == *name);
         gone.iter().for_each(|gone| gone.unbind(rep));
@@ -178,7 +179,7 @@ mod tests {
         assert!(names.iter().enumerate().all(|(i, x)| names[..i].iter().all(|y| x != y)));
     }
 
-    /// Ids that differ in any byte are of two keys.
+    /// Ids that differ in any byte belong to different keys.
     #[test]
     fn a_key_is_found_by_its_whole_id() {
         for at in 0..16 {
@@ -190,8 +191,8 @@ mod tests {
         }
     }
 
-    /// One client that uses more keys in turn than there is room for has its own go, however long the others
-    /// have not used theirs.
+    /// One client that uses more keys in turn than there is room for loses its own keys, however long the
+    /// others have not used theirs.
     #[test]
     fn who_uses_many_keys_drives_out_its_own() {
         let mut stock = KeyCache::default();

@@ -4,7 +4,7 @@
 use divisi_core::PartyId;
 use divisi_rep3::Agreement;
 
-/// What this server has of an offer.
+/// Whether this server has all messages of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mine {
     All,
@@ -25,7 +25,7 @@ pub(crate) enum Fate {
     Refuse,
 }
 
-/// What is done with a step, by the verdicts on its data and on the key that it uses.
+/// The fate of a step, from the verdicts on its data and on the key that it uses.
 pub(crate) fn fate(mine: Mine, data: Agreement, key: Agreement) -> Fate {
     let refusal = |verdict| !matches!(verdict, Agreement::Agreed | Agreement::NotYet(_));
     if refusal(data) || refusal(key) {

@@ -26,7 +26,7 @@ const SHAPE: Shape = Shape { chunk: 4, piece: 4 };
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Names of clients; each may have several connections.
 const NAMES: u64 = 7;
-/// For this many rounds a client may stand while others are served: each of the others has a turn at each
+/// For this many rounds a client may wait while others are served: each of the others has a turn at each
 /// leader, and requests that failed somewhere count as turns, too.
 const PATIENCE: u32 = 8 * NAMES as u32;
 
@@ -41,10 +41,11 @@ struct World {
     done: u64,
     limits: Limits,
     draining: [bool; 3],
-    /// In how many rounds in succession each client was not served though it could have been; the most.
+    /// In how many rounds in succession each client was not served though it could have been; `longest` is
+    /// the most.
     passed: HashMap<String, u32>,
     longest: u32,
-    /// Whether this is looked at.
+    /// Whether `passed` is counted.
     watched: bool,
     /// How many messages a server has taken for a request in progress.
     taken: HashMap<(usize, [u8; 32], u64), u64>,
@@ -144,7 +145,7 @@ impl World {
                     side.unanswered -= 1;
                 }
                 ToClient::Failed(_) => {
-                    // the request that is next, with all that was said and is to be said for it
+                    // the next request, with all its messages, sent and still to be sent
                     let complete =
                         |number: u64, n: usize| client.lengths.get(number as usize - 1) == Some(&n);
                     let under_way = side.answered.filter(|(number, n)| !complete(*number, *n));
@@ -224,7 +225,7 @@ impl World {
         self.intakes.iter_mut().for_each(|intake| intake.tick(self.now));
     }
 
-    /// Nothing new happens but what clients have still to say: in the end nobody waits.
+    /// No more events happen, except that clients send their remaining messages: in the end nobody waits.
     fn settle(&mut self) {
         for _ in 0..400 {
             let mut quiet = true;
@@ -300,7 +301,7 @@ fn schedules(seeds: std::ops::Range<u64>, most: u64, each: u64) {
     assert!(done > (seeds.end - seeds.start) * 3, "{done}");
 }
 
-/// What a world comes to: the same in each process, by its seed alone.
+/// The outcome of a world depends on its seed alone, and is the same each time.
 #[test]
 fn a_seed_reproduces() {
     let of = |seed| {

@@ -84,10 +84,11 @@ pub(crate) struct Group {
 /// What a step takes of a round of the servers, in lanes and, by its group, in rounds of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// How many blocks of AES a short text takes, that of its tag included; of anything else none, for it
-    /// runs by itself.
+    /// The number of AES blocks of a short text, that of its tag included; 0 for anything else, which runs by
+    /// itself.
     pub lanes: usize,
-    /// What it is computed with; `None` also for a text whose key is not there.
+    /// The group with which a short text is computed; `None` for anything else, and for a text whose key is
+    /// missing.
     pub group: Option<Group>,
 }
 
@@ -163,7 +164,7 @@ pub(crate) fn needs(item: &Item, shape: Shape, begun: bool, taken: u64) -> u64 {
     }
 }
 
-/// What a request does where it waits for its `nth` message, in the words of an error.
+/// The step at which a request waits for its `nth` message, for error messages.
 pub(crate) fn step(item: &Item, shape: Shape, nth: u64) -> Step {
     match (item, due(item, shape, nth)) {
         (_, None) => REQUEST,

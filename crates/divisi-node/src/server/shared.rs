@@ -10,7 +10,7 @@ use divisi_store::KeyName;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// A intake that threads share.
+/// An intake that threads share.
 pub(crate) struct SharedIntake {
     pub world: Arc<dyn World>,
     intake: Mutex<Intake>,
@@ -33,7 +33,7 @@ impl SharedIntake {
         f(&mut intake, self.world.now())
     }
 
-    /// As [`SharedIntake::with`], and wake the computing thread.
+    /// Like [`SharedIntake::with`], and wake the computing thread.
     pub fn tell<R>(&self, f: impl FnOnce(&mut Intake, Instant) -> R) -> R {
         let result = self.with(f);
         self.bell.notify_all();

@@ -19,7 +19,7 @@ use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, short};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
-/// A short text, whose data and key all three have the same.
+/// A short text whose data and key are the same at all three servers.
 struct Job {
     candidate: Candidate,
     loaded: Loaded,
@@ -63,12 +63,12 @@ pub(super) fn run(state: &mut ServerState<'_>, candidates: Vec<Candidate>) -> Re
     Ok(())
 }
 
-/// Those whose keys have one size.
+/// Compute the texts of one group.
 fn group(state: &mut ServerState<'_>, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
     let world = &state.node.shared.world;
     let begun = world.thread_time();
     let (keys, made) = ready(state, size, &jobs)?;
-    // whoever's key had to be prepared pays for that
+    // the clients whose keys had to be prepared pay for that
     let begun_texts = world.thread_time();
     let each = begun_texts.saturating_sub(begun) / made.iter().sum::<u32>().max(1);
     let borrowed: Vec<Ref<'_, GcmKey>> = keys.iter().map(|(_, key)| key.borrow()).collect();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Connections at a time, of all clients and of any one; more are turned away, but that a client without any
-/// gets the place of another.
+/// The most connections at a time of all clients together, and of one client. More are turned away, except
+/// that a client without a connection gets the place of another's.
 const CONNECTIONS: (usize, usize) = (256, 32);
 /// The largest number of connections for a short time, while older ones are being closed.
 const LEAVING: usize = 2 * CONNECTIONS.0;
@@ -65,7 +65,7 @@ impl ConnectionSlot {
         if staying >= CONNECTIONS.0
             && let Some(open) = table.gives_way()
         {
-            // if none can, the newcomer has one of the places of those that leave
+            // if none can give way, the newcomer takes one of the places for connections that leave
             open.leaves = true;
         }
         let number = table.next;
@@ -164,7 +164,7 @@ mod tests {
         drop((late, later));
     }
 
-    /// What is to leave and does not takes nobody's place.
+    /// Connections that are told to leave and stay take nobody's place.
     #[test]
     fn those_that_were_told_to_leave_and_stay_keep_out_nobody() {
         let (all, now) = (OpenConnections::default(), Instant::now());

@@ -15,8 +15,8 @@ use divisi_symmetric::aes::KeySize;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// A session's state, besides the engine: the same at all three, but for requests that ended at one of them
-/// only.
+/// A session's state, besides the engine: the same at all three servers, except for requests that ended at
+/// one of them only.
 pub(super) struct ServerState<'a> {
     pub node: &'a Node,
     pub rep: Rep3,

@@ -65,7 +65,7 @@ pub(super) fn coin(rep: &mut Rep3) -> Result<Vec<u8>, Abort> {
     Ok(trio.coin(&fixed)?.bytes().to_vec())
 }
 
-/// What IVs of CBC are drawn for.
+/// The purpose under which the IVs of CBC are derived.
 pub(super) const CBC_IV: &str = "divisi 2026 cbc iv v1";
 
 /// The IV that a coin gives a message. One coin may give many, each to another message.
@@ -89,8 +89,8 @@ pub(super) fn iv_for<const N: usize>(
     iv
 }
 
-/// How many bytes of a text one step takes, where others' short texts come in between: an eighth of what it
-/// takes else.
+/// How many bytes of a text one step takes while short texts of others run in between: an eighth of what it
+/// takes otherwise.
 const SLICE: usize = CHUNK / 8;
 
 /// The next part of a chunk of `bytes` bytes of which `done` are done.
@@ -162,7 +162,7 @@ pub(crate) struct Decrypting {
     /// The digests of the chunks as first sent.
     first: Vec<[u8; 32]>,
     verified: bool,
-    /// The number of chunks of the second sending.
+    /// How many chunks of the second sending are done.
     index: usize,
     /// The current chunk of the second sending, and its plaintext as far as it is done.
     chunk: Option<(Blob, usize, Vec<Verified<Vec<Byte>>>)>,
@@ -246,8 +246,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Each of its bytes takes part of a coin's randomness, each byte of the coin changes it, and so does all
-    /// that names its message.
+    /// Every byte of an IV depends on the coin, every byte of the coin changes the IV, and so does everything
+    /// that identifies its message.
     #[test]
     fn an_iv_is_made_of_the_whole_coin_and_of_all_that_names_its_message() {
         all_counts(iv);

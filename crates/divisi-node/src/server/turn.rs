@@ -14,7 +14,7 @@ use divisi_store::{KeyName, StoreError};
 
 use super::ready::Ready;
 
-/// A step on its way.
+/// A step that is being done, and what it needs.
 pub(crate) struct Turn<'a> {
     pub node: &'a Node,
     pub rep: &'a mut Rep3,
@@ -79,7 +79,7 @@ impl Turn<'_> {
     }
 }
 
-/// The same, before a step.
+/// Like [`Turn::stored`], before a step.
 pub(crate) fn stored(node: &Node, step: Step, name: &KeyName, error: &StoreError) -> Failed {
     let me = node.me;
     let message = match error {

@@ -58,7 +58,7 @@ pub(crate) fn fits(asked: &Whole) -> Result<(), Failed> {
     asked.misfit().map_or(Ok(()), |message| Err(Failed::refused(SETTINGS, message)))
 }
 
-/// What is being done in steps.
+/// The computation that takes several steps.
 enum Under {
     /// No work in progress.
     Gathering,
@@ -68,7 +68,7 @@ enum Under {
     Tagging(cmac::Chaining<Byte>, Vec<Byte>),
 }
 
-/// A text under way.
+/// A text that is being encrypted or decrypted.
 pub(crate) struct Texting {
     asked: Whole,
     key: RoundKeys<Byte>,
@@ -101,7 +101,7 @@ impl Texting {
             let second = expand(turn.rep, second)?;
             Some(siv::SivKey::from_round_keys(turn.rep, first.clone(), second)?)
         };
-        // what the key leaves is verified here, once, before its first use
+        // what is computed from the key is verified here, once, before its first use
         let (key, siv) = turn.rep.settled((first, siv))?.into_inner();
         let iv = match (asked.mode, asked.encrypts) {
             (Mode::Cbc, true) => draw_iv(turn, loaded)?,
@@ -162,7 +162,7 @@ impl Texting {
         Ok(After::More { in_hand: false })
     }
 
-    /// A piece of CBC back, all blocks at once, to the client alone.
+    /// Decrypt a piece of CBC, all blocks at once, and send it to the client alone.
     fn cbc_back(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
         let known = std::mem::take(&mut self.known);
         let columns = |bytes: &[u8]| -> Vec<Vec<u8>> {
@@ -216,7 +216,7 @@ impl Texting {
                     }
                     text
                 };
-                // no associated data is none, as of other libraries
+                // empty associated data counts as none, as in other libraries
                 let aad = &self.asked.aad.0;
                 let strings = if aad.is_empty() { Vec::new() } else { vec![vec![aad.clone()]] };
                 let chaining = key.s2v_begin(turn.rep, 1, &strings, &text)?;
@@ -251,7 +251,7 @@ impl Texting {
             Under::Wrapping(wrapping) => wrapping.is_done(),
             Under::Tagging(chaining, _) => chaining.is_done(),
         };
-        // what a step owes is verified with it
+        // each step verifies what it owes
         let under = std::mem::replace(&mut self.under, Under::Gathering);
         let under = match under {
             Under::Wrapping(wrapping) => Under::Wrapping(turn.rep.settled(wrapping)?.into_inner()),
@@ -298,7 +298,7 @@ impl Texting {
         Ok(After::Done)
     }
 
-    /// The text to its client alone, if the verdict is good.
+    /// Send the text to its client alone, if the verdict is good.
     fn release(&mut self, turn: &mut Turn<'_>, undecided: Undecided<Rep3>) -> Result<(), Stop> {
         let released: Option<Verified<Vec<Byte>>> = undecided.release_one(turn.rep)?;
         let text = released.ok_or_else(|| Stop::Refused(unauthentic()))?;

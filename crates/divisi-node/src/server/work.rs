@@ -20,7 +20,7 @@ const ALGORITHM: Step = step!("algorithm");
 /// Requests that have begun and are not done, by connection and number.
 pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
 
-/// Wipe what requests held that are over: whether there was any.
+/// Wipe the data of requests that are over; returns whether there were any.
 pub(super) fn forget_ended(node: &Node, under: &mut Under) -> bool {
     let before = under.len();
     node.shared.with(|intake, _| under.retain(|(id, number), _| intake.has(id, *number)));
@@ -35,8 +35,7 @@ pub(crate) enum Work {
     Texting(Texting),
 }
 
-/// What a request needs before its first step, found by this server alone: whether it refuses, and the key
-/// that the request uses.
+/// Check a request before its first step, by this server alone, and find the key that it uses.
 pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>, Failed> {
     node.knows(who)?;
     let found = match item {
@@ -97,7 +96,8 @@ fn gcm_serves(key: &KeyInfo) -> Result<(), Failed> {
     Err(Failed::refused(ALGORITHM, message))
 }
 
-/// Whether a request is a use of its key that is counted; a comparison is one, too, whatever comes out.
+/// Whether a request counts as a use of its key: encryption with GCM, a tag that is made or compared,
+/// whatever the outcome, and encryption and decryption in the other modes.
 pub(crate) fn is_counted(item: &Item) -> bool {
     matches!(item, Item::Encrypt { .. } | Item::Mac { .. } | Item::Whole(_))
 }

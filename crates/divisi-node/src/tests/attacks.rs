@@ -16,8 +16,9 @@ pub(super) fn item(key: &KeyName, length: u64) -> Item {
     Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: SboxChoice::USUAL }
 }
 
-/// All these refuse at this step, for a reason that holds these words. A server that has not got yet what is
-/// wrong knows the request alone, and that another one refused; not all can be in that state.
+/// Check that all these servers refuse at this step, for a reason with these words. A server that has not yet
+/// received the wrong message knows only the request, and that another server refused it; not all can be in
+/// that state.
 fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
     let mut told = 0;
     for answer in answers {
@@ -113,7 +114,8 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
     unharmed(&harness, &key);
 }
 
-/// What is decrypted is what was verified: another ciphertext in the second reading gets no answer.
+/// The ciphertext that is decrypted is the one that was verified: another one in the second sending is
+/// refused.
 #[test]
 fn the_second_reading_must_be_the_first() {
     let (harness, key) = harness();
@@ -148,7 +150,8 @@ fn a_number_that_was_used_or_is_not_due_is_refused() {
     unharmed(&harness, &key);
 }
 
-/// What was recorded with one challenge is worth nothing with another.
+/// A connection that begins with other challenges than the server's own is refused, so that a recorded one
+/// cannot be replayed.
 #[test]
 fn a_connection_begins_with_this_servers_own_challenge() {
     let (harness, key) = harness();
@@ -226,8 +229,8 @@ fn a_slow_client_holds_up_nobody() {
     assert!(answers.iter().all(|a| matches!(a, Some(ToClient::Tag(_)))), "{answers:?}");
 }
 
-/// What is sent ahead is done in order; a request that fails takes what was sent ahead for it along, and no
-/// more.
+/// Requests sent ahead are done in order; when a request fails, its further messages are dropped, and no
+/// others.
 #[test]
 fn requests_sent_ahead_are_done_in_order() {
     let (harness, key) = harness();

@@ -71,7 +71,7 @@ fn idle_connections_are_bounded_by_client() {
     encrypt(&mut harness.connect("carol"), &key, b"", b"text").unwrap();
 }
 
-/// What limits say is refused with a sentence, and nothing else.
+/// What exceeds a limit is refused with a sentence, and nothing else is.
 #[test]
 fn limits_are_those_of_the_client() {
     let limits =
@@ -107,7 +107,7 @@ fn limits_are_those_of_the_client() {
     harness.key(&mut bob, "b", false, &[]);
 }
 
-/// Lets something happen when so much of it was read.
+/// An input that calls `happens` when byte `at` is read.
 struct Midway<F: FnMut()> {
     read: usize,
     at: usize,
@@ -157,8 +157,8 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
 }
 
-/// A server that never calls one client when it leads keeps it from nothing: the two others call it, and
-/// their logs say whom the first passes over.
+/// A server that never calls one client when it leads cannot starve it: the two others call it, and their
+/// logs say whom the first passes over.
 #[test]
 fn a_leader_that_passes_a_client_over_starves_nobody() {
     let first = divisi_net::PartyId::new(1).unwrap();

@@ -82,7 +82,7 @@ fn who_has_destroyed_a_key_and_who_has_not_is_told() {
     assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
-/// A policy that serves bob nothing that needs no key.
+/// A policy that refuses bob everything that needs no key.
 struct Strict;
 
 impl Admit for Strict {

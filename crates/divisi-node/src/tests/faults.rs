@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Reads zeros, and does something at a place.
+/// An input of zeros that calls `spring` when byte `at` is read.
 struct Trap<F: FnMut()> {
     read: usize,
     at: usize,
@@ -97,7 +97,7 @@ fn a_server_that_stops_ends_what_is_under_way() {
     harness.stop(1);
 }
 
-/// Admits all, but the first to be asked when it is armed hangs.
+/// A policy that admits everything; once it is armed, its next call hangs.
 struct Hangs(AtomicBool);
 
 impl Admit for Hangs {
@@ -109,8 +109,8 @@ impl Admit for Hangs {
     }
 }
 
-/// A server that is there and does nothing: the others abort in time and name it, and continue when it has
-/// come to itself.
+/// A server that is there and does nothing: the others abort in time and name it, and continue when it runs
+/// again.
 #[test]
 fn a_server_that_hangs_is_named_in_time() {
     let hangs = Arc::new(Hangs(AtomicBool::new(false)));

@@ -68,7 +68,7 @@ fn calls_are_garbled_while_nobody_asks() {
     assert!(!harness.logged("session ended"));
 }
 
-/// Until the servers said once more, each, that they keep what they made.
+/// Wait until each server has logged once more that it keeps what it made ahead.
 fn stocked(harness: &ServersHarness, before: usize) {
     eventually(Duration::from_secs(10), || {
         if kept(harness) >= before + 3 { Ok(()) } else { Err("nothing is in stock") }
@@ -81,8 +81,8 @@ fn kept(harness: &ServersHarness) -> usize {
     log.iter().filter(|line| line.contains("made ahead are in stock")).count()
 }
 
-/// What is garbled for a key serves that key, as it is used: other keys and other settings come in between,
-/// and keys are destroyed.
+/// Calls that are garbled for a key serve that key and its settings only: other keys and other settings come
+/// in between, and keys are destroyed.
 #[test]
 fn calls_are_garbled_for_keys() {
     let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
@@ -107,7 +107,7 @@ fn calls_are_garbled_for_keys() {
             }
         }
     }
-    // under the old name comes another key, and nothing of the first is left
+    // the key is destroyed and another one made, for which nothing of the first is used
     let (name, _) = keys.remove("hmac-sha256").unwrap();
     alice.key_destroy(&name).unwrap();
     assert!(harness.logged("is wiped from the memory"));
@@ -144,8 +144,8 @@ impl<F: FnMut()> Read for Between<'_, F> {
     }
 }
 
-/// While a long message is under way its key is prepared again, and its shares are others: each tag is of its
-/// own.
+/// While a long message is under way its key is prepared again, with other shares; each tag is nevertheless
+/// right.
 #[test]
 fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
     let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 
 /// The servers' time limit where a test waits for it.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(3);
-/// Their limit where none is meant to be late, on a busy machine too.
+/// The servers' time limit where no server is meant to be late, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a busy machine may add to a limit. What it bounds would else last minutes, or for ever.
+/// The time by which a busy machine may exceed a limit. An operation that fails the test would take minutes,
+/// or for ever.
 pub(super) const BUSY: Duration = Duration::from_secs(15);
 
 struct Running {
@@ -23,7 +24,7 @@ struct Running {
     thread: JoinHandle<()>,
 }
 
-/// Servers with clients alice and bob; mallory has an identity that no server knows.
+/// Servers with clients alice, bob and carol; `stranger` is an identity that no server knows.
 pub(super) struct ServersHarness {
     pub config: Config,
     identities: Vec<Arc<Identity>>,
@@ -148,7 +149,7 @@ impl ServersHarness {
         Client::connect(&self.config, self.identity(name), world()).unwrap()
     }
 
-    /// A key of 128 bits, made by alice.
+    /// A key of 128 bits, made by this client.
     pub fn key(&self, client: &mut Client, name: &str, exportable: bool, clients: &[&str]) -> KeyName {
         let clients = clients.iter().map(|c| (*c).to_owned()).collect();
         let new = client.new_key(name.parse().unwrap(), KeyType::Aes128, exportable, clients);

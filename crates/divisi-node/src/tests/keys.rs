@@ -106,7 +106,7 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
 
     let error = encrypt(&mut alice, &"none".parse().unwrap(), b"", b"x").unwrap_err();
     assert!(error.message.contains("there is no key none"), "{error}");
-    // what it sent ahead for that may have cost the connection
+    // messages sent ahead for the refused request may have cost the connection
     let mut alice = harness.connect("alice");
     let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["dave".into()]);
     let error = alice.key_new(&unknown).unwrap_err();

@@ -173,7 +173,8 @@ fn a_servers_words_are_cleaned() {
     assert_eq!(error.step, "a?b");
 }
 
-/// What a server says of keys goes to a terminal and into memory: only what an honest one could say.
+/// A server's entries of keys go to a terminal and into memory: only those that an honest server could send
+/// are accepted.
 #[test]
 fn a_key_that_none_can_be_is_refused() {
     fn change(m: &mut ToClient, change: impl Fn(&mut KeyEntry)) {

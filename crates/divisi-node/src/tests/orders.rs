@@ -214,14 +214,14 @@ fn three_operators_destroy_a_key() {
     assert!(error.unwrap_err().message.contains("is destroyed at party 1 already"));
 }
 
-/// What was asked too long ago counts no more; and what a server was asked before it was restarted is lost.
+/// An order expires after its time; and a server that is restarted has lost the orders of its operator.
 #[test]
 fn orders_end_with_their_time_and_with_their_server() {
     let mut harness = ServersHarness::patient(|options| options.orders = Duration::from_secs(4));
     harness.key(&mut harness.connect("alice"), "k", false, &[]);
     let (before, order) = (harness.owners(), chown(&["bob"]));
     harness.operator(0, &order);
-    harness.log_has(1, "key chown k to bob: expired, not all three asked within 1 minutes");
+    harness.log_has(1, "key chown k to bob: expired, the operators of all three did not give it within 1 minutes");
     harness.operator(1, &order);
     assert_eq!(harness.operator(2, &order), asked(&[1], &[]));
     assert_eq!(harness.owners(), before);

@@ -15,8 +15,9 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What servers and clients together may hold more during an attack: 64 connections with what they sent
-/// ahead and what waits for them, at both ends, and what the allocator keeps.
+/// The bytes by which the memory of servers and clients together may grow during an attack: 64 connections
+/// with the messages that were sent ahead and the answers that wait, at both ends, and memory that the
+/// allocator keeps.
 const GROWTH: usize = 256 << 20;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -10,22 +10,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const LIMIT: Duration = Duration::from_millis(1500);
-/// Less than the five limits after which a client gives up whatever servers say: whoever ends by then was
-/// told, or saw it.
+/// Less than the six limits after which a client gives up whatever servers say: a client that ends by then
+/// was told of the failure, or saw it.
 const IN_TIME: Duration = Duration::from_secs(6);
-/// More often than servers say it, as this limit is shorter than most.
+/// The interval of a server's reports that it waits: shorter than that of real servers, because the time
+/// limit of this test is shorter, too.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// What a server does when a request has come.
+/// How a server behaves after it has received a request.
 #[derive(Clone, Copy, PartialEq)]
 enum ServerConduct {
-    /// As if it were stopped.
+    /// It sends nothing, as if it were stopped.
     Silent,
-    /// It lives, and says for ever that it waits.
+    /// It reports again and again that it waits, and never answers.
     Waits,
-    /// Closes the connection.
+    /// It closes the connection.
     Leaves,
-    /// Lives for so long, and then blames this party.
+    /// It reports for this time that it waits, and then blames this party.
     Blames(Duration, u8),
 }
 
@@ -66,7 +67,7 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     }
 }
 
-/// What a client's request ends with, and after how long.
+/// The error with which a client's request ends, and the time after which it ends.
 fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
     let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
@@ -100,7 +101,8 @@ fn a_silent_server_is_named_and_no_other() {
     }
 }
 
-/// What a server suspects counts less than what the client sees itself, and more than who was late.
+/// The party that a server blames counts less than a silent connection that the client sees itself, and more
+/// than servers that are merely late.
 #[test]
 fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
     let (error, lasted) =
@@ -111,8 +113,7 @@ fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
     assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Abort, Some(3)), "{error}");
 }
 
-/// A leader that never calls the request, or others that are served for ever: the client does not wait as
-/// long.
+/// If the leader never calls the request, or others are served for ever, the client gives up in the end.
 #[test]
 fn servers_that_only_wait_are_not_waited_for_without_end() {
     let (error, lasted) = asked([ServerConduct::Waits; 3]);

@@ -5,8 +5,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// 256 known clients with one connection each keep out nobody: whoever comes then has the place of the one
-/// that has asked for nothing for longest, and those that are pushed out come again likewise.
+/// 256 known clients with one connection each keep out nobody: a client that comes then gets the place of the
+/// one that has been without a request for longest, and those that lose their place can come again in the
+/// same way.
 #[test]
 fn two_hundred_and_fifty_six_clients_with_one_connection_each_shut_nobody_out() {
     let name = "two_hundred_and_fifty_six_clients_with_one_connection_each_shut_nobody_out";
@@ -19,7 +20,7 @@ fn many_with_one_connection_each() {
     let memory = resident();
     let name = |i: usize| format!("c{i}");
     let mut held: Vec<_> = (0..256).map(|i| eventually(|| harness.connect(&name(i)))).collect();
-    // they stay for as long as they like
+    // the first 200 make a request, so that they are not the ones without a request for longest
     held.iter_mut().take(200).for_each(|client| assert!(client.key_list().unwrap().is_empty()));
     for _ in 0..3 {
         eventually(|| block(&mut harness.connect("alice")?, &key));
@@ -45,8 +46,8 @@ fn many_with_one_connection_each() {
     block(&mut alice, &key).unwrap();
 }
 
-/// Forty clients come at the same moment, while this many threads of other programs want both cores: each is
-/// served or told to try again, and none finds a connection closed.
+/// This many clients come at the same moment, while this many threads of other programs want both cores: each
+/// is served or told to try again, and none finds a connection closed.
 fn burst(clients: usize, load: usize) {
     let _alone = alone();
     let harness = ServersHarness::of(clients);

@@ -1,4 +1,4 @@
-//! Handshakes that are begun and never ended, with the words with which real clients begin.
+//! Handshakes that are begun and never ended, with the bytes with which real clients begin.
 
 use super::{
     ServersHarness, alone, block, bounded, bounded_memory, eventually, in_own_process, resident, world,
@@ -11,7 +11,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a client says first to a server.
+/// The bytes that a client sends first to a server.
 fn hello() -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let hosts = vec![listener.local_addr().unwrap().to_string(); 3];
@@ -41,8 +41,9 @@ fn dial_from(nth: usize, to: SocketAddr) -> std::io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// Handshakes that are begun and never ended, this many a second at each of some servers, for so long; one
-/// server is stopped and comes back meanwhile.
+/// Handshakes that are begun and never ended, this many a second at each of some servers, from this many
+/// addresses (0: the usual one), while `n` requests are timed. One server is stopped and started again
+/// meanwhile.
 fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
     let _alone = alone();
     let mut harness = ServersHarness::new();
@@ -76,7 +77,7 @@ fn flood(a_second: u32, servers: &[usize], addresses: usize, n: usize) {
                 }
             });
         }
-        // as many as there may be half open
+        // until as many handshakes are half open as there may be
         std::thread::sleep(Duration::from_millis(if n > 100 { 3000 } else { 800 }));
         let comes = harness.comes(&key, n);
         let blocks = harness.blocks(&key, n);

@@ -18,12 +18,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a busy machine may take for what takes milliseconds.
+/// The time that a busy machine may take for an operation of milliseconds.
 const BUSY: Duration = Duration::from_secs(30);
-/// Clients that are unkind, each with its 32 connections.
+/// The number of clients besides alice, each of which may have 32 connections.
 const MANY: usize = 8;
-/// What servers and clients, which are one process here, may hold more during an attack: buffers of 256
-/// connections at each of three servers, the threads that serve them, and what the allocator keeps.
+/// The bytes by which the memory of servers and clients, which are one process here, may grow during an
+/// attack: buffers of 256 connections at each of three servers, the threads that serve them, and memory that
+/// the allocator keeps.
 const GROWTH: usize = 256 << 20;
 
 /// The resident bytes of this process, where the system tells.
@@ -98,7 +99,7 @@ impl ServersHarness {
             limits: Limits { keys: 100_000, ..Limits::default() },
             log: Arc::new({
                 let log = log.clone();
-                // what becomes of each request is not kept
+                // lines about finished requests are not kept
                 move |line| {
                     if !line.contains(": done in") {
                         log.lock().unwrap().push(line.to_owned());
@@ -145,7 +146,8 @@ impl ServersHarness {
         eventually(|| alice.key_new(&new)).name
     }
 
-    /// How long requests of one block take alice on one connection, each of which is served.
+    /// The 99th percentile of the times of alice's requests of one block, all on one connection; each must be
+    /// served.
     fn blocks(&self, key: &KeyName, n: usize) -> Duration {
         let mut alice = eventually(|| self.connect("alice"));
         p99((0..n).map(|_| timed(|| block(&mut alice, key).unwrap())).collect())
@@ -197,7 +199,7 @@ fn p99(mut all: Vec<Duration>) -> Duration {
     all[(all.len() * 99).div_ceil(100).max(1) - 1]
 }
 
-/// Three times what it is without an attack, or half a second.
+/// Check that requests take at most three times as long as without an attack, or half a second.
 fn bounded(calm: Duration, attacked: Duration, what: &str) {
     println!("{what}: p99 {attacked:?}, without it {calm:?}");
     assert!(attacked <= (3 * calm).max(Duration::from_millis(500)), "{what}: {attacked:?} against {calm:?}");

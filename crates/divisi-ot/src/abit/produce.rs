@@ -26,9 +26,9 @@ const ECHO: Step = step!("echo");
 pub enum Bits<'a> {
     /// This number of bits, drawn at random by the call.
     Random(usize),
-    /// This number of bits of our choice, packed as [`AuthBits::bits`]. They stay as private as random ones,
-    /// because the check masks what it opens of them by random bits that it sacrifices; and we are bound to
-    /// them in the same way.
+    /// This number of bits of our choice, packed like those of [`AuthBits::bits`]. They stay as private as
+    /// random ones, because the check masks what it opens of them by random bits that it sacrifices; and we
+    /// are bound to them in the same way.
     Chosen(&'a [u64], usize),
 }
 
@@ -75,7 +75,7 @@ impl Bits<'_> {
 
 /// Rows of all pairs that passed the check, or their columns (`R`).
 pub(crate) struct Produced<R = VoleRows> {
-    /// Our bits, packed. There are more of them than `keep`, as there are rows.
+    /// Our bits, packed. Like the rows, there are more of them than `keep`.
     pub(crate) bits: Zeroizing<Vec<u64>>,
     pub(crate) rows: PairRows<R>,
     /// How many positions the caller gets.
@@ -168,7 +168,7 @@ impl<R: Outcome> Begun<R> {
     ) -> Result<PairRows<Columns>, Abort> {
         let extension = self.extension.take();
         let Some(extension) = extension else {
-            return Err(session.misuse(COIN, "rows that were received already"));
+            return Err(session.misuse(COIN, "the corrections of these rows were received already"));
         };
         with_bits(session, ends, &self.bits, |session, ends, x| ends.finish(session, extension, x, deltas))
     }

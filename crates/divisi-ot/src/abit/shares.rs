@@ -30,8 +30,8 @@ pub struct MacShares {
 }
 
 impl Produced<Either> {
-    /// Splits wide rows into our shares of the MACs of the sums of all parties' bits, under this Delta of
-    /// ours, and pads.
+    /// Splits wide rows into our shares of the MACs of the sums of all parties' bits, and pads. `delta` is
+    /// our Delta.
     pub(crate) fn split(self, session: &Session, layout: Layout, delta: u128) -> (MacShares, Pads<Checked>) {
         let Produced { bits, rows: PairRows { macs, keys }, keep } = self;
         let apart_from_macs = layout.hashed(session) == layout.pads();
@@ -128,7 +128,7 @@ impl MacShares {
         self.len == 0
     }
 
-    /// Our bits, packed as [`AuthBits::bits`](crate::AuthBits::bits).
+    /// Our bits, packed like those of [`AuthBits::bits`](crate::AuthBits::bits).
     #[must_use]
     pub fn bits(&self) -> &[u64] {
         &self.bits

@@ -49,7 +49,7 @@ pub fn fit_trees(session: &Session, peer: PartyId, f: u32, trees: &[u8], rows: &
 }
 
 /// The guesses that are consistent with a message of payloads of `width` bits (at most 128), which are the
-/// same in all rows. Our rows are those of the bits `x`; `first` is the number of the first one.
+/// same in all rows. `rows` are our rows, and `first` is the number of the first one.
 #[must_use]
 pub fn fit_payloads(
     session: &Session,

@@ -5,7 +5,7 @@ use curve25519_dalek::ristretto::RistrettoPoint;
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
 
-/// Only the one encoding of an element is taken, and never that of the neutral element.
+/// Only the canonical encoding of an element is accepted, and never that of the neutral element.
 #[test]
 fn random_points() {
     let point = |k: u64| RistrettoPoint::mul_base(&Scalar::from(k)).compress().to_bytes().to_vec();

@@ -31,7 +31,7 @@ impl Setup {
     /// at once, so there should not be many of them.
     ///
     /// # Errors
-    /// As [`Setup::correlate`].
+    /// Those of [`Setup::correlate`].
     pub fn begin_correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,

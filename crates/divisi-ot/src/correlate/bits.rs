@@ -31,11 +31,11 @@ pub(super) fn below(count: usize) -> u64 {
 }
 
 impl Setup {
-    /// [`Setup::correlate`] without a chooser, for payloads of one bit, packed as [`Pads::bits`]. Returns our
-    /// shares of the products, packed.
+    /// [`Setup::correlate`] without a chooser, for payloads of one bit, packed like [`Pads::bits`]. Returns
+    /// our shares of the products, packed.
     ///
     /// # Errors
-    /// As [`Setup::correlate`]; also [`Abort::Misuse`] if bits after the last row are set.
+    /// Those of [`Setup::correlate`]; also [`Abort::Misuse`] if bits after the last row are set.
     pub fn correlate_bits<S: Trust>(
         &mut self,
         session: &mut Session,
@@ -147,6 +147,6 @@ pub(super) fn add_corrections(bits: &[u64], rows: usize, body: &[u8], out: &mut 
         last = u64::from_le_bytes(word);
         *out ^= x & last;
     }
-    // only the last word can have bits behind the last row
+    // only the last word can have bits after the last row
     last & !below(1 + (rows + 63) % 64) == 0
 }

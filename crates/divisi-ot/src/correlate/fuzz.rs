@@ -2,8 +2,8 @@
 
 use super::wire::{PayloadWord, Reader, Writer};
 
-/// Words of this many bits, behind some others, that are taken are written as they were; whole groups, which
-/// are read in other ways than single words, are the same words.
+/// Words of `bits` bits, after one word of `before` bits: a body that is accepted is written to the same
+/// bytes again. Whole groups, which are read in another way than single words, give the same words.
 fn words<W: PayloadWord + PartialEq>(bits: u32, before: u32) {
     let counts = [1, 63, 64, 65, 130];
     let written = |first: u64, words: &[W]| {
@@ -21,7 +21,7 @@ fn words<W: PayloadWord + PartialEq>(bits: u32, before: u32) {
     divisi_fuzz::run("payloads", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
         let mut taken = false;
         for count in counts.map(|count| count as usize) {
-            // a message has the length that its receiver made room for
+            // a message always has the length that its receiver expects
             if bytes.len() != (before as usize + bits as usize * count).div_ceil(8) {
                 continue;
             }
@@ -47,7 +47,7 @@ fn words<W: PayloadWord + PartialEq>(bits: u32, before: u32) {
 
 #[test]
 fn random_payloads() {
-    // those that are packed in groups, and others
+    // widths that are packed in groups, and others
     for bits in [17, 32, 1, 21] {
         words::<u32>(bits, 0);
     }
@@ -57,7 +57,7 @@ fn random_payloads() {
     for bits in [48, 65, 128] {
         words::<u128>(bits, 0);
     }
-    // behind other words groups begin within a byte
+    // after another word, groups begin within a byte
     words::<u64>(48, 1);
     words::<u32>(17, 3);
 }

@@ -14,16 +14,16 @@ pub struct Long {
     pub count: usize,
 }
 
-/// p.
+/// The modulus p.
 const P: u32 = Long::MODULUS as u32;
 
 impl Long {
     /// The modulus 2^16 + 1.
     pub const MODULUS: u64 = (1 << 16) + 1;
 
-    /// The pad of 64 random bits: they modulo p. Because 2^16 = -1 modulo p this is an alternating sum of
-    /// 16-bit digits, which is reduced in the same way. 2^64 is 1 more than a multiple of p, so zero comes
-    /// from one word more than every other number; the distance from uniform is below 2^-64.
+    /// The pad that 64 random bits give: their number modulo p. Because 2^16 = -1 modulo p this is an
+    /// alternating sum of 16-bit digits, which is reduced in the same way. 2^64 is 1 more than a multiple of
+    /// p, so zero comes from one word more than every other number; the distance from uniform is below 2^-64.
     #[inline(always)]
     fn pad(bits: u64) -> u32 {
         // the digits with even numbers, minus the others

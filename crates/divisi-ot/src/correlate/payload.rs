@@ -105,7 +105,7 @@ impl Payload for BitVectors {
 /// Vectors of `count` numbers modulo a public p with 2 <= p < 2^64, each reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
-    /// p.
+    /// The modulus p.
     pub modulus: u64,
     /// How many numbers a row has.
     pub count: usize,

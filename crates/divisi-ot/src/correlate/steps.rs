@@ -12,7 +12,7 @@ use crate::pads::Part;
 use divisi_field::kernel::vectorize;
 use std::ops::Range;
 
-/// The words of a piece, unless a row alone has more.
+/// The largest number of words of a piece, unless a single row has more.
 const PIECE: usize = 1024;
 
 /// Memory for the steps of a call. Wiped when dropped.
@@ -21,7 +21,7 @@ pub(super) struct Scratch<W: PayloadWord> {
     blocks: [WipedVec<u128>; 2],
     /// How many rows a piece has.
     rows: usize,
-    /// Words of a piece: pads, and what is sent.
+    /// Words of a piece: two lists of pads, and the words of messages.
     words: [WipedVec<W>; 3],
     /// A word of ones for each row of a batch whose bit is one, else zero.
     masks: WipedVec<u64>,
@@ -131,7 +131,7 @@ pub(super) fn maker_step<P: Payload>(
             }
             let wrong = excess_of(payload, sent);
             if wrong != 0 {
-                // refused in the end; arithmetic is for valid words only
+                // the message is refused in the end; arithmetic is for valid words only
                 sent.fill(P::Word::default());
             }
             excess |= wrong;

@@ -23,13 +23,13 @@ use divisi_core::{Abort, PartyId, Session};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Chunks, of all peers together, that are sent before the first ones are awaited. There are enough that the
-/// delay of a slow connection is paid once, and few enough that the data on its way fits into memory.
+/// How many chunks, for all peers together, are sent before the first ones are awaited. There are enough that
+/// the delay of a slow connection is paid once, and few enough that the data on its way fits into memory.
 const AHEAD: usize = 64;
 
 impl Setup {
     /// Draws random bits, and returns them with our shares of the products: the sum of all parties' bits
-    /// times the sum of all parties' `values`, one bit for each row, packed as [`crate::Pads::bits`]. All
+    /// times the sum of all parties' `values`, one bit for each row, packed like [`crate::Pads::bits`]. All
     /// parties call it with the same count and in the same order. Semi-honest.
     ///
     /// Two rounds. To each peer ceil(128 / k) bits for each row, and one bit for its payload. The memory is a

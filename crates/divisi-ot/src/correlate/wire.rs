@@ -84,7 +84,7 @@ impl PayloadWord for u128 {
     }
 }
 
-/// A group: as many words as fill whole words of 64 bits, whatever their width.
+/// The number of words of a group: so many that they fill whole words of 64 bits, whatever their width.
 const GROUP: usize = 64;
 
 /// The `B` words that a group of words of `B` bits fills. Words are first joined to pairs.
@@ -132,7 +132,7 @@ pub(super) struct Writer<'b> {
 }
 
 impl<'b> Writer<'b> {
-    /// A writer that appends to `body`, which gets room for so many bits.
+    /// A writer that appends to `body`, which gets room for this many bits.
     pub(super) fn new(body: &'b mut Vec<u8>, bits: usize) -> Writer<'b> {
         body.reserve(bits.div_ceil(8) + 8);
         Writer { body, waiting: 0, bits: 0 }
@@ -167,7 +167,7 @@ impl<'b> Writer<'b> {
         GROUP * groups.len()
     }
 
-    /// Appends words of so many bytes, at most eight. Each is written with zeros behind it, which the next
+    /// Appends words of this many bytes, at most eight. Each is written with zeros after it, which the next
     /// one overwrites. Returns the number of words.
     fn push_bytes<W: PayloadWord>(&mut self, words: &[W], bytes: usize) -> usize {
         let from = self.body.len();
@@ -249,7 +249,8 @@ impl<'b> Reader<'b> {
         GROUP * count
     }
 
-    /// Reads words of so many bytes, as long as eight bytes are there. Returns how many words these are.
+    /// Reads words of this many bytes, as long as at least eight bytes remain. Returns how many words these
+    /// are.
     fn pull_bytes<W: PayloadWord>(&mut self, words: &mut [W], bytes: usize) -> usize {
         let low = u64::MAX >> (64 - 8 * bytes);
         let count = words.len().min((self.body.len() + bytes).saturating_sub(8) / bytes);
@@ -315,7 +316,8 @@ mod tests {
         }
     }
 
-    /// Groups are the same bytes as single words, at every kernel, also behind words of another width.
+    /// Groups are packed to the same bytes as single words, with every kernel, also after a word of another
+    /// width.
     fn same_as_single<W: PayloadWord + PartialEq>() {
         let counts = [1, 63, 64, 128, 200];
         for (bits, count) in [17_u32, 32, 21, 40, 48, 56].iter().flat_map(|b| counts.map(|c| (*b, c))) {
@@ -340,7 +342,7 @@ mod tests {
                         let mut again = vec![W::default(); words.len()];
                         reader.pull_all(bits, &mut again);
                         assert!(again == words && reader.ends());
-                        // what is missing is zero
+                        // words that are missing are zero
                         let mut reader = Reader::new(&body[..body.len() / 2]);
                         reader.pull::<u64>(before);
                         reader.pull_all(bits, &mut again);

@@ -21,7 +21,7 @@ pub(super) trait Cipher {
     /// Replaces each block by its image.
     fn permute(&self, x: &mut [u128]);
 
-    /// Replaces each x by pi(pi(x) + t) + pi(x), where t is the tweak at the same place.
+    /// Replaces each x by pi(pi(x) + t) + pi(x), where t is the tweak at the same index.
     fn hash(&self, x: &mut [u128], tweaks: &[u128]) {
         hash_by(|x| self.permute(x), x, tweaks);
     }
@@ -62,7 +62,7 @@ impl Cipher for Permutation {
     }
 }
 
-/// Calls at one place, over a family of permutations.
+/// The calls of one series, over a family of permutations.
 pub(super) struct Keyed<'a, F: Family> {
     family: &'a F,
     place: CallSeries,
@@ -75,8 +75,8 @@ pub(super) struct Keyed<'a, F: Family> {
 }
 
 impl<'a, F: Family> Keyed<'a, F> {
-    /// The hash at one place of a protocol. Its key changes after every `units` units of the tweak; that is a
-    /// power of two.
+    /// The calls of this series. Their key changes after every `units` units; this number must be a power of
+    /// two.
     pub(super) fn new(family: &'a F, place: CallSeries, units: u64) -> Keyed<'a, F> {
         Keyed { family, place, shift: units.ilog2(), current: None, words: Vec::with_capacity(BATCH) }
     }

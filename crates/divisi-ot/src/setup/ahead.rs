@@ -8,12 +8,12 @@
 //!
 //! Security: only the time at which corrections are sent differs from [`Setup::wide_rows`] and
 //! [`Setup::mac_shares`]. Our corrections do not depend on any message that was received. The coin of a
-//! batch's check is tossed in `finish_ahead`, which takes what `receive_ahead` gives: after all its
-//! corrections are received. A batch is not used before its check. Each tree makes rows in the order of
-//! `begin_ahead` and holds them in that of `receive_ahead`, which must be the same: a batch that is received
-//! or finished out of order, and other rows while a batch is under way, end the session.
+//! batch's check is tossed in `finish_ahead`, which needs the result of `receive_ahead`: so all corrections
+//! of the batch were received before. A batch is not used before its check. Each tree makes rows in the order
+//! of `begin_ahead` and holds them in that of `receive_ahead`, which must be the same: a batch that is
+//! received or finished out of order, and other rows while a batch is under way, end the session.
 //!
-//! The columns of MACs of wide rows are added up as those of narrow ones, and only their sum becomes rows.
+//! The columns of MACs of wide rows are added up like those of narrow ones, and only their sum becomes rows.
 
 use super::rows::Given;
 use super::{SETUP, Setup, Source, WideShares};
@@ -49,7 +49,7 @@ pub struct RowsAhead {
 #[must_use = "rows that were received must be finished"]
 pub struct RowsReceived {
     number: u64,
-    /// The messages in a chain that they came after.
+    /// The length of the longest chain of messages after which they were received, for the count of rounds.
     chain: u32,
     of: Of,
 }
@@ -159,7 +159,7 @@ impl Setup {
         Ok(RowsReceived { number, chain: strand.chain(), of })
     }
 
-    /// Of a session that has ended nothing is left.
+    /// Erases all secrets if the session has ended.
     pub(super) fn erase_after_abort(&mut self, session: &Session) {
         if session.cause().is_some() {
             self.source = Source::Erased;

@@ -10,7 +10,7 @@ impl Setup {
     /// Makes a set-up as a party that deviates.
     ///
     /// # Errors
-    /// As [`Setup::new`].
+    /// Those of [`Setup::new`].
     pub fn corrupt(session: &mut Session, config: SetupConfig, deviation: Deviation) -> Result<Setup, Abort> {
         let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
         Setup::deviating(session, config, Deltas::labels(config.k, delta), deviation)
@@ -19,7 +19,7 @@ impl Setup {
     /// The same over a field.
     ///
     /// # Errors
-    /// As [`Setup::over_field`].
+    /// Those of [`Setup::over_field`].
     pub fn corrupt_over_field(
         session: &mut Session,
         config: SetupConfig,

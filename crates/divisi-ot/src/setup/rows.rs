@@ -77,9 +77,9 @@ pub struct WideBits {
     pub pads: Pads<Checked>,
 }
 
-/// As [`WideBits`], but with our shares of the MACs of the sums of all parties' bits in the place of MACs and
-/// keys: as for [`Setup::mac_shares`], columns are added up before they become rows. The pads are under our
-/// own bits, which `macs` has too \[K13\].
+/// Like [`WideBits`], but with our shares of the MACs of the sums of all parties' bits instead of MACs and
+/// keys. As in [`Setup::mac_shares`], columns are added up before they become rows. The pads belong to our
+/// own bits, which `macs` also has \[K13\].
 pub struct WideShares {
     /// Our bits, and our shares of the MACs of the sums.
     pub macs: MacShares,
@@ -125,7 +125,8 @@ impl Setup {
     /// [`Setup::authenticated_bits`] for bits of our choice, or random ones. Both cost the same.
     ///
     /// # Errors
-    /// As [`Setup::authenticated_bits`]; [`Abort::Misuse`] if there are fewer words than bits.
+    /// Those of [`Setup::authenticated_bits`]; [`Abort::Misuse`] if the number of words is not the one that
+    /// the bits take.
     pub fn mac_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<AuthBits, Abort> {
         let made = self.rows(session, Width::Macs, bits).map(|(bits, _)| bits);
         #[cfg(feature = "testing")]
@@ -141,18 +142,18 @@ impl Setup {
     /// it is read. Between two parties it takes f / 4 bytes for each position, a third of what rows take.
     ///
     /// # Errors
-    /// As [`Setup::mac_rows`].
+    /// Those of [`Setup::mac_rows`].
     pub fn mac_shares(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<MacShares, Abort> {
         let delta = Zeroizing::new(self.deltas.delta.get());
         let columns = self.layout.columns(MACS).len();
         Ok(self.checked::<Proven>(session, Width::Macs, bits)?.shares(*delta, columns))
     }
 
-    /// Wide rows: authenticated bits with pads under the same bits. Otherwise as [`Setup::mac_rows`]; memory
-    /// is 64 bytes for each position and peer.
+    /// Wide rows: authenticated bits with pads under the same bits. In all else they are made like those of
+    /// [`Setup::mac_rows`]. Memory: 64 bytes for each position and peer.
     ///
     /// # Errors
-    /// As [`Setup::mac_rows`]; [`Abort::Misuse`] for a set-up that is not over a field.
+    /// Those of [`Setup::mac_rows`]; [`Abort::Misuse`] for a set-up that is not over a field.
     pub fn wide_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<WideBits, Abort> {
         if self.layout.public {
             return Err(session.misuse(SETUP, "wide rows in a set-up without a field"));
@@ -165,7 +166,7 @@ impl Setup {
     /// peers, as MASCOT's products need them.
     ///
     /// # Errors
-    /// As [`Setup::wide_rows`].
+    /// Those of [`Setup::wide_rows`].
     pub fn pad_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<Pads<Checked>, Abort> {
         if self.layout.public {
             return Err(session.misuse(SETUP, "checked rows of pads in a set-up without a field"));

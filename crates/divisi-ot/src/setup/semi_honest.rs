@@ -60,7 +60,7 @@ impl Setup {
     /// many of them.
     ///
     /// # Errors
-    /// As [`Setup::semi_honest_rows`].
+    /// Those of [`Setup::semi_honest_rows`].
     pub fn begin_semi_honest(
         &mut self,
         session: &mut Session,

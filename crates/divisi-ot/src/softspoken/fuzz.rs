@@ -5,9 +5,9 @@ use super::tree::{Leaves, Permutations, grow, hold, message_bytes};
 
 const DELTA: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834;
 
-/// A message that is taken gives the leaves of the sound one: what was changed is what the holder does not
-/// read. A message is longer than a random input: an input is a place, of two bytes, and what is put there
-/// into a sound message.
+/// An altered message that is accepted gives the leaves of the sound message: only bytes that the holder does
+/// not read were altered. Messages are longer than random inputs. So an input has a position, in two bytes,
+/// and the bytes that overwrite those of a sound message from there on.
 #[test]
 #[cfg_attr(miri, ignore = "a message takes thousands of calls of AES")]
 fn random_trees() {

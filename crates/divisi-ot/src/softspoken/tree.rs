@@ -161,7 +161,7 @@ pub(crate) fn make(
     grow(&roots, permutations, (layout, ready), keys, flips, lowest, message)
 }
 
-/// As [`make`], from these roots.
+/// [`make`] from these roots.
 pub(crate) fn grow(
     roots: &[u8],
     permutations: &Permutations,

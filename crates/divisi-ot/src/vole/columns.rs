@@ -113,8 +113,8 @@ impl Outcome for Proven {
 }
 
 /// Rows of pads, or columns of MACs that stay columns: wide rows for callers that add up the columns of MACs
-/// as those of [`Proven`]. The number of columns says which it is: pads have as many as a tile has rows, and
-/// MACs fewer. Wiped when dropped.
+/// like those of [`Proven`]. The number of columns says which it is: pads have as many as a tile has rows,
+/// and MACs fewer. Wiped when dropped.
 pub(crate) struct Either {
     words: WipedVec<u128>,
     each: usize,

@@ -9,11 +9,11 @@ use divisi_core::{Abort, Session};
 use divisi_field::transpose;
 use std::ops::Range;
 
-/// Chunks whose corrections are sent before the first ones of a peer are awaited. If it were small, the delay
-/// of a slow connection would be paid many times.
+/// How many chunks of corrections are sent before the first ones of a peer are awaited. If this number were
+/// small, the delay of a slow connection would be paid many times.
 pub(crate) const AHEAD: usize = 32;
-/// The same for rows that are begun before others are finished: all chunks, because each tree makes its rows
-/// in order.
+/// The same number for rows that are begun before others are finished: all chunks, because each tree makes
+/// its rows in order.
 pub(crate) const ALL_AHEAD: usize = usize::MAX;
 
 /// A request for rows.
@@ -52,9 +52,9 @@ impl Ends {
         (0..self.makers.len()).map(|at| [of(at, 0), of(at, 1)]).collect()
     }
 
-    /// Makes the next rows with every peer, the first part, which waits for nothing. `x` are our bits towards
-    /// each party, one word for each tile. One round: corrections go in both directions chunk by chunk, ours
-    /// well ahead of theirs. Other messages of the same round can be sent after it.
+    /// The first part of making the next rows with every peer, which waits for nothing. `x` are our bits
+    /// towards each party, one word for each tile. One round: corrections go in both directions chunk by
+    /// chunk, ours well ahead of the peers'. Other messages of the same round can be sent after this part.
     pub(crate) fn begin(
         &mut self,
         session: &mut Session,
@@ -77,8 +77,8 @@ impl Ends {
         Ok(extension)
     }
 
-    /// The second part, with the same bits, within the same exchange or on the same strand. What was begun
-    /// first must be finished first.
+    /// The second part, with the same bits, within the same exchange or on the same strand. Extensions must
+    /// be finished in the order in which they were begun.
     pub(crate) fn finish(
         &mut self,
         session: &mut Session,

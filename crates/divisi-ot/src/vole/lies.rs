@@ -143,7 +143,7 @@ fn lies_do_not_make_up_for_each_other() {
         assert!(found(&holder(u128::MAX, tiles, lie, |_| ())), "tiles {s} {t}");
     }
     let all = move |d: &mut [u128]| (0..128).for_each(|column| d[column * tiles + 2] ^= 9);
-    // consistently other bits towards this holder: all columns change alike, and X with them
+    // corrections for other bits, the same in all columns: to pass, the maker would have to change X, too
     let end = holder(u128::MAX, tiles, all, |_| ());
     assert_eq!(failed_check(&end), Some(checks::W5));
 }

@@ -10,18 +10,18 @@ use divisi_ot::checks;
 pub const CORRECT: &str = "divisi_ot::vole/correct";
 pub const CHECK: &str = "divisi_ot::vole/check";
 
-/// Whether honest parties took something that does not fit.
+/// Whether all parties accepted their bits although they do not fit.
 fn wrong(ends: &[Result<(u128, divisi_ot::AuthBits), Abort>], from: usize) -> bool {
     let taken: Vec<_> = ends.iter().filter_map(|end| end.as_ref().ok()).collect();
     taken.len() == ends.len()
         && taken.iter().enumerate().any(|(i, a)| taken[..i].iter().any(|b| !fits(a, b, from)))
 }
 
-/// P_1 corrects one row of every piece but the last as for another bit: with k = 1 that fits one Delta in
-/// 2^126.
+/// P_1 sends corrections of another bit for one row, in every piece but the last. With k = 1 these fit one
+/// Delta in 2^126.
 pub fn flipped_correction(without: Option<Check>) -> bool {
     let harness = harness(2, without);
-    // pieces of two words each, one a tile
+    // each piece has two words, one for each tile
     harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
@@ -30,7 +30,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     wrong(&ends, 0)
 }
 
-/// P_1 tells false sums of its MACs.
+/// P_1 sends a false sum of its MACs.
 pub fn false_mac_sum(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     harness.change(party(1), party(2), CHECK, 0, |body| body[16 * 77 + 3] ^= 4);
@@ -42,8 +42,8 @@ pub fn false_mac_sum(without: Option<Check>) -> bool {
     !named
 }
 
-/// Whether what P_2 and P_3 broadcast fits bits that they keep: with the pads it does not, without them X = x
-/// z, so that X_2 x_3 = X_3 x_2 whatever the coin z is.
+/// Whether the sums that P_2 and P_3 broadcast fit the bits that they keep. With the pads they do not.
+/// Without them X = x z, so that X_2 x_3 = X_3 x_2 whatever the coin z is.
 pub fn bare_sum(without: Option<Check>) -> bool {
     let harness = harness(3, without).patient();
     let seen = harness.recording(party(1));
@@ -62,7 +62,7 @@ pub fn bare_sum(without: Option<Check>) -> bool {
     x[0].1 * x[1].0 == x[1].1 * x[0].0
 }
 
-/// P_1 knows the coin before it corrects, and lies where the coin does not look.
+/// P_1 knows the coin before it sends corrections, and tells a lie that passes with this coin.
 pub fn foreseen_coin(without: Option<Check>) -> bool {
     let coin = u128::from_le_bytes([2; 16]);
     let how = Deviation { foreseen: vec![coin], ..Deviation::default() };
@@ -76,7 +76,7 @@ pub fn different_bits(without: Option<Check>) -> bool {
     let how = Deviation { other_bits: Some((party(3), 0)), ..Deviation::default() };
     let ends = play(harness(3, without), config(4, 40), 100, &how);
     if without.is_none() {
-        // nobody is named: P_1 lied, or the one that told of it did
+        // nobody is named: either P_1 lied, or the party whose echo differs
         let culprits = ends.iter().filter_map(|end| match end {
             Err(Abort::CheckFailed { check: checks::W4, culprit, .. }) => Some(*culprit),
             _ => None,
@@ -87,7 +87,7 @@ pub fn different_bits(without: Option<Check>) -> bool {
     wrong(&ends, 0)
 }
 
-/// Whether a party is handed more bits than it asked for.
+/// Whether a party gets more bits than it asked for.
 pub fn too_many_bits(without: Option<Check>) -> bool {
     let ends = play(harness(2, without).patient(), config(4, 40), 100, &Deviation::default());
     ends[1].as_ref().unwrap().1.len() > 100

@@ -33,10 +33,10 @@ fn wide(harness: Harness, f: u32, rho: u32, how: &Deviation) -> Vec<Result<(u128
     })
 }
 
-/// P_1 corrects one narrow row in every piece as for another bit of P_2's 40.
+/// P_1 sends corrections of another bit for one narrow row, in 39 of the 40 pieces of P_2's Delta.
 pub fn flipped_correction(without: Option<Check>) -> bool {
     let harness = harness(2, without);
-    // two tiles: one word of each piece for the first, of 40 pieces of MACs
+    // each of the 40 pieces of MACs has two words, one for each tile; the first one changes
     harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(39).for_each(|piece| piece[0] ^= 1);
     });
@@ -54,7 +54,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     }
 }
 
-/// P_1's Delta towards P_3 differs in one of its 40 bits: whether the others take it.
+/// Whether the others accept that P_1's Delta towards P_3 differs in one of its 40 bits.
 pub fn two_deltas(without: Option<Check>) -> bool {
     let how = Deviation { other_delta: Some((party(3), 2)), ..Deviation::default() };
     let ends = wide(harness(3, without), 40, 40, &how);
@@ -67,8 +67,8 @@ pub fn two_deltas(without: Option<Check>) -> bool {
     ends[1].is_ok() && ends[2].is_ok()
 }
 
-/// P_1's pads are under another bit than its MACs, with right sums for either: whether P_2 hands out such
-/// rows, and P_1 gets the product of the flipped bit while its MAC is for the true one.
+/// P_1's pads belong to another bit than its MACs, with right sums for either group. Whether P_2 accepts such
+/// rows, so that P_1 gets the product of the flipped bit while its MAC is for the true one.
 pub fn other_bit_of_pads(without: Option<Check>) -> bool {
     let how = Deviation { other_pads: Some(5), ..Deviation::default() };
     let ends = harness(2, without).act(|mut session| {
@@ -90,7 +90,7 @@ pub fn other_bit_of_pads(without: Option<Check>) -> bool {
     }
 }
 
-/// P_1 tries all Deltas of 12 bits on all that P_2 sent it: whether any search finds P_2's.
+/// Whether P_1 finds P_2's Delta of 12 bits, when it tries all of them on everything that P_2 sent it.
 pub fn delta_found_offline(without: Option<Check>) -> bool {
     let f = 12;
     let harness = harness(2, without).patient();
@@ -110,7 +110,7 @@ pub fn delta_found_offline(without: Option<Check>) -> bool {
         assert_eq!(rows.len(), 140);
         let trees = seen.bodies(MessageDirection::In, peer, TREES);
         let told = seen.bodies(MessageDirection::In, peer, PAYLOAD);
-        // our MACs under P_2's Delta, the rows behind the two tiles of the set-up and a sacrificed one
+        // our MACs under P_2's Delta: these rows follow the two tiles of the set-up and a sacrificed one
         let macs = &made.bits.macs(peer)[..8];
         let first = 3 * 128;
         let found = [
@@ -126,12 +126,12 @@ pub fn delta_found_offline(without: Option<Check>) -> bool {
     let delta = ends[1].as_ref().unwrap().0;
     let found = &ends[0].as_ref().unwrap().1;
     assert!(found.iter().all(|found| found.is_empty() || *found == [delta]));
-    // the mutant is open to both, and the protocol to neither
+    // both searches succeed against the mutant, and none against the protocol
     let found = found.iter().filter(|found| found.contains(&delta)).count();
     if without.is_some() { found == 2 } else { found > 0 }
 }
 
-/// One row of P_1's bits meets two payloads: whether P_1 can tell by what they differ where its bit is zero.
+/// Whether P_1 learns the difference of two payloads that are multiplied with the same rows of its bits.
 pub fn two_payloads(without: Option<Check>) -> bool {
     let harness = harness(2, without).patient();
     let seen = harness.recording(party(1));
@@ -154,7 +154,7 @@ pub fn two_payloads(without: Option<Check>) -> bool {
             .all(|(i, (a, b))| a ^ b == if i % 16 == 0 { 6 } else { 0 })
 }
 
-/// The same of packed bits: whether every bit by which the payloads differ shows.
+/// The same for packed bits: whether P_1 learns every bit of the difference.
 pub fn two_bits(without: Option<Check>) -> bool {
     let harness = harness(2, without).patient();
     let seen = harness.recording(party(1));

@@ -17,7 +17,7 @@ fn harness(n: usize, without: Option<Check>) -> Harness {
     Harness::without(n, &PublicParameters::new("ot attacks"), without)
 }
 
-/// Set-up and one batch of each party, the first of which deviates.
+/// All parties make a set-up and one batch; the first party deviates.
 fn play(
     harness: Harness,
     config: SetupConfig,
@@ -38,7 +38,7 @@ fn begin(session: &mut Session, config: SetupConfig, how: &Deviation) -> Result<
     }
 }
 
-/// Whether the MACs and keys of two views fit, both ways; a corrupt one's at the positions from `from` on.
+/// Whether the MACs and keys of two views fit, both ways, at the positions from `from` on.
 fn fits(a: &(u128, AuthBits), b: &(u128, AuthBits), from: usize) -> bool {
     let one = |owner: &(u128, AuthBits), holder: &(u128, AuthBits)| {
         let (x, delta) = (&owner.1, holder.0);
@@ -82,7 +82,7 @@ divisi_core::mutants! {
     a_pad_serves_one_bit: G14, "lets rows serve again", field::two_bits;
 }
 
-/// Every check of this crate has a mutant; the rest of W belongs to the crate above.
+/// Every check of this crate has a mutant. The other checks W belong to divisi-garble.
 #[test]
 fn every_check_has_a_mutant() {
     for check in checks::ALL {

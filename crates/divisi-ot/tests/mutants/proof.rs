@@ -15,12 +15,13 @@ fn word(body: &[u8], at: usize) -> u128 {
     u128::from_le_bytes(body[at..at + 16].try_into().unwrap())
 }
 
-/// P_1's Delta towards P_3 differs: whether the others take it. With 40 equations it passes once in 2^40.
+/// Whether the others accept that P_1's Delta towards P_3 differs. With 40 equations this passes once in
+/// 2^40.
 pub fn two_deltas(without: Option<Check>) -> bool {
     let how = Deviation { other_delta: Some((party(3), 2)), ..Deviation::default() };
     let ends = play(harness(3, without), config(4, 40), 10, &how);
     if without.is_none() {
-        // nobody is named: P_1 lied, or one of those whose MACs were added
+        // nobody is named: either P_1 lied, or a party whose MACs were added
         let fails = |end: &&Result<_, Abort>| {
             matches!(end, Err(Abort::CheckFailed { check: checks::W10, culprit: None, .. }))
         };
@@ -29,17 +30,17 @@ pub fn two_deltas(without: Option<Check>) -> bool {
     ends[1].is_ok() && ends[2].is_ok()
 }
 
-/// The same, by a prover that commits after it saw the others' bits.
+/// The same, by a prover that commits after it has seen the others' bits.
 pub fn rushing_prover(without: Option<Check>) -> bool {
     let how = Deviation { other_delta: Some((party(3), 2)), rushing: true, ..Deviation::default() };
     let ends = play(harness(3, without), config(4, 40), 10, &how);
     ends[1].is_ok() && ends[2].is_ok()
 }
 
-/// P_1 sends P_2 another commitment than P_3: whether the parties continue to open their bits.
+/// Whether the parties continue and open their bits after P_1 sent P_2 another commitment than P_3.
 pub fn split_commitment(without: Option<Check>) -> bool {
     let harness = harness(3, without);
-    // with one equation: two commitments to sums, then that to the bits
+    // with one equation there are two commitments to sums, and then the one to the bits
     let recording = harness.recording(party(1));
     harness.change(party(1), party(2), COMMIT, 0, |body| body[64] ^= 1);
     let ends = play(harness, config(4, 1), 10, &Deviation::default());
@@ -52,7 +53,7 @@ pub fn split_commitment(without: Option<Check>) -> bool {
         && !recording.bodies(MessageDirection::In, party(3), BITS).is_empty()
 }
 
-/// Whether P_2's messages give both of its sums, and so its Delta.
+/// Whether P_2's messages reveal both of its sums, and so its Delta.
 pub fn both_sums(without: Option<Check>) -> bool {
     let harness = harness(3, without).patient();
     let seen = harness.recording(party(1));
@@ -62,9 +63,9 @@ pub fn both_sums(without: Option<Check>) -> bool {
     sums.len() > 1 && word(&sums[0], 32) ^ word(&sums[1], 0) == delta
 }
 
-/// P_1 opens its first bit flipped. Without the demand that it has its MAC, P_2 opens the sum of keys for the
-/// flipped bit, and the MACs, which P_1 and P_3 have, give the sum for the true one: whether that is P_2's
-/// Delta.
+/// P_1 opens its first bit flipped. If P_2 does not demand that the bit has its MAC, it opens the sum of keys
+/// for the flipped bit, and the MACs of P_1 and P_3 give the sum for the true bit. Whether the difference of
+/// both is P_2's Delta.
 pub fn flipped_opening(without: Option<Check>) -> bool {
     let harness = harness(3, without);
     let seen: Recording = harness.recording(party(1));
@@ -79,14 +80,14 @@ pub fn flipped_opening(without: Option<Check>) -> bool {
         assert!(ends[1..].iter().any(named), "the liar is named");
         return false;
     };
-    // the first MAC under P_2's Delta: P_1's own stands first among its MACs, P_3's second among those of P_1
-    // and P_2
+    // the MACs of the first bits under P_2's Delta: P_1's come first in its message, P_3's come after those
+    // under P_1's Delta
     let ours = word(&seen.bodies(MessageDirection::Out, party(2), BITS)[0], 48);
     let theirs = word(&seen.bodies(MessageDirection::In, party(3), BITS)[0], 48 + 40 * 16);
     word(opened, 32) ^ ours ^ theirs == ends[1].as_ref().unwrap().0
 }
 
-/// Whether a party is handed the bits of the proof.
+/// Whether a party gets the bits of the proof, too.
 pub fn too_many_bits(without: Option<Check>) -> bool {
     let ends = play(harness(3, without).patient(), config(4, 40), 100, &Deviation::default());
     ends[1].as_ref().unwrap().1.len() > 100

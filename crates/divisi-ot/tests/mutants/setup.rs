@@ -12,7 +12,7 @@ const TREES: &str = "divisi_ot::setup::pairs/trees";
 const CORRECT: &str = "divisi_ot::vole/correct";
 const COMMIT: Step = Step::new("divisi_core::coin/commit");
 
-/// P_1 sends P_2's element back to it; whether P_2 continues.
+/// Whether P_2 continues after P_1 has sent P_2's own element back to it.
 pub fn reflected_element(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     let tap = harness.tap(party(1));
@@ -36,10 +36,10 @@ pub fn reflected_element(without: Option<Check>) -> bool {
     !refused
 }
 
-/// One sum of one tree is false: whether P_2 continues with it.
+/// Whether P_2 continues with a tree that has false sums.
 pub fn false_tree(without: Option<Check>) -> bool {
     let harness = harness(2, without);
-    // both sums of bit 5, so that whichever P_2 chose is false
+    // both sums of bit 5 are false, so that the one that P_2 chose is false
     harness.change(party(1), party(2), TREES, 0, |body| {
         body[5 * 32] ^= 1;
         body[5 * 32 + 16] ^= 1;
@@ -50,8 +50,8 @@ pub fn false_tree(without: Option<Check>) -> bool {
     ends[1].is_ok()
 }
 
-/// By halves: P_1 corrects a first row in every piece but the last as for another bit: whether P_2 makes
-/// trees from these rows.
+/// By halves: P_1 sends corrections of another bit for one of the first rows, in every piece but the last.
+/// Whether P_2 makes trees from these rows.
 pub fn flipped_correction(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     harness.change(party(1), party(2), CORRECT, 0, |body| {
@@ -63,8 +63,8 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     ends[1].is_ok()
 }
 
-/// P_1 commits to what P_2 committed to, and opens what P_2 opened: then the coin would be what P_1 likes,
-/// zero here.
+/// P_1 repeats P_2's commitment, and then P_2's opening. Whether the coin is the one that P_1 wants, which is
+/// zero.
 pub fn reflected_link(without: Option<Check>) -> bool {
     const TOSS: Step = step!("toss");
     let ends = harness(2, without).act(|mut session| {
@@ -83,7 +83,7 @@ pub fn reflected_link(without: Option<Check>) -> bool {
     ends[1] == Ok([0; 16])
 }
 
-/// P_1 commits to one chain towards P_2 and another towards P_3.
+/// Whether both continue if P_1 commits to one chain towards P_2 and another one towards P_3.
 pub fn split_commitment(without: Option<Check>) -> bool {
     let harness = harness(3, without);
     harness.change(party(1), party(2), COMMIT.name, 0, |body| body[7] ^= 1);

@@ -95,8 +95,8 @@ impl Network {
         &self.layers
     }
 
-    /// By how many bits the sums of each layer but the last are shifted down: so many that the largest sum
-    /// that any image gives has [`WIDTHS`] bits.
+    /// The numbers of bits by which the sums of each layer but the last are shifted down, so that the largest
+    /// sum that any image can give has at most [`WIDTHS`] bits.
     #[must_use]
     pub fn shifts(&self) -> [u32; 3] {
         self.shifts
@@ -271,7 +271,7 @@ pub fn held_out() -> Vec<Sample> {
 /// by 16.
 ///
 /// # Errors
-/// If the format is another one, the images have another size, or there are fewer than the header says.
+/// If the format is another one, the images have another size, or their number is not that in the header.
 pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     let number = |at: usize| {
         let bytes: Option<[u8; 4]> = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
@@ -294,11 +294,11 @@ pub fn read_idx(bytes: &[u8]) -> Result<Vec<Vec<i64>>, ProgramError> {
     Ok(points.chunks_exact(SIDE * SIDE).map(image).collect())
 }
 
-/// Reads the digits that belong to such images, from a file in the same format: the bytes 0, 0, 8, 1; their
+/// Reads the labels (digits) of such images, from a file in the same format: the bytes 0, 0, 8, 1; their
 /// number, four bytes in big-endian order; then one byte for each digit.
 ///
 /// # Errors
-/// If the format is another one, something is no digit, or there are fewer than the header says.
+/// If the format is another one, a label is not a digit, or their number is not that in the header.
 pub fn read_idx_labels(bytes: &[u8]) -> Result<Vec<u8>, ProgramError> {
     let Some((&[0, 0, 8, 1, a, b, c, d], digits)) = bytes.split_first_chunk() else {
         return Err("not a file of labels in the format IDX".into());
@@ -313,7 +313,7 @@ pub fn read_idx_labels(bytes: &[u8]) -> Result<Vec<u8>, ProgramError> {
     Ok(digits.to_vec())
 }
 
-/// The digit that the network's ten numbers say: the place of the largest, the first of several.
+/// The digit that the network's ten outputs mean: the position of the largest, the first one of equal ones.
 #[must_use]
 pub fn answer(logits: &[i64]) -> Option<u8> {
     let largest = logits.iter().max()?;

@@ -8,7 +8,7 @@ use crate::shape::Shape;
 
 /// Fisher's iris plants, as in scikit-learn (data/README.md).
 const IRIS: &str = include_str!("../../data/iris.csv");
-/// How many lengths of a plant were measured.
+/// The number of lengths that were measured of each plant.
 pub const FEATURES: usize = 4;
 /// How many kinds of plants there are.
 const KINDS: usize = 3;
@@ -102,7 +102,7 @@ pub fn plants() -> Result<Vec<[i64; FEATURES]>, ProgramError> {
 /// [`script`] for the iris plants in three groups.
 ///
 /// # Errors
-/// As [`script`].
+/// The errors of [`script`].
 pub fn iris(rows: &[usize]) -> Result<Script, ProgramError> {
     script(rows, FEATURES, KINDS, STEPS)
 }

@@ -12,7 +12,8 @@
 //!
 //! The paper does not define "Gauss Dist."; the program here has comparisons, quotients and a table, on seven
 //! numbers, because the paper has seven A2B. Nor does it say in full what the others compute: it has their
-//! counts from a compiler. Here they are texts in `programs/`.
+//! counts from a compiler. Here `biomatch`, `gauss` and `merge-db` are texts in `programs/`, and the others
+//! are made with the Rust API.
 
 pub mod digits;
 pub mod kmeans;
@@ -100,7 +101,7 @@ impl Application {
     /// Inputs for it: the data in the repository, or random inputs that every operation can handle.
     ///
     /// # Errors
-    /// As [`Application::script`].
+    /// The errors of [`Application::script`]; if no valid random inputs were found.
     pub fn inputs(&self, draw: Draw<'_>) -> Result<Vec<Entries>, ProgramError> {
         match self.inputs {
             Some(inputs) => inputs(draw),
@@ -125,7 +126,7 @@ mod tests {
         for application in &ALL {
             let script = application.script().unwrap();
             let inputs = application.inputs(&mut draw).unwrap();
-            // the large ones are only evaluated among parties
+            // the two largest are only evaluated among parties
             if !application.name.contains("mnist") {
                 valid::evaluate(&script, &inputs).unwrap();
             }

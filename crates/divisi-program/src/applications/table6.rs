@@ -55,7 +55,7 @@ pub(super) fn script(name: &str) -> Result<Script, ProgramError> {
     text::read(&counted(row), &|circuit| Err(format!("there is no circuit {circuit}")))
 }
 
-/// The text of that program.
+/// The text of the program with the counts of a row.
 #[must_use]
 pub fn counted(row: &Row) -> String {
     let (words, bits) = (row.ands / 64, row.ands % 64);

@@ -7,7 +7,7 @@ use crate::shape::Shape;
 use crate::words::Word;
 use std::sync::Arc;
 
-/// How many gathers are looked through, one behind the other.
+/// The largest number of gathers, one after the other, that are followed back.
 const FAR: usize = 64;
 
 /// The bit of an offset word that is 1 where its number is not negative.
@@ -15,7 +15,8 @@ const NOT_NEGATIVE: usize = OFFSET - 1;
 
 impl Lower<'_> {
     /// The offset word of a number, which is made if there is none. If the number was gathered from another
-    /// value, the word of that value is made instead, if the value is not larger or its word is needed, too.
+    /// one, the word of that one is made, and this word is gathered from it, if the other one has not more
+    /// lanes or its word is needed, too.
     pub(super) fn offset(&mut self, id: Id) -> Id {
         if let Some(word) = self.known_offset(id) {
             return word;
@@ -33,8 +34,8 @@ impl Lower<'_> {
         self.known_offset(id).unwrap_or(word)
     }
 
-    /// A number and those from which its lanes were gathered, the last ones first; none behind one that has
-    /// lanes of its own.
+    /// A number, the number from which its lanes were gathered, the one from which those were gathered, and
+    /// so on, up to a number that was not gathered, or has lanes from nowhere.
     fn gathered_from(&self, id: Id) -> Vec<Id> {
         let mut chain = vec![id];
         let mut at = id;
@@ -48,8 +49,8 @@ impl Lower<'_> {
         chain
     }
 
-    /// The offset word of a number that has one, or that everybody knows, or whose lanes are gathered from
-    /// such a number.
+    /// The offset word of a number that has one, or is public, or whose lanes are gathered from such a
+    /// number.
     pub(super) fn known_offset(&mut self, id: Id) -> Option<Id> {
         if let Some(word) = self.offsets.get(&id) {
             return Some(*word);
@@ -76,7 +77,7 @@ impl Lower<'_> {
         Some(word)
     }
 
-    /// The number of an offset word.
+    /// The number that an offset word represents.
     pub(super) fn number_of(&mut self, word: Id) -> Id {
         let lanes = self.lanes(word);
         let moved = self.number(Node::ToNumber(word), lanes);
@@ -125,7 +126,7 @@ impl Lower<'_> {
         self.run(Word::Zero, width, vec![sum])
     }
 
-    /// Notes the offset word of a number that was made from few enough bits.
+    /// Notes the offset word of a number that was made from fewer than 31 bits.
     pub(super) fn remember(&mut self, id: Id, word: Id) {
         let (lanes, width) = (self.lanes(word), self.width(word));
         if width < OFFSET {

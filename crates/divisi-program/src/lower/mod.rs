@@ -1,5 +1,5 @@
-//! From statements to nodes: shapes become lanes, comparisons become circuits, and what is a word already is
-//! not converted again, nor anything made twice of the same.
+//! The compilation of statements to nodes: shapes become lanes, and comparisons become circuits. A number
+//! that has its offset word already is not converted again, and no node is made twice.
 //!
 //! The *offset word* of a number x has the 31 bits of x + 2^30. It exists for all numbers that may be
 //! compared or shifted (|x| < 2^30). Offset words have the same order as the numbers, and bit 30 is 1 if x is
@@ -33,13 +33,13 @@ struct Lower<'p> {
     values: Vec<Option<Id>>,
     /// The offset words of numbers that have one.
     offsets: HashMap<Id, Id>,
-    /// Public numbers.
+    /// The values of nodes that are public numbers.
     constants: HashMap<Id, Vec<i64>>,
-    /// How many statements need a value's bits.
+    /// How many statements need the bits of each value.
     wanted: Vec<usize>,
-    /// The same of nodes.
+    /// The same for nodes: how many statements need a number's bits.
     wanted_nodes: HashMap<Id, usize>,
-    /// Nodes by what they are: what was made is not made again.
+    /// The nodes that exist, by their keys.
     known: HashMap<NodeKey, Id>,
     circuits: HashMap<(Word, usize, bool), Arc<Circuit>>,
 }
@@ -60,7 +60,7 @@ pub fn lower(program: &Script) -> Option<Code> {
     for statement in program.statements.iter().filter(|statement| wants_bits(&statement.op)) {
         statement.args.iter().for_each(|arg| wanted[*arg] += 1);
     }
-    // what has another shape has the same bits, and so have entries of what is taken apart anyway
+    // a reshaped value has the same bits, and so have entries gathered from a value that is converted anyway
     for statement in program.statements.iter().rev() {
         let ([from, ..], [to]) = (&*statement.args, &*statement.results) else { continue };
         match statement.op {
@@ -98,7 +98,7 @@ pub fn lower(program: &Script) -> Option<Code> {
 }
 
 impl Lower<'_> {
-    /// A node, or the one that there is already.
+    /// Adds a node, unless there is an equal one already; returns its number.
     fn node(&mut self, sized: Sized) -> Id {
         let id = self.nodes.len();
         if let Some(known) = NodeKey::of(&sized) {
@@ -119,7 +119,7 @@ impl Lower<'_> {
         self.node(Sized { node, lanes, width })
     }
 
-    /// The node of a value.
+    /// Sets the node of a value.
     fn give(&mut self, value: usize, id: Id) {
         self.values[value] = Some(id);
         *self.wanted_nodes.entry(id).or_default() += self.wanted[value];
@@ -318,7 +318,7 @@ impl Lower<'_> {
         match self.width(x) {
             // y + c (x - y)
             0 => {
-                // a bit that serves all is converted before
+                // a bit that is repeated is converted before it is repeated
                 let c = self.program.value(statement.args[0]);
                 let bit = self.values[c.id]?;
                 let number = self.number(Node::ToNumber(bit), self.lanes(bit));

@@ -1,26 +1,26 @@
-//! What a node is, so that it is made once.
+//! The keys by which equal nodes are found, so that each is made once.
 
 use crate::node::{Id, Node, Sized};
 use std::sync::Arc;
 
-/// A node by what it does with which others. Inputs are made once anyway; lookups and what is garbled are
-/// made ahead for each statement.
+/// A node's operation and its arguments. Some nodes have no key: inputs, which are made once anyway, and
+/// lookups and garbled circuits, which have preprocessing for each statement.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) enum NodeKey {
     Constant(Vec<u64>),
     Word(Vec<bool>, usize),
     Words(Vec<u64>, usize),
-    /// An operation, two arguments or numbers.
+    /// An operation by its number, and two arguments, each of them a node or a number.
     Two(u8, u64, u64),
     Scale(Id, Arc<Vec<u64>>),
     Gather(Id, Arc<Vec<usize>>),
     Pick(Vec<(Id, usize)>),
-    /// A circuit by its place in memory, where it stays while a node has it.
+    /// A circuit by its address in memory, where it stays while a node has it.
     Run(usize, Vec<Id>),
 }
 
 impl NodeKey {
-    /// `None` for what is not looked for.
+    /// `None` for a node that is not looked for.
     pub(super) fn of(sized: &Sized) -> Option<NodeKey> {
         let two = |op, x: Id, y: Id| Some(NodeKey::Two(op, x as u64, y as u64));
         match &sized.node {

@@ -64,8 +64,8 @@ impl Run<'_> {
         (0..width).map(bit).collect::<Result<_, Abort>>().map(Held::Word)
     }
 
-    /// Outputs to their receivers \[G11\]: those of one kind and the same receivers together, and all in one
-    /// round, for everybody sends all groups before it receives one.
+    /// Opens the outputs to their receivers \[G11\]: those of one kind with the same receivers together, and
+    /// all in one round, because every party sends all groups before it receives one.
     pub(super) fn outputs(self) -> Result<Vec<Option<Entries>>, Abort> {
         let outputs = self.program.outputs();
         let mut groups: BTreeMap<(&[u8], bool), Vec<usize>> = BTreeMap::new();
@@ -133,8 +133,8 @@ enum SentOutputs {
     Bits(SentBits),
 }
 
-/// Uniform numbers that we share with one peer alone: what masks an input. A residue of 128 bits is within
-/// 2^-96 of uniform.
+/// Uniform numbers that only this party and one peer know, to mask an input. The residue of 128 random bits
+/// is within 2^-96 of uniform.
 fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> Hidden<u64> {
     let mut stream = session.prg(peer, "program.input");
     let mut words = Zeroizing::new(vec![0; 2 * lanes]);

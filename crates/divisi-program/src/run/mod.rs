@@ -29,8 +29,8 @@ enum Held {
     Word(Vec<GmwBit>),
 }
 
-/// What is made before inputs are known, by layer and position in it: signs for lookups, and garbled
-/// circuits.
+/// Preprocessing, made before inputs are known, in the order of the layers and of the nodes in them: signs
+/// for lookups, and garbled circuits.
 pub struct MadeAhead {
     signs: VecDeque<Signs>,
     garbled: VecDeque<GarbledInstances>,
@@ -40,7 +40,7 @@ pub struct MadeAhead {
 /// garbling, which only programs with garbled circuits need.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if it is missing and needed; the abort that ends the session.
+/// [`Abort::Misuse`] if `context` is needed and missing; the abort that ends the session.
 pub fn prepare(
     code: &Code,
     mixed: &mut Mixed,
@@ -166,7 +166,7 @@ impl Run<'_> {
         }
     }
 
-    /// Stores the result of a node, and drops results that no node needs any more.
+    /// Stores the result of a node, and drops results that nothing needs any more.
     fn keep(&mut self, id: Id, held: Held) {
         self.held[id] = Some(held);
         for arg in self.code.nodes[id].node.args() {

@@ -9,16 +9,17 @@ impl Script {
     /// Applies a circuit to bits, entry by entry. Returns a value for each output of the circuit.
     ///
     /// # Errors
-    /// If the arguments' widths are not those of the circuit's inputs, or shapes do not fit.
+    /// If the number or the widths of the arguments are not those of the circuit's inputs, or shapes do not
+    /// fit.
     pub fn circuit(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
         self.any(Action::Circuit(Arc::clone(circuit)), circuit, args)
     }
 
-    /// The same by a circuit that is garbled ahead: two rounds whatever the circuit's depth, and bytes that
-    /// hardly grow with the number of parties.
+    /// Like [`Script::circuit`], but the circuit is garbled ahead: it takes two rounds whatever its depth,
+    /// and a number of bytes that hardly grows with the number of parties.
     ///
     /// # Errors
-    /// As [`Script::circuit`].
+    /// The errors of [`Script::circuit`].
     pub fn garbled(&mut self, circuit: &Arc<Circuit>, args: &[Arg]) -> Result<Vec<Value>, ProgramError> {
         self.any(Action::Garbled(Arc::clone(circuit)), circuit, args)
     }

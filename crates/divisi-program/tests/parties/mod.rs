@@ -11,7 +11,7 @@ use divisi_program::plain::{self, Entries};
 use divisi_program::{Code, Script, lower, run};
 use std::sync::Arc;
 
-/// What each party learned, and what it counted. The lattice is one for tests.
+/// Run a program: what each party learned, and the counts of its meter. The lattice is one for tests.
 pub fn run(n: usize, program: &Script, inputs: &[Entries]) -> Vec<(Vec<Option<Entries>>, Counts)> {
     let code = lower(program).unwrap();
     let ring = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
@@ -59,7 +59,7 @@ fn one(
     Ok((out, mixed.session().meter().read()))
 }
 
-/// Run it, and compare what each party learns with the clear.
+/// Run a program, and compare what each party learns with the evaluation in the clear.
 pub fn compare(n: usize, program: &Script, inputs: &[Entries]) -> Vec<Counts> {
     let expected = plain::evaluate(program, inputs).unwrap();
     let ends = run(n, program, inputs);
@@ -77,7 +77,7 @@ pub fn compare(n: usize, program: &Script, inputs: &[Entries]) -> Vec<Counts> {
     counts
 }
 
-/// Entries, printed.
+/// Entries as text.
 pub fn shown(entries: &Entries) -> String {
     match entries {
         Entries::Num(numbers) => format!("{numbers:?}"),

@@ -1,5 +1,5 @@
-//! What passes the check and what does not: lies anywhere among the values, about any bit of sigma, by
-//! parties that wait for the others' words.
+//! What the check detects: lies about any of the values, about any bit of sigma, and by parties that wait for
+//! the others' messages.
 
 mod concurrent;
 
@@ -61,13 +61,13 @@ fn a_lie_anywhere_is_noticed() {
     }
 }
 
-/// What P_2 does in the place of steps 2 to 4, with another sigma for each peer: `add` to its own, or what it
-/// received from a peer before it opens its own.
+/// Steps 1 to 4 of the check as a rushing P_2 does them. It tells each peer another sigma, as the peer's
+/// [`Lie`] says, and opens it only when it has received the peer's own.
 fn rush(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<(), Abort> {
     rushed(party, peers).map(drop)
 }
 
-/// The same, and the coin.
+/// What [`rush`] does; returns the coin of the check.
 fn rushed(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<[u8; 16], Abort> {
     let mut ledger = party.take_ledger();
     if let Some(views) = ledger.views.take() {
@@ -83,7 +83,7 @@ fn rushed(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<[u8; 16],
     for (peer, lie) in peers {
         let told = match lie {
             Lie::Add(e) => sigma[0] + *e,
-            // chi of the only lie, which is one at the first value
+            // chi of the only lie, which added one to the first value
             Lie::Forge(alpha) => {
                 let mut list = vec![Gf48::ZERO; ledger.x.len()];
                 list[0] = Gf48::ONE;
@@ -115,15 +115,15 @@ fn rushed(party: &mut Party<Gf48>, peers: &[(PartyId, Lie)]) -> Result<[u8; 16],
 
 #[derive(Clone, Copy, PartialEq)]
 enum Lie {
-    /// This is added to its sigma.
+    /// P_2's own sigma plus this.
     Add(Gf48),
-    /// What makes a one added to the first value pass if this is alpha.
+    /// The sigma with which the sum is zero although P_2 added one to the first value, if this is alpha.
     Forge(Gf48),
-    /// The peer's own sigma under the nonce and the commitment of another one.
+    /// The peer's own sigma, with the nonce of a commitment to another sigma.
     Reflect,
 }
 
-/// P_1's end after a rushing P_2's.
+/// How P_1's check ends if P_2 is rushing and adds one to each of the values at `lies`.
 fn against(lies: &'static [usize], lie: Lie) -> Result<(), Abort> {
     let ends = harness(2).act(|session| {
         let corrupt = session.me() == party(2);
@@ -143,16 +143,16 @@ fn every_bit_of_the_sum_counts() {
     }
 }
 
-/// P_2 opened something else and receives P_1's sigma first: the same one makes the sum zero, but its own
-/// nonce opens its own commitment to its own sigma alone.
+/// P_2 opened a wrong value, and receives P_1's sigma before it opens its own. If it could send the same
+/// sigma back, the sum would be zero; but its nonce opens its commitment to its own sigma only.
 #[test]
 fn a_commitment_binds_its_sigma() {
     assert_eq!(failed_check(&against(&[0], Lie::Add(Gf48::ZERO))), Some(checks::K4));
     assert_eq!(failed_check(&against(&[0], Lie::Reflect)), Some(checks::K21));
 }
 
-/// Commitments are not echoed: towards each honest party alpha may be guessed once, and whoever is guessed
-/// right takes a wrong opening. So the check reports n/|F|.
+/// Commitments are not echoed, so the adversary may guess alpha once towards each honest party. The party
+/// towards which the guess is right accepts a wrong opening. So the check reports n/|F|.
 #[test]
 fn each_honest_party_is_a_guess() {
     for (right, wrong) in [(1, 3), (3, 1)] {
@@ -176,8 +176,8 @@ fn each_honest_party_is_a_guess() {
     }
 }
 
-/// Among three, sigmas are shares of zero however values and MACs lie: of zeros, whose shares are zeros, no
-/// sigma is zero and all together are.
+/// Among three parties, the sigmas are a fresh sharing of zero, whatever the shares of values and MACs are:
+/// for zeros, whose shares are all zero, no sigma is zero, but their sum is.
 #[test]
 fn sigmas_are_shared_anew() {
     let harness = harness(3);
@@ -199,8 +199,8 @@ fn sigmas_are_shared_anew() {
     assert!((0..6).all(|i| sigmas.iter().fold(0, |sum, sigma| sum ^ sigma[i]) == 0));
 }
 
-/// P_1 sees another opening than P_3, of the first value or of the last: neither opens a coin, and nothing is
-/// committed to.
+/// If P_1 sees another opening than P_3, of the first value or of the last, neither of them opens its part of
+/// a coin or commits to a sigma.
 #[test]
 fn views_of_all_values_are_compared_before_the_coin() {
     for at in [0, 119, 120, 239] {
@@ -229,7 +229,7 @@ fn views_of_all_values_are_compared_before_the_coin() {
     }
 }
 
-/// chi_j of this many values.
+/// The coefficients chi_j of this many values.
 fn coefficients(coin: &[u8; 16], count: usize) -> Vec<Gf48> {
     let chi = |j: usize| {
         let mut list = vec![Gf48::ZERO; count];
@@ -239,8 +239,8 @@ fn coefficients(coin: &[u8; 16], count: usize) -> Vec<Gf48> {
     (0..count).map(chi).collect()
 }
 
-/// Every value has a coefficient of its own, of which every bit is drawn, and which every byte of the coin
-/// changes.
+/// Every value has a coefficient of its own. All bits of coefficients are random, and a change of any byte of
+/// the coin changes every coefficient.
 #[test]
 fn coefficients_are_whole_and_different() {
     let coin = [3; 16];
@@ -258,8 +258,8 @@ fn coefficients_are_whole_and_different() {
     }
 }
 
-/// P_2, who knows the coin of one check, tells two lies that its coefficients would cancel (1.8): the next
-/// check has others.
+/// P_2 knows the coin of an earlier check, and tells two lies that would cancel under the coefficients from
+/// it (1.8). The next check has other coefficients.
 #[test]
 fn the_kernel_of_an_earlier_coin_is_of_no_use() {
     for late in [false, true] {
@@ -284,14 +284,14 @@ fn the_kernel_of_an_earlier_coin_is_of_no_use() {
             party.open(OPENED, &x.x, &x.m)?;
             party.check()
         });
-        // P_2 sees the sum, too, and may be the first to say so
+        // P_2 sees the sum as well, and may be the first to report it
         assert!(ends[0].is_err());
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)));
     }
 }
 
-/// Among three, shares are told under masks that differ in every value and every opening, to their last bit:
-/// of zeros, whose shares are zeros, the masks themselves are told.
+/// Among three parties, every value in every opening has a mask of its own, of which every bit varies. For
+/// zeros, whose shares are all zero, the masks themselves are sent.
 #[test]
 fn openings_of_three_are_shared_anew() {
     let harness = harness(3);
@@ -331,7 +331,7 @@ fn each_opening_of_a_sigma_is_checked_by_each() {
     }
 }
 
-/// P_2 leaves and has not committed: nobody opens a sigma, which would choose P_2's for it.
+/// If P_2 leaves before it commits, nobody opens a sigma: P_2 could choose its own by it.
 #[test]
 fn sigmas_wait_for_all_commitments() {
     for n in [2, 3] {

@@ -1,7 +1,7 @@
 //! AES-BD and AES-RP: S-boxes by products in GF(2^8) (KOR+17, sections 3.1 and 3.3).
 //!
-//! Squaring is linear over GF(2), but MACs are not preserved by it: a power of 2 of x is a linear map of the
-//! bits of x, so that an element has to be decomposed before it is squared.
+//! Squaring is linear over GF(2), but does not preserve MACs. x^(2^i) is a linear map of the bits of x, so an
+//! element is decomposed into bits before it is squared.
 
 use super::{AuthByte, Spdz, SpdzProtocol};
 use crate::multiply::{CHUNK, Pair};
@@ -18,7 +18,7 @@ const DECOMPOSE: Step = step!("bitdec");
 /// The constant of AES' affine map (FIPS 197, 5.1.1).
 const CONSTANT: Gf8 = Gf8(0x63);
 
-/// A map that is linear over GF(2): where 1, X, .., X^7 go.
+/// A map that is linear over GF(2): the images of 1, X, .., X^7.
 pub(super) type Linear = [Gf8; 8];
 
 /// x -> x^(2^i).
@@ -45,7 +45,7 @@ fn affine() -> Linear {
     })
 }
 
-/// Its inverse: found among all bytes.
+/// The inverse of [`affine`], found by trying all bytes.
 fn inverse_affine() -> Linear {
     let affine = affine();
     std::array::from_fn(|k| {
@@ -53,9 +53,9 @@ fn inverse_affine() -> Linear {
     })
 }
 
-/// Bytes x as masked bits: x_k is r_k and bit k of c, which is public.
+/// Bytes x as masked bits: x_k is the sum of r_k and of bit k of c, which is public.
 pub(super) struct Masked<F: Host> {
-    /// Plane by plane.
+    /// The random bits: r_0 of all lanes, then r_1 of all lanes, and so on.
     pub r: Auth<Gf2, F>,
     pub c: Vec<Gf8>,
 }
@@ -63,8 +63,8 @@ pub(super) struct Masked<F: Host> {
 impl<F: Host> Spdz<F> {
     /// S-boxes by the powers of AES-BD or AES-RP: the inverse is x^254.
     ///
-    /// Encryption ends, and decryption begins, with the affine map, which takes one decomposition; of
-    /// decryption it is the one that the powers need anyway.
+    /// Encryption ends, and decryption begins, with the affine map, which takes one decomposition. In
+    /// decryption this is the decomposition that the powers need anyway.
     /// Adversary: n - 1 malicious. Cost (test `counts_of_the_powers`): AES-BD 6 products and 2 decompositions
     /// in 5 rounds, AES-RP 4 and 4 in 7; decryption one decomposition and round less.
     #[inline(never)]
@@ -130,7 +130,7 @@ impl<F: Host> Spdz<F> {
         party.multiply(pairs, triples)
     }
 
-    /// x y, and x masked by bits, in one round.
+    /// x y, and x masked by random bits, in one round.
     #[inline(never)]
     pub(super) fn multiply_and_mask(
         &mut self,
@@ -145,7 +145,7 @@ impl<F: Host> Spdz<F> {
         Ok((party.end_multiply(&pairs, begun)?, Masked { r: r.copied(), c }))
     }
 
-    /// x masked by bits. One round.
+    /// x masked by random bits. One round.
     #[inline(never)]
     pub(super) fn masked(&mut self, x: &AuthByte<F>) -> Result<Masked<F>, Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
@@ -154,7 +154,7 @@ impl<F: Host> Spdz<F> {
         Ok(Masked { r: r.copied(), c })
     }
 
-    /// The lowest bits of x, as many as are wanted. One round.
+    /// The `width` lowest bits of x, plane by plane. One round.
     #[inline(never)]
     pub(super) fn decompose(&mut self, x: &AuthByte<F>, width: usize) -> Result<Auth<Gf2, F>, Abort> {
         let (party, mut r, _) = self.fresh(8 * x.len(), 0)?;
@@ -182,19 +182,19 @@ impl<F: Host> Spdz<F> {
 }
 
 /// Where the eight random bits r_k of each lane lie. Each bit is independent of the others and used once, so
-/// that any order is as good, if all parties take the same.
+/// any order will do if all parties use the same one.
 #[derive(Clone, Copy)]
 enum Planes {
-    /// Bit k of all lanes (of which there are this many), and then the next bit: for a caller that continues
-    /// with bits.
+    /// r_k of all lanes (of which there are this many), and then r_(k + 1): for a caller that continues with
+    /// bits.
     OfAll(usize),
-    /// The eight planes of a chunk, and then the next chunk: memory is read from one end to the other, where
-    /// planes that lie a power of two apart would displace each other in a cache.
+    /// The eight planes of a chunk, and then those of the next chunk. Memory is then read from one end to the
+    /// other; planes that lie a power of two apart would displace each other in a cache.
     OfChunks,
 }
 
 impl Planes {
-    /// The place of bit k of a chunk of lanes.
+    /// The positions of r_k of a chunk of lanes.
     fn place(self, here: &Range<usize>, k: usize) -> Range<usize> {
         let from = match self {
             Planes::OfAll(lanes) => k * lanes + here.start,
@@ -204,7 +204,7 @@ impl Planes {
     }
 }
 
-/// Lanes in chunks of a size.
+/// Lanes in chunks of at most this size.
 pub(super) fn chunks(lanes: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..lanes).step_by(size).map(move |from| from..lanes.min(from + size))
 }
@@ -234,7 +234,8 @@ fn mask_bytes<F: Host>(
     party.send_shares(DECOMPOSE, &masked)
 }
 
-/// Put x + r of a chunk of lanes into the next check, with our shares of their MACs, for which there is room.
+/// Put x + r of a chunk of lanes into the next check, with our shares of their MACs. `macs` is memory for
+/// these shares.
 fn enter_masked<F: Host>(
     party: &mut Party<F>,
     macs: &mut [F],
@@ -327,7 +328,8 @@ pub(super) fn linear<F: Host>(bits: &Auth<Gf2, F>, map: &Linear, lanes: usize) -
     out
 }
 
-/// The same of planes that lie anywhere, of as many bits as images are named.
+/// The image of decomposed bytes like that of [`linear`], written to `x` and `m`; the planes may lie
+/// anywhere, one for each of the images.
 pub(super) fn combine_bits<F: Host>(
     (x, m): (&mut [Gf8], &mut [F]),
     planes: &[(&[Gf2], &[F])],

@@ -22,10 +22,10 @@ const UNFIT: Step = step!("lookup.bits");
 /// A secret bit in every lane.
 pub type AuthBit<F> = Auth<Gf2, F>;
 
-/// The most bits of an index, and of a value.
+/// The largest number of bits of an index, and of a value.
 const MOST: usize = 6;
 
-/// Whether a table is one of those that this engine has.
+/// Whether this engine can look up a table: its indices and values must have 1 to 6 bits.
 pub(super) fn is_small(table: &Table) -> bool {
     let sizes = (1..=MOST).contains(&table.index) && (1..=MOST).contains(&table.width);
     sizes && table.values.len() == 1 << table.index
@@ -77,7 +77,7 @@ impl<F: Host> Spdz<F> {
         self.party.session.back(phase);
     }
 
-    /// Make tables where there are too few for this many lookups in each function.
+    /// Make sure that there are tables for this many lookups in each function.
     #[inline(never)]
     pub(super) fn stock(&mut self, wanted: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if self.tables.lacking(wanted).is_empty() {
@@ -115,7 +115,7 @@ impl<F: Host> Lookups for Spdz<F> {
     fn constant_bit(&mut self, values: &[bool]) -> AuthBit<F> {
         let mut bit = Auth::zeros(values.len());
         let values: Vec<Gf2> = values.iter().map(|value| Gf2::new(u8::from(*value))).collect();
-        // of a session that has ended nothing can be sent or settled
+        // this fails only in a session that has ended, in which nothing can be sent or settled any more
         let _ = self.party.add_public(&mut bit, &values);
         bit
     }
@@ -136,7 +136,7 @@ impl<F: Host> Lookups for Spdz<F> {
                 && is_small(table)
         });
         if !fits {
-            return Err(self.party.session.misuse(UNFIT, "an index that is not one of its table"));
+            return Err(self.party.session.misuse(UNFIT, "an index with another number of bits or lanes than its table takes"));
         }
         match self.protocol {
             SpdzProtocol::Lookup => self.masked_lookups(layer),
@@ -145,7 +145,8 @@ impl<F: Host> Lookups for Spdz<F> {
         }
     }
 
-    /// Of masked tables the sums are part of the openings, and values are added where they are needed.
+    /// With masked tables, the sums of an index are computed as part of its opening, and values are added
+    /// directly to the state.
     #[inline(never)]
     fn look_up_onto(
         &mut self,
@@ -192,7 +193,7 @@ impl<F: Host> Lookups for Spdz<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// Protocol 1 on every lane of all lookups, as [`Lookups::look_up`] has them.
+    /// Protocol 1 on every lane of the lookups of [`Lookups::look_up`].
     fn masked_lookups(&mut self, layer: &mut [Lookup<AuthBit<F>>]) -> Result<(), Abort> {
         let tables: Vec<_> = layer
             .iter()
@@ -202,7 +203,7 @@ impl<F: Host> Spdz<F> {
         let (places, opened) = self.open_indices(&tables, |at, h| {
             add_packed(h, layer[at].wires.iter(), &mut room);
         })?;
-        // 3. into the wires of the index, whose lanes are as many
+        // 3. the values go into the wires of the index, which have as many lanes
         let mut opened = opened.as_slice();
         for (Lookup { table, wires }, tables) in layer.iter_mut().zip(places) {
             let (here, rest) = opened.split_at(tables.len());
@@ -220,7 +221,7 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// The same, as [`Lookups::look_up_onto`] has them.
+    /// Protocol 1 on every lane of the lookups of [`Lookups::look_up_onto`].
     fn lookups_onto(
         &mut self,
         layer: &[LookupOnto<'_, AuthBit<F>>],
@@ -236,7 +237,7 @@ impl<F: Host> Spdz<F> {
             add_packed((&mut *h.0, &mut *h.1), index.iter().map(|[bit, _]| *bit), &mut room);
             add_packed(h, index.iter().map(|[_, other]| *other), &mut room);
         })?;
-        // 3. onto the state
+        // 3. the values are added to the state
         let mut opened = opened.as_slice();
         for (LookupOnto { table, to, .. }, tables) in layer.iter().zip(places) {
             let (here, rest) = opened.split_at(tables.len());
@@ -255,8 +256,9 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// Protocol 1 up to the opening, for these numbers of lanes. `add` adds the index of a lookup to what is
-    /// opened for it, whose number it gets. Returns the places of the tables, and what was opened.
+    /// Protocol 1 up to the opening, for lookups in these tables, each with this number of lanes. `add` gets
+    /// the number of a lookup and the shares that are opened for it, to which it adds the shares of the
+    /// index. Returns the positions of the tables that each lookup uses, and the opened values.
     ///
     /// 1. Take a masked table for each lookup, which no other lookup uses \[K2\]. 2. Open h = x + s, all bits
     ///    of an index together. 3. \[\[T(x)\]\] is entry h, bit by bit.
@@ -287,7 +289,7 @@ impl<F: Host> Spdz<F> {
                 stock.used += lanes; // [K2]
             }
             stock.foreseen = stock.foreseen.saturating_sub(*lanes);
-            // 2. s, to which x is added where it lies
+            // 2. s, to which `add` adds x in place
             let at = h.len();
             h.extend(stock.s.view(from..from + lanes));
             add(number, (&mut h.x[at..], &mut h.m[at..]));
@@ -299,7 +301,7 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// Shares of what is opened for the lanes of a lookup, and of their MACs.
+/// Our shares of the values that are opened for the lanes of a lookup, and of their MACs.
 type Shares<'a, F> = (&'a mut [Small<6>], &'a mut [F]);
 
 /// Room for sums of MACs of the lookup with the most lanes.
@@ -307,8 +309,8 @@ fn room<F: Host>(tables: &[(&'static Table, usize)]) -> Wiped<F> {
     Wiped::new(vec![F::ZERO; tables.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0)])
 }
 
-/// Add \[\[sum of x_k y^k\]\]; local. Bits have the lanes of the sum, or one lane for all of them; `room` has
-/// at least as many.
+/// Add \[\[sum of x_k y^k\]\] to x and m; local. Each bit has as many lanes as the sum, or one lane that
+/// serves all of them. `room` has at least as many elements as the sum has lanes.
 fn add_packed<'a, F: Host>(
     (x, m): Shares<'_, F>,
     bits: impl Iterator<Item = &'a AuthBit<F>>,

@@ -26,7 +26,7 @@ impl<F: Host> Boolean for Spdz<F> {
         all
     }
 
-    /// Level by level: the sums, then all products.
+    /// Level by level: first the sums of all jobs, then all their products together.
     ///
     /// Adversary: n - 1 malicious; what is opened enters the next check. Cost: 2 bits a product to each peer,
     /// one round a level (test `counts_of_programs`).
@@ -83,7 +83,7 @@ impl<F: Host> Spdz<F> {
         let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
         let mut slots = Vec::with_capacity(program.slots());
         for wire in &job.wires {
-            // one lane serves all
+            // a wire of one lane serves all lanes
             let mut spread = AuthBit::zeros(lanes);
             if !spread.add(wire) {
                 return Err(misfit("values that differ in lanes"));
@@ -121,7 +121,7 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// Bit `i` of the byte is `bits[i]`. One round: BitDec.
+/// The bits of a byte, bit `i` at index `i`. One round: BitDec.
 impl<F: Host> Convert<AuthByte<F>, [AuthBit<F>; 8]> for Spdz<F> {
     #[inline(never)]
     fn convert(&mut self, x: AuthByte<F>) -> Result<[AuthBit<F>; 8], Abort> {
@@ -130,7 +130,7 @@ impl<F: Host> Convert<AuthByte<F>, [AuthBit<F>; 8]> for Spdz<F> {
     }
 }
 
-/// Local.
+/// The byte whose bit `i` is `x[i]`; local.
 impl<F: Host> Convert<[AuthBit<F>; 8], AuthByte<F>> for Spdz<F> {
     #[inline(never)]
     fn convert(&mut self, x: [AuthBit<F>; 8]) -> Result<AuthByte<F>, Abort> {

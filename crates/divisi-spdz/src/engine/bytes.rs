@@ -13,7 +13,8 @@ const SBOX: Step = step!("sbox");
 pub type AuthByte<F> = Auth<Gf8, F>;
 
 impl<F: Host> Spdz<F> {
-    /// Whether MACs follow products with bytes \[K10\].
+    /// Refuse products of bytes if the embedding of bytes in the field of MACs does not preserve products
+    /// \[K10\].
     pub(crate) fn multiplies_bytes(&self) -> Result<(), Abort> {
         if <F as Projects<Gf8>>::FIELD {
             Ok(())
@@ -34,7 +35,7 @@ impl<F: Host> Bytes for Spdz<F> {
     fn public(&mut self, values: &[u8]) -> AuthByte<F> {
         let mut byte = Auth::zeros(values.len());
         let values: Vec<Gf8> = values.iter().copied().map(Gf8).collect();
-        // of a session that has ended nothing can be sent or settled
+        // this fails only in a session that has ended, in which nothing can be sent or settled any more
         let _ = self.party.add_public(&mut byte, &values);
         byte
     }

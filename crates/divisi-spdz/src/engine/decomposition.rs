@@ -19,7 +19,7 @@ pub(super) type Polynomial = [Linear; 3];
 /// The seed of q1.
 const SEED: [u8; 16] = *b"KOR+17 3DES-PV q";
 
-/// How a table is computed.
+/// How the values of a table are computed: they are the low bits of p1(x) q1(x) + p2(x) + c.
 pub(super) struct Decomposition {
     pub p1: Polynomial,
     pub q1: Polynomial,
@@ -27,8 +27,8 @@ pub(super) struct Decomposition {
     pub constant: Gf8,
 }
 
-/// Columns of the system: the bits of p1, those of p2 and of the constant that are looked at, and the right
-/// side.
+/// The first columns of each part of the system: the bits of p1 come first, then those of p2, those of the
+/// constant, and the right side.
 const P2: usize = 3 * 64;
 const CONSTANT: usize = P2 + 3 * 64;
 const RIGHT: usize = CONSTANT + 8;
@@ -56,7 +56,7 @@ fn get(row: &Row, column: usize) -> bool {
 }
 
 impl Decomposition {
-    /// The decomposition of a table of at most six bits, if its values have one; nothing here is secret.
+    /// The decomposition of a table of at most six bits; `None` if none is found. Nothing here is secret.
     pub fn of(table: &Table) -> Option<Self> {
         let mut prg = Prg::new(&SEED);
         // a few choices of q1, of which the first served every table so far
@@ -99,7 +99,7 @@ fn system(table: &Table, q1: &Polynomial) -> Vec<Row> {
     rows
 }
 
-/// Gauss' elimination; what stays free is zero.
+/// Gaussian elimination; unknowns that stay free are set to zero. `None` if there is no solution.
 fn solve(table: &Table, q1: Polynomial) -> Option<Decomposition> {
     let mut rows = system(table, &q1);
     let mut solution = [0_u64; WORDS];
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Without a constant p1 q1 + p2 is zero at zero, and no S-box of DES is.
+    /// Without a constant, p1 q1 + p2 is zero at x = 0, where no S-box of DES is zero.
     #[test]
     fn a_constant_is_needed() {
         assert!(SBOXES.iter().all(|table| table.values[0] != 0));

@@ -1,4 +1,4 @@
-//! Outputs: openings to all parties, each checked, and zero tests, of which only the answer leaves.
+//! Outputs: openings to all parties, each checked, and zero tests, which reveal only their answers.
 
 use super::{AuthBit, AuthByte, Openings, Spdz};
 use crate::part::{Host, Mac, Shareable};
@@ -48,14 +48,14 @@ impl<F: Host> Opens<Vec<AuthBit<F>>> for Spdz<F> {
 impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     /// For each group of bytes x_j, whether all of them are zero. (The paper has no such protocol; this one
     /// opens a random multiple of the group's image under a random linear map to a few bytes.)
-    /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, m the bytes of F; d = C x,
-    ///    local. 2. R of m x m random bytes that nobody knows; R d by Beaver's method. 3. All that was opened
-    ///    is checked, then R d is opened, and checked.
+    /// 1. A coin, tossed when all x_j are fixed, gives a matrix C of m rows, where m is the number of bytes
+    ///    of an element of F; d = C x, local. 2. R consists of m x m random bytes that nobody knows; R d by
+    ///    Beaver's method. 3. All that was opened is checked, then R d is opened, and checked.
     ///
     /// If all x_j are zero, so is R d. Otherwise d is zero with probability 2^-8m; if it is not, R d is
     /// uniform, so it reveals nothing else, and is zero with probability 2^-8m. Adversary: n - 1 malicious; a
-    /// wrong answer fails a check. Cost: m^2 products of bytes and 8 m^2 random bits a group, two rounds, two
-    /// checks.
+    /// wrong answer fails a check. Cost: m^2 products of bytes and 8 m^2 random bits a group, a coin, two
+    /// rounds, two checks.
     #[inline(never)]
     fn vanish(&mut self, x: &[AuthByte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
@@ -100,18 +100,18 @@ impl<F: Host> ComparesBytes for Spdz<F> {
     }
 }
 
-/// How likely a zero test over images of so many bits answers wrongly for one group that is not zero: its
-/// image is zero, or the random multiple of it.
+/// The probability that a zero test whose images have this many bits gives a wrong answer for a group that is
+/// not zero: its image may be zero, or the random multiple of its image.
 pub(crate) fn missed(bits: usize) -> f64 {
     2.0 * (-(bits as f64)).exp2()
 }
 
-/// How many bytes a random map goes to: those of an element of F.
+/// m: the number of bytes to which a random map goes, as many as an element of F has.
 pub(crate) fn rows<F: Mac>() -> usize {
     <F as Field>::BITS.div_ceil(8)
 }
 
-/// A public random matrix times a column of bytes, local.
+/// A public random matrix of m rows times a column of bytes, local.
 pub(crate) fn combined<F: Host>(x: &AuthByte<F>, prg: &mut Prg) -> AuthByte<F> {
     let mut all = AuthByte::<F>::with_room(rows::<F>());
     for _ in 0..rows::<F>() {
@@ -129,10 +129,11 @@ pub(crate) fn combined<F: Host>(x: &AuthByte<F>, prg: &mut Prg) -> AuthByte<F> {
 }
 
 impl<F: Host> Spdz<F> {
-    /// Secret matrices of m x m bytes, row by row, each times its column of m: products by Beaver's method.
+    /// Products of secret matrices and secret columns, by Beaver's method: `r` has matrices of m x m bytes,
+    /// row by row, and `d` a column of m bytes for each.
     pub(crate) fn by_matrices(&mut self, r: &AuthByte<F>, d: &AuthByte<F>) -> Result<AuthByte<F>, Abort> {
         let m = rows::<F>();
-        // row i of a matrix times d: its m products stand side by side
+        // the m products of a row and its column stand side by side
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
             d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "not one byte for each row"))?;

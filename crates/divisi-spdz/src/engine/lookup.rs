@@ -13,10 +13,10 @@ use divisi_field::BigField;
 const OPEN: Step = step!("lookup.2");
 const SHORT: Step = step!("lookup");
 
-/// Tables that are made at once where a layer finds none and nobody said how many come.
+/// The least number of tables that are made if a layer finds too few.
 const LEAST: usize = 1;
 
-/// What an engine has of tables.
+/// An engine's masked tables, and the unit vectors of which more can be made.
 pub(super) struct Lookups<F: Mac> {
     functions: [Function<F>; 2],
     tables: [Tables<F>; 2],
@@ -47,7 +47,7 @@ impl<F: Host> Spdz<F> {
     }
 
     /// Announce the tables of 2^`log` entries that will be needed, `tables` in all: the source can then do
-    /// one-time work once for all of them; [`Spdz::preprocess`] takes its part.
+    /// one-time work once for all of them. Each call of [`Spdz::preprocess`] then takes some of them.
     pub fn announce(&mut self, log: usize, tables: usize) {
         self.source.foresee(log, tables);
     }
@@ -59,7 +59,7 @@ impl<F: Host> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn preprocess(&mut self, lookups: usize) -> Result<(), Abort> {
-        // what is used up goes before the memory of the next comes
+        // used tables are wiped before memory for new ones is allocated
         for tables in self.lookups.tables.iter_mut().filter(|tables| tables.left() == 0) {
             *tables = Tables::default();
         }
@@ -70,14 +70,14 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// Unit vectors; nothing that was opened on the way is used before it is checked \[K17\].
+    /// Unit vectors; what was opened to make them is checked before they are used \[K17\].
     pub(super) fn units(&mut self, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
         let units = self.source.units(&mut self.party, log, lanes)?;
         self.party.check_opened()?;
         Ok(units)
     }
 
-    /// Fresh tables, for somebody else to keep.
+    /// At least `lookups` fresh tables for one direction, which leave this engine.
     #[inline(never)]
     pub(super) fn tables(&mut self, d: Direction, lookups: usize) -> Result<Tables<F>, Abort> {
         if self.lookups.units.as_ref().is_none_or(|units| units.lanes < lookups) {

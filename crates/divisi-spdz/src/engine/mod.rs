@@ -1,7 +1,8 @@
 //! The engine on which ciphers compute, among any number of parties.
 //!
-//! Operations take and return shares without a proof, and everything opened enters the ledger of the party;
-//! [`Spdz::close`] turns outputs into a [`Pending`] that owes the MAC check of everything opened until then.
+//! Operations take and return shares that are not verified, and everything opened enters the ledger of the
+//! party; [`Spdz::close`] turns outputs into a [`Pending`] that owes the MAC check of everything opened until
+//! then.
 
 mod arithmetic;
 mod bits;
@@ -34,23 +35,24 @@ pub use tiny_bits::{TinyBit, TinyBits};
 
 /// The phase of making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
-/// The phase of making tables of them (those of AES for one direction of the cipher), and of reading what was
-/// made earlier.
+/// The phase of making tables of unit vectors (those of AES for one direction of the cipher), and of reading
+/// a stock.
 pub const LOAD_PHASE: &str = "load";
 
 const FOREIGN: Step = step!("settle");
 const OUTPUT: Step = step!("output");
 
-/// How S-boxes are computed: those of AES, and where only tables and polynomials differ, those of DES.
+/// How S-boxes of AES are computed, and those of DES by the corresponding protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SpdzProtocol {
     /// AES-LT and 3DES-LT: masked tables.
     Lookup,
-    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits. (Of 3DES it is 3DES-PV:
-    /// Pulkus and Vivek's three products.)
+    /// AES-RP: Rivain and Prouff's four products, each power decomposed into bits. (For triple DES this is
+    /// 3DES-PV: Pulkus and Vivek's three products.)
     RivainProuff,
-    /// AES-BD: six products of powers that all come from one decomposition into bits.
+    /// AES-BD: six products of powers that all come from one decomposition into bits. (For triple DES this is
+    /// 3DES-PV, too.)
     BitDecomposition,
     /// 3DES-Raw, for tables of few bits only: all powers of x in GF(2^6), each by a product.
     Raw,
@@ -97,7 +99,7 @@ impl<F: Host> Spdz<F> {
     /// or ends the session.
     ///
     /// # Errors
-    /// An error of the plain engine, which computes the table of the S-box; in practice none.
+    /// If the plain engine cannot compute the table of the S-box, which does not happen in practice.
     #[inline(never)]
     pub fn new(party: Party<F>, source: Box<dyn Source<F>>, protocol: SpdzProtocol) -> Result<Self, Abort> {
         Ok(Spdz {
@@ -117,8 +119,8 @@ impl<F: Host> Spdz<F> {
         &mut self.party.session
     }
 
-    /// Tell the source that everything taken from a stock was used at all parties: a process that ends from
-    /// here on, until more is taken, was not interrupted.
+    /// Tell the stock, if there is one, that all parties have used everything that was taken from it. If this
+    /// process ends before more is taken, it does not count as interrupted.
     ///
     /// # Errors
     /// [`Abort::Unfit`] if the stock cannot record it.
@@ -140,7 +142,7 @@ impl<F: Host> Spdz<F> {
         Ok(crate::table::bytes(&self.random_bits(8 * count)?, count))
     }
 
-    /// The party underneath, and what it has of preprocessing.
+    /// The party, and the source of its preprocessing.
     pub(crate) fn parts(&mut self) -> (&mut Party<F>, &mut dyn Source<F>) {
         (&mut self.party, self.source.as_mut())
     }
@@ -169,7 +171,7 @@ impl<F: Host> Spdz<F> {
         self.opened(value.get())
     }
 
-    /// Open what was verified.
+    /// Open a verified value to all, and check this opening.
     #[inline(never)]
     fn opened<V: Shareable>(&mut self, value: &Auth<V, F>) -> Result<Vec<V>, Abort>
     where
@@ -187,7 +189,7 @@ impl<F: Host> Openings<F> {
         if self.party == payer.party.number() {
             Ok(())
         } else {
-            Err(payer.party.session.misuse(FOREIGN, "a value that another engine owes a check for"))
+            Err(payer.party.session.misuse(FOREIGN, "a value whose check another engine owes"))
         }
     }
 }
@@ -197,14 +199,15 @@ impl<F: Host> Debt for Openings<F> {
 
     fn take_over(&mut self, other: Self) {
         if other.party != self.party {
-            // of nobody: whoever pays ends the session
+            // no engine has this number, so paying this debt ends the session
             self.party = u64::MAX;
         }
         self.opened = self.opened.max(other.opened);
     }
 
     fn hand_over(self, payer: &mut Spdz<F>) {
-        // the ledger has it still; of another engine it would be forgotten, so the session ends
+        // the payer's own ledger still has these openings; a debt to another engine would be forgotten, so
+        // the session ends
         let _ = self.fits(payer);
     }
 

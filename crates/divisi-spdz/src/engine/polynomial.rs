@@ -13,7 +13,7 @@ use std::ops::Range;
 
 const NONE: Step = step!("polynomial");
 
-/// Decompositions of the tables that were looked up.
+/// The decompositions of the tables that were looked up so far.
 #[derive(Default)]
 pub(super) struct Decompositions(Vec<(&'static Table, Decomposition)>);
 
@@ -27,10 +27,11 @@ impl Decompositions {
     }
 }
 
-/// Lanes whose polynomials are evaluated at once: the MACs of their bits stay in the nearest cache.
+/// How many lanes' polynomials are evaluated at once, so that the MACs of their bits stay in the nearest
+/// cache.
 const CHUNK: usize = 128;
 
-/// Bits of x, plane by plane, of all lookups side by side; x^3 and x^7.
+/// The bits of x, plane by plane, for the lanes of all lookups side by side; x^3 and x^7 as masked bits.
 struct Powers<F: Host> {
     x: Auth<Gf2, F>,
     others: [Masked<F>; 2],
@@ -96,7 +97,8 @@ impl<F: Host> Spdz<F> {
         Ok(())
     }
 
-    /// p1, q1 and p2 of each lookup, local: of masked bits the images of the masks, and of what is public.
+    /// p1, q1 and p2 of each lookup, local: for masked bits, the image of the masks r plus that of the public
+    /// c.
     fn evaluate(
         &self,
         of: &Powers<F>,

@@ -2,7 +2,7 @@
 //!
 //! An index of six bits is an element x of GF(2^6), and a table of DES is a polynomial in it, of degree 62 at
 //! most: each value occurs equally often, so that their sum, the coefficient of x^63, is zero. Squares take
-//! products as all other powers do: a square is linear over GF(2), but MACs are not preserved by it.
+//! products as all other powers do, because squaring is linear over GF(2) but does not preserve MACs.
 
 use super::Spdz;
 use super::bits::AuthBit;
@@ -42,8 +42,8 @@ impl Polynomials {
     }
 }
 
-/// The polynomial of a table of six bits in and four out, if x^63 is not in it. Lagrange, over a field of q
-/// elements: the coefficient of x^j, 0 < j < q, is the sum of T(x) x^(q-1-j) over all x, 0^0 = 1.
+/// The polynomial of a table of six bits in and four out; `None` if it has a term x^63. Lagrange, over a
+/// field of q elements: the coefficient of x^j, 0 < j < q, is the sum of T(x) x^(q-1-j) over all x, 0^0 = 1.
 fn interpolate(table: &Table) -> Option<Coefficients> {
     if table.index != 6 || table.width > WIDTH || table.values.len() != 64 {
         return None;
@@ -93,7 +93,7 @@ impl<F: Host> Spdz<F> {
         for lookup in layer.iter() {
             x.append(&element(&lookup.wires));
         }
-        // 2. power j in the lanes from (j - 1) times their number on
+        // 2. power j lies in the `all` lanes from (j - 1) all on
         let mut powers = x;
         while powers.len() < DEGREE * all {
             let known = powers.len() / all;
@@ -171,7 +171,8 @@ mod tests {
         Table { index: 6, width: 4, values }
     }
 
-    /// Four permutations of 16 values, as tables of DES are, and what no polynomial of degree 62 is.
+    /// A table that consists of four permutations of 16 values, like those of DES, and one that is no
+    /// polynomial of degree 62.
     #[test]
     fn polynomials_go_through_their_tables() {
         static ALL: [u8; 64] = {

@@ -1,4 +1,4 @@
-//! Preprocessing of the arithmetic protocols, made ahead as far as the need is known.
+//! Random bits and products that were made ahead, as far as the need for them was announced.
 
 use super::{PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::checks;
@@ -12,7 +12,7 @@ use divisi_field::{Gf2, Gf6, Gf8};
 
 const SHORT: Step = step!("reserve");
 
-/// Random bits and products of bytes, each taken once.
+/// Random bits, and products of bytes, of elements of GF(2^6) and of bits; each is taken once.
 #[derive(Default)]
 pub(super) struct Reserve<F: Mac> {
     bits: Auth<Gf2, F>,
@@ -47,7 +47,7 @@ impl<F: Host> Spdz<F> {
         self.foresee_products(sboxes.saturating_mul(bits), sboxes.saturating_mul(triples));
     }
 
-    /// Notes that this many lookups in tables of few bits are to come.
+    /// Announce this many lookups in tables of few bits.
     pub(super) fn foresee_lookups(&mut self, lookups: usize) {
         if self.protocol == SpdzProtocol::Raw {
             let reserve = &mut self.reserve;
@@ -65,7 +65,8 @@ impl<F: Host> Spdz<F> {
         reserve.foreseen_triples = reserve.foreseen_triples.saturating_add(triples);
     }
 
-    /// Make all random bits and products of bytes that were announced, before keys and inputs are known.
+    /// Make all random bits and products (of bytes, and in GF(2^6)) that were announced, before keys and
+    /// inputs are known.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -102,7 +103,7 @@ impl<F: Host> Spdz<F> {
         self.stock_triples(lookups.saturating_mul(LOOKUP.1))
     }
 
-    /// Make the products of bits for `ands` lanes of ANDs of a program.
+    /// Make `ands` products of bits: one for each lane of each AND of a program.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -175,7 +176,7 @@ impl<F: Host> Spdz<F> {
         Ok(bits.copied())
     }
 
-    /// Fresh random bits \[K5\] and products of bytes, where they lie, and the party that uses them.
+    /// Fresh random bits \[K5\] and products of bytes, in place, and the party that uses them.
     #[inline(never)]
     pub(super) fn fresh(&mut self, bits: usize, products: usize) -> Result<Fresh<'_, F>, Abort> {
         self.stock_bits(bits)?;
@@ -201,9 +202,9 @@ impl<F: Host> Spdz<F> {
     }
 }
 
-/// What a protocol takes from the reserve, with the party: random bits, and products of bytes.
+/// The party, and what a protocol takes from the reserve: random bits and products of bytes.
 pub(super) type Fresh<'a, F> = (&'a mut Party<F>, Tail<'a, Gf2, F>, LastTriples<'a, Gf8, F>);
 
 fn few<F: Host>(party: &Party<F>) -> Abort {
-    party.session.misuse(SHORT, "less than was made")
+    party.session.misuse(SHORT, "fewer random bits or products than were asked for")
 }

@@ -15,17 +15,18 @@ const SHAPE: Step = step!("zero6");
 const BITS: usize = <Gf6 as Shareable>::BITS;
 
 impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
-    /// For each group of bits, whether all of them are zero: as for bytes, with GF(2^6) in place of GF(2^8).
+    /// For each group of bits, whether all of them are zero: the protocol for bytes, with GF(2^6) in place of
+    /// GF(2^8).
     ///
     /// 1. Bits 6i to 6i + 5 of a group are an element x_i, the last one filled up with zeros; local. A coin,
-    ///    tossed when all x_i are fixed, gives a matrix C of m rows, 6 m at least the bits of F; d = C x. 2.
-    ///    R of m x m random elements that nobody knows; R d by Beaver's method. 3. All that was opened is
-    ///    checked, then R d is opened, and checked.
+    ///    tossed when all x_i are fixed, gives a matrix C of m rows, where m is the least number with 6 m at
+    ///    least the number of bits of F; d = C x. 2. R consists of m x m random elements that nobody knows; R
+    ///    d by Beaver's method. 3. All that was opened is checked, then R d is opened, and checked.
     ///
     /// If all bits are zero, so is R d. Otherwise d is zero with probability 2^-6m; if it is not, R d is
     /// uniform, so it reveals nothing else, and is zero with probability 2^-6m. Adversary: n - 1 malicious; a
-    /// wrong answer fails a check. Cost: m^2 products in GF(2^6) and 6 m^2 random bits a group, two rounds,
-    /// two checks. A field of MACs that does not hold GF(2^6) has no such products \[K10\].
+    /// wrong answer fails a check. Cost: m^2 products in GF(2^6) and 6 m^2 random bits a group, a coin, two
+    /// rounds, two checks. A field of MACs that does not hold GF(2^6) has no such products \[K10\].
     #[inline(never)]
     fn vanish(&mut self, x: &[AuthBit<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
@@ -43,7 +44,7 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
                 d.append(&combined(&group, &row));
             }
         }
-        // 2. row i of a matrix times d: its m products stand side by side
+        // 2. the m products of a row and its column stand side by side
         let lanes = m * m * groups;
         let bits = self.random_bits(BITS * lanes)?;
         let planes: Vec<_> = (0..BITS).map(|k| bits.part(k * lanes..(k + 1) * lanes)).collect();

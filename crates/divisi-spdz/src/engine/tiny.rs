@@ -2,10 +2,10 @@
 //! Nielsen, Ranellucci (2017).
 //!
 //! Every wire x of a circuit has a mask s that nobody knows, and online all parties hold x + s: linear gates
-//! are computed in the clear, without MACs. A lookup's table is that of a random r made ahead, so that tables
-//! do not depend on the circuit: when it is known, e = s + r is opened for all lookups in one round; online
-//! the public x + s + e is x + r, and the entry there is \[\[T(x)\]\], to which the output wire's mask o is
-//! added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
+//! are computed in the clear, without MACs. A lookup's table is that of a random r, and is made ahead, so
+//! that tables do not depend on the circuit. When the circuit is known, e = s + r is opened for all lookups
+//! in one round; online the public x + s + e is x + r, and the entry there is \[\[T(x)\]\], to which the
+//! output wire's mask o is added before it is opened. (The text prints T(x + o) for the opened T(x) + o.)
 //!
 //! The cipher runs twice: once over masks, and once over public values.
 
@@ -35,7 +35,7 @@ pub struct TinyByte<F: Host> {
 /// The lookups of one layer.
 struct Layer {
     direction: Direction,
-    /// The number of the load of tables, and the position in it.
+    /// The index in `loads` of the load with the layer's tables, and their positions in it.
     load: usize,
     tables: Range<usize>,
 }
@@ -43,15 +43,18 @@ struct Layer {
 /// An engine that evaluates one circuit.
 pub struct Tiny<F: Host> {
     engine: Spdz<F>,
+    /// Tables, in the order in which they were made.
     loads: Vec<(Direction, Tables<F>)>,
     layers: Vec<Layer>,
-    /// For each lookup in order: first shares of s + r, then e.
+    /// Shares of s + r for each lookup in order, until they are opened.
     masked: AuthByte<F>,
+    /// e = s + r for each lookup in order, once it is opened.
     e: Vec<Gf8>,
     /// The masks of the lookups' outputs.
     o: AuthByte<F>,
     /// The numbers of layers and lookups evaluated; `None` during the run over masks.
     done: Option<(usize, usize)>,
+    /// The number of lookups that were announced and did not happen yet.
     foreseen: usize,
 }
 
@@ -123,13 +126,13 @@ impl<F: Host> Tiny<F> {
         Ok(x.iter().map(wire).collect())
     }
 
-    /// The mask of an input wire.
+    /// An input wire of the run over masks, with this mask.
     #[must_use]
     pub fn mask(mask: AuthByte<F>) -> TinyByte<F> {
         TinyByte { mask, public: Vec::new() }
     }
 
-    /// The public value of an input wire: the sum of value and mask.
+    /// An input wire of the run over values, with the public sum of its value and its mask.
     #[must_use]
     pub fn masked(public: &[u8]) -> TinyByte<F> {
         TinyByte { mask: AuthByte::default(), public: public.iter().copied().map(Gf8).collect() }
@@ -141,8 +144,8 @@ impl<F: Host> Tiny<F> {
     /// Adversary: n - 1 malicious; the next check covers all e \[K22\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] the second time, because tables, r and o may be used once; otherwise the abort that
-    /// ends the session.
+    /// [`Abort::Misuse`] if it is called a second time, because tables, r and o may be used once; otherwise
+    /// the abort that ends the session.
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
@@ -178,7 +181,7 @@ impl<F: Host> Tiny<F> {
             .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
     }
 
-    /// The first run: a table for each lookup, and a mask for what it gives.
+    /// A layer in the run over masks: takes a table for each lookup, and draws a mask for its output.
     fn foresee_layer(&mut self, d: Direction, x: &mut [&mut TinyByte<F>]) -> Result<(), Abort> {
         let count = x.iter().map(|x| x.mask.len()).sum::<usize>();
         let fits = self.loads.last().is_some_and(|(of, tables)| *of == d && tables.left() >= count);
@@ -210,7 +213,7 @@ impl<F: Host> Tiny<F> {
         Ok(())
     }
 
-    /// The second: entry x + r, and the mask of the output.
+    /// A layer in the run over values: opens entry x + r plus the mask of the output.
     ///
     /// Adversary: n - 1 malicious: a wrong entry fails the check before an output mask opens \[K3, K22\].
     /// Cost: 8 bits a lookup to each peer, one round (test `counts_of_aes_tinytable`).

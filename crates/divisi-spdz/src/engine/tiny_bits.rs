@@ -1,5 +1,5 @@
-//! 3DES-TinyTable: as [`Tiny`](super::Tiny), for bits. The bits of an index are masked together, those of a
-//! table's value are opened together.
+//! 3DES-TinyTable: does for bits what [`Tiny`](super::Tiny) does for bytes. The bits of an index are masked
+//! together, and those of a table's value are opened together.
 
 use super::bits::{AuthBit, Stock, is_small, packed};
 use super::{PREPROCESSING_PHASE, Spdz};
@@ -15,7 +15,7 @@ const ENTRIES: Step = step!("tinytable.bits.entry");
 const ENTER: Step = step!("tinytable.bits.enter");
 const SHAPE: Step = step!("tinytable.bits");
 
-/// The bits of a value that are opened together, as of every S-box of DES.
+/// The largest number of bits of a value, which are opened together; an S-box of DES has this many.
 const WIDTH: usize = 4;
 
 /// A bit in every lane: in the run over masks its mask; in the run over values the public sum of value and
@@ -29,7 +29,7 @@ pub struct TinyBit<F: Host> {
 /// One lookup in every lane.
 struct Planned {
     table: &'static Table,
-    /// The number of the load of tables, and the position in it.
+    /// The index in `loads` of the load with the lookup's tables, and their positions in it.
     load: usize,
     tables: Range<usize>,
 }
@@ -38,10 +38,11 @@ struct Planned {
 pub struct TinyBits<F: Host> {
     engine: Spdz<F>,
     loads: Vec<Stock<F>>,
-    /// Layer by layer.
+    /// The lookups of each layer, in order.
     planned: Vec<Vec<Planned>>,
-    /// For each lookup in order: first shares of s + r, then e.
+    /// Shares of s + r for each lookup in order, until they are opened.
     masked: Auth<Small<6>, F>,
+    /// e = s + r for each lookup in order, once it is opened.
     e: Vec<Small<6>>,
     /// The masks of the lookups' outputs, packed as they are opened.
     o: Auth<Small<WIDTH>, F>,
@@ -91,7 +92,7 @@ impl<F: Host> TinyBits<F> {
         self.engine
     }
 
-    /// As [`Tiny::enter`](super::Tiny::enter), for bits.
+    /// Turn shared bits into inputs, as [`Tiny::enter`](super::Tiny::enter) does with bytes.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -115,13 +116,13 @@ impl<F: Host> TinyBits<F> {
         Ok(x.iter().map(wire).collect())
     }
 
-    /// The mask of an input wire.
+    /// An input wire of the run over masks, with this mask.
     #[must_use]
     pub fn mask(mask: AuthBit<F>) -> TinyBit<F> {
         TinyBit { mask, public: Vec::new() }
     }
 
-    /// The public value of an input wire: the sum of value and mask.
+    /// An input wire of the run over values, with the public sum of its value and its mask.
     #[must_use]
     pub fn masked(public: Vec<Gf2>) -> TinyBit<F> {
         TinyBit { mask: AuthBit::default(), public }
@@ -130,8 +131,8 @@ impl<F: Host> TinyBits<F> {
     /// End the run over masks: open e = s + r of all lookups, in one round \[K22\].
     ///
     /// # Errors
-    /// [`Abort::Misuse`] the second time, because tables, r and o may be used once; otherwise the abort that
-    /// ends the session.
+    /// [`Abort::Misuse`] if it is called a second time, because tables, r and o may be used once; otherwise
+    /// the abort that ends the session.
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
@@ -228,7 +229,7 @@ impl<F: Host> TinyBits<F> {
         Ok(())
     }
 
-    /// Entry x + r of each lookup, and the mask of the output \[K3, K22\].
+    /// Opens entry x + r of each lookup plus the mask of the output \[K3, K22\].
     ///
     /// Adversary: n - 1 malicious. Cost: 4 bits a lookup of DES to each peer, one round (test
     /// `counts_of_3des_tinytable`).
@@ -268,7 +269,7 @@ impl<F: Host> TinyBits<F> {
         let mut values = values.as_slice();
         party.forget(checks::K3, count);
         self.done = Some((at + 1, from + count));
-        // into the wires of the index, whose lanes are as many
+        // the values go into the wires of the index, which have as many lanes
         for Lookup { table, wires } in layer.iter_mut() {
             let lanes = wires.first().map_or(0, |wire| wire.public.len());
             let (found, rest) = values.split_at(lanes.min(values.len()));

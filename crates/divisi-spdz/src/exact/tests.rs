@@ -1,5 +1,5 @@
-//! What masks an input, an output or a wire has as many lanes as it, whatever a source gives: nothing leaves
-//! otherwise.
+//! A mask has as many lanes as the input, output or wire that it hides, whatever a source gives; otherwise
+//! nothing is sent.
 
 use crate::dealer::Dealer;
 use crate::engine::{Spdz, SpdzProtocol, Tiny, TinyBits};
@@ -43,7 +43,7 @@ impl Lie {
     const OF_VALUES: [Lie; 3] = [Lie::Everybody, Lie::Nobody, Lie::ShortValues];
 }
 
-/// A dealer that from some call on keeps count of nothing.
+/// A dealer that lies about the values that it gives, as `lie` says, once `begun` is set.
 struct Careless {
     dealer: Dealer<Gf48>,
     lie: Lie,
@@ -90,7 +90,7 @@ impl Source<Gf48> for Careless {
             Lie::Everybody => values.or_else(|| Some(Zeroizing::new(vec![Gf2::default(); count]))),
             Lie::Nobody => None,
             Lie::ShortValues => values.map(|values| Zeroizing::new(values[1..].to_vec())),
-            // whoever cuts the shares cuts the values as well
+            // a source that cuts the shares cuts the values as well
             _ => values.map(|mut values| {
                 values.resize(shares.len(), Gf2::default());
                 values
@@ -121,7 +121,7 @@ impl Source<Gf48> for Careless {
 }
 
 type Engine = Spdz<Gf48>;
-/// What two parties do; from where it says so the source lies.
+/// What two parties do; the source lies once the flag is set.
 type Work = fn(Engine, &AtomicBool) -> Result<(), Abort>;
 
 /// Whether an engine over such a source ends the session before anybody sends at this step.
@@ -151,7 +151,7 @@ fn shared(engine: &mut Engine) -> Result<Auth<Gf8, Gf48>, Abort> {
     engine.input(party(1), mine, BYTES.len())
 }
 
-/// Bits of it.
+/// The first party's bits, shared.
 fn shared_bits(engine: &mut Engine) -> Result<Auth<Gf2, Gf48>, Abort> {
     let mine = (engine.session().me() == party(1)).then_some(&[true, false, true][..]);
     engine.input_bits(party(1), mine, 3)
@@ -194,7 +194,7 @@ fn no_input_or_output_leaves_under_another_mask() {
     }
 }
 
-/// What enters a tiny table, and what a table is looked up by.
+/// The inputs of TinyTable, and the indices of lookups.
 #[test]
 fn no_wire_is_opened_under_another_mask() {
     let works: [(&str, Work); 3] = [
@@ -221,7 +221,7 @@ fn no_wire_is_opened_under_another_mask() {
     }
 }
 
-/// A mask of one lane never serves for more: that is for public constants.
+/// A mask of one lane never serves several lanes; a public constant may.
 #[test]
 fn a_mask_has_its_own_lanes() {
     let harness = Harness::new(2, &PublicParameters::new("masks"));

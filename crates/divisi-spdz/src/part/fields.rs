@@ -78,7 +78,7 @@ macro_rules! fields {
         impl Shareable for $field {
             const BITS: usize = <$field as Field>::BITS;
 
-            /// Whole bytes each.
+            /// Each element takes whole bytes.
             fn packed(count: usize) -> usize {
                 count * <$field as Field>::BYTES
             }

@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign};
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Word32(pub u32);
 
-/// Without its bits, which may be a share.
+/// Prints no bits, which may be a share.
 impl fmt::Debug for Word32 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Word(32 bits)")
@@ -38,7 +38,7 @@ impl zeroize::DefaultIsZeroes for Word32 {}
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Small<const N: usize>(u8);
 
-/// Without its bits, which may be a share.
+/// Prints no bits, which may be a share.
 impl<const N: usize> fmt::Debug for Small<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Small({N} bits)")
@@ -85,7 +85,7 @@ impl<F: MacField, const N: usize> Embeds<Small<N>> for F {
     }
 }
 
-/// Eight in N bytes.
+/// Eight values take N bytes.
 impl<const N: usize> Shareable for Small<N> {
     const BITS: usize = N;
 

@@ -8,8 +8,9 @@ use divisi_ot::wipe;
 pub(crate) struct Ledger<F: Mac> {
     pub x: Vec<F>,
     pub m: Vec<F>,
-    /// The bytes of what was opened, to be compared, among three or more parties. In a box: the room of one
-    /// that is not there would be filled by whatever the stack holds, and nobody would wipe it.
+    /// The digest of what was opened, which three or more parties compare; `None` between two. It is in a
+    /// box, because a `None` of the full size would contain whatever the stack held there, and nobody would
+    /// wipe it.
     pub views: Option<Box<Echo>>,
     /// The number of values that were opened and checked so far.
     pub checked: u64,
@@ -19,7 +20,7 @@ pub(crate) struct Ledger<F: Mac> {
 const KEPT: usize = 1 << 21;
 
 impl<F: Mac> Ledger<F> {
-    /// Make room for this many more.
+    /// Make room for this many more values.
     pub fn room(&mut self, more: usize) {
         self.x.reserve(more);
         wipe::room(&mut self.m, more);
@@ -68,7 +69,7 @@ mod tests {
 
     const OPENED: Step = step!("opened");
 
-    /// The words that lie here; zeros where no memory is any more.
+    /// The words at this address; zeros if there is no memory any more.
     fn words<'b>(place: usize, count: usize, bytes: &'b mut [u8]) -> impl Iterator<Item = u64> + use<'b> {
         let bytes = &mut bytes[..8 * count];
         if memory::read(place, bytes).is_err() {
@@ -77,7 +78,7 @@ mod tests {
         bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
     }
 
-    /// \[Q17\] A check leaves the room of what was opened, and none of the shares of its MACs.
+    /// \[Q17\] After a check the ledger keeps its memory, in which the MAC shares are overwritten.
     #[test]
     fn of_what_was_checked_the_room_is_left() {
         let count = 600;
@@ -95,7 +96,7 @@ mod tests {
         assert!(ends.iter().all(|end| *end == Ok([count, 0])), "{ends:?}");
     }
 
-    /// \[Q17\] Nor is anything left where they lay before they were more.
+    /// \[Q17\] If the list of MAC shares moves because it grows, nothing is left in its old memory.
     #[test]
     fn of_what_grew_nothing_is_left() {
         let shares: Vec<Gf48> = (1..=5_000_u128)

@@ -1,4 +1,5 @@
-//! Openings: each party sends its share of what is opened, and the sum of all goes into the next check.
+//! Openings: each party sends its share of the opened value, and the sum of all shares goes into the next
+//! check.
 
 use super::Party;
 use crate::checks;
@@ -16,8 +17,8 @@ pub(crate) struct SentShares<V: Shareable> {
 }
 
 impl<F: Mac> Party<F> {
-    /// Send our shares of what is opened to all. Of three or more parties they are re-randomised by a fresh
-    /// sharing of zero, so that they reveal nothing but their sum \[K20\].
+    /// Send our shares of the values that are opened to all parties. Among three or more parties the shares
+    /// are re-randomised by a fresh sharing of zero, so that they reveal nothing but their sum \[K20\].
     #[inline(never)]
     pub(crate) fn send_shares<V: Shareable>(&mut self, step: Step, x: &[V]) -> Result<SentShares<V>, Abort> {
         let mut ours = Wiped::new(x.to_vec());
@@ -42,7 +43,8 @@ impl<F: Mac> Party<F> {
         self.zeros.iter_mut().for_each(|prg| V::add_random(prg, x));
     }
 
-    /// Our shares of a client's output, re-randomised, whatever the number of parties \[K20\].
+    /// Append our shares of a client's output to `body`, re-randomised whatever the number of parties
+    /// \[K20\].
     pub(crate) fn for_client<V: Shareable>(&mut self, x: &[V], body: &mut Vec<u8>) {
         let mut ours = Zeroizing::new(x.to_vec());
         self.session.observe(checks::K20); // [K20]
@@ -50,8 +52,8 @@ impl<F: Mac> Party<F> {
         V::pack(&ours, body);
     }
 
-    /// Open what was sent: F_ABB's **Open** (Fig. 1), in which the adversary chooses what comes out. With the
-    /// shares `m` of the MACs it goes into the next check \[K1\].
+    /// Open what was sent: F_ABB's **Open** (Fig. 1), in which the adversary can choose the result. The
+    /// opened values and our shares `m` of their MACs go into the next check \[K1\].
     #[inline(never)]
     pub(crate) fn receive<V: Shareable>(&mut self, sent: SentShares<V>, m: &[F]) -> Result<Vec<V>, Abort>
     where
@@ -60,7 +62,7 @@ impl<F: Mac> Party<F> {
         self.receive_by(sent, m, F::embedded_public)
     }
 
-    /// The same where the caller knows how the values lie in the field.
+    /// The same, where the caller says how the values are embedded in the field.
     pub(crate) fn receive_by<V: Shareable>(
         &mut self,
         sent: SentShares<V>,
@@ -78,8 +80,8 @@ impl<F: Mac> Party<F> {
         self.session.meter().opened(m.len() as u64);
     }
 
-    /// Open pieces of this many bits each, of which exactly these are sent, in one round: lane by lane of the
-    /// first, then of the others.
+    /// Open pieces in one round. Of each piece exactly as many bits are sent as `widths` says: lane by lane
+    /// those of the first piece, then those of the others.
     #[inline(never)]
     pub(crate) fn open_pieces(
         &mut self,
@@ -98,16 +100,16 @@ impl<F: Mac> Party<F> {
         for ((piece, _), words) in all.iter().zip(&out) {
             self.enter(words.iter().map(|word| F::embedded(*word)), &piece.m);
         }
-        // what fills the last byte is a sharing of zero
+        // the bits that fill the last byte are shares of zero
         self.session.require(checks::K8, step, filled, None)?; // [K8]
         Ok(out)
     }
 
-    /// The sum of what all sent: our part and everybody's.
+    /// The sums of the shares that all parties sent, ours included.
     #[inline(never)]
     pub(crate) fn sum_received<V: Shareable>(&mut self, sent: SentShares<V>) -> Result<Vec<V>, Abort> {
         let SentShares { step, ours } = sent;
-        // to which all others are added
+        // the peers' shares are added to ours
         let mut opened = ours.into_vec();
         if opened.is_empty() {
             return Ok(opened);
@@ -122,13 +124,13 @@ impl<F: Mac> Party<F> {
         if let Some(views) = &mut self.ledger.views {
             body.clear();
             V::pack(&opened, &mut body);
-            // the sum of what all sent: as if the first party had sent it
+            // the sum of all shares is recorded as if the first party had sent it
             views.absorb(PartyId::all(1).next().unwrap_or(self.session.me()), &body);
         }
         Ok(opened)
     }
 
-    /// Open, in one round.
+    /// Open values to all, in one round.
     #[inline(never)]
     pub(crate) fn open<V: Shareable>(&mut self, step: Step, x: &[V], m: &[F]) -> Result<Vec<V>, Abort>
     where
@@ -139,7 +141,7 @@ impl<F: Mac> Party<F> {
     }
 }
 
-/// Append words of so many bits, without gaps.
+/// Append the words of all pieces, each of which has words of one width in bits, without gaps.
 fn pack<'w>(pieces: impl Iterator<Item = (&'w [Word32], usize)>, bytes: &mut Vec<Gf8>) {
     let (mut room, mut used) = (0_u64, 0);
     for (words, width) in pieces {
@@ -158,7 +160,8 @@ fn pack<'w>(pieces: impl Iterator<Item = (&'w [Word32], usize)>, bytes: &mut Vec
     }
 }
 
-/// Pieces of so many words of so many bits, and whether what fills the last byte is zero.
+/// Pieces of this shape (the number of words of each, and their width in bits), and whether the bits that
+/// fill the last byte are zero.
 fn unpack(bytes: &[Gf8], shape: &[(usize, usize)]) -> (Vec<Vec<Word32>>, bool) {
     let (mut next, mut room, mut used) = (bytes.iter(), 0_u64, 0);
     let mut out = Vec::with_capacity(shape.len());
@@ -182,7 +185,7 @@ fn unpack(bytes: &[Gf8], shape: &[(usize, usize)]) -> (Vec<Vec<Word32>>, bool) {
 mod fuzz {
     use super::*;
 
-    /// Pieces that are taken are sent as they were.
+    /// Pieces that are accepted are encoded to the same bytes again.
     #[test]
     fn random_pieces() {
         let shapes = [vec![(3, 5)], vec![(7, 8), (2, 32)], vec![(1, 1), (4, 17), (9, 3)]];
@@ -202,7 +205,7 @@ mod fuzz {
             let mut taken = false;
             for shape in &shapes {
                 let bits: usize = shape.iter().map(|(count, width)| count * width).sum();
-                // a message has the length that its receiver made room for
+                // a message always has the length that its receiver expects
                 if bytes.len() != bits.div_ceil(8) {
                     continue;
                 }

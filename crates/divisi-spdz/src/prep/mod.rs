@@ -27,12 +27,12 @@ pub enum Preparation {
     /// [`Bucketed`]: products of bits and vectors in buckets.
     #[default]
     Bucketed,
-    /// [`Mascot`]: what KOR+17 measures.
+    /// [`Mascot`]: the preprocessing that KOR+17 measures.
     Mascot,
 }
 
 impl Preparation {
-    /// All of them.
+    /// Both kinds of preprocessing.
     pub const ALL: [Preparation; 2] = [Preparation::Bucketed, Preparation::Mascot];
 
     /// The name on the command line.
@@ -47,7 +47,7 @@ impl Preparation {
     /// The party of a session, and the source of its preprocessing: [`Bucketed::start`] or [`Mascot::start`].
     ///
     /// # Errors
-    /// As these functions.
+    /// The errors of these functions.
     #[inline(never)]
     pub fn start<F: Host>(
         self,
@@ -81,7 +81,7 @@ mod coins {
     use divisi_core::Step;
     use divisi_core::testing::{MessageDirection, Recording, party};
 
-    /// The coins of a step that two parties opened, one after the other, put together from all of both links.
+    /// The coins that two parties opened at a step, in order, computed from both parties' links.
     pub(super) fn opened(recordings: &[Recording], step: Step) -> Vec<[u8; 16]> {
         let links =
             [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), step.name));

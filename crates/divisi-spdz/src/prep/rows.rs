@@ -1,9 +1,9 @@
 //! Authenticated bits and elements from the rows of divisi-ot.
 //!
-//! alpha_i is Delta_i, so that a bit x of P_i with M_j = K_j + x Delta_j for every P_j is already
-//! authenticated: its share is x at P_i and zero elsewhere; its MAC's share is x Delta_i + sum M_j at P_i and
-//! K_j at P_j. A sharing with shares in a part of the field costs one row for each bit of the part, and its
-//! type keeps the shares in the part \[K5\].
+//! alpha_i is Delta_i. So a bit x of P_i with M_j = K_j + x Delta_j for every P_j is already authenticated:
+//! its share is x at P_i and zero elsewhere; its MAC's share is x Delta_i + sum M_j at P_i and K_j at P_j. A
+//! sharing with shares in a part of the field costs one row for each bit of the part, and its type keeps the
+//! shares in the part \[K5\].
 
 use crate::part::{Mac, Word32};
 use crate::party::{Alpha, Party};
@@ -18,11 +18,11 @@ use zeroize::Zeroizing;
 
 const SETUP: Step = step!("setup");
 
-/// Positions of rows that are made at once: f / 4 bytes each and peer.
+/// How many positions of rows are made at once; each takes f / 4 bytes for each peer.
 const POSITIONS: usize = 1 << 18;
 
-/// What is made of batches of rows, in three steps, between which [`Rows::batches`] does steps of other
-/// batches. Of each step the batches follow one another in order.
+/// Products that are made of batches of rows, in three steps. Between the steps of one batch
+/// [`Rows::batches`] does steps of other batches. Each step is done for all batches in order.
 pub(super) trait Batches<F: Mac> {
     /// Products whose payloads we have sent.
     type Sent;
@@ -68,7 +68,7 @@ impl Rows {
         Rows::of(session, setup)
     }
 
-    /// As [`Rows::start`], over an existing set-up.
+    /// [`Rows::start`] over an existing set-up.
     pub fn of<F: Mac>(session: Session, setup: Setup) -> Result<(Party<F>, Self), Abort> {
         let config = setup.config();
         let alpha = wipe::stack(|| Alpha::new(F::from_low_bits(setup.delta().get())));
@@ -115,18 +115,18 @@ impl Rows {
         self.with(party, |session, setup| setup.mac_shares(session, bits))
     }
 
-    /// Make batches of rows, each of so many wide and so many narrow ones, and do with each what `work` says.
-    /// Messages travel while we work on other batches: our corrections for the next batch leave before this
-    /// one's are awaited, and the payloads of a batch are awaited when we have sent the corrections of the
-    /// second one behind it, and received those of the first. The short messages of checks and proofs follow,
-    /// when the links are empty or nearly so.
+    /// Make batches of rows, each with these numbers of wide and of narrow ones, and do with each what `work`
+    /// says. Messages travel while we work on other batches: our corrections for the next batch are sent
+    /// before this batch's are awaited, and the payloads of a batch are awaited when we have sent the
+    /// corrections of the second batch after it, and received those of the first batch after it. The short
+    /// messages of checks and proofs follow, when the links are empty or nearly so.
     pub fn batches<F: Mac, W: Batches<F>>(
         &mut self,
         party: &mut Party<F>,
         counts: impl Iterator<Item = [usize; 2]>,
         work: &mut W,
     ) -> Result<(), Abort> {
-        // corrections have a strand of their own: they overtake the messages of the batch before
+        // corrections have a strand of their own, so that they can overtake the messages of the batch before
         let mut strand = party.session.strand()?;
         strand.after_chain(party.session.chain());
         let (mut begun, mut sent): (Option<RowsAhead>, Option<W::Sent>) = (None, None);
@@ -161,7 +161,7 @@ impl Rows {
 
     /// Random bits that `owner` alone knows: the other parties' bits at the same positions are dropped.
     ///
-    /// Cost: as [`Rows::bits`].
+    /// Cost: that of [`Rows::bits`].
     pub fn known<F: Mac>(
         &mut self,
         party: &mut Party<F>,
@@ -220,7 +220,7 @@ pub(super) fn powers<F: Mac>(count: usize) -> Vec<F> {
     (0..count).map(|k| F::from_low_bits(1 << k)).collect()
 }
 
-/// The sum of y^k times the k-th value, of each f that follow one another.
+/// For each f consecutive values: the sum of y^k times the k-th of them.
 pub(super) fn sums<F: Mac>(values: &[F]) -> Vec<F> {
     let powers = powers::<F>(<F as Field>::BITS);
     values.chunks_exact(powers.len()).map(|values| F::dot(&powers, values)).collect()
@@ -244,7 +244,7 @@ pub(super) fn macs<F: Mac>(rows: &MacShares, positions: Range<usize>) -> Vec<F> 
     rows.rows(positions, F::from_low_bits)
 }
 
-/// Our shares of the MACs of one party's bits.
+/// Our shares of the MACs of the owner's bits.
 fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Wiped<F> {
     if owner != rows.me() {
         return Wiped::new(rows.keys(owner).iter().map(|key| F::from_low_bits(*key)).collect());
@@ -274,11 +274,11 @@ fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
     macs
 }
 
-/// The bits of some planes, of so many lanes each, as words under one MAC: the k-th plane's bits are the k-th
-/// ones of the words, and plane q stands at the positions from q times the number of lanes on.
+/// The bits of some planes, each of `lanes` lanes, as words that have one MAC each: the k-th plane's bits are
+/// the k-th bits of the words. Plane q lies at the positions from q `lanes` on.
 ///
-/// Where planes are whole tiles their columns are added up with their powers of y, before they become rows:
-/// one row a word, not one a bit.
+/// If planes are whole tiles, their columns are added up with their powers of y before they become rows: one
+/// row for each word instead of one for each bit.
 pub(super) fn words_of<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: usize) -> Auth<Word32, F> {
     if !lanes.is_multiple_of(MacShares::TILE) {
         return words_of_rows(rows, planes, lanes);
@@ -303,7 +303,7 @@ pub(super) fn words_of<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: us
     made
 }
 
-/// The same of any number of lanes.
+/// The same for any number of lanes.
 fn words_of_rows<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: usize) -> Auth<Word32, F> {
     let mut words = vec![Word32::default(); lanes];
     for (k, q) in planes.clone().enumerate() {
@@ -319,7 +319,7 @@ fn words_of_rows<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: usize) -
     Auth::new(words, m)
 }
 
-/// 64 of these bits, from this position on, as far as there are so many.
+/// 64 of these bits, from this position on; zeros after the last one.
 fn word_at(bits: &[u64], position: usize) -> u64 {
     let (at, shift) = (position / 64, position % 64);
     let word = |at: usize| bits.get(at).copied().unwrap_or(0);
@@ -327,7 +327,7 @@ fn word_at(bits: &[u64], position: usize) -> u64 {
     word(at) >> shift | word(at + 1) << 1 << (63 - shift)
 }
 
-/// The random element of the f bits at these positions and behind them.
+/// The random element whose bits are the f bits from position `from` on.
 pub(super) fn elements_of<F: Mac>(rows: &MacShares, from: usize) -> Auth<F, F> {
     let positions = from..from + <F as Field>::BITS;
     let bits = Zeroizing::new(shares(rows.bits(), positions.clone()));

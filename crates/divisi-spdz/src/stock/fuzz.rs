@@ -1,5 +1,5 @@
-//! Random inputs for the lots of a stock, for the messages of shares, which have the same encoding, and for
-//! what parties report about their stocks.
+//! Random inputs for the lots of a stock, for messages of shares, which have the same encoding, and for the
+//! parties' reports about their stocks.
 
 use super::pack::{body, read};
 use super::{Count, REPORT, counted, report};
@@ -31,7 +31,7 @@ fn random_lots() {
     lots::<Gf8, Gf42>(3, 4);
 }
 
-/// A message of shares that is taken is written as it was.
+/// A message of shares that is accepted is encoded to the same bytes again.
 fn shares<V: Shareable>() {
     let counts = [1, 7, 8, 9, 63];
     let packed = |count: usize| {
@@ -70,7 +70,7 @@ fn random_shares() {
     shares::<Gf72>();
 }
 
-/// A report that is taken is written as it was.
+/// A report that is accepted is encoded to the same bytes again.
 #[test]
 fn random_reports() {
     let id = [7; 32];

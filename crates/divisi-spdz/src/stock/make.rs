@@ -17,18 +17,19 @@ use zeroize::Zeroizing;
 
 const MADE: Step = step!("stock.made");
 
-/// A callback for progress: how many values of the most numerous kind were made, and of how many.
+/// A callback for progress: how many turns are done, and of how many. A turn makes lots of all kinds, and
+/// there are as many turns as the kind with the most lots has lots.
 pub type Advance<'p> = &'p mut dyn FnMut(u64, u64);
 
-/// Make a stock in a session of its own. The stock's id is that of the session, and its alpha that of this
-/// session, which no other session has but those that take from the stock. `create` creates the store, given
-/// the id and this party's share of alpha.
+/// Make a stock in a session of its own. The stock has the id and the alpha of this session. Only the
+/// sessions that take from the stock have the same alpha. `create` creates the store, given the id and this
+/// party's share of alpha.
 ///
-/// Lots of all kinds are made in turn, so that an interrupted run leaves some of each. The openings of a lot
-/// are checked before it is written \[K17\]; at the end the parties compare what they have.
+/// Lots of all kinds are made in turn, so that an interrupted run leaves some values of each kind. The
+/// openings of a lot are checked before it is written \[K17\]; at the end the parties compare what they have.
 ///
-/// Adversary: as for the preparation. An abort destroys what was made; a lost link leaves it, unless a check
-/// was in progress.
+/// Adversary: that of the preparation. An abort destroys what was made. After the loss of a link it remains,
+/// unless a check was in progress.
 ///
 /// # Errors
 /// [`Abort::Unfit`] if the stock cannot be written; otherwise the abort that ends the session.
@@ -58,7 +59,8 @@ pub fn make<F: Host>(
     party.reserve = Some(Arc::clone(&reserve));
     let made = fill(&mut party, &mut source, plan, &reserve, progress);
     if matches!(made, Err(Abort::Unfit { .. })) {
-        // there is no room for all of it: what is there is of no use, and its room is needed
+        // the stock cannot be written to the end, as a rule because the disk is full: a part of it is of no
+        // use, and its room is needed
         reserve.destroy().map_err(|e| unfit(MADE, &e))?;
     }
     made
@@ -87,7 +89,7 @@ fn fill<F: Host>(
     for turn in 1..=turns {
         progress(turn - 1, turns);
         for (series, of @ (kind, planned)) in plan.kinds().iter().enumerate() {
-            // as many of each as belong to this many turns
+            // as many values of each kind as are due after this many turns
             let due = (u128::from(lots(of)) * u128::from(turn)).div_ceil(u128::from(turns));
             let due = u64::try_from(due).unwrap_or(u64::MAX).saturating_mul(kind.lot() as u64).min(*planned);
             let mut there: u64 = reserve.state().counts.get(series).map_or(0, |count| count.made);
@@ -139,7 +141,7 @@ fn lot<F: Host>(
     Ok(lot)
 }
 
-/// Factors and products, plane by plane.
+/// The factors and then the products of all triples.
 fn joined<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
     let mut all = Auth::with_room(3 * triples.a.len());
     [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));

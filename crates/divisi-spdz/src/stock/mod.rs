@@ -37,7 +37,7 @@ const AGREE: Step = step!("stock.agree");
 const COUNTS: Step = step!("stock.counts");
 const TAKE: Step = step!("stock.take");
 
-/// No stock has more series: each of 32 parties may know bits.
+/// The most series of a stock: one for the bits that each of 32 parties knows, and some for other kinds.
 const MOST_SERIES: usize = 48;
 /// The bytes of a report about a stock.
 const REPORT: usize = 33 + 16 * MOST_SERIES;
@@ -46,7 +46,7 @@ fn refused(why: impl Into<String>) -> Abort {
     Abort::Unfit { step: AGREE, why: why.into() }
 }
 
-/// Whether an abort says no more than that somebody is not there any more.
+/// Whether an abort means only that a peer is silent, is gone, or ended the session.
 fn is_loss(why: &Abort) -> bool {
     matches!(
         why,
@@ -66,8 +66,8 @@ fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool
     let end = session.at_end(move |why| {
         noted.store(true, Ordering::SeqCst);
         if !is_loss(why) || reserve.state().at_risk {
-            // what cannot be removed stays at risk on disk, or is refused by the others, who have removed
-            // theirs
+            // if it cannot be removed, its state on disk still says that it is at risk, or the others, who
+            // have removed theirs, refuse it
             let _ = reserve.destroy();
         }
     });
@@ -92,11 +92,12 @@ impl<F: Mac> FromStock<F> {
     ///    session. If none was interrupted, a directory was restored from an older copy, and the stock is
     ///    refused \[K23\]. 3. All compare the result, and write it down before anything is used.
     ///
-    /// Adversary: n - 1 malicious. A party whose own directory was restored from an older copy learns it from
-    /// any honest party, or by itself if it was interrupted meanwhile. Cost: two rounds.
+    /// Adversary: n - 1 malicious. A party whose own directory was restored from an older copy uses no value
+    /// again that an honest party has recorded as taken; it is told of the copy unless some party was
+    /// interrupted. Cost: two rounds.
     ///
     /// # Errors
-    /// [`Abort::Unfit`] for an unsuitable stock, of which nothing was used then; otherwise the abort that
+    /// [`Abort::Unfit`] if the stock is unsuitable; nothing of it was used then. Otherwise the abort that
     /// ends the session.
     pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
         let info = reserve.info().clone();
@@ -159,7 +160,7 @@ impl<F: Mac> FromStock<F> {
         Ok((party, FromStock { reserve, aborted, _end: end, field: PhantomData }))
     }
 
-    /// The next values of a kind, plane by plane; they are taken before they are read.
+    /// The next values of a kind, plane by plane; the stock records them as taken before they are read.
     fn next<V: Shareable>(
         &mut self,
         party: &mut Party<F>,
@@ -210,7 +211,7 @@ impl<F: Mac> FromStock<F> {
 }
 
 /// What a party tells the others: `id | whether a session was interrupted | made and taken of each series`,
-/// with zeros behind the last series.
+/// with zeros after the last series.
 fn report(id: &[u8; 32], open: bool, counts: &[Count]) -> [u8; REPORT] {
     let mut body = [0; REPORT];
     let (head, rest) = body.split_at_mut(33);
@@ -223,7 +224,8 @@ fn report(id: &[u8; 32], open: bool, counts: &[Count]) -> [u8; REPORT] {
     body
 }
 
-/// What a peer's report says behind the id, about so many series; `None` if no party reports this.
+/// What a peer's report says after the id, about this many series: whether a session was interrupted, and the
+/// counts. `None` if the report is malformed.
 fn counted(told: &[u8], series: usize) -> Option<(bool, Vec<Count>)> {
     let (open, rest) = told.split_first()?;
     let (counts, zeros) = rest.split_at_checked(16 * series)?;
@@ -237,7 +239,8 @@ fn counted(told: &[u8], series: usize) -> Option<(bool, Vec<Count>)> {
     sound.then_some((*open == 1, counts))
 }
 
-/// Our share of alpha, if the stock is one of this party, among this many, in this field.
+/// Our share of alpha, if the stock belongs to this party, is for this number of parties, and has MACs in
+/// this field.
 fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result<Alpha<F>, Abort> {
     let (me, n, bits) = (session.me(), session.parties(), <F as Field>::BITS as u32);
     if info.party != me.number() {
@@ -265,7 +268,7 @@ fn fitting<F: Mac>(session: &Session, info: &StockInfo, secret: &[u8]) -> Result
 }
 
 impl<F: Mac> FromStock<F> {
-    /// Products of a kind, whose factors and product lie plane by plane.
+    /// The next products of a kind, whose factors and products lie plane by plane.
     fn triples<V: Shareable>(
         &mut self,
         party: &mut Party<F>,
@@ -317,7 +320,7 @@ impl<F: Mac> Source<F> for FromStock<F> {
 impl<F: Mac> Drop for FromStock<F> {
     fn drop(&mut self) {
         if !self.aborted.load(Ordering::SeqCst) {
-            // a state that stays open says that it may differ from the others', and no more
+            // a state that stays open only says that it may differ from the others'
             let _ = self.reserve.close();
         }
     }

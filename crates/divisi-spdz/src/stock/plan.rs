@@ -31,7 +31,7 @@ pub enum Lots {
 }
 
 impl Lots {
-    /// Its name in files and messages.
+    /// The name of this kind in files and messages.
     #[must_use]
     pub fn name(self) -> String {
         match self {
@@ -53,8 +53,8 @@ impl Lots {
         }
     }
 
-    /// How many values a lot has: some megabytes at most, which a process has in memory at once beside what
-    /// it asked for.
+    /// How many values a lot has: at most some megabytes, which a process holds in memory in addition to the
+    /// values that it asked for.
     pub(super) fn lot(self) -> usize {
         match self {
             Lots::Units { log } => (1 << 20) >> log,
@@ -69,8 +69,8 @@ impl Lots {
 pub struct StockPlan(Vec<(Lots, u64)>);
 
 impl StockPlan {
-    /// A plan with these numbers of values; a kind that is named twice counts the sum, a kind with 0 is left
-    /// out.
+    /// A plan with these numbers of values. For a kind that is named twice the numbers are added; a kind with
+    /// 0 values is left out.
     #[must_use]
     pub fn new(wanted: &[(Lots, u64)]) -> Self {
         let mut all: Vec<(Lots, u64)> = Vec::new();

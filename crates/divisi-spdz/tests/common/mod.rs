@@ -1,4 +1,4 @@
-//! Stocks in directories of their own, which tests make, use and look at.
+//! Stocks in temporary directories, which tests make, use and inspect.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 use divisi_core::testing::{Harness, party};
@@ -16,7 +16,7 @@ pub const INPUT: &str = "divisi_spdz::input/input";
 pub const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
 pub const SIGMA: &str = "divisi_spdz::check/check.4.open";
 
-/// S-boxes that a stock is enough for.
+/// The number of S-boxes for which a stock is enough.
 pub const SBOXES: u64 = 6;
 pub const TABLES: usize = 0;
 
@@ -33,7 +33,7 @@ pub fn key() -> SealKey {
 pub struct StockDirs {
     pub root: tempfile::TempDir,
     pub n: usize,
-    /// Tables of each.
+    /// The number of tables of each stock.
     pub tables: u64,
 }
 
@@ -42,7 +42,7 @@ pub fn parameters() -> PublicParameters {
 }
 
 impl StockDirs {
-    /// Without any stock yet.
+    /// Directories without stocks.
     pub fn empty(n: usize) -> Self {
         StockDirs { root: tempfile::tempdir().unwrap(), n, tables: SBOXES }
     }
@@ -51,7 +51,7 @@ impl StockDirs {
         StockDirs::with(n, SBOXES)
     }
 
-    /// With this many tables.
+    /// Directories with stocks of this many tables.
     pub fn with(n: usize, tables: u64) -> Self {
         let dirs = StockDirs { tables, ..StockDirs::empty(n) };
         for end in Harness::new(n, &parameters()).act(|session| dirs.make(session)) {
@@ -64,7 +64,7 @@ impl StockDirs {
         self.make_on(session, |_| Box::new(MachineDisk), |_| ())
     }
 
-    /// On a disk of the test's; with a word about this party's share of alpha.
+    /// Makes a stock on the disk that `disk` gives; `secret_is` gets this party's share of alpha.
     pub fn make_on(
         &self,
         session: Session,
@@ -79,7 +79,7 @@ impl StockDirs {
             (Lots::ByteTriples, 7),
         ]);
         let (me, n) = (session.me().number(), session.parties() as u8);
-        // small buckets: these tests are not about their bits
+        // small buckets are enough, because these tests do not depend on their security
         let config = SetupConfig { rho: 4, ..SetupConfig::default() };
         let create = |id, secret: Zeroizing<Vec<u8>>| {
             secret_is(&secret);
@@ -115,7 +115,7 @@ impl StockDirs {
         copy(&self.dir(number), &self.copy(number));
     }
 
-    /// Put the copy in its place.
+    /// Replace a party's directory by the copy.
     pub fn put_back(&self, number: u8) {
         copy(&self.copy(number), &self.dir(number));
     }
@@ -134,7 +134,7 @@ impl StockDirs {
         self.begin_with(session, reserve)
     }
 
-    /// The engine of a party that opened its stock, or could not.
+    /// The engine of a party, over its stock if that was opened.
     pub fn begin_with(
         &self,
         session: Session,

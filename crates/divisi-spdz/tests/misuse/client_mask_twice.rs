@@ -1,4 +1,4 @@
-//! [E0382] The same of a client's mask.
+//! [E0382] A client's mask hides one input.
 use divisi_core::Abort;
 use divisi_field::Gf48;
 use divisi_spdz::{ClientMask, Spdz};

@@ -1,4 +1,4 @@
-//! [E0308] A debt is not cloned: one copy settled would leave the other.
+//! [E0308] A pending value cannot be cloned: its debt would be settled for one copy only.
 use divisi_core::Pending;
 use divisi_field::Gf48;
 use divisi_spdz::{AuthByte, Openings};

@@ -1,4 +1,4 @@
-//! [E0308] Nor by itself.
+//! [E0308] A debt that belongs to no value cannot be cloned either.
 use divisi_field::Gf48;
 use divisi_spdz::Openings;
 

@@ -1,4 +1,4 @@
-//! [E0308] A party is not cloned: alpha has one place.
+//! [E0308] A party cannot be cloned: alpha lies in one place of memory.
 use divisi_field::Gf48;
 use divisi_spdz::Party;
 

@@ -1,4 +1,4 @@
-//! [E0308] A product is used once.
+//! [E0308] Products cannot be cloned: each is used once.
 use divisi_field::{Gf8, Gf48};
 use divisi_spdz::Triples;
 

@@ -1,4 +1,4 @@
-//! [E0308] The units of tables are not cloned: a table serves one lookup.
+//! [E0308] Unit vectors cannot be cloned: a table made of one serves one lookup.
 use divisi_field::Gf48;
 use divisi_spdz::Units;
 

@@ -1,4 +1,4 @@
-//! [E0369] Shares are not compared: control flow would depend on them.
+//! [E0369] Shares cannot be compared: control flow would depend on them.
 use divisi_field::Gf48;
 use divisi_spdz::AuthByte;
 

@@ -1,4 +1,4 @@
-//! [private fields] Nobody but an engine says what is owed.
+//! [private fields] Only an engine can say which check a value owes.
 use divisi_field::Gf48;
 use divisi_spdz::Openings;
 

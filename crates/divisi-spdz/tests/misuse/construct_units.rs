@@ -1,4 +1,4 @@
-//! [private fields] Nobody but a source makes a unit vector.
+//! [private fields] Only a source can make unit vectors.
 use divisi_field::Gf48;
 use divisi_spdz::Units;
 

@@ -1,4 +1,4 @@
-//! [E0423] Nobody but a check says that a value is verified.
+//! [E0423] Only a check can say that a value is verified.
 use divisi_core::Verified;
 use divisi_field::Gf48;
 use divisi_spdz::AuthByte;

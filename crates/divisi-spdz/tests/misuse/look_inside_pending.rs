@@ -1,4 +1,4 @@
-//! [E0616] What is owed a check does not come out without it.
+//! [E0616] A value that owes a check cannot be taken out without the check.
 use divisi_core::Pending;
 use divisi_field::Gf48;
 use divisi_spdz::{AuthByte, Openings};

@@ -1,4 +1,4 @@
-//! [E0382] A mask hides one input: two under one would show their difference.
+//! [E0382] A mask hides one input: two inputs under one mask would reveal their difference.
 use divisi_core::Abort;
 use divisi_field::Gf48;
 use divisi_spdz::{InputMask, Spdz};

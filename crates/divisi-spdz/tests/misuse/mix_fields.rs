@@ -1,4 +1,4 @@
-//! [E0308] A share under MACs over one field is none over another.
+//! [E0308] A share with MACs over one field cannot be used with MACs over another one.
 use divisi_core::{Abort, Bytes};
 use divisi_field::{Gf40, Gf48};
 use divisi_spdz::{AuthByte, Spdz};

@@ -1,4 +1,4 @@
-//! [E0308] A share is no wire of TinyTable, which has a public part.
+//! [E0308] A share is no wire of TinyTable.
 use divisi_core::{Abort, Bytes};
 use divisi_field::Gf48;
 use divisi_spdz::{AuthByte, Tiny, TinyByte};

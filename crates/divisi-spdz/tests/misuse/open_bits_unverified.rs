@@ -1,4 +1,4 @@
-//! [E0308] Nor can bits, to one party.
+//! [E0308] Bits that nobody verified cannot be opened to one party.
 use divisi_core::PartyId;
 use divisi_field::Gf48;
 use divisi_spdz::{AuthBit, Spdz};

@@ -1,4 +1,4 @@
-//! [E0308] What is still owed a check cannot be opened.
+//! [E0308] A value that still owes a check cannot be opened.
 use divisi_core::Pending;
 use divisi_field::Gf48;
 use divisi_spdz::{AuthByte, Openings, Spdz};

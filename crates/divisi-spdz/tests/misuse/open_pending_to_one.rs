@@ -1,4 +1,4 @@
-//! [E0308] Nor to one party.
+//! [E0308] A value that still owes a check cannot be opened to one party.
 use divisi_core::{PartyId, Pending};
 use divisi_field::Gf48;
 use divisi_spdz::{AuthByte, Openings, Spdz};

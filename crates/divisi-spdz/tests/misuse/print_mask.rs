@@ -1,4 +1,4 @@
-//! [E0277] Nor does a mask.
+//! [E0277] A mask cannot be printed.
 use divisi_field::Gf48;
 use divisi_spdz::InputMask;
 

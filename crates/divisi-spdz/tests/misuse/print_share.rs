@@ -1,4 +1,4 @@
-//! [E0277] A share does not print.
+//! [E0277] A share cannot be printed.
 use divisi_field::Gf48;
 use divisi_spdz::AuthByte;
 

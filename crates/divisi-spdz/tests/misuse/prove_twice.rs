@@ -1,4 +1,4 @@
-//! [E0382] What proves an output to a client is told under one challenge: two would tell its MAC.
+//! [E0382] An output is proven to a client under one challenge: the secret matrix of a proof is used once.
 use divisi_core::Abort;
 use divisi_field::Gf48;
 use divisi_spdz::{ForClient, Spdz};

@@ -1,4 +1,4 @@
-//! [E0624] Nobody but the check has the share of alpha.
+//! [E0624] The share of alpha cannot be read from outside of this crate.
 use divisi_core::Abort;
 use divisi_field::Gf48;
 use divisi_spdz::Party;

@@ -1,4 +1,4 @@
-//! [E0616] A client does not look at what is not proven yet.
+//! [E0616] A client cannot read an output that is not proven yet.
 use divisi_field::Gf48;
 use divisi_spdz::Receipt;
 

@@ -1,4 +1,4 @@
-//! [E0616] What is in a share is the engine's.
+//! [E0616] Only the engine can read a share.
 use divisi_field::Gf48;
 use divisi_spdz::AuthByte;
 

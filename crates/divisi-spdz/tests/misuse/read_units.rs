@@ -1,4 +1,4 @@
-//! [E0616] What is in a unit vector is the engine's.
+//! [E0616] Only the engine can read a unit vector.
 use divisi_field::Gf48;
 use divisi_spdz::Units;
 

@@ -1,4 +1,4 @@
-//! [compiles] The control: what the others get wrong, done right.
+//! [compiles] The control: the right use of what the other programs misuse.
 use divisi_core::{Abort, Bytes, Direction, PartyId, settle};
 use divisi_field::{Gf8, Gf48};
 use divisi_spdz::{AuthByte, ClientMask, InputMask, Receipt, Source, Spdz, Tiny, TinyByte, Units};

@@ -1,4 +1,4 @@
-//! [E0308] A share is no bytes to be sent.
+//! [E0308] A share cannot be sent like bytes.
 use divisi_core::{Abort, PartyId, Session, step};
 use divisi_field::Gf48;
 use divisi_spdz::AuthByte;

@@ -1,4 +1,4 @@
-//! [E0271] What an engine over one field owes, one over another does not pay.
+//! [E0271] An engine over one field cannot pay what a value of an engine over another field owes.
 use divisi_core::{Abort, Pending, settle};
 use divisi_field::{Gf40, Gf48};
 use divisi_spdz::{AuthByte, Openings, Spdz};

@@ -1,4 +1,4 @@
-//! [E0308] Nor to a client.
+//! [E0308] A value that still owes a check cannot be shown to a client.
 use divisi_core::Pending;
 use divisi_field::Gf48;
 use divisi_spdz::{AuthByte, Openings, Spdz};

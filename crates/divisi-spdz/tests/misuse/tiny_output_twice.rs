@@ -1,4 +1,4 @@
-//! [E0382] A wire of TinyTable ends once.
+//! [E0382] A wire of TinyTable becomes an output once.
 use divisi_core::Abort;
 use divisi_field::Gf48;
 use divisi_spdz::{Tiny, TinyByte};

@@ -1,5 +1,5 @@
-//! Masks are fresh: for values that are zero the opened values are the masks, and no mask is used for two
-//! lanes, two lookups or two products.
+//! Masks are fresh: no mask is used for two lanes, two lookups or two products. The tests open zeros, so that
+//! the opened values are the masks.
 
 use super::prep::bucketed;
 use super::{engine, harness};
@@ -31,7 +31,7 @@ const DECOMPOSE: &str = "divisi_spdz::prep::bucketed::tables/tables.bitdec";
 const LANES: usize = 4;
 const LAYERS: usize = 10;
 
-/// What two parties of such a run open, by step.
+/// What the two parties of a run send.
 struct Opened(Vec<Recording>);
 
 impl Opened {
@@ -43,7 +43,7 @@ impl Opened {
         Opened(recordings)
     }
 
-    /// Message by message the sum of what both tell.
+    /// The opened values of a step: message by message the sum of what both parties send.
     fn at(&self, step: &'static str) -> Vec<Vec<u8>> {
         let [ours, theirs] =
             [0, 1].map(|i| self.0[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
@@ -53,14 +53,15 @@ impl Opened {
     }
 }
 
-/// The values of a message of this many bits each.
+/// The values in a message, of this many bits each.
 fn values(body: &[u8], bits: usize) -> Vec<u32> {
     let bit = |at: usize| u32::from(body[at / 8] >> (at % 8) & 1);
     (0..8 * body.len() / bits).map(|i| (0..bits).fold(0, |x, k| x | bit(i * bits + k) << k)).collect()
 }
 
-/// Values of this many bits: no two lanes of these layers have the same masks always, nor has a lane those of
-/// another one in a layer not far behind, and more occur than half of the bits could make.
+/// Demands that masks of this many bits are fresh: no two lanes have the same masks in all layers, no lane
+/// always repeats those of a lane up to three layers before, and there are more different masks than half of
+/// the bits could make.
 fn all_fresh(layers: &[Vec<u8>], bits: usize, what: &str) {
     let layers: Vec<Vec<u32>> = layers.iter().map(|body| values(body, bits)).collect();
     let lanes = layers[0].len();
@@ -75,7 +76,7 @@ fn all_fresh(layers: &[Vec<u8>], bits: usize, what: &str) {
     }
 }
 
-/// All of these differ.
+/// Demands that all `count` of these differ.
 fn different<T: Ord>(all: impl IntoIterator<Item = T>, count: usize, what: &str) {
     assert_eq!(all.into_iter().collect::<BTreeSet<T>>().len(), count, "{what}");
 }
@@ -85,13 +86,14 @@ fn of_protocol(session: Session, protocol: SpdzProtocol) -> Result<Spdz<Gf48>, A
     Spdz::new(party, Box::new(dealer), protocol)
 }
 
-/// Zeros as an index of DES.
+/// A lookup in a table of DES, with zeros as its index.
 fn index<E: Lookups>(engine: &mut E, lanes: usize) -> Lookup<E::Bit> {
     let wires = (0..6).map(|_| engine.constant_bit(&vec![false; lanes])).collect();
     Lookup { table: &SBOXES[0], wires }
 }
 
-/// Tables of bytes and of bits: every lookup has its own, be they made for one layer or for all \[K2\].
+/// Every lookup of bytes or of bits has its own table, whether tables are made for one layer or for all
+/// \[K2\].
 #[test]
 fn every_lookup_has_its_own_table() {
     for ahead in [true, false] {
@@ -118,8 +120,8 @@ fn every_lookup_has_its_own_table() {
     }
 }
 
-/// Wires whose mask is zero through S-boxes: e is what masks the index of a table, and an entry's mask is
-/// what is opened but for the value.
+/// Wires whose value and mask are zero go through S-boxes. So e is the mask r of a table's index, and an
+/// opened entry is the output's mask o plus the entry's value.
 fn tiny(session: Session, ahead: bool) -> Result<(), Abort> {
     let mut tiny = Tiny::new(engine(session)?);
     if ahead {
@@ -135,7 +137,7 @@ fn tiny(session: Session, ahead: bool) -> Result<(), Abort> {
     Ok(())
 }
 
-/// The same of bits.
+/// The same for bits.
 fn tiny_bits(session: Session) -> Result<(), Abort> {
     let mut tiny = TinyBits::new(engine(session)?);
     for run in [0, 1] {
@@ -162,13 +164,13 @@ fn every_table_and_wire_has_its_own_mask() {
     }
     let opened = Opened::of(tiny_bits);
     let e = opened.at(E_OF_BITS).concat();
-    // eight lanes a layer, of six bits each
+    // each layer has eight lanes of six bits each
     assert_eq!(e.len(), 6 * LAYERS);
     all_fresh(&e.chunks(6).map(<[u8]>::to_vec).collect::<Vec<_>>(), 6, "r of bits");
     all_fresh(&opened.at(ENTRIES_OF_BITS), 4, "o of bits");
 }
 
-/// What enters tables is masked lane by lane \[K5\].
+/// Each lane of a shared value that becomes a wire has its own mask \[K5\].
 #[test]
 fn every_lane_that_enters_has_its_own_mask() {
     let opened = Opened::of(|session| {
@@ -231,7 +233,7 @@ fn every_product_has_its_own_triple() {
     different(opened.at(ELEMENT), 2 * LAYERS, "products of bits");
 }
 
-/// Demux: products of all levels have their own factors, and every entry its own bit that masks it \[K5,
+/// Demux: the products of all levels have their own factors, and every entry is masked by its own bit \[K5,
 /// K6\].
 #[test]
 fn every_entry_of_a_unit_vector_has_its_own_mask() {
@@ -240,13 +242,13 @@ fn every_entry_of_a_unit_vector_has_its_own_mask() {
         dealer.units(&mut party, log, lanes)?;
         party.check()
     }
-    // one piece up to entries of 32 bits
+    // vectors of up to 32 entries are one piece
     let lanes = 64;
     let opened = Opened::of(|session| units::<Gf48>(session, 5, lanes));
     let [bits, factors] = [BIT, ELEMENT].map(|step| opened.at(step));
     assert_eq!([bits.len(), factors.len()], [4, 4]);
     different(&bits, 4, "bits");
-    // an entry of a level is one, and the others are zero
+    // in each level one entry is one, and the others are zero
     let ones = |x: &[u8], y: &[u8]| x.iter().zip(y).map(|(x, y)| (x ^ y).count_ones()).sum::<u32>();
     for levels in factors.windows(2) {
         let lanes = levels[0].chunks(6).zip(levels[1].chunks(6));
@@ -259,7 +261,7 @@ fn every_entry_of_a_unit_vector_has_its_own_mask() {
     different(pieces, lanes, "entries");
 }
 
-/// The same of products in buckets: D of a lane reveals nothing of another lane's, or of another call's.
+/// Products in buckets: p + v of a lane reveals nothing about that of another lane or of another call.
 #[test]
 fn every_product_of_a_bucket_serves_once() {
     let lanes = 64;
@@ -276,7 +278,7 @@ fn every_product_of_a_bucket_serves_once() {
     assert_eq!(masked.iter().map(Vec::len).collect::<Vec<_>>(), [16, 32, 64, 16, 32, 64]);
     let opened_bits = opened.at(DECOMPOSE);
     assert_eq!(opened_bits.iter().map(Vec::len).collect::<Vec<_>>(), [64, 64]);
-    // under one mask there would be a value for each entry, and one more
+    // under one mask there would be at most one value for each entry, and one more
     for body in masked.iter().filter(|body| body.len() == 64).chain(&opened_bits) {
         assert!(body.iter().collect::<BTreeSet<_>>().len() > 16);
     }

@@ -1,5 +1,4 @@
-//! A lie about any of the values that are opened together is noticed, wherever it stands, before anything of
-//! the outputs leaves.
+//! A lie about any of the values that are opened together is detected before anything of an output is sent.
 
 use super::{COMMIT, DECOMPOSE, ENTRIES, INDICES, LOOKUP, OUTPUT, OUTPUT_TO};
 use super::{engine, expected, flip, harness, shared, tiny, two_layers, values};
@@ -20,14 +19,15 @@ const ENTRIES_OF_BITS: &str = "divisi_spdz::engine::tiny_bits/tinytable.bits.ent
 const E: &str = "divisi_spdz::prep::mascot::parts/parts.e";
 const D: &str = "divisi_spdz::prep::mascot::parts/parts.d";
 
-/// P_2 changes this bit of that message of a step, and continues with what all see opened then.
+/// P_2 changes this bit of this message of a step, and continues with the values that all parties then see
+/// opened.
 fn flip_at(harness: &Harness, step: &'static str, message: usize, bit: usize) {
     let change = move |body: &mut Vec<u8>| body[bit / 8] ^= 1 << (bit % 8);
     harness.change(party(1), party(2), step, message, change);
     harness.change(party(2), party(1), step, message, change);
 }
 
-/// Two layers of two lookups of eight lanes each in a table of DES, over masks and over what is public.
+/// Two layers of two lookups of eight lanes each in a table of DES, over masks and then over public values.
 fn tiny_bits(session: Session) -> Result<Vec<u8>, Abort> {
     let mut tiny = TinyBits::new(engine(session)?);
     let mut ends = Vec::new();
@@ -56,13 +56,13 @@ fn tiny_bits(session: Session) -> Result<Vec<u8>, Abort> {
     Ok(bits)
 }
 
-/// The first, one in the middle, and the last \[K3, K22\].
+/// A lie about the first, a middle, or the last bit \[K3, K22\].
 #[test]
 fn a_lie_about_any_index_or_entry_is_noticed() {
     type Run = fn(Session) -> Result<Vec<u8>, Abort>;
     let bytes = 8 * values().len();
     let lanes = 16;
-    // a step, a message of it, and how many bits it has
+    // the run, a step, the number of one of its messages, and how many bits the message has
     let cases: [(Run, &'static str, usize, usize); 9] = [
         (tiny, INDICES, 0, 2 * bytes),
         (tiny, ENTRIES, 0, bytes),
@@ -97,8 +97,8 @@ fn a_lie_about_any_index_or_entry_is_noticed() {
     assert!(looked.iter().all(|end| end.as_deref() == Ok(&all.repeat(4)[..])), "{looked:?}");
 }
 
-/// P_2 lies in the second of two computations, between which all was checked, and whose outputs leave
-/// together: what is owed for both is paid before \[M0.7\].
+/// P_2 lies in the second of two computations, between which everything was checked. Their outputs are opened
+/// together, after the checks that either of them owes \[M0.7\].
 #[test]
 fn joined_outputs_owe_what_each_of_them_does() {
     for swapped in [false, true] {
@@ -110,7 +110,7 @@ fn joined_outputs_owe_what_each_of_them_does() {
             let mut x = shared(&mut engine)?;
             engine.sbox(Direction::Encrypt, &mut [&mut x])?;
             let first = engine.close(x.clone());
-            // nothing is owed for it from here on
+            // from here on the first output owes nothing
             let checked = engine.close(());
             settle(&mut engine, checked)?;
             engine.sbox(Direction::Encrypt, &mut [&mut x])?;
@@ -147,7 +147,7 @@ fn a_receiver_checks_its_bits() {
     }
 }
 
-/// P_2 lies where unit vectors for tables of bits are made: P_1 looks nothing up \[K17\].
+/// If P_2 lies where unit vectors for tables of bits are made, P_1 makes no lookup \[K17\].
 #[test]
 fn a_false_piece_makes_no_table_of_bits() {
     for lie in [false, true] {
@@ -171,8 +171,8 @@ fn mascot(mut session: Session) -> Result<(divisi_spdz::Party<Gf48>, Mascot<Gf48
     Mascot::over(session, setup)
 }
 
-/// P_2 lies about e or d where products of parts are made of those of elements: P_1 makes nothing of them
-/// \[K17\].
+/// If P_2 lies about e or d where products of parts are made of products of elements, P_1 does not use the
+/// result \[K17\].
 #[test]
 fn a_false_sum_makes_no_product_of_parts() {
     type Make = fn(Session) -> Result<(), Abort>;
@@ -203,7 +203,7 @@ fn a_false_sum_makes_no_product_of_parts() {
     }
 }
 
-/// P_2 sets any of the bits beyond the last one that it opens: P_1 continues with none of them \[K8\].
+/// P_2 sets one of the bits beyond the last one that it opens: P_1 does not continue \[K8\].
 #[test]
 fn no_bit_beyond_the_last_is_taken() {
     // 21 bits lie in three bytes
@@ -218,7 +218,7 @@ fn no_bit_beyond_the_last_is_taken() {
     }
 }
 
-/// No factor is told of elements of GF(2^6) over a field that does not hold them \[K10\].
+/// Over a field of MACs that does not hold GF(2^6), no factor of a product in GF(2^6) is opened \[K10\].
 #[test]
 fn sixes_beside_the_field_are_not_multiplied() {
     let harness = harness(2, None);

@@ -58,7 +58,7 @@ fn two_layers(session: Session) -> Result<Vec<u8>, Abort> {
     two_layers_and(session, || {})
 }
 
-/// The same, with something to do before the session is dropped.
+/// The same; `last` runs before the session is dropped.
 fn two_layers_and(session: Session, last: impl FnOnce()) -> Result<Vec<u8>, Abort> {
     let mut engine = engine(session)?;
     let mut x = shared(&mut engine)?;
@@ -85,7 +85,7 @@ fn tiny(session: Session) -> Result<Vec<u8>, Abort> {
     output(tiny.engine(), out)
 }
 
-/// What both give.
+/// The result of [`two_layers`] and of [`tiny`].
 fn expected() -> Vec<u8> {
     let mut x = PlainByte::new(values());
     Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
@@ -99,7 +99,8 @@ fn wrong(ends: &[Result<Vec<u8>, Abort>]) -> bool {
     honest.into_iter().any(|(_, end)| end.as_ref().is_ok_and(|out| *out != expected()))
 }
 
-/// P_2 changes a bit of its first message of a step, to all, and continues with what they then see opened.
+/// P_2 changes a bit of its first message of a step, towards all parties, and continues with the value that
+/// they then see opened.
 fn flip(harness: &Harness, step: &'static str) {
     harness.change(party(1), party(2), step, 0, |body| body[0] ^= 1);
     for to in (1..=harness.parties()).filter(|to| *to != 2) {
@@ -123,10 +124,10 @@ fn false_output(check: Option<Check>) -> bool {
     wrong(&harness.act(two_layers))
 }
 
-/// P_2 sends P_1 another index than P_3: whether anybody honest commits to a sigma after that.
+/// Whether an honest party commits to a sigma after P_2 sent P_1 another index than P_3.
 fn split_index(check: Option<Check>) -> bool {
     let harness = harness(3, check);
-    // tables of which nothing is opened any more
+    // the tables are made before, so nothing is opened for them after the lookup
     let recordings = [harness.recording(party(1)), harness.recording(party(3))];
     harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
     let commits = |recording: &Recording| {
@@ -145,7 +146,7 @@ fn split_index(check: Option<Check>) -> bool {
     recordings.iter().any(commits)
 }
 
-/// P_2 sets a bit beyond the last one that it opens: whether P_1 continues.
+/// Whether P_1 continues after P_2 set a bit beyond the last one that it opens.
 fn smuggled_bits(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recording = harness.recording(party(1));
@@ -155,7 +156,8 @@ fn smuggled_bits(check: Option<Check>) -> bool {
     recording.of(MessageDirection::Out, BITS).len() > 1
 }
 
-/// P_2 lies where unit vectors are decomposed: whether P_1 looks anything up with what comes of it.
+/// Whether P_1 makes lookups with tables that were made of wrong unit vectors, because P_2 lied in their
+/// decomposition.
 fn false_piece(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recording = harness.recording(party(1));
@@ -164,7 +166,7 @@ fn false_piece(check: Option<Check>) -> bool {
     !recording.of(MessageDirection::Out, LOOKUP).is_empty()
 }
 
-/// The same bytes are looked up twice: whether what is opened reveals.
+/// Whether the opened values reveal that the same bytes are looked up twice.
 fn equal_indices(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recordings = harness.recordings();
@@ -188,7 +190,8 @@ fn equal_indices(check: Option<Check>) -> bool {
     opened(0) == opened(1)
 }
 
-/// A value is opened twice among three: whether P_1's words are its shares.
+/// Whether P_1 sends the same message twice, its bare shares, when a value is opened twice among three
+/// parties.
 fn bare_shares(check: Option<Check>) -> bool {
     let harness = harness(3, check);
     let recording = harness.recording(party(1));
@@ -207,21 +210,21 @@ fn bare_shares(check: Option<Check>) -> bool {
     told[0] == told[1]
 }
 
-/// P_2 lies about e.
+/// P_2 lies about e of a lookup of TinyTable.
 fn false_e(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     flip(&harness, INDICES);
     wrong(&harness.act(tiny))
 }
 
-/// P_2 lies about an entry of a table.
+/// P_2 lies about an opened entry of a table.
 fn false_entry(check: Option<Check>) -> bool {
     let harness = harness(3, check);
     flip(&harness, ENTRIES);
     wrong(&harness.act(tiny))
 }
 
-/// P_2 lies about what P_1 alone is to learn.
+/// P_2 lies about an output that P_1 alone is to learn.
 fn false_private_output(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     flip(&harness, OUTPUT_TO);
@@ -268,7 +271,7 @@ divisi_core::mutants! {
 #[test]
 fn every_check_has_a_mutant() {
     for check in checks::ALL {
-        // that of stocks is in tests/stock.rs
+        // the mutant of the check of stocks is in tests/stock.rs
         let elsewhere = *check == checks::K23;
         let named =
             |(c, what, name): &(Check, &str, &str)| c == check && !what.is_empty() && !name.is_empty();
@@ -286,8 +289,8 @@ fn the_table_of_checks_is_complete() {
     }
 }
 
-/// Two parties told different things of an input end before anything depends on it; and honest runs give the
-/// right bytes.
+/// If two parties receive different broadcasts of an input, they end before anything depends on it. Honest
+/// runs give the right bytes.
 #[test]
 fn inputs_are_broadcast() {
     for (n, run) in [(2, two_layers as fn(Session) -> _), (3, two_layers), (2, tiny), (5, tiny)] {
@@ -304,8 +307,8 @@ fn inputs_are_broadcast() {
     }
 }
 
-/// P_2 lies about an index: nothing of an output is told before what was opened is checked, to all or to one
-/// \[M0.7\].
+/// P_2 lies about an index. Nothing of an output, to all or to one party, is sent before the openings are
+/// checked \[M0.7\].
 #[test]
 fn no_output_opens_before_the_check() {
     for to_one in [false, true] {

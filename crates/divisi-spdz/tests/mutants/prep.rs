@@ -1,5 +1,5 @@
-//! Attacks on preprocessing from oblivious transfer. Its rows are dealt, which no attack here is about: these
-//! are on what is made of them.
+//! Attacks on preprocessing from oblivious transfer. Rows come from a dealer, because these attacks are on
+//! what is made of rows.
 
 use super::harness;
 use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
@@ -17,15 +17,15 @@ const MASKED: &str = "divisi_spdz::prep::bucketed::tables/tables.p+v";
 const DECOMPOSE: &str = "divisi_spdz::prep::bucketed::tables/tables.bitdec";
 const LOOKUP: &str = super::LOOKUP;
 
-/// A party whose rows are dealt from a seed.
+/// A party whose rows a dealer makes from a seed.
 pub fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bucketed<Gf48>), Abort> {
     let config = SetupConfig { rho, ..SetupConfig::default() };
     let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
     Bucketed::over(session, setup)
 }
 
-/// P_2 sends other payloads for the first row of every item of one table of four entries: whether P_1
-/// continues, so that its share of s_1 is known.
+/// P_2 sends wrong payloads for the first row of every item of a table of four entries. Whether P_1 continues
+/// in one of the sessions, so that P_2 knows its share of s_1.
 pub fn spoiled_bucket(check: Option<Check>) -> bool {
     let rho = 8;
     (0..12).any(|seed| {
@@ -37,7 +37,7 @@ pub fn spoiled_bucket(check: Option<Check>) -> bool {
             party.check()?;
             Ok(lab::unit_shares(&units)[0][1])
         });
-        // who continues has told its bit
+        // if P_1 continues, its bit is known
         ends[0].as_ref().is_ok_and(|s_1| {
             assert_eq!(*s_1, Gf2::new(0));
             true
@@ -45,14 +45,14 @@ pub fn spoiled_bucket(check: Option<Check>) -> bool {
     })
 }
 
-/// P_2's payloads are other ones for the only bit of items: of the first one of a bucket, and of this many
-/// behind it.
+/// P_2 sends wrong payloads for the only bit of items: for the items `of_first` of the first message (first
+/// items of buckets), and for all `items` - 1 of the second (the others).
 fn spoil(harness: &Harness, items: usize, of_first: &'static [usize]) {
     let payload = divisi_core::Step::new(PAYLOAD).id;
     let mut messages = 0;
     harness.hand(party(2), party(1), move |mut frame| {
         if frame.step == payload {
-            // two bits and a MAC
+            // each payload has two bits and a MAC
             let rows = if messages == 0 { of_first.to_vec() } else { (0..items - 1).collect() };
             rows.into_iter().for_each(|row| frame.body[row * 50 / 8] ^= 1 << (row * 50 % 8));
             messages += 1;
@@ -61,8 +61,8 @@ fn spoil(harness: &Harness, items: usize, of_first: &'static [usize]) {
     });
 }
 
-/// Two sessions with the same rows: whether P_1 opens the same differences, so that who goes into which
-/// bucket was known before.
+/// Whether P_1 opens the same differences in two sessions with the same rows, so that the bucket of each item
+/// was known before.
 pub fn foreseen_buckets(check: Option<Check>) -> bool {
     let told = [(); 2].map(|()| {
         let harness = harness(2, check);
@@ -79,7 +79,7 @@ pub fn foreseen_buckets(check: Option<Check>) -> bool {
     told[0] == told[1]
 }
 
-/// Two sessions: whether the same elements are combined to the same.
+/// Whether the same elements have the same combination in two sessions.
 pub fn foreseen_combination(check: Option<Check>) -> bool {
     let made = [(); 2].map(|()| {
         let ends = harness(2, check).act(|session| {
@@ -93,7 +93,7 @@ pub fn foreseen_combination(check: Option<Check>) -> bool {
     made[0] == made[1]
 }
 
-/// P_2 sends other payloads for 40 bits of a: whether P_1 takes a product that is none.
+/// Whether P_1 accepts a wrong product, of which P_2 sent wrong payloads for 40 bits of a.
 pub fn false_product(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     harness.change(party(2), party(1), PAYLOAD, 0, |body| (0..40).for_each(|row| body[6 * row] ^= 1));
@@ -113,13 +113,13 @@ pub fn false_product(check: Option<Check>) -> bool {
     }
 }
 
-/// P_2 sends other payloads for one of three products: it is found, whichever it is of.
+/// P_2 sends wrong payloads for one of three products, and is detected whichever product it is.
 #[test]
 fn every_product_is_sacrificed() {
     for product in 0..3 {
         let harness = harness(2, None);
         harness.change(party(2), party(1), PAYLOAD, 0, move |body| {
-            // four elements a of 48 bits each, and 48 bits for each bit
+            // a product has four elements a of 48 bits, and 48 bits of payload for each of these bits
             (0..40).for_each(|row| body[6 * (192 * product + row)] ^= 1);
         });
         let ends = harness.act(|mut session| {
@@ -127,14 +127,14 @@ fn every_product_is_sacrificed() {
             let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
             source.byte_triples(&mut party, 3).map(drop)
         });
-        // whoever finds it first tells the other
+        // the party that detects it first tells the other one
         let found = ends.iter().any(|end| failed_check(end) == Some(checks::K19));
         assert!(found && ends.iter().all(Result::is_err), "{product}: {ends:?}");
     }
 }
 
-/// P_2 lies about D of buckets, about p + v, or about what is decomposed: whether P_1 looks anything up with
-/// what comes of it.
+/// P_2 lies about D of buckets, about p + v, or about a decomposition. Whether P_1 makes lookups with the
+/// resulting tables, whichever it is.
 pub fn false_difference(check: Option<Check>) -> bool {
     let lies = |step: &'static str, n: usize, late: bool| {
         let harness = harness(n, check);
@@ -153,7 +153,7 @@ pub fn false_difference(check: Option<Check>) -> bool {
     [(MASKED, 2), (DECOMPOSE, 3), (DIFFERENCES, 2)].into_iter().all(|(step, n)| lies(step, n, false))
 }
 
-/// P_2 lies about a difference where products of bits are made: whether P_1 takes what comes of it.
+/// Whether P_1 accepts products of bits that were made with a wrong difference from P_2.
 pub fn false_bit_triple(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     super::flip(&harness, OF_TRIPLES);
@@ -164,7 +164,7 @@ pub fn false_bit_triple(check: Option<Check>) -> bool {
     ends[0].is_ok()
 }
 
-/// P_2 withholds a message: how often P_1 opens its link of a coin that must follow it.
+/// How often P_1 opens its link of a coin if P_2 withholds a message that the coin must follow.
 fn coins_without(
     withheld: (&'static str, usize),
     coin: &'static str,
@@ -189,7 +189,7 @@ fn two_tables(session: Session) -> Result<(), Abort> {
     party.check()
 }
 
-/// The same over rows of its own making.
+/// The same over real rows.
 fn one_product_of_rows(mut session: Session) -> Result<(), Abort> {
     let config = SetupConfig { k: 4, rho: 8, base: Base::Both };
     let setup = Setup::over_field(&mut session, config, 48)?;
@@ -217,10 +217,10 @@ fn coins_follow_what_they_judge() {
     const CHECKED: &str = "divisi_spdz::check/check.2.coin";
     const COMBINE: &str = "divisi_spdz::prep::mascot::triple/combine.1";
     let tables = |withheld, coin| coins_without(withheld, coin, two_tables);
-    // firsts and others of buckets are proven by themselves
+    // the first items of buckets and the others are proven separately
     assert_eq!(tables((PAYLOAD, NONE), PROOF), 2);
     assert_eq!([0, 1].map(|n| tables((PAYLOAD, n), PROOF)), [0, 1]);
-    // all of them before they fall into buckets, and checked
+    // all items are proven and checked before they are put into buckets
     assert_eq!(tables((PAYLOAD, NONE), BUCKETS), 1);
     assert_eq!([0, 1].map(|n| tables((PAYLOAD, n), BUCKETS)), [0, 0]);
     assert_eq!([0, 1].map(|n| tables((SUM, n), BUCKETS)), [0, 0]);
@@ -231,7 +231,7 @@ fn coins_follow_what_they_judge() {
     // MASCOT's combination
     let product = |withheld| coins_without(withheld, COMBINE, one_product);
     assert_eq!([product((PAYLOAD, NONE)), product((PAYLOAD, 0))], [1, 0]);
-    // its sacrifice follows the bits of all that is authenticated, the last rows
+    // MASCOT's sacrifice follows the rows by which a, b, c, a^ and c^ are authenticated, the last ones
     const CORRECT: &str = "divisi_ot::vole/correct";
     const SACRIFICE: &str = "divisi_spdz::prep::mascot::triple/sacrifice.1";
     let honest = harness(2, None);

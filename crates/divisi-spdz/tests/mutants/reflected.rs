@@ -1,4 +1,4 @@
-//! A sigma that is sent back to whom it is from (1.4), by one party or by all but one.
+//! Sigmas that are sent back to the party that they come from (1.4), by one party or by all but one.
 
 use super::{LOOKUP, OPEN, flip, harness, two_layers_and, wrong};
 use divisi_core::testing::{MessageDirection, party};
@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// P_2 opens another index, and sends P_1's own sigma back, whose sum with itself is zero, under the nonce
-/// and the commitment of its own one.
+/// P_2 opens a wrong index, and sends P_1's own sigma back to it, with the nonce of P_2's commitment to its
+/// own sigma. The sum of the two equal sigmas is zero.
 pub fn by_one(check: Option<Check>) -> bool {
     among(2, check)
 }
 
-/// The same among three, where P_3 is with P_2 and says that its own sigma is zero, after the lie.
+/// The same among three parties. P_3 is corrupt, too, and says that its own sigma is zero once the lie is
+/// told.
 pub fn by_two(check: Option<Check>) -> bool {
     among(3, check)
 }
@@ -51,7 +52,7 @@ fn among(n: usize, check: Option<Check>) -> bool {
             assert!(late.take().is_none_or(|late| late.join().unwrap()));
             return vec![frame];
         }
-        // a rushing party: its word follows the other's, which its own thread receives meanwhile
+        // P_2 is rushing: its message follows P_1's, which the thread of P_2's session receives meanwhile
         let (tap, recording, busy, number) = (tap.clone(), recording.clone(), tap.busy(), opened);
         let count = Arc::clone(&count);
         count.fetch_add(1, Ordering::AcqRel);
@@ -82,7 +83,7 @@ fn among(n: usize, check: Option<Check>) -> bool {
     let ends = harness.act_each(parameters, |session| {
         let corrupt = session.me() != party(1);
         two_layers_and(session, || {
-            // its last word is still to come
+            // P_2's last message is still to be sent
             while corrupt && waiting.load(Ordering::Acquire) > 0 {
                 std::thread::sleep(Duration::from_millis(1));
             }

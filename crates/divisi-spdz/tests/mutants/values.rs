@@ -1,4 +1,5 @@
-//! Attacks on values that enter tables, on products of bits, and on comparisons.
+//! Attacks on shared values that become wires of TinyTable, on products, on comparisons, and on fields of
+//! MACs.
 
 use super::{engine, flip, harness, output, shared, values, wrong};
 use divisi_circuit::{Build, Gates};
@@ -22,7 +23,7 @@ const SECRET: [bool; 64] = {
     bits
 };
 
-/// The first party's bytes enter tables: whether what is opened is they.
+/// Whether the opened values are the first party's bytes themselves, when these become wires of TinyTable.
 pub fn known_mask(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recordings = harness.recordings();
@@ -37,7 +38,7 @@ pub fn known_mask(check: Option<Check>) -> bool {
     ours.iter().zip(&theirs).map(|(x, y)| x ^ y).eq(values())
 }
 
-/// P_2 lies about what enters tables.
+/// P_2 lies about shared values that become wires of TinyTable.
 pub fn false_entering(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     flip(&harness, ENTER);
@@ -58,7 +59,7 @@ pub fn false_entering(check: Option<Check>) -> bool {
     }))
 }
 
-/// P_2 lies about a factor in a comparison of zeros: whether P_1 takes them for something else.
+/// Whether P_1 takes zeros for something else, if P_2 lies about a factor in their comparison.
 pub fn false_comparison(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     flip(&harness, ELEMENT);
@@ -72,7 +73,7 @@ pub fn false_comparison(check: Option<Check>) -> bool {
     matches!(&ends[0], Ok(all) if *all == [false])
 }
 
-/// The same of bits, six at a time, over a field of MACs that holds no bytes.
+/// The same for bits, six at a time, over a field of MACs that does not hold GF(2^8).
 pub fn false_comparison_of_bits(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     flip(&harness, ELEMENT);
@@ -87,7 +88,8 @@ pub fn false_comparison_of_bits(check: Option<Check>) -> bool {
     matches!(&ends[0], Ok(all) if *all == [false])
 }
 
-/// The first party's bits times zeros, and what is opened for it.
+/// Multiplies the first party's bits by zeros. Returns how the parties end, and what each sends to open the
+/// factors.
 fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
     let recordings = harness.recordings();
     let mut g = Build::new();
@@ -107,7 +109,7 @@ fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 
     (ends, told)
 }
 
-/// Whether what is opened reveals which of the first party's bits are alike.
+/// Whether the opened factors reveal which of the first party's bits are equal.
 pub fn equal_factors(check: Option<Check>) -> bool {
     let (ends, told) = product_of_bits(harness(2, check));
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
@@ -117,7 +119,7 @@ pub fn equal_factors(check: Option<Check>) -> bool {
     as_secret == 0 || as_secret == SECRET.len()
 }
 
-/// Whether a session has MACs of eight bits, of which one lie in 128 passes.
+/// Whether a session accepts MACs of eight bits, over which one lie in 128 passes.
 pub fn macs_of_eight_bits(check: Option<Check>) -> bool {
     let ends = harness(2, check).act(|session| {
         let (party, _): (Party<Toy>, _) = Dealer::deal(session, 1)?;
@@ -126,7 +128,7 @@ pub fn macs_of_eight_bits(check: Option<Check>) -> bool {
     ends.iter().all(Result::is_ok)
 }
 
-/// Whether three parties say more bits of a check than n/|F| leaves.
+/// Whether three parties report more bits of security for a check than n/|F| leaves.
 pub fn bits_too_many(check: Option<Check>) -> bool {
     let ends = harness(3, check).act(|session| {
         let mut engine = engine(session)?;
@@ -137,7 +139,8 @@ pub fn bits_too_many(check: Option<Check>) -> bool {
     ends.into_iter().any(|bits| bits.unwrap().unwrap() > 48.0 - 3_f64.log2() + 1e-9)
 }
 
-/// Whether factors are told of bytes that do not lie in GF(2^42) as a field: their product has a wrong MAC.
+/// Whether factors of products of bytes are opened over GF(2^42), which does not hold GF(2^8): the products
+/// would have wrong MACs.
 pub fn bytes_beside(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recording = harness.recording(party(1));

@@ -27,7 +27,7 @@ impl Disk for std::sync::Arc<Full> {
     }
 }
 
-/// A full disk keeps what is there, leaves nothing half written behind, and no key from being destroyed.
+/// On a full disk the existing keys remain, no half-written file is left behind, and a key can be destroyed.
 #[test]
 fn on_a_full_disk_keys_stay_and_can_be_destroyed() {
     let dir = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ fn one_damaged_or_stray_file_harms_no_other_key() {
     let folder = dir.path().join("keys");
     fs::write(folder.join("bad.key"), b"no key").unwrap();
     fs::write(folder.join("a stray file.key"), b"").unwrap();
-    // what a crash would leave, but that it is a directory
+    // the name is one that a crash would leave, but it is a directory's
     fs::create_dir(folder.join("odd.key.new")).unwrap();
     let keys = StoredKeys::open(&folder).unwrap();
     let troubles = keys.troubles().unwrap();
@@ -219,8 +219,8 @@ impl Disk for std::sync::Arc<Counted> {
     }
 }
 
-/// Among 10,000 keys of one client another finds its own without a look at the disk, in the order of their
-/// names; and so does whoever counts them.
+/// A client's keys are listed, in the order of their names, and counted without reading the disk, even among
+/// 10,000 keys of another client.
 #[test]
 fn keys_are_listed_and_counted_without_reading_a_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn keys_are_listed_and_counted_without_reading_a_file() {
     assert_eq!((keys.count(of("greedy")), keys.count(of("modest"))), (10_000, 3));
     assert_eq!(reads(), before);
 
-    // it follows what is written, and what is found to be otherwise
+    // the index follows what is written, and what is found changed on the disk
     made(&keys, "b");
     assert_eq!(keys.count(of("alice")), 1);
     keys.destroy(&"b".parse().unwrap()).unwrap();
@@ -266,8 +266,8 @@ fn keys_are_listed_and_counted_without_reading_a_file() {
     assert_eq!(names(None, 10), ["k05000.x", "z"]);
 }
 
-/// A key that is given to others is theirs after the next start, too, with its uses counted on; one that is
-/// destroyed, or another of the same name, is not given away.
+/// A key that is given to others is theirs after the next start, too, and the count of its uses continues. A
+/// key that is destroyed, or another one of the same name, is not given away.
 #[test]
 fn a_key_is_given_to_others() {
     let (dir, keys) = store();

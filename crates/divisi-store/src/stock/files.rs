@@ -18,7 +18,7 @@ pub(super) const LOT: &str = ".lot";
 /// No head or state is longer.
 pub(super) const LONGEST: usize = 16 * 1024;
 
-/// The one process that has a directory.
+/// Lock a directory for this process alone.
 pub(super) fn lock(dir: &Path) -> Result<File, StockError> {
     let failed = |e| StockError::Io(dir.into(), e);
     let mut options = OpenOptions::new();
@@ -38,17 +38,18 @@ pub(super) fn context<'c>(wrap: &'c [u8], party: &'c [u8], name: &'c str) -> [&'
 /// The description and the state of the stock in a directory, even while another process uses it.
 ///
 /// # Errors
-/// All errors of the stock's files.
+/// If there is no stock, others may enter its directory, or a file of it cannot be used.
 pub fn look(dir: &Path, key: &SealKey) -> Result<(StockInfo, StockState), StockError> {
     private(dir)?;
     let (head, state) = read(&MachineDisk, dir, key)?;
     Ok((head.info.clone(), state))
 }
 
-/// Overwrite and remove the stock in a directory, in whatever state it is; returns whether there was one.
+/// Remove the stock in a directory, in whatever state it is, and overwrite its head, without which no other
+/// file of it can be decrypted. Returns whether there was a stock.
 ///
 /// # Errors
-/// [`StockError::InUse`]; [`StockError::Io`].
+/// [`StockError::InUse`] if another process uses it; [`StockError::Io`] if a file cannot be removed.
 pub fn forget(dir: &Path) -> Result<bool, StockError> {
     if !dir.is_dir() {
         return Ok(false);
@@ -58,7 +59,7 @@ pub fn forget(dir: &Path) -> Result<bool, StockError> {
     erase(&MachineDisk, dir)?;
     drop(held);
     let _ = MachineDisk.remove(&dir.join(LOCK));
-    // what somebody else keeps there stays
+    // a directory with files of somebody else stays
     let _ = std::fs::remove_dir(dir);
     Ok(there)
 }
@@ -68,7 +69,7 @@ pub(super) fn file_name(series: &str, lot: u64) -> String {
 }
 
 pub(super) fn too_long(dir: &Path) -> StockError {
-    StockError::Damaged(dir.into(), "it has more kinds of values than a stock has")
+    StockError::Damaged(dir.into(), "it has more kinds of values than a stock may have")
 }
 
 /// Check that only the owner can enter a directory.
@@ -82,8 +83,7 @@ pub(super) fn private(dir: &Path) -> Result<(), StockError> {
     }
 }
 
-/// Whether nothing of a stock is left that anybody could use, or nobody made it to the end: it may be
-/// replaced.
+/// Whether a stock may be replaced, because it has no value that was made and not taken.
 pub(super) fn is_over(dir: &Path, key: &SealKey) -> Result<bool, StockError> {
     let (_, state) = read(&MachineDisk, dir, key)?;
     Ok(state.counts.iter().all(|count| count.left() == 0))
@@ -115,7 +115,7 @@ pub(super) fn read(disk: &dyn Disk, dir: &Path, key: &SealKey) -> Result<(Head, 
     Ok((head, state))
 }
 
-/// A file's bytes, if it is there.
+/// A file's bytes; `None` if there is no such file.
 pub(super) fn load(
     disk: &dyn Disk,
     path: &Path,
@@ -144,18 +144,19 @@ pub(super) fn wipe(disk: &dyn Disk, path: &Path, len: usize) -> Result<(), Stock
     wipe().map_err(|e| StockError::Io(path.into(), e))
 }
 
-/// Overwrite and remove everything that is a stock's, alpha first; the first thing that went wrong, after
-/// all was tried.
+/// Overwrite and remove the head, which holds alpha, then remove all other files of the stock. The error is
+/// the first one, returned after everything was tried.
 pub(super) fn erase(disk: &dyn Disk, dir: &Path) -> Result<(), StockError> {
     let mut done = wipe(disk, &dir.join(HEAD), LONGEST);
     let synced = disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e));
     done = done.and(synced);
-    let names = disk.list(dir).map_err(|e| StockError::Io(dir.into(), e))?;
-    for name in names.iter().filter(|name| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str()))
-    {
-        // without the head none of them opens
+    let names = disk.list(dir).map_err(|e| StockError::Io(dir.into(), e));
+    let ours = |name: &&String| name.ends_with(LOT) || [STATE, NEW, GONE].contains(&name.as_str());
+    for name in names.iter().flatten().filter(ours) {
+        // it is not overwritten, because nobody can decrypt it without the head
         let path = dir.join(name);
         done = done.and(disk.remove(&path).map_err(|e| StockError::Io(path, e)));
     }
+    done = done.and(names.map(drop));
     done.and(disk.sync_dir(dir).map_err(|e| StockError::Io(dir.into(), e)))
 }

@@ -1,5 +1,5 @@
-//! Random inputs for the files of a stock. Head and state are encrypted on disk: these targets seal what they
-//! are given, so that what stands behind the encryption is read, too.
+//! Random inputs for the files of a stock. Head and state are encrypted on disk: these targets seal their
+//! inputs, so that the decoders behind the encryption read them.
 
 use super::files::{HEAD, STATE, context, read};
 use super::info::Head;
@@ -59,14 +59,16 @@ fn some_state(counts: &[Count]) -> StockState {
     StockState { counts: counts.to_vec(), open: true, at_risk: false }
 }
 
-/// What is read of a head and a state with these bodies; the state belongs to `of`.
+/// The head and the state that are read from files with these bodies, of which the state's file is bound to
+/// the head `of`; `None` if they are refused.
 fn both(head: &[u8], state: &[u8], of: &Head) -> Result<Option<(Head, StockState)>, String> {
     let head = sealed(&context(&[], &[], HEAD), head)?;
     let state = sealed(&context(&of.wrap, &[of.info.party], STATE), state)?;
     Ok(read(&Files([(HEAD, head), (STATE, state)]), Path::new("stock"), &key()).ok())
 }
 
-/// Whether these bytes are the body of a head, which is then written so that it is read as the same again.
+/// Whether these bytes are the body of a head; if so, the head must be the same after it was written and read
+/// again.
 fn head(bytes: &[u8]) -> Result<bool, String> {
     let Ok((found, _)) = postcard::take_from_bytes::<Head>(bytes) else { return Ok(false) };
     let counts = vec![Count::default(); found.info.series.len()];
@@ -79,8 +81,8 @@ fn head(bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// Whether these bytes are the body of a state of a stock with two series, none of which has given out more
-/// than was made.
+/// Whether these bytes are the body of a state of a stock with two series. Such a state must not have given
+/// out more values than were made.
 fn state(bytes: &[u8]) -> Result<bool, String> {
     let of = some_head(&["tables-8", "bits"]);
     let Some((_, state)) = both(&written(&of)?, bytes, &of)? else { return Ok(false) };
@@ -93,7 +95,7 @@ fn state(bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// The key file that is read is the one that is written, but for capital letters.
+/// A key file that is read is the same when it is written again, except for capital letters.
 fn seal_key(bytes: &[u8]) -> Result<bool, String> {
     let Some(key) = SealKey::parse(bytes) else { return Ok(false) };
     let again = format!("divisi stock key v1 {}\n", hex::encode(*key.0));
@@ -118,7 +120,7 @@ fn random_stock_states() {
     divisi_fuzz::run("stock-states", env!("CARGO_MANIFEST_DIR"), &seeds, state);
 }
 
-/// Of all bytes that may be on disk, only those that were sealed can be opened.
+/// No bytes can be opened except those that were sealed.
 #[test]
 fn random_sealed_files() {
     let context: [&[u8]; 3] = [&[9; 32], &[1], b"bits-00000000.lot"];

@@ -27,13 +27,13 @@ pub struct StockInfo {
     pub parties: u8,
     /// A digest of the peers' identities.
     pub peers: [u8; 32],
-    /// The protocol that it is for.
+    /// The name of the protocol for which it was made.
     pub protocol: String,
-    /// How it was made.
+    /// The name of the preprocessing protocol that made it.
     pub prep: String,
     /// The bits of the field of its MACs.
     pub field_bits: u32,
-    /// The parameter of the OTs that it was made of.
+    /// The parameter k of the OTs (SoftSpokenOT) from which it was made.
     pub k: u32,
     /// The statistical security in bits.
     pub rho: u32,
@@ -63,7 +63,7 @@ impl Count {
 /// How much of a stock is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StockState {
-    /// One for each series.
+    /// The counts of each series, in the order of [`StockInfo::series`].
     pub counts: Vec<Count>,
     /// Whether a session uses it, or ended without returning it.
     pub open: bool,
@@ -71,7 +71,7 @@ pub struct StockState {
     pub at_risk: bool,
 }
 
-/// The contents of the head: public and secret ones.
+/// The contents of the head: the public data and two secrets.
 #[derive(Serialize, Deserialize, Zeroize, ZeroizeOnDrop)]
 pub(super) struct Head {
     #[zeroize(skip)]

@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zeroize::Zeroizing;
 
-/// Where fresh bytes come from: those of a session, or of the machine.
+/// The source of fresh random bytes: a session's, or the machine's.
 pub type Entropy = Box<dyn Fn(&mut [u8]) + Send + Sync>;
 
 /// One party's part of a stock. No other process has it at the same time.
@@ -61,11 +61,12 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// A new stock with nothing in it yet, in a directory of this machine that has none or one that is used
-    /// up or destroyed.
+    /// Make a new, empty stock in a directory of this machine that has no stock, or one that is used up or
+    /// destroyed.
     ///
     /// # Errors
-    /// [`StockError::Exists`]; [`StockError::InUse`]; [`StockError::Io`].
+    /// [`StockError::Exists`] if the directory has a stock that is not used up; [`StockError::InUse`] if
+    /// another process uses it; otherwise if a file cannot be read or written.
     pub fn create(
         dir: &Path,
         key: SealKey,
@@ -86,7 +87,7 @@ impl Reserve {
     /// The same on any disk, in a directory that is there and has no stock.
     ///
     /// # Errors
-    /// [`StockError::Io`].
+    /// [`StockError::Io`] if a file cannot be written.
     pub fn create_on(
         disk: Box<dyn Disk>,
         dir: &Path,
@@ -110,11 +111,12 @@ impl Reserve {
         Ok(reserve)
     }
 
-    /// The stock in a directory of this machine, for party `party`.
+    /// Open the stock in a directory of this machine, for party `party`.
     ///
     /// # Errors
-    /// All that can be wrong with it; [`StockError::Destroyed`] if a process died while a check was under
-    /// way, which destroys it.
+    /// If there is no stock, another process uses it, it belongs to another party, or a file of it cannot be
+    /// used; [`StockError::Destroyed`] if it was destroyed, also by this call because a process died during a
+    /// check that could reveal alpha.
     pub fn open(dir: &Path, key: SealKey, entropy: Entropy, party: u8) -> Result<Reserve, StockError> {
         if !dir.is_dir() {
             return Err(StockError::Missing(dir.into()));
@@ -128,7 +130,7 @@ impl Reserve {
     /// The same on any disk.
     ///
     /// # Errors
-    /// As [`Reserve::open`].
+    /// Those of [`Reserve::open`].
     pub fn open_on(
         disk: Box<dyn Disk>,
         dir: &Path,
@@ -152,29 +154,30 @@ impl Reserve {
         Ok(reserve)
     }
 
-    /// What is public about it.
+    /// Its public data.
     #[must_use]
     pub fn info(&self) -> &StockInfo {
         &self.info
     }
 
-    /// What its values are bound to.
+    /// The secret to which its values are bound: alpha.
     #[must_use]
     pub fn secret(&self) -> &Zeroizing<Vec<u8>> {
         &self.secret
     }
 
-    /// How far it is used.
+    /// How much of it is used.
     #[must_use]
     pub fn state(&self) -> StockState {
         self.guard().clone()
     }
 
-    /// A session begins, whose parties agreed on these counts: no value that any of them has taken is taken
-    /// again. Durable.
+    /// Durably record that a session begins whose parties agreed on these counts: no value that any of them
+    /// has taken is taken again.
     ///
     /// # Errors
-    /// [`StockError::Io`].
+    /// [`StockError::Io`] if the state cannot be written; [`StockError::Destroyed`] if the stock was
+    /// destroyed.
     pub fn begin(&self, counts: &[Count]) -> Result<(), StockError> {
         let mut state = self.guard();
         let next = StockState { counts: counts.to_vec(), open: true, at_risk: false };
@@ -186,13 +189,13 @@ impl Reserve {
     /// Durably store the next lot of a series, which has `count` values.
     ///
     /// # Errors
-    /// [`StockError::Io`]; the lot is not stored then.
+    /// [`StockError::Io`] if a file cannot be written; the lot is not stored then.
     pub fn put(&self, series: usize, count: u64, body: &[u8]) -> Result<(), StockError> {
         let mut state = self.guard();
         let (name, lot) = self.lot_of(series, state.counts.get(series).map_or(0, |count| count.made))?;
         let name = file_name(name, lot);
         if let Err(e) = self.write(&name, &context(self.wrap.as_slice(), &[self.info.party], &name), body) {
-            // what there was no room for gives back what it took
+            // if there was no room for the whole file, free the room that it took
             let _ = wipe(&*self.disk, &self.dir.join(&name), body.len() + seal::OVERHEAD);
             return Err(e);
         }
@@ -206,11 +209,12 @@ impl Reserve {
     }
 
     /// Take the next `count` values of a series; returns their positions, counted from the first value of the
-    /// series. This is durably recorded before anybody has the values, so that they are never given again,
-    /// whatever fails.
+    /// series. The state records this durably before this returns, so that the values are never given out
+    /// again, whatever fails.
     ///
     /// # Errors
-    /// [`StockError::UsedUp`], [`StockError::Io`]: nothing is taken then.
+    /// [`StockError::UsedUp`] if fewer values are left; [`StockError::Io`] if the state cannot be written.
+    /// Nothing is taken then.
     pub fn take(&self, series: usize, count: u64) -> Result<Range<u64>, StockError> {
         let mut state = self.guard();
         let used_up =
@@ -232,7 +236,7 @@ impl Reserve {
     /// The body of a lot.
     ///
     /// # Errors
-    /// What is wrong with its file.
+    /// If the lot's file is missing or cannot be decrypted.
     pub fn lot(&self, series: usize, lot: u64) -> Result<Zeroizing<Vec<u8>>, StockError> {
         let longest = self.info.series.get(series).map_or(0, |series| series.longest);
         let longest = usize::try_from(longest).unwrap_or(usize::MAX - seal::OVERHEAD);
@@ -246,19 +250,20 @@ impl Reserve {
     /// Overwrite and remove a lot whose values are all taken.
     ///
     /// # Errors
-    /// [`StockError::Io`].
+    /// [`StockError::Io`] if the file cannot be overwritten or removed.
     pub fn wipe(&self, series: usize, lot: u64) -> Result<(), StockError> {
         let longest = self.info.series.get(series).map_or(0, |series| series.longest);
         let path = self.dir.join(file_name(&self.name_of(series), lot));
         wipe(&*self.disk, &path, usize::try_from(longest).unwrap_or(0) + seal::OVERHEAD)
     }
 
-    /// From here on, or no longer, the end of this process may mean that somebody knows alpha. That it may
-    /// is durable when this returns; that it may not any more outlives the process, and a crash of the
-    /// machine perhaps.
+    /// Record whether a check is in progress whose failure would reveal alpha, so that if this process ends,
+    /// somebody may know alpha. The record of `true` is durable when this returns; that of `false` outlives
+    /// the process, but perhaps not a crash of the machine.
     ///
     /// # Errors
-    /// [`StockError::Io`].
+    /// [`StockError::Io`] if the state cannot be written; [`StockError::Destroyed`] if the stock was
+    /// destroyed.
     pub fn risk(&self, at_risk: bool) -> Result<(), StockError> {
         let mut state = self.guard();
         let next = StockState { at_risk, ..state.clone() };
@@ -271,11 +276,12 @@ impl Reserve {
         Ok(())
     }
 
-    /// All that was taken was used, and nothing went wrong: who dies from here on, until more is taken, was
-    /// not interrupted. A stock that is at risk stays as it is.
+    /// Durably record that all values that were taken were used and that nothing went wrong: a process that
+    /// dies before it takes more values was not interrupted. This does nothing to a stock that is at risk or
+    /// destroyed.
     ///
     /// # Errors
-    /// [`StockError::Io`].
+    /// [`StockError::Io`] if the state cannot be written.
     pub fn close(&self) -> Result<(), StockError> {
         let mut state = self.guard();
         if state.at_risk || self.gone.load(Ordering::SeqCst) {
@@ -287,10 +293,11 @@ impl Reserve {
         Ok(())
     }
 
-    /// Overwrite and remove all of it, alpha first. What remains says that there was one.
+    /// Destroy the stock: the head, which holds alpha, is overwritten and removed, then the other files are
+    /// removed, which nobody can decrypt without it. A file remains that says that a stock was destroyed.
     ///
     /// # Errors
-    /// [`StockError::Io`], after everything else was tried.
+    /// [`StockError::Io`] if a file cannot be removed or written; everything else was tried then.
     pub fn destroy(&self) -> Result<(), StockError> {
         let _state = self.guard();
         self.gone.store(true, Ordering::SeqCst);
@@ -301,7 +308,7 @@ impl Reserve {
         done.and(mark.map_err(|e| StockError::Io(path, e)))
     }
 
-    /// The command that makes another like it.
+    /// The command that makes another stock like this one.
     fn again(&self) -> String {
         let StockInfo { protocol, blocks, parties, .. } = &self.info;
         let out = self.dir.parent().unwrap_or(&self.dir).display();
@@ -318,7 +325,8 @@ impl Reserve {
         Ok((&of.name, value.checked_div(of.lot).unwrap_or(0)))
     }
 
-    /// Write a sealed file, durably; of what it replaces nothing is secret.
+    /// Durably write a sealed file. An old file that it replaces need not be wiped, because it has no
+    /// secrets.
     fn write(&self, name: &str, context: &[&[u8]], body: &[u8]) -> Result<(), StockError> {
         let path = self.dir.join(name);
         let bytes = self.sealed(context, body)?;
@@ -336,12 +344,12 @@ impl Reserve {
         self.key.seal(&salt, context, body).ok_or_else(|| too_long(&self.dir))
     }
 
-    /// Put a state in the place of the one that is there, in one step, without waiting for the disk.
+    /// Replace the state in one step, without waiting for the disk.
     fn note(&self, state: &StockState) -> Result<(), StockError> {
         self.replace(state, false)
     }
 
-    /// The same, durably.
+    /// Replace the state in one step, durably.
     fn store(&self, state: &StockState) -> Result<(), StockError> {
         self.replace(state, true)
     }

@@ -23,7 +23,7 @@ const CHECK: usize = 16;
 const SALT: usize = 32;
 const HEAD: usize = 8 + 2 + CHECK + SALT;
 const TAG: usize = 16;
-/// How much longer a sealed file is than what it holds.
+/// How many bytes longer a sealed file is than its body.
 pub(super) const OVERHEAD: usize = HEAD + TAG;
 /// How a key file begins; 64 digits and the end of the line follow.
 const KEY_FILE: &str = "divisi stock key v1 ";
@@ -56,7 +56,7 @@ impl SealKey {
         Self::parse(&bytes).ok_or_else(|| StockError::NoKey(path.into()))
     }
 
-    /// The key in the text of a file.
+    /// The key in the text of a key file; `None` if it is not the text of one.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let digits = text.strip_prefix(KEY_FILE.as_bytes())?.strip_suffix(b"\n")?;
         let mut key = Zeroizing::new([0; 32]);
@@ -74,7 +74,7 @@ impl SealKey {
     /// Write the key to a new file that only its owner may read.
     ///
     /// # Errors
-    /// [`StockError::Io`], also if the file exists.
+    /// [`StockError::Io`] if the file exists or cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), StockError> {
         let mut text = Zeroizing::new(String::with_capacity(KEY_FILE.len() + 65));
         text.push_str(KEY_FILE);
@@ -101,7 +101,7 @@ impl SealKey {
         key
     }
 
-    /// An identifier of a key, which differs between keys and reveals nothing about them.
+    /// An identifier of the key: different keys have different ones, and it reveals nothing about the key.
     fn check(&self) -> [u8; CHECK] {
         let all = self.derive("divisi 2026 stock key check v1", &[]);
         all.first_chunk().copied().unwrap_or_default()
@@ -113,7 +113,7 @@ impl SealKey {
         UnboundKey::new(&AES_256_GCM, key.as_slice()).ok().map(LessSafeKey::new)
     }
 
-    /// The bytes of a file that holds `body` and is what `context` says; `salt` is fresh.
+    /// The bytes of the sealed file with this body. `context` identifies the file, and `salt` must be fresh.
     pub(super) fn seal(&self, salt: &[u8; SALT], context: &[&[u8]], body: &[u8]) -> Option<Vec<u8>> {
         let mut out = Vec::with_capacity(body.len() + OVERHEAD);
         out.extend_from_slice(&MAGIC);
@@ -122,7 +122,7 @@ impl SealKey {
         out.extend_from_slice(salt);
         let cipher = self.cipher(salt, context)?;
         let head = out.clone();
-        // encrypted where it lies, so that no copy of it stays behind
+        // encrypted in place, so that no copy of the body stays behind
         out.extend_from_slice(body);
         let (_, text) = out.split_at_mut_checked(HEAD)?;
         let nonce = Nonce::assume_unique_for_key([0; 12]);
@@ -131,7 +131,7 @@ impl SealKey {
         Some(out)
     }
 
-    /// What a file holds, in its bytes' place; `path` is for messages.
+    /// Decrypt a file in place, and return its body; `path` is for error messages.
     pub(super) fn open(
         &self,
         path: &Path,
@@ -155,7 +155,7 @@ impl SealKey {
         }
         let cipher = self.cipher(salt, context).ok_or_else(|| damaged("it cannot be decrypted"))?;
         let nonce = Nonce::assume_unique_for_key([0; 12]);
-        let altered = || damaged("it was truncated or altered, or has the place of another file");
+        let altered = || damaged("it was truncated or altered, or another file was put in its place");
         let body = bytes.get_mut(HEAD..).unwrap_or_default();
         let len = cipher.open_in_place(nonce, Aad::from(&head), body).map_err(|_| altered())?.len();
         bytes.copy_within(HEAD..HEAD + len, 0);

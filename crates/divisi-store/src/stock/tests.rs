@@ -32,7 +32,7 @@ fn info(party: u8) -> StockInfo {
     }
 }
 
-/// The bodies of its lots are easy to find again.
+/// A stock with lots, whose bodies are easy to recognise.
 fn filled(dir: &Path, party: u8) -> Reserve {
     let reserve = Reserve::create(dir, key(1), entropy(), info(party), vec![0xaa; 6].into()).unwrap();
     for (series, count, byte) in [(0, 4, 0x11), (1, 2, 0x21), (0, 2, 0x12), (1, 2, 0x22)] {
@@ -69,7 +69,7 @@ fn values_are_taken_once_and_lots_are_found_again() {
     assert!(matches!(reserve.take(1, 1), Err(StockError::UsedUp(_, name, 1, 0, _)) if name == "bits"));
     assert!(matches!(reserve.take(2, 1), Err(StockError::UsedUp(..))));
     drop(reserve);
-    // one that is used up gives its place to another
+    // a stock that is used up can be replaced by another
     drop(filled(&path, 2));
     let again = Reserve::create(&path, key(1), entropy(), info(2), Vec::new().into());
     assert!(matches!(again, Err(StockError::Exists(_))));
@@ -100,8 +100,8 @@ fn a_second_process_and_another_party_and_another_key_are_refused() {
     assert!(forget(&path).unwrap() && !path.exists() && !forget(&path).unwrap());
 }
 
-/// Bits of every byte of every file, and every length: nothing of it is taken for what was written, and
-/// nothing is lost by looking.
+/// Files are altered in bits of every byte, and cut to every length: no altered file is accepted, and the
+/// attempt to open it destroys nothing.
 #[test]
 fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
     let (_dir, path) = private_dir();
@@ -145,7 +145,8 @@ fn what_was_altered_or_cut_off_or_exchanged_does_not_open() {
     assert!(matches!(broken(), Some(StockError::Damaged(..))));
 }
 
-/// 1.10: what an abort destroys is gone, and so is what a process left that died while alpha was at risk.
+/// 1.10: a stock that an abort destroyed cannot be opened again, and neither can one whose process died while
+/// alpha was at risk.
 #[test]
 fn what_is_destroyed_does_not_come_back() {
     let (_dir, path) = private_dir();
@@ -160,13 +161,13 @@ fn what_is_destroyed_does_not_come_back() {
     std::fs::write(path.join(HEAD), head).unwrap();
     assert!(matches!(opened(&path), Err(StockError::Damaged(..))));
     forget(&path).unwrap();
-    // it dies in a check
+    // the process dies during a check
     let reserve = filled(&path, 2);
     reserve.risk(true).unwrap();
     drop(reserve);
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
     assert!(matches!(opened(&path), Err(StockError::Destroyed(_))));
-    // it dies at any other time
+    // the process dies at another time
     let reserve = filled(&path, 2);
     reserve.risk(true).unwrap();
     reserve.risk(false).unwrap();
@@ -196,7 +197,8 @@ fn a_key_file_is_read_as_it_was_written_and_nothing_else_is_one() {
     assert!(matches!(SealKey::load(&dir.path().join("none")), Err(StockError::Io(..))));
 }
 
-/// A file's key is never used again: whatever is written again has another salt, all of it drawn.
+/// A file's key is never used again: a file that is written again has another salt, all of whose bytes are
+/// drawn.
 #[test]
 fn no_two_files_have_one_salt() {
     let (_dir, path) = private_dir();
@@ -220,14 +222,15 @@ fn no_two_files_have_one_salt() {
     );
 }
 
-/// Wherever a machine dies, nothing that was given is given again, by this party or, as it was told, by
-/// another; what opens is whole; and what dies while alpha may become known does not open.
+/// At whatever operation a machine dies, no value is given out again that was taken by this party or, as the
+/// counts say, by another one. A stock that opens is whole, and one whose machine died while alpha could
+/// become known does not open.
 #[test]
 fn no_crash_gives_a_value_twice() {
     let dir = Path::new("/stock");
     let life = |disk: CutDisk, given: &mut Vec<Range<u64>>, at_risk: &mut bool| -> Result<(), StockError> {
         let reserve = Reserve::open_on(Box::new(disk.clone()), dir, key(1), entropy(), 2)?;
-        // a peer has taken the first one
+        // a peer has taken the first value
         let mut counts = reserve.state().counts;
         counts[0].taken = 1;
         reserve.begin(&counts)?;
@@ -271,7 +274,7 @@ fn no_crash_gives_a_value_twice() {
                     assert!(reserve.state().counts[0].taken >= first, "{at} {seed}");
                     assert_eq!(reserve.lot(0, 1).unwrap()[0], 2);
                 }
-                // a state that was not written to the end: refused, not taken for an older one
+                // a state that was written only in part is refused, and no older one is used instead
                 Err(StockError::Damaged(..) | StockError::Destroyed(_)) => assert!(died, "{at} {seed}"),
                 Err(e) => panic!("{e}"),
             }

@@ -55,7 +55,7 @@ impl<B: Lanes> Lanes for RoundKeys<B> {
 /// the one before, so fewer layers are impossible (test `the_schedule_has_one_layer_a_subword`).
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if `key` has not 16, 24 or 32 bytes, or if their
+/// The abort that ends the session; [`Abort::Misuse`] if `key` does not have 16, 24 or 32 bytes, or if their
 /// numbers of lanes differ.
 pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys<E::Byte>, Abort> {
     let misuse = |what| Abort::Misuse { step: step!("expand"), what };
@@ -87,7 +87,8 @@ pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys
     Ok(RoundKeys { size, keys })
 }
 
-/// SubWord: one layer. Its result is used in XORs only, so it needs no other form of sharing.
+/// SubWord: a chain of one layer. The result is added to earlier words of the schedule, which are ordinary
+/// values, so the chain ends here.
 fn sub_word<E: Bytes + ?Sized>(e: &mut E, word: &mut [E::Byte; 4]) -> Result<(), Abort> {
     e.sbox(Direction::Encrypt, &mut word.each_mut())?;
     e.finish(&mut word.each_mut())

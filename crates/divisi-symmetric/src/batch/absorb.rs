@@ -5,17 +5,18 @@ use super::{SecretByte, bytes, unfit, wires};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
 
-/// The messages that a step processes.
+/// The messages that one step processes, and their places.
 pub(super) struct Here<'o> {
-    /// Their numbers, lane by lane.
+    /// The number of the message in each lane.
     pub(super) lanes: &'o [usize],
-    /// The first lane whose message ends with this block; those of the later lanes end, too.
+    /// The first lane whose message ends with this block, or the number of lanes if none ends. The messages
+    /// of all later lanes end with it, too.
     pub(super) ending: usize,
     /// How many blocks came before this one.
     pub(super) block: usize,
 }
 
-/// A step: makes the next state of a state and a block.
+/// A step: computes the next state from a state and a block.
 pub(super) trait Step<E: Boolean> {
     fn step(
         &mut self,
@@ -42,7 +43,7 @@ impl<E: Boolean> Step<E> for &Program {
     }
 }
 
-/// The state after whole blocks, the same number in every lane; more of the message must follow.
+/// The state after whole blocks, as many in every lane. More of each message must follow.
 pub(super) fn update<E: Boolean>(
     e: &mut E,
     mut step: impl Step<E>,
@@ -68,7 +69,7 @@ pub(super) fn update<E: Boolean>(
 
 /// How a hash processes a message: by steps on whole blocks, of which the last is padded.
 pub(super) struct Rule<S, P> {
-    /// Makes the next state of a state and a block.
+    /// Computes the next state from a state and a block.
     pub(super) step: S,
     /// The length of a block in bytes.
     pub(super) block: usize,
@@ -79,8 +80,8 @@ pub(super) struct Rule<S, P> {
     pub(super) padding: P,
 }
 
-/// The states after all blocks of each message. The state at the beginning has one lane for all messages, or
-/// one for each.
+/// The state after all blocks of each message. `state`, the state at the beginning, has one lane for all
+/// messages, or one for each.
 pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
     e: &mut E,
     mut rule: Rule<S, P>,

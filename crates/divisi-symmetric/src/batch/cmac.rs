@@ -46,8 +46,8 @@ fn joined<E: MacEngine>(e: &mut E, k1: &[SecretByte<E>], k2: &[SecretByte<E>]) -
 }
 
 impl<E: MacEngine> LaneCmacKey<E> {
-    /// The inputs of a program that makes tags for messages of one length: the key, and the subkey for
-    /// messages that end with a complete block, or that for other messages.
+    /// The inputs that a program takes from the key to make tags for messages of one length: the key, and one
+    /// of the two subkeys. If `complete`, it is the subkey for messages that end with a complete block.
     pub(super) fn kept(&self, e: &mut E, complete: bool) -> Result<Vec<SecretByte<E>>, Abort> {
         let n = self.round_keys.lanes();
         let mut kept = bits(e, self.key.clone())?;
@@ -58,7 +58,8 @@ impl<E: MacEngine> LaneCmacKey<E> {
         Ok(kept)
     }
 
-    /// The inverse, inside the program: the key, ready for messages of this one kind.
+    /// The inverse of `kept`, inside the program: a key that is ready for messages of the kind for which the
+    /// inputs were made.
     pub(super) fn of_kept(e: &mut E, mut kept: Vec<SecretByte<E>>) -> Result<Self, Abort> {
         let subkey = kept.split_off(kept.len().saturating_sub(BLOCK));
         let key = byte_values(e, kept)?;
@@ -71,10 +72,10 @@ impl<E: MacEngine> LaneCmacKey<E> {
     }
 }
 
-/// CBC-MAC: the next state is the encryption of state plus block; the last block gets a subkey, too.
+/// CBC-MAC: the next state is the encryption of state plus block; a subkey is added to the last block, too.
 struct Chain<'k, E: MacEngine> {
     key: &'k LaneCmacKey<E>,
-    /// The length of each message, with what came before.
+    /// The length of each message in bytes, including what was processed before.
     lengths: &'k [u64],
 }
 
@@ -121,10 +122,10 @@ pub fn initial<E: MacEngine>(e: &mut E) -> Vec<SecretByte<E>> {
     public(e, &[0; BLOCK], 1)
 }
 
-/// The state after whole blocks; more of each message must follow.
+/// The state after whole blocks. More of each message must follow.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are not whole blocks; the abort that ends the session.
+/// [`Abort::Misuse`] if `columns` does not have whole blocks; the abort that ends the session.
 pub fn continued<E: MacEngine>(
     e: &mut E,
     key: &LaneCmacKey<E>,
@@ -147,7 +148,7 @@ pub fn tag<E: MacEngine>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let bytes = messages.whole_bytes()?;
     if before > 0 && bytes.contains(&0) {
-        return Err(unfit("a message whose last block was processed as an inner one"));
+        return Err(unfit("whole blocks were processed, and nothing is left for the last piece"));
     }
     let lengths: Vec<u64> = bytes.iter().map(|length| before + *length as u64).collect();
     let rule = Rule {

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The largest length in bytes of a message that one program processes.
 pub(super) const MOST: usize = 512;
-/// These engines' rounds do not grow with depth, so the adder with the fewest ANDs is used.
+/// The adder of these programs. They run on engines whose rounds do not grow with depth, so it is the one
+/// with the fewest ANDs.
 pub(super) const ADDER: Adder = Adder::FewestAnds;
 /// How many programs are kept.
 const KEPT: usize = 24;
@@ -33,13 +34,14 @@ pub(super) enum Named {
 /// What a program computes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    /// From a key of this many bytes its pad states.
+    /// The pad states of a key of this many bytes.
     Pads(usize),
-    /// From the prepared key, the state (if the flag says that there is one) and this many bytes: the next
-    /// state.
+    /// The next state, from the prepared key, the state and this many bytes of the message. If the flag is
+    /// set, the state is a constant of the program; otherwise it is an input.
     Update(bool, usize),
-    /// From the prepared key, the state (if `before` is not zero) and `bits` bits: the output of `bytes`
-    /// bytes, whose last `spare` bits are cut off.
+    /// The output of `bytes` bytes, whose last `spare` bits are set to zero, from the prepared key, the state
+    /// (an input, if the `before` bytes that it contains are not zero) and the last `bits` bits of the
+    /// message.
     Finish { before: u64, bits: usize, bytes: usize, spare: usize },
 }
 

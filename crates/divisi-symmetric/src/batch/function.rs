@@ -160,7 +160,8 @@ impl<E: MacEngine> Function<E> {
     /// function has nonces.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if something does not fit; the abort that ends the session.
+    /// [`Abort::Misuse`] if the state, the messages or the nonces do not fit the function; the abort that
+    /// ends the session.
     pub fn finish(
         &self,
         e: &mut E,
@@ -176,7 +177,8 @@ impl<E: MacEngine> Function<E> {
     /// have the same length.
     ///
     /// # Errors
-    /// As [`finish`](Function::finish); also [`Abort::Misuse`] if an IV is empty, or only some have 96 bits.
+    /// The errors of [`finish`](Function::finish); also [`Abort::Misuse`] if an IV is empty, or only some
+    /// have 96 bits.
     pub fn finish_with(
         &self,
         e: &mut E,
@@ -215,7 +217,7 @@ impl<E: MacEngine> Function<E> {
     /// The outputs for complete messages.
     ///
     /// # Errors
-    /// As [`finish`](Function::finish).
+    /// The errors of [`finish`](Function::finish).
     pub fn output(
         &self,
         e: &mut E,

@@ -8,9 +8,9 @@
 //!     acc <- (acc + X_1) H^q + X_2 H^(q-1) + .. + X_q H,
 //! ```
 //!
-//! in one round for all messages together. There is a product over GF(2^128) for each block of the message
-//! and its length. It is checked as one inner product over GF(2^128) instead of the two over GF(2^64) that a
-//! product may take \[S5\]. For public messages, GHASH costs only linear work: [`crate::mode::ghash`].
+//! in one round for all messages together. There is a product over GF(2^128) for each block of the message,
+//! and one for the block with its length. Each is checked as one product over GF(2^128) instead of as two
+//! over GF(2^64) \[S5\]. For public messages, GHASH costs only linear work: [`crate::mode::ghash`].
 
 use super::absorb::{Here, Rule, Step, absorb, update};
 use super::messages::First;
@@ -105,7 +105,7 @@ pub fn initial<E: MacEngine>(e: &mut E) -> Vec<SecretByte<E>> {
 /// The state after whole chunks of [`POWERS`] blocks.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are not whole chunks; the abort that ends the session.
+/// [`Abort::Misuse`] if `columns` does not have whole chunks; the abort that ends the session.
 pub fn continued<E: MacEngine>(
     e: &mut E,
     key: &LaneGmacKey<E>,
@@ -219,10 +219,11 @@ pub fn tag<E: MacEngine>(
 /// of the IV under the secret hash key, and stays shared: two of them, with their IVs, would reveal the hash
 /// key (test `counter_blocks_of_long_ivs_give_the_hash_key_away`).
 ///
-/// Cost: as [`tag`], and a product over GF(2^128) for each block of an IV and its length.
+/// Cost: that of [`tag`], and a product over GF(2^128) for each block of an IV and one for the block with its
+/// length.
 ///
 /// # Errors
-/// As [`tag`]; also [`Abort::Misuse`] if an IV is empty, or only some have 96 bits.
+/// The errors of [`tag`]; also [`Abort::Misuse`] if an IV is empty, or only some have 96 bits.
 pub fn tag_with<E: MacEngine>(
     e: &mut E,
     key: &LaneGmacKey<E>,

@@ -27,7 +27,7 @@ pub fn digest<E: Boolean>(
 /// The state after whole blocks; messages may continue.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are not whole blocks; the abort that ends the session.
+/// [`Abort::Misuse`] if `columns` does not have whole blocks; the abort that ends the session.
 pub fn continued<E: Boolean>(
     e: &mut E,
     hash: Hash,
@@ -38,8 +38,8 @@ pub fn continued<E: Boolean>(
     update(e, programs::step(hash, adder), hash.block_bytes(), state, columns)
 }
 
-/// The digest of each message, as [`Hash::resume`]: from a state that contains its first `before` bytes
-/// (whole blocks). The state has one lane for all messages, or one for each.
+/// The digest of each message from a state that contains its first `before` bytes (whole blocks), as
+/// [`Hash::resume`] computes it. The state has one lane for all messages, or one for each.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if the state does not fit; the abort that ends the session.

@@ -10,7 +10,7 @@ use divisi_core::{Abort, Boolean, Lanes};
 /// which may be empty, has one lane or one for each keying material.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if salts and materials do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if salts and materials differ in number.
 pub fn extract<E: Boolean>(
     e: &mut E,
     hash: Hash,

@@ -9,7 +9,7 @@ use divisi_core::{Abort, Boolean, Lanes};
 /// first bit is the highest, and at the low end for SHA-3 and its derived functions (FIPS 202, B.1). The
 /// function that processes the messages determines which.
 pub struct Messages<E: Boolean> {
-    /// The bytes in order, each of all messages. Bytes after the end of a message are ignored.
+    /// Column `j` has byte `j` of every message. Bytes after the end of a message are ignored.
     columns: Vec<SecretByte<E>>,
     /// The length of each message in bits.
     lengths: Vec<usize>,
@@ -37,7 +37,7 @@ impl<E: Boolean> Messages<E> {
     /// [`new`](Messages::new), with lengths in bits.
     ///
     /// # Errors
-    /// As [`new`](Messages::new).
+    /// The errors of [`new`](Messages::new).
     pub fn of_bits(columns: Vec<SecretByte<E>>, lengths: Vec<usize>) -> Result<Self, Abort> {
         let longest = lengths.iter().copied().max().unwrap_or(0).div_ceil(8);
         if columns.len() < longest || columns.iter().flatten().any(|bit| bit.lanes() != lengths.len()) {
@@ -162,7 +162,7 @@ pub(super) enum First {
     Highest,
 }
 
-/// These lanes of a byte.
+/// The byte with lane `index[l]` in lane `l`.
 pub(super) fn gather<B: Lanes>(byte: &[B; 8], index: &[usize]) -> Result<[B; 8], Abort> {
     let bits: Option<Vec<B>> = byte.iter().map(|bit| bit.gather(index)).collect();
     bits.and_then(|bits| bits.try_into().ok()).ok_or_else(ragged)

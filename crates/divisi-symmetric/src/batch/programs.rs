@@ -23,7 +23,7 @@ pub(super) fn step(hash: Hash, adder: Adder) -> &'static Program {
     }
 }
 
-/// The one-time password of a tag of this many bytes, with this many digits.
+/// The program that makes a one-time password of this many digits from a tag of this many bytes.
 pub(super) fn code(tag_bytes: usize, digits: usize) -> Program {
     byte_program([tag_bytes], |g, [tag]| sha1::code(g, tag, digits))
 }

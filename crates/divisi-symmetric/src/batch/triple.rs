@@ -35,7 +35,7 @@ impl<E: MacEngine> TripleByProgram<E> {
     }
 }
 
-/// The circuit in either direction, recorded when it is first used.
+/// The circuit in this direction, recorded when it is first used.
 fn program(d: Direction) -> Result<&'static Program, Abort> {
     static PROGRAMS: [OnceLock<Program>; 2] = [const { OnceLock::new() }; 2];
     let [encrypt, decrypt] = &PROGRAMS;

@@ -38,7 +38,7 @@ pub fn resume<E: Boolean>(
 /// The state after whole blocks; messages may continue.
 ///
 /// # Errors
-/// [`Abort::Misuse`] if they are not whole blocks; the abort that ends the session.
+/// [`Abort::Misuse`] if `columns` does not have whole blocks; the abort that ends the session.
 pub fn continued<E: Boolean>(
     e: &mut E,
     sponge: Sponge,
@@ -48,7 +48,7 @@ pub fn continued<E: Boolean>(
     update(e, programs::absorb(sponge), sponge.rate(), state, columns)
 }
 
-/// The states after each message, a public trailer and the padding.
+/// The state after each message, followed by a public trailer and the padding.
 pub(super) fn absorb_with<E: Boolean>(
     e: &mut E,
     sponge: Sponge,
@@ -65,7 +65,7 @@ pub(super) fn absorb_with<E: Boolean>(
     absorb(e, rule, state, messages)
 }
 
-/// As [`Sponge::squeeze`].
+/// The first `length` bytes of the output of a state, as [`Sponge::squeeze`] computes them.
 pub(super) fn squeeze<E: Boolean>(
     e: &mut E,
     sponge: Sponge,

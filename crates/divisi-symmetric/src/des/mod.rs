@@ -108,7 +108,8 @@ fn schedule<B: Clone>(key: &[B; 64]) -> Vec<[B; 48]> {
 /// TDEA in either direction (SP 800-67, section 3), in place and in every lane: E_K3(D_K2(E_K1(x))), or its
 /// inverse D_K1(E_K2(D_K3(x))).
 ///
-/// Cost: [`LAYERS`] layers of lookups, [`LOOKUPS`] in all (test `triple_des_has_46_layers`).
+/// Cost: [`LAYERS`] layers of lookups, [`LOOKUPS`] in all (test `triple_des_costs`: as a circuit, three
+/// levels for each layer).
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the key has neither one lane nor as many as the
@@ -170,7 +171,8 @@ fn feistel<E: Lookups + ?Sized>(
     e.look_up_onto(&layer, left)
 }
 
-/// For each S-box the bits of the half to which P moves those of its value, that of the lowest bit first.
+/// For each S-box, the places in the half of a block to which P moves the four bits of its value, that of the
+/// lowest bit first.
 const PLACES: [[usize; 4]; 8] = {
     let (mut places, mut to) = ([[0; 4]; 8], 0);
     while to < 32 {

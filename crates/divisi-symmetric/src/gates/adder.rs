@@ -39,7 +39,8 @@ impl Adder {
     }
 }
 
-/// The carry `c` into the next bit is the majority of `x`, `y` and `c`: `(x + c)(y + c) + c`.
+/// The sum of two words, bit by bit. The carry into the next bit is the majority of `x`, `y` and the carry
+/// `c` into this one: `(x + c)(y + c) + c`.
 fn ripple<G: Gates>(g: &mut G, x: &[G::Bit], y: &[G::Bit]) -> Vec<G::Bit> {
     let mut carry = g.constant(false);
     let bits = x.iter().zip(y).map(|(&x, &y)| {
@@ -106,8 +107,9 @@ impl<'g, G: Gates> Lookahead<'g, G> {
         let made = if high - low == 1 {
             self.g.and(self.x[low], self.y[low])
         } else {
-            // The upper part is the longest range for one level less; the rest has at most twice as many bits
-            // plus one.
+            // From below, the range is divided into parts of `stretch` bits, the most that one level less can
+            // have. It has at most `2 stretch + 1` bits, so there are at most three parts; the uppermost one
+            // has the rest.
             let levels = (high - low + 1).next_power_of_two().ilog2();
             let stretch = (1 << (levels - 1)) - 1;
             let mut terms = Vec::new();

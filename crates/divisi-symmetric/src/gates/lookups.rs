@@ -38,8 +38,9 @@ impl<G: Gates> Lookups for GateBytes<'_, G> {
     }
 }
 
-/// The table's value at an index. With m_S the product of the bits S of the upper half, and n_T those of the
-/// lower half, each bit of the value is sum_S m_S (sum_T a_ST n_T), where a is its algebraic normal form.
+/// The table's value at an index. With m_S the product of the bits S of the upper half, and n_T that of the
+/// bits T of the lower half, each bit of the value is sum_S m_S (sum_T a_ST n_T), where a is its algebraic
+/// normal form.
 ///
 /// Cost for an index of six bits: 4 products for each half, and 7 for each bit of the value; at most 36 for
 /// DES, in three levels.
@@ -62,7 +63,7 @@ fn value<G: Gates>(g: &mut G, table: &Table, index: &[G::Bit]) -> Vec<G::Bit> {
         .collect()
 }
 
-/// The product of each set of bits; sets are numbers.
+/// The product of the bits of each set. Entry s is that of the set of all bits i for which bit i of s is one.
 fn monomials<G: Gates>(g: &mut G, bits: &[G::Bit]) -> Vec<G::Bit> {
     let mut all = vec![g.constant(true)];
     for bit in bits {
@@ -73,7 +74,8 @@ fn monomials<G: Gates>(g: &mut G, bits: &[G::Bit]) -> Vec<G::Bit> {
     all
 }
 
-/// The coefficients of each bit's polynomial: the sums of the table's values at all subsets.
+/// The coefficients of the polynomial of each bit of the value: entry s is the sum of the table's values at
+/// all subsets of s.
 fn normal_form(values: &[u8]) -> Vec<u8> {
     let mut form = values.to_vec();
     let mut bit = 1;

@@ -173,7 +173,8 @@ impl Tower {
         (a, x + a * self.z)
     }
 
-    /// The nine sums of bits of which the products make up a product over GF(2^4).
+    /// The nine sums of bits of `u` that are multiplied: the nine products of such sums of two factors
+    /// determine the product of the factors over GF(2^4).
     fn forms(&self, u: Gf8) -> u64 {
         let u1 = u + squared(u, 2);
         let u0 = u + u1 * self.w;
@@ -188,7 +189,7 @@ impl Tower {
         forms
     }
 
-    /// The contribution of each of the nine products.
+    /// What each of the nine products contributes to a product over GF(2^4).
     fn products(&self) -> [Gf8; PRODUCT] {
         let (upper, lower) =
             ([self.w.square() + self.w, self.w, Gf8::ONE + self.w], [Gf8::ONE, self.s, Gf8::ONE + self.s]);

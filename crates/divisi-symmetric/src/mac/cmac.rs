@@ -9,7 +9,7 @@ pub const BLOCK: usize = 16;
 /// (6.1): a left shift, and a reduction by `x^128 + x^7 + x^2 + x + 1`.
 ///
 /// # Panics
-/// If the block has not 16 bytes.
+/// If the block does not have 16 bytes.
 pub fn double<G: Gates>(g: &mut G, block: &[[G::Bit; 8]]) -> Vec<[G::Bit; 8]> {
     assert_eq!(block.len(), BLOCK, "a block of CMAC");
     // coefficient i is bit i mod 8 of byte 15 - i / 8

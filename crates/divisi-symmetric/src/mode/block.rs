@@ -170,7 +170,7 @@ pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
 /// text (SP 800-38A, 6.5).
 ///
 /// # Errors
-/// As [`BlockCipher::permute`].
+/// The errors of [`BlockCipher::permute`].
 pub fn keystream<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,

@@ -29,7 +29,7 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
 /// [`encrypt`], given the block of ciphertext (or the IV) before the first block.
 ///
 /// # Errors
-/// As [`encrypt`].
+/// The errors of [`encrypt`].
 pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,

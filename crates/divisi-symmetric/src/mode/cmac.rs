@@ -85,8 +85,8 @@ fn filled<E: ?Sized, C: BlockCipher<E>>(
     Ok(message)
 }
 
-/// The input of [`chain`] for messages of one length, one in each lane, given E(0) under each lane's key. It
-/// is for engines that run the cipher elsewhere than where bits are available.
+/// The input of [`chain`] for messages of one length, one in each lane, given `l` = E(0) under the key of
+/// each lane. It is for callers that run the cipher on another engine than the one that has bits.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.

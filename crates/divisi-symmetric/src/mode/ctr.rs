@@ -4,7 +4,8 @@
 //! Counter blocks are public and depend only on their position, so each part of a message can be processed
 //! separately.
 //!
-//! Here are the counter blocks of GCM, and long streams; [`block`] has those of either cipher.
+//! This module has the counter blocks of GCM, and key streams of any length in pieces; [`block`] has counter
+//! blocks and key streams for either cipher.
 
 use super::block;
 use crate::aes::RoundKeys;
@@ -55,7 +56,7 @@ pub fn keystream<E: Bytes + ?Sized>(
 /// gives for each block the lane of its key.
 ///
 /// # Errors
-/// As [`keystream`]; [`Abort::Misuse`] if there are no blocks, or not one key for each block.
+/// The errors of [`keystream`]; also [`Abort::Misuse`] if there are no blocks, or not one key for each block.
 pub fn pieced_keystream<E: Bytes + ?Sized>(
     e: &mut E,
     round_keys: &RoundKeys<E::Byte>,

@@ -186,7 +186,7 @@ impl<B: Lanes + Clone> Powers<B> {
         Self::from_baby_steps(e, baby, steps, blocks)
     }
 
-    /// Given baby steps, and the giant steps that strings of up to this many blocks need.
+    /// The given baby steps, and the giant steps that strings of up to this many blocks need.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if `baby` does not have `m` lanes.

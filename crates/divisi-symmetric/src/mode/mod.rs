@@ -1,6 +1,7 @@
 //! Modes of operation of block ciphers.
 //!
-//! [`block`], [`cbc`] and [`cmac`] are written over either block cipher; GCM needs blocks of 128 bits.
+//! [`block`], [`cbc`], [`cmac`] and [`feedback`] are written over either block cipher; GCM needs blocks of
+//! 128 bits.
 
 pub mod block;
 pub mod cbc;

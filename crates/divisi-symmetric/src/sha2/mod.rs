@@ -109,7 +109,7 @@ impl Sha2 {
     /// [`Adder::LowDepth`] (tests `sha2_with_fewest_ands` and `sha2_with_low_depth`, 64 bits likewise).
     ///
     /// # Panics
-    /// If the state has not [`state_bytes`](Sha2::state_bytes), or the block not
+    /// If the length of the state is not [`state_bytes`](Sha2::state_bytes), or that of the block not
     /// [`block_bytes`](Sha2::block_bytes).
     pub fn compress<G: Gates>(
         self,

@@ -61,7 +61,7 @@ impl Sponge {
     /// The next state, from a state and a block.
     ///
     /// # Panics
-    /// If the state has not [`STATE_BYTES`], or the block not [`rate`](Sponge::rate) bytes.
+    /// If the length of the state is not [`STATE_BYTES`], or that of the block not [`rate`](Sponge::rate).
     pub fn absorb<G: Gates>(
         self,
         g: &mut G,

@@ -13,7 +13,7 @@ pub fn triple_des(lab: &impl BitLab) {
     answers(lab, &records);
 }
 
-/// Only the first `blocks` of them, for slow engines.
+/// Only the first `blocks` of these examples, for slow engines.
 pub fn triple_des_samples(lab: &impl BitLab, blocks: usize) {
     answers(lab, &triple_des_vectors()[..blocks]);
 }

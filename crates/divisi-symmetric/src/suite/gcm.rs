@@ -34,7 +34,8 @@ pub struct Sealed {
 }
 
 /// All test cases of the GCM specification, encrypted and decrypted: each by itself, and those with an IV of
-/// 96 bits in batches, among copies whose tags are wrong. Returns how many there are of both.
+/// 96 bits in batches, among copies whose tags are wrong. Returns the number of all test cases, and of those
+/// in batches.
 pub fn gcm_specification<L: Lab<Engine: GcmEngine>>(lab: &L) -> (usize, usize) {
     let vectors = gcm_specification_vectors();
     let message = |record: &VectorCase, text: &str| GcmMessage {
@@ -59,7 +60,7 @@ pub fn gcm_specification<L: Lab<Engine: GcmEngine>>(lab: &L) -> (usize, usize) {
     (vectors.len(), plain.len())
 }
 
-/// Messages by the sizes of their keys.
+/// The messages of each key size.
 fn by_size<'m>(
     plain: &'m [GcmMessage],
     sealed: &'m [Sealed],
@@ -76,7 +77,7 @@ fn keys(size: KeySize, messages: &[(&GcmMessage, &Sealed)]) -> Vec<Vec<u8>> {
     (0..size.bytes()).map(|i| messages.iter().map(|(message, _)| message.key[i]).collect()).collect()
 }
 
-/// What all parties say that came of a run.
+/// The result of `f` in a run, which must be the same at all parties.
 fn told<L: Lab, T: Debug + PartialEq + Send>(
     lab: &L,
     inputs: &[Vec<u8>],
@@ -95,8 +96,9 @@ fn told<L: Lab, T: Debug + PartialEq + Send>(
     first
 }
 
-/// Each message through [`TextsKey::seal`] and [`TextsKey::open`]: it becomes what was expected, and back;
-/// under a wrong tag it is refused. There is one run for each key size.
+/// Encrypts each message by [`TextsKey::seal`] and decrypts it by [`TextsKey::open`]: the ciphertext and its
+/// tag are those expected, the plaintext comes back, and a wrong tag is refused. There is one run for each
+/// key size.
 pub fn alone<L: Lab<Engine: GcmEngine>>(lab: &L, steps: Steps, plain: &[GcmMessage], sealed: &[Sealed]) {
     for (size, messages) in by_size(plain, sealed) {
         let column = |text: &[u8], i: usize| text.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();

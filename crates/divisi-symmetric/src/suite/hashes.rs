@@ -99,7 +99,8 @@ pub fn xof_outputs<L: Lab<Engine: Bitwise>>(
 /// A key and a message.
 pub type KeyAndMessage = (Vec<u8>, Vec<u8>);
 
-/// One run for each key length, with secret keys and messages and a lane for each.
+/// Runs `f` once for each key length, on secret keys and messages with a lane for each case. Returns the tag
+/// of each case.
 fn with_keys<L: Lab<Engine: Bitwise>>(
     lab: &L,
     cases: &[KeyAndMessage],

@@ -1,4 +1,4 @@
-//! Keys prepared for AES-GCM, from parts that were dealt.
+//! Keys prepared for AES-GCM, from the parts of their sharing that this party holds.
 
 use crate::cipher;
 use divisi_core::{Abort, Step, step};
@@ -10,23 +10,24 @@ use divisi_symmetric::mode::ghash::Steps;
 
 const KEY: Step = step!("key");
 
-/// A key ready for use: its schedule, its hash key's powers, all verified when made.
+/// A key ready for use: its schedule and the powers of its hash key, all verified when they were made.
 pub struct GcmKey(pub(super) TextsKey<Rep3>);
 
 impl GcmKey {
-    /// Expand a key inside the computation, and make what GHASH needs.
+    /// Expand a key inside the computation, and make the powers of its hash key for GHASH.
     ///
     /// # Errors
-    /// The abort that ends the session.
+    /// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
     pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
         let one = Self::prepare_many(rep, size, &[part])?.pop();
         one.ok_or(Abort::Misuse { step: KEY, what: "the key is missing" })
     }
 
-    /// Several keys of one size in the rounds of one: a lane each, verified together. None if there are none.
+    /// Prepare several keys of one size in the rounds of one: a lane each, verified together. No parts give
+    /// no keys.
     ///
     /// # Errors
-    /// As [`GcmKey::prepare`].
+    /// The errors of [`GcmKey::prepare`].
     pub fn prepare_many(rep: &mut Rep3, size: KeySize, parts: &[&Part]) -> Result<Vec<GcmKey>, Abort> {
         if parts.is_empty() {
             return Ok(Vec::new());
@@ -54,7 +55,7 @@ impl GcmKey {
     }
 }
 
-/// The bytes of keys as secrets, a lane a key.
+/// The shared bytes of keys, with a lane for each key.
 ///
 /// # Errors
 /// [`Abort::Misuse`] for a key of another length.

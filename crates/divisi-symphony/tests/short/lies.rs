@@ -13,9 +13,9 @@ type Lie = Box<dyn FnMut(Step, &mut [u8]) + Send>;
 const OUTER: &str = "divisi_rep3::sbox::gf4_circuit/outer";
 const MULTIPLY: &str = "divisi_rep3::engine::blocks/multiply";
 
-/// Five messages of one block under one key, where party 1 lies in the call, once its keys are ready. What
-/// the clients would have of it by the two honest parties' account, if they did not abort, and how often one
-/// of them opened something.
+/// Five messages of one block under one key, where party 1 lies in the call, once its keys are ready. Returns
+/// the messages; what their clients get, unless the honest parties abort; and how many messages of openings
+/// the honest parties sent.
 fn attacked(harness: TrioHarness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>, Option<Vec<Came>>, usize) {
     let keys = keys(KeySize::Aes128, 1);
     let cases: Vec<Case> = (0..5).map(|n| Case::new(&keys, 0, n, [4, 16], encrypt)).collect();

@@ -59,7 +59,7 @@ impl Case {
     }
 }
 
-/// What one party has of a message: what all see, or its answer to the client.
+/// What one party has of a message: a ciphertext that all parties see, or its answer to the client.
 #[derive(Clone)]
 enum PartyOutcome {
     Sealed(Vec<u8>),
@@ -67,7 +67,7 @@ enum PartyOutcome {
     Invalid,
 }
 
-/// What came of a message, for its client.
+/// The result of a message, for its client.
 #[derive(Debug, PartialEq)]
 enum Came {
     Sealed(Vec<u8>),
@@ -79,8 +79,8 @@ fn engine(trio: Trio, protocol: Protocol) -> Rep3 {
     Rep3::new(trio, protocol, Security::Malicious)
 }
 
-/// One call, and something before it; `which` names the list of keys by their places among those that are
-/// prepared.
+/// Prepare keys, run `before`, then run one call. `which` has the keys of the call, by their positions among
+/// those that are prepared.
 fn call(
     rep: &mut Rep3,
     size: KeySize,
@@ -109,7 +109,7 @@ fn call(
     cases.iter().zip(outcomes).map(told).collect()
 }
 
-/// What the client of each message has in the end.
+/// The result of each message for its client, from what the three parties have.
 fn came(told: &[Vec<PartyOutcome>]) -> Vec<Came> {
     assert!(told.iter().all(|party| party.len() == told[0].len()));
     (0..told[0].len())
@@ -265,7 +265,7 @@ fn misuse_is_refused_before_anything_is_sent() {
     let keys = [bytes(16, 1), bytes(16, 2), bytes(32, 3)];
     let (parts, texts) = (deal_all(&keys), deal_all(&[vec![1; 16], vec![2; 16]]));
     for (words, change) in wrong {
-        // whoever is first ends the session for all: the others have their keys by then
+        // the party that is first ends the session for all, so it waits until the others have their keys
         let together = Barrier::new(3);
         let results = run(|trio| {
             let me = trio.me().index();
@@ -281,7 +281,7 @@ fn misuse_is_refused_before_anything_is_sent() {
             }
             let message =
                 |key, iv: u8, part| ShortMessage { key, iv: [iv; 12], aad: b"", text: Text::Plain(part) };
-            // the same IV under another key is none of these
+            // the same IV under another key is allowed
             let mut messages =
                 vec![message(0, 1, &texts[me][0]), message(0, 2, &uneven), message(1, 1, &uneven)];
             change(&mut messages, &texts[me][0], &texts[me][1]);
@@ -299,8 +299,8 @@ fn misuse_is_refused_before_anything_is_sent() {
     }
 }
 
-/// The rounds of which the module's documentation speaks, of making keys ready and of a call: more messages
-/// and keys add levels of the verification and nothing else.
+/// The rounds that the module's documentation tells, of preparing keys and of a call. More messages and keys
+/// add levels of the verification and nothing else.
 #[test]
 fn cost_in_rounds() {
     let rounds = |n: usize, keys_used: usize, encrypt: fn(usize) -> bool| {
@@ -316,7 +316,7 @@ fn cost_in_rounds() {
     }
 }
 
-/// The rounds of making this many keys ready and of a call for this many messages of this many bytes.
+/// The rounds of preparing this many keys, and of a call for this many messages of this many bytes.
 fn counted(
     protocol: Protocol,
     size: KeySize,
@@ -343,8 +343,9 @@ fn counted(
     counts.unwrap()[0]
 }
 
-/// What a scheduler counts with holds for the smallest call and for one of as many blocks as it plans at
-/// most, in whatever way, and is not far from it.
+/// The bounds [`rounds`] and [`rounds_of_keys`], with which a scheduler plans, hold under every protocol for
+/// the smallest call and for one of as many blocks as it plans at most, and are at most twice the real
+/// numbers.
 #[test]
 fn no_call_has_more_rounds() {
     let mut wrong = Vec::new();

@@ -116,11 +116,12 @@ struct Parties<'p> {
     read: Read,
 }
 
-/// What each repetition that counts took, phase by phase, and what the last one cost each party.
+/// The times of each repetition that counts, phase by phase, and the costs of the last one for each party.
 type Repetitions = (Vec<Vec<Took>>, Vec<Costs>);
 
 impl Parties<'_> {
-    /// What comes before, then what counts: each repetition has a session of its own, or all have one.
+    /// Run the warm-up repetitions, then those that count. Each repetition has a session of its own, or all
+    /// share one.
     fn repetitions(
         &mut self,
         schedule: BenchSchedule,
@@ -152,8 +153,8 @@ impl Parties<'_> {
         Ok((times, costs))
     }
 
-    /// Give each party its own, after an order that says so, and wait until all are through: what it took the
-    /// last one.
+    /// Send each party the order and then its input, and open each barrier when all have reached it, until
+    /// all have finished. Returns the times of each phase at its slowest party.
     fn step(&mut self, step: &str, order: &Order, owns: &[Own]) -> Result<Vec<Took>, Failure> {
         for (party, own) in PartyId::all(owns.len()).zip(owns) {
             self.processes.order(party, order)?;
@@ -225,7 +226,7 @@ impl Parties<'_> {
         Ok((times, self.processes.reports("bench/counts", self.within)?))
     }
 
-    /// Put all outputs of a batch together, and compare them with what they must be.
+    /// Put all outputs of a batch together, and compare them with the expected ones.
     fn check_outputs(&mut self, key: &[u8], inputs: &Rows) -> Result<(), Failure> {
         const STEP: &str = "bench/outputs";
         let count = inputs.count();
@@ -247,7 +248,8 @@ impl Parties<'_> {
     }
 }
 
-/// Put the repetitions together: medians of times, maxima over the parties of all else.
+/// Put the repetitions together: medians of times; maxima over the parties of traffic, rounds, memory and
+/// checks; minima of bits of security; kernel and facts of the first party.
 fn measured(
     settings: EngineSettings,
     clocks: &'static [Clock],

@@ -1,4 +1,5 @@
-//! The expected outputs of a benchmark: from ordinary libraries, or of a circuit in the clear.
+//! The expected outputs of a benchmark, from ordinary libraries or from a circuit that is evaluated in the
+//! clear.
 
 use super::ordinary;
 use crate::engine::job::{Job, nonce};
@@ -6,7 +7,7 @@ use crate::engine::{Engine, ExpectedOutput, Rows};
 use crate::failure::Failure;
 use aes::Block;
 
-/// What outputs must be.
+/// The source of the expected outputs.
 pub(super) enum Expected<'j> {
     Library(ExpectedOutput),
     /// A circuit, evaluated in the clear.
@@ -47,7 +48,7 @@ impl<'j> Expected<'j> {
     }
 }
 
-/// What an ordinary library gives.
+/// The outputs of an ordinary library; `None` if there is none for this job or key.
 fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
     match job {
         Job::Digests(job) => {

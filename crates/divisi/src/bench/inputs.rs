@@ -1,5 +1,5 @@
-//! The inputs of a benchmark: random rows, or what a program takes, and how many of a user's images were read
-//! rightly.
+//! The inputs of a benchmark: random rows, or inputs of a program; and the number of a user's images whose
+//! digits were read rightly.
 
 use crate::engine::job::{Job, ProgramJob, decode, encode};
 use crate::engine::{Own, Rows, members};
@@ -10,14 +10,14 @@ use divisi_program::plain::Entries;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-/// How many images of a user's were read in a repetition, and how many rightly.
+/// The number of a user's images that a repetition has read, and of those whose digits were read rightly.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Read {
     images: usize,
     right: usize,
 }
 
-/// The next input rows of a repetition in which so much was read before.
+/// The next `count` input rows of a repetition that has read the images in `before` already.
 pub(super) fn rows(job: &Job, count: usize, before: Read) -> Result<Rows, Failure> {
     if let Job::Program(job) = job {
         return of_program(job, count, before);
@@ -38,7 +38,7 @@ fn of_program(job: &ProgramJob, count: usize, before: Read) -> Result<Rows, Fail
         word[0] % below.max(1)
     };
     for _ in 0..count {
-        // an application's own inputs, or random ones that are right
+        // an application's own inputs, or random valid ones
         let mut row = Own::default();
         let samples = match &job.images {
             Some(images) => images.inputs(before.images + rows.count())?,
@@ -51,7 +51,7 @@ fn of_program(job: &ProgramJob, count: usize, before: Read) -> Result<Rows, Fail
 }
 
 impl Read {
-    /// Count the images of these outputs, if the job reads some.
+    /// Count the images of these outputs, if the job reads images.
     pub(super) fn count(&mut self, job: &Job, outputs: &Rows) {
         let Job::Program(ProgramJob { images: Some(images), program, .. }) = job else { return };
         for row in outputs.iter() {
@@ -63,7 +63,7 @@ impl Read {
         }
     }
 
-    /// The JSON members of it, if the job reads images.
+    /// The counts as JSON members; none if the job reads no images.
     pub(super) fn facts(self, job: &Job) -> Map<String, Value> {
         match job {
             Job::Program(ProgramJob { images: Some(_), .. }) => {

@@ -4,9 +4,9 @@ use super::{BenchOptions, BenchReport};
 use crate::engine::members;
 use serde_json::{Map, Value, json};
 
-/// How many times fewer bytes and how many times less computation MARLUT (IACR ePrint, November 2025) claims
-/// to need ahead at tables of 2^16 entries, by three factors beside two, semi-honest. Its lookups over
-/// GF(2^k) did not run here, so that these stand as claims.
+/// Two claims of MARLUT (IACR ePrint, November 2025) about preprocessing for tables of 2^16 entries,
+/// semi-honest: how many times fewer bytes, and how many times less computation, three factors need than two.
+/// Its lookups over GF(2^k) were not run here, so these are claims and not measurements.
 pub const CLAIMED: [f64; 2] = [3.23, 5.95];
 
 impl BenchOptions {
@@ -20,7 +20,7 @@ impl BenchOptions {
     }
 }
 
-/// What a lookup cost a party.
+/// The costs of one lookup for a party.
 struct Each {
     per_second: f64,
     ahead_bits: f64,
@@ -62,8 +62,9 @@ impl Each {
     }
 }
 
-/// The comparison of both, for JSON and for people: figures for one item and party, and how many times more
-/// two factors cost.
+/// The comparison of both, for JSON and for people: figures for one item and party; how many times more two
+/// factors cost ahead; and, for bits ahead and online and for CPU in all, the cost of three factors as a
+/// fraction of that of two.
 #[must_use]
 pub fn beside(three: &BenchReport, two: &BenchReport) -> (Map<String, Value>, String) {
     let [ours, theirs] = [three, two].map(Each::of);

@@ -31,7 +31,8 @@ pub(super) enum Said {
     Done(Vec<(String, Took)>),
 }
 
-/// Payload bits, bytes and rounds by phase, and what else a meter holds.
+/// The costs of a repetition at one party: payload bits, bytes and rounds by phase, and other figures of the
+/// meter and the process.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Costs {
     pub phases: BTreeMap<String, (u64, u64, u32)>,

@@ -7,9 +7,9 @@
 //! last party has finished. Figures are medians over the repetitions, and figures of a party are the maximum
 //! over the parties. Warm-up runs come first. The engine determines the phases, the size of a batch and what
 //! one session computes ([`crate::engine::Prepared::bench_schedule`]): rep3 computes in chunks, with the
-//! preprocessing of each made just before it, so that memory does not grow with their number, and computes
-//! repetitions of at most one chunk in one session, whose set-up is counted in each; garble has a session for
-//! each repetition, and splits its phases into waves if the instances exceed the memory.
+//! preprocessing of each made just before it, so that memory does not grow with the number of chunks;
+//! repetitions of at most one chunk share one session, whose set-up is counted in each of them. garble has a
+//! session for each repetition, and splits its phases into waves if the instances exceed the memory.
 
 mod coordinate;
 mod expected;
@@ -151,7 +151,7 @@ impl BenchOptions {
             _ => {
                 let engine = self.engine()?;
                 engine::check(engine, &self.settings())?;
-                // a circuit or program is not read twice for it
+                // not prepared here, so that a circuit or program is not read twice
                 if !matches!(self.work, Work::Circuit { .. } | Work::Program { .. }) {
                     engine.prepare(&self.job(engine)?, &self.settings())?;
                 }
@@ -259,10 +259,10 @@ pub fn calibration_json(calibration: &Calibration) -> Value {
     })
 }
 
-/// A callback that gets the processes of the parties before anything is measured: for tests of faults.
+/// A callback that gets each party and its process id before anything is measured: for tests of faults.
 pub type OnStart<'a> = &'a dyn Fn(PartyId, u32);
 
-/// The middle of some figures, the mean of the two in the middle for an even number.
+/// The median of the figures: for an even number the mean of the two in the middle, for none 0.
 fn median(mut figures: Vec<f64>) -> f64 {
     figures.sort_by(f64::total_cmp);
     let half = figures.len() / 2;
@@ -331,8 +331,8 @@ mod tests {
         assert_eq!(json["statistical_bits"], engine::rep3::STATISTICAL);
     }
 
-    /// DESIGN's rates: what a stock gives counts as preprocessing; of garbling every phase counts in all, and
-    /// the last one alone online.
+    /// Set-up counts in no rate, preprocessing and the loading of tables only in the total one. Of garbling
+    /// every phase counts in the total rate, and only the last one in the online rate.
     #[test]
     fn each_engine_says_which_phases_count() {
         for (name, seconds, online, total) in [

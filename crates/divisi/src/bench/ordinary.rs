@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 /// An ordinary AES.
 pub(crate) type Cipher = Box<dyn Fn(&mut Block)>;
 
-/// AES with this key; none if there is no AES with such keys.
+/// AES with this key; `None` if AES has no keys of this length.
 pub(crate) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
     macro_rules! cipher {
         ($cipher:ty) => {{
@@ -42,7 +42,7 @@ pub(crate) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
     })
 }
 
-/// A block of triple DES with two or three keys; none for a key or a block of another length.
+/// A block of triple DES with two or three keys; `None` for a key or a block of another length.
 pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
     let mut block = des::cipher::Block::<TdesEde3>::try_from(block).ok()?;
     macro_rules! apply {
@@ -62,7 +62,8 @@ pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Opti
 }
 
 /// The text of `IV | ciphertext` in CBC mode with PKCS #7 padding, of a cipher with blocks of this many
-/// bytes: all of it by libraries. None if these are no whole blocks, or if the padding is wrong.
+/// bytes, computed entirely by libraries. `None` if the ciphertext is no whole number of blocks, the padding
+/// is wrong, or no cipher has such blocks and keys.
 pub(crate) fn open_cbc(key: &[u8], block: usize, sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (iv, ciphertext) = sealed.split_at_checked(block)?;
     let mut buffer = Zeroizing::new(ciphertext.to_vec());
@@ -84,7 +85,7 @@ pub(crate) fn open_cbc(key: &[u8], block: usize, sealed: &[u8]) -> Option<Zeroiz
     Some(buffer)
 }
 
-/// The text of `IV | ciphertext | tag`; none if it is not authentic.
+/// The text of `IV | ciphertext | tag`; `None` if it is not authentic.
 pub(crate) fn open(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     fn open<C: Aead + KeyInit>(key: &[u8], aad: &[u8], iv: &[u8], msg: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let cipher = C::new_from_slice(key).ok()?;
@@ -99,7 +100,8 @@ pub(crate) fn open(key: &[u8], aad: &[u8], sealed: &[u8]) -> Option<Zeroizing<Ve
     }
 }
 
-/// The output of a hash or MAC; none for a key that it does not take.
+/// The output of a hash or MAC; `None` for a key that it does not take, or a function that the libraries do
+/// not have.
 pub(crate) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message: &[u8]) -> Option<Vec<u8>> {
     let bytes = settings.output_bytes;
     let mut output = match settings.algorithm {
@@ -136,7 +138,7 @@ pub(crate) fn output(settings: &Settings, key: &[u8], nonce: &[u8; 12], message:
     Some(output)
 }
 
-/// The digest; none of a hash that the other libraries do not have.
+/// The digest; `None` for a hash that the libraries do not have.
 fn digest(hash: Hash, message: &[u8]) -> Option<Vec<u8>> {
     Some(match hash {
         Hash::Sha1 => {
@@ -174,7 +176,7 @@ fn xof(strength: Strength, function: &[u8], customization: &[u8], message: &[u8]
     output
 }
 
-/// FIPS 198-1.
+/// HMAC by FIPS 198-1.
 fn hmac(hash: Hash, key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let block = hash.block_bytes();
     let mut k0 = if key.len() > block { digest(hash, key)? } else { key.to_vec() };
@@ -183,7 +185,7 @@ fn hmac(hash: Hash, key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     digest(hash, &padded(0x5c, &digest(hash, &padded(0x36, message))?))
 }
 
-/// SP 800-38B.
+/// CMAC by SP 800-38B.
 fn cmac(key: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let cipher = cipher(key, Direction::Encrypt)?;
     let double = |x: u128| x << 1 ^ if x >> 127 == 1 { 0x87 } else { 0 };
@@ -212,7 +214,7 @@ mod tests {
     use divisi_core::{Bytes, Plain};
     use divisi_symmetric::batch::{Function, Messages, byte_values};
 
-    /// What the libraries give is what this workspace's own functions give in the clear.
+    /// The libraries and this workspace's own functions in the clear give the same outputs.
     #[test]
     fn libraries_and_our_functions_agree() {
         for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
@@ -255,7 +257,7 @@ mod tests {
             let sealed = cipher.encrypt_padded::<Pkcs7>(&mut buffer, text.len()).unwrap();
             let mut sealed = [&iv[..], sealed].concat();
             assert_eq!(open_cbc(&key, 8, &sealed).unwrap().as_slice(), text);
-            // as other software has it: by the library's own single blocks
+            // the padding as other software finds it: by decrypting the last block alone
             let last = sealed.len() - 8;
             let padded = triple_des(&key, Direction::Decrypt, &sealed[last..]).unwrap();
             let padding = padded[7] ^ sealed[last - 1];

@@ -18,14 +18,14 @@ const SETUP: &str = "setup";
 /// Act as a party until the orders end. Failures are reported to the coordinator, not printed.
 ///
 /// # Errors
-/// The failure that was reported, or why it could not be.
+/// [`Failure`] if a step fails; unless standard input could not be taken over, it has been reported.
 pub fn run() -> Result<(), Failure> {
     be(|joined| {
         joined.pipes.report(Ok(joined.seconds))?;
         if joined.emulated {
             precise_waiting();
         }
-        // The orders end with the process: whoever gives them closes our standard input.
+        // The loop ends with this process, when the coordinator closes its standard input.
         loop {
             match joined.mesh.permits().outside(|| joined.pipes.order())? {
                 Order::Begin { session, count } => serve(joined, session, number(count))?,
@@ -43,22 +43,23 @@ fn number(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Where the system rounds the ends of waits up to save power, ask it not to: an emulated message is late by
-/// that much.
+/// Ask the system not to round up the ends of waits, which it does to save power: an emulated message would
+/// be late by that much.
 pub(super) fn precise_waiting() {
     #[cfg(target_os = "linux")]
     {
-        // what is refused costs precision, nothing else
+        // a refusal costs precision and nothing else
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     }
 }
 
-/// The coordinator, looking on: all parties meet before each phase, which is not timed.
+/// The observer of a benchmark: all parties meet at a barrier of the coordinator before each phase, and the
+/// wait is not timed.
 struct Clock<'p> {
     pipes: &'p Pipes,
     permits: Permits,
     took: Vec<(String, Took)>,
-    /// Why the coordinator could not be told.
+    /// The failure of the connection with the coordinator, if it failed.
     failed: Option<Failure>,
 }
 
@@ -131,7 +132,7 @@ fn serve(joined: &Joined<'_>, session: u32, count: usize) -> Result<(), Failure>
     }
 }
 
-/// What a repetition cost, the set-up of its session included.
+/// The costs of a repetition at this party, the set-up of its session included.
 fn costs(party: &mut dyn EngineParty) -> Costs {
     let Counts { phases, checks, verification_error_bits, computational_bits, .. } = party.counts();
     Costs {

@@ -40,7 +40,7 @@ pub fn printed(row: &Row, parties: usize) -> Option<f64> {
 /// Measure all rows; the work in `options` is ignored. `tell` is called with the next row.
 ///
 /// # Errors
-/// As [`super::run`].
+/// Those of [`super::run`].
 pub fn run(
     options: &BenchOptions,
     program: &Path,
@@ -60,7 +60,7 @@ pub fn run(
     Ok(Table4 { reports, whole })
 }
 
-/// All rows as one: one after the other.
+/// All rows as one benchmark, as if they ran one after the other.
 fn together(engine: &dyn Engine, reports: &[(Row, BenchReport)]) -> Result<BenchReport, Failure> {
     let Some((_, first)) = reports.first() else {
         return Err(Failure::mismatch("a table without rows: report this"));
@@ -101,7 +101,7 @@ fn together(engine: &dyn Engine, reports: &[(Row, BenchReport)]) -> Result<Bench
         facts,
         phases: first.measured.phases.iter().map(|(name, _)| phase(name)).collect(),
         repetitions: (0..first.measured.repetitions.len()).map(repetitions).collect(),
-        // what a party sends most in differs from row to row
+        // left out, because the party that sends most differs from row to row
         bytes_by_party: Vec::new(),
         peak_rss_bytes: all().filter_map(|measured| measured.peak_rss_bytes).max(),
         checks,
@@ -155,9 +155,10 @@ fn page(measured: &Measured, reports: &[(Row, BenchReport)]) -> Page {
 }
 
 impl Table4 {
-    /// All rows as one benchmark, as every benchmark prints it, with a member `applications`: for each
-    /// application its own benchmark, with `application`, `seconds` (without set-up) and `paper_seconds`
-    /// (null where Table 4 has no column for this number of parties).
+    /// All rows as one benchmark, as every benchmark prints it, with two more members: `seconds` (without
+    /// set-up), and `applications`, which has for each application its own benchmark with `application`,
+    /// `seconds` (without set-up) and `paper_seconds` (null where Table 4 has no column for this number of
+    /// parties).
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |(row, report): &(Row, BenchReport)| {

@@ -47,7 +47,7 @@ pub enum Work {
     Program {
         /// The application's name, or the path of the program's file.
         name: Name,
-        /// The images that it reads one after the other, for the application that takes them.
+        /// The images that the program reads one after the other; only the application `mnist` takes images.
         images: Option<Arc<LabelledImages>>,
     },
     /// Lookups at random indices of one public table of bytes.
@@ -69,7 +69,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// The bytes of one instance's input.
+    /// The bytes of one instance's input; 0 for a program.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
         match self {
@@ -108,7 +108,7 @@ impl Work {
     }
 }
 
-/// What an instance of a job is called.
+/// The name of an instance of a job.
 pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
@@ -133,8 +133,8 @@ impl BenchOptions {
         self.choice.mode().map_or(Adder::FewestAnds, crate::mode::Priority::adder)
     }
 
-    /// What is measured as a job of this engine: inputs of a circuit are dealt, or belong to the parties in
-    /// turn, and party 1 learns the outputs.
+    /// The job of this engine that is measured. The inputs of a circuit are dealt by a client, or belong to
+    /// the parties in turn, in which case party 1 learns the outputs.
     pub(super) fn job(&self, engine: &dyn Engine) -> Result<Job, Failure> {
         let count = usize::try_from(self.blocks).unwrap_or(usize::MAX);
         Ok(match &self.work {
@@ -190,7 +190,7 @@ impl BenchOptions {
         })
     }
 
-    /// What is measured, as JSON has it.
+    /// The JSON members that describe the work.
     pub(super) fn about(&self) -> Map<String, Value> {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),

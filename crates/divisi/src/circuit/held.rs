@@ -27,7 +27,7 @@ pub enum HeldCircuit {
 /// it is `streamed`.
 ///
 /// # Errors
-/// [`Failure`] if the file cannot be read, or is no circuit, with the line.
+/// [`Failure`] if the file cannot be read, or is no circuit; it names the line.
 pub fn hold(name: impl Into<Name>, adder: Adder, streamed: bool) -> Result<HeldCircuit, Failure> {
     let name: Name = name.into();
     if !streamed || built_in(&name, adder)?.is_some() {
@@ -38,7 +38,7 @@ pub fn hold(name: impl Into<Name>, adder: Adder, streamed: bool) -> Result<HeldC
     Ok(HeldCircuit::File { name, stream })
 }
 
-/// What a file is not.
+/// The failure of a file that cannot be read or is no circuit.
 fn failure(name: &str, fault: &CircuitFault) -> Failure {
     match fault {
         CircuitFault::Unreadable { reason } => unread(name, reason),
@@ -83,7 +83,7 @@ impl HeldCircuit {
         }
     }
 
-    /// The number of ANDs in the file.
+    /// The number of ANDs.
     #[must_use]
     pub fn and_count(&self) -> usize {
         match self {

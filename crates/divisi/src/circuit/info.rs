@@ -14,7 +14,7 @@ pub struct About {
     pub name: Name,
     /// The format of its file; `None` for a built-in circuit.
     pub format: Option<Format>,
-    /// The order of bits of a published file that is known by its gates.
+    /// The order of bits of a published file that is known by its gates; `None` for all other circuits.
     pub order: Option<BitOrder>,
     /// The counts of gates and wires that its file has, or would have.
     pub counts: FileCounts,
@@ -31,7 +31,7 @@ pub struct About {
 /// The facts about the built-in circuit of that name; else about the one in the file of that name.
 ///
 /// # Errors
-/// [`Failure`] if the file cannot be read, or is no circuit, with the line.
+/// [`Failure`] if the file cannot be read, or is no circuit; it names the line.
 pub fn info(name: impl Into<Name>, adder: Adder) -> Result<About, Failure> {
     let name: Name = name.into();
     if let Some(program) = built_in(&name, adder)? {
@@ -50,7 +50,7 @@ pub fn info(name: impl Into<Name>, adder: Adder) -> Result<About, Failure> {
         inputs: survey.header.inputs,
         outputs: survey.header.outputs,
         and_depth: survey.and_depth,
-        // a file has no sums of products
+        // in a file every AND is a sum of one product
         dot_count: survey.counts.and,
     })
 }

@@ -8,13 +8,13 @@ use divisi_circuit::{Build, Program, plain};
 use divisi_net::{Machine, World};
 use std::io::{self, Write};
 
-/// Random inputs on which an optimised circuit must give what the circuit gave.
+/// The number of random inputs on which an optimised circuit must have the outputs of the original one.
 const COMPARED: usize = 1024;
 
 /// The program with the wires of every value in reverse order.
 ///
 /// # Errors
-/// None in practice: a program accepts its own inputs.
+/// Never in practice, because a program accepts its own inputs.
 pub fn turned(program: &Program) -> Result<Program, Failure> {
     let mut build = Build::verbatim();
     let mut inputs = Vec::with_capacity(program.input_bits());
@@ -31,11 +31,13 @@ pub fn turned(program: &Program) -> Result<Program, Failure> {
     Ok(build.finish())
 }
 
-/// What an optimised file keeps of a file that it would only make larger.
+/// The transcript that is written instead of an optimised circuit that would only be larger: the same gates
+/// under their own names, in Bristol Fashion.
 pub const AS_IT_IS: Transcript = Transcript { to: Format::Fashion, turned: false, keeps_names: true };
 
-/// The circuit with fewer gates; its outputs on random inputs were compared. None if the file of it,
-/// negations and all, would have more gates than the circuit has in its file (`text`), or would have in one.
+/// The circuit with fewer gates, whose outputs were compared with the original ones on random inputs. `None`
+/// if its file, negations included, would have more gates or ANDs than the circuit's own file (`text`) or, if
+/// there is none or it cannot be transcribed, than a file of the circuit would have.
 ///
 /// # Errors
 /// [`Failure`] if the outputs differ, which would be an error of this program.
@@ -70,7 +72,7 @@ pub fn is_better_transcribed(program: &Program, text: &[u8], how: Transcript) ->
     Ok(transcribed(text, how).is_some_and(|counts| counts.total() <= anew.total()))
 }
 
-/// The counts that a transcript would have, where there can be one.
+/// The counts that a transcript would have; `None` if the file cannot be transcribed in this way.
 fn transcribed(text: &[u8], how: Transcript) -> Option<FileCounts> {
     bristol::transcribe(text, how, &mut io::sink()).ok()
 }
@@ -82,7 +84,8 @@ fn written(program: &Program, format: Format) -> Result<FileCounts, Failure> {
 /// Write a file in another way, gate by gate.
 ///
 /// # Errors
-/// The errors of `out`; also that the file is no circuit, or the format cannot express it.
+/// [`Failure`] if the file is no circuit, or the format cannot express it. An error of `out` is returned
+/// within `Ok`.
 pub fn transcribe(
     text: &[u8],
     how: Transcript,
@@ -94,7 +97,7 @@ pub fn transcribe(
         Err(Untranscribed::Unwritable(unfit)) => Err(Failure::usage(unfit.to_string())),
         Err(Untranscribed::Unread(error)) => Err(Failure::usage(error.to_string())),
         Err(_) => {
-            Err(Failure::usage("an output of the circuit is one of its inputs, which takes a gate more"))
+            Err(Failure::usage("an output of the circuit is one of its inputs, which this format cannot express without one more gate"))
         }
     }
 }
@@ -102,7 +105,7 @@ pub fn transcribe(
 /// Write a program in either format.
 ///
 /// # Errors
-/// The errors of `out`; in the other format also that it cannot express the program.
+/// [`Failure`] if the format cannot express the program. An error of `out` is returned within `Ok`.
 pub fn write_as(
     program: &Program,
     format: Format,
@@ -124,7 +127,7 @@ mod tests {
 
     const ADDER: &[u8] = include_bytes!("../../tests/vectors/adder_32bit.txt");
 
-    /// What `circuit optimise` writes, with all gates counted: never more than there were.
+    /// What `circuit optimise` writes has never more gates than before, with all gates counted.
     fn check(circuit: &NamedCircuit, text: Option<&[u8]>) {
         let own = match text {
             Some(text) => bristol::read(text).unwrap().counts,
@@ -147,7 +150,7 @@ mod tests {
     fn no_file_has_more_gates_than_before() {
         for name in circuits::NAMES {
             let program = crate::circuit::named(name, Adder::LowDepth).unwrap().unwrap();
-            // through its own file, and as it is
+            // as it is, and through its own file
             let mut text = Vec::new();
             bristol::write(&program, &mut text).unwrap();
             check(&NamedCircuit { name: name.into(), program, file: None }, None);

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// A block takes 160 tables each way, and the blocks of CBC come one after the other.
+/// The most bytes of a file: a block takes 160 tables in each direction, and the blocks of CBC are computed
+/// one after the other.
 const LONGEST: usize = 64 << 10;
 
 /// The options of the demonstration.
@@ -33,7 +34,7 @@ pub struct Joint {
 /// The cipher of a mode by its name on the command line: aes-128-cbc and the like, or 3des-cbc.
 ///
 /// # Errors
-/// The names that there are.
+/// If no cipher has this name; the text lists the names that there are.
 pub fn cipher(name: &str) -> Result<Cipher, String> {
     Ok(match name {
         "aes-128-cbc" => Cipher::Aes(KeySize::Aes128),

@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// What is encrypted if the caller names no file.
+/// The text that is encrypted if the caller names no file.
 const TEXT: &str = include_str!("text.txt");
-/// The ordinary library holds a file in memory, so there is a limit.
+/// The most bytes of a file, because the ordinary library holds it in memory.
 const LONGEST: u64 = 1 << 30;
 /// Associated data.
 const AAD: &[u8] = b"divisi demo";

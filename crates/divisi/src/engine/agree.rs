@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 const AGREE: Step = step!("run.agree");
 
-/// Start the session of a job for `count` instances, on a mesh on which no session was before. Where the
-/// engine has something to compare ([`Prepared::agreement`]), a session of its own precedes it.
+/// Start the session of a job for `count` instances, on a mesh on which no session was before. If the engine
+/// has something to compare ([`Prepared::agreement`]), the parties compare it in an earlier session of its
+/// own.
 ///
 /// # Errors
-/// [`Disagreement`]: what another party runs instead, or the abort that ended a session.
+/// [`Disagreement`] if another party runs something else, with what that is; or the abort that ended one of
+/// the sessions.
 pub fn start(mesh: &Arc<Mesh>, prepared: &dyn Prepared, count: usize) -> Result<Session, Disagreement> {
     let agreement = prepared.agreement();
     let mut number = 1;
@@ -24,7 +26,8 @@ pub fn start(mesh: &Arc<Mesh>, prepared: &dyn Prepared, count: usize) -> Result<
     Ok(Session::start(mesh, number, &prepared.parameters(count))?)
 }
 
-/// Tell the others what we are about to run, in session `number` of the mesh, and compare.
+/// Send the others the digests of what this party is about to run, in session `number` of the mesh, and
+/// compare theirs.
 fn agree(mesh: &Arc<Mesh>, number: u32, agreement: &[(&'static str, [u8; 32])]) -> Result<(), Disagreement> {
     let mut session = Session::start(mesh, number, &PublicParameters::new("run.agree"))?;
     let ours: Vec<[u8; 32]> = agreement.iter().map(|(_, digest)| *digest).collect();
@@ -32,7 +35,7 @@ fn agree(mesh: &Arc<Mesh>, number: u32, agreement: &[(&'static str, [u8; 32])]) 
         session.send(AGREE, peer, ours.as_flattened(), 0)?;
     }
     let mut differs = None;
-    // from all of them before anybody leaves: each is to learn with whom it disagrees
+    // receive from all peers before returning, so that each party learns with whom it disagrees
     for peer in session.peers() {
         let mut theirs = vec![[0; 32]; ours.len()];
         session.recv(AGREE, peer, theirs.as_flattened_mut())?;

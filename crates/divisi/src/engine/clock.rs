@@ -6,7 +6,7 @@
 pub enum PhaseKind {
     /// In no rate: a set-up that is made once.
     Apart,
-    /// In the total rate: what is made before the inputs are there.
+    /// In the total rate: preprocessing, before the inputs are there.
     Ahead,
     /// In both rates.
     Online,

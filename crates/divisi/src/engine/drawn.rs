@@ -1,9 +1,9 @@
 //! Known answers as circuits, for engines that only evaluate circuits: each function becomes a circuit, and
 //! texts or messages of equal lengths are instances of one circuit.
 //!
-//! Input values belong to the parties in turn (key, then text, then what it is compared with), and every
-//! party learns the outputs, which must be the same at all. For a tag that is only compared, one bit is
-//! opened.
+//! Input values belong to the parties in turn (the key, then the text, then the tag that is compared), and
+//! every party learns the outputs, which must be the same at all parties. For a tag that is only compared,
+//! one bit is opened.
 
 mod functions;
 mod text;
@@ -23,27 +23,29 @@ pub(super) const KNOWN: Step = step!("known");
 /// No circuit is drawn for a longer message: the gates of a hash would fill the memory.
 const LONGEST_MESSAGE: usize = 1 << 10;
 
-/// One circuit.
+/// What a circuit computes. Lengths are in bytes; `spare_bits` is in bits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Drawing {
-    /// A block of a cipher: key and text, or key, text and counter.
+    /// A block of a cipher. The inputs are key and text, with `counter` also the counter block.
     Block { counter: bool, decrypt: bool },
-    /// A text in GCM: key, text, IV and associated data, and the tag that is compared.
+    /// A text in GCM. The inputs are key, text, IV and associated data, in decryption also the tag that is
+    /// compared.
     Gcm { decrypt: bool, bytes: usize, iv: usize, aad: usize, tag: usize },
-    /// The text at this place, in a mode that chains blocks or takes a text as a whole: key and text.
+    /// The text at this position in the job, in a mode that chains blocks or takes a text as a whole. The
+    /// inputs are key and text.
     Text { place: usize },
-    /// A hash or MAC of a message with this many bytes: key and message, and the tag that is compared. The IV
-    /// is a constant.
+    /// A hash or MAC of a message of this length. The inputs are key and message, and with `compares` the tag
+    /// that is compared. The IV is a constant.
     Message { compares: bool, bytes: usize, spare_bits: usize, iv: Vec<u8> },
 }
 
-/// Texts or messages, and the circuits that they need: of each the instances, by their places among the texts
-/// or messages, and within.
+/// The circuits that a job's texts or messages need. Each circuit has a list of instances: the position of a
+/// text or message in the job, and the number of the block in it.
 pub(super) struct Drawn<'j> {
     job: &'j Job,
     drawings: Vec<(Drawing, Vec<(usize, usize)>)>,
-    /// The circuit that was made last, and its number: a circuit is as large as its message is long, so that
-    /// only one is kept.
+    /// The circuit that was made last, and its number. The size of a circuit grows with the length of its
+    /// message, so only one circuit is kept.
     drawn: Mutex<Option<(usize, Arc<Program>)>>,
 }
 
@@ -84,7 +86,7 @@ impl<'j> Drawn<'j> {
                         drawings.entry(drawing).or_default().push((i, 0));
                         continue;
                     }
-                    // the counter's cipher is the pad, whichever way
+                    // the pad is an encryption of the counter block in both directions
                     let decrypt = text.direction == Direction::Decrypt && !counter;
                     let places = drawings.entry(Drawing::Block { counter, decrypt }).or_default();
                     places
@@ -113,7 +115,7 @@ impl<'j> Drawn<'j> {
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => {
-                return Err(Unsupported::new("no texts and no messages"));
+                return Err(Unsupported::new("a job without texts or messages"));
             }
         }
         if !instances.is_empty() {
@@ -154,7 +156,7 @@ impl<'j> Drawn<'j> {
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?}", self.drawings).as_bytes());
-        // what everybody knows of a text is in its circuit
+        // the public data of a text are constants in its circuit
         if let Job::Texts(texts) = self.job {
             let of = |(drawing, _): &(Drawing, _)| match drawing {
                 Drawing::Text { place } => texts.texts.get(*place),
@@ -186,7 +188,7 @@ impl<'j> Drawn<'j> {
     /// The rows of outputs, from the circuits' outputs, circuit after circuit and instance after instance.
     pub fn rows(&self, count: usize, outputs: Vec<Vec<Vec<u8>>>) -> Own {
         let mut rows = vec![Vec::new(); count];
-        // what is made comes before what is compared, and blocks come in their order
+        // an output comes before the verdict about a received one, and blocks come in their order
         for ((drawing, places), outputs) in self.drawings.iter().zip(outputs) {
             for ((i, _), output) in places.iter().zip(outputs) {
                 if let Some(row) = rows.get_mut(*i) {
@@ -194,14 +196,14 @@ impl<'j> Drawn<'j> {
                 }
             }
         }
-        // what is refused has zeros
+        // a text that is refused has a row of zeros
         for (i, row) in rows.iter_mut().enumerate() {
             row.resize(self.job.output_bytes(i), 0);
         }
         Own::new(rows.concat())
     }
 
-    /// An output as its row has it.
+    /// An output of a circuit in the order of its row.
     fn arranged(&self, drawing: &Drawing, output: Vec<u8>) -> Vec<u8> {
         match (drawing, self.job) {
             (Drawing::Text { place }, Job::Texts(texts)) => match texts.texts.get(*place) {
@@ -234,7 +236,7 @@ impl<'j> Drawn<'j> {
         }
     }
 
-    /// A circuit by its number; the first party that asks makes it.
+    /// A circuit by its number. It is made unless it was the last one that any party asked for.
     pub fn program(&self, number: usize) -> Result<Arc<Program>, Abort> {
         let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit with a number that does not exist" };
         let mut last = lock(&self.drawn);
@@ -263,7 +265,8 @@ impl<'j> Drawn<'j> {
         Ok(program)
     }
 
-    /// The input values of an instance that have any bits, in order, from the row that belongs to it.
+    /// The input values of an instance in order, without those of no bytes, from the input row of its text or
+    /// message.
     fn values(&self, drawing: &Drawing, row: &[u8], (i, block): (usize, usize)) -> Vec<Vec<u8>> {
         let (key, text) = row.split_at(self.key_bytes().min(row.len()));
         let mut values = match (drawing, self.job) {
@@ -304,7 +307,8 @@ impl<'j> Drawn<'j> {
     }
 }
 
-/// Counts on by so many blocks, as an integer that wraps around (SP 800-38A, appendix B.1).
+/// Adds a number of blocks to a counter block, which is a big-endian integer that wraps around (SP 800-38A,
+/// appendix B.1).
 fn add(counter: &mut [u8], blocks: usize) {
     let mut carry = blocks as u128;
     for byte in counter.iter_mut().rev() {
@@ -313,17 +317,18 @@ fn add(counter: &mut [u8], blocks: usize) {
     }
 }
 
-/// Bytes as a circuit takes them: the last one's lowest bit first.
+/// The bits of a value in the order of a circuit's wires: the lowest bit of the last byte first.
 fn to_bits(value: &[u8]) -> impl Iterator<Item = u8> + '_ {
     value.iter().rev().flat_map(|byte| (0..8).map(move |i| byte >> i & 1))
 }
 
-/// The bytes of an output.
+/// The bytes of an output from its wires: the inverse of [`to_bits`].
 pub(super) fn from_bits(bits: &[u8]) -> Vec<u8> {
     bits.chunks(8).rev().map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)).collect()
 }
 
-/// The rows that the circuits of a job give, in the clear.
+/// The output rows of a job from its circuits, evaluated in the clear; `None` if there are no circuits for
+/// the job.
 #[cfg(test)]
 pub(crate) fn in_the_clear(job: &Job, inputs: &Rows) -> Option<Rows> {
     let drawn = Drawn::new(job, "test").ok()?;

@@ -1,4 +1,4 @@
-//! AES-GCM on any engine that has blocks: the texts of a job, and the rows that come of them.
+//! AES-GCM on any engine that has blocks: from the texts of a job to their output rows.
 //!
 //! Texts whose IV has 96 bits go together, in one batch. The counter blocks of another IV are secret, so that
 //! each of the other texts goes by itself.
@@ -14,11 +14,11 @@ use divisi_symmetric::mode::ghash::Steps;
 
 const GCM: Step = step!("gcm");
 
-/// Powers of a hash key that are made for a text that goes by itself; a longer one takes one more product for
-/// as many blocks.
+/// The number of powers of a hash key that are made for a text that goes by itself. A longer text takes one
+/// more product for each further piece of as many blocks.
 const BABY: usize = 16;
 
-/// What a party has of a text: the components of its shares of the key, and of the plaintext, which is empty
+/// A party's secrets of a text: the components of its shares of the key, and of the plaintext, which is empty
 /// if a ciphertext is decrypted.
 pub(super) struct Secrets<'d> {
     pub key: Vec<&'d [u8]>,
@@ -30,14 +30,14 @@ pub(super) trait Dealt: GcmEngine {
     /// Secret bytes from the components of their shares, one byte in each lane.
     fn enter(&mut self, components: Vec<Vec<u8>>) -> Result<Self::Byte, Abort>;
 
-    /// The round keys and the hash keys of keys, one in each lane.
+    /// The round keys and the hash keys of several keys, one key in each lane.
     fn ready(&mut self, key: &[Self::Byte]) -> Result<(RoundKeys<Self::Byte>, Self::Block), Abort>;
 }
 
-/// Checks that GCM supports the IVs and tags of a job's texts.
+/// Checks that GCM supports the IVs and the lengths of tags of a job's texts.
 ///
 /// # Errors
-/// [`Unsupported`], with the texts of which it does not.
+/// [`Unsupported`] with the texts whose IV or tag it does not support.
 pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
     let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job else { return Ok(()) };
     let supports = |text: &PublicText| {
@@ -51,7 +51,8 @@ pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
     Err(Unsupported { reason: "an IV or a tag that this GCM does not support".into(), instances })
 }
 
-/// The rows of all texts: whether it is authentic, the other text, the tag that was made.
+/// The output rows of all texts. A row has a byte that is 1 if the text is authentic, the resulting text, and
+/// the tag that was made; the rest is zeros.
 pub(super) fn texts<E: Dealt>(e: &mut E, job: &TextsJob, secrets: &[Secrets<'_>]) -> Result<Vec<u8>, Abort> {
     if secrets.len() != job.texts.len() {
         return Err(misfit());
@@ -123,7 +124,7 @@ fn together<E: Dealt>(
 
 /// A text by itself, under an IV of any length.
 fn alone<E: Dealt>(e: &mut E, text: &PublicText, secrets: &Secrets<'_>) -> Result<Outcome, Abort> {
-    // column i of the rows of this width that the bytes form
+    // for each component, byte i of every piece of `width` bytes
     let column = |bytes: &[&[u8]], i: usize, width: usize| -> Vec<Vec<u8>> {
         bytes.iter().map(|own| own.iter().skip(i).step_by(width).copied().collect()).collect()
     };

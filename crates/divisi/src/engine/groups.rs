@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 
 const GROUPS: Step = step!("groups");
 
-/// What goes through a cipher, on any engine: in a group, or block by block.
+/// Texts or blocks that go through a cipher together, on any engine.
 pub(super) trait CipherTexts {
-    /// Which way the cipher goes.
+    /// The direction in which the cipher is used.
     fn direction(&self) -> Direction;
 
-    /// How many blocks go through the cipher.
+    /// The number of calls of the cipher.
     fn blocks(&self) -> usize;
 
-    /// The other text. The key has a lane for each text.
+    /// The resulting text. `cipher` has a lane for each text.
     fn evaluate<E: ?Sized, C: BlockCipher<E>>(
         &self,
         e: &mut E,
@@ -29,7 +29,7 @@ pub(super) trait CipherTexts {
     ) -> Result<Vec<C::Byte>, Abort>;
 }
 
-/// Texts that go through together.
+/// Texts of a job that go through the cipher together.
 pub(super) struct Group<'j> {
     job: &'j TextsJob,
     direction: Direction,
@@ -76,18 +76,18 @@ impl Group<'_> {
         }
     }
 
-    /// What stands side by side of a text: a block, of CFB a segment.
+    /// The number of bytes of a text that one lane has: a block's, in CFB a segment's.
     fn unit(&self) -> usize {
         if let CipherMode::Cfb { segment } = self.job.mode { segment.max(1) } else { self.block() }
     }
 
-    /// Whether the texts are public: they stand in [`PublicText::sealed`].
+    /// Whether the texts are public: then they are in [`PublicText::sealed`].
     fn is_public(&self) -> bool {
         matches!(self.job.mode, CipherMode::Cbc | CipherMode::Cfb { .. })
             && self.direction == Direction::Decrypt
     }
 
-    /// Whether texts have a lane each.
+    /// Whether each text has one lane, because its blocks are chained; otherwise each block has one.
     fn is_chained(&self) -> bool {
         match self.job.mode {
             CipherMode::Cbc | CipherMode::Cfb { .. } => self.direction == Direction::Encrypt,
@@ -115,7 +115,7 @@ impl Group<'_> {
         (0..self.job.cipher.key_bytes()).map(byte).collect()
     }
 
-    /// The number of lanes of each byte that [`Group::secret`] returns.
+    /// The number of lanes of each column that [`Group::secret`] returns.
     pub fn lanes(&self) -> Vec<usize> {
         if self.is_public() {
             return Vec::new();
@@ -128,7 +128,7 @@ impl Group<'_> {
         (0..longest).map(|i| self.texts().filter(|(_, text)| text.bytes > i).count()).collect()
     }
 
-    /// The bytes of the secret texts.
+    /// The bytes of the secret texts: for each entry of [`Group::lanes`] a column.
     pub fn secret(&self, rows: &Rows) -> Vec<Vec<u8>> {
         let width = self.job.cipher.key_bytes();
         let text = |place: usize| rows.row(place).get(width..).unwrap_or_default();
@@ -166,7 +166,7 @@ impl Group<'_> {
         self.texts().enumerate().map(&mut result).collect()
     }
 
-    /// The key of each block, where blocks stand apart.
+    /// The keys with a lane for each block, for blocks that are not chained.
     fn key_of_blocks<E: ?Sized, C: BlockCipher<E>>(&self, cipher: &C) -> Result<C, Abort> {
         let index: Vec<usize> =
             self.texts().enumerate().flat_map(|(l, (_, text))| vec![l; self.blocks_of(text)]).collect();
@@ -193,7 +193,7 @@ impl CipherTexts for Group<'_> {
     }
 
     fn blocks(&self) -> usize {
-        // of a tag's key two subkeys are made of one block
+        // the two subkeys of each tag's key take one more block
         let more = if self.job.mode == CipherMode::Cmac { self.places.len() } else { 0 };
         more + self.texts().map(|(_, text)| self.blocks_of(text)).sum::<usize>()
     }
@@ -259,7 +259,7 @@ impl CipherTexts for Group<'_> {
     }
 }
 
-/// What goes through the chain of CMAC ([`cmac::chained`]), a lane a message.
+/// Messages whose blocks CMAC chains, as [`cmac::chained`] makes them, with a lane for each message.
 pub(super) struct Chained {
     pub lanes: usize,
     /// The number of blocks of each message.

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 const HASHES: Step = step!("hashes");
 
-/// The number of bytes of each message that are hashed at once, as long as all messages have that many left.
-/// What these bytes owe is settled with them.
+/// The number of bytes of each message that are hashed at once, as long as all messages have more than that
+/// left; it is rounded up to whole pieces of the function. The state is settled after each such piece.
 const PIECE: usize = 2048;
 
 /// The rows as columns: column j has byte `from + j` of each row, or zero where a row is shorter.
@@ -24,7 +24,7 @@ pub(super) fn keys_and_messages(job: &MessagesJob, rows: &Rows) -> (Vec<Vec<u8>>
     (columns(rows, 0, job.key_bytes), columns(rows, job.key_bytes, longest))
 }
 
-/// The outputs of all messages, a lane each. `settle` is what an engine does with a state between two pieces.
+/// The outputs of all messages, a lane each. `settle` settles the state after a piece.
 pub(super) fn outputs<E: Whole>(
     e: &mut E,
     job: &MessagesJob,
@@ -37,7 +37,7 @@ pub(super) fn outputs<E: Whole>(
     let piece = PIECE.next_multiple_of(function.piece());
     let mut state = function.begin(e);
     let mut before = 0;
-    // something of each message is left for the end
+    // at least one byte of each message is left for the end
     while before + piece < lengths().min().unwrap_or(0) {
         let now: Vec<E::Byte> = messages.drain(..piece).collect();
         let now = bits(e, now)?;
@@ -76,12 +76,12 @@ pub(super) fn ends<E: Whole>(
     function.output(e, &message, &nonces)
 }
 
-/// Some lanes of a batch, with the bytes that each of them has.
+/// The numbers of some lanes of a batch, and the bytes of their digests.
 pub(super) type Digests<E> = (Vec<usize>, Vec<SecretByte<E>>);
 
-/// The digests of long messages that repeat a short content; messages whose content has the same length are
-/// hashed together. A message is hashed in pieces that begin where its content begins: `settle` is what an
-/// engine does between two pieces, and `watch` gets the number of bytes of the longest message that are done.
+/// The digests of long messages, each of which repeats a short content; all contents have one length, and all
+/// messages are hashed together. A message is hashed in pieces that begin where its content begins. `settle`
+/// settles the state after a piece, and `watch` is told how many bytes of the longest message are done.
 ///
 /// The lanes of messages that have ended continue beside the others, and their results are dropped.
 pub(super) fn large<E: Whole>(
@@ -104,7 +104,7 @@ pub(super) fn large<E: Whole>(
     let nonces: Vec<&[u8]> = nonces.iter().map(<[u8; 12]>::as_slice).collect();
     let (mut state, mut before, mut out) = (function.begin(e), 0, Vec::with_capacity(lengths.len()));
     for length in lengths {
-        // something is left for the end
+        // at least one byte is left for the end
         while length - before > piece.len() as u64 {
             let next = function.update(e, state, piece.clone())?;
             state = settle(e, next)?;
@@ -131,7 +131,7 @@ pub(super) fn lanes_of<B: Lanes>(bytes: &[[B; 8]], lanes: &[usize]) -> Option<Ve
     bytes.iter().map(byte).collect()
 }
 
-/// Rows of digests from what an engine opened of each group of lanes.
+/// Rows of digests, one after the other, from the opened columns of each group of lanes.
 pub(super) fn rows_of(opened: &[(Vec<usize>, Vec<Vec<u8>>)], lanes: usize) -> Vec<u8> {
     let mut rows = vec![Vec::new(); lanes];
     for (own, columns) in opened {
@@ -144,7 +144,7 @@ pub(super) fn rows_of(opened: &[(Vec<usize>, Vec<Vec<u8>>)], lanes: usize) -> Ve
     rows.concat()
 }
 
-/// Columns of bytes, a lane a row, as rows one behind the other.
+/// Rows of bytes, one after the other, from columns with a lane for each row.
 pub(super) fn in_rows(lanes: usize, columns: &[Vec<u8>]) -> Vec<u8> {
     (0..lanes).flat_map(|lane| columns.iter().filter_map(move |column| column.get(lane).copied())).collect()
 }

@@ -24,7 +24,7 @@ impl Took {
         self.cpu_seconds += other.cpu_seconds;
     }
 
-    /// The maximum of both times: a phase lasts until its last party has finished.
+    /// The larger wall-clock time and the larger CPU time: a phase lasts until its last party has finished.
     #[must_use]
     pub fn max(self, other: Took) -> Took {
         Took {
@@ -91,27 +91,27 @@ pub struct Measured {
     pub reps: usize,
     /// The time that the parties took to connect, in seconds.
     pub connect_seconds: f64,
-    /// The phases, as the engine has them: what each counts as.
+    /// The phases as the engine declares them, each with the rates in which it counts.
     pub clocks: &'static [Clock],
     /// The same phases by name, in order. Each figure is the median over the repetitions; times are those of
     /// the slowest party, bytes those of the party that sends most.
     pub phases: Vec<(&'static str, Phase)>,
-    /// The time of each repetition, phase by phase.
+    /// The times of each repetition, phase by phase.
     pub repetitions: Vec<Vec<Took>>,
     /// The bytes that each party handed to TLS, phase by phase.
     pub bytes_by_party: Vec<Vec<u64>>,
     /// The largest memory of any party in bytes, if the system tells.
     pub peak_rss_bytes: Option<u64>,
-    /// The error of the worst verification, in bits.
+    /// The error of the worst verification, as minus its binary logarithm; `None` if nothing was verified.
     pub verification_error_bits: Option<f64>,
-    /// The computational security of a hash's labels in bits, at least: less than 128 by the number of
-    /// targets under one key.
+    /// The computational security in bits that remains for labels of 128 bits, for the hash key with the most
+    /// targets; `None` if nothing was hashed.
     pub computational_bits: Option<f64>,
     /// How many times each check was executed, in one repetition by one party.
     pub checks: BTreeMap<String, u64>,
     /// The field kernel that was used.
     pub kernel: String,
-    /// The calibration of the machine just before.
+    /// The calibration of the machine just before the benchmark.
     pub calibration: Calibration,
 }
 
@@ -145,7 +145,7 @@ impl Measured {
         self.phases.iter().find(|(n, _)| *n == name).map(|(_, phase)| *phase).unwrap_or_default()
     }
 
-    /// A fact that is a number.
+    /// A fact that is a number; 0 if there is none of that name.
     #[must_use]
     pub fn number(&self, fact: &str) -> u64 {
         self.facts.get(fact).and_then(Value::as_u64).unwrap_or(0)

@@ -10,11 +10,14 @@
 //! |---|---|---|---|---|---|---|
 //! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | any number | |
 //! | [`Job::Circuit`] of a client | dealt | in strands | | | | |
-//! | [`Job::Blocks`] | dealt | AES, in strands | | | AES, 3DES, of parties | |
+//! | [`Job::Blocks`] | dealt | AES, in strands | | | AES, 3DES; inputs of the parties | |
 //! | [`Job::Digests`] | dealt | in strands | | | | |
-//! | [`Job::Texts`] | known answers | all | AES in all modes, short texts | the same | AES, 3DES in modes without GF(2^128) | all |
-//! | [`Job::Messages`] | known answers | all | all | all | CMAC | all |
+//! | [`Job::Texts`] | known answers | all | all, short texts | all, short texts | all but those with GF(2^128) | all |
+//! | [`Job::Messages`] | known answers | all | all, short messages | all, short messages | CMAC | all |
 //! | [`Job::Chain`], [`Job::Large`] | known answers | all | | | | all |
+//! | [`Job::Lookups`] | party 1 | all | | | | |
+//! | [`Job::Operation`] | dealt | | | all | | |
+//! | [`Job::Program`] | its owners | | | all | | |
 //!
 //! **A new engine** is a folder that implements the three traits, and one line in `ENGINES`; or, outside of
 //! this crate, a call of [`add`].
@@ -62,7 +65,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{PoisonError, RwLock};
 
-/// The engine that is there by default.
+/// The default engine.
 const USUAL: &dyn Engine = &rep3::Replicated;
 
 /// Every engine of this crate: a line for each.
@@ -93,7 +96,7 @@ pub fn usual() -> &'static dyn Engine {
 /// The engine of that name.
 ///
 /// # Errors
-/// A sentence that lists the engines.
+/// A sentence that lists the engines, if none has this name.
 pub fn named(name: &str) -> Result<&'static dyn Engine, String> {
     let all = all();
     all.iter().copied().find(|engine| engine.name() == name).ok_or_else(|| {
@@ -184,8 +187,8 @@ pub trait Engine: Sync {
         job.count()
     }
 
-    /// The outputs of a job that no other engine has, in the clear; `None` for other jobs, which benchmarks
-    /// check by ordinary libraries.
+    /// The expected outputs of a kind of job that only this engine has, computed in the clear; `None` for
+    /// other jobs, whose outputs benchmarks compare with ordinary libraries.
     fn expected(&self, job: &Job) -> Option<ExpectedOutput> {
         let _ = job;
         None
@@ -216,10 +219,10 @@ pub trait Engine: Sync {
     /// the engine does not detect lies.
     fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32>;
 
-    /// Check that it supports these settings.
+    /// Check that it supports these settings (not that its number of parties is right: see [`check`]).
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// If it does not: the sentence says what to correct.
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported>;
 
     /// Prepare everything public about a job, before any secret exists.
@@ -274,7 +277,8 @@ pub trait Engine: Sync {
     }
 }
 
-/// An instance's output row, from its number in the batch and its input row; `None` if the input is none.
+/// A function that gives the expected output row of an instance, from its number in the batch and its input
+/// row; `None` if the bytes are not an input row of the job.
 pub type ExpectedOutput = Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>>;
 
 impl fmt::Debug for dyn Engine {
@@ -293,7 +297,7 @@ pub fn parties(engine: &dyn Engine, settings: &EngineSettings) -> usize {
 /// Check that the engine can have this number of parties, and that no option belongs to another engine.
 ///
 /// # Errors
-/// A sentence that says what to correct.
+/// If not: the sentence says what to correct.
 pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsupported> {
     for name in settings.own.keys() {
         belongs(engine, name)?;
@@ -318,7 +322,7 @@ pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsup
 /// Check that an option belongs to this engine.
 ///
 /// # Errors
-/// [`Unsupported`] that names the engine to which it belongs, if there is one.
+/// If it does not: [`Unsupported`] names the engine to which it belongs, if there is one.
 pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
     let has = |engine: &dyn Engine| engine.options().iter().any(|known| known.name == option);
     if has(engine) {
@@ -332,7 +336,7 @@ pub fn belongs(engine: &dyn Engine, option: &str) -> Result<(), Unsupported> {
     }))
 }
 
-/// The first engine with a capability, for a message that names it.
+/// The name of the first engine with a capability, for messages; `none` if no engine has it.
 pub fn first_with(has: impl Fn(&dyn Engine) -> bool) -> &'static str {
     all().into_iter().find(|engine| has(*engine)).map_or("none", |engine| engine.name())
 }

@@ -22,8 +22,7 @@ pub enum OptionScope {
 }
 
 impl OptionScope {
-    /// All that compute with circuits or ciphers, and not with hashes alone: where options can be given by
-    /// default.
+    /// The scopes of an option by default: all but benchmarks of hashes and MACs.
     pub const USUAL: &[OptionScope] = &[
         OptionScope::Run,
         OptionScope::KnownAnswers,
@@ -57,16 +56,16 @@ pub struct EngineOption {
     pub value: OptionValue,
     /// A phrase for a help text, which follows "with the engine: ".
     pub help: &'static str,
-    /// The value that counts if none is given, for a help text; empty if there is nothing to say.
+    /// The default value, for a help text; empty if there is nothing to say.
     pub usual: &'static str,
     /// The option without which this one has no meaning.
     pub needs: Option<&'static str>,
-    /// The option that cannot be given beside this one.
+    /// An option that cannot be given beside this one.
     pub excludes: Option<&'static str>,
     /// Whether its value is part of every engine's settings ([`super::EngineSettings::choice`]) and not of
     /// [`super::EngineSettings::own`]: an engine that has no option of this name ignores it.
     pub is_common: bool,
-    /// Where it can be given among the options of engines; nowhere if a command declares it by itself.
+    /// The scopes in which the command line offers it; empty if a command declares it by itself.
     pub scopes: &'static [OptionScope],
 }
 
@@ -112,28 +111,28 @@ impl EngineOption {
         EngineOption::new(name, OptionValue::OneOf(names.into_iter().collect()), help)
     }
 
-    /// An option that a command declares by itself, or that every engine's settings have, and which this
-    /// engine takes.
+    /// An option that this engine takes, and that a command declares by itself or every engine's settings
+    /// have: it is offered in no scope.
     #[must_use]
     pub fn declared(name: &'static str) -> EngineOption {
         EngineOption::new(name, OptionValue::Switch, "").at(&[])
     }
 
-    /// This option with the value that counts if none is given.
+    /// This option with its default value, for a help text.
     #[must_use]
     pub fn usually(mut self, usual: &'static str) -> EngineOption {
         self.usual = usual;
         self
     }
 
-    /// This option where another one is necessary.
+    /// This option, which has no meaning without the option `needs`.
     #[must_use]
     pub fn with(mut self, needs: &'static str) -> EngineOption {
         self.needs = Some(needs);
         self
     }
 
-    /// This option where another one cannot be given.
+    /// This option, which cannot be given beside the option `excludes`.
     #[must_use]
     pub fn without(mut self, excludes: &'static str) -> EngineOption {
         self.excludes = Some(excludes);
@@ -147,7 +146,7 @@ impl EngineOption {
         self
     }
 
-    /// This option at these places alone.
+    /// This option, offered in these scopes only.
     #[must_use]
     pub fn at(mut self, scopes: &'static [OptionScope]) -> EngineOption {
         self.scopes = scopes;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub struct BenchSchedule {
     /// The number of instances in a batch.
     pub batch: usize,
-    /// The number of warm-up repetitions, and of instances in each, for a `--warmup` of one or more.
+    /// The number of warm-up repetitions, and the number of instances in each.
     pub warmup: (usize, usize),
     /// Whether all repetitions use one session, whose set-up is made once and counted in each.
     pub one_session: bool,

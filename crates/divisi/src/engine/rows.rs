@@ -52,8 +52,8 @@ impl Rows {
         &self.bytes
     }
 
-    /// For each byte position below `width` a column with one lane for each row; rows that are too short are
-    /// padded with zeros.
+    /// A column for each byte position below `width`, one after the other, with one lane for each row of the
+    /// range; rows that are too short are padded with zeros.
     #[must_use]
     pub fn columns(&self, rows: std::ops::Range<usize>, width: usize) -> Vec<u8> {
         let lanes = rows.len();

@@ -37,7 +37,7 @@ impl Default for EngineSettings {
 }
 
 impl EngineSettings {
-    /// These settings with an option of one engine.
+    /// These settings with an option of one engine, by its name on the command line.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.own.insert(name.to_owned(), value.to_string());
@@ -65,7 +65,7 @@ pub(super) const SOFT_SPOKEN_K: &str =
 /// The name of the option by which a circuit stays in its file.
 pub const STREAMED: &str = "streamed";
 
-/// The same between processes of this program.
+/// [`EngineSettings`] as a message between processes of this program.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct SettingsMessage {
     parties: Option<u32>,

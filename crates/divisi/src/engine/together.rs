@@ -25,7 +25,7 @@ impl From<Abort> for Ended {
 /// A callback for the progress of a long job: how many steps are done, of how many.
 pub type ProgressReport<'p> = &'p (dyn Fn(u64, u64) + Sync);
 
-/// The first party's watch tells, the others' do not.
+/// The observer of a party: at the first party it reports progress, at the others it does nothing.
 struct Seen<'p>(Option<ProgressReport<'p>>);
 
 impl Watch for Seen<'_> {
@@ -51,10 +51,10 @@ pub fn together(prepared: &dyn Prepared, key: &[u8], inputs: &Rows) -> Result<(V
     together_seen(prepared, key, inputs, &|_, _| {})
 }
 
-/// As [`together`], with a report of progress.
+/// Like [`together`], with a report of progress.
 ///
 /// # Errors
-/// As [`together`].
+/// The abort of a session, or outputs that contradict each other.
 pub fn together_seen(
     prepared: &dyn Prepared,
     key: &[u8],

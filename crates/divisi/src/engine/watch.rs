@@ -35,7 +35,7 @@ impl Watch for Unwatched {
 /// Run `f` as a phase: wait for all parties, run it, report the time that it took.
 ///
 /// # Errors
-/// The errors of the phase.
+/// The error of `step`, or of an observer that ends the run.
 pub fn timed<R>(
     watch: &mut dyn Watch,
     phase: &'static str,

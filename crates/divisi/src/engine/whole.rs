@@ -1,4 +1,4 @@
-//! Texts of modes that process them as wholes, in batches of one shape: on any engine.
+//! Texts of modes that process a text as a whole, in batches of one shape, on any engine.
 //!
 //! Inputs that a mode does not take (a key that is not whole semiblocks, a nonce of another length) are
 //! refused before anything is computed: all of this is public.
@@ -23,7 +23,7 @@ fn misfit() -> Abort {
     Abort::Misuse { step: WHOLE, what: "texts of different shapes, or of one that their mode does not take" }
 }
 
-/// All that is public about the lengths of a text.
+/// The direction and the lengths of a text: all public.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
     decrypts: bool,
@@ -34,7 +34,7 @@ struct Shape {
     tag: usize,
 }
 
-/// The cipher's keys of a mode: one, or two.
+/// The one or two keys of the cipher that a mode has.
 type Keys<B> = (RoundKeys<B>, Option<RoundKeys<B>>);
 
 /// Texts of one shape, a lane each.
@@ -65,14 +65,14 @@ pub(super) fn takes(mode: Whole, size: Option<KeySize>, text: &PublicText) -> bo
         Whole::GcmSiv => {
             tag(16) && not_192 && text.iv.len() == 12 && text.bytes.max(text.aad.len()) <= gcm_siv::LONGEST
         }
-        // the standard has no keys of 192 bits here, and files of vectors have them
+        // the standard has no keys of 192 bits for XTS, but files of vectors have them
         Whole::Xts => text.iv.len() == 16 && bits >= 128 && text.bytes <= 16 * xts::LONGEST,
         Whole::Stealing(_) => text.iv.len() == 16 && bits >= 128,
         Whole::Cfb1 => text.iv.len() == 16 && bits > 0,
     }
 }
 
-/// All texts of a job that its mode takes.
+/// All texts of a job that its mode takes, in batches of one shape.
 pub(super) fn batches(job: &TextsJob) -> Vec<Batch<'_>> {
     let CipherMode::Whole(mode) = job.mode else { return Vec::new() };
     let mut batches: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
@@ -99,7 +99,8 @@ pub(super) fn refused(job: &TextsJob) -> Vec<Vec<u8>> {
     job.texts.iter().map(|text| vec![0; bytes(text)]).collect()
 }
 
-/// Put answers where they belong: of each text with its place what is no part of the row, and the answer.
+/// Put answers into their rows. An answer has the position of its text and, unless the text is refused, the
+/// number of unused bytes at the end of the row, and the resulting bytes.
 pub(super) fn put(rows: &mut [Vec<u8>], answers: Vec<(usize, Option<(usize, Vec<u8>)>)>) {
     for (place, answer) in answers {
         if let (Some(row), Some((beyond, answer))) = (rows.get_mut(place), answer) {
@@ -140,8 +141,8 @@ impl Batch<'_> {
         self.places.len()
     }
 
-    /// The round keys of all texts, from the bytes of their keys. What they leave is settled here, once,
-    /// before their use.
+    /// The round keys of all texts, from the bytes of their keys. What they owe is settled here, once, before
+    /// their use.
     pub fn ready<E: Releases>(
         &self,
         e: &mut E,
@@ -306,7 +307,7 @@ impl Batch<'_> {
     }
 }
 
-/// Settle and open, as a row a lane.
+/// Settle the columns and open them, as one row for each lane.
 fn rows<E: Releases>(e: &mut E, lanes: usize, out: Vec<E::Byte>) -> Result<Vec<Vec<u8>>, Abort> {
     if out.is_empty() {
         return Ok(vec![Vec::new(); lanes]);

@@ -1,4 +1,4 @@
-//! The algorithms that encrypt texts, and which of them a key is for.
+//! The algorithms that encrypt texts, and the ones that a key serves.
 
 use crate::failure::Failure;
 use divisi_node::{KeyName, KeyType, Mode, Purpose};
@@ -23,7 +23,7 @@ impl Using {
         }
     }
 
-    /// The algorithms for which keys of a type are, the default first; empty if such keys do not encrypt.
+    /// The algorithms that keys of this type serve, the default first; none if such keys do not encrypt.
     #[must_use]
     pub fn of_type(kind: KeyType) -> &'static [Using] {
         match kind.purpose() {

@@ -2,7 +2,8 @@
 //! where the one before ended. The file gives the ends of all chains, so that they run side by side, one in
 //! each lane; no digest in between is opened.
 //!
-//! Those of SHA-1, SHA-2, SHAKE and cSHAKE open the answer of each step, and are in [`super::monte`].
+//! The Monte Carlo tests of SHA-1, SHA-2, SHAKE and cSHAKE open the answer of each step; they are in
+//! [`super::monte`].
 
 use super::{Asked, VectorAlgorithm};
 use crate::engine::{Job, Rows, job};
@@ -34,7 +35,7 @@ impl Chain {
         (fits && !ends.is_empty()).then_some(Chain { id, settings, starts, ends })
     }
 
-    /// All ends, which are one vector.
+    /// The job that computes the ends of all chains, which count as one vector.
     pub(super) fn ask(&self) -> Asked {
         let mut inputs = Rows::default();
         self.starts.iter().for_each(|start| inputs.push(&[start]));

@@ -27,7 +27,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Whether nothing of it can run on any engine.
+    /// Whether it has no vector that any engine could run.
     pub fn is_refused(&self) -> bool {
         self.groups.iter().all(|group| group.vectors.is_empty())
             && self.functions.iter().all(|group| group.vectors.is_empty())

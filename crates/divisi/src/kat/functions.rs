@@ -24,7 +24,8 @@ pub struct MessageVector {
     pub output: Vec<u8>,
     /// Whether the output is to be made.
     pub makes: bool,
-    /// Whether the output is compared with one that is computed inside and not opened: for tags alone.
+    /// Whether the output is compared with one that is computed inside and not opened, which is done for tags
+    /// only.
     pub compares: bool,
     /// The expected outcome of the comparison.
     pub expected: Expected,

@@ -5,7 +5,8 @@ use super::*;
 use crate::engine;
 use serde_json::Value;
 
-/// One accepted input in this number is run on an engine, which takes a thousand times as long as reading it.
+/// One accepted input in this many is also run on an engine, which takes a thousand times as long as reading
+/// it.
 const RUNS: u64 = 64;
 /// The longest input that is run.
 const LONGEST_RUN: usize = 2048;
@@ -42,7 +43,7 @@ fn vectors_of(content: &Content) -> u64 {
     (blocks + functions + long_of(content)) as u64 + not_run
 }
 
-/// How many of them take long.
+/// The number of vectors that take long.
 fn long_of(content: &Content) -> usize {
     let large: usize = content.large.iter().map(|group| group.vectors.len()).sum();
     content.chains.len() + content.monte.len() + large
@@ -53,7 +54,7 @@ fn plain() -> KatOptions {
     KatOptions { engine, settings: EngineSettings::default(), long: false }
 }
 
-/// No vector of a file that is taken is lost, neither when it is read nor when it runs.
+/// No vector of an accepted file is lost, neither when the file is read nor when it runs.
 #[test]
 fn random_vectors() {
     let mut taken = 0;
@@ -82,7 +83,7 @@ fn random_vectors() {
     });
 }
 
-/// Answers go to their questions, or are refused, whatever either file says.
+/// Answers are joined to their questions, or are refused, whatever the two files contain.
 #[test]
 fn random_answers() {
     let prompt = include_str!("../../tests/corpus/vectors/prompt.json");

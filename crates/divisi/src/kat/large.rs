@@ -1,6 +1,6 @@
 //! Large-data tests (ACVP SHA 6.3 and SHA3 6.3): messages of gigabytes that repeat a few bytes. These bytes
-//! are a secret input, and are repeated inside the computation; what was absorbed is settled piece by piece,
-//! so that memory does not grow with the message. Messages of one group are hashed side by side.
+//! are a secret input, and are repeated inside the computation; each piece is settled once it is absorbed, so
+//! that memory does not grow with the message. Messages of one group are hashed side by side.
 //!
 //! A gigabyte is some sixteen million blocks, one after the other, and takes days; an estimate is printed
 //! after two seconds. So these tests run only with `--long`.
@@ -14,7 +14,7 @@ use divisi_symmetric::algorithm::Settings;
 pub struct LargeVector {
     /// Its number in the file.
     pub id: u64,
-    /// What the message repeats.
+    /// The bytes that the message repeats.
     pub content: Vec<u8>,
     /// The length of the message in bytes.
     pub bytes: u64,
@@ -44,7 +44,7 @@ impl LargeGroup {
         }
     }
 
-    /// What computes them, and what goes in.
+    /// The job that computes the digests, and its inputs.
     pub(super) fn job(&self) -> (Job, Rows) {
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.content]));

@@ -1,5 +1,5 @@
-//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, run on an engine. Of
-//! ACVP there is internalProjection.json, with questions and answers, or prompt.json and
+//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, run on an engine. A
+//! file of ACVP is an internalProjection.json, with questions and answers, or a prompt.json and an
 //! expectedResults.json, which are combined.
 //!
 //! A test group of a file becomes one call of the engine. A vector passes if every direction that the file
@@ -50,7 +50,7 @@ pub struct KatOptions {
 /// # Errors
 /// If a file cannot be read, or the engine aborts.
 pub fn run(files: &[PathBuf], options: &KatOptions) -> Result<KatReport, Failure> {
-    // All are read before any runs: a mistyped name does not cost a run.
+    // All files are read before any vector runs, so that a mistyped name does not cost a run.
     run_contents(&read(files)?, options)
 }
 
@@ -157,7 +157,7 @@ fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &KatOpti
     Ok(())
 }
 
-/// Run a Monte Carlo test, where that is asked for.
+/// Run a Monte Carlo test if long tests are asked for; otherwise count it as not run.
 fn run_monte(
     account: &mut Account,
     name: &str,
@@ -178,7 +178,7 @@ fn run_monte(
     Ok(())
 }
 
-/// Run large-data tests, where that is asked for.
+/// Run large-data tests if long tests are asked for; otherwise count them as not run.
 fn run_large(
     account: &mut Account,
     name: &str,

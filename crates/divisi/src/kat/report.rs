@@ -21,7 +21,7 @@ pub struct Tally {
     pub failed: u64,
     /// The number of vectors that were not run, by reason.
     pub unsupported: BTreeMap<String, u64>,
-    /// The first vectors that failed, as file name and number.
+    /// The first ten vectors that failed, as file name and number.
     pub failures: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Account {
         self.openings += openings;
     }
 
-    /// The answer to a vector of this file was right or wrong.
+    /// Count the answer to vector `id` of this file as right or wrong.
     pub(super) fn answered(&mut self, algorithm: VectorAlgorithm, right: bool, file: &str, id: u64) {
         let tally = self.of(algorithm);
         if right {

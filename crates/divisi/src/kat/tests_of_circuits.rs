@@ -1,5 +1,5 @@
-//! Modes that chain blocks or take a text as a whole, as circuits: what they compute in the clear is what the
-//! vectors say, and some of them garbled.
+//! Modes that chain blocks or take a text as a whole, as circuits: in the clear they give the answers of the
+//! vectors; some of them are also garbled.
 
 use super::tests::on;
 use super::tests_of_wholes::{all, counts};
@@ -51,11 +51,11 @@ fn standards() -> Vec<Value> {
     ]
 }
 
-/// Every vector of every group through the circuits, evaluated in the clear.
+/// Check every vector by its circuit, evaluated in the clear; returns how many there were.
 fn check(content: &Content) -> usize {
     let mut ran = 0;
     for group in &content.groups {
-        // no circuit is drawn of very long texts
+        // no circuit is made for very long texts
         let mut group = group.clone();
         group.vectors.retain(|vector| vector.plaintext.len().max(vector.aad.len()) <= 160);
         let asked = texts::ask(&group);
@@ -90,7 +90,7 @@ fn triple_des() -> Vec<Value> {
         json!({ "algorithm": algorithm, "testGroups": [group("encrypt"), group("decrypt")] })
     };
     let (first, second) = ("5468652071756663", "a826fd8ce53b855f");
-    // both blocks of CBC give the same block, for the second text takes the chaining away
+    // both blocks have the same ciphertext, because the second text cancels the chaining
     let [text, before]: [[u8; 8]; 2] = [first, second]
         .map(|hex| std::array::from_fn(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap()));
     let chained: String = text.iter().zip(before).map(|(x, y)| format!("{:02x}", x ^ y)).collect();
@@ -117,7 +117,7 @@ fn circuits_of_triple_des_compute_what_the_standards_say() {
     }
 }
 
-/// Triple DES where there are only circuits: every vector passes, and none is left out.
+/// Triple DES on engines that have it only as circuits: every vector passes, and none is left out.
 #[test]
 fn triple_des_runs_where_there_are_circuits() {
     for engine in ["garble", "mixed"] {
@@ -132,7 +132,7 @@ fn triple_des_runs_where_there_are_circuits() {
     }
 }
 
-/// Two texts in CTR by triple DES, one of which ends within a block; of the other the counter wraps around.
+/// Two texts in CTR by triple DES, one of which ends within a block; the counter of the other wraps around.
 fn counted() -> Asked {
     let key: Vec<u8> = (0..24).map(|i| 2 * i + 1).collect();
     let (mut texts, mut inputs) = (Vec::new(), Rows::default());
@@ -236,7 +236,8 @@ fn a_circuit_compares_every_byte_of_a_tag_and_keeps_what_is_not_authentic() {
             compared[at] ^= 1 << (at % 8);
             vector
         };
-        // a circuit each, but for GCM, whose tag is an input
+        // a changed tag needs a circuit of its own, so only every seventh byte is tried; in GCM the tag is an
+        // input
         let each = if group.algorithm.is_gcm() { 1 } else { 7 };
         group.vectors = (0..bytes).step_by(each).map(with).collect();
         let asked = texts::ask(&group);

@@ -1,4 +1,4 @@
-//! Vectors through programs in constant rounds: hashes, MACs, and the modes of AES by its circuit.
+//! Test vectors by programs in constant rounds: hashes, MACs, and the modes of AES by its circuit.
 
 use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts};

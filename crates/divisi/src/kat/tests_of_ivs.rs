@@ -1,5 +1,5 @@
-//! IVs of GCM and GMAC in files of ACVP: with a salt (XPN), drawn by the module that is tested, and of other
-//! lengths than 96 bits as circuits.
+//! IVs of GCM and GMAC in files of ACVP: with a salt (XPN), drawn by the module that is tested, and, as
+//! circuits, of other lengths than 96 bits.
 //!
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files/ACVP-AES-XPN-1.0, internalProjection.json (a work of
 //! the United States government, in the public domain), where nothing else is said.
@@ -82,7 +82,8 @@ fn of_nist() -> Value {
     ]))
 }
 
-/// On every engine that has GCM; salt and IV may be exchanged, and no bit of either may be another.
+/// Extended packet numbers run on every engine that has GCM. Salt and IV may be exchanged; a vector with a
+/// changed bit in either fails.
 #[test]
 fn extended_packet_numbers() {
     let file = of_nist();
@@ -104,7 +105,7 @@ fn extended_packet_numbers() {
             "{name} {byte}"
         );
     }
-    // under a salt of zeros it is GCM
+    // with a salt of zeros, XPN is GCM
     let mut plain = sixteen();
     let [iv, salt] = ["iv", "salt"].map(|name| hex::decode(plain[name].as_str().unwrap()).unwrap());
     plain["iv"] = json!(hex::encode(iv.iter().zip(&salt).map(|(x, y)| x ^ y).collect::<Vec<u8>>()));
@@ -115,7 +116,8 @@ fn extended_packet_numbers() {
     assert_eq!(ran(&[("gcm", &gcm)], &engine("rep3", 3)), (1, 0, BTreeMap::new()));
 }
 
-/// What a module draws is run if the file has it; if not, there is no answer.
+/// A vector whose IV or salt the tested module drew is run if the file has that value; if not, there is no
+/// answer to compare with.
 #[test]
 fn what_is_drawn_inside_is_run_where_the_file_has_it() {
     let test = |head: Value, without: &str, name: &str| {
@@ -149,8 +151,8 @@ fn what_is_drawn_inside_is_run_where_the_file_has_it() {
     }
 }
 
-/// GMAC under IVs of any length is a circuit, too: what libraries and NIST have, tags made and compared; what
-/// has no room is counted.
+/// GMAC under IVs of any length also runs as a circuit: tags are made and compared, with the answers of
+/// libraries and of NIST; an IV that is too long for a circuit is counted as not run.
 #[test]
 fn gmac_under_any_iv_runs_as_a_circuit() {
     let [prompt, results] = gmac();

@@ -1,5 +1,5 @@
-//! Tests that take long: of ACVP's server (usnistgov/ACVP-Server, gen-val/json-files, in the public domain) a
-//! thousand of some kinds, and what ordinary libraries give.
+//! Tests that take long: chains of a thousand steps of some kinds from ACVP's server (usnistgov/ACVP-Server,
+//! gen-val/json-files, in the public domain), and others with the answers of ordinary libraries.
 
 use super::monte::NEEDS_LONG;
 use super::tests::on;
@@ -23,13 +23,13 @@ fn file(algorithm: &str, groups: Value) -> Value {
     json!({ "vsId": 0, "algorithm": algorithm, "revision": "1.0", "testGroups": groups })
 }
 
-/// What an ordinary library gives, as long as it is asked for.
+/// The output of an ordinary library, with this many bytes.
 fn ordinary(name: &str, message: &[u8], bytes: usize) -> Vec<u8> {
     let function = Function::hashes().find(|function| function.name() == name).unwrap();
     output(&Use { output_bytes: bytes, ..Use::new(function) }, &[], &[0; 12], message).unwrap()
 }
 
-/// ACVP-TDES-CBC-1.0: ten thousand steps each way.
+/// ACVP-TDES-CBC-1.0: a chain of ten thousand steps in each direction.
 #[test]
 fn ten_thousand_of_triple_des() {
     let group = |id: u64, direction: &str, lane: Value| {
@@ -44,7 +44,7 @@ fn ten_thousand_of_triple_des() {
     assert_eq!(run(&file("ACVP-TDES-CBC", json!(groups)), &options("plain")), (2, 0, 0));
 }
 
-/// ACVP-AES-CFB1-1.0, the last three thousands of its decryption.
+/// ACVP-AES-CFB1-1.0, the last three chains of a thousand steps of its decryption.
 #[test]
 fn a_thousand_bits() {
     let lane = |key: &str, iv: &str, plain: &str, cipher: &str| -> Value {
@@ -84,8 +84,8 @@ fn a_thousand_bits() {
     }
 }
 
-/// cSHAKE-128-1.0, the first thousand: an output of 3510 bits, each with the customization that the one
-/// before gave.
+/// cSHAKE-128-1.0, the first chain of a thousand steps, which ends in an output of 3510 bits. Each step has
+/// the customization that the output before determines.
 #[test]
 fn a_thousand_customized_outputs() {
     let end = concat!(
@@ -113,7 +113,7 @@ fn a_thousand_customized_outputs() {
     assert_eq!(run(&of(end), &options("plain")), (1, 0, 0));
 }
 
-/// Outputs of SHAKE as the standard's pseudocode has them, several thousands side by side.
+/// Chains of a thousand outputs of SHAKE by the standard's pseudocode, several side by side.
 #[test]
 fn thousands_of_outputs() {
     let thousands = |least: usize, most: usize, count: usize| {
@@ -175,7 +175,8 @@ fn thousands_of_cut_digests() {
     }
 }
 
-/// Messages that are repeated inside: shorter than gigabytes, and of every length around a piece.
+/// Messages that repeat a content inside the computation, shorter than gigabytes, with lengths around that of
+/// a piece.
 #[test]
 fn large_data() {
     let test = |id: usize, name: &str, content: &[u8], bytes: usize| {
@@ -196,7 +197,7 @@ fn large_data() {
     assert_eq!(run(&of("SHA2-256", "sha256", &[2100, 64], 8), &options("rep3")), (2, 0, 0));
     assert_eq!(run(&of("SHA3-256", "sha3-256", &[5000, 2720, 700, 5], 5), &options("plain")), (4, 0, 0));
     assert_eq!(run(&of("SHAKE-128", "shake128", &[3000, 1000], 1), &options("plain")), (2, 0, 0));
-    // one that is wrong, one that lies about its length, one that repeats otherwise, one without an answer
+    // a wrong answer, a false length, another kind of repetition, and no answer
     let mut wrong = sha2.clone();
     let tests = &mut wrong["testGroups"][0]["tests"];
     tests[0]["md"] = json!("00".repeat(32));
@@ -204,7 +205,7 @@ fn large_data() {
     tests[2]["largeMsg"]["expansionTechnique"] = json!("counting");
     tests[3].as_object_mut().unwrap().remove("md");
     assert_eq!(run(&wrong, &options("plain")), (2, 1, 3));
-    // without being asked for, none
+    // if long tests are not asked for, none runs
     let short = KatOptions { long: false, ..options("plain") };
     let report = run_contents(&[("file".into(), parse(&sha2).unwrap())], &short).unwrap();
     assert_eq!(report.algorithms[0].unsupported.get(NEEDS_LONG), Some(&6));
@@ -212,7 +213,8 @@ fn large_data() {
     assert_eq!(run(&sha2, &options("garble")), (0, 0, 6));
 }
 
-/// What an ordinary library makes of data units, whose tweaks count up from one end or from the other.
+/// Data units that an ordinary library enciphers, with tweaks that count up from the first byte (`little`) or
+/// from the last one.
 fn sealed_units(key: &[u8], tweak: u128, little: bool, text: &[u8], unit: usize) -> Vec<u8> {
     let encrypt = |key: &[u8], block: &[u8]| {
         let mut block = <[u8; 16]>::try_from(block).unwrap().into();

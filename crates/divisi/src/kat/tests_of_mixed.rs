@@ -27,7 +27,7 @@ fn hashes_and_macs() {
     }
 }
 
-/// A changed answer fails, unless it was to fail.
+/// A vector with a changed answer fails, unless it must be refused anyway.
 #[test]
 fn changed_answers_fail() {
     let (file, _) = acvp_files().into_iter().find(|(file, _)| file["algorithm"] == "CMAC-AES").unwrap();

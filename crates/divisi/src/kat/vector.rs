@@ -1,10 +1,10 @@
-//! Vectors of modes of AES, in any file format.
+//! Vectors of modes of AES and of triple DES, in any file format.
 
 use crate::engine::job::{Cipher, Whole};
 use divisi_symmetric::mode::whole::stealing::Variant;
 use std::fmt;
 
-/// The algorithm of a vector: a mode of AES, a hash, a MAC.
+/// The algorithm of a vector: a mode of AES or of triple DES, a hash or a MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum VectorAlgorithm {
@@ -83,7 +83,7 @@ impl VectorAlgorithm {
         matches!(self, VectorAlgorithm::Gcm | VectorAlgorithm::Xpn)
     }
 
-    /// How many keys of its cipher its key has.
+    /// The number of keys of its cipher that a key consists of.
     pub(super) fn keys(self) -> usize {
         if let VectorAlgorithm::Whole(mode) = self { mode.keys() } else { 1 }
     }
@@ -148,9 +148,10 @@ pub struct Vector {
     pub ciphertext: Vec<u8>,
     /// The tag; empty where there is none.
     pub tag: Vec<u8>,
-    /// The number of bits at the low end of the last byte of both texts that do not belong to them, for CTR.
+    /// The number of bits at the low end of the last byte of both texts that do not belong to them, for modes
+    /// whose lengths are in bits.
     pub spare_bits: usize,
-    /// The parts, for a text of several.
+    /// The parts of a text that has several; `None` for a text that is processed as one.
     pub units: Option<Units>,
     /// The directions in which it is run.
     pub ways: Ways,
@@ -177,7 +178,8 @@ impl Vector {
         self.expected == Expected::Valid && self.ways != Ways::Decrypt
     }
 
-    /// An invalid vector is run as a decryption, which must refuse it, whatever direction the file has.
+    /// A vector that is not valid is run as a decryption, whatever direction the file has; the decryption
+    /// must refuse an invalid one.
     pub(super) fn decrypts(&self) -> bool {
         self.expected != Expected::Valid || self.ways != Ways::Encrypt
     }

@@ -23,9 +23,10 @@ impl Wrong {
         lost.find(|party| !self.ended.contains(party) && !self.said.iter().any(|(by, _)| by == party))
     }
 
-    /// The one failure to tell: a process that ended without a word; else the one that is there and says
-    /// nothing, for who runs and is well says soon that a session ended; else the report that names who has
-    /// not reported one; else the report of who is named.
+    /// The one failure of the command. It is, in this order: that of a process that ended without a report;
+    /// that of the only process that runs and is silent, because a healthy one soon reports that a session
+    /// ended; a report that names a party which reported nothing; the report of a party that is named; the
+    /// first report.
     pub(super) fn failure(self, step: &str, end: impl FnOnce(PartyId) -> (String, String)) -> Failure {
         let reported = |party: PartyId| self.said.iter().any(|(by, _)| *by == party);
         let named = |failure: &Failure| failure.peer.and_then(PartyId::new);

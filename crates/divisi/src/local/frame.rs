@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use std::fmt::Display;
 use std::io::{self, Read, Write};
 
-/// No frame on a pipe between the processes is longer.
+/// The most bytes of a frame on a pipe between the processes.
 const LONGEST: usize = 1 << 30;
 
 pub(super) fn write_frame(out: &mut impl Write, body: &[u8]) -> io::Result<()> {
@@ -45,7 +45,7 @@ pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
 
 pub(super) fn no_listener(e: impl Display) -> Failure {
     Failure::unavailable(format!(
-        "no process listens to this party ({e}): only `divisi server` can run by itself"
+        "no process controls this party ({e}): other commands start `divisi party`; only `divisi server` can run by itself"
     ))
 }
 
@@ -66,7 +66,8 @@ mod tests {
         assert!(read_frame(&mut &[0xff; 8][..]).is_err());
     }
 
-    /// Frames one after another, and what is in them: each is written as it was.
+    /// Frames one after another, and the reports in them: what is read is the same after it was written
+    /// again.
     #[test]
     fn random_frames_of_pipes() {
         type Report = Result<(String, u64), Failure>;

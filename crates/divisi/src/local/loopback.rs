@@ -24,11 +24,11 @@ fn usage(e: impl ToString) -> Failure {
     Failure::usage(e.to_string())
 }
 
-/// An endpoint for each process, once all have reported their ports: fresh identities, in the command's
-/// directory.
+/// Make an endpoint for each process, once all have reported their ports. The identities are new, and are in
+/// the command's directory.
 ///
 /// # Errors
-/// The failure of a party that does not listen, or of a file that cannot be written.
+/// [`Failure`] if a party does not report its port in time, or a file cannot be written.
 pub fn endpoints(
     processes: &mut Processes,
     room: &PrivateDir,
@@ -78,8 +78,8 @@ impl PartyEndpoint {
     /// Join the other parties: the mesh, and the listener that it was made with, which must be kept.
     ///
     /// # Errors
-    /// [`Failure`] if they cannot be reached in time. All processes run when they learn of each other, so
-    /// that only a busy machine delays them.
+    /// [`Failure`] if they cannot be reached in time. All processes run already when they learn of each
+    /// other, so only a busy machine delays them.
     pub fn join(
         &self,
         pipes: &Pipes,

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// The name of the subcommand by which this program runs one party.
 pub const PARTY: &str = "party";
-/// How the names of directories begin that commands make for themselves.
+/// The prefix of the names of directories that commands make for themselves.
 const PREFIX: &str = "divisi-";
 
 /// The path of the program that runs the parties: this program, unless a test or a language binding names
@@ -76,7 +76,7 @@ impl PrivateDir {
         let path = self.dir.path().to_owned();
         self.entry.keep();
         match self.dir.close() {
-            // A party may have been faster.
+            // A party may have removed it already.
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                 let error = format!("{} cannot be removed ({e}): remove it by hand", path.display());
                 Err(Failure::unavailable(error))

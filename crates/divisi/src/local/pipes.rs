@@ -26,7 +26,8 @@ impl Pipes {
     /// # Errors
     /// [`Failure`] if a thread cannot be started.
     pub fn take() -> Result<Self, Failure> {
-        // Ctrl-C goes to all processes of the terminal: it is for who started us, who then ends us.
+        // Ctrl-C goes to all processes of the terminal. It is meant for the process that started this one,
+        // which then ends this one.
         let ignored =
             signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
         ignored.map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
@@ -40,7 +41,8 @@ impl Pipes {
                     break;
                 }
             }
-            // Who started us has no more orders, or was killed: then nobody else cleans up.
+            // The process that started this one has no more orders, or was killed; if it was killed, nobody
+            // else removes the directory.
             if let Some(room) = lock(&left).take() {
                 let _ = std::fs::remove_dir_all(room);
             }

@@ -1,4 +1,5 @@
-//! The process that starts the parties: its orders, their reports, and which party to name when one fails.
+//! The parties' processes, seen from the process that starts them: its orders, their reports, and which party
+//! to name when one fails.
 
 use super::PARTY;
 use super::blame::Wrong;
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 const LISTEN: Duration = Duration::from_millis(400);
 /// How long the end of a process may take to be seen after its peers have lost it.
 const END: Duration = Duration::from_millis(250);
-/// So much of a party's standard error is kept.
+/// The number of bytes at the end of a party's standard error that are kept.
 const KEPT: usize = 4096;
 
 /// One running party, seen from the process that started it.
@@ -104,7 +105,7 @@ impl Processes {
     /// Send a party an order.
     ///
     /// # Errors
-    /// The party's failure, if it has ended.
+    /// [`Failure`] if the party has ended; it tells how.
     pub fn order(&mut self, party: PartyId, order: &impl Serialize) -> Result<(), Failure> {
         let body = encode(order)?;
         self.bytes(party, &body)
@@ -113,7 +114,7 @@ impl Processes {
     /// Send a party bytes that it expects.
     ///
     /// # Errors
-    /// The party's failure, if it has ended.
+    /// [`Failure`] if the party has ended; it tells how.
     pub fn bytes(&mut self, party: PartyId, body: &[u8]) -> Result<(), Failure> {
         let orders = self.parties.get_mut(party.index()).and_then(|process| process.orders.as_ref());
         match orders.map(|orders| orders.send(body.to_vec())) {
@@ -125,7 +126,7 @@ impl Processes {
     /// Send all parties the same order.
     ///
     /// # Errors
-    /// The failure of a party that has ended.
+    /// [`Failure`] if a party has ended; it tells how.
     pub fn order_all(&mut self, order: &impl Serialize) -> Result<(), Failure> {
         let body = encode(order)?;
         PartyId::all(self.count()).try_for_each(|party| self.bytes(party, &body))
@@ -135,7 +136,7 @@ impl Processes {
     /// answered, the others must do so within `within`.
     ///
     /// # Errors
-    /// The failure of the first party that ends or stalls; `step` names the step in its message.
+    /// [`Failure`] if a party ends or stalls; it names the party, and `step` as the step.
     pub fn frames(&mut self, step: &str, within: Duration) -> Result<Vec<Vec<u8>>, Failure> {
         self.gather(step, within, |_| None)
     }
@@ -143,7 +144,7 @@ impl Processes {
     /// The next report of each party. A report of failure, from any of them, is the failure of the command.
     ///
     /// # Errors
-    /// The failure that a party reports, or that a party reports nothing.
+    /// [`Failure`] if a party reports one, ends, or reports nothing in time.
     pub fn reports<T: DeserializeOwned>(&mut self, step: &str, within: Duration) -> Result<Vec<T>, Failure> {
         let failure = |frame: &[u8]| match decode::<Result<T, Failure>>(frame) {
             Ok(Ok(_)) => None,
@@ -197,11 +198,11 @@ impl Processes {
                     return Err(failure.with_peer(missing).at(step));
                 }
             }
-            // When one has failed the others soon say more about it, or nothing at all.
+            // When a party has failed, the others soon report more about it, or nothing at all.
             let limit = if wrong.is_something() { within.min(LISTEN) } else { within };
             let limit = Instant::now() + limit;
             until = Some(until.map_or(limit, |until| until.min(limit)));
-            // who has reported and ended counts once
+            // a party that has reported and then ended counts once
             let complete =
                 PartyId::all(frames.len()).zip(&frames).all(|(p, f)| f.is_some() || wrong.ended.contains(&p));
             if complete && wrong.is_something() {
@@ -218,8 +219,9 @@ impl Processes {
         Ok(frames.into_iter().flatten().collect())
     }
 
-    /// A party may be killed after it has reported success. Its peers may then report the lost link before
-    /// the end of its process is seen; the end of the process is more informative.
+    /// Wait a short time for the end of a process whose link others have lost. A party may be killed after it
+    /// has reported success, and its peers may then report the lost link before the end of its process is
+    /// seen, which is more informative.
     fn see_the_end(&mut self, wrong: &mut Wrong) {
         let until = Instant::now() + END;
         while wrong.lost().is_some() {
@@ -235,7 +237,8 @@ impl Processes {
         }
     }
 
-    /// A party is gone. What the others say about it, if they say something soon, is more than its silence.
+    /// The failure for a party that is gone. It includes what the others report about it soon, which is more
+    /// informative than its silence.
     fn ended(&mut self, party: PartyId, step: &str) -> Failure {
         let mut wrong = Wrong { ended: vec![party], ..Wrong::default() };
         let soon = Instant::now() + LISTEN;
@@ -286,12 +289,13 @@ impl Processes {
 }
 
 impl Process {
-    /// End the process if it still runs; how it ended, and what it said last.
+    /// End the process if it still runs. Returns how it ended, and the last line that it wrote to standard
+    /// error.
     fn end(&mut self) -> (String, String) {
         self.orders = None;
         let status = {
             let mut child = lock(&self.child);
-            // One that has closed its output is about to end.
+            // A process that has closed its output is about to end.
             for _ in 0..50 {
                 if !matches!(child.try_wait(), Ok(None)) {
                     break;
@@ -309,7 +313,8 @@ impl Process {
     }
 }
 
-/// Write what is given to a party's input, until nothing more is given or the party is gone.
+/// Start a thread that writes to a party's input, until the queue that is returned is closed or the party is
+/// gone.
 fn deliver(mut input: ChildStdin) -> Sender<Vec<u8>> {
     let (give, orders) = channel::<Vec<u8>>();
     std::thread::spawn(
@@ -320,7 +325,7 @@ fn deliver(mut input: ChildStdin) -> Sender<Vec<u8>> {
     give
 }
 
-/// Every frame that a party sends, until its output ends.
+/// Pass on every frame that a party sends, until its output ends.
 fn forward(party: PartyId, reports: ChildStdout, give: &Sender<Arrival>) {
     let mut reports = BufReader::new(reports);
     loop {
@@ -332,7 +337,7 @@ fn forward(party: PartyId, reports: ChildStdout, give: &Sender<Arrival>) {
     }
 }
 
-/// The last of what a party writes, in bounded memory.
+/// The end of the text that a party writes, read in bounded memory.
 fn tail(mut stderr: impl Read) -> String {
     let (mut kept, mut piece) = (Vec::new(), [0; 1024]);
     while let Ok(n @ 1..) = stderr.read(&mut piece) {
@@ -356,8 +361,8 @@ mod tests {
         assert!(kept.len() <= KEPT && kept.ends_with("a line\nthe end"));
     }
 
-    /// Three parties as `cat`, of which the second has reported well before it is killed: its peers' reports
-    /// arrive before the end of its output does.
+    /// Three parties, played by `cat`. The second has reported success before it is killed, and its peers'
+    /// reports arrive before the end of its output does.
     #[test]
     fn who_is_killed_after_a_good_report_is_named_with_the_signal() {
         let (give, arrivals) = channel();

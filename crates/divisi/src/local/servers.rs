@@ -20,9 +20,9 @@ pub const SERVERS: usize = 3;
 const READY: Duration = Duration::from_secs(30);
 /// How long a server may take to end.
 const END: Duration = Duration::from_secs(5);
-/// How long one that is asked what it used may take to answer.
+/// How long a server may take to answer how much it has used.
 const ANSWER: Duration = Duration::from_secs(10);
-/// How long a client waits before it asks again servers that have not found each other.
+/// How long a client waits before it repeats a request to servers that have not found each other yet.
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// Three running servers. They are ended when this is dropped.
@@ -125,7 +125,7 @@ impl Servers {
     /// The resources that each server has used since its start.
     ///
     /// # Errors
-    /// The failure of a server that has ended.
+    /// [`Failure`] if a server has ended or does not answer.
     pub fn usage(&mut self) -> Result<Vec<Usage>, Failure> {
         self.processes.order_all(&Order::Usage)?;
         self.processes.reports("servers/usage", ANSWER)

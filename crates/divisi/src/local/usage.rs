@@ -25,7 +25,7 @@ pub(crate) fn cpu_seconds() -> f64 {
     cpu.tv_sec as f64 + cpu.tv_nsec as f64 * 1e-9
 }
 
-/// The most memory that this process ever had, where the system keeps count.
+/// The largest memory that this process ever had, in bytes, if the system counts it.
 pub(crate) fn peak_rss() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

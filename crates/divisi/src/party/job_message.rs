@@ -1,4 +1,4 @@
-//! The encoding of a job for another process, which reads the files that it names again.
+//! The encoding of a job for another process, which reads the files named in it again.
 
 use crate::circuit::hold;
 use crate::engine::job::{
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// A job as one process sends it to another: circuits, blocks and digests.
+/// A job as one process sends it to another: all kinds but those of known answers.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum JobMessage {
     Circuit {
@@ -64,6 +64,8 @@ fn parties(numbers: &[u8]) -> Vec<PartyId> {
 }
 
 impl JobMessage {
+    /// The message for a job; `in_file` says whether a circuit stays in its file.
+    ///
     /// # Errors
     /// [`Failure`] for a job that only runs within one process.
     pub fn new(job: &Job, in_file: bool) -> Result<JobMessage, Failure> {
@@ -114,7 +116,7 @@ impl JobMessage {
         })
     }
 
-    /// The job, with the circuit read from its file again.
+    /// The job, with the circuit or program read from its file again.
     ///
     /// # Errors
     /// [`Failure`] if the file cannot be read, or has changed.
@@ -180,8 +182,8 @@ impl JobMessage {
 mod fuzz {
     use super::*;
 
-    /// Jobs of each kind. One that is taken is encoded as it was, also after it has become a job, if that
-    /// needs no file.
+    /// Jobs of each kind. A message that is accepted is encoded again in the same way, also after it was
+    /// turned into a job, if that needs no file.
     #[test]
     fn random_jobs() {
         let seeds = [

@@ -19,21 +19,21 @@ pub const ROLE: &str = "run";
 /// Run the job with all parties as processes on this machine.
 ///
 /// # Errors
-/// A party's failure.
+/// [`Failure`] if the job cannot be prepared, or a party fails.
 pub fn local(options: &RunOptions, program: &Path, cleanup: &Cleanup) -> Result<RunReport, Failure> {
     let (facts, reports) = across(&options.work(), program, cleanup)?;
     report(options, facts, reports)
 }
 
-/// Any job, with all parties as processes on this machine: what the engine says of it, and what each party
-/// reported.
+/// Run any job with all parties as processes on this machine. Returns the engine's facts about it, and each
+/// party's report.
 pub(super) fn across(
     work: &Work<'_>,
     program: &Path,
     cleanup: &Cleanup,
 ) -> Result<(Map<String, Value>, Vec<(PartyId, PartyReport)>), Failure> {
     let timeout = work.timeout.unwrap_or(Net::default().timeout);
-    // what makes no sense is refused before anything is there
+    // a job that makes no sense is refused before anything is started
     let prepared = work.engine.prepare(&work.job, work.settings)?;
     let parties = prepared.parties();
     let room = PrivateDir::new(cleanup)?;
@@ -53,7 +53,7 @@ pub(super) fn across(
 /// Act as a party of a local run. Failures are reported, not printed.
 ///
 /// # Errors
-/// The failure that was reported, or why it could not be.
+/// [`Failure`] if a step fails; unless standard input could not be taken over, it has been reported.
 pub fn run_party() -> Result<(), Failure> {
     be(|Joined { pipes, prepared, mesh, .. }| {
         let learns: bool = pipes.order()?;
@@ -61,7 +61,7 @@ pub fn run_party() -> Result<(), Failure> {
         let start = Instant::now();
         let outcome = compute(mesh, *prepared, &own, learns)?;
         pipes.report(Ok(PartyReport::new(&outcome, start.elapsed().as_secs_f64())))?;
-        // the orders end with the process: whoever gave them closes our standard input
+        // this process ends here, when the one that started it closes its standard input
         pipes.bytes().map(drop)
     })
 }

@@ -54,8 +54,8 @@ pub struct RunOptions {
     pub adder: Adder,
     /// One for each input value, in the circuit's order.
     pub inputs: Vec<InputWires>,
-    /// Whether wire 0 is the first bit of a value, as in most files of the format before Bristol Fashion; for
-    /// some published files it is known.
+    /// Whether wire 0 is the first bit of a value, as in most files in the older Bristol format. It need not
+    /// be set for published files that are recognised.
     pub first_bit_first: bool,
     /// The parties that learn the outputs.
     pub receivers: Vec<PartyId>,
@@ -75,7 +75,7 @@ pub struct RunReport {
     pub seconds: f64,
     /// Payload that a party sent, in bits: the maximum over the parties known here.
     pub bits_sent: u64,
-    /// Bytes handed to TLS, likewise.
+    /// Bytes that a party handed to TLS: the maximum over the parties known here.
     pub bytes_sent: u64,
     /// The longest chain of dependent messages.
     pub rounds: u32,
@@ -144,7 +144,7 @@ fn input(
     Ok(InputWires { owner, bits: Some(bits) })
 }
 
-/// A job with what each party brings to it, and who learns something.
+/// A job, with the input of each party, and whether it learns an output.
 struct Work<'o> {
     engine: &'static dyn Engine,
     settings: &'o EngineSettings,
@@ -166,7 +166,7 @@ impl RunOptions {
         }
     }
 
-    /// What the parties have to agree on.
+    /// The job, on which the parties have to agree.
     fn job(&self) -> Job {
         let between = Between::Parties {
             owners: self.inputs.iter().map(|input| input.owner).collect(),
@@ -192,7 +192,7 @@ impl RunOptions {
     }
 }
 
-/// What a party found out.
+/// The outcome for a party.
 struct Outcome {
     /// The output wires of a receiver, one to a byte.
     outputs: Option<Own>,
@@ -200,8 +200,8 @@ struct Outcome {
     counts: Counts,
 }
 
-/// One evaluation, by one party: `own` has its input wires. Parties that were started apart compare what they
-/// run in a session of its own, where the engine has something to compare.
+/// One evaluation, by one party: `own` has its input wires. If the engine has something to compare, parties
+/// that were started separately first compare their jobs in a session of its own.
 fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -> Result<Outcome, Failure> {
     let session = engine::start(mesh, prepared, 1)?;
     let mut party = prepared.start(session, 1, &Own::default())?;
@@ -209,7 +209,7 @@ fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -
     Ok(Outcome { outputs: learns.then_some(outputs), counts: party.meter() })
 }
 
-/// What a party says in the end.
+/// The report of a party when it has finished.
 #[derive(Serialize, Deserialize)]
 struct PartyReport {
     outputs: Option<Vec<u8>>,
@@ -256,7 +256,7 @@ fn report(
 /// Run as one party of a mesh; the other parties run the same command with their own numbers elsewhere.
 ///
 /// # Errors
-/// [`Failure`] for wrong files, or the failure of the run.
+/// [`Failure`] if a file is wrong, or the run fails.
 pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, Failure> {
     let (facts, own) = alone(&options.work(), membership)?;
     let wires: usize = options.circuit.outputs().iter().sum();
@@ -266,7 +266,7 @@ pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, F
     report(options, facts, vec![(membership.party, own)])
 }
 
-/// Any job, as one of the parties of a mesh: what the engine says of it, and what this party has to tell.
+/// Run any job as one of the parties of a mesh. Returns the engine's facts about it, and this party's report.
 fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>, PartyReport), Failure> {
     let config = membership.load()?;
     let (engine, settings) = (work.engine, work.settings);

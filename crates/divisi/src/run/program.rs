@@ -127,7 +127,7 @@ impl ProgramOptions {
 /// Run the program with all parties as processes on this machine.
 ///
 /// # Errors
-/// A party's failure.
+/// [`Failure`] if a party fails.
 pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Result<ProgramReport, Failure> {
     let (facts, reports) = across(&options.work(), program, cleanup)?;
     options.report(facts, reports)
@@ -136,7 +136,7 @@ pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Res
 /// Run as one party of a mesh; the other parties run the same command with their own numbers elsewhere.
 ///
 /// # Errors
-/// [`Failure`] for wrong files, or the failure of the run.
+/// [`Failure`] if a file is wrong, or the run fails.
 pub fn one(options: &ProgramOptions, membership: &Membership) -> Result<ProgramReport, Failure> {
     let (facts, own) = alone(&options.work(), membership)?;
     options.report(facts, vec![(membership.party, own)])

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 /// The rows, their decryption bound, and the cost of AES-128 by both ways to look up keys.
 ///
 /// # Errors
-/// A sentence that says what to correct.
+/// [`Failure`] if the options make no sense, with a sentence that says what to correct.
 pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     let parties = arguments.parties;
     if arguments.plain_modulus.is_some_and(|p| p != PLAIN) {

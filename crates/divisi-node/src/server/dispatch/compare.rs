@@ -33,7 +33,7 @@ impl ServerState<'_> {
             if let Some(found) = found.as_ref().filter(|_| is_counted(&taken.item))
                 && self.counted.insert((offer.connection, offer.number))
             {
-                // durably, before it happens, and once however often it is offered
+                // count the use durably before it happens, and once, however often the step is offered
                 found.count(node).map_err(refused)?;
             }
             found
@@ -47,8 +47,8 @@ impl ServerState<'_> {
         Ok(Candidate { offer: *offer, request, step, taken, given, found })
     }
 
-    /// Compare what the three have: what remains is the same at all. A round of two messages for all offers
-    /// together.
+    /// Compare what the three servers have; the candidates that remain are the same at all. A round of two
+    /// messages for all offers together.
     pub(super) fn agree(
         &mut self,
         offers: &[Offer],
@@ -92,13 +92,14 @@ impl ServerState<'_> {
         Ok(agreed)
     }
 
-    /// Tell a client that its request is refused, by our own reason or by what came of the comparison.
+    /// Tell a client that its request is refused, for a reason of this server's own or as the comparison
+    /// says.
     fn refuse(&mut self, offer: &Offer, mine: Result<Candidate, Missing>, data: Agreement, key: Agreement) {
         let failed = match mine {
             Err(Missing::Refused(Some(failed))) => failed,
             Err(Missing::Refused(None)) => return,
             Err(Missing::NotYet) => {
-                // what it lacks did not come here yet, and is wrong at the two others
+                // the messages have not arrived here yet, and the two others found that they differ
                 let name = self.node.shared.with(|intake, _| intake.name(&offer.connection));
                 let about = About::Client(name.as_deref().unwrap_or("that is not here"));
                 let otherwise = || Failed::refused(REQUEST, "another server refused the request");

@@ -73,7 +73,7 @@ impl Three {
         assert!(node.shared.tell(|intake, _| intake.enter(who, [id; 32], Box::new(|| {}))));
     }
 
-    /// On it, a request for her list of keys.
+    /// Send on it a request for her list of keys.
     fn ask(&self, i: usize, id: u8) {
         self.ask_for(i, id, 1, Item::KeyList { after: None });
     }
@@ -105,7 +105,7 @@ impl Three {
                         let session =
                             Session::start(&Arc::new(mesh), 1, &PublicParameters::new("test")).unwrap();
                         let trio = Trio::new(session).unwrap();
-                        // what one of them ends, it ends for who has begun
+                        // a server that ends the session ends it for those that have begun
                         begun.wait();
                         let mut state = ServerState {
                             node: &server.node,
@@ -134,8 +134,8 @@ fn leader() -> PartyId {
     PartyId::new(1).unwrap()
 }
 
-/// A leader that offers more than a round holds has it done in several rounds: whoever comes meanwhile waits
-/// for one of them.
+/// If a leader offers more than a round holds, it is done in several rounds, so that a client that comes
+/// meanwhile waits for one of them only.
 #[test]
 fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
@@ -201,8 +201,8 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     assert!(three.node(2).shared.with(|intake, _| intake.may_come(&next)));
 }
 
-/// A key that the operators destroy is held by no request that its client began with it and then left to
-/// itself: nobody has to ask for anything first.
+/// A key that the operators destroy is wiped also from requests that a client began with it and then left
+/// alone, without any further request.
 #[test]
 fn a_destroyed_key_is_wiped_from_what_was_under_way() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
@@ -229,7 +229,7 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
     assert_eq!(held, vec![[1, 0]; 3]);
 }
 
-/// A leader that says now one list of clients and now another fills no log.
+/// A leader that alternates between two lists of clients does not fill the log.
 #[test]
 fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
     let three = Three::new(&(Arc::new(Still(Instant::now())) as Arc<dyn World>));
@@ -242,7 +242,7 @@ fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
     assert_eq!(lines.iter().filter(|line| line.contains("list of clients")).count(), 2, "{lines:#?}");
 }
 
-/// What leader 1 says to each of the others, and how they take it.
+/// Party 1 leads and sends these heads and this body to the two others; returns how each server ends.
 fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     three.run(|i, state| {
@@ -318,7 +318,7 @@ fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
     }
 }
 
-/// What no honest leader says: one request twice, too many offers, none, an order that is none.
+/// Calls that no honest leader makes: one request twice, too many offers, no offers, an order that is none.
 #[test]
 fn what_no_leader_says_names_it() {
     let one = [&[7; 32][..], &1u64.to_le_bytes(), &0u64.to_le_bytes()].concat();

@@ -27,7 +27,7 @@ impl Intake {
             let Some((connection, request)) =
                 connection.and_then(|connection| Some((connection, connection.request.as_ref()?)))
             else {
-                // perhaps it comes; what it costs is not known here
+                // the request may still come; its cost is not known here, and so not the room that is left
                 return;
             };
             offered.insert(connection.who.name.as_str());

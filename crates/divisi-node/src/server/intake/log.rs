@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// Lines for the log: of one client no more than so many at a time, so that it drowns no other's.
+/// Lines for the log: at most [`Log::EACH`] of one client at a time, so that they do not drown those of
+/// others.
 #[derive(Default)]
 pub(super) struct Log {
     lines: Vec<String>,

@@ -40,7 +40,8 @@ pub(super) struct ConnectionQueue {
     pub ring: Box<dyn Fn() + Send>,
     /// Messages that no step has taken yet, with their lengths in bytes.
     pub inbox: VecDeque<(ToServer, usize)>,
-    /// The requests that came when as many as allowed were waiting: how many there were.
+    /// The requests, by number, that came when as many of the client's requests as allowed were waiting, and
+    /// how many were.
     pub crowded: BTreeMap<u64, usize>,
     /// Encoded answers; `unsent`: how many bytes are not handed to the socket yet.
     pub outbox: VecDeque<Zeroizing<Vec<u8>>>,

@@ -9,7 +9,7 @@ use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::time::{Duration, Instant};
 
-/// What a step takes of a round, and the key that it needs loaded.
+/// The kind and the cost of a request's next step, and the key that has to be loaded for it, if there is one.
 pub(super) fn price<'i>(
     item: &'i Item,
     known: &dyn Fn(&KeyName) -> KeyStatus,
@@ -114,7 +114,7 @@ impl Intake {
         }
         let (since, often) = request.lacking.map_or((now, 0), |(_, since, often)| (since, often + 1));
         request.lacking = Some((lacks, since, often));
-        // whoever has others offer what is not there has had its turn
+        // a client whose messages another server lacks has had its turn
         self.turns.serve(&connection.who.name);
         request.pause = Some(now + PAUSE.min(Duration::from_millis(1) * 2u32.saturating_pow(often)));
     }

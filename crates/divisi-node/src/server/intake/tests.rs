@@ -24,8 +24,8 @@ fn enter(intake: &mut Intake, name: &str, id: u8) -> ConnectionId {
     [id; 32]
 }
 
-/// A client that asks and takes no answers is not read when so much waits for it, and costs no more than
-/// that.
+/// A client that sends requests and takes no answers is not read any more once its backlog is full, and costs
+/// no more memory than that.
 #[test]
 fn who_takes_no_answers_is_heard_no_more() {
     let (mut intake, now) = intake();
@@ -47,8 +47,8 @@ fn who_takes_no_answers_is_heard_no_more() {
     assert!(intake.sent(&id) && intake.may_receive(&id));
 }
 
-/// Requests that are refused, or that have not come to all, are their client's turn: another's goes
-/// before the next.
+/// A request that is refused, or that has not reached all servers, counts as its client's turn: another
+/// client's request goes before its next one.
 #[test]
 fn what_fails_was_a_turn() {
     let (mut intake, now) = intake();
@@ -96,7 +96,7 @@ fn only_so_many_requests_of_a_client_wait() {
     let ids: Vec<_> = (1..=16).map(|id| enter(&mut intake, "a", id)).collect();
     let ask = |intake: &mut Intake, id: &ConnectionId, number| {
         assert!(intake.may_receive(id));
-        // all that is to be said for it
+        // this request has no further messages
         let item = Item::KeyList { after: None };
         intake.receive(id, ToServer::Request { number, item }, 40, now).unwrap();
     };

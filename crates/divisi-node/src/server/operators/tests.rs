@@ -99,12 +99,12 @@ fn an_order_waits_until_all_three_have_asked() {
     assert_eq!(orders.stands(&order, ID, now), NONE);
     orders.ask(&order, ID, now).unwrap();
     assert!(orders.take_log().is_empty() && !orders.has_call());
-    // with another key of the same name it is another matter
+    // for another key of the same name it is a new order
     orders.ask(&order, Some([2; 16]), now).unwrap();
     assert_eq!(orders.stands(&order, Some([2; 16]), now), SAME);
 }
 
-/// What was not done by all can be asked for again.
+/// An order that not all servers carried out can be given again.
 #[test]
 fn what_failed_may_be_asked_for_again() {
     let (mut orders, now) = orders();
@@ -117,7 +117,7 @@ fn what_failed_may_be_asked_for_again() {
     assert_eq!(orders.stands(&order, ID, now), SAME);
 }
 
-/// An hour after it was asked nothing is left of an order.
+/// An hour after an order was given nothing is left of it.
 #[test]
 fn an_order_expires() {
     let (mut orders, start) = orders();
@@ -129,9 +129,9 @@ fn an_order_expires() {
     orders.tick(just);
     assert!(orders.take_log().is_empty());
     assert_eq!(orders.stands(&order, ID, just), SAME);
-    // whatever is asked of it first
+    // whichever function is called first
     assert_eq!(orders.stands(&order, ID, start + HOUR), NONE);
-    logged(&mut orders, "key chown k to bob: expired, not all three asked within 60 minutes");
+    logged(&mut orders, "key chown k to bob: expired, the operators of all three did not give it within 60 minutes");
     assert_eq!(orders.state(&order), None);
     assert_eq!(orders.next_call(start + HOUR), Some(other.clone()));
     orders.ended(&other, Ok(()));
@@ -152,7 +152,7 @@ fn another_key_of_the_same_name_is_not_meant() {
     let order = destroy("k");
     orders.ask(&order, ID, now).unwrap();
     orders.take_log();
-    // a file that is lost or damaged is
+    // a key whose file is lost or damaged is still meant
     assert_eq!(orders.stands(&order, None, now), SAME);
     // whatever byte of their ids it is in which they differ
     for byte in 0..16 {

@@ -28,7 +28,8 @@ impl Dice {
 /// A client's connection with one server.
 #[derive(Default)]
 pub(super) struct Side {
-    /// What the client still has to send to this server; `open`: how many of its messages have no answer.
+    /// What the client still has to send to this server; `unanswered`: how many of its messages have no
+    /// answer.
     pub queue: VecDeque<ToServer>,
     pub unanswered: usize,
     /// The request number of each message sent: answers must come in this order.
@@ -56,7 +57,7 @@ pub(super) fn known(name: &KeyName) -> KeyStatus {
     KeyStatus { size: size.map(|at| KeySize::ALL[at]), is_ready: true }
 }
 
-/// One of the things that clients ask for, under one of three keys and in any way.
+/// A random request, under one of three keys and with any way to compute S-boxes.
 pub(super) fn item(dice: &mut Dice) -> Item {
     let key = ["k", "l", "m"][dice.below(3) as usize].parse().unwrap();
     let (way, length) =
@@ -74,7 +75,7 @@ pub(super) fn item(dice: &mut Dice) -> Item {
     }
 }
 
-/// All that a client says for a request.
+/// All messages of a client for a request.
 pub(super) fn messages(number: u64, item: &Item) -> Vec<ToServer> {
     let data = (0..).map_while(|nth| due(item, SHAPE, nth)).map(|due| match due {
         Due::Data { index, bytes } => ToServer::Data { number, index, body: Blob(vec![0; bytes]) },

@@ -104,7 +104,7 @@ impl World {
                 let so_far = self.taken.entry(place).or_default();
                 *so_far = if offer.step == 0 { 0 } else { *so_far } + taken.messages.len() as u64;
                 let begun_only = kind(&taken.item) == Kind::Long && offer.step == 0;
-                // of a hash each piece takes two steps, of which the first is the one that takes it
+                // each piece of a hash takes two steps, the first of which takes its message
                 let hashes = matches!(*taken.item, Item::Hash { .. });
                 let in_hand = hashes && matches!(taken.messages.first(), Some(ToServer::Data { .. }));
                 let more = begun_only || in_hand || due(&taken.item, SHAPE, *so_far).is_some();

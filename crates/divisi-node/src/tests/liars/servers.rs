@@ -17,7 +17,7 @@ pub(super) const LENGTH: usize = 100;
 /// What a server tells a client in place of an answer.
 pub(super) type Lie = fn(&mut ToClient);
 
-/// None.
+/// No lie.
 pub(super) const TRUTH: Lie = |_| {};
 
 /// Answers as an honest server `i` would, of texts, keys and ciphertexts that are all made up.
@@ -75,12 +75,12 @@ fn answer(i: usize, context: &[u8; 32], secret: &[u8]) -> ToClient {
     ToClient::Answer { component: Blob(parts[i].first.clone()), digest }
 }
 
-/// Three servers that answer `rounds` clients honestly, but that `liar` tells `lie`.
+/// Three servers that answer one client honestly, except that `liar` tells `lie`.
 pub(super) fn served<R>(liar: usize, lie: Lie, client: impl FnOnce(&mut Client) -> R) -> R {
     served_with([0, 1, 2].map(|i| if i == liar { lie } else { TRUTH }), client)
 }
 
-/// Three servers of which each tells its own.
+/// Three servers, each of which tells its own lie.
 pub(super) fn served_with<R>(lies: [Lie; 3], client: impl FnOnce(&mut Client) -> R) -> R {
     three_servers(|i| (lies[i], |place| place), client)
 }
@@ -147,7 +147,7 @@ fn say(connection: &mut Connection, (number, nth): (u64, u64), what: ToClient) {
     let _ = connection.send(&encode(message, message.what.body()).unwrap());
 }
 
-/// Does all that a client does; its first error, and what it wrote before.
+/// Does all that a client does; returns its first error, before which nothing of a lie may have been written.
 pub(super) fn everything(client: &mut Client) -> Option<crate::Error> {
     let key = "k".parse().unwrap();
     let new = client.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);

@@ -1,6 +1,7 @@
 //! Two checks under one alpha at once (1.3). In one strand P_2 lies, receives the honest parties' sigmas,
-//! which tell it alpha, and keeps back its own, so that nobody has found it out; with alpha it then forges in
-//! the other strand. A session has one party for all strands, and that party one check at a time.
+//! from which it computes alpha, and withholds its own, so that nobody has detected the lie yet. With alpha
+//! it then forges a MAC in the other strand. Therefore a session has one party object for all its strands,
+//! which makes one check at a time.
 
 use super::{COIN, COMMIT, DONE, Lie, OPEN, OPENED, combinations, rushed};
 use crate::checks;
@@ -13,19 +14,20 @@ use divisi_field::{Field, Gf48};
 
 const BEGIN: Step = step!("begin");
 
-/// How P_2 has the honest parties go about it.
+/// When P_2 begins each of its two strands, and what is opened in them.
 #[derive(Clone, Copy, Debug)]
 struct Schedule {
     parties: usize,
-    /// After how many steps in the strand of the lie the one of the forgery begins.
+    /// The strand of the forgery begins after this many steps in the strand of the lie.
     begin: usize,
-    /// Which of the two is the session's first strand.
+    /// Whether the session's first strand is that of the forgery; otherwise it is that of the lie.
     swapped: bool,
-    /// How many values are opened in each.
+    /// How many values are opened in each strand.
     count: usize,
 }
 
-/// Steps in the strand of the lie: nothing yet, values opened, coin tossed, sigmas committed to, received.
+/// The points that the strand of the lie reaches: nothing done, values opened, coin tossed, sigmas committed
+/// to, sigmas received.
 const STEPS: usize = 5;
 
 fn schedules() -> Vec<Schedule> {
@@ -39,8 +41,8 @@ fn schedules() -> Vec<Schedule> {
     all
 }
 
-/// An honest party in a strand, which begins when P_2 asks for it: its share of the first value, and what it
-/// takes for that value.
+/// What an honest party does in a strand, which begins when P_2 asks for it. Returns the party's share of the
+/// first value, and the value that it accepted.
 fn honest(mut session: Session, count: usize) -> Result<[Gf48; 2], Abort> {
     session.recv(BEGIN, party(2), &mut [0])?;
     let (mut honest, mut dealer) = Dealer::<Gf48>::deal(session, 7)?;
@@ -51,8 +53,8 @@ fn honest(mut session: Session, count: usize) -> Result<[Gf48; 2], Abort> {
     Ok([x.x[0], opened[0]])
 }
 
-/// P_2 begins a strand and adds one to the first value: its share of that value, and alpha, which it only
-/// compares with what it finds.
+/// P_2 begins a strand and adds one to the first value. Returns P_2's share of that value, and alpha, which
+/// the test only compares with the alpha that P_2 computes.
 fn lie(mut session: Session, count: usize) -> Result<(Party<Gf48>, [Gf48; 2]), Abort> {
     for peer in session.peers() {
         session.send(BEGIN, peer, &[0], 0)?;
@@ -65,7 +67,7 @@ fn lie(mut session: Session, count: usize) -> Result<(Party<Gf48>, [Gf48; 2]), A
     Ok((corrupt, [share, dealer.alpha()]))
 }
 
-/// P_2 in both strands: its share of the first value.
+/// What P_2 does in both strands. Returns its share of the first value in the strand of the forgery.
 fn corrupt([first, second]: [Session; 2], how: Schedule) -> Result<Gf48, Abort> {
     let (mut second, mut other) = (Some(second), None);
     let mut reach = |step: usize| -> Result<(), Abort> {
@@ -102,13 +104,13 @@ fn corrupt([first, second]: [Session; 2], how: Schedule) -> Result<Gf48, Abort> 
         corrupt.session.recv(OPEN, *peer, &mut opening)?;
         sum += <Gf48 as Field>::from_le_bytes(&opening[32..]).unwrap_or_default();
     }
-    // alpha times chi of the lie, and chi is public
+    // the sum is alpha times chi of the lie, and chi is public
     let mut lies = vec![Gf48::ZERO; how.count];
     lies[0] = Gf48::ONE;
     let found = sum * combinations(&coin, [&lies, &lies])[0].inverse();
     assert_eq!(found, alpha);
     reach(4)?;
-    // nobody waits for anything in the first strand but for P_2's sigma
+    // in the first strand, the honest parties wait for nothing but P_2's sigma
     let (mut forging, [share, _]) = other.unwrap();
     let forged: Vec<_> = peers.iter().map(|peer| (*peer, Lie::Forge(found))).collect();
     rushed(&mut forging, &forged)?;
@@ -118,11 +120,11 @@ fn corrupt([first, second]: [Session; 2], how: Schedule) -> Result<Gf48, Abort> 
     Ok(share)
 }
 
-/// What honest parties take for the first value, and what it is, where they take anything: P_2 lies about it
-/// in both strands. The honest parties' sessions are without this check, if one is named.
+/// For each honest party that accepts a first value: the value that it accepts, and the right one. P_2 lies
+/// about this value in both strands. If `without` names a check, the honest parties' sessions do not make it.
 fn taken(how: Schedule, without: Option<Check>) -> Vec<[Gf48; 2]> {
     let parameters = PublicParameters::new("checks at once");
-    // what P_2 does its own program does not forbid
+    // P_2's own program does not forbid what P_2 does
     let lawless = parameters.clone().without(checks::K21);
     let lax = without.into_iter().fold(parameters.clone(), PublicParameters::without);
     let ends = Harness::new(how.parties, &parameters).act_each(
@@ -161,7 +163,7 @@ fn two_checks_of_one_alpha_are_never_at_once() {
     }
 }
 
-/// The same, ten thousand times, for threads run as they like.
+/// The same ten thousand times, because threads run in another order each time.
 #[test]
 #[ignore = "a minute"]
 fn two_checks_of_one_alpha_are_never_at_once_however_threads_run() {

@@ -12,14 +12,14 @@ use divisi_field::{BigField, Field, Gf8};
 use divisi_ot::wipe;
 use std::ops::Range;
 
-/// Masked tables of each function that was looked up, and what becomes such tables.
+/// Masked tables of each function that was looked up, and the unit vectors that become such tables.
 #[derive(Default)]
 pub(in crate::engine) struct Stocks<F: Mac> {
     all: Vec<Stock<F>>,
     pub(super) waiting: Vec<Waiting<F>>,
 }
 
-/// Unit vectors, and how many of them become tables of which function, in this order.
+/// Unit vectors, and for each function in this order how many of them become its tables.
 pub(super) struct Waiting<F: Mac> {
     pub units: Units<F>,
     pub of: Vec<(&'static Table, usize)>,
@@ -37,7 +37,7 @@ pub(in crate::engine) struct Stock<F: Mac> {
 }
 
 impl<F: Mac> Stocks<F> {
-    /// Take the stock of a table.
+    /// Take the stock of a function, and leave an empty one.
     pub fn take(&mut self, table: &'static Table) -> Stock<F> {
         let stock = self.of(table);
         std::mem::replace(stock, Stock::empty(table))
@@ -51,7 +51,7 @@ impl<F: Mac> Stocks<F> {
         &mut self.all[at]
     }
 
-    /// Wipe the tables of functions of which none is left, before the memory of the next comes.
+    /// Wipe the stocks of functions all of whose tables are used, before memory for new tables is allocated.
     pub fn drop_used(&mut self) {
         for stock in self.all.iter_mut().filter(|stock| stock.left() == 0) {
             *stock = Stock { foreseen: stock.foreseen, ..Stock::empty(stock.of) };
@@ -79,8 +79,9 @@ impl<F: Mac> Stock<F> {
         self.s.len() - self.used
     }
 
-    /// The entries of these tables at public indices, one index a table, all words of an entry together.
-    /// The numbers of words that ciphers use have a loop of their own, which the compiler unrolls.
+    /// The entries of these tables at public indices, one index for each table, all words of an entry
+    /// together. Entries of one and of four words, which ciphers use, have loops of their own that the
+    /// compiler unrolls.
     pub fn entries_at(
         &self,
         tables: Range<usize>,
@@ -103,7 +104,7 @@ impl<F: Mac> Stock<F> {
         found
     }
 
-    /// Put the bits of each entry under one MAC, in which they are opened together: one word an entry.
+    /// Put the bits of each entry, which are opened together, under one MAC: one word for each entry.
     #[inline(never)]
     pub fn pack(&mut self) {
         let width = self.of.width;
@@ -134,14 +135,14 @@ impl<F: Mac> Stock<F> {
     }
 
     /// Protocol 2, line 3, for functions of few bits: each bit of the entries is a sum of entries of the unit
-    /// vectors, so that all is additions, 3^index of them at most for each bit of the value. The lanes are
-    /// those of the units from `from` on.
+    /// vectors, so only additions are needed, at most 3^index for each bit of the value. `lanes` lanes of the
+    /// units are used, from `from` on.
     #[inline(never)]
     pub fn fill(&mut self, units: &Units<F>, from: usize, lanes: usize) {
         let (size, width) = (1 << self.of.index, self.of.width);
         let mut form = self.of.values.to_vec();
         transform(&mut form, |x, y| *x ^= *y);
-        // what was there goes before the new memory comes
+        // the old tables are wiped before memory for the new ones is allocated
         self.entries = Pages::default();
         self.entries = Pages::zeros(size * width * lanes);
         let mut macs = vec![[F::ZERO; LANES]; size];

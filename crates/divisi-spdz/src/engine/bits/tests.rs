@@ -1,4 +1,4 @@
-//! When tables of bits are made of their unit vectors.
+//! When tables of bits are made of their unit vectors, and how values are added to a state.
 
 use super::*;
 use crate::dealer::Dealer;
@@ -9,13 +9,13 @@ use divisi_symmetric::des::SBOXES;
 
 const LANES: usize = 70;
 
-/// What was told in a phase.
+/// The number of bits that were sent in a phase.
 fn bits(counts: &Counts, phase: &str) -> u64 {
     counts.phases.get(phase).map_or(0, |phase| phase.bits)
 }
 
-/// Unit vectors are made before tables are, which are made of these vectors alone, without a word, when they
-/// are loaded or first needed.
+/// Unit vectors are made first. Tables are made of them, without a message, when they are loaded or first
+/// needed.
 #[test]
 fn tables_are_made_when_they_are_loaded() {
     for loaded in [true, false] {
@@ -57,8 +57,8 @@ fn tables_are_made_when_they_are_loaded() {
     }
 }
 
-/// A value is added to the bits that its lookup names; of an index each bit is a sum, whose second part may
-/// be one lane for all.
+/// A value is added to those bits of the state that its lookup names. Each bit of an index is a sum of two
+/// bits, the second of which may have one lane that serves all.
 #[test]
 fn values_are_added_to_the_state() {
     let one_lane = |k: usize| k % 3 == 1;

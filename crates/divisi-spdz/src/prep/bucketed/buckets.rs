@@ -9,21 +9,22 @@ use divisi_ot::partition::Partition;
 
 const COIN: Step = step!("buckets.coin");
 
-/// The most buckets that one coin serves: their number is that of all items in 32 bits.
+/// The most buckets that one coin serves. The number of all their items has to fit into 32 bits.
 pub(super) const MOST: usize = 1 << 20;
 
-/// Opened values that are checked at once, about.
+/// About how many opened values are checked at once.
 const CHECKED: usize = 1 << 20;
 
-/// How many items each of so many buckets has, all first ones known before the coin.
+/// How many items each bucket has, if there are this many buckets and their first items are known before the
+/// coin.
 pub(super) fn size(buckets: usize, rho: u32) -> usize {
     bucket::size_behind_firsts(buckets, rho)
 }
 
-/// The items of all but the first ones, each with the bucket it falls into: by a coin that follows the check
-/// of all items \[K16\].
+/// The bucket of each item that is not the first one of a bucket, by a coin that follows the check of all
+/// items \[K16\].
 ///
-/// Cost: the check of what is owed, and a coin.
+/// Cost: a check of everything that was opened, and a coin.
 pub(super) fn partition<F: Mac>(
     party: &mut Party<F>,
     buckets: usize,
@@ -40,7 +41,7 @@ pub(super) fn partition<F: Mac>(
     Ok(Partition::behind_firsts(&coin, buckets, size))
 }
 
-/// Check what was opened if it has become much.
+/// Check what was opened, if it is [`CHECKED`] values or more.
 pub(super) fn relieve<F: Mac>(party: &mut Party<F>) -> Result<(), Abort> {
     if party.ledger.x.len() >= CHECKED { party.check_here() } else { Ok(()) }
 }
@@ -54,7 +55,7 @@ mod tests {
     use divisi_core::testing::Harness;
     use divisi_field::Gf48;
 
-    /// Who falls into which bucket follows from all of the batch's own coin.
+    /// Each partition follows from the coin that was tossed for it.
     #[test]
     fn partitions_are_those_of_the_coin() {
         let (buckets, size) = (200, 4);

@@ -14,16 +14,16 @@ use divisi_ot::{Checked, MacShares, WideShares, WipedVec, wipe};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
-/// Products of tables, a lane each: b, v and z = b v.
+/// The products of tables, one table in each lane: bits b, vectors v, and z = b v.
 #[derive(Default)]
 pub(super) struct Items<F: Mac> {
-    /// For each product its bit.
+    /// b of each product.
     pub b: Vec<Auth<Gf2, F>>,
-    /// For each piece its vector.
+    /// v of each piece.
     pub v: Vec<Auth<Word32, F>>,
-    /// For each piece its product.
+    /// z of each piece.
     pub z: Vec<Auth<Word32, F>>,
-    /// The MACs of the last vector's bits, bit by bit; of first items of buckets alone.
+    /// The MACs of the last vector's bits, bit by bit; only for the first items of buckets.
     pub last: Vec<Packed<F>>,
 }
 
@@ -33,7 +33,7 @@ impl<F: Mac> Items<F> {
         self.b.first().map_or(0, Auth::len)
     }
 
-    /// The bytes of a lane of this shape; of `firsts` with the MACs of the last vector's bits.
+    /// The bytes of a lane of this shape; if `firsts` is true, with the MACs of the last vector's bits.
     pub fn bytes(shape: &Shape, firsts: bool) -> usize {
         let bits = shape.products() * (size_of::<Gf2>() + size_of::<F>());
         let words = 2 * shape.pieces.len() * (size_of::<Word32>() + size_of::<F>());
@@ -62,7 +62,7 @@ impl<F: Mac> Items<F> {
     }
 }
 
-/// Elements in as many bytes as they have.
+/// Elements, packed: each takes only as many bytes as its encoding has.
 pub(super) struct Packed<F: Mac>(Vec<u8>, PhantomData<fn() -> F>);
 
 impl<F: Mac> Drop for Packed<F> {
@@ -86,7 +86,7 @@ impl<F: Mac> Packed<F> {
         self.0.extend_from_slice(&other.0);
     }
 
-    /// The last ones, taken off; nothing if there are fewer.
+    /// Take off the last `count` elements; `None` if there are fewer.
     fn pop(&mut self, count: usize) -> Option<Self> {
         let at = self.0.len().checked_sub(count * F::BYTES)?;
         let last = Packed(self.0[at..].to_vec(), PhantomData);
@@ -95,7 +95,7 @@ impl<F: Mac> Packed<F> {
         Some(last)
     }
 
-    /// All elements of the items.
+    /// All elements, unpacked.
     pub fn elements(&self) -> Wiped<F> {
         let element = |bytes| F::from_le_bytes(bytes).unwrap_or_default();
         Wiped::new(self.0.chunks_exact(F::BYTES).map(element).collect())
@@ -113,22 +113,22 @@ fn pop<V: Shareable, F: Mac>(of: &mut [Auth<V, F>], lanes: usize) -> Option<Vec<
     of.iter_mut().map(|plane| plane.pop(lanes)).collect()
 }
 
-/// The wide and the narrow rows that a batch of so many lanes takes: bits of products; bits of vectors, and
-/// the mask of the proof.
+/// The numbers of wide and of narrow rows that a batch of this many lanes takes. Wide rows are for the bits
+/// of products; narrow ones for the bits of vectors, and for the mask of the proof.
 pub(super) fn rows_of<F: Mac>(shape: &Shape, lanes: usize) -> [usize; 2] {
     [shape.products() * lanes, shape.bits() * lanes + <F as Field>::BITS]
 }
 
-/// Leaky items that are made at once.
+/// Leaky items that are made together.
 pub(super) struct Batch {
     pub lanes: usize,
-    /// Whether they are the first ones of buckets.
+    /// Whether they are the first items of buckets.
     pub first: bool,
-    /// The number of all that are, or are not.
+    /// The number of all first items, or of all others, in all batches.
     pub all: usize,
 }
 
-/// Steps 1 and 2, batch by batch.
+/// Steps 1 and 2 of [`super`], batch by batch.
 pub(super) struct Leaky<'s, F: Mac> {
     pub shape: &'s Shape,
     /// The batches that are not sent yet.
@@ -169,11 +169,11 @@ impl<'s, F: Mac> Batches<F> for Leaky<'s, F> {
 
 /// Items of a batch whose payloads we have sent.
 pub(super) struct Sent<F: Mac> {
-    /// Without products.
+    /// The items, whose z is not made yet.
     items: Items<F>,
     /// The mask of the proof.
     mask: Auth<F, F>,
-    /// Of each bit its products with the pieces of its vector.
+    /// For each bit, its products with the pieces of its vector.
     products: Vec<ProductsAhead<Checked, BitVectors>>,
 }
 
@@ -183,11 +183,11 @@ pub(super) struct Received<F: Mac> {
     mask: Auth<F, F>,
 }
 
-/// Step 1 for a batch of so many lanes, up to our payloads, from its rows ([`rows_of`]); of `firsts` the bits
-/// of the last vector are kept apart.
+/// Step 1 for a batch of this many lanes, up to sending our payloads, from its rows ([`rows_of`]). For
+/// `firsts` the MACs of the last vector's bits are kept, bit by bit.
 ///
-/// Cost: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads a lane, f' =
-/// ceil(f / k), p' = ceil(128 / k); f narrow rows; two tiles of rows.
+/// Cost for each lane: (log - 1)(f' + p') bits of wide rows, W f' of narrow ones and W + P f of payloads,
+/// where f' = ceil(f / k) and p' = ceil(128 / k); for the batch f narrow rows, and two tiles of rows.
 fn send<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
@@ -197,7 +197,7 @@ fn send<F: Mac>(
     (mut b_rows, v_rows): (WideShares, MacShares),
 ) -> Result<Sent<F>, Abort> {
     let (n, f) = (shape.products(), <F as Field>::BITS);
-    // bit q of a lane stands behind all lanes' bits q - 1; the bits of r stand last
+    // bits q of all lanes come after bits q - 1 of all lanes; the bits of r come last
     let width = shape.bits() * lanes;
     let plane = |q: usize| q * lanes..(q + 1) * lanes;
     let mut items = Items::<F>::default();
@@ -259,7 +259,7 @@ fn prove<F: Mac>(party: &mut Party<F>, received: Received<F>) -> Result<Items<F>
     Ok(items)
 }
 
-/// The payload of each lane: the pieces' bits, then their MACs.
+/// The payload of each lane: the bits of all pieces, then our shares of their MACs.
 fn payloads<F: Mac>(
     v: &[Auth<Word32, F>],
     pieces: &[super::shape::Piece],
@@ -278,7 +278,7 @@ fn payloads<F: Mac>(
     out
 }
 
-/// The same backwards.
+/// The inverse of [`payloads`]: our shares of the products of all pieces, and of their MACs.
 fn products<F: Mac>(
     shares: &WipedVec<u128>,
     pieces: &[super::shape::Piece],

@@ -37,9 +37,9 @@ use tables::Stock;
 
 const SHORT: Step = step!("bucketed");
 
-/// The session ends: fewer items than were made.
+/// The abort if there are too few items, or no table of a size.
 fn short<F: Mac>(party: &Party<F>) -> Abort {
-    party.session.misuse(SHORT, "too few items, or no table")
+    party.session.misuse(SHORT, "too few items, or a table size that is not supported")
 }
 
 /// A source of preprocessing by oblivious transfer, with products in buckets.
@@ -49,8 +49,8 @@ pub struct Bucketed<F: Mac> {
 }
 
 impl<F: Mac> Bucketed<F> {
-    /// The party of a session, and the source of its preprocessing: runs base OTs, trees and coins. Once a
-    /// session; `config` must be the same at all parties ([`super::Preparation::describe`]).
+    /// The party of a session, and the source of its preprocessing: runs base OTs, trees and coins. A session
+    /// can call it once; `config` must be the same at all parties ([`super::Preparation::describe`]).
     ///
     /// # Errors
     /// [`Abort::Misuse`] for parameters out of range; otherwise the abort that ends the session.
@@ -60,7 +60,7 @@ impl<F: Mac> Bucketed<F> {
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
     }
 
-    /// As [`Bucketed::start`], over a set-up that a test made.
+    /// [`Bucketed::start`] over a set-up that a test made.
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -44,9 +44,9 @@ impl<F: Mac> Products<F> {
     /// Let e_ij be the error of product j where the honest bit b_i is one, and f_ij that of its MAC. The sum
     /// of the sigmas is the sum of all b_i c_i, plus a constant, with c_i = sum chi_j (f_ij + alpha e_ij).
     /// The session goes on if it is zero: for a fraction 2^-rank of all b, where rank is that of the c_i over
-    /// GF(2). With errors in the products of m items' bits this is 2^-m + 1/|F| on average over chi. That the
-    /// session goes on although not all errors of the products are zero has probability 1/|F|, plus that of
-    /// the check of MACs (docs/spdz.md, 7).
+    /// GF(2). With errors in the products of m items' bits this is 2^-m + 1/|F| on average over chi. The
+    /// session goes on with a wrong product with probability 1/|F|, plus that of the check of MACs
+    /// (docs/spdz.md, 7).
     ///
     /// Cost: f bits, and the bits of a coin; 2 rounds.
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {
@@ -78,7 +78,7 @@ mod tests {
         Harness::new(2, &PublicParameters::new("proofs of products"))
     }
 
-    /// So many random elements in the place of products.
+    /// This many random elements in the place of products.
     fn made(
         party: &mut Party<Gf48>,
         dealer: &mut Dealer<Gf48>,
@@ -101,7 +101,7 @@ mod tests {
         ours.iter().zip(&theirs).map(sum).collect()
     }
 
-    /// P_2 adds something to its share of any product, or the same to those of two.
+    /// P_2 adds an error to its share of any one product, or the same error to its shares of two.
     #[test]
     fn a_lie_about_any_product_is_noticed() {
         let count = 1100;
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Of products that are zero the mask is all that is opened, each bit of it.
+    /// If all products are zero, exactly the mask is opened.
     #[test]
     fn what_is_opened_is_masked() {
         let harness = harness();
@@ -150,8 +150,8 @@ mod tests {
         assert!(opened(&recordings).into_iter().eq(masks));
     }
 
-    /// The same products under the same mask are combined to something else every time, in the next session
-    /// too: who chose them could not know by what.
+    /// The same products under the same mask give another combination every time, also in the next session: a
+    /// party that chooses them cannot know the coefficients.
     #[test]
     fn coefficients_are_not_foreseen() {
         let mut sums = std::collections::BTreeSet::new();
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(sums.len(), 6);
     }
 
-    /// Products are combined by all of their own batch's coin.
+    /// The coefficients of a batch are those of its own coin.
     #[test]
     fn sums_are_those_of_the_coin() {
         let harness = harness();

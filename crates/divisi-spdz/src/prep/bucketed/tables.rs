@@ -21,24 +21,25 @@ const DIFFERENCES: Step = step!("tables.d");
 const MASKED: Step = step!("tables.p+v");
 const DECOMPOSE: Step = step!("tables.bitdec");
 
-/// The most entries of a table, as a power of two.
+/// The binary logarithm of the largest number of entries of a table.
 const LARGEST: usize = 10;
 
-/// Bits of vectors that are made at once.
+/// About how many bits of vectors are made at once.
 const BITS: usize = 1 << 18;
 
-/// Tables whose items are in buckets together, at most: those of 2,048 blocks of AES-128, and of 1,024 blocks
-/// of triple DES, whose tables have 64 entries. For both buckets of three are enough, which more tables would
-/// not make smaller, and whole thousands of blocks leave no small lot behind.
+/// The largest numbers of tables whose items are put into buckets together, for tables of more than 64
+/// entries and for smaller ones: those of 2,048 blocks of AES-128, and of 1,024 blocks of triple DES. For
+/// both numbers buckets of three are enough, and more tables would not make buckets smaller. If a multiple of
+/// these blocks is announced, no small lot is left over.
 const TOGETHER: [usize; 2] = [327_680, 393_216];
 
-/// Bytes of their items, at most, whatever is announced.
+/// The most bytes of the items of a lot, however many tables are announced.
 const BYTES: usize = 600_000_000;
 
-/// By how many tables a lot is smaller if its items have more bytes.
+/// A lot whose items would take more bytes is reduced by this many tables at a time.
 const LESS: usize = 1 << 14;
 
-/// What there is for tables of 2^log entries: the combined products of buckets, each used once.
+/// The stock for tables of 2^log entries: the combined products of buckets, each used once.
 pub(super) struct Stock<F: Mac> {
     shape: Shape,
     items: Items<F>,
@@ -47,7 +48,7 @@ pub(super) struct Stock<F: Mac> {
 }
 
 impl<F: Mac> Bucketed<F> {
-    /// What there is of tables of this size.
+    /// The stock for tables of 2^log entries.
     pub(super) fn stock(&mut self, log: usize) -> &mut Stock<F> {
         let at = self.stocks.iter().position(|stock| stock.shape.log == log);
         let at = at.unwrap_or_else(|| {
@@ -64,7 +65,7 @@ impl<F: Mac> Bucketed<F> {
     /// v_j is opened; line 4: p = (p + t, t). So the p of the last line is v_(l-1) + D, whose bits are
     /// authenticated one by one already; lines 5 to 7: t alone is decomposed, with random bits r_k.
     ///
-    /// Adversary: n - 1 malicious; what it makes of what is opened the next check sees \[K17\].
+    /// Adversary: n - 1 malicious; the next check detects errors in the opened values \[K17\].
     /// Cost: 2^l - 2 + 2^(l-1) bits opened, 2^(l-1) + 1 random bits; l rounds.
     pub(super) fn unit_vectors(
         &mut self,
@@ -124,7 +125,7 @@ impl<F: Mac> Bucketed<F> {
         let (d, t) = last;
         let upper = self.decomposed(party, &t, shape, lanes)?;
         let mut vector = Auth::<Gf2, F>::with_room(2 * upper.len());
-        // v's own bits
+        // the bits of the last v
         let of_last = &items.v[shape.pieces_of(shape.products() - 1)];
         let shares: Zeroizing<Vec<_>> = Zeroizing::new(of_last.iter().map(|v| v.x.clone()).collect());
         vector.x = bits_of(&shares, shape.half() / shares.len().max(1));
@@ -157,7 +158,7 @@ impl<F: Mac> Bucketed<F> {
         Ok(r)
     }
 
-    /// Combined products of so many tables, each used once.
+    /// The combined products of this many tables, each used once.
     fn items(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Items<F>, Abort> {
         let stock = self.stock(log);
         let mut items = Items::default();
@@ -170,7 +171,7 @@ impl<F: Mac> Bucketed<F> {
         while missing > 0 {
             if self.stock(log).items.lanes() == 0 {
                 let shape = self.stock(log).shape.clone();
-                // what was used up gives its memory back before more is made
+                // memory of used items is freed before more are made
                 self.stock(log).items = Items::default();
                 let most = together::<F>(&shape, self.rows.config().rho);
                 let buckets = lot(wanted.saturating_sub(lanes - missing), missing, most);
@@ -196,19 +197,21 @@ fn together<F: Mac>(shape: &Shape, rho: u32) -> usize {
     tables.min(buckets::MOST)
 }
 
-/// The bytes of the items of so many tables, of first ones and of others.
+/// The bytes of the items of this many tables: of first items and of others.
 fn bytes<F: Mac>(shape: &Shape, tables: usize, rho: u32) -> usize {
     let others = buckets::size(tables, rho) - 1;
     tables * (Items::<F>::bytes(shape, true) + others * Items::<F>::bytes(shape, false))
 }
 
-/// How many tables are made now, of those that are foreseen and those that are missing.
+/// How many tables are made now: as many as are foreseen, at least as many as are missing, and at most
+/// `most`.
 fn lot(foreseen: usize, missing: usize, most: usize) -> usize {
     foreseen.clamp(missing.min(most), most)
 }
 
-/// The products of so many tables, out of buckets (step 3 of [`super`]): b is the sum of all of a bucket, v
-/// that of its first one, and z = z_1 + sum z_k + D b_k with D = v_1 + v_k opened \[K16\].
+/// The products of this many tables, out of buckets (step 3 of [`super`]): b is the sum of the b_k of a
+/// bucket, v is that of its first item, and z = z_1 + sum (z_k + D_k b_k), where D_k = v_1 + v_k is opened
+/// \[K16\].
 ///
 /// Cost: B items a table, and (B - 1) W bits.
 fn combined<F: Mac>(
@@ -218,7 +221,7 @@ fn combined<F: Mac>(
     tables: usize,
 ) -> Result<Items<F>, Abort> {
     let size = buckets::size(tables, rows.config().rho);
-    // whole tiles, for then planes are added up as columns
+    // whole tiles, so that planes can be added up as columns
     let lanes = (BITS / shape.bits()).next_multiple_of(MacShares::TILE);
     let counts = [(tables, true), (tables * (size - 1), false)];
     let batches: Vec<Batch> = counts
@@ -236,7 +239,7 @@ fn combined<F: Mac>(
     let widths: Vec<usize> = shape.pieces.iter().map(|piece| piece.width).collect();
     let pairs: Vec<[usize; 2]> = partition.pairs().map(|pair| pair.map(|t| t as usize)).collect();
     for (pairs, from) in pairs.chunks(lanes).zip((0..).step_by(lanes)) {
-        // the others stand in order behind the firsts
+        // the pairs have the other items in order
         let here = from..from + pairs.len();
         let differences: Vec<Auth<Word32, F>> = firsts
             .v
@@ -266,7 +269,7 @@ fn combined<F: Mac>(
     Ok(firsts)
 }
 
-/// Add each lane to that of its bucket.
+/// Add each lane to the lane of its bucket's first item.
 pub(super) fn spread<V: Shareable, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>, pairs: &[[usize; 2]]) {
     for ((x, m), [_, first]) in from.x.iter().zip(&from.m).zip(pairs) {
         to.x[*first] += *x;
@@ -274,7 +277,7 @@ pub(super) fn spread<V: Shareable, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F
     }
 }
 
-/// The sum, of as many lanes.
+/// Add `from` to `to`, which has as many lanes.
 pub(super) fn sum<V: Shareable, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>) {
     let fits = to.add(from);
     debug_assert!(fits);
@@ -291,12 +294,12 @@ fn side_by_side<F: Mac>(r: &Auth<Gf2, F>, planes: std::ops::Range<usize>, lanes:
     Auth::new(words, m)
 }
 
-/// Bits as words.
+/// Each bit as the lowest bit of a word.
 fn word<F: Mac>(bits: &Auth<Gf2, F>) -> Auth<Word32, F> {
     Auth::new(bits.x.iter().map(|bit| Word32(bit.to_bits() as u32)).collect(), bits.m.clone())
 }
 
-/// Words moved up by so many bits: times y^`bits`.
+/// Words moved up by this many bits: times y^`bits`.
 fn shifted<F: Mac>(words: &Auth<Word32, F>, bits: usize) -> Auth<Word32, F> {
     let mut m = words.m.clone();
     <F as BigField>::scale(&mut m, F::from_low_bits(1 << bits));
@@ -322,7 +325,7 @@ mod tests {
     use divisi_field::{Gf40, Gf48, Gf72};
     use divisi_ot::SetupConfig;
 
-    /// The bytes of what vectors have in them.
+    /// The bytes of the elements in all vectors of the items.
     fn held<F: Mac>(items: &Items<F>) -> usize {
         let bits: usize = items.b.iter().map(|b| size_of_val(&*b.x) + size_of_val(&*b.m)).sum();
         let words = items.v.iter().chain(&items.z);
@@ -355,15 +358,15 @@ mod tests {
         }
     }
 
-    /// The tables of a lot of a shape, and of their items the bytes.
+    /// The most tables of a lot, and the bytes of their items.
     fn most<F: Mac>(log: usize, rho: u32) -> (usize, usize) {
         let shape = Shape::new(log);
         let tables = together::<F>(&shape, rho);
         (tables, bytes::<F>(&shape, tables, rho))
     }
 
-    /// However many tables are announced, those of a lot have a bounded number of bytes, and the usual ones
-    /// buckets of three.
+    /// However many tables are announced, the items of a lot have a bounded number of bytes, and the usual
+    /// lots have buckets of three.
     #[test]
     fn memory_of_items_is_bounded() {
         assert_eq!(most::<Gf48>(8, 40), (327_680, 573_112_320));

@@ -1,4 +1,5 @@
-//! Products of bytes and of bits: the products of each bit of x with y are one item of a bucket.
+//! Products of elements of small fields (bytes, GF(2^6), bits): the products of all bits of x with y are one
+//! item of a bucket.
 
 use super::super::rows::{self, Batches, Rows};
 use super::buckets;
@@ -17,15 +18,15 @@ use zeroize::Zeroizing;
 
 const DIFFERENCES: Step = step!("triples.d");
 
-/// Lanes that are made at once.
+/// How many lanes are made at once.
 const LANES: usize = 1 << 14;
 
 /// x y for random x and y of a small field, of w bits: steps 1 to 3 of [`super`], x = sum g^m x_m, each x_m a
 /// wide row, and x y = sum g^m (x_m y).
 ///
-/// Whoever sends other payloads passes with probability 1/2 at most, for what makes the combination right is
-/// a condition linear over GF(2) on the honest x_m: a lie about any of them spoils the item. D = y_1 + y_k
-/// has w bits.
+/// A party that sends wrong payloads passes with probability at most 1/2, because the combination is then
+/// right only if a condition holds on the honest x_m that is linear over GF(2). A lie about any of the x_m
+/// spoils the item. D = y_1 + y_k has w bits.
 ///
 /// Cost: B (w (f' + p') + w f' + w (w + f)) + w (B - 1) bits each to each peer.
 pub(super) fn triples<V: Shareable + Field, F: Mac + Embeds<V>>(
@@ -51,12 +52,12 @@ pub(super) fn triples<V: Shareable + Field, F: Mac + Embeds<V>>(
     Ok(all)
 }
 
-/// How many bits an element has.
+/// How many bits an element of V has.
 fn width<V: Field>() -> usize {
     <V as Field>::BITS
 }
 
-/// A mask of so many bits.
+/// A word whose lowest `bits` bits are one.
 fn low(bits: usize) -> u128 {
     u128::MAX >> (128 - bits)
 }
@@ -70,7 +71,7 @@ fn empty<V: Shareable, F: Mac>(room: usize) -> Triples<V, F> {
     Triples { a: Auth::with_room(room), b: Auth::with_room(room), c: Auth::with_room(room) }
 }
 
-/// Steps 1 and 2, batch by batch.
+/// Steps 1 and 2 of [`super`], batch by batch.
 struct Leaky<V: Shareable, F: Mac> {
     made: Triples<V, F>,
 }
@@ -94,7 +95,8 @@ impl<V: Shareable + Field, F: Mac + Embeds<V>> Batches<F> for Leaky<V, F> {
     type Sent = Sent<V, F>;
     type Received = Received<V, F>;
 
-    /// Step 1 up to our payloads, one for all bits of a lane: y and its MAC.
+    /// Step 1 up to sending our payloads. All bits of a lane have the same payload: y and our share of its
+    /// MAC.
     fn send(
         &mut self,
         rows: &mut Rows,
@@ -156,7 +158,7 @@ impl<V: Shareable + Field, F: Mac + Embeds<V>> Batches<F> for Leaky<V, F> {
     }
 }
 
-/// The elements of w rows each, whose k-th bits stand together.
+/// The elements whose bits are w rows each; the k-th bits of all elements lie side by side.
 fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(rows: &MacShares, lanes: usize) -> Auth<V, F> {
     let mut x = vec![V::default(); lanes];
     for k in 0..width::<V>() {
@@ -170,7 +172,7 @@ fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(rows: &MacShares, lanes: u
     Auth::new(x, m)
 }
 
-/// Step 3.
+/// Step 3 of [`super`]: puts the items into buckets and combines those of each bucket.
 fn combined<V: Shareable + Field, F: Mac + Embeds<V>>(
     party: &mut Party<F>,
     items: Triples<V, F>,
@@ -199,7 +201,7 @@ fn combined<V: Shareable + Field, F: Mac + Embeds<V>>(
         spread(&mut c, &z, pairs);
         buckets::relieve(party)?;
     }
-    // nothing is made of them before [K17]
+    // the products are not used before this [K17]
     party.check_opened()?;
     Ok(Triples { a, b, c })
 }

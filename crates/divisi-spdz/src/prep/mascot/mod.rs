@@ -30,8 +30,8 @@ pub struct Mascot<F: Mac> {
 }
 
 impl<F: Mac> Mascot<F> {
-    /// The party of a session, and the source of its preprocessing: runs base OTs, trees and coins. Once a
-    /// session; `config` must be the same at all parties ([`super::Preparation::describe`]).
+    /// The party of a session, and the source of its preprocessing: runs base OTs, trees and coins. A session
+    /// can call it once; `config` must be the same at all parties ([`super::Preparation::describe`]).
     ///
     /// # Errors
     /// [`Abort::Misuse`] for parameters out of range; otherwise the abort that ends the session.
@@ -41,7 +41,7 @@ impl<F: Mac> Mascot<F> {
         Ok((party, Mascot { rows, field: PhantomData }))
     }
 
-    /// As [`Mascot::start`], over a set-up that a test made.
+    /// [`Mascot::start`] over a set-up that a test made.
     ///
     /// # Errors
     /// The abort that ends the session.

@@ -1,5 +1,5 @@
-//! Products whose factors are in parts of the field by type, made of products of elements and random bits:
-//! what is opened online is then as short as the part.
+//! Products whose factors are in a part of the field, by their type. They are made of products of elements
+//! and random bits, so that an opening online is as short as an element of the part.
 //!
 //! For a random r of the part and a product c = a b of elements, e = r + a is opened: r b = c + e b. If the
 //! product is in a part of the field, each party projects its own share to that part.
@@ -18,7 +18,7 @@ const D: Step = step!("parts.d");
 
 /// Products of a bit and an element.
 ///
-/// Cost: beside a product of elements f' + f bits.
+/// Cost: a product of elements, and f' + f bits.
 pub(super) fn element_triples<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
@@ -35,7 +35,7 @@ pub(super) fn element_triples<F: Mac>(
 
 /// Products of elements of a small field of w bits.
 ///
-/// Cost: beside a product of elements 2 w f' + 2 f bits.
+/// Cost: a product of elements, and 2 w f' + 2 f bits.
 pub(super) fn field_triples<V: Shareable + Field, F: Mac + Projects<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,
@@ -63,7 +63,7 @@ fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(bits: &Auth<Gf2, F>, lanes
 
 /// Products of bits. The projection of an element is its coefficient of 1.
 ///
-/// Cost: beside a product of elements 2 f' + 2 f bits.
+/// Cost: a product of elements, and 2 f' + 2 f bits.
 pub(super) fn bit_triples<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
@@ -73,8 +73,8 @@ pub(super) fn bit_triples<F: Mac>(
     products(rows, party, x, y, |c| Gf2::from_low_bits(c.to_bits()))
 }
 
-/// \[\[x y\]\] for random x and y of a subfield: with a product of elements, e = x + a and d = y + b opened,
-/// it is c + e b + d x.
+/// \[\[x y\]\] for random x and y of a subfield: for a product of elements c = a b, e = x + a and d = y + b
+/// are opened, and x y = c + e b + d x.
 fn products<V: Shareable + Field, F: Mac + Embeds<V>>(
     rows: &mut Rows,
     party: &mut Party<F>,

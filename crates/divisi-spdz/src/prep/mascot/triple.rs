@@ -17,22 +17,22 @@ const COIN: Step = step!("sacrifice.1");
 const RHO: Step = step!("sacrifice.2");
 const SIGMA: Step = step!("sacrifice.3");
 
-/// How many elements a are combined: whoever has bits of them confirmed pays for each with probability 1/2,
-/// and of tau f bits two elements remain uniform but for 2^-f with tau = 4 (MASCOT, Theorem 2; KOR+17,
-/// section 5).
+/// How many elements a are combined. For each of their bits that the adversary has confirmed it is detected
+/// with probability 1/2; with tau = 4 the two combinations of the remaining ones of the tau f bits are
+/// uniform but for 2^-f (MASCOT, Theorem 2; KOR+17, section 5).
 const TAU: usize = 4;
 
-/// Products that are made at once.
+/// How many products are made at once.
 const LANES: usize = 512;
 
-/// Our shares of what **Multiply** gives, of each lane: a and c of tau elements, and b.
+/// Our shares of the results of **Multiply**, for each lane: tau elements of a and of c, and b.
 struct Multiplied<F: Mac> {
     a: Vec<F>,
     b: Vec<F>,
     c: Vec<F>,
 }
 
-/// What **Combine** gives: shares of a, b, c = a b, a^, c^ = a^ b, not authenticated.
+/// Our shares of the results of **Combine**: a, b, c = a b, a^, c^ = a^ b, not authenticated.
 struct Combined<F: Mac> {
     values: [Vec<F>; 5],
 }
@@ -53,7 +53,7 @@ impl<F: Mac> Drop for Combined<F> {
 ///
 /// Adversary: n - 1 malicious; error 2^-f of the combination, and 2/|F| of the sacrifice.
 /// Cost: tau f (p' + f) + 5 f f' + f bits each to each peer, f' = ceil(f / k), p' = ceil(128 / k), and f for
-/// sigma (4,360 bytes at f = 40 and k = 1, and 10).
+/// sigma (4,360 bytes at f = 40 and k = 1, and 10 for rho and sigma).
 pub(super) fn triples<F: Mac>(
     rows: &mut Rows,
     party: &mut Party<F>,
@@ -117,7 +117,7 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
     Ok(Combined { values })
 }
 
-/// What **Combine** makes of our shares of tau elements each, with r and with r^: for tests.
+/// The results of **Combine** on our shares of tau elements each, with r and with r^: for tests.
 #[cfg(any(test, feature = "testing"))]
 pub(super) fn combination<F: Mac>(party: &mut Party<F>, a: &[F]) -> Result<[Vec<F>; 2], Abort> {
     let lanes = a.len() / TAU;
@@ -141,8 +141,8 @@ fn authenticate<F: Mac>(
 /// **Sacrifice**. 1. A coin s that follows both products. 2. rho = s a + a^ is opened. 3. sigma = s c + c^ +
 /// rho b is opened, its MAC checked with that of rho, and is zero \[K19\].
 ///
-/// As in the paper the MAC check is by a random combination of what was opened: of each sigma the MAC is
-/// checked and the opened value is compared with zero.
+/// As in the paper, the check of MACs is by a random combination of the opened values. The MAC of each sigma
+/// is checked, and the opened sigma is compared with zero.
 fn sacrifice<F: Mac>(
     party: &mut Party<F>,
     [a, b, c, mut a_hat, mut c_hat]: [Auth<F, F>; 5],
@@ -165,7 +165,7 @@ fn sacrifice<F: Mac>(
     Ok(Triples { a, b, c })
 }
 
-/// Random elements of ours.
+/// Random elements that only we know.
 fn drawn<F: Mac>(party: &Party<F>, count: usize) -> Vec<F> {
     let mut seed = Zeroizing::new([0; 16]);
     party.session.entropy(seed.as_mut_slice());
@@ -197,16 +197,16 @@ mod tests {
 
     const COUNT: usize = 400;
 
-    /// All of them differ, and every bit is zero in some and one in others.
+    /// All elements differ, and every bit is zero in some and one in others.
     fn whole_and_different(all: &[u128]) {
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
         assert_eq!(all.iter().fold(0, |any, x| any | x), (1 << 48) - 1);
         assert_eq!(all.iter().fold(!0, |all, x| all & x), 0);
     }
 
-    /// Of tau elements one is one and the others are zero, so that its coefficient comes out: there is one of
-    /// its own for every element of every lane, for either of the two combinations, in every call, drawn from
-    /// all of the call's own coin.
+    /// One of tau elements is one and the others are zero, so that the combination is the coefficient of that
+    /// element. Every element of every lane has a coefficient of its own, in either of the two combinations
+    /// and in every call, drawn from the call's own coin.
     #[test]
     fn combinations_are_whole_and_different() {
         let harness = Harness::new(2, &PublicParameters::new("combinations"));
@@ -238,8 +238,8 @@ mod tests {
         out.into_iter().map(Field::to_bits).collect()
     }
 
-    /// With a = 1 and a^ = 0 what is opened is s: an element of its own for every product of every call, from
-    /// all of the call's own coin.
+    /// With a = 1 and a^ = 0, s is opened: an element of its own for every product of every call, drawn from
+    /// the call's own coin.
     #[test]
     fn sacrifices_are_whole_and_different() {
         let harness = Harness::new(2, &PublicParameters::new("sacrifices"));
@@ -266,8 +266,8 @@ mod tests {
         assert!(s == coins.iter().flat_map(|coin| drawn_from::<Gf48>(coin, COUNT)).collect::<Vec<_>>());
     }
 
-    /// A product is off and P_2 says that its sigma is zero all the same: the word has no MAC, and P_1 gives
-    /// no product out before it looks.
+    /// A product is wrong, and P_2 lies so that the opened sigma is zero all the same. This zero has no right
+    /// MAC, and P_1 hands out no product before it has checked the MAC.
     #[test]
     #[cfg(feature = "fault")]
     fn every_sigma_has_its_mac() {
@@ -293,7 +293,7 @@ mod tests {
         }
     }
 
-    /// A product is off by an element of one bit, under a right MAC.
+    /// A product under a right MAC is wrong in one bit.
     #[test]
     fn every_bit_of_a_sigma_counts() {
         for bit in 0..48 {

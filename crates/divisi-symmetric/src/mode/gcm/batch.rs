@@ -124,8 +124,8 @@ impl<'a> GcmBatch<'a> {
         self.lengths.iter().map(|lengths| lengths.hash_blocks()).max().unwrap_or(1)
     }
 
-    /// Column `i` of the batch, from the bytes of each plaintext: their bytes at position `i` of each block,
-    /// and zero in all lanes of other texts and of masks.
+    /// Column `i` of the batch: the byte at position `i` of each block of the plaintexts, and zero in all
+    /// lanes of other texts and of masks. `text` gives the plaintext of the item with this number.
     #[must_use]
     pub fn column<'t>(&self, i: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<u8> {
         let mut column = vec![0; self.blocks + self.order.len()];

@@ -5,9 +5,9 @@
 //! `counter_blocks_of_long_ivs_give_the_hash_key_away`). The counters `inc_32(J_0) ..` are therefore computed
 //! on shares, all at once: each is the sum of the low word of `J_0` and a public number.
 //!
-//! Cost: GHASH of a public string is linear, and 96 conversions of bits are local. There is one adder of 32
-//! bits for each block, whose bits and rounds are those of [`adder`] (169 sums of products at depth 5, test
-//! `an_adder_costs_what_is_said`). Then comes the cipher, as with any counter.
+//! Cost: GHASH of a public string is linear, and the conversions between blocks, bytes and bits are local.
+//! There is one adder of 32 bits for each block, whose bits and rounds are those of [`adder`] (169 sums of
+//! products at depth 5, test `an_adder_costs_what_is_said`). Then comes the cipher, as with any counter.
 
 use super::element;
 use crate::engines::{BitEngine, MacEngine};
@@ -58,7 +58,7 @@ pub fn adder() -> &'static Program {
     })
 }
 
-/// Counter blocks from a shared `J_0` (one lane): lane `l` is `inc_32` applied `counts[l]` times.
+/// Counter blocks from a shared `J_0` (one lane): lane `l` is `inc_32` applied `counts[l]` times to `J_0`.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if `j0` has no lane.
@@ -70,7 +70,7 @@ pub fn counters<E: MacEngine>(e: &mut E, j0: &E::Block, counts: &[u32]) -> Resul
 /// The same from the bytes of a counter block, on an engine that may have no blocks of GF(2^128).
 ///
 /// # Errors
-/// As [`counters`].
+/// The errors of [`counters`].
 pub fn counters_from<E: BitEngine>(
     e: &mut E,
     bytes: &[E::Byte; 16],

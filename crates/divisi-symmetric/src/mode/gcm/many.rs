@@ -1,5 +1,5 @@
-//! Many texts in one call whose keys are used for this call alone, as in known-answer tests: what is
-//! decrypted is opened.
+//! Many texts in one call whose keys are used for this call alone, as in known-answer tests. The decrypted
+//! texts are opened to all parties.
 
 use super::text::interleaved;
 use super::{GcmBatch, GcmOutcome};
@@ -10,7 +10,7 @@ use divisi_core::{Abort, Lanes, Step, Verified, step};
 
 const MANY: Step = step!("many");
 
-/// What came of a text. All parties know it.
+/// The result for a text. All parties know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Ciphertext and tag.
@@ -26,7 +26,7 @@ impl GcmBatch<'_> {
     /// ([`expand`](super::expand)), and opens the plaintexts whose tags were right, all in one round. `plain`
     /// is that of [`GcmBatch::texts`].
     ///
-    /// Cost: of each hash key as many powers as the longest text needs, besides the texts.
+    /// Cost: that of the texts, and as many powers of each hash key as the longest text needs.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if a text has no key, or is longer than memory can

@@ -2,8 +2,8 @@
 //!
 //! Encryption is counter mode from `inc_32(J_0)` on. The tag is
 //! `GHASH(A || 0* || C || 0* || lengths) + E_K(J_0)`: [`ghash`](super::ghash) of public data, plus one block
-//! of key stream. Everything that is opened is verified before. A plaintext is computed only after its tag
-//! was found right, and nothing else is revealed about a received tag.
+//! of key stream. Everything that is opened is verified before. A plaintext is returned only if its tag was
+//! found right, and nothing else is revealed about a received tag.
 //!
 //! | item | what it does | used for |
 //! |---|---|---|
@@ -11,10 +11,10 @@
 //! | [`StreamSealer`], [`StreamOpener`] | a text that comes in chunks | long texts of a key service |
 //! | [`GcmBatch`] | many texts at once, under one key or one each | short texts of a key service |
 //!
-//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]), and have their key
-//! stream, the masks and the comparison of tags from the same functions. They differ in GHASH: a text in
-//! chunks has few powers of the hash key and many blocks ([`GhashState`]), each of many texts has all powers
-//! that it needs, so that its hash is one sum.
+//! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]), and share the
+//! functions that make key streams and masks and compare tags. They differ in GHASH: a text in chunks has few
+//! powers of the hash key and many blocks ([`GhashState`]); each of many texts has all powers that it needs,
+//! so that its hash is one sum.
 //!
 //! IVs of other lengths ([`long_iv`]) need a second GHASH and counters that are computed on
 //! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for texts that

@@ -228,7 +228,7 @@ impl<E: GcmEngine> StreamOpener<E> {
     /// [`TagLength::element`] gives it.
     ///
     /// # Errors
-    /// As [`StreamSealer::new`].
+    /// The errors of [`StreamSealer::new`].
     pub fn new(
         e: &mut E,
         key: &mut TextsKey<E>,
@@ -316,7 +316,8 @@ mod tests {
         (0..16).map(|i| Plain.public(&column(i))).collect()
     }
 
-    /// However a text is cut, under an IV of any length: what it is as a whole.
+    /// A text in chunks of any length, under an IV of any length, has the same ciphertext and tag as the
+    /// whole text, and decrypts to it.
     #[test]
     fn chunks_are_parts_of_the_whole() {
         let (e, mut key, aad) = (&mut Plain, key(), b"whatever goes with it");

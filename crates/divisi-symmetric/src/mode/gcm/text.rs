@@ -1,8 +1,8 @@
-//! A text as columns: column `i` has byte `i` of every block, a lane a block.
+//! A text as columns: column `i` has byte `i` of every block, in a lane for each block.
 
 use divisi_core::{Abort, step};
 
-/// How many blocks of a text of this many bytes have a byte at place `i`: the lanes of column `i`.
+/// How many blocks of a text of this many bytes have a byte `i`, which is the number of lanes of column `i`.
 #[must_use]
 pub fn lanes_at(bytes: usize, i: usize) -> usize {
     (bytes + 15).saturating_sub(i) / 16

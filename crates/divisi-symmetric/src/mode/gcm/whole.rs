@@ -7,7 +7,8 @@ use divisi_core::{Abort, Lanes, Step, Verified, step};
 
 const WHOLE: Step = step!("gcm");
 
-/// The whole text is one chunk: this is more bytes than GCM allows.
+/// The length of a chunk in bytes. It is longer than any text that GCM allows, so that the whole text is one
+/// chunk.
 const CHUNK: u64 = 1 << 40;
 
 impl<E: GcmEngine> TextsKey<E> {

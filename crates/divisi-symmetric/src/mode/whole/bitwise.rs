@@ -46,7 +46,7 @@ pub fn encrypt<E: BitEngine>(
                 let eight: [E::Bit; 8] = eight.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
                 block.push(e.convert(eight)?);
             }
-            // the sum of two bits: as the highest of two bytes, which are taken apart once
+            // the two bits are added as the highest bits of two bytes; only the sum is converted to bits
             let mut first = key.permute(e, Direction::Encrypt, block)?.swap_remove(0);
             let mut own: [E::Bit; 8] = std::array::from_fn(|_| zero.clone());
             own[7] = bit.clone();
@@ -62,12 +62,12 @@ pub fn encrypt<E: BitEngine>(
     Ok(out)
 }
 
-/// Decrypts public texts of `bits` bits, a row for each.
+/// Decrypts public texts of `bits` bits, one in each row.
 ///
 /// Cost: one call of the cipher, for all bits at once.
 ///
 /// # Errors
-/// As [`encrypt`].
+/// The errors of [`encrypt`].
 pub fn decrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -127,7 +127,7 @@ pub fn seal<E: BitEngine>(
 /// Decrypts (6.2) public ciphertexts and tags, a row for each text.
 ///
 /// # Errors
-/// As [`seal`].
+/// The errors of [`seal`].
 pub fn open<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

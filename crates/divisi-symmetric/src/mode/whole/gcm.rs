@@ -12,16 +12,17 @@ use crate::engines::MacEngine;
 use crate::mode::gcm::hash_key;
 use divisi_core::{Abort, Direction};
 
-/// The other text, and the whole tag (SP 800-38D, algorithms 4 and 5). IVs of 12 bytes may be those of
-/// several texts, one of another length is that of a single one.
+/// Encrypts or decrypts texts; returns the other text of each, and its whole tag (SP 800-38D, algorithms 4
+/// and 5). With IVs of 12 bytes there may be several texts, one in each lane; with an IV of another length
+/// there is only one.
 ///
 /// Cost: a call of the cipher for each block and two more; a product over GF(2^128) for each block of
-/// associated data and ciphertext and one more, one after the other; for an IV of another length likewise of
-/// its blocks and one more, and an adder of 32 bits for each block and one more.
+/// associated data and ciphertext and one more, one after the other; for an IV of another length, a product
+/// for each of its blocks and one more, and an adder of 32 bits for each block of the text and one more.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for an IV of no bits, and one of another length than 12
-/// bytes of several texts.
+/// The abort that ends the session; [`Abort::Misuse`] if the IV is empty, or if there are several texts and
+/// the IVs do not have 12 bytes.
 pub fn crypt<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

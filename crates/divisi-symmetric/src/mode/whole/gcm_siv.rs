@@ -31,7 +31,7 @@ struct Keys<E: MacEngine> {
     encryption: RoundKeys<E::Byte>,
 }
 
-/// Derives the keys of nonces: halves of the encryptions of counter and nonce, all at once.
+/// Derives the keys of nonces: the first halves of the encryptions of counter and nonce, all at once.
 fn derive<E: MacEngine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]) -> Result<Keys<E>, Abort> {
     let n = match key.size() {
         aes::KeySize::Aes128 => 4,
@@ -171,12 +171,12 @@ pub fn seal<E: MacEngine + Releases>(
     Ok((tags, ciphertext))
 }
 
-/// The same of one text, where nothing may be opened, as in a circuit: the tag and the ciphertext, shared.
+/// Encrypts one text without opening anything, for circuits: returns the tag and the ciphertext, both shared.
 ///
 /// Cost: that of [`seal`], and an adder of 32 bits a block.
 ///
 /// # Errors
-/// As [`seal`]; [`Abort::Misuse`] for more texts than one.
+/// The errors of [`seal`]; also [`Abort::Misuse`] if there is more than one text.
 pub fn seal_shared<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -187,7 +187,8 @@ pub fn seal_shared<E: MacEngine>(
     fit(heads, text.len())?;
     let keys = derive(e, key, heads)?;
     let tag = tag(e, &keys, heads, text)?;
-    // the first four bytes count, the lowest first: as a block whose last four do, the highest first
+    // the counter is in the first four bytes, the lowest first; for `count` it is moved to the last four
+    // bytes, the highest first
     let mut first: Vec<E::Byte> = tag.clone();
     if let Some(last) = first.last_mut() {
         *last = with_highest(e, last, true)?;
@@ -204,10 +205,10 @@ pub fn seal_shared<E: MacEngine>(
     Ok((tag, ciphertext))
 }
 
-/// Decrypt (5) ciphertexts and tags that everybody knows, a row each.
+/// Decrypts (5) public ciphertexts with their public tags, one text in each row.
 ///
 /// # Errors
-/// As [`seal`].
+/// The errors of [`seal`].
 pub fn open<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

@@ -152,15 +152,15 @@ fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abo
     own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit("not one block of each text"))
 }
 
-/// A byte with its highest bit set to what everybody knows.
+/// A byte with its highest bit replaced by a public value.
 pub(super) fn with_highest<E: BitEngine>(e: &mut E, byte: &E::Byte, value: bool) -> Result<E::Byte, Abort> {
     let mut bits: [E::Bit; 8] = e.convert(byte.clone())?;
     bits[7] = e.public_bit(&vec![value; byte.lanes()]);
     e.convert(bits)
 }
 
-/// Counter blocks for `bytes` bytes, one in each lane, from a shared first one of one lane on: the last four
-/// bytes count up and wrap around.
+/// Counter blocks for `bytes` bytes of key stream, one in each lane. They begin with the shared block
+/// `first`, which has one lane; the last four bytes count up and wrap around.
 pub(super) fn count<E: BitEngine>(
     e: &mut E,
     first: Vec<E::Byte>,

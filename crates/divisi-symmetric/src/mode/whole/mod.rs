@@ -20,8 +20,8 @@
 //! texts with a good verdict are returned.
 //!
 //! **Repetition.** SIV, and GCM-SIV under a repeated nonce, encrypt equal texts to equal ciphertexts. Whoever
-//! sees two ciphertexts learns whether the texts (and the associated data) are equal. It does not learn where
-//! they differ, because the synthetic IV is a tag of the whole text, and the key stream depends on it (test
+//! sees two ciphertexts learns whether the texts (and the associated data) are equal, but not where they
+//! differ, because the synthetic IV is a tag of the whole text, and the key stream depends on it (test
 //! `a_repetition_tells_equality_and_nothing_else`). The same holds for KW and KWP, which have no nonce.
 
 pub mod bitwise;

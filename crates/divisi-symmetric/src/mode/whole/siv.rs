@@ -44,7 +44,8 @@ impl<E: BitEngine> SivKey<E> {
         self.mac.tag(e, lanes, message)
     }
 
-    /// S2V (2.4) of public strings, a row for each text, followed by the text.
+    /// S2V (2.4) of public strings followed by the text. `strings` has for each string a list of rows, one
+    /// for each text.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -138,12 +139,13 @@ impl<E: BitEngine> SivKey<E> {
         Ok((ivs, ciphertext))
     }
 
-    /// The same of one text, where nothing may be opened, as in a circuit: the IV and the ciphertext, shared.
+    /// Encrypts one text without opening anything, for circuits: returns the IV and the ciphertext, both
+    /// shared.
     ///
     /// Cost: that of [`SivKey::seal`], and an adder of 32 bits a block.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] for more lanes than one.
+    /// The abort that ends the session; [`Abort::Misuse`] if there is more than one lane.
     pub fn seal_shared(
         &self,
         e: &mut E,
@@ -152,7 +154,7 @@ impl<E: BitEngine> SivKey<E> {
     ) -> Result<(Vec<E::Byte>, Vec<E::Byte>), Abort> {
         let v = self.s2v(e, 1, strings, text)?;
         let mut first = v.clone();
-        // without the two bits the low word counts alone
+        // with these two bits zero, no counter carries out of the lowest word of 32 bits
         for i in [8, 12] {
             if let Some(byte) = first.get_mut(i) {
                 *byte = with_highest(e, byte, false)?;
@@ -164,7 +166,7 @@ impl<E: BitEngine> SivKey<E> {
         Ok((v, ciphertext))
     }
 
-    /// Decrypt (2.7) ciphertexts that everybody knows, a row each, with the IVs received.
+    /// Decrypts (2.7) public ciphertexts, one in each row, with the received IVs.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if rows have different lengths.

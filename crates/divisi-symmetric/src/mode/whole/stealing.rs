@@ -17,7 +17,7 @@ use divisi_core::{Abort, Direction};
 pub enum Variant {
     /// The incomplete block comes first.
     Cs1,
-    /// As in CBC if the text is whole blocks, otherwise as CS3.
+    /// The order of CBC if the text is whole blocks, otherwise that of CS3.
     Cs2,
     /// The incomplete block always comes last.
     Cs3,
@@ -102,12 +102,12 @@ pub fn encrypt<E: BitEngine>(
     Ok(out)
 }
 
-/// Decrypts public texts of `bits` bits, in the order that [`Variant::restore`] gives, a row for each.
+/// Decrypts public texts of `bits` bits, one in each row, in the order that [`Variant::restore`] gives.
 ///
 /// Cost: two calls of the cipher; one for a single block.
 ///
 /// # Errors
-/// As [`encrypt`].
+/// The errors of [`encrypt`].
 pub fn decrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

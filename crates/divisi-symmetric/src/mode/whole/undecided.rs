@@ -48,7 +48,8 @@ impl<E: BitEngine> Undecided<E> {
     /// bytes are padding.
     ///
     /// # Errors
-    /// As [`release`](Undecided::release).
+    /// The errors of [`release`](Undecided::release); also [`Abort::Misuse`] if the batch does not have
+    /// exactly one text.
     pub fn release_one(self, e: &mut E) -> Result<Option<Verified<Vec<E::Byte>>>, Abort>
     where
         E: Releases,

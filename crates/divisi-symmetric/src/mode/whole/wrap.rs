@@ -23,7 +23,8 @@ const HALF: usize = 8;
 /// How many steps W has for each semiblock.
 const TIMES: usize = 6;
 
-/// The direction of the cipher that is used for wrapping: the standard also allows the inverse cipher (5.1).
+/// The direction in which the cipher is used. With `inverse`, wrapping uses the inverse cipher, which the
+/// standard also allows (5.1).
 fn turned(direction: Direction, inverse: bool) -> Direction {
     match (direction, inverse) {
         (Direction::Encrypt, false) | (Direction::Decrypt, true) => Direction::Encrypt,
@@ -100,7 +101,8 @@ impl<B: Clone + Lanes> Wrapping<B> {
         Ok(Wrapping { form, direction, inverse, lanes, a: s, r, done: 0 })
     }
 
-    /// How many calls there are: one for two semiblocks, otherwise six for each.
+    /// How many calls there are: one if the key has one semiblock (KWP only), otherwise six for each
+    /// semiblock of the key.
     fn calls(&self) -> usize {
         let n = self.r.len() / HALF;
         if n == 1 { 1 } else { TIMES * n }
@@ -202,7 +204,7 @@ fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
 /// Wraps keys, one in each lane: algorithm 3 or 5.
 ///
 /// # Errors
-/// As [`Wrapping::new`].
+/// The errors of [`Wrapping::new`].
 pub fn wrap<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -215,10 +217,10 @@ pub fn wrap<E: BitEngine>(
     Ok(wrapping.wrapped())
 }
 
-/// Unwraps them: algorithm 4 or 6.
+/// Unwraps keys, one in each lane: algorithm 4 or 6.
 ///
 /// # Errors
-/// As [`Wrapping::new`].
+/// The errors of [`Wrapping::new`].
 pub fn unwrap<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,

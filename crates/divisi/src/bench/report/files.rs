@@ -14,8 +14,8 @@ pub(super) fn no_files(out: &Path, e: &io::Error) -> Failure {
     ))
 }
 
-/// See that files can be written there, before hours of measuring. A directory that was not there goes if
-/// nothing comes of it.
+/// Check that files can be written into `out`, before hours of measuring, and make the directory if it does
+/// not exist. The entry, which there is for a new directory, removes it again unless it is kept.
 pub(super) fn directory(out: &Path, cleanup: &Cleanup) -> Result<Option<Entry>, Failure> {
     let failed = |e| no_files(out, &e);
     let made = match std::fs::create_dir(out) {
@@ -27,7 +27,7 @@ pub(super) fn directory(out: &Path, cleanup: &Cleanup) -> Result<Option<Entry>, 
     Ok(made)
 }
 
-/// A file appears whole, in place of the one of an earlier report.
+/// Write a file, which appears whole and in place of the one of an earlier report.
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let readable = std::fs::Permissions::from_mode(0o644);

@@ -58,7 +58,7 @@ pub fn page(outcome: &MatrixOutcome) -> String {
     document(title, &body.concat())
 }
 
-/// By three factors beside two, under each security.
+/// The comparison of lookups by three factors with lookups by two, for each security.
 fn lookups(outcome: &MatrixOutcome) -> String {
     let runs: Vec<&MeasuredRun> = outcome.of(RunGroup::Lookups).collect();
     runs.chunks_exact(2)
@@ -75,7 +75,7 @@ fn introduction(outcome: &MatrixOutcome) -> String {
     let (host, before, after) = (&outcome.host, &outcome.before, &outcome.after);
     let memory =
         host.memory_bytes.map_or(String::new(), |bytes| format!(", {:.0} GiB", bytes as f64 / 2f64.powi(30)));
-    let hurry = if outcome.plan.quick { ", in a hurry" } else { "" };
+    let hurry = if outcome.plan.quick { ", with --quick" } else { "" };
     let cores = if host.cores == 1 { "one core" } else { &format!("{} cores", host.cores) };
     paragraph(
         "Three servers encrypt and decrypt with an AES key that none of them has. They are three processes on one machine, \
@@ -187,7 +187,7 @@ fn latency(outcome: &MatrixOutcome) -> String {
         let points = of().map(|p| (p.rtt_ms, p.seconds() * 1e3)).collect();
         lines.push(Line { name: Some(mode.name()), colour, bound: false, points });
         let points = of().map(|p| (p.rtt_ms, p.bound_seconds() * 1e3)).collect();
-        let name = (colour == 0).then_some("bound, each in its colour");
+        let name = (colour == 0).then_some("bound (dashed)");
         bounds.push(Line { name, colour, bound: true, points });
     }
     lines.extend(bounds);
@@ -247,7 +247,7 @@ verified.</li>\n\
 <li><b>rounds</b>: the longest chain of dependent messages of a chunk; a round is half a round-trip time.</li>\n\
 <li><b>bits</b> are field elements times the bits of their field, as the papers count; <b>bytes</b> all that is handed to \
 TLS.</li>\n\
-<li><b>error</b>: a lie passes the worst verification with probability 2 to the minus so many.</li>\n\
+<li><b>error</b>: a lie passes the worst verification with probability 2^-error.</li>\n\
 </ul>\n";
 
 #[cfg(test)]

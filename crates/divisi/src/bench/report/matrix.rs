@@ -15,9 +15,9 @@ pub const ROUND_TRIPS_MS: [f64; 5] = [1.0, 15.0, 30.0, 50.0, 100.0];
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct MatrixPlan {
-    /// Fewer runs, of fewer blocks.
+    /// Whether to make fewer runs, of fewer blocks.
     pub quick: bool,
-    /// Only the latency of one block, for its figure.
+    /// Whether to measure only the latency of one block, for the latency figure.
     pub latency_only: bool,
     /// Blocks of a run; by default 100,000, or 20,000 with `quick`.
     pub blocks: Option<u64>,
@@ -99,7 +99,7 @@ impl RunGroup {
 pub struct Run {
     /// Its purpose.
     pub group: RunGroup,
-    /// The options, as of `bench aes`.
+    /// The options, which are those of `bench aes`.
     pub options: BenchOptions,
 }
 
@@ -182,7 +182,7 @@ impl MatrixPlan {
         }
     }
 
-    /// By so many factors, in a table of 2^16 bytes.
+    /// The options of a run of lookups by this many factors, in a table of 2^16 bytes.
     fn lookups(&self, factors: usize, security: Security) -> BenchOptions {
         let work = Work::Lookups { entries: 1 << 16, inputs: 1, dimensions: Some(factors) };
         let options = self.large(Protocol::Gf4Circuit, security);
@@ -194,7 +194,8 @@ impl MatrixPlan {
         BenchOptions { blocks: 1, reps, ..self.large(protocol, security) }
     }
 
-    /// Over a slow link what takes long is waiting, which varies little: few repetitions say as much.
+    /// The options of a run of one block over a slow link. Such a run mostly waits, which varies little, so
+    /// that few repetitions are enough.
     fn far_apart(&self, mode: Priority, rtt_ms: f64) -> BenchOptions {
         let usual =
             if self.quick { (60.0 / rtt_ms).clamp(2.0, 20.0) } else { (500.0 / rtt_ms).clamp(5.0, 100.0) };
@@ -210,13 +211,14 @@ fn every(run: impl Fn((Protocol, Security)) -> Run) -> Vec<Run> {
     securities.into_iter().flat_map(choices).map(run).collect()
 }
 
-/// Lookups of a run, at most.
+/// The most lookups of a run.
 const LOOKUPS: u64 = 1 << 15;
 
-/// Rounds of a session's setup, and of a repetition with all its phases: only to guess how long a run waits.
+/// The assumed number of rounds of a session's setup, and of a repetition with all its phases, for the guess
+/// of how long a run waits.
 const ROUNDS: f64 = 64.0;
-/// Verification's share in the effort of a block, in the unit of bits sent; and that of starting three
-/// processes.
+/// The effort of verifying one block, and of starting three processes, in the unit in which sending one bit
+/// is 1.
 const VERIFYING: f64 = 10_000.0;
 const STARTING: f64 = 1.5e9;
 
@@ -246,13 +248,13 @@ impl Run {
         format!("{title}, {} block{}", o.blocks, if o.blocks == 1 { "" } else { "s" })
     }
 
-    /// A guess of the seconds that its messages are under way, whatever the machine.
+    /// A guess of the seconds that the run's messages are under way, which do not depend on the machine.
     pub(super) fn waiting(&self) -> f64 {
         let round = self.options.rtt_ms.unwrap_or(0.0) / 2e3;
         round * ROUNDS * (self.options.reps as f64 + 1.0)
     }
 
-    /// A guess of the computing, in a unit whose length only the machine tells.
+    /// A guess of the run's computing, in a unit whose duration depends on the machine.
     pub(super) fn effort(&self) -> f64 {
         let o = &self.options;
         let (ahead, online) = papers::bits(o.choice.protocol()).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! The whole matrix of benchmarks on one page: tables, plots and the papers' figures side by side, and the
 //! same as JSON.
 //!
-//! Every run goes through [`super::run`], so that a figure means the same here as there ([`mod@super`]).
-//! [`matrix`] lists the runs; [`MatrixOutcome::to_json`] names the fields. The page is one file with its
-//! style and plots, and fetches nothing.
+//! Every run goes through [`super::run`], so that a figure has the same meaning in a report as in a single
+//! benchmark ([`mod@super`]). [`matrix`] lists the runs; [`MatrixOutcome::to_json`] names the fields. The
+//! page is one file with its style and plots, and fetches nothing.
 
 mod escape;
 mod files;

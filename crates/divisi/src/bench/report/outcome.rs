@@ -1,5 +1,5 @@
-//! The measurements of a report: machine and date, the runs, the latencies with their bounds, and the JSON of
-//! it all.
+//! The measurements of a report: machine and date, the runs, the latencies with their bounds, and all of them
+//! as JSON.
 
 use super::matrix::{MatrixPlan, RunGroup};
 use super::papers;
@@ -150,7 +150,7 @@ impl MatrixOutcome {
             .find(|m| m.protocol() == protocol && m.report.options.security == security)
     }
 
-    /// The points of the latency figure, mode by mode.
+    /// The points of the latency figure: for each round-trip time one of each mode.
     #[must_use]
     pub fn points(&self) -> Vec<Point<'_>> {
         self.of(RunGroup::RoundTrip).filter_map(|measured| self.point(measured)).collect()
@@ -213,8 +213,8 @@ impl MatrixOutcome {
     }
 }
 
-/// The time of day in UTC: the civil date by counting days in years that begin with March, so that a leap day
-/// is a year's last.
+/// Date and time in UTC, as RFC 3339 writes them. The date is found by counting days in years that begin with
+/// March, in which a leap day is the last day.
 fn date(unix_time: Duration) -> String {
     let (days, rest) = (unix_time.as_secs() / 86_400, unix_time.as_secs() % 86_400);
     let since = days + 719_468; // days from 0000-03-01 to 1970-01-01

@@ -1,4 +1,4 @@
-//! The pages that are about one engine, each beside the figures of its paper: a line for each.
+//! The list of the pages that are about one engine, each with the figures of its paper for comparison.
 
 use super::mixed::{self, MixedPlan};
 use super::paper_page::{PageRequest, PaperPage};
@@ -16,12 +16,12 @@ pub struct EnginePage {
     pub engine: &'static str,
     /// A description, for a help text.
     pub about: &'static str,
-    /// What its runs are about.
+    /// The subject of its runs, in words that follow "runs of".
     pub what: &'static str,
     write: Write,
 }
 
-/// All of them, in the order in which they are written.
+/// All pages, in the order in which they are written.
 pub static PAGES: [EnginePage; 2] = [
     EnginePage {
         engine: "mixed",

@@ -1,5 +1,4 @@
-//! What the pages of single engines share: the runs, the conditions under which they were made, and the
-//! files.
+//! The code that the pages of single engines share: the runs, their conditions, and the files.
 
 use super::files::{directory, no_files, replace};
 use super::outcome::MeasuredOn;
@@ -13,14 +12,14 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What was asked for of a page; by default its usual runs.
+/// A request for a page; by default for its usual runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageRequest {
-    /// Fewer runs, with fewer repetitions.
+    /// Whether to make fewer runs, with fewer repetitions.
     pub quick: bool,
-    /// Repetitions of each run.
+    /// Repetitions of each run; `None` for the page's usual number.
     pub reps: Option<usize>,
-    /// How long a receive waits for a message.
+    /// How long a receive waits for a message; `None` for the page's usual limit.
     pub timeout: Option<Duration>,
 }
 
@@ -49,7 +48,7 @@ pub(super) struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Measures the machine. There will be `of` runs; `tell` is called with the progress before each.
+    /// Calibrate the machine for `of` runs; `tell` is called with the progress before each.
     pub fn begin(
         program: &'a Path,
         cleanup: &'a Cleanup,
@@ -60,7 +59,7 @@ impl<'a> Runs<'a> {
         Ok(Runs { program, cleanup, tell, began, calibration: calibrate()?, done: 0, of })
     }
 
-    /// One run, whose error begins with its name.
+    /// Make a run; its error begins with the name `now`.
     pub fn run(&mut self, now: &str, options: &BenchOptions) -> Result<BenchReport, Failure> {
         (self.tell)(&Progress { done: self.done, of: self.of, now: now.to_owned(), left: None });
         self.done += 1;
@@ -68,14 +67,14 @@ impl<'a> Runs<'a> {
             .map_err(|failure| Failure { error: format!("{now}: {}", failure.error), ..failure })
     }
 
-    /// After the last run.
+    /// The conditions, after the last run.
     pub fn end(self) -> Conditions {
         let seconds = self.began.elapsed().as_secs_f64();
         Conditions { host: MeasuredOn::here(), calibration: self.calibration, runs: self.done, seconds }
     }
 }
 
-/// Under what conditions runs were made.
+/// The conditions under which the runs were made.
 pub(super) struct Conditions {
     host: MeasuredOn,
     calibration: Calibration,
@@ -84,7 +83,7 @@ pub(super) struct Conditions {
 }
 
 impl Conditions {
-    /// The line of a page that tells them; `how` says what the cores did.
+    /// The line of a page that states the conditions; `how` says what the cores did.
     pub fn line(&self, how: &str) -> String {
         let Conditions { host, calibration, seconds, .. } = self;
         format!(
@@ -108,9 +107,9 @@ impl Conditions {
     }
 }
 
-/// What was measured for a page.
+/// The measurements for a page.
 pub(super) trait Outcome {
-    /// Where it was measured.
+    /// The conditions of the measurements.
     fn conditions(&self) -> &Conditions;
     /// The page, as HTML.
     fn page(&self) -> String;
@@ -130,7 +129,7 @@ pub(super) fn write<O: Outcome>(
     Ok(PaperPage { html, json, runs: *runs, seconds: *seconds })
 }
 
-/// The same for any outcome, which is given back with the paths of its page and its JSON.
+/// The same for an outcome of any type. Returns the outcome, and the paths of its page and of its JSON.
 pub(super) fn put<O>(
     name: &str,
     out: &Path,

@@ -23,8 +23,8 @@ pub struct Progress {
     pub left: Option<Duration>,
 }
 
-/// How fast this machine has been: the time that was not spent waiting for emulated links, for so much
-/// effort.
+/// The pace of this machine so far: the effort of the runs that are done, and the seconds that they took
+/// without waiting for emulated links.
 #[derive(Clone, Copy, Default)]
 struct Pace {
     effort: f64,
@@ -47,7 +47,7 @@ impl Pace {
     }
 }
 
-/// Measure all that the plan says. `tell` learns how far it is before each run.
+/// Measure everything in the plan. `tell` is called with the progress before each run.
 ///
 /// # Errors
 /// If the plan makes no sense, a run fails, or an output is wrong.

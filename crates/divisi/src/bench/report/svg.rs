@@ -20,13 +20,13 @@ pub struct Bars<'a> {
 
 /// A line through points.
 pub struct Line<'a> {
-    /// Its name in the legend; a line without a name belongs to another line's.
+    /// Its name in the legend; `None` for a line that another line's entry includes.
     pub name: Option<&'a str>,
     /// The number of a colour of the page.
     pub colour: usize,
     /// Whether it is a bound, drawn dashed and without marks.
     pub bound: bool,
-    /// In order.
+    /// The points, in the order in which the line connects them.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -62,7 +62,7 @@ pub fn short(x: f64) -> String {
     format!("{scaled:.digits$}{letter}")
 }
 
-/// A mark of an axis: as short as it is exact.
+/// The text of a mark of an axis, as short as it can be and still exact.
 fn mark(x: f64) -> String {
     let (scaled, letter) = match x {
         x if x >= 1e6 => (x / 1e6, "M"),
@@ -73,8 +73,8 @@ fn mark(x: f64) -> String {
     format!("{}{letter}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// The distance between marks of an axis that reaches to `most`: 1, 2 or 5 of a decimal place, four to eight
-/// of them.
+/// The distance between marks of an axis that reaches to `most`: 1, 2 or 5 times a power of ten, with four to
+/// ten distances on the axis.
 fn step(most: f64) -> f64 {
     if !most.is_finite() || most <= 0.0 {
         return 1.0;
@@ -106,7 +106,7 @@ fn rule(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
         write!(out, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
 }
 
-/// Names beside their colours, row by row; the height that they take.
+/// Draw names beside their symbols, row by row; returns the height that they take.
 fn legend(out: &mut String, names: &[(&str, String)]) -> f64 {
     let (mut x, mut y) = (8.0, 14.0);
     for (name, symbol) in names {
@@ -175,7 +175,7 @@ pub fn bars(bars: &Bars<'_>) -> String {
     out + &body + "</svg>"
 }
 
-/// A mark of its own for each line, so that colour is not all that tells them apart.
+/// The mark of a point. Its shape depends on the colour's number, so that lines differ not only in colour.
 fn point(colour: usize, x: f64, y: f64) -> String {
     match colour % 3 {
         0 => format!("<circle class=\"c{colour}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),

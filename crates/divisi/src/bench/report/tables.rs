@@ -7,7 +7,7 @@ use super::papers;
 use crate::bench::direction_name;
 use divisi_rep3::{Protocol, Security};
 
-/// What is not there.
+/// The cell of a missing figure.
 pub(super) const NONE: &str = "\u{2013}";
 
 /// A table of which the first column names the rows.
@@ -25,13 +25,13 @@ pub(super) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>
     out + "</tbody></table></div>\n"
 }
 
-/// Where figures come from.
+/// A list of lines, which say where figures come from.
 pub(super) fn list(lines: &[String]) -> String {
     let lines: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
     format!("<ul class=\"soft\">\n{lines}</ul>\n")
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with commas between its thousands.
 pub(super) fn whole(x: f64) -> String {
     let digits = format!("{:.0}", x.max(0.0));
     let mut out = String::new();
@@ -60,7 +60,7 @@ fn memory(measured: &MeasuredRun) -> String {
         .map_or(NONE.into(), |bytes| format!("{:.0}", bytes as f64 / 2f64.powi(20)))
 }
 
-/// Rounds online and of the verification.
+/// The rounds of the online phase and of the verification.
 fn rounds(measured: &MeasuredRun) -> String {
     format!("{} + {}", measured.phase("online").rounds, measured.phase("verification").rounds)
 }

@@ -20,7 +20,7 @@ const NAMES: usize = 64;
 const FILE: usize = 1 << 20;
 /// The bytes of a message to be hashed.
 const MESSAGE: usize = 64 << 10;
-/// Those of the one file, and the one message, beside which others have a block.
+/// The bytes of the one long file, and of the one long message, in the mix `mixed`.
 const LONG_FILE: u64 = 1 << 30;
 const LONG_MESSAGE: usize = 16 << 20;
 
@@ -62,10 +62,10 @@ pub(super) fn all(
     Ok(workers)
 }
 
-/// A key by its name, and its bytes if they are wanted.
+/// The name of a key, and its bytes if it was exported.
 type MadeKey = (KeyName, Option<Arc<Zeroizing<Vec<u8>>>>);
 
-/// Keys that the first client makes, each for the next few clients.
+/// Make keys as the first client, each for the next [`NAMES`] clients.
 fn make_keys(
     servers: &Servers,
     first: &mut Client,
@@ -76,7 +76,7 @@ fn make_keys(
     let mut keys = Vec::new();
     for (number, users) in names.chunks(NAMES).enumerate() {
         let name = key_name(&format!("bench-{number}"))?;
-        // its maker is none of those whom it names
+        // the clients that a key names do not include its maker
         let users = users.iter().filter(|user| Some(*user) != names.first()).cloned().collect();
         let new = first.new_key(name.clone(), KeyType::Aes128, exported, users);
         servers.first_key(first, &new)?;
@@ -86,7 +86,7 @@ fn make_keys(
     Ok(keys)
 }
 
-/// What there is to do, made once for all clients.
+/// The data of the clients' jobs, made once for all clients.
 struct Jobs {
     mix: Mix,
     /// A text or message, for mixes whose data are held in memory.
@@ -110,7 +110,7 @@ impl Jobs {
         Jobs { mix, bytes: Arc::new(bytes), settings, digest: Arc::new(digest) }
     }
 
-    /// What the client of this number does, from 0.
+    /// The job of the client of this number, from 0.
     fn job(&self, number: usize, key: &Option<Arc<Zeroizing<Vec<u8>>>>) -> Job {
         let hash = || Job::Hash {
             message: Arc::clone(&self.bytes),

@@ -6,7 +6,7 @@
 //! file is compared with the original, byte by byte.
 //!
 //! `rtt_ms` is the round-trip time between the client and each server (`proxy.rs`), without the time to
-//! connect. The links among the servers are not emulated: `ServerOptions` has no option for it.
+//! connect. The links among the servers are not emulated: `ServerOptions` has no option for that.
 
 use super::proxy::Proxy;
 use super::{Cost, key_name};
@@ -32,7 +32,7 @@ pub const LONGEST_RTT: f64 = 1000.0;
 
 /// Associated data.
 const AAD: &[u8] = b"divisi bench file";
-/// What is held of a file at once.
+/// The bytes of a file that are in memory at once.
 const PIECE: usize = 1 << 20;
 /// A file this long is its own ciphertext with probability 2^-128.
 const TELLING: u64 = 16;
@@ -146,7 +146,7 @@ pub fn run(
     let mut transfer = |bytes: u64, progress: &mut dyn FnMut(u64)| {
         there_and_back(&mut client, &key, [&plain, &sealed, &opened], bytes, progress)
     };
-    // the key is prepared
+    // first a few bytes, so that the servers have loaded the key
     transfer(options.bytes.min(TELLING), &mut |_| {}).map_err(|failure| servers.cause(failure))?;
     let before = servers.usage()?;
     let (encrypt_seconds, decrypt_seconds) =
@@ -169,7 +169,7 @@ fn client(servers: &Servers, config: &Config, key: &KeyName, choice: Choice) -> 
     Ok(client)
 }
 
-/// The client's ways to the servers.
+/// The proxies between the client and the servers; none without an emulated round-trip time.
 struct Proxies {
     _proxies: Vec<Proxy>,
     /// The configuration with the addresses that the client dials.
@@ -193,8 +193,8 @@ impl Proxies {
     }
 }
 
-/// Encrypt the first bytes of `plain`, this many, to `sealed`, and decrypt all of that to `opened`; returns
-/// how long each took.
+/// Encrypt the first `bytes` bytes of `plain` to `sealed`, and decrypt all of `sealed` to `opened`. Returns
+/// how many seconds each took.
 fn there_and_back(
     client: &mut Client,
     key: &KeyName,
@@ -245,7 +245,7 @@ fn compare(plain: &Path, sealed: &Path, opened: &Path, bytes: u64) -> Result<(),
     Ok(())
 }
 
-/// How many bytes go before the ciphertext.
+/// The number of bytes before the ciphertext.
 const IV: u64 = 12;
 
 fn wrong(what: &str) -> Failure {

@@ -1,7 +1,7 @@
 //! Percentiles of measurements.
 
-/// The p-th percentile of figures in ascending order, by the nearest rank: the least of them that at least
-/// `percent` of a hundred do not exceed. Nothing of no figures.
+/// A percentile of figures in ascending order, by the nearest rank: the least figure that at least `percent`
+/// per cent of the figures do not exceed; `None` if there are no figures.
 pub(super) fn percentile(ascending: &[f64], percent: f64) -> Option<f64> {
     let rank = (percent / 100.0 * ascending.len() as f64).ceil() as usize;
     ascending.get(rank.max(1) - 1).or(ascending.last()).copied()

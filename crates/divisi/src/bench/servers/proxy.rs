@@ -16,11 +16,12 @@ use std::time::{Duration, Instant};
 
 /// The most bytes of one piece under way: some records of TLS.
 const PIECE: usize = 64 << 10;
-/// How many pieces are under way in one direction at most, so that a receiver that stops reading stops its
-/// sender at last.
+/// The most pieces under way in one direction, so that a receiver that stops reading stops its sender in the
+/// end.
 const PIECES: usize = 1024;
 
-/// A port of this machine behind which another one is, some way off. Connections through it outlive it.
+/// A port of this machine that leads to another one with a delay. Connections through it stay open when the
+/// proxy is dropped.
 pub(super) struct Proxy {
     address: SocketAddr,
     over: Arc<AtomicBool>,
@@ -41,7 +42,8 @@ impl Proxy {
                     if ended.load(Ordering::SeqCst) {
                         return;
                     }
-                    // A connection that cannot be joined is closed, which its ends see.
+                    // If the connection to the server cannot be made, the client's is closed, which the
+                    // client sees.
                     let _ = near.and_then(|near| join(near, TcpStream::connect(&to)?, delay));
                 }
             };
@@ -64,7 +66,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
-        // so that the thread that accepts looks
+        // wake the thread that accepts connections, so that it sees the end
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -90,7 +92,7 @@ fn pass(from: TcpStream, to: TcpStream, delay: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Read, and say when each piece came; one without bytes is the end.
+/// Read pieces, and pass each on with the time at which it came; a piece without bytes is the end.
 fn stamp(mut from: TcpStream, give: &SyncSender<(Instant, Vec<u8>)>) {
     let mut piece = vec![0; PIECE];
     loop {
@@ -101,14 +103,14 @@ fn stamp(mut from: TcpStream, give: &SyncSender<(Instant, Vec<u8>)>) {
         };
         let over = bytes.is_empty();
         if give.send((Instant::now(), bytes)).is_err() || over {
-            // who sends more to nobody is to know
+            // a sender is to learn that nobody reads any more
             let _ = from.shutdown(Shutdown::Read);
             return;
         }
     }
 }
 
-/// Write each piece when it is due, and the end behind the last.
+/// Write each piece when it is due, and the end after the last one.
 fn deliver(pieces: &Receiver<(Instant, Vec<u8>)>, mut to: TcpStream, delay: Duration) {
     for (sent, bytes) in pieces {
         wait_until(sent + delay);
@@ -116,7 +118,7 @@ fn deliver(pieces: &Receiver<(Instant, Vec<u8>)>, mut to: TcpStream, delay: Dura
             break;
         }
     }
-    // a peer that is gone needs no end
+    // an error means that the peer is gone and needs no end
     let _ = to.shutdown(Shutdown::Write);
 }
 
@@ -134,7 +136,7 @@ fn wait_until(due: Instant) {
 mod tests {
     use super::*;
 
-    /// Everything that comes, back again, until its end.
+    /// The address of a server that sends everything back, until the end.
     fn echo() -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -158,7 +160,7 @@ mod tests {
             stream.read_exact(&mut byte).unwrap();
             assert!(start.elapsed() >= 2 * delay, "{:?}", start.elapsed());
         }
-        // much at once, and the end behind it
+        // much at once, and then the end
         let long: Vec<u8> = (0..1_000_000u32).map(|i| (i % 251) as u8).collect();
         let mut out = stream.try_clone().unwrap();
         let sent = long.clone();

@@ -177,7 +177,7 @@ pub fn run(
     let workers = workers.map_err(|failure| servers.cause(failure))?;
     for worker in workers {
         let thread = std::thread::Builder::new().name("client".into()).spawn(move || worker.run());
-        // it ends when `over` is dropped, or the servers are
+        // the thread ends when `over` or the servers are dropped
         thread
             .map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): free some memory")))?;
     }

@@ -57,7 +57,7 @@ impl Shared {
     /// Start the clock, which runs for `lasting`.
     pub fn start(&self, lasting: Duration) {
         let now = Instant::now();
-        // it starts once
+        // the clock is started only once
         let _ = self.window.set((now, now + lasting));
     }
 
@@ -208,7 +208,7 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Send a request before the clock starts, so that the key and the connection are ready. A refusal is
-    /// reported once requests count.
+    /// ignored here; if it persists, it is counted once the clock runs.
     ///
     /// # Errors
     /// [`Failure`] if the request fails other than by a refusal.
@@ -307,7 +307,8 @@ mod tests {
         assert_eq!(tallies.len(), 2);
     }
 
-    /// A refusal is the servers' word; a result that does not fit is never one.
+    /// An error is a refusal if the servers refused, or if the request may succeed later; a result that does
+    /// not fit is never one.
     #[test]
     fn refusals_are_told_from_failures() {
         let error = |kind, retry| {

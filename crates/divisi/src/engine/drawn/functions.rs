@@ -11,7 +11,8 @@ use divisi_symmetric::gates::{GateByte, GateBytes};
 use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::whole;
 
-/// A block; with a counter, its cipher is added to the block.
+/// The circuit of a block. With `counter` the last input, the counter block, is encrypted and added to the
+/// text.
 pub(super) fn block(
     widths: &[usize],
     cipher: Cipher,
@@ -32,8 +33,8 @@ pub(super) fn block(
     })
 }
 
-/// A text in GCM: whether it is authentic, the other text, the tag that was made. Of what is not authentic
-/// nothing but zeros comes out.
+/// The circuit of a text in GCM. It gives a byte that is 1 if the text is authentic, the resulting text, and
+/// the tag that was made (zeros in decryption). If the text is not authentic, all outputs are zero.
 pub(super) fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
         let [key, text, iv, aad, received] = &values[..] else { return Ok(Vec::new()) };
@@ -57,7 +58,7 @@ pub(super) fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<P
     })
 }
 
-/// A hash or MAC; where it compares, whether it is the last value.
+/// The circuit of a hash or MAC; with `compares`, of the verdict whether it equals the last input value.
 pub(super) fn message(
     widths: &[usize],
     job: &MessagesJob,
@@ -77,7 +78,7 @@ pub(super) fn message(
     })
 }
 
-/// One bit, as a byte: whether two values of one lane are equal.
+/// A byte that is 1 if two values of one lane are equal, else 0.
 pub(super) fn same(
     e: &mut GateBytes<'_, Build>,
     x: &[GateByte<BuildBit>],

@@ -1,5 +1,5 @@
-//! Texts of modes that chain blocks or take a text as a whole: a circuit for each text, in which all that
-//! everybody knows of it (IV, associated data, a ciphertext that came) is a constant.
+//! Texts of modes that chain blocks or take a text as a whole: a circuit for each text, in which its public
+//! data (IV, associated data, a ciphertext to be decrypted) are constants.
 
 use super::super::job::{Cipher, CipherMode, PublicText, TextsJob, Whole};
 use super::super::whole;
@@ -26,7 +26,7 @@ fn misfit() -> Abort {
     Abort::Misuse { step: KNOWN, what: "a text that its mode does not take" }
 }
 
-/// Whether the job's mode takes a text of these lengths; what it does not take has no circuit, and is
+/// Whether the job's mode takes a text of these lengths; a text that it does not take has no circuit, and is
 /// refused.
 pub(super) fn takes(job: &TextsJob, text: &PublicText) -> bool {
     let block = job.cipher.block_bytes();
@@ -47,7 +47,7 @@ pub(super) fn calls(job: &TextsJob, text: &PublicText) -> usize {
     let [text_blocks, aad_blocks] = [text.bytes, text.aad.len()].map(|bytes| bytes.div_ceil(block));
     match job.mode {
         CipherMode::Cfb { segment } => text.bytes.div_ceil(segment.max(1)),
-        // the two subkeys are made of a call of their own
+        // one more call makes the two subkeys
         CipherMode::Cmac => 1 + text_blocks,
         CipherMode::Whole(Whole::Cfb1) => text.bytes.saturating_mul(8),
         CipherMode::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => 6 * text.bytes.div_ceil(8),
@@ -56,7 +56,8 @@ pub(super) fn calls(job: &TextsJob, text: &PublicText) -> usize {
     }
 }
 
-/// What a row has for the output of the circuit: it comes out in the order of the mode's blocks.
+/// The row for an output of the circuit. The circuit gives blocks in the order in which the mode computes
+/// them, and variants of ciphertext stealing have another order.
 pub(super) fn arranged(mode: CipherMode, text: &PublicText, output: Vec<u8>) -> Vec<u8> {
     match (mode, output.split_first()) {
         (CipherMode::Whole(Whole::Stealing(variant)), Some((first, blocks)))
@@ -94,25 +95,26 @@ pub(super) fn program(widths: &[usize], job: &TextsJob, text: &PublicText) -> Re
                 Opened::Undecided(undecided) => return Ok(vec![undecided.masked(e)]),
             },
         };
-        // a byte says that there is a text, and that all of the row is
+        // the first byte of the row, 1: the text is not refused, and no bytes at the end of the row are
+        // unused
         let there = e.public(&[1]);
         Ok(vec![[vec![there], taken].concat()])
     })
 }
 
-/// The columns of a text in pieces of this many bytes.
+/// The columns of a text in pieces of `n` bytes: column i has byte i of each piece.
 fn columns(bytes: &[u8], n: usize) -> Vec<Vec<u8>> {
     (0..n).map(|i| bytes.iter().skip(i).step_by(n.max(1)).copied().collect()).collect()
 }
 
-/// The bytes of pieces that are a lane each.
+/// The bytes of a text from its columns, which have a lane for each piece: the inverse of [`columns`].
 fn interleaved(columns: &[Byte]) -> Result<Vec<Byte>, Abort> {
     let lanes = columns.first().map_or(0, Lanes::lanes);
     let all = (0..lanes).flat_map(|l| columns.iter().map(move |column| column.gather(&[l])));
     all.collect::<Option<_>>().ok_or_else(misfit)
 }
 
-/// The tag of a message, or whether it is the one that came.
+/// The tag of a message, or if one was received, a byte that says whether it is right.
 fn tag<'g>(
     e: &mut Gated<'g>,
     key: TripleByProgram<Gated<'g>>,
@@ -169,7 +171,7 @@ fn bits(text: &PublicText) -> usize {
     (8 * text.bytes).saturating_sub(text.spare_bits)
 }
 
-/// What a text is encrypted to, with its tag.
+/// The encrypted text, with the tag or synthetic IV that the mode has.
 fn made(
     e: &mut Gated<'_>,
     mode: Whole,
@@ -202,7 +204,7 @@ enum Opened<'g> {
     Undecided(Undecided<Gated<'g>>),
 }
 
-/// What a text is decrypted to.
+/// The decrypted text: of a mode that authenticates, before the verdict.
 fn opened<'g>(
     e: &mut Gated<'g>,
     mode: Whole,

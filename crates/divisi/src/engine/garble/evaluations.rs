@@ -2,8 +2,8 @@
 //! many, or streamed.
 //!
 //! Adversary: that of [`divisi_garble`]: all parties but one, malicious, security with abort. Parties that
-//! were started separately compare what they are about to run before anything secret exists, in a session of
-//! its own ([`Prepared::agreement`]), so that an error shows both digests. The session that computes has the
+//! were started separately compare what they are about to run before anything secret exists, in an earlier
+//! session ([`Prepared::agreement`]), so that an error shows both digests. The session that computes has the
 //! same digests among its parameters \[M0.4\], so that it detects a party that lied in the first one.
 
 use super::super::job::{Between, CircuitJob, Own};
@@ -26,7 +26,7 @@ pub(super) struct Evaluations<'j> {
     job: &'j CircuitJob,
     garbling: Garbling,
     plan: Plan<'j>,
-    /// The number of instances that go through the phases after the set-up together.
+    /// The number of instances of a wave, which go through the phases after the set-up together.
     wave: usize,
 }
 
@@ -42,7 +42,7 @@ impl<'j> Evaluations<'j> {
         }
         let garbling = garbling.settled(job.circuit.and_count().saturating_mul(job.count));
         let plan = garbling.plan_of(&job.circuit, owners, receivers, 1)?;
-        // the streamed mode takes all together
+        // the streamed mode takes all instances together
         let wave = if garbling.streamed {
             job.count
         } else {
@@ -63,8 +63,8 @@ impl Prepared for Evaluations<'_> {
         self.garbling.describe(parameters.with("count", &(count as u64).to_le_bytes()))
     }
 
-    /// Whether it is streamed, what is computed, and how. Streamed or not comes first: a circuit that stays
-    /// in its file has another digest than the same one in memory.
+    /// Whether the circuit is streamed, what is computed, and with which settings. Whether it is streamed
+    /// comes first, because a circuit that stays in its file has another digest than the same one in memory.
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
         let streamed = PublicParameters::new("run.garble.streamed")
             .with("streamed", &[u8::from(self.garbling.streamed)]);
@@ -122,13 +122,13 @@ struct Garbler<'p> {
     of: &'p Evaluations<'p>,
     session: Session,
     garble: Garble,
-    /// The rounds of the meter when the session began.
+    /// The rounds that the start of the session took, before the set-up.
     begun: u32,
 }
 
 impl EngineParty for Garbler<'_> {
-    /// The phases after the set-up. `own` has this party's input wires, one to a byte, instance after
-    /// instance; so have the outputs those that it learns.
+    /// Run the phases after the set-up. `own` has this party's input wires, one to a byte, instance after
+    /// instance; the outputs have in the same form the output wires that it learns.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let Garbler { of, session, garble, .. } = self;
         let (plan, streamed) = (&of.plan, of.garbling.streamed);
@@ -157,7 +157,7 @@ impl EngineParty for Garbler<'_> {
 
     fn counts(&mut self) -> Counts {
         let mut counts = self.session.meter().read();
-        // the set-up's steps come after those that begin the session
+        // the rounds of the set-up come after those of the start of the session
         if let Some(setup) = counts.phases.get_mut(SETUP_PHASE) {
             setup.rounds += self.begun;
         }

@@ -1,7 +1,7 @@
 //! The settings of garbling: the number of parties, the form of the tables, the parameters of the set-up.
 //!
-//! Everything here is public, the same at all parties, and refused before a secret is used if it makes no
-//! sense.
+//! All settings are public and the same at all parties. Settings that make no sense are refused before a
+//! secret is used.
 
 use super::super::settings::{SOFT_SPOKEN_K, STREAMED};
 use super::super::{EngineOption, EngineSettings, OptionScope, Unsupported, parties};
@@ -28,8 +28,8 @@ pub(super) struct Garbling {
     pub any_k: bool,
 }
 
-/// From how many ANDs on, all instances together, SoftSpokenOT's k is 5 and not 4: it sends a fifth less, and
-/// its larger trees have to be paid for first.
+/// With at least this many ANDs in all instances together, SoftSpokenOT's default k is 5, otherwise 4. With 5
+/// a fifth less is sent, but the larger trees cost more at first.
 const MANY_ANDS: usize = 1 << 18;
 
 /// The options of this engine.
@@ -48,7 +48,7 @@ pub(super) fn options() -> Vec<EngineOption> {
     ];
     vec![
         EngineOption::one_of(FORM, forms, "the form of the tables").usually("improved"),
-        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4, from 262144 ANDs on 5"),
+        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4; 5 from 262144 ANDs on"),
         EngineOption::one_of(BASE_OT, bases, "how base OTs are made").usually("half"),
         EngineOption::number(
             BUDGET,
@@ -70,7 +70,8 @@ const FORM: &str = "form";
 const K: &str = "k";
 const BASE_OT: &str = "base-ot";
 const BUDGET: &str = "budget";
-/// Where parties bring their own inputs no other engine has a choice of it.
+/// The option for statistical security, which commands declare themselves. This engine takes it for the
+/// parties' own inputs, too.
 const STATISTICAL: &str = "statistical";
 
 /// The name of a way to make base OTs, as on the command line.
@@ -154,10 +155,11 @@ impl Garbling {
         self.admitted(count, || Plan::new(program, self.parties, owners, &lists))
     }
 
-    /// As [`Garbling::plan`], for a circuit in memory or in its file.
+    /// Like [`Garbling::plan`], for a circuit in memory or in its file.
     ///
     /// # Errors
-    /// As [`Garbling::plan`]; also for a circuit that stays in its file without the streamed mode.
+    /// [`Unsupported`] as from [`Garbling::plan`]; also for a circuit that stays in its file without the
+    /// streamed mode.
     pub fn plan_of<'p>(
         &self,
         circuit: &'p HeldCircuit,
@@ -188,7 +190,7 @@ impl Garbling {
         Ok(plan)
     }
 
-    /// Add all of it to the parameters that the parties compare at the start of a session.
+    /// Add the settings to the parameters that the parties compare at the start of a session.
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("streamed", &[u8::from(self.streamed)]);
@@ -196,7 +198,7 @@ impl Garbling {
     }
 }
 
-/// An option that is a number.
+/// The value of an option that is a number; `None` if it was not given.
 fn number<T: FromStr>(settings: &EngineSettings, name: &str) -> Result<Option<T>, Unsupported> {
     let wrong = |text: &String| Unsupported::new(format!("--{name} is {text}: give a number"));
     settings.own.get(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()

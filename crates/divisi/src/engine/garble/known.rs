@@ -10,7 +10,7 @@ use divisi_garble::{Garble, Plan, SETUP_PHASE};
 use divisi_ot::Setup;
 use zeroize::Zeroizing;
 
-/// ANDs that are garbled together.
+/// The largest number of ANDs that are garbled together, unless one instance has more.
 const TOGETHER: usize = 1 << 19;
 
 /// Texts or messages as circuits.
@@ -73,15 +73,15 @@ struct Learner<'p> {
 }
 
 impl Learner<'_> {
-    /// All instances of one circuit, as many together as are not too many; what is left of our own values
-    /// after them.
+    /// Run all instances of one circuit, as many together as [`TOGETHER`] allows. Returns their outputs, and
+    /// the rest of `own` after this party's values for them.
     fn instances<'o>(&mut self, number: usize, own: &'o [u8]) -> Result<(Vec<Vec<u8>>, &'o [u8]), Abort> {
         let Learner { of, session, garble, .. } = self;
         let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
         let program = of.drawn.program(number)?;
         let all: Vec<PartyId> = PartyId::all(of.garbling.parties).collect();
         let owners: Vec<PartyId> = all.iter().copied().cycle().take(program.inputs().len()).collect();
-        // what does not fit the budget is streamed
+        // instances whose tables exceed the budget are streamed
         let manner = Garbling { streamed: true, ..of.garbling };
         let plan: Plan<'_> = manner.plan(&program, &owners, &all, 1).map_err(|_| misfit())?;
         let count = of.drawn.places(number).len();

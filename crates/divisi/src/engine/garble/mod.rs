@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 /// The engine of authenticated garbling.
 pub struct GarbleEngine;
 
-/// Each repetition has a set-up of its own: it counts in the total.
+/// The phases of a benchmark. Each repetition has a set-up of its own, which therefore counts in the total.
 const PHASES: &[Clock] = &[
     Clock::ahead(SETUP_PHASE, &[SETUP_PHASE]),
     Clock::ahead(INDEPENDENT_PHASE, &[INDEPENDENT_PHASE]),
@@ -29,7 +29,7 @@ const PHASES: &[Clock] = &[
     Clock::online(ONLINE_PHASE, &[ONLINE_PHASE]),
 ];
 
-/// The phases of the streamed mode: what follows the set-up alternates, and has one clock.
+/// The phases of the streamed mode: those after the set-up alternate, and are measured together.
 const STREAMED_PHASES: &[Clock] = &[
     Clock::ahead(SETUP_PHASE, &[SETUP_PHASE]),
     Clock::online(STREAMED, &[INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE]),

@@ -3,7 +3,7 @@
 use super::super::{Measured, Page, members};
 use serde_json::{Map, Value, json};
 
-/// A figure for each AND of all instances; nothing for a circuit without.
+/// A figure divided by the number of ANDs of all instances; `None` for a circuit without ANDs.
 fn per_and(measured: &Measured, figure: f64) -> Option<f64> {
     let ands = measured.number("and_gates") as f64 * measured.count as f64;
     (ands > 0.0).then(|| figure / ands)
@@ -17,17 +17,17 @@ fn cpu_seconds(measured: &Measured) -> f64 {
     measured.phases.iter().map(|(_, phase)| phase.cpu_seconds).sum()
 }
 
-/// What each party handed to TLS in all phases.
+/// The bytes that each party handed to TLS in all phases.
 fn bytes_by_party(measured: &Measured) -> Vec<u64> {
     measured.bytes_by_party.iter().map(|phases| phases.iter().sum()).collect()
 }
 
-/// What the party that sends most handed to TLS in all phases.
+/// The bytes that the party that sends most handed to TLS in all phases.
 fn bytes(measured: &Measured) -> u64 {
     bytes_by_party(measured).into_iter().max().unwrap_or(0)
 }
 
-/// The size of the largest buckets; nothing for a circuit without ANDs.
+/// The size of the largest buckets; `None` for a circuit without ANDs.
 fn bucket(measured: &Measured) -> Option<u64> {
     let batches = measured.facts.get("batches").and_then(Value::as_array)?;
     batches.iter().filter_map(|batch| batch.get("bucket").and_then(Value::as_u64)).max()

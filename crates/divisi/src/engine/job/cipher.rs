@@ -33,7 +33,7 @@ impl Cipher {
         }
     }
 
-    /// The bytes of a block.
+    /// The length of a block in bytes.
     #[must_use]
     pub fn block_bytes(self) -> usize {
         match self {

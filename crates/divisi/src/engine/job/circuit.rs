@@ -74,7 +74,7 @@ impl CircuitJob {
     /// the same, and other parties nothing.
     ///
     /// # Errors
-    /// [`Differ`] that names a party with other outputs.
+    /// [`Differ`] names a party whose outputs have a wrong length, or are not those of another receiver.
     pub fn learned(&self, count: usize, outputs: &[Own]) -> Result<Vec<u8>, Differ> {
         let width: usize = self.circuit.outputs().iter().sum();
         let mut first: Option<&Own> = None;

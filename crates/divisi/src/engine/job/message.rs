@@ -50,8 +50,8 @@ pub struct PublicMessage {
     pub received: Option<Vec<u8>>,
 }
 
-/// Chains of digests, of `steps` digests from each start. An input row has a start, an output row the end of
-/// its chain.
+/// Chains of digests: from each start `steps` digests, each of the one before. An input row has a start, an
+/// output row the last digest of its chain.
 #[derive(Clone, Debug)]
 pub struct ChainJob {
     /// The hash.
@@ -63,12 +63,12 @@ pub struct ChainJob {
 }
 
 /// Digests of messages too long for memory: the input is repeated inside the computation until the message
-/// has its length. An input row has what is repeated, an output row the digest.
+/// has its length. An input row has the content that is repeated, an output row the digest.
 #[derive(Clone, Debug)]
 pub struct LargeJob {
     /// The hash.
     pub using: Use,
-    /// The length of what is repeated, in bytes.
+    /// The length of each content, in bytes.
     pub content: usize,
     /// The length of each message, in bytes.
     pub lengths: Vec<u64>,

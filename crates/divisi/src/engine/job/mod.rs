@@ -32,7 +32,7 @@ pub enum Job {
     Texts(TextsJob),
     /// Messages of any length, each with a key of its own where there are keys.
     Messages(MessagesJob),
-    /// Digests of digests.
+    /// Chains of digests, each of the digest before it.
     Chain(ChainJob),
     /// Digests of messages too long for memory.
     Large(LargeJob),
@@ -153,7 +153,8 @@ impl Job {
         Rows::cut(bytes, (0..count).map(|i| self.output_bytes(i)))
     }
 
-    /// The job without these instances, for jobs whose instances have lengths of their own.
+    /// The job without these instances, if its instances have lengths of their own; other jobs are returned
+    /// unchanged.
     #[must_use]
     pub fn without(&self, gone: &[usize]) -> Job {
         fn kept<T: Clone>(all: &[T], gone: &[usize]) -> Vec<T> {

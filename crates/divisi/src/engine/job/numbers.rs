@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub struct LookupJob {
     /// The number of entries of the table.
     pub entries: usize,
-    /// The number of inputs over which an index is split.
+    /// The number of inputs over which the bits of an index are split.
     pub inputs: usize,
-    /// The number of factors of the one-hot vectors; the cheapest one by default.
+    /// The number of factors of the one-hot vectors; `None` for the number that costs least.
     pub dimensions: Option<usize>,
     /// The number of lookups.
     pub count: usize,
@@ -39,7 +39,7 @@ pub struct ProgramJob {
     pub program: Arc<crate::program::HeldProgram>,
     /// The number of runs, one after the other.
     pub count: usize,
-    /// The images that are read, if not the program's own samples.
+    /// The images that are read; `None` for the program's own samples.
     pub images: Option<Arc<crate::images::LabelledImages>>,
 }
 
@@ -53,7 +53,7 @@ pub struct OperationJob {
     pub bits: usize,
     /// The number of entries of a table.
     pub entries: usize,
-    /// Whether tables are private.
+    /// Whether each lookup has a private table of its own, instead of one public table for all.
     pub private: bool,
     /// The number of items.
     pub count: usize,
@@ -73,9 +73,9 @@ pub enum Op {
     E2a,
     /// Shares to a ciphertext.
     A2e,
-    /// Lookups in public tables of two.
+    /// Lookups in public tables of two entries.
     Lookup2,
-    /// Lookups in tables of up to 256.
+    /// Lookups in tables of up to 256 entries.
     Lookup,
     /// Triples of numbers.
     TripleArith,
@@ -84,7 +84,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Op; 9] = [
         Op::Dabit,
         Op::B2a,
@@ -125,7 +125,7 @@ impl std::str::FromStr for Op {
 
     fn from_str(name: &str) -> Result<Op, String> {
         let names = || Op::ALL.map(Op::name).join(", ");
-        Op::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("there are {}", names()))
+        Op::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("choose one of {}", names()))
     }
 }
 
@@ -147,8 +147,8 @@ pub fn encode(entries: &Entries, out: &mut Own) {
     }
 }
 
-/// The other way: the entries of a value, and what follows them. `None` for bytes that [`encode`] does not
-/// write.
+/// The inverse of [`encode`]: the entries of a value, and the bytes that follow them. `None` for bytes that
+/// [`encode`] does not write.
 #[must_use]
 pub fn decode<'b>(value: &divisi_program::Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
     let (own, rest) = bytes.split_at_checked(length(value))?;
@@ -170,7 +170,7 @@ pub fn decode<'b>(value: &divisi_program::Value, bytes: &'b [u8]) -> Option<(Ent
 mod fuzz {
     use super::*;
 
-    /// Entries that are taken are encoded as they were.
+    /// Entries that are decoded are encoded to the same bytes.
     #[test]
     fn random_entries() {
         let body =

@@ -84,9 +84,9 @@ impl Whole {
 }
 
 /// Texts in a mode. An input row has the key, then the secret text (nothing if the text is public). An output
-/// row has: for ECB, CBC and CTR the resulting text; for GCM a byte that is 1 if the text is authentic, then
-/// the resulting text, then the tag that was made, or zeros if one was received; for CMAC the tag, or a byte
-/// that is 1 if the received tag is right.
+/// row has: for ECB, CBC, CFB, OFB and CTR the resulting text; for GCM a byte that is 1 if the text is
+/// authentic, then the resulting text, then the tag that was made, or zeros if one was received; for CMAC the
+/// tag, or a byte that is 1 if the received tag is right. For other modes see [`Whole`].
 #[derive(Clone, Debug)]
 pub struct TextsJob {
     /// The mode.

@@ -20,7 +20,8 @@ use serde_json::{Map, Value, json};
 
 /// The most instances of a run.
 const MOST: usize = 1 << 24;
-/// How many triples are there at once, unless an instance takes more: three bits each.
+/// The largest number of triples, of three bits each, that a party holds at once, unless 64 instances take
+/// more.
 const TRIPLES: usize = 1 << 28;
 
 /// A circuit with its owners and receivers.
@@ -37,7 +38,8 @@ pub(super) struct Evaluations<'j> {
 
 impl<'j> Evaluations<'j> {
     /// # Errors
-    /// [`Unsupported`] for wrong owners or receivers.
+    /// [`Unsupported`] for wrong owners or receivers, too many instances, or a circuit that cannot be garbled
+    /// if it is to be.
     pub fn new(job: &'j CircuitJob, manner: Manner) -> Result<Self, Unsupported> {
         let Between::Parties { owners, receivers } = &job.between else {
             return Err(Unsupported::new("the engine mixed has no clients: inputs belong to its parties"));
@@ -60,7 +62,7 @@ impl<'j> Evaluations<'j> {
         Ok(Evaluations { job, program, receivers, owners, manner, garbling })
     }
 
-    /// What is computed, for whom: nothing of how.
+    /// The parameters that say what is computed and for whom, without the settings.
     fn what(&self) -> PublicParameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
         PublicParameters::new("mixed")
@@ -69,7 +71,7 @@ impl<'j> Evaluations<'j> {
             .with("receivers", &numbers(self.receivers))
     }
 
-    /// How.
+    /// Add the settings to these parameters.
     fn how(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = self.manner.describe(parameters);
         match &self.garbling {

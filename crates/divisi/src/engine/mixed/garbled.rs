@@ -18,7 +18,7 @@ use divisi_mpgc::parameters::{MOST_GATES, ROW_BYTES, fits};
 use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use std::sync::Arc;
 
-/// The most bytes of rows that are there at once, unless an instance takes more.
+/// The largest number of bytes of rows that a party holds at once, unless an instance takes more.
 const ROWS: usize = 512 << 20;
 
 /// How a circuit is garbled. Public, the same at all parties.
@@ -27,17 +27,20 @@ pub(super) struct Garbling {
     way: Looked,
 }
 
-/// How keys are looked up: as was said, or the cheaper way for the circuit. Public, the same at all parties.
+/// How keys are looked up: as the option `--form` says, or in the way that is cheaper for the circuit.
+/// Public, the same at all parties.
 pub(super) struct Looked {
     pub(super) way: LookupMethod,
     form: BitForm,
 }
 
 impl Looked {
-    /// The settings for this number of gates, of which `ands` are ANDs, in all.
+    /// The settings for this number of gates in all, of which `ands` are ANDs. `form` is the value of the
+    /// option, if it was given.
     ///
     /// # Errors
-    /// [`Unsupported`] for what cannot be garbled.
+    /// [`Unsupported`] if there are too many parties or gates, or if there are no lattice parameters for
+    /// them.
     pub fn new(
         manner: &Manner,
         [gates, ands]: [usize; 2],
@@ -74,12 +77,12 @@ impl Looked {
         Ok(Looked { way, form })
     }
 
-    /// The name of the form.
+    /// The name of the form on the command line.
     pub fn form(&self) -> &'static str {
         self.form.name()
     }
 
-    /// Add all of it to the parameters that the parties compare.
+    /// Add the settings to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("garbled", self.way.name().as_bytes());
         match &self.way {
@@ -91,7 +94,7 @@ impl Looked {
 
 impl Garbling {
     /// # Errors
-    /// [`Unsupported`] for what cannot be garbled.
+    /// [`Unsupported`] if the circuit cannot be garbled, or for an option that has no effect.
     pub fn new(program: &Program, count: usize, manner: &Manner) -> Result<Self, Unsupported> {
         let wiring = Wiring::new(program);
         let size = [wiring.gates(), wiring.ands()].map(|gates| gates.saturating_mul(count));
@@ -104,7 +107,7 @@ impl Garbling {
         Ok(Garbling { wiring, way })
     }
 
-    /// The way in which keys are looked up.
+    /// The name of the way in which keys are looked up.
     pub fn form(&self) -> &'static str {
         self.way.form()
     }
@@ -122,7 +125,7 @@ impl Garbling {
         (ROWS / (4 * ROW_BYTES * self.wiring.gates()).max(1)).max(1)
     }
 
-    /// Add all of it to the parameters that the parties compare.
+    /// Add the settings to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         self.way.describe(parameters)
     }
@@ -138,7 +141,7 @@ pub(super) struct Member<'p> {
 
 impl<'p> Member<'p> {
     /// # Errors
-    /// As [`Garbler::new`].
+    /// The abort that ends the session, from [`Garbler::new`].
     pub fn new(
         of: &'p Garbling,
         owners: &'p [PartyId],

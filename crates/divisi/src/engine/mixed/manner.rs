@@ -1,4 +1,5 @@
-//! The settings of the engine: number of parties, transfers, forms. Public, the same at all parties.
+//! The settings of the engine: number of parties, transfers, forms, circuits, adder. Public, the same at all
+//! parties.
 
 use super::super::{EngineSettings, Unsupported, parties};
 use divisi_core::PublicParameters;
@@ -29,12 +30,12 @@ pub struct Manner {
 pub enum CircuitProtocol {
     /// GMW, with one round for each level.
     Gmw,
-    /// Garbled ahead, by Figures 11 and 12: two rounds at any depth.
+    /// Garbled ahead, by Figures 11 and 12: two rounds at any depth, and one for the outputs.
     Mpgc,
 }
 
 impl CircuitProtocol {
-    /// All of them.
+    /// All values.
     pub const ALL: [CircuitProtocol; 2] = [CircuitProtocol::Gmw, CircuitProtocol::Mpgc];
 
     /// The name on the command line.
@@ -58,7 +59,7 @@ pub enum BitForm {
 }
 
 impl BitForm {
-    /// All of them.
+    /// All values.
     pub const ALL: [BitForm; 4] = [
         BitForm::Cot,
         BitForm::Ciphertexts(divisi_bgv::parameters::Form::LeanTree),
@@ -84,10 +85,10 @@ impl BitForm {
         }
     }
 
-    /// The form that measurements show to be fastest for this number of parties: transfers grow
-    /// quadratically, products along a tree do not. Processes over TLS on a processor with AVX-512 and IFMA
-    /// decide: B2A among 16 takes 116 to 122 us by transfers, and 133 to 143 by tree. Without IFMA the tree
-    /// may be faster from some 16 parties on (docs/mixed.md, 11).
+    /// The form that is fastest for this number of parties: the work of transfers grows quadratically, that
+    /// of products along a tree does not. This was measured with processes over TLS on a processor with
+    /// AVX-512 and IFMA, where B2A among 16 takes 116 to 122 us by transfers, and 133 to 143 by tree. Without
+    /// IFMA the tree may be faster from some 16 parties on (docs/mixed.md, 11).
     #[must_use]
     pub fn usual(parties: usize) -> BitForm {
         if parties <= 20 { BitForm::ALL[0] } else { BitForm::ALL[1] }
@@ -102,19 +103,19 @@ const ADDER: &str = Manner::ADDER;
 pub const INSECURE: &str = "danger-insecure-parameters";
 
 impl Manner {
-    /// The name of the option for transfers.
+    /// The name of the option for the parameter of transfers.
     pub const K: &'static str = "k";
-    /// The name of the option for random bits.
+    /// The name of the option for the form of random bits.
     pub const FORM: &'static str = "form";
     /// The name of the option for A2B's adder.
     pub const ADDER: &'static str = "adder";
     /// The name of the option for circuits.
     pub const PROTOCOL: &'static str = "protocol";
 
-    /// The settings from those of the engine.
+    /// The settings from those that all engines have.
     ///
     /// # Errors
-    /// A sentence that says what to correct.
+    /// [`Unsupported`] with a sentence that says what to correct.
     pub fn new(settings: &EngineSettings) -> Result<Manner, Unsupported> {
         if settings.security == Security::Malicious {
             return Err(Unsupported::new(
@@ -202,7 +203,8 @@ impl Manner {
         Ok(self)
     }
 
-    /// Add all of it to the parameters that the parties compare at the start of a session.
+    /// Add the security and the parameters of the transfers to those that the parties compare at the start of
+    /// a session.
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         self.config.describe(parameters).with("security", Security::SemiHonest.name().as_bytes())

@@ -34,7 +34,7 @@ const SETUP: &str = "setup";
 const PREPROCESSING: &str = divisi_mixed::gmw::PREPROCESSING;
 const ONLINE: &str = "online";
 
-/// Nothing is verified; the phase is reported all the same, with zeros.
+/// The phases of a benchmark. Nothing is verified: the phase `verification` is reported with zeros.
 const PHASES: &[Clock] = &[
     Clock::apart(SETUP, &[SETUP]),
     Clock::ahead(PREPROCESSING, &[PREPROCESSING]),
@@ -48,7 +48,7 @@ impl Engine for MixedEngine {
     }
 
     fn about(&self) -> &'static str {
-        "GMW among n = 2 to 255 parties, secure against up to n - 1 semi-honest ones: circuits"
+        "GMW among n = 2 to 255 parties, secure against up to n - 1 semi-honest ones: circuits, numbers, programs"
     }
 
     fn parties(&self) -> RangeInclusive<usize> {

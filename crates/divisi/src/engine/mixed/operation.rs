@@ -10,11 +10,12 @@ use divisi_mixed::adders::NumberAdder;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// The most items of a run, and the most random bits that go through all phases together, about.
+/// The largest number of items of a run; and about how many random bits, at most, go through all phases
+/// together.
 const MOST: usize = 1 << 30;
 const BATCH: usize = 1 << 21;
 
-/// An operation, how, and the rings that it needs.
+/// An operation, its settings, and the rings that it needs.
 pub(super) struct Operations {
     pub job: OperationJob,
     pub manner: Manner,
@@ -28,7 +29,7 @@ pub(super) struct Operations {
     pub numbers: Option<Arc<Ring>>,
 }
 
-/// The public table of an item.
+/// The public table of an item of [`Op::Lookup2`].
 pub(super) fn table(i: usize) -> [u64; 2] {
     [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
 }
@@ -39,7 +40,7 @@ pub(super) fn entry(job: OperationJob, item: usize, at: usize) -> u64 {
     ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
 }
 
-/// What comes out of an item, by its number in the batch and what went in.
+/// A function that gives the expected output row of an item, from its number in the batch and its input row.
 pub(crate) fn expected(job: OperationJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
     Box::new(move |number, input| {
         if job.op.is_random() {
@@ -119,8 +120,8 @@ impl Operations {
         operation == Some(parameters::Operation::PrivateTables)
     }
 
-    /// How many items go through all phases together. What an item takes is counted in random bits, each of
-    /// which takes some 16 bytes at a time.
+    /// The number of items that go through all phases together. The memory that an item takes is counted in
+    /// random bits, each of which takes some 16 bytes.
     pub fn batch(&self) -> usize {
         let entries = self.job.entries.saturating_sub(1);
         let weight = match self.job.op {
@@ -140,7 +141,7 @@ impl Operations {
             _ => 1,
         };
         let slots = match (self.job.op, &self.numbers) {
-            // items of which each takes a slot fill whole ciphertexts
+            // each item takes one slot, so that a batch fills whole ciphertexts
             (Op::E2a | Op::A2e | Op::TripleArith, Some(ring)) => ring.dimension(),
             _ => 1,
         };
@@ -148,12 +149,12 @@ impl Operations {
     }
 }
 
-/// The words of a list of bytes.
+/// The words of a list of bytes, eight bytes each, the lowest first.
 pub(super) fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes)).collect()
 }
 
-/// The other way.
+/// The bytes of a list of words: the inverse of [`words`].
 pub(super) fn bytes(words: impl IntoIterator<Item = u64>) -> Own {
     Zeroizing::new(words.into_iter().flat_map(u64::to_le_bytes).collect())
 }

@@ -1,8 +1,8 @@
-//! Operations on numbers and bits with random inputs, for benchmarks: made, used and opened, and compared by
-//! the process that dealt the inputs.
+//! Operations on numbers and bits with random inputs, for benchmarks. The process that dealt the inputs adds
+//! the parties' shares of the outputs, and compares the results.
 //!
-//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Phases: everything that depends on
-//! no input is preprocessing.
+//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Everything that depends on no input
+//! counts as preprocessing.
 
 use super::super::Differ;
 use super::super::job::{Op, Own};
@@ -137,7 +137,7 @@ impl Prepared for Operations {
     }
 
     fn facts(&self) -> Map<String, Value> {
-        // of two kinds of keys the one of the form
+        // if there are two rings, that of the random bits, which the form chooses
         let ring = self.bits.as_ref().or(self.numbers.as_ref()).map(|ring| ring.parameters());
         members(json!({
             "op": self.job.op.name(),

@@ -25,7 +25,7 @@ const INPUT: Step = step!("program.inputs");
 /// The most gates that a program garbles: the first party keeps 13,312 bytes of each.
 const MOST_GARBLED: usize = 1 << 18;
 
-/// A program, how, and the rings that it needs.
+/// A program, its settings, and the rings that it needs.
 pub(super) struct Programs<'j> {
     job: &'j ProgramJob,
     manner: Manner,
@@ -39,7 +39,8 @@ pub(super) struct Programs<'j> {
 
 impl<'j> Programs<'j> {
     /// # Errors
-    /// [`Unsupported`] for a program with more parties than there are, or parameters that do not exist.
+    /// [`Unsupported`] for a program that names more parties than there are, or garbles too many gates, and
+    /// if there are no lattice parameters for it.
     pub fn new(job: &'j ProgramJob, manner: Manner) -> Result<Self, Unsupported> {
         let about = job.program.about();
         if usize::from(about.parties) > manner.parties {
@@ -82,7 +83,7 @@ impl<'j> Programs<'j> {
     }
 }
 
-/// What comes out for a row, in the clear.
+/// A function that gives the expected output row for an input row, by evaluation in the clear.
 pub(super) fn expected(job: &ProgramJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
     let held = Arc::clone(&job.program);
     Box::new(move |_, mut row| {
@@ -123,11 +124,12 @@ impl Prepared for Programs<'_> {
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        // what is left over in a session's stock would serve the next repetition, and be counted nowhere
+        // preprocessing that a repetition leaves over would serve the next one in the same session, and not
+        // be counted there
         BenchSchedule { batch: 1, warmup: (warmup.min(1), 1), one_session: false }
     }
 
-    /// A row has the entries of all inputs, in order.
+    /// A row has the entries of all inputs, in order. Each party gets those of its own inputs.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let mut own = vec![Own::default(); self.manner.parties];
         for row in inputs.iter() {

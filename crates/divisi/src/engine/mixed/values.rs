@@ -1,4 +1,4 @@
-//! Inputs of parties to a circuit, and its outputs to them.
+//! The parties' inputs to a circuit, and its outputs to the parties.
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
@@ -36,7 +36,8 @@ pub(super) fn share(
     Ok(inputs)
 }
 
-/// Outputs to their receivers: at one of them all wires, one to a byte, instance after instance.
+/// Open outputs to their receivers. A receiver gets all output wires, one to a byte, instance after instance;
+/// another party gets nothing.
 pub(super) fn learn(
     gmw: &mut Gmw,
     receivers: &[PartyId],
@@ -49,7 +50,7 @@ pub(super) fn learn(
     Ok(Zeroizing::new(rows.collect()))
 }
 
-/// Evaluations of a program side by side, from [`share`] to [`learn`].
+/// Evaluate a program on all instances side by side, from [`share`] to [`learn`].
 pub(super) fn evaluate(
     gmw: &mut Gmw,
     program: &Program,

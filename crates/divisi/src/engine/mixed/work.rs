@@ -1,4 +1,5 @@
-//! One party of an operation: first everything that depends on no input, then the operation on shares.
+//! One party of an operation: first the preprocessing, which depends on no input, then the operation on
+//! shares.
 //!
 //! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest.
 
@@ -17,7 +18,7 @@ use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
 
-/// What a party computes with: everything, or ciphertexts alone, and no transfers.
+/// The state of a party: that for all operations, or for those on ciphertexts alone, which need no transfers.
 pub(super) enum Run {
     Mixed(Box<Mixed>),
     Ciphertexts(Box<(Sampler, Keys, Session)>),
@@ -67,7 +68,7 @@ impl EngineParty for Member<'_> {
     }
 }
 
-/// Operations on transfers, and random bits of any form.
+/// Operations that need transfers, or random bits of any form.
 fn convert_all(
     of: &Operations,
     mixed: &mut Mixed,
@@ -133,7 +134,7 @@ fn convert_all(
     }
 }
 
-/// Lookups in one public table, or in a private table for each.
+/// Lookups in one public table, or each lookup in a private table of its own.
 fn look_up(
     of: &Operations,
     mixed: &mut Mixed,
@@ -158,7 +159,7 @@ fn look_up(
         mixed.session().phase(ONLINE);
         let x = GmwBit::of_words(inputs, width);
         let out = if of.job.private {
-            // the first party's, as a sharing
+            // the tables belong to the first party, whose share they are; the shares of others are zero
             let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
             mixed.look_up_private(&Num::new(Hidden::from(&*shares)), &x, signs)?
         } else {
@@ -168,7 +169,7 @@ fn look_up(
     })
 }
 
-/// Lookups in a private table for each, masked by hops.
+/// Lookups, each in a private table of its own, which ciphertexts that pass from party to party mask.
 fn look_up_by_hops(
     of: &Operations,
     session: &mut Session,
@@ -179,7 +180,7 @@ fn look_up_by_hops(
     watch: &mut dyn Watch,
 ) -> Result<Own, Abort> {
     let (entries, width) = (of.job.entries, of.job.entries.ilog2() as usize);
-    // the first party's, as a sharing
+    // the tables belong to the first party, whose share they are; the shares of others are zero
     let first = session.me().index() == 0;
     let all = (0..count).flat_map(|item| (0..entries).map(move |at| (item, at)));
     let mut table = Hidden::zeros(count * entries);
@@ -200,7 +201,7 @@ fn look_up_by_hops(
     })
 }
 
-/// Operations on ciphertexts alone, a ring's slots at once.
+/// Operations on ciphertexts alone, as many items at once as the ring has slots.
 fn ciphertexts(
     of: &Operations,
     session: &mut Session,
@@ -226,7 +227,7 @@ fn ciphertexts(
         };
         return Ok(bytes((0..3).flat_map(column)));
     }
-    // what is not measured stands in a phase of its own
+    // the part that is not measured has a phase of its own
     const CHECK: &str = "check";
     let top = ring.parameters().top();
     let factor = Ciphertext::factor_after(ring, 1, top, 0);

@@ -46,7 +46,7 @@ impl Engine for InTheClear {
     }
 
     fn options(&self) -> Vec<EngineOption> {
-        // there is nothing to choose, and nothing to refuse
+        // both are accepted, and have no effect
         ["mode", "protocol"].map(EngineOption::declared).into()
     }
 
@@ -94,7 +94,7 @@ impl Prepared for KnownAnswers<'_> {
         BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
     }
 
-    /// All of each row, one behind the other.
+    /// The one party has all rows, one behind the other.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         vec![Own::new(inputs.bytes().to_vec())]
     }
@@ -181,7 +181,7 @@ fn texts_of_gcm(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     gcm::texts(&mut Plain, job, &secrets.collect::<Vec<_>>())
 }
 
-/// Texts as wholes, batch by batch.
+/// Texts in a mode that processes a text as a whole, batch by batch.
 fn whole(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let mut all = whole::refused(job);
     for batch in whole::batches(job) {
@@ -228,7 +228,7 @@ fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     Ok(all.concat())
 }
 
-/// A group of them under their keys.
+/// The results of a group of texts under their keys, with their positions in the job.
 fn through<C: Doubles<Plain> + Clone>(
     group: &Group<'_>,
     rows: &Rows,

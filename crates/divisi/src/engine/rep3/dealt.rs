@@ -21,12 +21,13 @@ use divisi_rep3::{Agreement, Passes, Rep3, Rounds, Trio};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Blocks of AES whose inputs and outputs a party holds at once.
+/// The number of blocks of AES whose inputs and outputs a party holds at once.
 const BATCH: usize = 1 << 18;
-/// The bytes of calls that a strand of a party garbles ahead, at most: ten hashes of a short message. Of more
-/// lanes nothing is kept, so that a batch takes no more memory than one of its groups of lanes.
+/// The largest number of bytes of calls that a strand of a party garbles ahead: enough for ten hashes of a
+/// short message. A call that takes more, because it has many lanes, is not garbled ahead, so that a batch
+/// takes no more memory than one of its groups of lanes.
 const GARBLED_BYTES: usize = 1 << 23;
-/// The bytes of messages that a party holds at once, at most.
+/// The largest number of bytes of messages that a party holds at once.
 const BATCH_BYTES: usize = 1 << 25;
 
 /// Instances whose inputs a client deals.
@@ -38,7 +39,7 @@ pub(super) struct Dealt<'j> {
 
 impl<'j> Dealt<'j> {
     /// # Errors
-    /// [`Unsupported`] for what the engine cannot do.
+    /// [`Unsupported`] if the engine cannot do the job.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let what = match job {
             Job::Blocks(job) => {
@@ -78,13 +79,13 @@ impl<'j> Dealt<'j> {
         Ok(Dealt { job, task, settings: settings.clone() })
     }
 
-    /// How many strands a party runs: one a thread. More would hide waiting, but take the cache from each
-    /// other, which costs more.
+    /// The number of strands that a party runs: one for each thread, and no more than there are chunks. More
+    /// strands would hide waiting, but compete for the cache, which costs more.
     fn strands(&self, count: usize) -> usize {
         self.task.threads.min(count.div_ceil(self.task.chunk)).max(1)
     }
 
-    /// The name of what all parties must have alike.
+    /// The description of the work, in which all parties must agree.
     fn name(&self) -> Vec<u8> {
         match &self.task.what {
             What::Aes { .. } => b"aes".to_vec(),
@@ -100,7 +101,7 @@ impl<'j> Dealt<'j> {
         (BATCH_BYTES / (self.task.input_bytes + 64) / self.task.chunk).max(1) * self.task.chunk
     }
 
-    /// The lanes of each chunk of a batch.
+    /// The range of lanes of each chunk of a batch.
     fn chunks(&self, count: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
         let chunk = self.task.chunk;
         (0..count).step_by(chunk).map(move |first| first..count.min(first + chunk))
@@ -148,8 +149,8 @@ impl Prepared for Dealt<'_> {
             .with("strands", &(self.strands(count) as u64).to_le_bytes())
     }
 
-    /// Repetitions of at most one chunk are requests to one session, so that many of them do not pay for as
-    /// many key schedules; what comes before them is this many chunks.
+    /// Repetitions of at most one chunk share one session, so that the key schedule is made once for all of
+    /// them. All warm-up runs together are one repetition, with a chunk for each.
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
         let count = self.job.count();
         let before = warmup.saturating_mul(self.task.chunk).min(count.max(1));
@@ -172,8 +173,8 @@ impl Prepared for Dealt<'_> {
         split(&all)
     }
 
-    /// Each chunk's outputs from two components of one party and the third of another, whose digest the other
-    /// holder gives.
+    /// The outputs of each chunk: each party gives one of the three components, and the digest of another
+    /// one, which is compared with that component.
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
         let wrong = || Differ { party: None, what: "a party gave outputs of a wrong form" };
         let width = self.job.output_bytes(0);
@@ -220,7 +221,7 @@ impl Prepared for Dealt<'_> {
             return Err(Abort::Misuse { step: INPUT, what: "no strands" });
         };
         let ready = schedule(first, &self.task, &parted(own))?;
-        // From here on the meter counts one repetition at a time; to each belongs what the setup cost.
+        // From here on the meter counts one repetition at a time; the counts of the setup are added to each.
         let of_setup = as_setup(first.trio().session().meter().read());
         first.trio().session().meter().reset();
         Ok(Box::new(Holder { dealt: self, engines, ready, of_setup, permits }))
@@ -276,8 +277,8 @@ impl EngineParty for Holder<'_> {
     }
 }
 
-/// What is made once for a key, inside the computation, verified: a key schedule, states of pads, powers of a
-/// hash key.
+/// Make, inside the computation, what is made once for a key, and verify it: a key schedule, states of pads,
+/// powers of a hash key.
 fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Abort> {
     let public = blake3::hash(b"a key of a benchmark");
     let agreed = rep.trio().agree_input(checks::A24, public.as_bytes(), Some(key))?; // [A24]
@@ -315,7 +316,7 @@ fn agree(
     let agreed = engine.trio().agree_input(checks::A24, public.as_bytes(), Some(inputs))?; // [A24]
     same(engine, agreed)?;
     if dealt.task.rounds == Rounds::Constant {
-        // a call that begins with inputs that are not settled has a message more
+        // settle the inputs: a call that begins with inputs that are not settled takes one more message
         engine.trio().barrier()?;
     }
     let chunk = |lanes: std::ops::Range<usize>| {
@@ -340,8 +341,8 @@ fn same(rep: &mut Rep3, agreement: Agreement) -> Result<(), Abort> {
     }
 }
 
-/// What was counted before the first input: all of it is *setup*, also what the key schedule made ahead, as
-/// its time is.
+/// The counts before the first batch, all as *setup*: also those of preprocessing for the key schedule, whose
+/// time is counted as *setup* too.
 fn as_setup(counts: Counts) -> Counts {
     let mut setup = PhaseCounts::default();
     for phase in counts.phases.values() {
@@ -356,7 +357,7 @@ fn add(sum: &mut PhaseCounts, phase: &PhaseCounts) {
     sum.rounds = sum.rounds.max(phase.rounds);
 }
 
-/// What the meter counted in a repetition, and in the setup of its session.
+/// The counts of a repetition, together with those of the setup of its session.
 fn with_setup(setup: &Counts, repetition: Counts) -> Counts {
     let mut all = setup.clone();
     for (name, phase) in &repetition.phases {

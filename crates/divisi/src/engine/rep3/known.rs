@@ -24,7 +24,7 @@ const KNOWN: Step = step!("known");
 
 const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) are not garbled: give another mode, or leave it out";
 
-/// Texts, messages or chains.
+/// A job with known answers: texts, messages, chains, or large messages.
 pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
     protocol: Protocol,
@@ -34,7 +34,8 @@ pub(super) struct KnownAnswers<'j> {
 
 impl<'j> KnownAnswers<'j> {
     /// # Errors
-    /// [`Unsupported`] for an IV or a tag that this GCM does not support.
+    /// [`Unsupported`] for an IV or a tag that this GCM does not support, for triple DES in GCM or in a mode
+    /// that processes a text as a whole, and for GCM in constant rounds.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
         gcm::check(job)?;
         if let Job::Texts(texts) = job
@@ -50,8 +51,7 @@ impl<'j> KnownAnswers<'j> {
         Ok(KnownAnswers { job, protocol: settings.choice.protocol(), security: settings.security, rounds })
     }
 
-    /// All that is dealt, one piece behind the other: the same pieces, in the same order, that [`Pieces`]
-    /// takes.
+    /// All secret bytes of a job, in the pieces and in the order in which [`Pieces`] returns them to a party.
     fn pieces(&self, rows: &Rows) -> Vec<Vec<u8>> {
         match self.job {
             Job::Texts(job) if job.mode == CipherMode::Gcm => {
@@ -166,7 +166,7 @@ impl EngineParty for Holder<'_> {
     }
 }
 
-/// What was dealt, piece by piece.
+/// The shares that were dealt to a party, piece by piece.
 struct Pieces<'o> {
     rest: &'o [u8],
 }
@@ -220,7 +220,7 @@ fn texts_of_gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Resu
     gcm::texts(rep, job, &secrets)
 }
 
-/// Texts as wholes, batch by batch.
+/// Texts in a mode that processes a text as a whole, batch by batch.
 fn texts_as_wholes(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let mut rows = whole::refused(job);
     for batch in whole::batches(job) {
@@ -232,7 +232,7 @@ fn texts_as_wholes(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> R
     Ok(rows.concat())
 }
 
-/// Texts of a mode without a tag.
+/// Texts in the other modes; tags (CMAC) only with triple DES.
 fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let mut rows = vec![Vec::new(); job.texts.len()];
     for group in groups(job) {
@@ -264,7 +264,8 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
     Ok(rows.concat())
 }
 
-/// Digests of messages that are repeated inside: each group of one length is opened by itself.
+/// Digests of messages that repeat their content inside the computation; those of messages of one length are
+/// opened together.
 fn digests(
     rep: &mut Rep3,
     job: &job::LargeJob,
@@ -282,7 +283,7 @@ fn digests(
     Ok(rows_of(&opened, job.lengths.len()))
 }
 
-/// Hashes and MACs: of what is only to be compared nothing is opened but whether it is right.
+/// Hashes and MACs. Of an output that is only compared, nothing but the verdict is opened.
 fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let key = pieces.inputs(rep, job.key_bytes)?;
     let messages = pieces.inputs(rep, usize::MAX)?;

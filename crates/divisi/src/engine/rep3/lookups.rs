@@ -1,7 +1,7 @@
 //! Lookups at indices of one party in a public table of bytes, by OHVerture ([`divisi_rep3::ohverture`]).
 //!
-//! Party 1 has the indices, and all three learn the entries. Input and output are not measured: both have
-//! phases of their own.
+//! Party 1 has the indices, and all three parties learn the entries. Input and output have phases of their
+//! own, which are not measured.
 //!
 //! Adversary: that of [`divisi_rep3`].
 
@@ -20,7 +20,7 @@ use divisi_rep3::ohverture::{Dimensions, FactoredOneHots, HeldTable, MAX_CUBE_BI
 use divisi_rep3::{Passes, Security, Trio};
 use serde_json::{Map, Value, json};
 
-/// The name of all of it in JSON.
+/// The name of the lookup protocol in JSON.
 pub(super) const OHVERTURE: &str = "ohverture";
 /// The fact that says how many entries the table has.
 pub(super) const ENTRIES: &str = "entries";
@@ -30,24 +30,24 @@ const PARTS: &str = "parts";
 
 /// Bits of an entry.
 const WIDTH: usize = 8;
-/// Lookups that go through the engine at once, at most.
+/// The largest number of lookups that go through the engine at once.
 const CHUNK: usize = 8192;
-/// Bytes of replicated vectors that are there at once, at most.
+/// The largest number of bytes of replicated vectors that exist at once.
 const VECTOR_BYTES: usize = 1 << 25;
-/// Lookups whose places a party holds at once.
+/// The number of lookups of a batch, whose indices a party holds at once.
 const BATCH: usize = 1 << 16;
 /// The largest number of inputs over which an index is split.
 const MOST_INPUTS: usize = 3;
 /// The largest number of lookups.
 const MOST: usize = 1 << 28;
 
-/// What JSON has of it beside what all benchmarks have.
+/// The JSON members of a benchmark of lookups, beside those of all benchmarks.
 pub(super) fn told(facts: &Map<String, Value>) -> Map<String, Value> {
     let of = |name: &str| facts.get(name).map(|fact| (name.to_owned(), fact.clone()));
     [ENTRIES, INPUTS, DIMENSIONS, PARTS].into_iter().filter_map(of).collect()
 }
 
-/// What is measured, in words.
+/// What is measured, in words; `None` if these are not the facts of lookups.
 pub(super) fn about(facts: &Map<String, Value>) -> Option<String> {
     let number = |name: &str| facts.get(name).and_then(Value::as_u64);
     let (entries, inputs) = (number(ENTRIES)?, number(INPUTS)?);
@@ -115,12 +115,12 @@ impl<'j> Looker<'j> {
         Ok(Looker { job, way, k, security: settings.security, statistical: bits, passes })
     }
 
-    /// How many lookups go through the engine at once: their vectors and what is verified of them is a few
-    /// tens of megabytes.
+    /// The number of lookups that go through the engine at once: so many that their vectors, and the terms
+    /// that wait for verification, take a few tens of megabytes.
     fn chunk(&self) -> usize {
         let most = match self.way {
             Dimensions::One => VECTOR_BYTES / (4 << self.k).max(1),
-            // fewer terms than are verified there and then, while the clock of another phase runs
+            // fewer terms than make the engine verify at once, in the time of another phase
             Dimensions::Two => (PIECE as usize - 1) >> (self.k / 2),
             Dimensions::Three([first, second, _]) => (PIECE as usize - 1) / ((1 << first) + (1 << second)),
         };
@@ -130,7 +130,7 @@ impl<'j> Looker<'j> {
         }
     }
 
-    /// How many bits of a place each input has, the lowest first.
+    /// The number of bits of an index that each input has; the first input has the lowest bits.
     fn digits(&self) -> Vec<usize> {
         let n = self.job.inputs;
         (0..n).map(|i| (self.k + i) / n).collect()
@@ -162,7 +162,7 @@ impl Prepared for Looker<'_> {
         BenchSchedule { batch: BATCH, warmup: (warmup.min(1), before), one_session: true }
     }
 
-    /// Party 1 has all places.
+    /// Party 1 has all indices.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let places = Own::new(inputs.iter().flatten().copied().collect());
         std::iter::once(places).chain((1..super::PARTIES).map(|_| Own::default())).collect()
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// No chunk of any way needs more than some tens of megabytes of vectors, or is refused.
+    /// With any number of factors, the vectors of a chunk need at most some tens of megabytes.
     #[test]
     fn chunks_fit_the_memory() {
         for (k, n) in (1..=24).flat_map(|k| [None, Some(1), Some(2), Some(3)].map(|n| (k, n))) {

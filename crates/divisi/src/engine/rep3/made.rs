@@ -1,4 +1,4 @@
-//! Tags of texts: which of them are opened, and which are compared inside the computation.
+//! Tags of texts: some are opened, the others are compared inside the computation.
 
 use super::super::groups::Group;
 use divisi_core::{Abort, Lanes as _, Step, step};
@@ -9,14 +9,15 @@ use std::collections::BTreeMap;
 
 const MADE: Step = step!("made");
 
-/// Tags that are opened, and tags that are only compared with received ones \[S7\].
+/// The rows of tags: the bytes of a tag that is made, the verdict of a tag that is only compared with a
+/// received one \[S7\]. Each row comes with the position of its text.
 pub(super) fn made_or_compared(
     rep: &mut Rep3,
     group: &Group<'_>,
     made: &[Byte],
 ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
     let misfit = || Abort::Misuse { step: MADE, what: "not one tag for each message" };
-    // by what becomes of them and how long they are
+    // by whether they are only compared, and by their lengths
     let mut alike: BTreeMap<(bool, usize), Vec<(usize, usize, Vec<u8>)>> = BTreeMap::new();
     for (lane, (place, text)) in group.texts().enumerate() {
         let received = text.sealed.as_ref().map(|(_, tag)| tag.clone());

@@ -36,27 +36,28 @@ const PARTIES: usize = 3;
 /// The default statistical security in bits: what one pass of the verification reaches for any batch.
 pub const STATISTICAL: u32 = 57;
 
-/// How many evaluations of a circuit a benchmark has if nothing is said.
+/// The default number of evaluations of a circuit in a benchmark.
 const EVALUATIONS: usize = 10_000;
 
 /// The fact that says in how many chunks a repetition goes through the engine.
 const CHUNKS: &str = "chunks";
 
-/// What comes after all phases that are measured.
+/// The phase after all phases that are measured, in which outputs are opened.
 const OUTPUTS: &str = "outputs";
-/// Why there is no other cipher.
+/// The refusal of a block cipher other than AES.
 fn aes_alone() -> Unsupported {
     let other = super::first_with(|engine| engine.has_blocks(Cipher::TripleDes(DesKeys::Three)));
     Unsupported::new(format!("the engine rep3 has no block cipher but AES: give --engine {other}"))
 }
 
-/// What runs in constant rounds.
+/// The refusal of a job that does not run in constant rounds.
 const PROGRAMS_ALONE: &str =
     "--mode constant-round is for circuits, hashes and MACs: give a circuit (aes128), or another mode";
 
 const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at most that as --statistical";
 
-/// What is made ahead for lookups, its verification included, is *preprocessing*.
+/// The phases of a benchmark. One-hot vectors and calls that are garbled ahead count, with their
+/// verification, as *preprocessing*.
 const PHASES: &[Clock] = &[
     Clock::apart(SETUP, &[SETUP]),
     Clock::ahead(PREPROCESSING, &[PREPROCESSING]),
@@ -67,11 +68,11 @@ const PHASES: &[Clock] = &[
 /// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside
 /// its work.
 const MESSAGES: usize = 16_384;
-/// The bytes of messages that go through the engine at once, at most.
+/// The largest number of bytes of messages that go through the engine at once.
 const CHUNK_BYTES: usize = 1 << 24;
-/// How many instances are garbled in one call, at most.
+/// The largest number of instances that are garbled in one call.
 const GARBLED: usize = 64;
-/// Lanes of a tile: what is not a few is a whole number of tiles.
+/// The number of lanes of a tile. A chunk of at least this many lanes has a whole number of tiles.
 const TILE: usize = 512;
 
 /// The number of instances of a job that the engine computes at once.
@@ -93,7 +94,8 @@ pub fn messages_at_once(bytes: usize) -> usize {
     }
 }
 
-/// The bits that verifications have to reach; none where nothing is verified, or nothing by chance.
+/// The statistical security in bits that verifications have to reach; `None` if nothing is verified, or if no
+/// check has a statistical error (constant rounds).
 fn statistical(settings: &EngineSettings) -> Option<u32> {
     let verified = settings.security == Security::Malicious && !is_constant_round(settings);
     verified.then_some(settings.statistical.unwrap_or(STATISTICAL))
@@ -222,12 +224,13 @@ impl Engine for Replicated {
             return Ok(Box::new(Dealt::new(job, settings)?));
         };
         if settings.statistical.is_some() {
-            // where parties bring their own inputs, it is an option of engines that have a choice of it
+            // for the parties' own inputs, `--statistical` belongs to engines that have a choice of it:
+            // refuse it here
             super::belongs(self, "statistical")?;
         }
         if circuit.count != 1 {
             return Err(Unsupported::new(
-                "rep3 takes inputs of the parties' own for one evaluation at a time",
+                "the engine rep3 computes one evaluation at a time with the parties' own inputs: leave --count out",
             ));
         }
         let (digest, security, rounds) = (circuit.circuit.digest(), settings.security, rounds(settings));

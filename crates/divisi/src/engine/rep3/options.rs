@@ -9,7 +9,7 @@ use divisi_rep3::Protocol;
 pub(crate) const MODE: &str = "mode";
 /// See [`MODE`].
 pub(crate) const CONSTANT_ROUND: &str = "constant-round";
-/// The name of the option by which nothing is garbled ahead.
+/// The name of the option with which nothing is garbled ahead.
 const ON_DEMAND: &str = "on-demand";
 const PROTOCOL: &str = "protocol";
 
@@ -25,7 +25,7 @@ pub(super) fn options() -> Vec<EngineOption> {
             .without(MODE)
             .common()
             .at(&[KnownAnswers, Demonstration, Blocks, Macs]),
-        // one more name of an option that all engines have
+        // one more value of --mode, an option that all engines have
         EngineOption::one_of(MODE, [(CONSTANT_ROUND, garbled)], "").at(&[]),
         EngineOption::switch(
             ON_DEMAND,
@@ -36,12 +36,13 @@ pub(super) fn options() -> Vec<EngineOption> {
     ]
 }
 
-/// Whether programs run in a constant number of rounds, which is not a mode that stands for a protocol.
+/// Whether programs run in a constant number of rounds. Other values of `--mode` stand for a protocol for
+/// S-boxes, and are in [`EngineSettings::choice`].
 pub(super) fn is_constant_round(settings: &EngineSettings) -> bool {
     settings.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
 }
 
-/// Whether calls of that mode are garbled when their inputs are there, and not ahead.
+/// Whether calls of the constant-round mode are garbled when their inputs are there, and not ahead.
 pub(super) fn is_on_demand(settings: &EngineSettings) -> bool {
     settings.own.contains_key(ON_DEMAND)
 }

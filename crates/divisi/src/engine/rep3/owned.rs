@@ -14,7 +14,7 @@ use divisi_symphony::close;
 /// The parties of the engine.
 const PARTIES: usize = 3;
 
-/// The data on which all parties must agree.
+/// A circuit with its owners and receivers, and the settings: the data on which all parties must agree.
 pub(super) struct Task<'j> {
     pub job: &'j job::CircuitJob,
     pub program: &'j Program,
@@ -68,8 +68,8 @@ struct Owner<'p> {
 }
 
 impl EngineParty for Owner<'_> {
-    /// `own` has this party's input wires, value after value, one to a byte; so have the outputs, at a
-    /// receiver.
+    /// `own` has this party's input wires, value after value, one to a byte. The outputs have the same form
+    /// at a receiver; another party gets none.
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let rep = &mut self.rep;
         let outputs = timed(watch, ONLINE, || {

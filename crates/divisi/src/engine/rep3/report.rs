@@ -23,7 +23,7 @@ fn text<'m>(measured: &'m Measured, name: &str) -> Option<&'m str> {
 pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     let about = |name: &str| measured.about.get(name).cloned().unwrap_or_default();
     let protocol = measured.settings.choice.protocol();
-    // what has no S-boxes is the same by every protocol
+    // a job without S-boxes is the same under every protocol
     let lookups = measured.facts.contains_key(ENTRIES);
     let has_sboxes = text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
     let mut object = members(json!({
@@ -48,7 +48,7 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     object
 }
 
-/// With what probability a lie passes, for people.
+/// The probability with which a lie passes, as text.
 fn error(measured: &Measured) -> String {
     match (measured.verification_error_bits, measured.computational_bits) {
         (Some(bits), _) => format!("a lie passes with 2^-{bits:.0}"),

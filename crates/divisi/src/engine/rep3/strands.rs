@@ -1,4 +1,4 @@
-//! The measured part of a batch, chunk by chunk: preprocessing, the cipher, its verification.
+//! The measured part of a batch, chunk by chunk: preprocessing, the cipher or circuit, its verification.
 //!
 //! Each chunk is verified before its strand begins the next one, so that the debt stays bounded, and the
 //! preprocessing of a chunk is made just before it. All strands make their preprocessing at the same time,
@@ -61,41 +61,42 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Whether something is made before a chunk comes.
+    /// Whether each chunk has preprocessing.
     fn makes_ahead(&self) -> bool {
         match &self.what {
             What::Aes { .. } => self.protocol.has_vectors(),
-            // linear but for one block
+            // GMAC is linear, but for the cipher of one block
             What::Function(using) if matches!(using.algorithm, Algorithm::Gmac(_)) => false,
             _ => self.rounds == Rounds::Constant && !self.on_demand,
         }
     }
 }
 
-/// A chunk's inputs: a column for each byte, a lane a block or message.
+/// A chunk's inputs: a column for each byte, with a lane for each block, message or evaluation.
 pub(super) struct Columns {
     pub columns: Vec<Part>,
     pub lanes: usize,
-    /// The number of the first instance in its segment.
+    /// The number of the first instance in its batch.
     pub first: u64,
 }
 
-/// What is made once for a key, verified.
+/// What is made once for a key, verified; nothing for a circuit.
 pub(super) enum Ready {
     Aes(Verified<RoundKeys<Byte>>),
     Function(Verified<Function<Rep3>>),
     Circuit,
 }
 
-/// Columns of a message that are bits at once: what is longer goes through piece by piece.
+/// The number of columns of a message that are converted to bits at once; a longer message is processed piece
+/// by piece.
 const PIECE: usize = 4096;
 
 /// The chunks' outputs, in order.
 pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
 
-/// All chunks of a batch; the clock runs from `start`. Whoever looks on waits until all parties have made
-/// ahead: the seconds of that run to the last party's end, and what one party was slower at is no other
-/// phase's time.
+/// Run all chunks of a batch; the time of its first phase runs from `start`. After the preprocessing of a
+/// chunk, `watch` waits until all parties have made theirs. So the time of *preprocessing* runs until the
+/// slowest party has finished, and its delay is counted in no other phase.
 pub(super) fn segment(
     engines: &mut [Rep3],
     task: &Task,
@@ -111,7 +112,8 @@ pub(super) fn segment(
     }
 }
 
-/// Make what a chunk needs ahead, verified, or garbled as far as there is room for it.
+/// Make the preprocessing of a chunk: one-hot vectors, which are verified, or calls, which are garbled ahead
+/// as far as there is room for them.
 fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<(), Abort> {
     rep.trio().session().phase(PREPROCESSING);
     if task.rounds == Rounds::Constant {
@@ -125,9 +127,9 @@ fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Re
     rep.prepare(rounds, chunk.columns.len(), chunk.lanes)
 }
 
-/// A chunk's outputs that are not verified yet, and whether nothing is left to verify: then settling them is
-/// part of *online*. A garbler that is done before the others may have to wait for a core there, which would
-/// otherwise be counted as a phase after theirs.
+/// A chunk's outputs that are not verified yet, and whether they owe nothing. If so, settling them is part of
+/// *online*: a garbler that finishes before the other parties may have to wait for a core while it settles,
+/// and this time would otherwise be counted as *verification*.
 type Computed = (Pending<Vec<Byte>, Products>, bool);
 
 /// One chunk, from shares of inputs to shares of outputs.
@@ -141,7 +143,7 @@ fn compute(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
     Ok((rep.close(output), false))
 }
 
-/// As [`compute`], to outputs that owe what they owe.
+/// The outputs of a chunk, before they are declared pending.
 fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
     Ok(match (ready, &task.what) {
         (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
@@ -207,7 +209,7 @@ fn evaluate(rep: &mut Rep3, program: &Program, chunk: &Columns) -> Result<Vec<By
         let mut bits: SecretByte<Rep3> =
             std::array::from_fn(|_| wires.next().unwrap_or_else(|| zero.clone()));
         for bit in &mut bits {
-            // what no input has part in has one lane
+            // an output that depends on no input has one lane
             if bit.lanes() != chunk.lanes {
                 *bit = bit.gather(&vec![0; chunk.lanes]).unwrap_or_else(|| zero.clone());
             }
@@ -228,7 +230,7 @@ fn verify(rep: &mut Rep3, pending: Pending<Vec<Byte>, Products>) -> Result<Verif
     settle(rep, pending)
 }
 
-/// All chunks in this thread: the clock changes hands between making ahead, computing and verifying.
+/// Run all chunks in this thread. The time is divided among preprocessing, computing and verifying.
 fn one_strand(
     rep: &mut Rep3,
     task: &Task,
@@ -258,9 +260,10 @@ fn one_strand(
     Ok(outputs)
 }
 
-/// Every k-th chunk in a strand of its own: *online* runs until the last chunk has its output shares, and
-/// *verification* is what is then left to wait for. Where something is made ahead, the strands take one chunk
-/// each, and meet after making and after verifying; else they meet at the end of the segment alone.
+/// Run the chunks in k strands, each of which takes every k-th chunk. *online* lasts until the last chunk has
+/// its output shares, and *verification* is the rest, until all strands have finished. If the job has
+/// preprocessing, the strands take one chunk each at a time, and wait for each other after making its
+/// preprocessing and after verifying it; otherwise they wait for each other only at the end of the batch.
 fn strands_at_once(
     engines: &mut [Rep3],
     task: &Task,
@@ -305,7 +308,7 @@ fn strands_at_once(
     Ok(outputs)
 }
 
-/// Do something in every strand, each in its thread; what they give, in order.
+/// Run `strand` for every strand, each in a thread of its own; returns the results in order.
 fn at_once<R: Send>(
     engines: &mut [Rep3],
     permits: &Permits,
@@ -324,7 +327,8 @@ fn at_once<R: Send>(
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
         })
     });
-    // The first strand that has a cause of its own, not only the news of another's.
+    // Return the first abort that names a peer, if any does: the others may only tell that another strand
+    // ended.
     let mut given = Vec::with_capacity(results.len());
     let mut failed: Option<Abort> = None;
     for result in results {

@@ -5,11 +5,11 @@ use super::how::How;
 use divisi_core::{Abort, Session};
 use divisi_spdz::{Host, Spdz, SpdzProtocol};
 
-/// In which a session begins, and inputs come.
+/// The phase in which a session begins, and inputs are given.
 pub(super) const SETUP: &str = "setup";
-/// From shares of inputs to shares of outputs.
+/// The phase from shares of inputs to shares of outputs.
 pub(super) const ONLINE: &str = "online";
-/// What comes after all phases that are measured.
+/// The phase after all phases that are measured, in which outputs are opened.
 pub(super) const OUTPUTS: &str = "outputs";
 
 /// An engine on a session.
@@ -30,10 +30,10 @@ pub(super) fn engine<F: Host>(
     Spdz::new(party, source, protocol)
 }
 
-/// A phase of its own, on the meter and on the clock.
+/// Run `step` as a phase, for the meter and for `watch`.
 ///
 /// # Errors
-/// The errors of the phase.
+/// The error of `step`, or of an observer that ends the run.
 pub(super) fn phase<F: Host, R>(
     e: &mut Spdz<F>,
     watch: &mut dyn Watch,

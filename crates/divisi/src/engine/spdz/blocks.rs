@@ -14,13 +14,15 @@ use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
 use serde_json::{Map, Value, json};
 
-/// Blocks that a party holds at once: their tables are its memory, beside the products of all blocks' tables.
+/// The number of blocks of AES in a batch. Their tables take most of a party's memory, beside the products
+/// for the tables of all blocks.
 const BATCH_OF_TABLES: usize = 256;
-/// The same of triple DES, whose 384 tables a block have four words an entry.
+/// The same for triple DES, whose 384 tables for each block have four words in each entry.
 const BATCH_OF_SMALL_TABLES: usize = 160;
-/// The same where products take their place: so many that buckets of three are enough for them.
+/// The same for protocols with products instead of tables: so many blocks that buckets of three are enough
+/// for their products.
 const BATCH_OF_PRODUCTS: usize = 512;
-/// The same of 3DES-Raw, which takes 23,424 products a block.
+/// The same for 3DES-Raw, which takes 23,424 products for each block.
 const BATCH_OF_POWERS: usize = 16;
 
 /// Blocks under one key.
@@ -30,20 +32,20 @@ pub(super) struct Work<'j> {
     named: Named,
 }
 
-/// How many blocks go through all phases together.
+/// The number of blocks that go through all phases together.
 fn batch(named: Named) -> usize {
     match named.protocol {
         SpdzProtocol::Lookup if named.task == Task::Aes => BATCH_OF_TABLES,
         SpdzProtocol::Lookup => BATCH_OF_SMALL_TABLES,
         SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => BATCH_OF_PRODUCTS,
-        // that of powers, also for a protocol that has no size of its own
+        // 3DES-Raw, and any protocol without a size of its own
         _ => BATCH_OF_POWERS,
     }
 }
 
 impl<'j> Work<'j> {
     /// # Errors
-    /// [`Unsupported`] for a protocol of another cipher.
+    /// [`Unsupported`] if the protocol that was named is for another task.
     pub fn new(job: &'j BlocksJob, how: How) -> Result<Self, Unsupported> {
         let named = how.protocol(job.cipher)?;
         Ok(Work { job, how, named })
@@ -77,7 +79,7 @@ impl<'j> Work<'j> {
     }
 }
 
-/// What was counted before the first input is the set-up, whatever it was for.
+/// The counts before the first batch, all as those of the set-up, whatever their phase was.
 pub(super) fn as_setup(counts: Counts) -> Counts {
     let mut setup = divisi_core::PhaseCounts::default();
     for phase in counts.phases.values() {

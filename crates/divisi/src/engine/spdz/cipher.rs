@@ -1,4 +1,5 @@
-//! Either cipher on the engine: its keys and texts as inputs, its preprocessing, and its run over masks.
+//! AES and triple DES on the engine: their keys and texts as inputs, their preprocessing, and their runs over
+//! masks.
 
 use super::begin::SETUP;
 use super::how::Named;
@@ -21,12 +22,12 @@ fn misfit(what: &'static str) -> Abort {
 
 /// A cipher on the engine.
 pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
-    /// The engine that runs over masks first.
+    /// The tiny engine, which contains the engine and runs the cipher over masks first.
     type Tiny;
-    /// The cipher on that.
+    /// The cipher on the tiny engine.
     type Masked: BlockCipher<Self::Tiny>;
 
-    /// Bytes of one party, as many in each as it is said.
+    /// Input bytes of the party `owner`, which has them in `mine`; byte i has `lanes[i]` lanes.
     fn input(
         e: &mut Spdz<F>,
         owner: PartyId,
@@ -34,47 +35,48 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
         lanes: &[usize],
     ) -> Result<Vec<Self::Byte>, Abort>;
 
-    /// Bytes to all.
+    /// Open bytes to all parties.
     fn open(e: &mut Spdz<F>, x: Verified<Vec<Self::Byte>>) -> Result<Vec<Vec<u8>>, Abort>;
 
-    /// The bytes of the engine that these are: as GF(2^8) has them.
+    /// These bytes as bytes of the engine, which are elements of GF(2^8).
     fn as_bytes(e: &mut Spdz<F>, x: Vec<Self::Byte>) -> Result<Vec<AuthByte<F>>, Abort>;
 
-    /// For each group of bytes whether all of them are zero, of which alone all parties learn.
+    /// For each group of bytes whether all of them are zero. All parties learn this, and nothing else about
+    /// the bytes.
     fn vanish(e: &mut Spdz<F>, groups: Vec<Vec<Self::Byte>>) -> Result<Vec<bool>, Abort>;
 
     /// The key schedule.
     fn schedule(e: &mut Spdz<F>, key: &[Self::Byte]) -> Result<Self, Abort>;
 
-    /// Say how many blocks are to come in all, of which [`OnSpdz::ahead`] makes part after part.
+    /// Announce the number of blocks to come in all, for which [`OnSpdz::ahead`] is then called part by part.
     fn announce(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize);
 
-    /// Make now the preprocessing that this many blocks need.
+    /// Make the preprocessing for this many blocks.
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
 
-    /// Make tables of it.
+    /// Make the tables of one direction from this preprocessing.
     fn load(e: &mut Spdz<F>, how: Named, direction: Direction) -> Result<(), Abort>;
 
-    /// The engine that runs over masks first.
+    /// Make a tiny engine that contains this engine.
     fn tiny(e: Spdz<F>) -> Self::Tiny;
 
-    /// The engine underneath.
+    /// The engine that a tiny engine contains.
     fn under(t: &mut Self::Tiny) -> &mut Spdz<F>;
 
-    /// The engine underneath, in the end.
+    /// Take the engine out of a tiny engine, after the run.
     fn back(t: Self::Tiny) -> Spdz<F>;
 
-    /// A key on the tiny engine, over masks and over values, from its bytes and what its schedule made of
-    /// them.
+    /// Enter a key into the tiny engine, from its bytes and its schedule: the key for the run over masks, and
+    /// the key for the run over masked values.
     fn enter_key(t: &mut Self::Tiny, key: &[Self::Byte], cipher: &Self) -> Result<[Self::Masked; 2], Abort>;
 
-    /// A text likewise.
+    /// Enter a text into the tiny engine: its masks, and its masked values.
     fn enter(t: &mut Self::Tiny, text: Vec<Self::Byte>) -> Result<[MaskedText<F, Self>; 2], Abort>;
 
-    /// The masks are made.
+    /// End the run over masks, which opens the indices of its lookups.
     fn turn(t: &mut Self::Tiny) -> Result<(), Abort>;
 
-    /// What comes out.
+    /// The outputs, from the masks and the masked values that the two runs give.
     fn leave(
         t: &mut Self::Tiny,
         mask: MaskedText<F, Self>,
@@ -86,7 +88,8 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
 pub(super) type MaskedText<F, C> =
     Vec<<<C as OnSpdz<F>>::Masked as BlockCipher<<C as OnSpdz<F>>::Tiny>>::Byte>;
 
-/// The next values of a party, from what it brought if that is us.
+/// Input the next values of the party with this index, from 0. That party takes them from the beginning of
+/// `rest`.
 pub(super) fn brought<F: Host, C: OnSpdz<F>>(
     e: &mut Spdz<F>,
     number: usize,
@@ -111,7 +114,7 @@ pub(super) fn brought<F: Host, C: OnSpdz<F>>(
     C::input(e, owner, Some(&columns), lanes)
 }
 
-/// Cut lanes that stand one behind the other.
+/// Split a value into values with these numbers of lanes, one after the other.
 fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
     let mut at = 0;
     let part = |lanes: &usize| {
@@ -122,7 +125,7 @@ fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
     parts.ok_or_else(|| misfit("not one lane for each value"))
 }
 
-/// How many S-boxes of AES this many blocks take.
+/// The number of S-boxes of this many blocks of AES.
 fn sboxes(key_bytes: usize, blocks: usize) -> usize {
     16 * KeySize::from_bytes(key_bytes).map_or(0, KeySize::rounds) * blocks
 }
@@ -244,7 +247,7 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
     }
 
     fn open(e: &mut Spdz<F>, x: Verified<Vec<Octet<AuthBit<F>>>>) -> Result<Vec<Vec<u8>>, Abort> {
-        // bits side by side are a byte: linear, so that nothing is owed for it but what is paid already
+        // a byte is linear in its bits, which were settled, so the conversion owes nothing
         let bytes = <Self as OnSpdz<F>>::as_bytes(e, x.into_inner())?;
         let verified = e.settled(bytes)?;
         Opens::<Vec<AuthByte<F>>>::open(e, verified)
@@ -259,7 +262,7 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
             .collect()
     }
 
-    /// As bytes, where the field of MACs holds GF(2^8); otherwise as bits.
+    /// Tests bytes if the field of the MACs contains GF(2^8), otherwise bits.
     fn vanish(e: &mut Spdz<F>, groups: Vec<Vec<Octet<AuthBit<F>>>>) -> Result<Vec<bool>, Abort> {
         if !<F as Projects<Gf8>>::FIELD {
             let joined = |group| e.join_bits(&Octet::into_bits(group).iter().collect::<Vec<_>>());

@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 
 const INPUT: Step = step!("run.input");
 
-/// Products of bits that a party holds at once, at most.
+/// The largest number of products of bits that a party holds at once, unless one evaluation has more.
 const BATCH_ANDS: usize = 1 << 20;
 
 /// Evaluations of a circuit.
@@ -39,11 +39,12 @@ pub(super) struct Circuit<'j> {
 
 impl<'j> Circuit<'j> {
     /// # Errors
-    /// [`Unsupported`] for a circuit that stays in its file, or inputs that a client deals.
+    /// [`Unsupported`] for a circuit that stays in its file, inputs that a client deals, a protocol of
+    /// another task, or an owner or receiver that is not a party.
     pub fn new(job: &'j job::CircuitJob, how: How) -> Result<Self, Unsupported> {
         let HeldCircuit::Program(circuit) = &*job.circuit else {
             return Err(Unsupported::new(
-                "a circuit that stays in its file with --streamed, and the engine spdz needs all of it: leave --streamed out",
+                "--streamed keeps the circuit in its file, and the engine spdz needs it in memory: leave --streamed out",
             ));
         };
         let job::Between::Parties { owners, receivers } = &job.between else {
@@ -116,8 +117,8 @@ struct Owner<'p, F: Host> {
 }
 
 impl<F: Host> EngineParty for Owner<'_, F> {
-    /// `own` has this party's input wires, evaluation after evaluation, one to a byte; so have the outputs,
-    /// at a receiver.
+    /// `own` has this party's input wires, evaluation after evaluation, one to a byte. The outputs have the
+    /// same form at a receiver; another party gets none.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (of, e) = (self.of, &mut self.engine);
         let wires = phase(e, watch, SETUP, |e| inputs(e, of, count, own))?;
@@ -148,7 +149,7 @@ impl<F: Host> EngineParty for Owner<'_, F> {
     }
 }
 
-/// All parties' inputs, a lane an evaluation, in the order of the wires.
+/// All parties' inputs in the order of the wires, with a lane for each evaluation.
 fn inputs<F: Host>(
     e: &mut Spdz<F>,
     of: &Circuit<'_>,
@@ -166,7 +167,7 @@ fn inputs<F: Host>(
         if places.is_empty() {
             continue;
         }
-        // wire by wire, of each all evaluations
+        // wire by wire, and of each wire all evaluations
         let bit = |at: usize| own.get(at % count.max(1) * places.len() + at / count.max(1)) == Some(&1);
         let mine: Option<Zeroizing<Vec<bool>>> =
             (owner == me).then(|| Zeroizing::new((0..places.len() * count).map(bit).collect()));
@@ -181,7 +182,7 @@ fn inputs<F: Host>(
     wires.into_iter().collect::<Option<_>>().ok_or_else(misfit)
 }
 
-/// What a receiver learns.
+/// Open the outputs to their receivers; returns what this party learns.
 fn outputs<F: Host>(
     e: &mut Spdz<F>,
     of: &Circuit<'_>,
@@ -198,7 +199,7 @@ fn outputs<F: Host>(
     }
     let bits = out.into_inner();
     let all = e.join_bits(&bits.iter().collect::<Vec<_>>());
-    // nothing but an order of wires came in between: what is owed is paid
+    // joining only reorders wires that were settled, so nothing is owed
     let verified = e.settled(all)?;
     let mut learned = Own::default();
     for receiver in of.receivers {

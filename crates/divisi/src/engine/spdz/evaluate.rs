@@ -10,13 +10,13 @@ use divisi_spdz::{Host, LOAD_PHASE, Spdz, VERIFICATION_PHASE};
 
 const GONE: Step = step!("spdz");
 
-/// A key, by its bytes and by what its schedule made of them.
+/// A key: its bytes, and the cipher with its key schedule.
 pub(super) struct Keyed<F: Host, C: OnSpdz<F>> {
     pub bytes: Vec<C::Byte>,
     pub cipher: C,
 }
 
-/// The engine, which a tiny one takes while it runs.
+/// A slot for the engine. It is empty while a tiny engine, which contains the engine, runs.
 pub(super) struct EngineSlot<F: Host> {
     engine: Option<Spdz<F>>,
     /// The phase in which tables and products are made, or read.
@@ -31,7 +31,7 @@ impl<F: Host> EngineSlot<F> {
     /// The engine.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the engine was dropped with a failed run.
+    /// [`Abort::Misuse`] if the engine was dropped after a failed run.
     pub fn get(&mut self) -> Result<&mut Spdz<F>, Abort> {
         self.engine.as_mut().ok_or(GONE_WITH_IT)
     }
@@ -39,9 +39,9 @@ impl<F: Host> EngineSlot<F> {
 
 const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine was dropped after a failed run" };
 
-/// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. The tables
-/// of a tiny protocol are those of its run over masks, which belongs to the load with the opening of its
-/// indices and masked inputs. With them comes how many values were opened online.
+/// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. A tiny
+/// protocol makes its tables by a run over masks, which counts as load, as does the opening of the indices
+/// and of the masked inputs. Also returns the number of values that were opened online.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -89,7 +89,7 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
     Ok((phase(slot.get()?, watch, VERIFICATION_PHASE, |e| e.settled(out))?, opened))
 }
 
-/// How many values were opened so far.
+/// The number of values that were opened so far.
 fn openings<F: Host>(e: &mut Spdz<F>) -> u64 {
     e.session().meter().read().openings
 }

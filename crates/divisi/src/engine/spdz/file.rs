@@ -1,5 +1,5 @@
-//! A file encrypted and decrypted by the parties: CBC under a key that all drew together, with the modes of
-//! divisi-symmetric.
+//! A file encrypted and decrypted by the parties: CBC, by the code of divisi-symmetric, under a key that all
+//! parties drew together.
 
 use super::super::{EngineSettings, Unsupported};
 use super::begin::{OUTPUTS, engine};
@@ -24,13 +24,14 @@ pub struct Through {
     cipher: Cipher,
 }
 
-/// The results of the client, which runs at the first party; the other parties have only the public ones.
+/// The results of a party. The client runs at the first party; the other parties have only the public
+/// results.
 pub struct Came {
     /// IV, then ciphertext: the same at all parties.
     pub sealed: Vec<u8>,
-    /// The decrypted blocks, padding included.
+    /// The decrypted blocks, padding included; at the first party only.
     pub opened: Option<Zeroizing<Vec<u8>>>,
-    /// The key, which is opened to the client once, to check the results.
+    /// The key, which is opened once, to the first party only, so that the client can check the results.
     pub key: Option<Zeroizing<Vec<u8>>>,
     /// The seconds to draw the key, to encrypt, and to decrypt.
     pub seconds: [f64; 3],
@@ -47,7 +48,7 @@ impl Through {
         let named = how.protocol(cipher)?;
         if named.tiny {
             return Err(Unsupported::new(format!(
-                "the demonstration runs the cipher block by block, for which {} is useless: name another protocol",
+                "the demonstration runs the cipher block by block, for which {} is not suited: name another protocol",
                 named.name
             )));
         }
@@ -87,9 +88,10 @@ impl Through {
         })
     }
 
-    /// 1. Everybody gives a key and an IV, and their sums are it: nobody has the key, and the IV, which is
-    ///    opened, is a coin. 2. The text is encrypted and opened to all. 3. What was opened is decrypted, to
-    ///    the first party alone. 4. So is the key told.
+    /// 1. Every party gives a key and an IV, and the sums are the file's: nobody knows the key, and the IV,
+    ///    which is opened, is a coin. 2. The text is encrypted, and the ciphertext is opened to all. 3. The
+    ///    ciphertext is decrypted, and the text is opened to the first party alone. 4. The key is opened to
+    ///    the first party, too.
     fn with<F: Host, C: OnSpdz<F>>(
         &self,
         session: Session,
@@ -149,7 +151,7 @@ impl Through {
     }
 }
 
-/// Bytes to which every party adds its own: as long as one of them is random nobody knows or chooses them.
+/// The sum of bytes that every party gives: if those of one party are random, nobody knows or chooses it.
 fn drawn<F: Host, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::Byte>, Abort> {
     let (me, lanes) = (e.session().me(), vec![1; bytes]);
     let mut own = Zeroizing::new(vec![0; bytes]);
@@ -166,7 +168,7 @@ fn drawn<F: Host, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::
     sum.ok_or(Abort::Misuse { step: SHAPE, what: "no parties" })
 }
 
-/// Bytes to one party alone, byte by byte all lanes.
+/// Open bytes to one party alone, which gets all lanes of the first byte, then those of the next.
 fn told<F: Host, C: OnSpdz<F>>(
     e: &mut Spdz<F>,
     to: PartyId,

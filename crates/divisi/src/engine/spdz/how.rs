@@ -13,7 +13,8 @@ pub(super) const PROTOCOL: &str = "protocol";
 pub(super) const FIELD: &str = "field";
 pub(super) const PREP: &str = "prep";
 pub(super) const K: &str = "k";
-/// A digest of the peers' identities, where they are not processes of this machine: on no command line.
+/// The option with a digest of the peers' identities, if they are not processes of this machine. The program
+/// sets it; it cannot be given on a command line.
 pub(crate) const PEERS: &str = "prep-peers";
 
 /// What a protocol computes.
@@ -21,7 +22,7 @@ pub(crate) const PEERS: &str = "prep-peers";
 pub(super) enum Task {
     Aes,
     TripleDes,
-    /// Circuits: the products of bits that a stock has for them.
+    /// Circuits, for which a stock has products of bits.
     Circuits,
 }
 
@@ -51,7 +52,7 @@ const fn named(name: &'static str, task: Task, protocol: SpdzProtocol, tiny: boo
     Named { name, task, protocol, tiny }
 }
 
-/// All protocols; of each cipher the first is what nobody has to name.
+/// All protocols. The first one for each task is its default.
 pub(super) const NAMED: [Named; 9] = [
     named("aes-lt", Task::Aes, SpdzProtocol::Lookup, false),
     named("aes-tinytable", Task::Aes, SpdzProtocol::Lookup, true),
@@ -89,7 +90,7 @@ impl Field {
     }
 }
 
-/// All of it.
+/// The settings of the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct How {
     /// The number of parties.
@@ -98,7 +99,7 @@ pub(super) struct How {
     named: Option<Named>,
     pub field: Field,
     pub prep: Preparation,
-    /// Parameters of the rows.
+    /// Parameters of the set-up of OTs.
     pub config: SetupConfig,
     /// The stock to take preprocessing from, if any.
     pub stock: Option<Taken>,
@@ -176,7 +177,7 @@ impl How {
         Ok(made)
     }
 
-    /// Whether the MACs' field holds the small field in which a protocol multiplies.
+    /// Check that the field of the MACs contains the small field in which the protocol multiplies.
     fn suits(&self) -> Result<(), Unsupported> {
         let raw = self.named.is_some_and(|named| named.protocol == SpdzProtocol::Raw);
         let bits_alone = self.named.is_some_and(|named| {
@@ -194,10 +195,11 @@ impl How {
         }
     }
 
-    /// What a stock says, where nothing else was said.
+    /// These settings with those of a stock, where no option gives another.
     ///
     /// # Errors
-    /// What of it is another than what was asked for.
+    /// A sentence that says in what the stock differs from the options: number of parties, protocol, field,
+    /// way of making it, k, or peers.
     fn taking(mut self, settings: &EngineSettings, from: Taken) -> Result<How, Unsupported> {
         let info = &from.info;
         let said = |name: &str| settings.own.contains_key(name);
@@ -253,7 +255,7 @@ impl How {
         if self.stock.is_some() { LOAD_PHASE } else { PREPROCESSING_PHASE }
     }
 
-    /// The protocol that was named, as it is known.
+    /// The protocol that was named, if any.
     pub(super) fn named(&self) -> Option<Named> {
         self.named
     }
@@ -286,19 +288,20 @@ impl How {
         }
     }
 
-    /// The name that was given, or that of the protocol for AES.
+    /// The name of the protocol that was given, if any.
     pub fn name(&self) -> Option<&'static str> {
         self.named.map(|named| named.name)
     }
 
-    /// What is the same at all parties, as text: of a stock its id, and not where a party's part lies.
+    /// The settings that are the same at all parties, as text. A stock stands there by its id, without the
+    /// directory of a party's part.
     pub fn common(&self) -> String {
         let How { parties, named, field, prep, config, stock } = self;
         let stock = stock.as_ref().map(|from| from.info.id);
         format!("{parties} {named:?} {field:?} {prep:?} {config:?} {stock:?}")
     }
 
-    /// Add all of it to the parameters that the parties compare.
+    /// Add the settings to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         let parameters = parameters.with("protocol", self.name().unwrap_or_default().as_bytes());
         let stocked = self.stock.as_ref().map_or([0; 32], |from| from.info.id);

@@ -1,6 +1,6 @@
-//! Known answers: texts of ECB, CBC, CFB, OFB and CTR, and tags, with either cipher; of AES also modes that
-//! process a text as a whole ([`wholes`]). Party 1 gives the keys, party 2 the texts, and all parties learn
-//! the outputs; of a tag that is compared they learn only whether it is right.
+//! Known answers: texts in ECB, CBC, CFB, OFB and CTR, and tags (CMAC), with AES and triple DES; with AES
+//! also modes that process a text as a whole ([`wholes`]). Party 1 gives the keys, party 2 the texts, and all
+//! parties learn the outputs; of a tag that is compared they learn only whether it is right.
 
 use super::super::groups::{Apart, Chained, CipherTexts, Group, groups};
 use super::super::job::{
@@ -24,10 +24,11 @@ use divisi_symmetric::mode::cmac;
 
 const KNOWN: Step = step!("known");
 
-/// Texts, and what is done with each of them.
+/// A job with known answers, also in the form of texts.
 pub(super) struct KnownAnswers<'j> {
     job: &'j Job,
-    /// All jobs as texts; for tags first those that are made, then those that are compared.
+    /// The job as texts: a message of CMAC is one text, whose tag is made, compared, or both, as the job
+    /// says.
     texts: TextsJob,
     how: How,
     named: Named,
@@ -35,7 +36,7 @@ pub(super) struct KnownAnswers<'j> {
 
 impl<'j> KnownAnswers<'j> {
     /// # Errors
-    /// [`Unsupported`] for a mode or cipher for which there is no protocol.
+    /// [`Unsupported`] for a mode, hash or cipher for which the engine has no protocol.
     pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
         let texts = match job {
             Job::Texts(texts) if texts.mode == CipherMode::Gcm => {
@@ -63,14 +64,14 @@ impl<'j> KnownAnswers<'j> {
             | Job::Operation(_)
             | Job::Lookups(_)
             | Job::Program(_) => {
-                return Err(Unsupported::new("no texts and no messages"));
+                return Err(Unsupported::new("a job without texts or messages"));
             }
         };
         let named = how.protocol(texts.cipher)?;
         Ok(KnownAnswers { job, texts, how, named })
     }
 
-    /// The rows of the texts from those of the job: the same, for every message has one text.
+    /// One party of texts that are not processed as wholes, on a session.
     fn begin<'p, F: Host + 'p, C: OnSpdz<F> + 'p>(
         &'p self,
         session: Session,
@@ -85,7 +86,8 @@ impl<'j> KnownAnswers<'j> {
     }
 }
 
-/// Messages of CMAC as texts: each is made or compared, or both, which the job itself says.
+/// Messages of CMAC as texts. Whether the tag of each is made, compared or both is left to the job
+/// ([`wanted`]).
 fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
     if matches!(job.using.algorithm, Algorithm::Gmac(_)) {
         return Err(Unsupported::new("GMAC, whose products in GF(2^128) the engine spdz does not have"));
@@ -106,7 +108,7 @@ fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
     Ok(TextsJob { mode: CipherMode::Cmac, cipher: Cipher::Aes(size), texts })
 }
 
-/// What is to become of a tag.
+/// What is done with a tag: whether it is opened, and the received tag with which it is compared.
 struct Wanted<'j> {
     makes: bool,
     received: Option<&'j [u8]>,
@@ -238,8 +240,8 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         Ok(group.results(&C::open(e, out)?))
     }
 
-    /// Tags of an engine that runs over masks first: once for the subkeys, which are doubled where bits are
-    /// at hand, and once for the chain of all blocks.
+    /// Tags by a protocol that runs over masks first. It runs twice: for E(0), from which the engine makes
+    /// the subkeys by doubling, and for the chain of all blocks.
     fn tiny_tags(
         &mut self,
         group: &Group<'_>,
@@ -256,7 +258,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
         Ok(tags.into_inner())
     }
 
-    /// Tags that are opened, and tags that are only compared with received ones \[A23\].
+    /// The output rows of tags, which are opened, compared with received ones \[A23\], or both.
     fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
         let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
         let e = self.slot.get()?;

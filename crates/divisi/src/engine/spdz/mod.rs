@@ -47,13 +47,13 @@ const PHASES: &[Clock] = &[
 const MOST_PARTIES: usize = 32;
 const PARTY: Step = step!("party");
 
-/// The party of that place among those of a session.
+/// The party with this index, from 0, among those of a session.
 fn party_of(session: &mut Session, place: usize) -> Result<PartyId, Abort> {
     let party = PartyId::all(session.parties()).nth(place);
     party.ok_or_else(|| session.misuse(PARTY, "no party of that number"))
 }
 
-/// What follows, with the field's type under that name.
+/// Evaluates an expression in which `$name` is the type of the field `$field`.
 macro_rules! by_field {
     ($field:expr, $name:ident => $body:expr) => {
         match $field {
@@ -115,10 +115,11 @@ impl Engine for Authenticated {
         2048
     }
 
-    /// One less than the field's, or those of the buckets: the smaller counts.
+    /// The bits of the field less the logarithm of the number of parties (rounded up), or those of the
+    /// buckets: the smaller number counts.
     fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32> {
         let how = How::new(settings).ok()?;
-        // a check of MACs is passed with n/|F|
+        // a lie passes a check of MACs with probability n/|F|
         let parties = how.parties.next_power_of_two().ilog2();
         Some(how.config.rho.min(how.field.bits().saturating_sub(parties)))
     }

@@ -9,11 +9,11 @@ use divisi_store::stock::{Entropy, SealKey, StockError, StockInfo, look};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The options that name the directory of a stock, and the key that it is sealed under.
+/// The options that name the directory of a stock, and the file of the key under which it is sealed.
 pub(super) const PREP_FROM: &str = "prep-from";
 pub(super) const KEY_FILE: &str = "key-file";
 
-/// Where preprocessing comes from, if it is not made.
+/// The stock from which preprocessing is taken, if it is not made.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
     /// The directory that contains the parties' directories.
@@ -24,17 +24,17 @@ pub(super) struct Taken {
     pub info: StockInfo,
 }
 
-/// The directory of a party.
+/// The directory of a party's part.
 pub(crate) fn of_party(dir: &Path, party: PartyId) -> PathBuf {
     dir.join(format!("party-{}", party.number()))
 }
 
-/// The key file of a directory, if no other is named.
+/// The default key file of a stock in this directory.
 pub(crate) fn key_file(dir: &Path) -> PathBuf {
     dir.join("seal.key")
 }
 
-/// Fresh bytes of the machine.
+/// A source of fresh random bytes of the machine.
 pub(super) fn entropy() -> Entropy {
     Box::new(|out| Machine.entropy(out))
 }
@@ -44,11 +44,11 @@ pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
     PartyId::all(super::MOST_PARTIES).filter(|party| of_party(dir, *party).is_dir()).collect()
 }
 
-/// The stock that the options name, if they name one. All parts that are here are looked at, so that one that
-/// is damaged is refused before a process is started.
+/// The stock that the options name, if they name one. All its parts on this machine are looked at, so that a
+/// damaged part is refused before a process is started.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the stock is missing or cannot be used, or if a key file is named without a stock.
 pub(super) fn taken(own: &BTreeMap<String, String>) -> Result<Option<Taken>, Unsupported> {
     let unfit = |e: StockError| Unsupported::new(e.to_string());
     let own = |name: &str| own.get(name).map(|text| path_of(text));

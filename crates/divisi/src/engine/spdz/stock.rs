@@ -14,22 +14,23 @@ use std::path::Path;
 
 const OPEN: Step = step!("stock.open");
 
-/// Blocks for which there is one key schedule and one key's masks, of the longest key.
+/// A stock has preprocessing for one key schedule, and masks for the round keys of one key, for this many
+/// blocks: those of the longest key.
 const BLOCKS_A_KEY: u64 = 8;
-/// Products of bits in a circuit for which a party has one bit of input or output: a block of AES has 25 for
-/// each.
+/// A stock for circuits has for each party one bit of input or output for this many products of bits. (A
+/// block of AES has 25 products for each bit of input.)
 const PRODUCTS_A_BIT: u64 = 4;
-/// Lookups of a key schedule of AES, at most.
+/// The largest number of lookups of a key schedule of AES.
 const SCHEDULE: u64 = 52;
-/// Bits of each party with which all draw a key and an IV.
+/// The number of bits of each party with which all parties draw a key and an IV together.
 const DRAWN: u64 = 1024;
-/// Round keys' bits of AES, at most.
+/// The largest number of bits of the round keys of AES.
 const ROUND_KEYS: u64 = 15 * 128;
 
 /// The party of a session that takes from a stock, and its source.
 ///
 /// # Errors
-/// [`Abort::Unfit`] for what is wrong with it.
+/// [`Abort::Unfit`] with the reason, if the stock cannot be used; the abort that ends the session.
 pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>, FromStock<F>), Abort> {
     let me = session.me();
     let opened = SealKey::load(&from.key)
@@ -38,8 +39,9 @@ pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>,
     FromStock::start(session, reserve)
 }
 
-/// What this many blocks of a protocol need, with a key schedule for every few of them: party 1 gives keys
-/// and may give and learn texts, party 2 gives texts, and all draw keys and IVs together.
+/// The contents of a stock for this many blocks of a protocol, with a key schedule for every [`BLOCKS_A_KEY`]
+/// of them. Party 1 gives keys and may give and learn texts, party 2 gives texts, and all parties draw keys
+/// and IVs together.
 fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     if named.task == Task::Circuits {
         return for_circuits(blocks, parties);
@@ -66,7 +68,7 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
             SpdzProtocol::BitDecomposition => {
                 vec![(Lots::Bits, lookups.saturating_mul(16)), (Lots::ByteTriples, lookups.saturating_mul(6))]
             }
-            // nothing for those that are not for AES: a session finds its stock used up
+            // nothing for a protocol that is not for AES: a session would find its stock used up
             _ => Vec::new(),
         });
         if named.tiny {
@@ -92,8 +94,8 @@ fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     StockPlan::new(&wanted)
 }
 
-/// What circuits take: this many products of bits, and a bit of each party for every few of them, with which
-/// it gives inputs or alone learns outputs.
+/// The contents of a stock for circuits: this many products of bits, and for every [`PRODUCTS_A_BIT`] of them
+/// a bit of each party, with which it gives inputs, or learns outputs that no other party learns.
 fn for_circuits(products: u64, parties: usize) -> StockPlan {
     let known = PartyId::all(parties);
     let known = known.map(|owner| (Lots::Known { owner }, (products / PRODUCTS_A_BIT).saturating_add(DRAWN)));
@@ -125,7 +127,7 @@ impl Wanted {
                 "a stock is for one protocol: give --protocol aes-lt, or another of the engine spdz",
             ));
         };
-        // more than anybody's disk holds is a slip of the finger
+        // a number that no disk has room for is a typing error
         if !(1..=1 << 32).contains(&blocks) {
             return Err(Unsupported::new(format!("--blocks is {blocks}: give 1 to 4294967296")));
         }
@@ -181,7 +183,7 @@ pub fn make(
     })
 }
 
-/// The number of blocks for which a stock suffices: the minimum over its tables and products.
+/// The number of blocks for which the rest of a stock suffices: the minimum over its series of values.
 #[must_use]
 pub fn left(info: &StockInfo, state: &StockState) -> u64 {
     let all = info.series.iter().zip(&state.counts);

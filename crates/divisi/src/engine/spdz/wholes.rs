@@ -1,9 +1,9 @@
 //! Known answers of modes that process a text as a whole, with AES: key wrapping, SIV, CCM, XTS, ciphertext
 //! stealing, CFB of bits.
 //!
-//! Blocks go through tables or products on shares; between them bits are taken apart (BitDec) where a mode
-//! doubles a block or cuts a byte. Of a tag that is compared, or an integrity value, all learn only whether
-//! it is right, and nothing of a text is opened before that \[A23\].
+//! Blocks go through tables or products on shares. Where a mode doubles a block or cuts a byte, bytes are
+//! taken apart into bits (BitDec). Of a tag that is compared, or an integrity value, all parties learn only
+//! whether it is right, and nothing of a text is opened before that \[A23\].
 
 use super::super::job::{Own, TextsJob};
 use super::super::whole::{self, WithoutBlocks};
@@ -16,10 +16,11 @@ use divisi_core::{Abort, Counts, Direction, Session};
 use divisi_spdz::{AuthByte, Host, Spdz, SpdzProtocol};
 use divisi_symmetric::aes::RoundKeys;
 
-/// Whether the engine has what these texts take.
+/// Check that the engine can process these texts.
 ///
 /// # Errors
-/// [`Unsupported`] for another cipher than AES, and a protocol that runs over masks first.
+/// [`Unsupported`] for a cipher other than AES, for a protocol of another task, and for a protocol that runs
+/// over masks first.
 pub(super) fn check(texts: &TextsJob, how: &How) -> Result<(), Unsupported> {
     if texts.cipher.aes().is_none() {
         return Err(Unsupported::new("a mode that exists for AES only"));
@@ -32,7 +33,7 @@ pub(super) fn check(texts: &TextsJob, how: &How) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// An engine for them on a session.
+/// One party of such texts, on a session.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -77,7 +78,8 @@ impl<F: Host> EngineParty for Holder<'_, F> {
     }
 }
 
-/// Make what this many blocks there and back take: tables of either direction, or products.
+/// Make the preprocessing for this many calls of the cipher, and of its inverse: tables for each direction,
+/// or products.
 fn make_ahead<F: Host>(
     e: &mut Spdz<F>,
     named: Named,

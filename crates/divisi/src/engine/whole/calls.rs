@@ -1,18 +1,18 @@
-//! How often the modes call the cipher: for engines that make ahead what that takes.
+//! How often the modes call the cipher, for engines that make preprocessing for these calls.
 
 use super::{Batch, Shape};
 use crate::engine::job::{PublicText, Whole};
 use divisi_symmetric::mode::whole::ccm;
 
 impl Batch<'_> {
-    /// How many calls of the cipher a text takes one way and the other.
+    /// The number of calls of the cipher, and the number of calls of its inverse, that a text takes.
     pub fn calls(&self) -> [usize; 2] {
         let Shape { decrypts, bytes, aad, iv, .. } = self.shape;
         let blocks = |bytes: usize| bytes.div_ceil(16);
         let one_way = |calls: usize, backwards: bool| if backwards { [0, calls] } else { [calls, 0] };
         match self.mode {
             Whole::Kw { inverse } | Whole::Kwp { inverse } => {
-                // of what is wrapped one semiblock is the integrity value
+                // one semiblock of a wrapped key is the integrity value
                 let halves = bytes.div_ceil(8) - usize::from(decrypts);
                 one_way(if halves == 1 { 1 } else { 6 * halves }, decrypts != inverse)
             }
@@ -34,7 +34,7 @@ impl Batch<'_> {
             Whole::Xts => [1 + blocks(bytes), 0],
             Whole::Stealing(_) => one_way(blocks(bytes), decrypts),
             Whole::Cfb1 => one_way(self.bits(), false),
-            // beside them the schedules of its own keys: no engine makes these ahead
+            // it also takes schedules of derived keys, and no engine makes its calls ahead
             Whole::GcmSiv => [0, 0],
         }
     }

@@ -1,4 +1,4 @@
-//! What modes take that multiply in GF(2^128): an engine that has no such products has not these modes.
+//! The modes that multiply in GF(2^128): an engine without such products does not have them.
 
 use super::misfit;
 use divisi_core::Abort;
@@ -7,9 +7,9 @@ use divisi_symmetric::batch::MacEngine;
 use divisi_symmetric::mode::whole::gcm_siv::{self, NonceHead};
 use divisi_symmetric::mode::whole::{Releases, Undecided};
 
-/// Modes that multiply in GF(2^128), as an engine has them.
+/// The modes that multiply in GF(2^128) on an engine; by default it refuses them.
 pub(in super::super) trait Polyval<E: Releases> {
-    /// Tags, which all learn, and ciphertexts.
+    /// Encrypts: tags, which all parties learn, and ciphertexts.
     fn seal(
         _: &mut E,
         _: &RoundKeys<E::Byte>,
@@ -19,7 +19,7 @@ pub(in super::super) trait Polyval<E: Releases> {
         Err(misfit())
     }
 
-    /// Texts whose tags nobody has compared yet.
+    /// Decrypts: texts whose tags nobody has compared yet.
     fn open(
         _: &mut E,
         _: &RoundKeys<E::Byte>,

@@ -1,11 +1,11 @@
 //! Monte Carlo tests (ACVP, AES 6.2, TDES 6.2, SHA 6.2, SHA3 6.2, cSHAKE 6.2; SP 800-17, SP 800-20): a test
 //! has a hundred chains of a thousand steps (ten thousand for triple DES), and the answer of each step is the
 //! input of the next. The file gives the start and the end of each chain, so that the chains run side by
-//! side, one in each lane: a step of all of them is one call of the engine, whose answers are public, as the
-//! file is. Chains of cSHAKE continue with a customization that the file does not contain, and run one after
-//! the other.
+//! side, one in each lane: a step of all of them is one call of the engine, whose answers are public, because
+//! the file is. Chains of cSHAKE continue with a customization that the file does not contain, and run one
+//! after the other.
 //!
-//! They take long, so that they run only with `--long`, with reports of progress on standard error.
+//! These tests take long, so they run only with `--long`, with reports of progress on standard error.
 
 mod digests;
 mod outputs;
@@ -21,7 +21,7 @@ use crate::engine::job::Job;
 use crate::engine::{Rows, Unsupported, together};
 use crate::failure::Failure;
 
-/// The reason that is counted without `--long`.
+/// The reason under which these tests are counted without `--long`.
 pub const NEEDS_LONG: &str = "needs --long";
 
 /// The number of steps of a chain.
@@ -46,15 +46,15 @@ pub enum Fed {
     Texts(Texts),
     /// Digests of digests.
     Digests(Digests),
-    /// Outputs of SHAKE and cSHAKE, of lengths that come from the one before.
+    /// Outputs of SHAKE and cSHAKE, each of a length that the output before determines.
     Outputs(OutputChains),
 }
 
 /// Why a test was not completed.
 enum Stopped {
-    /// The engine cannot do it.
+    /// The engine does not support the test.
     Lacks(Unsupported),
-    /// It failed.
+    /// A call of the engine failed.
     Failed(Failure),
 }
 

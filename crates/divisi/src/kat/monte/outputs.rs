@@ -1,5 +1,5 @@
-//! Outputs of SHAKE and cSHAKE: the first 128 bits of one are the message of the next, and its last 16 bits
-//! say how long that is.
+//! Outputs of SHAKE and cSHAKE: the first 128 bits of an output are the message of the next one, and its last
+//! 16 bits determine the length of the next one.
 
 use super::digests::to_be_made;
 use super::{Calls, STEPS, Stopped};

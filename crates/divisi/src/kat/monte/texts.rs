@@ -94,7 +94,7 @@ impl Feed {
             CFB1 => (0..8 * lane.iv.len()).map(|i| vec![bit(i)]).collect(),
             VectorAlgorithm::Cfb8 => lane.iv.chunks(1).map(<[u8]>::to_vec).collect(),
             VectorAlgorithm::Ecb | VectorAlgorithm::TripleEcb => Vec::new(),
-            // what was decrypted is decrypted again
+            // the first answer is the second input
             VectorAlgorithm::TripleCbc if direction == Direction::Decrypt => Vec::new(),
             _ => vec![lane.iv.clone()],
         };

@@ -3,7 +3,7 @@
 //! and test.
 //!
 //! Functional tests (`AFT`, and `CTR` for the counter) are run; Monte Carlo tests (`MCT`) and large data
-//! (`LDT`) where that is asked for.
+//! (`LDT`) only if long tests are asked for.
 
 use super::blocks::{gcm_can, sort};
 use super::member::{self, UNANSWERED, bytes};
@@ -28,7 +28,7 @@ fn sets(json: Value) -> Vec<Value> {
     }
 }
 
-/// What a file is about, if it is one thing.
+/// The set of vectors of a file that has only one.
 pub(super) fn body(json: &Value) -> Result<&Value, String> {
     let mut parts = json.as_array().into_iter().flatten().filter(|part| is_set(part));
     match (parts.next(), parts.next()) {
@@ -37,11 +37,11 @@ pub(super) fn body(json: &Value) -> Result<&Value, String> {
     }
 }
 
-/// Take files apart into their sets of vectors, and put the answers of those that have nothing else into
-/// those that have their questions: of the same vector set and algorithm.
+/// Take files apart into their sets of vectors, and put the answers of each set that has nothing but answers
+/// into the set with its questions: the one with the same number and algorithm.
 ///
 /// # Errors
-/// If there is no such file or more than one, or it lacks questions of some answers.
+/// If no set or more than one has the questions of some answers, or if a set lacks the question of an answer.
 pub(in crate::kat) fn join(files: &mut Vec<(String, Value)>) -> Result<(), String> {
     let sets = std::mem::take(files)
         .into_iter()
@@ -88,7 +88,7 @@ fn groups_of(body: &Value) -> impl Iterator<Item = &Value> {
     body.get("testGroups").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Whether no group says what is tested, and no test has a question.
+/// Whether a set of vectors has answers alone: no group says what is tested, and no test has a question.
 fn has_answers_alone(body: &Value) -> bool {
     let asks =
         |test: &Value| ["key", "msg", "message", "aad"].iter().any(|member| test.get(member).is_some());
@@ -97,8 +97,8 @@ fn has_answers_alone(body: &Value) -> bool {
         && groups_of(body).all(|group| group.get("testType").is_none() && !tests(group).any(asks))
 }
 
-/// Give each test what the answer of its number has and it has not: how many answers were given away, and how
-/// many there are.
+/// Give each test the members of the answer with its number that the test lacks. Returns how many answers
+/// found their test, and how many answers there are.
 fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
     let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
     let mut by_number = std::collections::BTreeMap::new();
@@ -130,7 +130,7 @@ fn fill(question: &mut Value, answers: &Value) -> (usize, usize) {
 pub(super) fn groups(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        // which way of the cipher wraps
+        // the direction of the cipher that wraps
         let inverse = group.get("kwCipher").and_then(Value::as_str) == Some("inverse");
         let algorithm = match algorithm {
             VectorAlgorithm::Whole(Whole::Kw { .. }) => VectorAlgorithm::Whole(Whole::Kw { inverse }),
@@ -192,7 +192,7 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
         return Err(UNANSWERED.into());
     }
     let mut ciphertext = bytes(test, &["ct", "cipherText"])?;
-    // what follows the ciphertext in the same member
+    // the tag, which follows the ciphertext in the same member
     let tag_bytes = match whole {
         Some(Whole::Ccm) => number("tagLen").and_then(|bits| usize::try_from(bits / 8).ok()).unwrap_or(16),
         Some(Whole::GcmSiv) => 16,
@@ -259,7 +259,7 @@ fn is_fed(algorithm: VectorAlgorithm) -> bool {
     )
 }
 
-/// A Monte Carlo test of texts: each entry of its array is a thousand, with its beginning and its end.
+/// A Monte Carlo test of texts: each entry of its array is a chain, with its beginning and its end.
 fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Monte, String> {
     let direction = match group.get("direction").and_then(Value::as_str) {
         Some("encrypt") => Direction::Encrypt,
@@ -303,7 +303,7 @@ fn tweak(test: &Value) -> Result<Vec<u8>, String> {
     }
 }
 
-/// A key: of triple DES in parts.
+/// The key of a test; one of triple DES may be given in three parts.
 fn key(test: &Value) -> Result<Vec<u8>, String> {
     if test.get("key").is_none() && test.get("key1").is_some() {
         let parts = ["key1", "key2", "key3"].map(|part| bytes(test, &[part]));

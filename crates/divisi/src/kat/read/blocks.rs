@@ -5,7 +5,7 @@ use crate::kat::content::Content;
 use crate::kat::vector::{Group, Vector, VectorAlgorithm};
 use std::collections::BTreeMap;
 
-/// Sort a vector into a group, or say why it cannot run.
+/// Sort vectors into groups, one for each size of key; those that cannot run are counted with the reason.
 pub(in crate::kat) fn sort(
     content: &mut Content,
     algorithm: VectorAlgorithm,

@@ -9,7 +9,7 @@ use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
 use serde_json::Value;
 
-/// What a file is about.
+/// The functions that a file tests.
 #[derive(Clone, Copy)]
 pub(super) enum Family {
     Hash(Hash),
@@ -75,7 +75,8 @@ impl Content {
     }
 }
 
-/// How long the key of a test is: by itself, or as the test or its group says in ACVP or Wycheproof.
+/// The length of a test's key in bytes: that of the key itself, or the one that the test or its group says in
+/// ACVP or Wycheproof; `None` if there is neither.
 pub(super) fn key_bytes(group: &Value, test: &Value) -> Option<usize> {
     let said = || {
         let number = |name| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);

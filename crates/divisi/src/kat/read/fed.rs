@@ -27,7 +27,7 @@ pub(super) fn is_fed(family: Family, group: &Value) -> bool {
     }
 }
 
-/// Read such a group.
+/// Read a group of tests that take long.
 pub(super) fn read(content: &mut Content, family: Family, group: &Value) -> Result<(), String> {
     for test in tests(group)? {
         let sorted = match (text(group, "testType"), family) {
@@ -47,7 +47,8 @@ fn number(values: [&Value; 2], name: &str) -> Option<usize> {
     usize::try_from(found.as_u64()?).ok()
 }
 
-/// Digests of digests: of SHA-3 one after the other without an opening, where nothing is cut.
+/// Read a Monte Carlo test of a hash, which is made of digests of digests. Chains of SHA-3 whose messages are
+/// not cut run without an opening in between.
 fn digests(content: &mut Content, hash: Hash, group: &Value, test: &Value) -> Result<(), String> {
     let settings = Settings::new(divisi_symmetric::algorithm::Algorithm::Hash(hash));
     if number([test, group], "len").is_some_and(|bits| bits % 8 != 0) {
@@ -73,7 +74,7 @@ fn digests(content: &mut Content, hash: Hash, group: &Value, test: &Value) -> Re
     Ok(())
 }
 
-/// Outputs of SHAKE, which are whole bytes, and of cSHAKE.
+/// Read a Monte Carlo test of SHAKE, whose outputs are whole bytes, or of cSHAKE.
 fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -> Result<(), String> {
     let settings = Settings::new(family.usual());
     let customizes = matches!(family, Family::Cshake(_));
@@ -112,7 +113,7 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
     Ok(())
 }
 
-/// A message that the file gives by the content that it repeats.
+/// Read a large message, which the file gives by the content that it repeats.
 fn large(content: &mut Content, family: Family, test: &Value) -> Result<(), String> {
     let message = test.get("largeMsg").ok_or("no \"largeMsg\" in the file")?;
     if text(message, "expansionTechnique") != Some("repeating") {

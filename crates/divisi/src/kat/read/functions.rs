@@ -9,7 +9,7 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::hash::Hash;
 use serde_json::Value;
 
-/// The vectors of an ACVP file of that algorithm; none if it is no hash or MAC that is known here.
+/// The vectors of an ACVP file of that algorithm; `None` if it is no hash or MAC that is known here.
 pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
     let of = |prefix: &str| algorithm.strip_prefix(prefix);
     let family = of("HMAC-").and_then(hash).map(Family::Hmac);
@@ -31,7 +31,7 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
     }))
 }
 
-/// The vectors of a Wycheproof file of that algorithm; none if it is no MAC that is known here.
+/// The vectors of a Wycheproof file of that algorithm; `None` if it is no MAC that is known here.
 pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
     let hmac = algorithm.strip_prefix("HMAC").map(|name| name.trim_start_matches('-'));
     let family = hmac.and_then(hash).map(Family::Hmac);
@@ -45,7 +45,7 @@ pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Con
     Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
 }
 
-/// A vector, and how its function is used.
+/// A vector and the settings of its function, or why it cannot run.
 type Sorted = Result<(Settings, MessageVector), String>;
 
 fn sort(
@@ -59,7 +59,7 @@ fn sort(
         for test in tests(group)? {
             match vector(group, test) {
                 Ok((settings, vector)) => {
-                    // an IV of 96 bits is a counter block itself, of another length it is hashed
+                    // an IV of 96 bits is a part of the counter block, one of another length is hashed
                     let kind = |v: &MessageVector| (v.key.len(), v.nonce.len() == 12);
                     let own = kind(&vector);
                     let like = |group: &&mut MessageGroup| {
@@ -122,12 +122,13 @@ fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
 fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     match group.get("testType").and_then(Value::as_str) {
         Some("AFT" | "VOT" | "MVT") | None => {}
-        Some("MCT") => return Err("a Monte Carlo test of another version".into()),
+        Some("MCT") => return Err("a Monte Carlo test of a version that is not supported".into()),
         Some("LDT") => return Err("a test of large data".into()),
         Some(other) => return Err(format!("a test of type {other:?}")),
     }
     let number = |name: &str| [test, group].iter().find_map(|value| value.get(name)).and_then(Value::as_u64);
-    // what a standard has no answer for: blocks of AES, and keys and tags that it makes of whole bytes
+    // lengths that must be whole bytes here: those of MACs by AES, and of keys and tags that standards make
+    // of whole bytes
     let whole: &[&str] = match family {
         Family::Hash(_) | Family::Shake(_) | Family::Cshake(_) | Family::Kmac(_) => &["aadLen", "tagLen"],
         Family::Hmac(_) => &["keyLen", "macLen", "tagLen"],
@@ -151,8 +152,8 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
         Family::Gmac => bytes(test, &["aad"])?,
         _ => bytes(test, &["msg", "message"])?,
     };
-    // what stands beyond the length does not count: an empty message may be written as a byte
-    // (a group of KMAC says 0 whatever its messages are)
+    // bytes beyond the length do not count, because an empty message may be written as one byte (for KMAC a
+    // group's length is not used: it is 0 whatever its messages are)
     let own = |name: &str| test.get(name).and_then(Value::as_u64);
     let length = match family {
         Family::Gmac => number("aadLen"),
@@ -190,7 +191,7 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     if output_bits.is_some_and(|bits| bits.div_ceil(8) != output.len()) {
         return Err("an output whose length is not the declared one".into());
     }
-    // likewise of outputs, but for SHAKE
+    // the same holds for outputs, except those of SHAKE
     if let Some(last) = output.last_mut().filter(|_| !matches!(family, Family::Shake(_))) {
         *last >>= spare_output_bits;
     }

@@ -1,5 +1,5 @@
-//! The IVs of GCM and of what is built on it, in files of ACVP: given, drawn by the module that is tested, or
-//! with a salt.
+//! The IVs of GCM, and of modes that are built on it, in files of ACVP: given, drawn by the module that is
+//! tested, or with a salt.
 
 use super::member::bytes;
 use serde_json::Value;
@@ -21,8 +21,8 @@ pub(super) fn of_gcm(group: &Value, test: &Value) -> Result<Vec<u8>, String> {
     bytes(test, &["iv"])
 }
 
-/// The IV under which GCM runs with extended packet numbers (XPN; IEEE 802.1AEbw): that of the file, which is
-/// a channel's number and a packet's, plus the salt of the key, 96 bits each.
+/// The IV under which GCM runs with extended packet numbers (XPN; IEEE 802.1AEbw): the sum of the file's IV,
+/// which has the numbers of a channel and of a packet, and of the key's salt, 96 bits each.
 pub(super) fn of_xpn(group: &Value, test: &Value) -> Result<Vec<u8>, String> {
     given(group, test, "salt", "saltGen")?;
     let (iv, salt) = (of_gcm(group, test)?, bytes(test, &["salt"])?);

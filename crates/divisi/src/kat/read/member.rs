@@ -15,7 +15,7 @@ pub(super) fn tests(group: &Value) -> Result<&[Value], String> {
     }
 }
 
-/// A member of a JSON object that is bytes in hexadecimal digits.
+/// A member of a JSON object that is bytes in hexadecimal digits: the first of `names` that there is.
 pub(super) fn bytes(test: &Value, names: &[&str]) -> Result<Vec<u8>, String> {
     let found = names.iter().find_map(|name| test.get(name)).and_then(Value::as_str);
     let name = names.first().copied().unwrap_or_default();

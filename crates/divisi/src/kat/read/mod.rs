@@ -1,4 +1,4 @@
-//! Reading files of test vectors: recognising their format.
+//! Reading of files of test vectors, whose format is recognised.
 
 mod acvp;
 mod blocks;
@@ -23,15 +23,15 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// No file of test vectors is longer.
+/// The most bytes of a file of test vectors.
 const LONGEST: u64 = 1 << 30;
 
-/// Read files of test vectors, each with its name: answers that stand in a file of their own go to their
-/// questions.
+/// Read files of test vectors. Returns the contents of each with its name; answers in a file of their own are
+/// joined to their questions.
 ///
 /// # Errors
-/// If one cannot be read, is no JSON, has an algorithm that this version does not know, or answers questions
-/// that are in none; if no vector of all has input that any engine could take.
+/// If a file cannot be read, is no JSON, or has answers whose questions are in no file; if this version knows
+/// the algorithm of none of the files; or if no vector of any file has input that an engine could take.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
     let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
@@ -41,7 +41,7 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
         Err(why) => Err(Failure::usage(format!("{name}: {why}"))),
     });
     let parsed = parsed.collect::<Result<Vec<_>, _>>()?;
-    // one that is not known is counted beside others; nothing but such is a mistake
+    // vectors of an unknown algorithm are counted beside others; files with nothing else are a mistake
     match parsed.first() {
         Some((name, content)) if parsed.iter().all(|(_, content)| !content.unknown.is_empty()) => {
             Err(Failure::usage(format!("{name}: {}", not_known(content))))
@@ -64,7 +64,7 @@ fn reasons(parsed: &[(String, Content)]) -> Vec<&str> {
     all.into_iter().collect()
 }
 
-/// What to say of a file of an algorithm that is not known.
+/// The error text for a file of an unknown algorithm.
 fn not_known(content: &Content) -> String {
     let names: Vec<&str> = content.unknown.keys().map(String::as_str).collect();
     format!(
@@ -82,7 +82,7 @@ fn json(path: &Path) -> Result<Value, Failure> {
         Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
     };
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
-        return Err(unread(std::io::Error::other("it is no file")));
+        return Err(unread(std::io::Error::other("it is not a regular file")));
     }
     let mut text = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
@@ -97,13 +97,13 @@ fn json(path: &Path) -> Result<Value, Failure> {
 /// Read test vectors of either format.
 ///
 /// # Errors
-/// Why they cannot be read, and what to do.
+/// If they cannot be read, or their algorithm is not known; the text says why, and what to do.
 pub fn parse(json: &Value) -> Result<Content, String> {
     let content = parse_any(json)?;
     if content.unknown.is_empty() { Ok(content) } else { Err(not_known(&content)) }
 }
 
-/// The same, where vectors of an algorithm that is not known are counted.
+/// Like [`parse`], but vectors of an unknown algorithm are counted and no error.
 fn parse_any(json: &Value) -> Result<Content, String> {
     let json = acvp::body(json)?;
     let algorithm = json.get("algorithm").and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! Texts that go through in parts, each under an IV of its own: the tweaks of the data units of XTS
+//! Texts that are processed in parts, each under an IV of its own: the tweaks of the data units of XTS
 //! (ACVP-AES-XTS 2.0), and the blocks of CTR under a counter that counts down.
 
 use crate::bench::ordinary::cipher;
@@ -37,7 +37,8 @@ pub(super) fn read(
 }
 
 /// The blocks of a text of this many bytes in CTR whose counter counts down, wrapping around: all that SP
-/// 800-38A asks of counters is that they differ (5.1, B). None if the first is no block.
+/// 800-38A asks of counters is that they differ (5.1, B). `None` if the first counter has not the length of a
+/// block.
 pub(super) fn down(first: &[u8], bytes: usize) -> Option<Units> {
     let first = u128::from_be_bytes(first.try_into().ok()?);
     let counters = std::iter::successors(Some(first), |counter| Some(counter.wrapping_sub(1)));
@@ -45,7 +46,8 @@ pub(super) fn down(first: &[u8], bytes: usize) -> Option<Units> {
     Some(Units { bits: 128, tweaks: tweaks.collect() })
 }
 
-/// Whether a block is enciphered to another as the first of a unit under that tweak.
+/// Whether the first of two blocks is enciphered to the other one if it is the first block of a data unit
+/// with that tweak.
 fn is_under(key: &[u8], tweak: &[u8], [plain, sealed]: &[Vec<u8>; 2]) -> bool {
     let (data, tweaks) = key.split_at(key.len() / 2);
     let through = |key: &[u8], block: &[u8]| -> Option<Vec<u8>> {

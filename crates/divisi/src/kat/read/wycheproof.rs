@@ -17,7 +17,8 @@ pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
     Ok(content)
 }
 
-/// The vectors of AES-CBC with padding. Each is for both directions; what decrypts to no padding is invalid.
+/// The vectors of AES-CBC with padding. Each is for both directions; a ciphertext whose text has no valid
+/// padding is invalid.
 pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
@@ -39,7 +40,7 @@ pub(super) fn whole(mode: Whole, groups: &[Value]) -> Result<Content, String> {
                 let text = vector.ciphertext.split_off(vector.ciphertext.len().min(16));
                 vector.tag = std::mem::replace(&mut vector.ciphertext, text);
             }
-            // the number of a data unit
+            // a short IV is the number of a data unit
             Whole::Xts if vector.iv.len() < 16 => vector.iv.resize(16, 0),
             _ => {}
         }

@@ -1,4 +1,5 @@
-//! What a client is charged for: what a server computes for it, and not what the server waits for another.
+//! What a client is charged for: the time that a server computes for it, and not the time that the server
+//! waits for another one.
 
 use super::*;
 use divisi_net::Frame;

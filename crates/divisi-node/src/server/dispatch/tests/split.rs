@@ -13,7 +13,7 @@ fn machine() -> Arc<dyn World> {
     Arc::new(Machine)
 }
 
-/// How two servers end to which the first says these statuses.
+/// The first server sends these statuses to the two others; returns how all three end.
 fn told(statuses: [[u8; 5]; 2]) -> Vec<Result<(), Abort>> {
     Three::new(&machine()).run(|i, state| {
         let mine = [1, 0, 0, 0, 0];
@@ -34,8 +34,8 @@ fn told(statuses: [[u8; 5]; 2]) -> Vec<Result<(), Abort>> {
     })
 }
 
-/// Whatever byte of its status a server tells one of the others otherwise, nothing comes of what both
-/// received.
+/// If a server sends the two others statuses that differ in any byte, the session ends before anything comes
+/// of them.
 #[test]
 fn a_split_status_ends_the_session() {
     assert!(told([[1, 0, 0, 0, 0]; 2]).iter().all(Result::is_ok));
@@ -128,7 +128,7 @@ fn what_was_written_is_compared() {
     assert!(states.iter().all(failed), "{states:?}");
 }
 
-/// The machine's clock, and some more.
+/// The machine's clock, set forward by this time.
 struct Ahead(Mutex<Duration>);
 
 impl World for Ahead {

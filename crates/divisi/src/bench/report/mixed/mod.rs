@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// The operations of Tables 2 and 3, with how many of them.
+/// The operations of Tables 2 and 3, each with its number of items.
 const OPERATIONS: [(Op, u64); 4] =
     [(Op::B2a, 20_000), (Op::A2b, 10_000), (Op::TripleBool, 1 << 20), (Op::TripleArith, 1 << 16)];
 
@@ -35,14 +35,14 @@ pub struct MixedPlan {
     pub fewer: u64,
     /// Applications by name; all five by default.
     pub applications: Vec<&'static str>,
-    /// Use lattices that protect nothing: for tests.
+    /// Whether to use lattices that protect nothing: for tests.
     pub danger_insecure: bool,
     /// How long a receive waits for a message.
     pub timeout: Duration,
 }
 
 impl MixedPlan {
-    /// What a request asks for.
+    /// The plan for a request.
     #[must_use]
     pub fn of(request: PageRequest) -> MixedPlan {
         let PageRequest { quick, reps, timeout } = request;
@@ -77,11 +77,11 @@ impl MixedPlan {
     }
 }
 
-/// What was measured among so many parties.
+/// The measurements among one number of parties.
 struct Column {
     parties: usize,
     operations: Vec<(Op, BenchReport)>,
-    /// For each row as many operations as Table 6 counts.
+    /// For each row of Table 6, a run of as many operations as the row counts.
     counted: Vec<(&'static Row, BenchReport)>,
     /// The applications themselves.
     whole: Vec<(&'static Row, BenchReport)>,
@@ -149,7 +149,7 @@ fn measure(
     Ok(MixedOutcome { plan: plan.clone(), conditions: runs.end(), columns, costs })
 }
 
-/// Seconds of an item, of the phase that the paper's table is about.
+/// The seconds of one item in the phase that the paper's table is about.
 fn item_seconds(op: Op, report: &BenchReport) -> f64 {
     let phase = if op.is_random() { "preprocessing" } else { "online" };
     report.measured.phase(phase).seconds / report.measured.count.max(1) as f64
@@ -164,9 +164,9 @@ impl Outcome for MixedOutcome {
         page::page(self)
     }
 
-    /// Fields: those of [`Conditions::to_json`]; `insecure`; `operations` and `applications`, each as `bench
-    /// mixed` prints it, those with `application`, `seconds` (set-up left out) and `paper_seconds` added;
-    /// `counts` of each application beside Table 6; `papers`.
+    /// Fields: those of [`Conditions::to_json`]; `insecure`; `operations` and `applications`, each as
+    /// `bench mixed` prints it, applications with `application`, `seconds` (set-up left out) and
+    /// `paper_seconds` added; `counts` of each application beside Table 6; `papers`.
     fn to_json(&self) -> Value {
         let application = |(row, report): &(&'static Row, BenchReport)| {
             let mut json = report.to_json();

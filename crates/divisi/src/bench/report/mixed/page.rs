@@ -57,7 +57,8 @@ fn figure(x: f64) -> String {
     if x >= 100.0 { whole(x) } else { format!("{x:.3}") }
 }
 
-/// Ours in the first row of each operation, the paper's networks below.
+/// A table with our figures in the first row of each operation, and the paper's, a row for each network,
+/// below it.
 fn operations(outcome: &MixedOutcome, ops: &[Op], factor: f64, unit: &str) -> String {
     // the paper's columns, and those that only we have
     let mut columns: Vec<usize> = PARTIES.to_vec();

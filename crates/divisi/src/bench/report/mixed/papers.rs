@@ -1,4 +1,4 @@
-//! The figures that GYKW prints of its implementation and its estimates: nobody measured them here.
+//! The figures that GYKW prints of its implementation and its estimates: none of them was measured here.
 
 use serde_json::{Value, json};
 
@@ -46,8 +46,8 @@ pub fn rows(op: &str) -> impl Iterator<Item = &'static Row> {
     ROWS.iter().filter(move |row| row.op == op)
 }
 
-/// Section 8.6: gigabytes that a party sends or receives for AES-128 garbled among 128 parties; then those
-/// that the optimized protocol of BMR receives, and sends.
+/// Section 8.6: gigabytes that a party sends, and as many that it receives, for AES-128 garbled among 128
+/// parties; then those that a party receives, and those that it sends, by the optimized BMR protocol.
 pub const GARBLING: [f64; 3] = [51.12, 107.37, 0.33];
 
 /// All figures, for the report's JSON.
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use divisi_program::applications::table6;
 
-    /// Table 4 is Table 6 times the LAN rows of Table 3 and times of B2A and A2B, within some percent: so its
-    /// rows were read right.
+    /// Table 4 follows from the counts of Table 6, the LAN rows of Table 3 and the times of B2A and A2B,
+    /// within a percent and rounding, so its rows were copied correctly.
     #[test]
     fn table_4_follows_from_tables_3_and_6() {
         let of = |op: &str, n: usize| {

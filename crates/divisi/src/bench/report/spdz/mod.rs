@@ -21,7 +21,8 @@ use std::time::Duration;
 const PROTOCOLS: [&str; 8] =
     ["aes-bd", "aes-rp", "aes-lt", "aes-tinytable", "3des-raw", "3des-pv", "3des-lt", "3des-tinytable"];
 
-/// The polynomial of degree 62 multiplies so often that its runs have fewer blocks.
+/// The protocol that evaluates a polynomial of degree 62. It multiplies so often that its runs have fewer
+/// blocks.
 const RAW: &str = "3des-raw";
 
 /// An emulated network.
@@ -51,7 +52,7 @@ pub struct SpdzPlan {
 }
 
 impl SpdzPlan {
-    /// What a request asks for.
+    /// The plan for a request.
     #[must_use]
     pub fn of(request: PageRequest) -> SpdzPlan {
         let PageRequest { quick, reps, timeout } = request;
@@ -64,7 +65,7 @@ impl SpdzPlan {
                 LinkLimits { rtt_ms: 0.3, rate_mbit: 1000.0 },
                 LinkLimits { rtt_ms: 100.0, rate_mbit: 50.0 },
             ],
-            // a batch's preprocessing fills a slow network for a while
+            // the preprocessing of a batch keeps a slow network busy for long
             timeout: timeout.unwrap_or(Duration::from_secs(60)),
         }
     }
@@ -89,7 +90,8 @@ impl SpdzPlan {
         }
     }
 
-    /// All runs: each protocol near, one block and a batch; and far, if the paper has it there or it is ours.
+    /// All runs, each for one block and for a batch: all protocols near, and far all but 3des-raw, which the
+    /// paper did not measure there.
     fn runs(&self) -> Vec<(&'static str, Distance, bool)> {
         let mut runs = Vec::new();
         for place in [Distance::Near, Distance::Far] {
@@ -170,13 +172,14 @@ fn measure(
 }
 
 impl Measurement {
-    /// Blocks a second of all that is done before the inputs are there, the loading of tables included.
+    /// Blocks a second for everything that precedes the inputs: preprocessing, and the loading of tables.
     fn preprocessing_per_second(&self) -> f64 {
         let measured = &self.report.measured;
         measured.count as f64 / measured.seconds(&["preprocessing", "load"])
     }
 
-    /// Megabytes to the peer for a block, before the inputs are there.
+    /// Megabytes to the peer for a block, before the inputs are there: preprocessing, and the loading of
+    /// tables.
     fn preprocessing_megabytes(&self) -> f64 {
         let measured = &self.report.measured;
         let bits: u64 = ["preprocessing", "load"].map(|name| measured.phase(name).bits).iter().sum();

@@ -21,7 +21,7 @@ pub fn page(outcome: &SpdzOutcome) -> String {
 
 fn introduction(outcome: &SpdzOutcome) -> String {
     paragraph(
-        "Malicious: one of the two parties may do anything, and what it does ends the computation or changes nothing. The parties \
+        "Malicious: one of the two parties may do anything, and any deviation ends the computation or has no effect. The parties \
          are processes on one machine, joined by TLS 1.3 over loopback that is slowed down to the paper's networks; another deals \
          the inputs and checks every output after the clock has stopped. The machines differ: read the paper's figures beside ours \
          for the shape, not for a race.",
@@ -34,7 +34,7 @@ fn introduction(outcome: &SpdzOutcome) -> String {
     ])
 }
 
-/// A figure with as many digits as it is worth.
+/// A figure, with fewer decimals the larger it is.
 fn figure(x: f64) -> String {
     match x {
         x if x >= 100.0 => whole(x),
@@ -131,7 +131,7 @@ fn speeds(outcome: &SpdzOutcome, place: Distance, printed: &[Speed]) -> String {
     )) + &table(&header, outcome.plan.protocols.iter().filter(has).map(row))
 }
 
-/// Kilobytes of a table by our formulas.
+/// Kilobytes of tables with [`ENTRIES`] entries by our formulas, for each way to make them.
 pub fn tables() -> Vec<(&'static str, [f64; 5])> {
     vec![
         (

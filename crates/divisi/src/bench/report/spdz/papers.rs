@@ -1,4 +1,4 @@
-//! The figures that KOR+17 prints: nobody measured them here.
+//! The figures that KOR+17 prints: none of them was measured here.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub const MACHINES: &str = "a machine for each of two parties, i7-4790 at 3.6 GH
 /// The sizes of tables in Table 5.
 pub const ENTRIES: [usize; 5] = [64, 128, 256, 512, 1024];
 
-/// A row of Table 2: what a block costs.
+/// A row of Table 2: the cost of a block.
 pub struct Cost {
     /// The protocol here.
     pub protocol: &'static str,
@@ -19,7 +19,7 @@ pub struct Cost {
     pub rounds: u32,
     /// Openings online.
     pub openings: u32,
-    /// Triples; of masked tables, products of a bit and an element.
+    /// Triples; for masked tables, products of a bit and an element.
     pub triples: u32,
     /// Random bits.
     pub bits: u32,
@@ -41,7 +41,7 @@ pub const COSTS: [Cost; 6] = [
     cost("3des-lt", [46, 384, 1_920, 26_880], 8.8),
 ];
 
-/// A row of Table 3 or 4: how fast it is.
+/// A row of Table 3 or 4: the speed of a protocol.
 pub struct Speed {
     /// The protocol here.
     pub protocol: &'static str,
@@ -49,7 +49,7 @@ pub struct Speed {
     pub latency_ms: f64,
     /// Blocks a second online, with one thread.
     pub online: f64,
-    /// The same with as many threads as are best.
+    /// The same with the best number of threads.
     pub threaded: Option<f64>,
     /// Blocks a second of preprocessing, with 16 or 32 threads.
     pub preprocessing: f64,
@@ -129,8 +129,9 @@ mod tests {
     use super::super::prices::{Sizes, products};
     use super::*;
 
-    /// Table 5 is a number of products times their price, so its rows were read right: at 40 bits the paper
-    /// counts 18 and 31 products, where pieces of 32 bits make 19 and 35.
+    /// Each figure of Table 5 is a number of products times their price, so its rows were copied correctly.
+    /// At 40 bits the paper counts 18 and 31 products for the two largest tables, where pieces of 32 bits
+    /// make 19 and 35.
     #[test]
     fn table_5_follows_from_the_number_of_products() {
         for ((width, kilobytes), (counts, tau)) in
@@ -147,8 +148,8 @@ mod tests {
         assert_eq!(ENTRIES.map(|entries| products(entries.ilog2())), [5, 7, 11, 19, 35]);
     }
 
-    /// Table 2's megabytes are its triples and bits at the price of MASCOT, but for AES-LT: 1,760 triples
-    /// and 42,240 bits are 7.9 MB, not 8.4.
+    /// Table 2's megabytes are its triples and bits at the price of MASCOT, except for two rows: the 1,760
+    /// triples and 42,240 bits of AES-LT are 7.9 MB, not 8.4, and those of 3DES-Raw are 103.8 MB, not 112.
     #[test]
     fn table_2_follows_from_its_counts() {
         let sizes = Sizes::new(40, 1);

@@ -1,19 +1,19 @@
-//! What preprocessing costs by formula, in bits to each peer (docs/spdz.md, sections 7 and 8; the crate's
+//! The cost of preprocessing by formula, in bits to each peer (docs/spdz.md, sections 7 and 8; the crate's
 //! test `prices` compares the formulas with the meter).
 
 use divisi_ot::bucket;
 
-/// The least statistical security of the buckets.
+/// The least statistical security of the buckets, in bits.
 const RHO: u32 = 40;
 
-/// The sizes of rows.
+/// The width of the field, and the sizes of rows in bits to each peer (docs/spdz.md, 7).
 #[derive(Clone, Copy)]
 pub struct Sizes {
     /// The bits of the field of MACs.
     pub f: usize,
-    /// The bits of a narrow row: a random bit.
+    /// The bits of a narrow row, which authenticates a random bit: f / k, rounded up.
     pub narrow: usize,
-    /// The bits of a pad beside them.
+    /// The bits of the pads that a wide row has in addition: 128 / k, rounded up.
     pads: usize,
 }
 
@@ -62,20 +62,21 @@ impl Sizes {
     }
 }
 
-/// The products of a masked table of 2^l entries, in pieces of 32 bits (Table 1).
+/// The number of products for a masked table of 2^l entries, in pieces of 32 bits (Table 1).
 pub fn products(l: u32) -> usize {
     (1..l).map(|j| (1_usize << j).div_ceil(32)).sum()
 }
 
-/// What a block of a protocol takes of preprocessing.
+/// The preprocessing that a block of a protocol takes.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Material {
-    /// Products of bytes, and random bits.
+    /// The numbers of products of bytes, and of random bits.
     Bytes(usize, usize),
-    /// Products in GF(2^6), and random bits. They have no formula here.
+    /// Products in GF(2^6), and random bits, for which there is no formula here.
     Sixes,
-    /// So many tables of 2^l entries, and where a cipher runs over masks the bits of these.
+    /// The number of tables; l, for 2^l entries each; and the number of bits of the masks, if the cipher runs
+    /// over masks, else 0.
     Tables(usize, u32, usize),
 }
 
@@ -95,12 +96,12 @@ pub fn material(protocol: &str) -> Option<Material> {
 }
 
 impl Material {
-    /// Triples, of tables products of a bit and an element, and random bits: as Table 2 counts them.
+    /// Triples (for tables: products of a bit and an element) and random bits, as Table 2 counts them.
     pub fn counts(self) -> Option<[usize; 2]> {
         match self {
             Material::Bytes(triples, bits) => Some([triples, bits]),
             Material::Sixes => None,
-            // the index, and all entries to decompose
+            // random bits for the index, and to decompose all entries
             Material::Tables(tables, l, masks) => {
                 Some([tables * products(l), tables * (l as usize + (1 << l)) + masks])
             }
@@ -121,14 +122,14 @@ impl Material {
         Some(bits as f64 / 8e6)
     }
 
-    /// Megabytes to each peer for a block by buckets, among so many blocks.
+    /// Megabytes to each peer for a block by buckets, if this many blocks are made together.
     pub fn by_buckets(self, sizes: Sizes, blocks: usize) -> Option<f64> {
         let size = |items: usize| bucket::size_behind_firsts((items * blocks).max(1), RHO);
         let bits = match self {
             Material::Bytes(triples, bits) => triples * sizes.byte(size(triples)) + bits * sizes.narrow,
             Material::Sixes => return None,
             Material::Tables(tables, l, masks) => {
-                // of masks the lookups' inputs are opened, too
+                // if the cipher runs over masks, the lookups' inputs are opened, too
                 let opened = if masks > 0 { tables * l as usize } else { 0 };
                 tables * sizes.table(l, size(tables)) + masks * sizes.narrow + opened
             }
@@ -137,7 +138,8 @@ impl Material {
     }
 }
 
-/// Kilobytes to each peer for a table of so many entries, from buckets of three: whole, its bits decomposed.
+/// Kilobytes to each peer for a whole table of this many entries, its decomposition into bits included, from
+/// buckets of three.
 pub fn table(sizes: Sizes, entries: usize) -> f64 {
     sizes.table(entries.ilog2(), 3) as f64 / 8e3
 }
@@ -147,7 +149,8 @@ pub fn by_ands(sizes: Sizes, entries: usize) -> f64 {
     ((entries - 2) * sizes.bit(3)) as f64 / 8e3
 }
 
-/// Kilobytes to each peer for the products of a table by MASCOT, with what lets their factors be bits.
+/// Kilobytes to each peer for the products of a table by MASCOT, including the cost of keeping one factor of
+/// each a bit.
 pub fn products_by_mascot(sizes: Sizes, entries: usize) -> f64 {
     (products(entries.ilog2()) * sizes.bit_and_element()) as f64 / 8e3
 }
@@ -157,7 +160,7 @@ mod tests {
     use super::super::papers::COSTS;
     use super::*;
 
-    /// The same triples and random bits as Table 2 has, but for 3DES-Raw.
+    /// The numbers of triples and random bits are those of Table 2, except for 3DES-Raw.
     #[test]
     fn counts_are_the_papers() {
         for row in COSTS.iter().filter(|row| row.protocol != "3des-raw") {
