@@ -78,9 +78,10 @@ impl Keys {
     /// The first keys of a session, with a count of partial decryptions that begins at zero \[G12\].
     fn first(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
         if !session.first("bgv keys") {
-            return Err(
-                session.misuse(PARAMETERS, "a second count of decryptions in one session: make further keys with `Keys::beside`")
-            );
+            return Err(session.misuse(
+                PARAMETERS,
+                "a second count of decryptions in one session: make further keys with `Keys::beside`",
+            ));
         }
         Keys::with_limit(session, ring, limit, Arc::default())
     }

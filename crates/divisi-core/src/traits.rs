@@ -291,7 +291,10 @@ pub fn look_up_in_parts<E: Lookups + ?Sized>(
         to.len() == table.width && to.iter().all(|place| *place < state.len())
     };
     if !layer.iter().all(fits) {
-        return Err(Abort::Misuse { step: ONTO, what: "a lookup that does not name one bit of the state for each bit of its value" });
+        return Err(Abort::Misuse {
+            step: ONTO,
+            what: "a lookup that does not name one bit of the state for each bit of its value",
+        });
     }
     let mut lookups = Vec::with_capacity(layer.len());
     for LookupOnto { table, index, .. } in layer {

@@ -73,7 +73,9 @@ impl fmt::Display for ClientFault {
             ClientFault::Malformed { place, want, got } => {
                 write!(f, "party {} sent {got} bytes, not {want}", place + 1)
             }
-            ClientFault::False => f.write_str("a party lied, and nobody can tell which one: ask other parties"),
+            ClientFault::False => {
+                f.write_str("a party lied, and nobody can tell which one: ask other parties")
+            }
         }
     }
 }

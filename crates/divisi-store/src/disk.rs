@@ -43,7 +43,10 @@ pub trait Disk: Send + Sync {
         let file = File::open(path)?;
         let meta = file.metadata()?;
         if !meta.is_file() || meta.len() > longest as u64 {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a regular file of at most the expected length"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is not a regular file of at most the expected length",
+            ));
         }
         // room for one byte more, so that reading to the end does not move the buffer
         let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 1));

@@ -64,7 +64,9 @@ impl Cleanup {
                 // waits.
                 let mut state = lock(&register.0);
                 state.empty();
-                eprintln!("divisi: interrupted: all its processes and files are removed, run the command again");
+                eprintln!(
+                    "divisi: interrupted: all its processes and files are removed, run the command again"
+                );
                 std::process::exit(1)
             }
         })?;

@@ -61,7 +61,10 @@ impl LabelledImages {
     /// # Errors
     /// [`Failure`] if there is no such image.
     pub fn inputs(&self, image: usize) -> Result<Vec<Entries>, Failure> {
-        let sample = self.samples.get(image).ok_or_else(|| Failure::usage("there is no image with this number: give a smaller --count"))?;
+        let sample = self
+            .samples
+            .get(image)
+            .ok_or_else(|| Failure::usage("there is no image with this number: give a smaller --count"))?;
         digits::inputs_for(&self.network, &sample.image).map_err(Failure::usage)
     }
 

@@ -28,7 +28,10 @@ const OPENINGS: &[(&str, &str)] = &[
         "x - a and y - b of products, x - r of A2B [G7]; d = a b c of its candidates [G6]; numbers",
     ),
     ("divisi_mixed::num/open.tell", "outputs, to their receivers [G11]"),
-    ("divisi_mixed::num/reduced", "whether a party's own shares are below p, as they are unless a caller made a mistake"),
+    (
+        "divisi_mixed::num/reduced",
+        "whether a party's own shares are below p, as they are unless a caller made a mistake",
+    ),
 ];
 
 /// Steps whose messages hide what they are made of, are digests of it, or hand on what was opened before.

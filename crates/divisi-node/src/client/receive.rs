@@ -159,7 +159,9 @@ impl Client {
                     // a failure of the connection has no request's number, and ends the connection
                     Ok(Some(Reply { number: 0, what: failed @ ToClient::Failed(_), .. })) => Ok(failed),
                     Ok(Some(Reply { number, nth, what })) if (number, nth) == due => Ok(what),
-                    Ok(Some(_)) => Err(NoAnswer::Broken(link.malformed(step, "an answer that belongs to another request"))),
+                    Ok(Some(_)) => Err(NoAnswer::Broken(
+                        link.malformed(step, "an answer that belongs to another request"),
+                    )),
                     Ok(None) if silent >= link.timeout() => Err(NoAnswer::Broken(link.silent(step, silent))),
                     Ok(None) => Err(NoAnswer::Late(link.overdue(step))),
                     Err(e) => Err(NoAnswer::Broken(e)),

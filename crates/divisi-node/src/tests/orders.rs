@@ -221,7 +221,10 @@ fn orders_end_with_their_time_and_with_their_server() {
     harness.key(&mut harness.connect("alice"), "k", false, &[]);
     let (before, order) = (harness.owners(), chown(&["bob"]));
     harness.operator(0, &order);
-    harness.log_has(1, "key chown k to bob: expired, the operators of all three did not give it within 1 minutes");
+    harness.log_has(
+        1,
+        "key chown k to bob: expired, the operators of all three did not give it within 1 minutes",
+    );
     harness.operator(1, &order);
     assert_eq!(harness.operator(2, &order), asked(&[1], &[]));
     assert_eq!(harness.owners(), before);

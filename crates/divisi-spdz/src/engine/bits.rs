@@ -136,7 +136,10 @@ impl<F: Host> Lookups for Spdz<F> {
                 && is_small(table)
         });
         if !fits {
-            return Err(self.party.session.misuse(UNFIT, "an index with another number of bits or lanes than its table takes"));
+            return Err(self
+                .party
+                .session
+                .misuse(UNFIT, "an index with another number of bits or lanes than its table takes"));
         }
         match self.protocol {
             SpdzProtocol::Lookup => self.masked_lookups(layer),

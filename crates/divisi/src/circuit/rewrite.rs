@@ -96,9 +96,9 @@ pub fn transcribe(
         Err(Untranscribed::Unwritable(Unwritable::Unwritten(error))) => Ok(Err(error)),
         Err(Untranscribed::Unwritable(unfit)) => Err(Failure::usage(unfit.to_string())),
         Err(Untranscribed::Unread(error)) => Err(Failure::usage(error.to_string())),
-        Err(_) => {
-            Err(Failure::usage("an output of the circuit is one of its inputs, which this format cannot express without one more gate"))
-        }
+        Err(_) => Err(Failure::usage(
+            "an output of the circuit is one of its inputs, which this format cannot express without one more gate",
+        )),
     }
 }
 

@@ -131,7 +131,10 @@ fn an_order_expires() {
     assert_eq!(orders.stands(&order, ID, just), SAME);
     // whichever function is called first
     assert_eq!(orders.stands(&order, ID, start + HOUR), NONE);
-    logged(&mut orders, "key chown k to bob: expired, the operators of all three did not give it within 60 minutes");
+    logged(
+        &mut orders,
+        "key chown k to bob: expired, the operators of all three did not give it within 60 minutes",
+    );
     assert_eq!(orders.state(&order), None);
     assert_eq!(orders.next_call(start + HOUR), Some(other.clone()));
     orders.ended(&other, Ok(()));
