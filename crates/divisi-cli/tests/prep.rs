@@ -5,10 +5,14 @@
 #[allow(dead_code)] // what other engines' tests need of it
 mod separate;
 
+use divisi::demo::{self, Joint};
+use divisi::engine::EngineSettings;
+use divisi::prep::{self, PrepOptions};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
@@ -411,5 +415,29 @@ fn equal_keys_are_told() {
         let output = divisi(root.path(), &run);
         let said = String::from_utf8_lossy(&output.stderr).contains("K1 = K2 or K2 = K3");
         assert_eq!((output.status.success(), said), (true, equal), "{key}: {output:?}");
+    }
+}
+
+/// The time limit also holds among parties in one process: none of them can wait so little.
+#[test]
+fn parties_in_one_process_keep_the_time_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = [("protocol".to_owned(), "aes-tinytable".to_owned())];
+    let settings = EngineSettings { own: own.into(), ..EngineSettings::default() }.among(2);
+    let timeout = Some(Duration::from_nanos(1));
+    let options = PrepOptions {
+        settings: settings.clone(),
+        blocks: 1,
+        out: dir.path().join("stock"),
+        key_file: None,
+        timeout,
+    };
+    let cipher = demo::cipher("aes-128-cbc").unwrap();
+    let failures = [
+        prep::make(&options, &|_, _| {}).map(drop).unwrap_err(),
+        demo::joint(&Joint { file: None, cipher, settings, timeout }, &mut |_| {}).map(drop).unwrap_err(),
+    ];
+    for failure in failures {
+        assert_eq!(failure.kind.exit_code(), 1, "{failure}");
     }
 }

@@ -50,7 +50,14 @@ pub fn run<R: Send>(
 /// Links in memory among `n` parties, with a time limit that suits this number on a few processors.
 #[must_use]
 pub fn links(n: usize) -> Vec<Mesh> {
-    let timeout = Duration::from_secs(20).max(Duration::from_secs(2 * n as u64));
+    links_within(n, None)
+}
+
+/// Links in memory among `n` parties, with this time limit if one is given, otherwise with that of [`links`].
+#[must_use]
+pub fn links_within(n: usize, timeout: Option<Duration>) -> Vec<Mesh> {
+    let usual = Duration::from_secs(20).max(Duration::from_secs(2 * n as u64));
+    let timeout = timeout.unwrap_or(usual);
     memory::mesh_with(n, &Options { timeout, ..Options::default() }, Arc::new(Machine))
 }
 

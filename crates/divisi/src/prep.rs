@@ -92,14 +92,20 @@ pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Resu
     let wanted = Wanted::new(&options.settings, options.blocks, [0; 32])?;
     options.seal()?;
     options.free(PartyId::all(wanted.parties()))?;
-    local::run(wanted.parties(), &wanted.parameters(), |session| {
-        let first = session.me().index() == 0;
-        part(session, &wanted, options, &mut |done, of| {
-            if first {
-                progress(done, of);
-            }
-        })
-    })?;
+    let links = local::links_within(wanted.parties(), options.timeout);
+    let ends = local::run_over(
+        links,
+        |_| wanted.parameters(),
+        |session| {
+            let first = session.me().index() == 0;
+            part(session, &wanted, options, &mut |done, of| {
+                if first {
+                    progress(done, of);
+                }
+            })
+        },
+    );
+    local::first(ends)?;
     let key = options.key_file();
     PartyId::all(wanted.parties()).map(|party| told(&options.out, party, &key)).collect()
 }

@@ -59,7 +59,7 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
     arguments.mode.own(&mut own);
     match engine.demonstration() {
         Some(Demonstration::Servers) => {}
-        Some(Demonstration::Parties) => return joint(arguments, own, &mut say),
+        Some(Demonstration::Parties) => return joint(context, arguments, own, &mut say),
         _ => {
             let other = first_with(|engine| engine.demonstration() == Some(Demonstration::Parties));
             return Err(Failure::usage(format!(
@@ -90,6 +90,7 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
 
 /// The demonstration among parties that trust nobody.
 fn joint(
+    context: &Context,
     arguments: &DemoArgs,
     own: BTreeMap<String, String>,
     say: &mut dyn FnMut(&str),
@@ -102,6 +103,6 @@ fn joint(
     let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
     let file = arguments.file.clone();
-    let json = demo::joint(&Joint { file, cipher, settings }, say)?;
+    let json = demo::joint(&Joint { file, cipher, settings, timeout: context.timeout }, say)?;
     Ok(CommandOutput::new("Nothing is left behind.", json))
 }

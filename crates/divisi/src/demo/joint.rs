@@ -15,6 +15,7 @@ use divisi_core::local;
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The most bytes of a file: a block takes 160 tables in each direction, and the blocks of CBC are computed
@@ -29,6 +30,8 @@ pub struct Joint {
     pub cipher: Cipher,
     /// The settings of the engine.
     pub settings: EngineSettings,
+    /// How long a receive waits for a message.
+    pub timeout: Option<Duration>,
 }
 
 /// The cipher of a mode by its name on the command line: aes-128-cbc and the like, or 3des-cbc.
@@ -57,7 +60,7 @@ fn mode_name(cipher: Cipher) -> String {
 /// # Errors
 /// [`Failure`] if the file cannot be read, a party fails, or a result is wrong.
 pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failure> {
-    let Joint { file, cipher, settings } = options;
+    let Joint { file, cipher, settings, timeout } = options;
     let through = Through::new(settings, *cipher)?;
     let plain = Zeroizing::new(match file {
         Some(file) => std::fs::read(file).map_err(|e| unwritten(file, &e))?,
@@ -71,10 +74,15 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     }
     let (block, parties) = (cipher.block_bytes(), through.parties());
     let padded = Zeroizing::new(padding::add(&plain, block));
-    let came = local::run(parties, &through.parameters(padded.len()), |session| {
-        let text = (session.me().index() == 0).then_some(padded.as_slice());
-        through.run(session, text, padded.len())
-    })?;
+    let ends = local::run_over(
+        local::links_within(parties, *timeout),
+        |_| through.parameters(padded.len()),
+        |session| {
+            let text = (session.me().index() == 0).then_some(padded.as_slice());
+            through.run(session, text, padded.len())
+        },
+    );
+    let came = local::first(ends)?;
     let wrong =
         |what: &str| Failure::mismatch(format!("{what}: report this with the output of `divisi --version`"));
     if came.windows(2).any(|pair| pair.first().map(|one| &one.sealed) != pair.last().map(|one| &one.sealed)) {
