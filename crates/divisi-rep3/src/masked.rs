@@ -85,7 +85,7 @@ impl Rep3 {
             return Err(self
                 .trio()
                 .session
-                .misuse(MASKED, "a byte of a chain of layers that was not finished"));
+                .misuse(MASKED, "a byte of an unfinished chain of layers"));
         }
         let shape = shape_of(&[&mut sum]);
         let side = |c: usize| sum.tiles.iter().map(|tile| tile[c]).collect::<Vec<_>>();

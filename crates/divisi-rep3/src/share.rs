@@ -155,7 +155,7 @@ impl Byte {
         if !self.is_replicated() {
             return Err(Abort::Misuse {
                 step: BYTE,
-                what: "a byte of a chain of layers that was not finished",
+                what: "a byte of an unfinished chain of layers",
             });
         }
         let start = out.len();

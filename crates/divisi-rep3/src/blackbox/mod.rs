@@ -302,7 +302,7 @@ impl BlackBox {
         let compared = x.opening <= recon.openings || self.trio.session.mutated(checks::S1);
         let verified = x.rests_on <= mul.owed || self.trio.session.mutated(checks::S2);
         if !compared || !verified {
-            let what = "proofs that are older than the opening";
+            let what = "proofs that do not cover the opening or the products that it depends on";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         Ok(x.value)

@@ -212,7 +212,7 @@ impl Convert<Byte, [Bit; 8]> for Rep3 {
     /// Local: a byte is its bits' planes.
     fn convert(&mut self, x: Byte) -> Result<[Bit; 8], Abort> {
         if !x.is_replicated() {
-            return Err(self.trio.session.misuse(BITS, "a byte of a chain of layers that was not finished"));
+            return Err(self.trio.session.misuse(BITS, "a byte of an unfinished chain of layers"));
         }
         let origin = self.trio.admit(BITS, [x.origin])?;
         let plane = |i: usize| x.tiles.iter().map(move |tile| [tile[0][i].0, tile[1][i].0]).collect();

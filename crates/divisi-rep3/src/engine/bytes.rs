@@ -155,7 +155,7 @@ impl Bytes for Rep3 {
                 return Err(self
                     .trio
                     .session
-                    .misuse(SUM, "a byte of one lane, of an unfinished chain, where many lanes are needed"));
+                    .misuse(SUM, "a byte of an unfinished chain has one lane, where many are needed"));
             }
             let x_was = std::mem::replace(x, y.clone());
             return self.add(x, &x_was);

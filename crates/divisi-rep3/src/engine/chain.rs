@@ -42,7 +42,7 @@ impl Rep3 {
                 return Err(self
                     .trio
                     .session
-                    .misuse(CHAIN, "a layer of some finished bytes and some that are not"));
+                    .misuse(CHAIN, "a layer that mixes finished bytes with bytes of an unfinished chain"));
             }
         };
         let side = Side { direction, constant: self.constant() };
@@ -133,7 +133,7 @@ impl Rep3 {
                 return misuse(self, "a byte that depends on several layers, or was never verified");
             };
             if *layer.get_or_insert(origin.layer) != origin.layer {
-                return misuse(self, "bytes of several layers in place of those of one");
+                return misuse(self, "bytes that depend on several layers, where those of one layer are needed");
             }
             rows.extend(&origin.row);
             if let Some(k) = &origin.offset {
