@@ -2,7 +2,7 @@
 //! looked up by three factors.
 //!
 //! A bfloat16 is the upper half of an IEEE single: a sign, 8 bits of exponent, 7 of fraction. An entry is the
-//! exponential of its place, rounded to nearest, ties to even, so that the result is the best there is for
+//! exponential of its place, rounded to nearest, ties to even, so that the result is the nearest number for
 //! every input, infinities and NaN among them. By [`HeldTable`] a lookup takes 181 bits ahead and 144 online
 //! a party, where two factors take 494 and 32.
 //!
@@ -29,12 +29,12 @@ pub fn round(x: f32) -> u16 {
     (bits.wrapping_add(up) >> 16) as u16
 }
 
-/// Its value.
+/// The value of a bfloat16.
 pub fn value(x: u16) -> f32 {
     f32::from_bits(u32::from(x) << 16)
 }
 
-/// What the table has at a place.
+/// The entry of the table for a number.
 pub fn exponential(x: u16) -> u16 {
     round(f64::from(value(x)).exp() as f32)
 }

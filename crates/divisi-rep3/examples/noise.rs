@@ -14,9 +14,9 @@
 //! least that to its delta, and a value beyond the table never occurs: for a delta as small as is usual, take
 //! several such samples and more index bits.
 //!
-//! **A finer table.** Of 2^20 places, by three factors, the distance is at most (M + 1) / 2^21, below
-//! 2^-14 for both: 393 bits ahead where two factors of 10 bits would take 2,026, and 256 bits of the
-//! sample, of entries of 8 bits whose sign is spread by whoever has a share.
+//! **A finer table.** Of 2^20 places, by three factors, the distance is at most (M + 1) / 2^21, below 2^-14
+//! for both: 393 bits ahead where two factors of 10 bits would take 2,026, and 256 bits for the sample. Its
+//! entries have 8 bits; each party extends their sign on its shares.
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example noise`.
 
@@ -35,7 +35,7 @@ const FINE_WIDTH: usize = 8;
 /// Bits of a sum.
 const BITS: usize = 32;
 
-/// What the noise is like.
+/// The distribution of the noise.
 #[derive(Clone, Copy, Debug)]
 pub enum Noise {
     /// p(v) in proportion to exp(-|v| / scale).
@@ -51,7 +51,7 @@ pub enum Noise {
 }
 
 impl Noise {
-    /// v and p(v), in order, but for a mass far below 2^-40.
+    /// v and p(v), in order, except for a mass far below 2^-40.
     pub fn distribution(self) -> Vec<(i32, f64)> {
         let (width, weight): (f64, Box<dyn Fn(f64) -> f64>) = match self {
             Noise::Laplace { scale } => (40.0 * scale, Box::new(move |v: f64| (-v.abs() / scale).exp())),
@@ -64,7 +64,7 @@ impl Noise {
         (-width..=width).map(|v| (v, weight(f64::from(v)) / total)).collect()
     }
 
-    /// The table of quantiles of this many bits of places.
+    /// The quantiles at 2^index places.
     pub fn quantiles(self, index: usize) -> Vec<i32> {
         let mut distribution = self.distribution().into_iter();
         let (mut v, mut below) = distribution.next().unwrap_or((0, 1.0));
@@ -106,7 +106,7 @@ impl Source {
         Some(Source::Three(Cube::new(parts, 1, &entries?)?))
     }
 
-    /// Bits of so many numbers that nobody knows.
+    /// The bits of `lanes` random numbers that nobody knows.
     fn draw(&self, b: &mut BlackBox, lanes: usize) -> Result<Number, Abort> {
         match self {
             Source::Two(table) => {

@@ -10,7 +10,7 @@ impl Trio {
         Origin { engine_id: self.engine_id, closed: self.closed }
     }
 
-    /// Demand that values may be computed with here; the origin of what comes out.
+    /// Demand that this engine accepts these values; returns the origin of what is computed from them.
     pub(crate) fn admit(
         &self,
         step: Step,
@@ -36,7 +36,7 @@ impl Trio {
         value.engine_id.is_as_secure_as(self.engine_id) && settled(&self.session, value)
     }
 
-    /// What to say of a value of that engine.
+    /// The reason why a value of that engine is refused.
     pub(crate) fn why_not(&self, engine_id: EngineId) -> &'static str {
         if engine_id.strand() == self.engine_id.strand() {
             "values with and without active security in one computation"

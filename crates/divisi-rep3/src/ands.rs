@@ -1,7 +1,7 @@
 //! The products over GF(2) that a Boolean program leaves behind for the verification.
 //!
-//! A *dot* is a sum of products of bits that took one Reshare, in up to 512 lanes a tile: the record of it
-//! holds both factors of each term, and the sum. Dots with equal numbers of terms and lanes form *groups* of
+//! A *dot* is a sum of products of bits that took one Reshare, in tiles of up to 512 lanes: its record holds
+//! both factors of each term, and the sum. Dots with equal numbers of terms and lanes form *groups* of
 //! [`GROUP`], which [`crate::verify`] folds at once; zero dots fill a group that is not full \[A11\]. Dots of
 //! few lanes share the lanes of a tile, which are verified lane by lane whichever dot they belong to.
 
@@ -19,7 +19,7 @@ pub(crate) const FACTORS: usize = 4;
 /// Planes of a result: both components.
 pub(crate) const RESULT: usize = 2;
 
-/// How large a chunk of groups is, unless one group is larger.
+/// The most bytes of a chunk of groups, unless one group takes more.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Groups of dots of one shape.
@@ -62,7 +62,7 @@ impl Run {
     }
 }
 
-/// Where dot after dot stands, for as many as are to be recorded.
+/// The position of each dot of these runs, in order; then `None` without end, for dots that are not recorded.
 #[inline(always)]
 pub(crate) fn places(runs: &[Run]) -> impl Iterator<Item = Option<DotPosition>> {
     let run = |run: &Run| {
@@ -74,9 +74,9 @@ pub(crate) fn places(runs: &[Run]) -> impl Iterator<Item = Option<DotPosition>> 
 
 /// The dots of a group in one tile.
 pub(crate) struct Block<'c> {
-    /// Term by term the factors of every dot.
+    /// The factors: for each term those of all dots of the group.
     pub(crate) factors: &'c [[Plane; FACTORS]],
-    /// The results of every dot.
+    /// The result of each dot.
     pub(crate) results: &'c [[Plane; RESULT]],
     /// How many lanes are in use.
     pub(crate) lanes: usize,
@@ -103,8 +103,9 @@ impl Chunk {
         if self.lanes > NARROW { GROUP } else { GROUP * (LANES / self.lanes.max(1)) }
     }
 
-    /// The next positions, at most `most`, group by group. In a group, sums that share their tile take the
-    /// next lanes of it when each index has some.
+    /// Take the next positions, at most `most`, all in one group: returns the first one (group, index in the
+    /// group, first lane) and their number. Dots that share a tile first fill all indices of the group in the
+    /// same lanes, and then again in the next lanes.
     fn place(&mut self, most: usize) -> ((usize, usize, usize), usize) {
         let (group, dot, lane) = self.next;
         let dots = most.min(GROUP - dot);
@@ -133,7 +134,7 @@ impl Chunk {
         dots.div_ceil(GROUP) * self.lanes
     }
 
-    /// Group by group, tile by tile.
+    /// The blocks in use: group by group, and tile by tile in each.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let blocks =
             (0..self.used.div_ceil(self.dots())).flat_map(|g| (0..self.tiles()).map(move |t| (g, t)));
@@ -158,7 +159,7 @@ const fn block_planes(terms: usize) -> usize {
     GROUP * (FACTORS * terms + RESULT)
 }
 
-/// How many terms the inner product has that is left of them after the first fold.
+/// The number of terms of the inner product that the first fold leaves of these dots.
 pub(crate) fn folded_terms(chunks: &[Chunk]) -> usize {
     let blocks = chunks.iter().flat_map(Chunk::blocks);
     blocks.map(|block| block.lanes * block.factors.len() / GROUP).sum()
@@ -194,7 +195,7 @@ impl Ands {
         Run { first: DotPosition { chunk, group, dot, lane }, dots }
     }
 
-    /// The factors of a dot's term in a tile of its own.
+    /// The factors of a term of a dot that does not share its tiles.
     #[inline(always)]
     pub(crate) fn factors(&mut self, place: DotPosition, tile: usize, term: usize) -> &mut [Plane] {
         let chunk = &mut self.chunks[place.chunk];
@@ -202,7 +203,7 @@ impl Ands {
         &mut chunk.planes[at..at + FACTORS]
     }
 
-    /// The result of a dot in a tile of its own.
+    /// The result of a dot that does not share its tiles.
     #[inline(always)]
     pub(crate) fn result(&mut self, place: DotPosition, tile: usize) -> &mut [Plane] {
         let chunk = &mut self.chunks[place.chunk];
@@ -210,7 +211,8 @@ impl Ands {
         &mut chunk.planes[at..at + RESULT]
     }
 
-    /// The factors of dots that share their tile: `[k GROUP + j]` are those of term `k` of the `j`-th.
+    /// The factors of dots that share their tile: `[k GROUP + j]` are those of term `k` of the `j`-th dot of
+    /// the run.
     #[inline(always)]
     pub(crate) fn shared_factors(&mut self, run: Run) -> &mut [[Plane; FACTORS]] {
         let chunk = &mut self.chunks[run.first.chunk];
@@ -245,14 +247,15 @@ impl Ands {
         &self.chunks
     }
 
-    /// All dots of both.
+    /// Add all dots of another list.
     pub(crate) fn add(&mut self, other: Ands) {
         self.products += other.products;
         self.chunks.extend(other.chunks);
     }
 }
 
-/// Put at most 64 lanes, beyond which a word is zero, into words that are zero from `lane` on.
+/// Put the lowest `lanes` bits of `value`, at most 64, at `lane`: the words are zero from there on, and
+/// `value` has no other bits.
 #[inline(always)]
 pub(crate) fn put(words: &mut [u64], lane: usize, value: u64, lanes: usize) {
     let (w, shift) = (lane / 64, lane % 64);
@@ -262,7 +265,7 @@ pub(crate) fn put(words: &mut [u64], lane: usize, value: u64, lanes: usize) {
     }
 }
 
-/// At most 64 lanes from `lane` on.
+/// The `lanes` lanes from `lane` on, at most 64.
 #[inline(always)]
 pub(crate) fn get(words: &[u64], lane: usize, lanes: usize) -> u64 {
     let (w, shift) = (lane / 64, lane % 64);

@@ -7,7 +7,7 @@ use divisi_field::plane::LANES;
 use zeroize::Zeroize;
 
 /// Our two components of a bit in 512 lanes, as the words of planes: bits are made and dropped by the
-/// thousand, and memory that is aligned to a plane costs several times that which is not.
+/// thousand, and allocating memory that is aligned to a plane costs several times as much as other memory.
 pub(crate) type BitTile = [[u64; 8]; 2];
 
 /// The planes of a tile.

@@ -9,7 +9,7 @@ use divisi_field::{BigField, Field, Gf64};
 #[cfg(all(test, feature = "fault", feature = "testing"))]
 use toy::drawn;
 
-/// What was drawn from a coin, as it was drawn.
+/// A value drawn from a coin, unchanged. Tests that measure an error replace this function (`toy`).
 #[cfg(not(all(test, feature = "fault", feature = "testing")))]
 #[inline(always)]
 fn drawn<F>(x: F) -> F {
@@ -28,7 +28,7 @@ impl Coin {
         self.0
     }
 
-    /// A coin that an adversary of a test has seen.
+    /// The coin with these bytes, for an adversary of a test that has seen it.
     #[cfg(feature = "fault")]
     pub(crate) fn seen(coin: [u8; 16]) -> Coin {
         Coin(coin)

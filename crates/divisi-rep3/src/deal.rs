@@ -54,7 +54,7 @@ pub struct Disagree {
 /// Reconstruct the bytes from the parties' answers, in the parties' order.
 ///
 /// # Errors
-/// The two parties that differ.
+/// If two parties answered differently about a component: these two parties.
 pub fn combine(context: &[u8], answers: &[Answer; 3]) -> Result<Zeroizing<Vec<u8>>, Disagree> {
     let mut sum = Zeroizing::new(vec![0; answers[0].component.len()]);
     for holder in PartyId::all(3) {

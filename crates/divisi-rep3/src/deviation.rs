@@ -1,4 +1,4 @@
-//! What a corrupt party adds to its shares, and what it keeps for it.
+//! What a corrupt party of a test adds to its shares, and the state that it keeps for this.
 
 use crate::coin::Coin;
 use crate::lies::GarbledDeviation;
@@ -10,7 +10,8 @@ use std::ops::Range;
 
 /// What a corrupt party does at a Reshare.
 pub trait Deviate: Send {
-    /// Its share is about to be kept and sent at this step: change it. The length stays.
+    /// Change the share that the party is about to keep and to send at this step. Its length must stay the
+    /// same.
     fn reshare(&mut self, step: Step, share: &mut [u8]);
 
     /// A coin was opened.
@@ -23,13 +24,13 @@ impl<F: FnMut(Step, &mut [u8]) + Send> Deviate for F {
     }
 }
 
-/// What a party keeps of it.
+/// What a party keeps of its deviation.
 #[derive(Default)]
 pub(crate) struct Deviation {
     pub(crate) deviate: Option<Box<dyn Deviate>>,
     /// What it does in calls in constant rounds.
     pub(crate) garbled: GarbledDeviation,
-    /// The mutant of A8's only coin.
+    /// The only coin that the mutant of A8 tosses, once it has been tossed.
     pub(crate) reused: Option<Coin>,
 }
 
@@ -66,7 +67,7 @@ impl Deviation {
         let Some(deviate) = &mut self.deviate else { return };
         deviate.reshare(step, share);
         let own = records.iter_mut().map(|tile| &mut tile[0][planes.clone()]);
-        // what is no encoding is sent as it is, and kept as far as it was read
+        // a share that is no valid encoding is sent as it is; the planes keep what was read of it
         let _ = wire::read_planes(share, shape, own);
     }
 

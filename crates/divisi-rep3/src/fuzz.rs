@@ -8,7 +8,7 @@ use crate::wire::{Shape, read, read_low, write, write_low};
 use divisi_core::PartyId;
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128, Plane};
 
-/// A layer that is taken is written as it was.
+/// A layer that the decoder accepts is encoded to the same bytes.
 #[test]
 fn random_layers() {
     let shapes = [vec![1], vec![9], vec![64, 3], vec![512, 7, 8]].map(Shape);
@@ -39,7 +39,7 @@ fn random_layers() {
     });
 }
 
-/// Elements of this many bits that are taken are written as they were.
+/// Elements of this many bits that the decoder accepts are encoded to the same bytes.
 fn elements<F: Field>(bits: usize) {
     let counts = [1, 2, 3, 8, 9];
     let seeds = counts.map(|n| {
@@ -66,7 +66,7 @@ fn random_elements() {
     elements::<Gf8>(8);
     elements::<Gf64>(64);
     elements::<Gf128>(128);
-    // of which only the low bits are sent
+    // elements of which only the low bits are sent
     elements::<Gf8>(3);
     elements::<Gf64>(1);
     elements::<Gf64>(57);
@@ -74,7 +74,7 @@ fn random_elements() {
     elements::<Gf128>(100);
 }
 
-/// Bits of a garbled run that are taken are written as they were.
+/// Bits of a garbled run that the decoder accepts are encoded to the same bytes.
 #[test]
 fn random_bits() {
     let lengths = [1, 7, 8, 9, 64, 65];
@@ -112,7 +112,7 @@ fn random_products() {
         let mut taken = false;
         for (shape, side) in shapes.into_iter().zip([0, 1].into_iter().cycle()) {
             let ((k, low, count), bits) = (shape, bits(shape));
-            // as who receives such a message demands
+            // the receiver of such a message demands this
             if bytes.len() != packed::bytes(bits) || !padding_is_zero(bytes, bits) {
                 continue;
             }
@@ -123,7 +123,7 @@ fn random_products() {
             for l in 0..count {
                 let vector = made.vector(side, l);
                 ones += vector.iter().map(|word| word.count_ones()).sum::<u32>();
-                // the sets that have something of either half
+                // the sets that have bits of both halves
                 let sets = (1 << low..1 << k).filter(|set: &usize| !set.is_multiple_of(1 << low));
                 sets.for_each(|set| again.push(vector[set / 64] >> (set % 64) & 1, 1));
             }
@@ -135,8 +135,8 @@ fn random_products() {
     });
 }
 
-/// Whatever a peer says, an input is agreed on only if it says so and we do; and a verdict that is known is
-/// encoded as it was.
+/// Whatever a peer sends, an input is agreed on only if both the peer and we say so; and a known verdict is
+/// encoded to the same bytes.
 #[test]
 fn random_verdicts() {
     let of =

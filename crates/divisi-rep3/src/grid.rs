@@ -1,7 +1,7 @@
-//! Points of {0,1,inf}^k: where a polynomial of degree 2 in each of k variables is determined by its values.
+//! Points of {0,1,inf}^k: a polynomial of degree 2 in each of k variables is determined by its values there.
 //!
-//! A point is a number in base 3 with a digit a variable, 2 for infinity; a corner is a point without
-//! infinity, numbered by the bits of its coordinates.
+//! A point is a number in base 3 with one digit for each variable, 2 for infinity; a corner is a point
+//! without infinity, numbered by the bits of its coordinates.
 
 use divisi_field::{Field, Gf64};
 
@@ -22,7 +22,7 @@ pub(crate) const fn at_infinity(p: usize, k: usize) -> bool {
     false
 }
 
-/// The point that corner `e` of k variables is.
+/// The number of the point that is corner `e`, in k variables.
 pub(crate) const fn corner(e: usize, k: usize) -> usize {
     let (mut p, mut v) = (0, 0);
     while v < k {
@@ -32,7 +32,8 @@ pub(crate) const fn corner(e: usize, k: usize) -> usize {
     p
 }
 
-/// For a point at infinity the two on whose line it is: those with 0 and 1 in its last variable at infinity.
+/// For a point with infinity among its coordinates: the two points that have 0 and 1 in the last such
+/// variable and agree with it elsewhere. `None` for a corner.
 pub(crate) const fn line(p: usize, k: usize) -> Option<(usize, usize)> {
     let mut v = k;
     while v > 0 {

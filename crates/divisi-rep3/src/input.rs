@@ -56,16 +56,18 @@ pub enum Lack {
     NotYet,
 }
 
-/// Our verdict on the wire: the greatest of three counts.
+/// The code of each verdict on the wire: agreed, secret differs, public differs, missing, not yet. Of three
+/// verdicts the worst counts ([`rank`]).
 const CODES: [u8; 5] = [0, 1, 2, 3, 4];
-/// The bytes of one input in the first round: the public digest, that of a component, and [`HAVE`] or another
-/// word.
+/// The length in bytes of one input in a message of the first round: the public digest, the digest of a
+/// component, and a byte that is [`HAVE`], [`NOT_YET`], or zero if the input is missing.
 const ENTRY: usize = 65;
 const HAVE: u8 = 1;
 const NOT_YET: u8 = 2;
 
 impl Trio {
-    /// Compare one input with the other two parties, as [`Trio::agree_list`].
+    /// Compare one input with the other two parties, like [`Trio::agree_list`] does, without a digest of a
+    /// list.
     ///
     /// # Errors
     /// The abort that ends the session. A difference is not an error but an [`Agreement`].
@@ -161,7 +163,7 @@ impl Trio {
                 let seen = match (body[64] == 1, public_same, secret_same) {
                     (false, ..) if body[64] == NOT_YET => Agreement::NotYet(peer),
                     (false, ..) => Agreement::Missing(peer),
-                    // what we have not cannot differ
+                    // we have no component that could differ
                     _ if component.is_none() => *verdict,
                     (_, false, _) => Agreement::PublicDiffers,
                     (_, _, false) => Agreement::SecretDiffers,
@@ -213,7 +215,7 @@ impl Trio {
     /// of a component draw it from BLAKE3 under their common 256-bit key, so that keys of up to 256 bits have
     /// their full strength. Local.
     pub fn random_part(&mut self, bytes: usize) -> Part {
-        let number = self.session.count("rep3 kept"); // never again in this strand, whoever draws
+        let number = self.session.count("rep3 kept"); // a number that never returns in this strand
         let draw = |peer: PartyId| {
             let mut hasher = blake3::Hasher::new_keyed(&self.session.key(peer, "rep3 kept"));
             hasher.update(&number.to_le_bytes());
@@ -231,7 +233,7 @@ impl Trio {
     /// [`Abort::Misuse`] if the components differ in length.
     pub fn input(&mut self, part: &Part) -> Result<Byte, Abort> {
         let origin = self.origin();
-        // the transposition leaves words of it on the stack
+        // the transposition leaves words of the input on the stack, which are wiped
         let byte = divisi_ot::wipe::few_calls(|| Byte::from_components([&part.first, &part.second]));
         Ok(byte?.of(origin))
     }
@@ -239,7 +241,7 @@ impl Trio {
     /// This party's part of a verified value, to be stored.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for a byte of an unfinished chain, or one that was not settled in this strand.
+    /// [`Abort::Misuse`] for a byte of an unfinished chain, or for one whose computation was not settled.
     pub fn part(&self, x: &divisi_core::Verified<Byte>) -> Result<Part, Abort> {
         self.demand_settled(KEPT, [x.get().origin])?;
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -277,8 +279,8 @@ fn rank([code, party]: [u8; 2]) -> (u8, u8) {
     if code == CODES[4] { (0, party.saturating_add(1)) } else { (code, party) }
 }
 
-/// The worse of our verdict and a peer's. What no honest party sends counts as a difference: an agreement
-/// with a party in it would else outrank an input that may still arrive.
+/// The worse of our verdict and a peer's. A code that no honest party sends counts as a public difference:
+/// otherwise an agreement that names a party would outrank an input that may still arrive.
 pub(crate) fn worse(one: [u8; 2], other: [u8; 2]) -> [u8; 2] {
     let other = encode(decode(other));
     if rank(other) > rank(one) { other } else { one }

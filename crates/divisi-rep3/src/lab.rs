@@ -18,10 +18,10 @@ pub struct Rep3Lab {
 }
 
 impl Rep3Lab {
-    /// As [`Lab::run`], with the counts of the first party's meter.
+    /// Like [`Lab::run`], with the counts of the first party's meter.
     ///
     /// # Errors
-    /// The first party's abort.
+    /// The most informative abort among the parties', or [`Abort::Misuse`] if they opened different values.
     pub fn metered(
         &self,
         inputs: &[Vec<u8>],

@@ -16,7 +16,7 @@
 //! | module | of MAESTRO |
 //! |---|---|
 //! | `share`, [`deal`], [`open`] | section 2.4 |
-//! | `origin`, `admit` | no value in an engine, and none out of it, without what it owes |
+//! | `origin`, `admit` | a value of another engine, or with an unsettled debt, is refused: not MAESTRO's |
 //! | `streams`, `coin`, `random`, `views` | section 2.5, Figure 1 |
 //! | `multiply` | section 2.6, Figure 2 |
 //! | `bit`, `ands` | Boolean programs: one Reshare a sum of products |

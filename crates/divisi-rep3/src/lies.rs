@@ -6,31 +6,32 @@ use divisi_core::testing::memory::Needle;
 /// Something that the protocol needs and that has no check of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weakness {
-    /// The evaluator compares the first halves of tables alone.
+    /// The evaluator compares only the first halves of tables.
     OneHalf,
     /// The evaluator does not compare the last piece of tables.
     LastPiece,
-    /// The digest of output labels covers the first 64 alone.
+    /// The digest of output labels covers only the first 64.
     FewLabels,
     /// r12 is left out of the decoding bits.
     NoR12,
     /// r23 is left out of the circuit.
     NoR23,
-    /// What is derived does not know its call.
+    /// The secrets that are derived for a call do not depend on the call.
     SameCall,
     /// Nothing is compared before labels are sent.
     NoBarrier,
     /// Pairs are hashed where gates are hashed.
     PairsAsGates,
-    /// The gates of all lanes have the same tweaks.
+    /// Each group of lanes begins anew with the tweaks of its gates.
     SharedTweak,
-    /// What goes on with a call that was garbled ahead hashes the pairs of its inputs from the first wire on.
+    /// The second half of a call that was garbled ahead numbers the wires of its inputs from the
+    /// beginning again.
     WiresAnew,
     /// The digest of a list of pairs is made of the labels that are sent.
     ListOfLabels,
-    /// The digest of a list of pairs covers its first half alone.
+    /// The digest of a list of pairs covers only its first half.
     HalfList,
-    /// The digest of a list of pairs does not know in which order they stand.
+    /// The digest of a list of pairs does not depend on their order.
     Unordered,
 }
 
@@ -49,7 +50,7 @@ pub enum Lie {
     OtherResult(usize),
 }
 
-/// What of it holds.
+/// The weakness and the lie that are in force, if any, and what a test plants.
 #[derive(Clone, Copy, Default)]
 #[cfg(feature = "fault")]
 pub(crate) struct GarbledDeviation {
@@ -67,9 +68,9 @@ pub(crate) struct GarbledDeviation {
 /// together.
 #[cfg(all(feature = "fault", feature = "testing"))]
 pub struct Planted {
-    /// Of some input wires x = u + x23, those of u and of x23.
+    /// For some input wires x = u + x23: the place, and the labels of u and of x23.
     pub inputs: Vec<(usize, [Needle; 2])>,
-    /// That of an output y + r23 where y is the first of these wires.
+    /// The place and the label of an output y + r23, where y is the first of these wires.
     pub output: (usize, Needle),
 }
 
@@ -93,7 +94,7 @@ impl Planted {
     }
 }
 
-/// The bytes of a needle, which are wiped where they were put together.
+/// A needle as a word. Its bytes are wiped where they were put together.
 #[cfg(all(feature = "fault", feature = "testing"))]
 fn word(needle: &Needle) -> u128 {
     let mut bytes = zeroize::Zeroizing::new([0; 16]);

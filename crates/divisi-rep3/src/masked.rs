@@ -2,7 +2,7 @@
 //!
 //! Adversary: one malicious party. For its receiver [`Trio::open_to`] is an opening like any other: its
 //! missing component comes from one holder and is compared with the other's digest \[A1\]. The two other
-//! parties learn nothing, not even whether these agreed, unless the receiver aborts.
+//! parties learn nothing, not even whether component and digest agreed, unless the receiver aborts.
 //!
 //! [`Rep3::open_masked`] may open before anything is verified: it opens `x + r` for an `r` that nobody knows
 //! and that is used here only, because the mask is consumed. The result is *not* compared at once: it enters
@@ -85,7 +85,7 @@ impl Rep3 {
             return Err(self
                 .trio()
                 .session
-                .misuse(MASKED, "a byte of a chain of layers that was not finished"));
+                .misuse(MASKED, "a byte of an unfinished chain of layers"));
         }
         let shape = shape_of(&[&mut sum]);
         let side = |c: usize| sum.tiles.iter().map(|tile| tile[c]).collect::<Vec<_>>();
@@ -154,7 +154,8 @@ mod tests {
         assert_ne!(opened[0][0].0, opened[0][1].0);
     }
 
-    /// A party that sends one neighbour something else is found at the barrier, by everybody.
+    /// A party that opens different values to its two neighbours ends the session of all parties at the
+    /// barrier.
     #[test]
     fn a_split_masked_opening_does_not_pass_the_barrier() {
         let parts = deal_all(&[x()]);

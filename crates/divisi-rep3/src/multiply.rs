@@ -18,8 +18,7 @@ use std::ops::Range;
 use zeroize::Zeroizing;
 
 impl Trio {
-    /// Reshare on planes: `<<z>>` to `[[z]]`. On return `z` is our first component; what is returned is our
-    /// second.
+    /// Reshare on planes: `<<z>>` to `[[z]]`. Afterwards `z` is our first component; returns our second.
     ///
     /// 1. Re-randomise by a share of zero. 2. Party i sends its share to i-1. 3. Party i holds (z_i,
     ///    z_{i+1}).
@@ -55,9 +54,8 @@ impl Trio {
         }
     }
 
-    /// Reshare of shares that were never replicated: as [`Trio::reshare`], but here re-randomising is
-    /// necessary: the sender's share would reveal something about the third party's share to the receiver
-    /// \[A19\].
+    /// Reshare at the end of a chain of additive layers, like [`Trio::reshare`]. Without the re-randomisation
+    /// the sender's share would reveal something about the third party's share to the receiver \[A19\].
     pub(crate) fn reshare_chain<const K: usize>(
         &mut self,
         step: Step,
@@ -70,8 +68,9 @@ impl Trio {
         self.reshare(step, z, shape) // [A19]
     }
 
-    /// Reshare on some planes of the records of several layers, in place: what stands in them at our first
-    /// component is `<<z>>`, what stands in both afterwards is `[[z]]`. A message a layer, one round for all.
+    /// Reshare on some planes of the records of several layers, in place: before, the planes of our first
+    /// component hold our share of `<<z>>`; afterwards those of both components hold `[[z]]`. One message for
+    /// each layer, one round for all of them.
     pub(crate) fn reshare_within<const K: usize>(
         &mut self,
         step: Step,
@@ -105,7 +104,7 @@ impl Trio {
         self.reshare_low(step, z, F::BITS)
     }
 
-    /// Reshare on field elements of which the low `bits` bits alone may differ from zero.
+    /// Reshare on field elements whose bits above the low `bits` are zero.
     pub(crate) fn reshare_low<F: Field>(
         &mut self,
         step: Step,
@@ -119,7 +118,7 @@ impl Trio {
         self.deviation.reshare_bytes(step, &mut message);
         self.session.send(step, self.prev, &message, (n * bits) as u64)?; // 2.
         let own = wire::read_low(&message, n, bits);
-        self.confirm_coin()?; // of the coin that this message followed [A4]
+        self.confirm_coin()?; // the coin that came before this message [A4]
         self.session.recv(step, self.next, &mut message)?;
         match (own, wire::read_low(&message, n, bits)) {
             (Some(a), Some(b)) => Ok(Rep { a, b }), // 3.
@@ -127,7 +126,7 @@ impl Trio {
         }
     }
 
-    /// What arrived has the right length, but is no encoding.
+    /// The abort for a message of the next party that has the right length, but is no valid encoding.
     pub(crate) fn malformed(&self, step: Step, length: usize) -> Abort {
         self.session.fail(Fault::Malformed { peer: self.next, step, want: length, got: length }.into())
     }

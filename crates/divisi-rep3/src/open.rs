@@ -73,7 +73,7 @@ impl Trio {
     /// Open values to a client: this party's message, value after value.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if an opening has not been compared by a barrier.
+    /// [`Abort::Misuse`] if an opening has not been compared by a barrier, or a value is not settled.
     pub fn answer(&mut self, context: &[u8], x: &Verified<Vec<Byte>>) -> Result<Answer, Abort> {
         self.demand_settled(BYTES, x.get().iter().map(|byte| byte.origin))?;
         let components = components(x.get())?;
@@ -84,7 +84,7 @@ impl Trio {
     /// of value `j mod n`, of `n` values.
     ///
     /// # Errors
-    /// As [`Trio::answer`].
+    /// The errors of [`Trio::answer`].
     pub fn answer_text(
         &mut self,
         context: &[u8],

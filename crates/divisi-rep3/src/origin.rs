@@ -3,8 +3,8 @@
 //!
 //! A value is a share and no more; the products that it depends on stand in the ledger of the engine that
 //! made it. In another engine it would leave its debt behind. So each value carries the strand and the
-//! security of its engine, and how many computations had been closed there when it was made: its debt belongs
-//! to the next one, or to an earlier one.
+//! security of its engine, and the number of computations that had been closed there when it was made: the
+//! products that it depends on belong to the next computation, or to earlier ones.
 //!
 //! - *Into an engine* go values made there, and inputs of its strand from before the engine began
 //!   ([`crate::Trio::input`]); and values of another strand of the session, with the same security, that were
@@ -27,13 +27,13 @@ impl EngineId {
     /// No engine, on no strand.
     const NONE: EngineId = EngineId(0);
 
-    /// A strand that no other of this process is, with no engine yet.
+    /// A fresh id: no other strand of this process has it, and there is no engine on the strand yet.
     pub(crate) fn new() -> EngineId {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         EngineId(NEXT.fetch_add(1, Ordering::Relaxed) << LEVEL.count_ones())
     }
 
-    /// This strand under an engine with that security, or under none.
+    /// The id of this strand with an engine of that security, or with none.
     pub(crate) fn under(self, security: Option<Security>) -> EngineId {
         let level = match security {
             None => 0,
@@ -43,7 +43,7 @@ impl EngineId {
         EngineId(self.0 & !LEVEL | level)
     }
 
-    /// Whether its engine records nothing.
+    /// Whether its engine is semi-honest: then it records no products.
     pub(crate) fn is_semi_honest(self) -> bool {
         self.0 & LEVEL == 1
     }
@@ -57,14 +57,15 @@ impl EngineId {
         self.0 & LEVEL == other.0 & LEVEL
     }
 
-    /// The engine of what was made of both, if both belong to one strand and engine.
+    /// The engine of a value that is made of values of both. `None` unless both belong to one strand and one
+    /// engine, where a value from before the engine began counts as its own.
     pub(crate) fn and(self, other: EngineId) -> Option<EngineId> {
         let without = |engine_id: EngineId| engine_id.under(None);
         let fits = self == other || without(self) == other || self == without(other);
         fits.then_some(EngineId(self.0 | other.0))
     }
 
-    /// As [`EngineId::and`], and none if they do not.
+    /// Like [`EngineId::and`], but [`EngineId::NONE`] if they do not go together.
     pub(crate) fn merged(self, other: EngineId) -> EngineId {
         self.and(other).unwrap_or(EngineId::NONE)
     }
@@ -74,7 +75,7 @@ impl EngineId {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     pub(crate) engine_id: EngineId,
-    /// How many computations had been closed there.
+    /// How many computations had been closed in that strand when it was made.
     pub(crate) closed: u64,
 }
 
@@ -82,7 +83,7 @@ impl Origin {
     /// The origin of planes that are not a value yet: no engine accepts them.
     pub(crate) const NONE: Origin = Origin { engine_id: EngineId::NONE, closed: 0 };
 
-    /// The origin of what consists of both, if they go together.
+    /// The origin of a value that is made of values of both; `None` if they do not go together.
     pub(crate) fn and(self, other: Origin) -> Option<Origin> {
         let engine_id = self.engine_id.and(other.engine_id)?;
         Some(Origin { engine_id, closed: self.closed.max(other.closed) })

@@ -25,7 +25,7 @@ impl Writer {
         Writer { out: Vec::with_capacity(bits.div_ceil(64) * 8), held: 0, bits: 0 }
     }
 
-    /// The low `bits` bits of a value whose others are zero; at most 64.
+    /// Append the low `bits` bits of a value, at most 64. Its other bits are zero.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: u64, bits: usize) {
         self.held |= u128::from(value) << self.bits;

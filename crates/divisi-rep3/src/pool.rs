@@ -5,10 +5,11 @@ use divisi_field::Plane;
 use std::sync::{Arc, Mutex, PoisonError};
 use zeroize::Zeroize;
 
-/// How many bytes are kept at most; what is more goes back to the system.
+/// The most bytes that are kept; buffers beyond them go back to the system.
 const KEPT: usize = 96 << 20;
 
-/// Buffers of planes, all zero, of one strand. What takes one gives it back when it is dropped, wiped.
+/// Buffers of zero planes, kept by one strand. A value that has taken a buffer gives it back, wiped, when it
+/// is dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Pool(Arc<Mutex<Vec<Vec<Plane>>>>);
 
@@ -27,7 +28,7 @@ impl Pool {
         buffer
     }
 
-    /// Give everything back to the system: nobody computes for a while.
+    /// Give all buffers back to the system, for a time in which nobody computes.
     pub(crate) fn release(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Vec::new();
     }

@@ -25,7 +25,7 @@ impl Trio {
     /// F_coin. Two rounds, 128 payload bits.
     ///
     /// # Errors
-    /// [`Abort::CheckFailed`] with A4 if the two holders of a component do not send the same.
+    /// [`Abort::CheckFailed`] with A4 if the two holders of a component disagree about it.
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
         if self.session.mutated(checks::M0_2) {

@@ -57,28 +57,28 @@ impl<const K: usize> Drop for Records<K> {
 
 /// A kind of record: K planes, and the relations that must hold among them.
 pub(crate) struct Kind<const K: usize> {
-    /// The checks that its relations are.
+    /// The checks that its relations make.
     pub(crate) checks: &'static [Check],
-    /// How many elements of the batch's first coin the relations are made of: drawn before all coefficients,
-    /// and only for a batch that has such records. Where there are any, the weights are products of two of
-    /// them.
+    /// The number of random elements in the relations, drawn from the batch's first coin before all
+    /// coefficients, and only for a batch that has such records. If there are any, the weights are products
+    /// of two of them.
     pub(crate) drawn: usize,
-    /// The relations, with these elements next in the expansion; nothing in place of one that a mutant
-    /// forgets.
+    /// Makes the relations; their random elements are the next ones of the expansion. `None` stands for a
+    /// relation that a mutant forgets.
     pub(crate) relations: fn(&mut Prg, &dyn Fn(Check) -> bool) -> Vec<Option<Relation>>,
-    /// For each relation its product in a small field; none if its factors are in no small field.
+    /// For each relation its product in a small field; `None` if its factors are in no small field.
     pub(crate) products: &'static [Option<&'static dyn Product<K>>],
 }
 
 /// At most [`GROUP`] records of one kind, to be visited under one of its relations; fewer are a group padded
 /// with zero records \[A11\].
 pub(crate) struct Group<'g> {
-    /// The planes of each, of both our components.
+    /// For each record the planes of both our components.
     pub(crate) records: &'g [[&'g [Plane]; 2]],
-    /// How many lanes are in use of any.
+    /// The most lanes in use in any of the records.
     pub(crate) lanes: usize,
-    /// Their products in the small field; none if the relation is multiplied in the large field, a record at
-    /// a time.
+    /// Their products in the small field; `None` if the relation is multiplied in the large field, a record
+    /// at a time.
     pub(crate) small: Option<&'g dyn OnGrid>,
 }
 
@@ -123,13 +123,13 @@ impl Record {
         self.0.is_empty()
     }
 
-    /// The checks that its relations are.
+    /// The checks that its relations make.
     pub(crate) fn checks(&self) -> &'static [Check] {
         self.0.checks()
     }
 }
 
-/// Records whose number of planes is not known.
+/// The records of a layer, whatever their number of planes.
 trait Layer: Send + Sync {
     fn any(&self) -> &dyn Any;
     fn share(&self) -> Record;
@@ -197,7 +197,7 @@ impl<const K: usize> Layer for Of<K> {
             let tiles: Vec<&Tile<K>> = group.iter().map(|(record, _)| *record).collect();
             let planes: Vec<[&[Plane]; 2]> =
                 tiles.iter().map(|[first, second]| [&first[..], &second[..]]).collect();
-            // a relation that has no entry is multiplied in the large field: none goes without
+            // a relation that has no entry is multiplied in the large field, so that none is left out
             let products = self.kind.products.iter().chain(std::iter::repeat(&None));
             for (relation, product) in relations.iter().zip(products) {
                 let Some(relation) = relation else { continue };
@@ -219,9 +219,9 @@ impl<const K: usize> Layer for Of<K> {
     }
 }
 
-/// The relations of a batch, with what is random in them.
+/// The relations of a batch, with their random elements.
 pub(crate) struct Relations {
-    /// For each kind its first layer, and its relations.
+    /// For each kind the position of its first layer in the batch, and its relations.
     kinds: Vec<(usize, Vec<Option<Weighed>>)>,
     drawn: usize,
 }

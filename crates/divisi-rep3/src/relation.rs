@@ -16,16 +16,16 @@ pub(crate) struct Relation {
 /// A relation with the weights of its sums over all lanes of a record.
 pub(crate) struct Weighed {
     pub(crate) relation: Relation,
-    /// Those of z.
+    /// The weights of z.
     pub(crate) z: LaneWeights,
-    /// Those of the product.
+    /// The weights of the product.
     pub(crate) product: LaneWeights,
     /// Its number among all relations.
     pub(crate) number: usize,
 }
 
-/// The planes of one element of `K` bits that begins at plane `at`, each weighed by `weight` of its basis
-/// element's number.
+/// The planes of one element of `K` bits that begins at plane `at`, each with the weight that `weight` gives
+/// for the number of its basis element.
 pub(crate) fn weights(at: usize, k: usize, weight: impl Fn(u32) -> Gf64) -> Vec<(usize, Gf64)> {
     (0..k).map(|i| (at + i, weight(i as u32))).collect()
 }
@@ -46,7 +46,8 @@ pub(crate) fn power(base: Gf64, exponent: u32) -> Gf64 {
 pub(crate) mod tests {
     use super::*;
 
-    /// By how much a relation is missed, for a record whose planes are the bits of `record`, in the clear.
+    /// The difference of both sides of a relation, for a record whose planes are the bits of `record`, in the
+    /// clear.
     pub(crate) fn difference(relation: &Relation, record: u64) -> Gf64 {
         let sum = |weights: &[(usize, Gf64)]| {
             weights.iter().filter(|(i, _)| record >> i & 1 == 1).map(|(_, w)| *w).sum::<Gf64>()
@@ -54,8 +55,8 @@ pub(crate) mod tests {
         sum(&relation.x) * sum(&relation.y) + sum(&relation.z)
     }
 
-    /// The rank over GF(2) of these vectors of 64 bits: they are independent if it is their number, and then
-    /// a linear map that takes them from a basis is zero at zero alone.
+    /// The rank over GF(2) of these vectors of 64 bits: they are independent if the rank is their number.
+    /// Then a linear map that takes the elements of a basis to these vectors is zero at zero alone.
     pub(crate) fn rank(vectors: impl Iterator<Item = Gf64>) -> usize {
         let mut reduced: Vec<u64> = Vec::new();
         for Gf64(mut v) in vectors {

@@ -3,7 +3,7 @@
 use crate::tile::Tile;
 use divisi_field::plane::LANES;
 
-/// Some places of a list of lanes: `from`, `from + 1` .., or `from` again and again.
+/// Consecutive entries of a list of lanes: `from`, `from + 1` .., or `from` again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     from: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The lanes from one on.
+    /// The `lanes` lanes from `from` on.
     pub(crate) fn of(from: usize, lanes: usize) -> Run {
         Run { from, step: 1, lanes }
     }
@@ -35,8 +35,8 @@ pub(crate) fn runs(mut index: &[usize]) -> impl Iterator<Item = Run> {
     })
 }
 
-/// Puts a run of lanes of `source` at lane `at` of tiles that are zero there. Lanes that either lacks are
-/// left out.
+/// Puts a run of lanes of `source` at lane `at` of tiles that are zero there. It stops at the first lane that
+/// either of them lacks.
 pub(crate) fn put<const K: usize>(tiles: &mut [Tile<K>], at: usize, source: &[Tile<K>], run: Run) {
     let mut done = 0;
     while done < run.lanes {
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// What lane by lane would give, over every border of words and tiles.
+    /// Runs give what moving lane by lane gives, over every border of words and tiles.
     #[test]
     fn runs_go_where_their_lanes_go() {
         let source: Vec<Tile<2>> = (0..3)

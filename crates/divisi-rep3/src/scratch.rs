@@ -27,7 +27,7 @@ impl Scratch {
         rep
     }
 
-    /// A vector for the next time; it is wiped when the strand ends.
+    /// Give a vector back for the next verification. It is wiped when the strand ends.
     pub(crate) fn give(&mut self, rep: Rep<Gf64>) {
         self.0.push(rep);
     }

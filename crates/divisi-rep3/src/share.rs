@@ -44,7 +44,8 @@ pub(crate) enum Form {
     Additive(Link),
 }
 
-/// The origin of a byte in the middle of a chain; none if nothing is verified.
+/// How a byte in the middle of a chain depends on one layer of the chain. `None` if nothing is verified, or
+/// if the byte depends on several layers, which cannot be verified.
 #[derive(Clone, Default)]
 pub(crate) struct Link(pub(crate) Option<Box<Combination>>);
 
@@ -55,20 +56,20 @@ pub(crate) struct Combination {
     pub(crate) layer: u64,
     /// The coefficient of each output of that layer.
     pub(crate) row: Vec<Gf8>,
-    /// What was added to it.
+    /// The replicated value that is added to the combination; `None` if nothing was added.
     pub(crate) offset: Option<Byte>,
 }
 
 impl Byte {
-    /// The sharing of zero whose components are all zero: planes that no engine takes, before they have an
-    /// origin.
+    /// The sharing of zero whose components are all zero. Its origin is [`Origin::NONE`], which no engine
+    /// accepts.
     #[must_use]
     pub(crate) fn zero(lanes: usize) -> Byte {
         let tiles = vec![[[Plane::ZERO; 8]; 2]; lanes.div_ceil(LANES)];
         Byte { lanes, tiles, form: Form::Replicated, origin: Origin::NONE }
     }
 
-    /// These planes as a value that was made there.
+    /// The same planes with this origin.
     pub(crate) fn of(mut self, origin: Origin) -> Byte {
         self.origin = origin;
         self
@@ -132,7 +133,7 @@ impl Byte {
         out
     }
 
-    /// Our two components, a byte a lane; of no origin yet.
+    /// A value of our two components, one byte for each lane. Its origin is not set yet.
     pub(crate) fn from_components(components: [&[u8]; 2]) -> Result<Byte, Abort> {
         let lanes = components[0].len();
         if lanes != components[1].len() {
@@ -147,13 +148,14 @@ impl Byte {
         Ok(byte)
     }
 
-    /// One of our components as bytes, a byte a lane, appended to `out`. A share in a chain that is not
-    /// finished is not a component of a value: it would reveal more than the value to its receiver \[A19\].
+    /// One of our components as bytes, a byte a lane, appended to `out`. A byte of an unfinished chain is
+    /// refused: its share is not a component of the value, and would reveal more than the value to its
+    /// receiver \[A19\].
     pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) -> Result<(), Abort> {
         if !self.is_replicated() {
             return Err(Abort::Misuse {
                 step: BYTE,
-                what: "a byte of a chain of layers that was not finished",
+                what: "a byte of an unfinished chain of layers",
             });
         }
         let start = out.len();
@@ -215,12 +217,12 @@ impl<F: Field> Rep<F> {
         self.a.len()
     }
 
-    /// Element by element, `f` of our two components each: a linear map is the same on every component.
+    /// Apply `f` to both our components of each element: a linear map is the same on every component.
     pub(crate) fn map(&self, f: impl Fn(F) -> F) -> Self {
         Rep { a: self.a.iter().map(|x| f(*x)).collect(), b: self.b.iter().map(|x| f(*x)).collect() }
     }
 
-    /// Append; what has to move leaves nothing behind.
+    /// Append `other`. If the elements have to move, their old memory is wiped.
     pub(crate) fn extend(&mut self, other: &Self) {
         for (side, more) in [(&mut self.a, &other.a), (&mut self.b, &other.b)] {
             make_room(side, more.len());
@@ -294,7 +296,7 @@ mod tests {
         })
     }
 
-    /// Lane by lane, over the borders of words and tiles; what is not in use stays zero.
+    /// Lanes are picked and joined right across the borders of words and tiles, and unused lanes stay zero.
     #[test]
     fn lanes_are_picked_and_joined() {
         let lanes = 1100;

@@ -2,8 +2,8 @@
 //! before anything is embedded into GF(2^64).
 //!
 //! A relation's factors are sums of planes with weights 1, alpha, alpha^2 and so on times a basis of a small
-//! field; so their product is a few products in that field, each with a weight of its own. Which planes these
-//! are is said by [`Small`], next to each protocol's relations; that both say the same is a test ([`agree`]).
+//! field; so their product is a few products in that field, each with a weight of its own. [`Small`] says
+//! which planes these are, next to each protocol's relations; a test asserts that both agree ([`agree`]).
 
 use divisi_field::{Plane, Word, gf4, gf8};
 
@@ -38,7 +38,7 @@ pub(crate) fn element<W: Word, const K: usize, const N: usize>(record: &[Plane; 
     out
 }
 
-/// A factor of these elements.
+/// A factor that consists of these elements.
 #[inline(always)]
 pub(crate) fn factor<W: Word, const N: usize, const M: usize>(elements: [[W; N]; M]) -> [W; FACTOR] {
     let mut out = [W::zero(); FACTOR];
@@ -122,7 +122,7 @@ pub(crate) fn one8<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
     out
 }
 
-/// All products of four bits with four others, the second counting fastest.
+/// All products of four bits with four others, the index of the second changing fastest.
 #[inline(always)]
 pub(crate) fn bits4<W: Word>(x: &[W; FACTOR], y: &[W; FACTOR]) -> [W; PRODUCT] {
     let mut out = [W::zero(); PRODUCT];

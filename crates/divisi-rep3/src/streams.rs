@@ -139,7 +139,8 @@ impl Streams {
         uniform(&mut self.input.first)
     }
 
-    /// The same of our next's input.
+    /// The next element of the stream of inputs that we have with our next: our second component of an input
+    /// of theirs.
     pub(crate) fn input_with_next<F: Field>(&mut self) -> F {
         uniform(&mut self.input.second)
     }
@@ -163,7 +164,8 @@ fn add_drawn(plane: &mut Plane, first: &[u64], second: &[u64], lanes: usize) {
     }
 }
 
-/// A uniform element: one whole little-endian encoding of the stream, cut to the field's bits.
+/// A uniform element: as many bytes of the stream as the field's encoding has, little-endian, cut to the
+/// field's bits.
 pub(crate) fn uniform<F: Field>(prg: &mut Prg) -> F {
     let mut bytes = Zeroizing::new([0; 16]);
     prg.fill(&mut bytes[..F::BYTES]);

@@ -18,7 +18,7 @@ const TRIO: Step = step!("trio");
 /// One strand of a session among three, ready to compute on replicated sharings.
 pub struct Trio {
     pub(crate) session: Session,
-    /// What values that are made here belong to.
+    /// The strand and engine to which values made here belong.
     pub(crate) engine_id: EngineId,
     pub(crate) next: PartyId,
     pub(crate) prev: PartyId,
@@ -28,12 +28,14 @@ pub struct Trio {
     pub(crate) view: blake3::Hasher,
     /// Whether the view holds something that no barrier has compared yet.
     pub(crate) uncompared: bool,
-    /// The digest of the last coin's component that its other holder owes us.
+    /// The digest of the component of the last coin that we received, until its other holder's digest has
+    /// been compared with it.
     pub(crate) unconfirmed: Option<[u8; 32]>,
     /// How many barriers there were.
     pub(crate) barriers: u64,
-    /// How many computations were closed, and which of them were not settled yet.
+    /// How many computations were closed.
     pub(crate) closed: u64,
+    /// The numbers of the closed computations that were not settled yet.
     pub(crate) unpaid: BTreeSet<u64>,
     /// How many openings the view holds.
     pub(crate) openings: u64,
@@ -93,7 +95,7 @@ impl Trio {
         self.passes = passes;
     }
 
-    /// Number a computation that is closed.
+    /// Close a computation: gives it the next number, and notes that it is not settled yet.
     pub(crate) fn close(&mut self) -> u64 {
         let number = self.closed;
         self.closed += 1;

@@ -11,12 +11,12 @@ use divisi_core::{Abort, Step, step};
 
 /// The proof that all views of a strand were equal at its latest barrier. A coin of that strand demands it.
 ///
-/// It contains an id, unique in this process, of the engine that computes in the strand; the next engine
-/// there counts its barriers from the start.
+/// It contains the id, unique in this process, of the [`Trio`](crate::Trio) that computes in the strand: a
+/// later one there counts its barriers from zero again.
 #[derive(PartialEq, Eq)]
 pub struct Fixed(u64, u64);
 
-/// A barrier that was begun: this party's digest has left, and no other one is compared.
+/// A barrier that was begun: this party's digest was sent, and those of the others are not compared yet.
 #[must_use = "nothing may depend on openings before all views are compared"]
 pub(crate) struct Begun {
     digest: [u8; 32],
@@ -27,14 +27,14 @@ pub(crate) struct Begun {
 const BARRIER: Step = step!("barrier");
 
 impl Trio {
-    /// Add a public value to the view that is not compared yet: something opened or broadcast. No output
+    /// Add a public value that is not compared yet, something opened or broadcast, to the view. No output
     /// leaves before the next barrier.
     pub fn absorb(&mut self, what: &str, value: &[u8]) {
         self.uncompared = true;
         self.note(what, value);
     }
 
-    /// Take a value into the view that was compared at once.
+    /// Add a value that was compared at once to the view.
     pub(crate) fn note(&mut self, what: &str, value: &[u8]) {
         self.openings += 1;
         if self.session.mutated(checks::A2) {
@@ -67,26 +67,26 @@ impl Trio {
         Ok(Begun { digest, openings: self.openings })
     }
 
-    /// The second half.
+    /// The second half of a barrier: compare the digests of the others.
     ///
     /// # Errors
-    /// As [`Trio::barrier`].
+    /// The errors of [`Trio::barrier`].
     pub(crate) fn end_barrier(&mut self, begun: Begun) -> Result<Fixed, Abort> {
         if !self.session.mutated(checks::A8) {
             self.session.demand_same(checks::A2, BARRIER, &begun.digest)?; // [A2]
         }
-        // what was opened since it began is for the next one
+        // openings since the barrier began are left to the next one
         self.uncompared = self.openings != begun.openings;
         self.barriers += 1;
         Ok(self.fixed())
     }
 
-    /// What the latest barrier fixed.
+    /// The proof of the latest barrier.
     pub(crate) fn fixed(&self) -> Fixed {
         Fixed(self.engine_id.strand(), self.barriers)
     }
 
-    /// An output is about to leave: everything that was opened before must have been compared.
+    /// Demand, before an output leaves, that a barrier has compared everything opened so far.
     pub(crate) fn demand_compared(&self, step: Step) -> Result<(), Abort> {
         if self.uncompared {
             return Err(self.session.misuse(step, "an output before a barrier has compared the openings"));

@@ -8,7 +8,7 @@ use divisi_field::{Field, Plane};
 /// What reading makes public: whether a peer's padding is zero, as that of an honest one is.
 const PADDING: Step = step!("padding");
 
-/// The lanes in use of each tile of a layer, in order: what both ends know of a message.
+/// The number of lanes in use in each tile of a layer, in order. Both ends of a message know it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(crate) struct Shape(pub(crate) Vec<usize>);
 
@@ -29,7 +29,7 @@ pub(crate) fn write<const K: usize>(tiles: &[[Plane; K]], shape: &Shape, out: &m
     write_planes(tiles.iter().map(|tile| &tile[..]), shape, K, out);
 }
 
-/// The message of some planes of each tile, as many of each.
+/// The message of some planes of each tile, the same number of each.
 pub(crate) fn write_planes<'p>(
     tiles: impl Iterator<Item = &'p [Plane]>,
     shape: &Shape,
@@ -75,7 +75,7 @@ pub(crate) fn read_planes<'p>(
     (bytes.is_empty() && taint::verdict(PADDING, padding == 0)).then_some(())
 }
 
-/// Field elements, little-endian, of the field's bits each.
+/// Field elements, little-endian, each with as many bits as the field.
 pub(crate) fn write_elements<F: Field>(elements: &[F]) -> Vec<u8> {
     write_low(elements, F::BITS)
 }

@@ -44,7 +44,7 @@ impl Rep3 {
     }
 }
 
-/// The same blocks in a test that measures the error in a subfield: each component is drawn from it.
+/// The same blocks; in a test that measures the error in a subfield, each component is mapped into it.
 #[cfg(feature = "testing")]
 fn small(mut random: Vec<Block>) -> Vec<Block> {
     for block in &mut random {

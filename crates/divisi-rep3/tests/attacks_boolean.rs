@@ -28,7 +28,7 @@ fn program(levels: usize) -> Program {
     g.finish()
 }
 
-/// The `nth` message of a step, these bits of it.
+/// A lie: these bits of the `nth` message of a step are flipped.
 #[derive(Clone, Debug)]
 struct Lie {
     step: &'static str,
@@ -183,7 +183,7 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
     assert!((1..24).contains(&sent), "{sent} levels");
 }
 
-/// A lie that would make a difference of nothing something, or hide one, is an abort and no answer (S7).
+/// A lie that would make a zero difference non-zero, or hide a difference, is an abort and no answer (S7).
 #[test]
 fn a_lie_about_a_comparison_is_an_abort() {
     let compare = |trio: Trio, differ: bool, lies: bool| {

@@ -18,7 +18,7 @@ fn parts(secret: &[u8]) -> [Part; 3] {
     deal_all(&[secret.to_vec()]).map(|mut parts| parts.remove(0))
 }
 
-/// Three inputs of a request: what is dealt and said, and what must come of it.
+/// One request: the part and the public digest that each server has, and the verdict that must come of them.
 struct Request {
     check: Check,
     parts: [Option<Part>; 3],
@@ -329,8 +329,8 @@ fn semi_honest_values_are_not_settled_with_active_security() {
 }
 
 /// A masked opening is compared before anything that rests on it leaves, even where nothing is multiplied:
-/// else whoever shows one of the others `c + d` could shift what is computed from it, and cover that up at
-/// the next opening.
+/// otherwise a party that shows one of the others `c + d` could shift what is computed from it, and cover
+/// that up at the next opening.
 #[test]
 fn a_split_masked_opening_shifts_nothing() {
     const MASKED: &str = "divisi_rep3::masked/open_masked";
@@ -338,8 +338,8 @@ fn a_split_masked_opening_shifts_nothing() {
     for liar in [1, 2, 3].map(party) {
         let dealt = parts(b"what stays as it is");
         let harness = TrioHarness::default();
-        // towards the next a false component, and the same error once more where it would have to be covered
-        // up
+        // the liar sends its next a false component, and the same error once more where it would have to be
+        // covered up
         let ids = [MASKED, OPENED].map(|step| divisi_core::Step::new(step).id);
         harness.hand(liar, liar.next(3), move |mut frame| {
             if ids.contains(&frame.step) {
@@ -365,8 +365,8 @@ fn a_split_masked_opening_shifts_nothing() {
     }
 }
 
-/// An opening to one party: whatever a liar sends it, it has the right value or aborts, and the others learn
-/// nothing.
+/// An opening to one party: whatever a liar sends, the receiver has the right value or aborts, and the others
+/// learn nothing.
 #[test]
 fn an_opening_to_one_party_is_right_or_none() {
     let secret = b"for one pair of eyes";
@@ -395,7 +395,7 @@ fn an_opening_to_one_party_is_right_or_none() {
     }
 }
 
-/// One corrupt party, any output: nobody honest takes what is wrong (1.9). Bit by bit at the last opening.
+/// No honest party accepts a wrong output of one corrupt party (1.9): bit by bit at the last opening.
 #[test]
 fn no_bit_of_an_opening_can_be_turned() {
     for (from, to) in [(1, 2), (2, 3), (3, 1)].map(|(a, b)| (party(a), party(b))) {

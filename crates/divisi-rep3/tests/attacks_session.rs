@@ -159,7 +159,7 @@ fn a_different_parameter_ends_the_start() {
             assert!(results.iter().any(|r| matches!(r, Err(Abort::Disagreement { .. }))));
         }
     }
-    // a session of two or four is none for this engine
+    // this engine refuses a session of two or four parties
     for n in [2, 4] {
         let results =
             divisi_rep3::lab::run_over(divisi_net::memory::mesh(n), &base("rep3", usual), |_| Ok(()));

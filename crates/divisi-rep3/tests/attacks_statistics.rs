@@ -33,7 +33,7 @@ impl Columns {
     }
 }
 
-/// Each bit, each pair of bits, and each bit against the next sample's.
+/// Asserts that each bit, each pair of bits, and each bit against the next sample's is uniform.
 fn uniform(what: &str, samples: &[u128], bits: usize) {
     assert!(samples.len() >= 1024);
     let columns = Columns::new(samples, bits);
@@ -281,9 +281,9 @@ fn a_pattern_would_be_seen() {
     assert!(fails(good.iter().enumerate().map(|(i, x)| if i % 4 == 0 { x & !1 } else { *x }).collect()));
 }
 
-/// Tags of several blocks that differ are told apart but for one in the size of the field: the code of the
-/// zero test, with random blocks of 16 elements. Within three standard deviations; of a sample that is not,
-/// and one in 370 is not, a second one decides.
+/// Tags of several blocks that differ pass as equal with one in as many as the field has elements: the code
+/// of the zero test, with random blocks of 16 elements. The count is within three standard deviations; if a
+/// first sample is not, as one in 370 is not, a second one decides.
 #[test]
 fn tags_of_several_blocks_pass_as_often_as_the_bound_says() {
     const GROUPS: usize = 4_096;

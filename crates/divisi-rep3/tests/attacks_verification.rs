@@ -90,8 +90,8 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
     }
 }
 
-/// What must be sent before a coin and is withheld until that coin is seen: it never is, and the party is
-/// named.
+/// A party withholds a message that must be sent before a coin until it has seen that coin: it never sees it,
+/// and is named.
 #[test]
 fn a_party_that_waits_for_the_coin_waits_for_ever() {
     let liar = party(2);
@@ -106,7 +106,7 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     };
     type Program<'a> = &'a (dyn Fn(Trio) -> Result<(), Abort> + Sync);
     let (blocks, sboxes): (Program<'_>, Program<'_>) = (&blocks, &sboxes);
-    // of each message the coins that follow messages which were sent: as many as come before it in the
+    // for each message the number of coins that the liar sees: as many as come before the message in the
     // protocol
     let before_coins = [
         (blocks, adaptive::MULTIPLY, 0, 0),
@@ -147,8 +147,8 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
     });
 }
 
-/// A false share of any coin of a verification: its receiver says one thing more at most, which is masked,
-/// and ends.
+/// A false share of any coin of a verification: its receiver sends at most a digest and one masked message
+/// more, and aborts.
 #[test]
 fn whoever_has_another_coin_says_one_masked_thing_more() {
     let verification = |trio: Trio| multiply_and_open(&mut engine(trio), 4);
@@ -194,7 +194,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
             if step.name.ends_with(at)
                 && let Some(last) = share.last_mut()
             {
-                // the last lane in use of the last plane: its highest bit that is no padding
+                // the lowest bit of the last byte: the last lane, where that byte has one lane in use
                 *last ^= 1;
             }
         }
@@ -249,9 +249,9 @@ fn a_thousand_checks_have_a_thousand_coins() {
     assert_eq!(coins[0].iter().collect::<HashSet<_>>().len(), 1000);
 }
 
-/// Coins of 8 bits, by hashing what the adversary sends: it tries until its error is missed. With a coin that
-/// is tossed after its message it has one try, and the shipped coin is no function of what any two parties
-/// know together before the third speaks.
+/// If a coin had 8 bits and were a hash of what the adversary sends, it could try messages until its error is
+/// missed. With a coin that is tossed after its message it has one try, and the shipped coin is no function
+/// of what any two parties know together before the third speaks.
 #[test]
 fn a_hashed_coin_of_eight_bits_is_ground() {
     // missed iff the coin hits the one value at which the error vanishes
@@ -283,7 +283,8 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     }
 }
 
-/// An attack on an S-box and its verification over one secret or another.
+/// An attack on an S-box and its verification: its name, what is changed on links, what the corrupt party's
+/// engine does, and whether the secret itself is opened, as in the control.
 type Attack = (&'static str, fn(&TrioHarness), fn(&mut Rep3), bool);
 
 const ATTACKS: [Attack; 6] = [

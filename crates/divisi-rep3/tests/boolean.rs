@@ -186,7 +186,7 @@ fn hmac_of_wycheproof() {
     }
 }
 
-/// Bits of the verification of dots of one term in `lanes` lanes of one tile, which up to 64 share.
+/// The bits that verify this many dots of one term in `lanes` lanes; dots of at most 64 lanes share a tile.
 fn verification_bits(dots: u64, lanes: u64) -> u64 {
     let tiles = if lanes <= 64 { 512 / lanes } else { 1 };
     let (group, mut terms, mut left) = (tiles << FOLDS, 0, dots);
@@ -231,7 +231,8 @@ fn circuits_cost_a_bit_for_each_and() {
     }
 }
 
-/// A step a block, of the lanes that have one left; a tag of a short message under a kept key two steps.
+/// A hash takes one step for each block, for the lanes that have one left; a tag of a short message under a
+/// kept key takes two steps.
 #[test]
 fn hashes_cost_their_blocks_and_tags_of_a_kept_key_two_steps() {
     let hash = Hash::from_name("sha256").unwrap();
@@ -280,7 +281,7 @@ fn hashes_cost_their_blocks_and_tags_of_a_kept_key_two_steps() {
     }
 }
 
-/// What is owed is verified in pieces when it is much, and all of it.
+/// What is owed is verified in pieces when it has grown large, and all of it is.
 #[test]
 fn large_batches_are_verified_piece_by_piece() {
     let program = named("keccak-f", Adder::FewestAnds).unwrap().unwrap();

@@ -62,7 +62,7 @@ fn steps(algorithm: Algorithm, key: usize, message: usize) -> (&'static str, u64
     }
 }
 
-/// A message of so many bytes under a key that is prepared and settled before: what was counted.
+/// A message of this many bytes under a key that is prepared and settled before: what was counted.
 fn run(settings: &Settings, message: usize) -> Counts {
     let key = settings.algorithm.key_bytes();
     let inputs: Vec<Vec<u8>> = (0..key + message).map(|i| vec![i as u8]).collect();
@@ -90,7 +90,7 @@ fn run(settings: &Settings, message: usize) -> Counts {
 fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
     let [sha256, sha512, keccak] = ["sha256", "sha512", "keccak-f"].map(emitted);
     assert_eq!((sha256, sha512, keccak), (22_573, 57_947, 38_400));
-    // one-time passwords have the code of a tag beside it
+    // one-time passwords have more products than their tag, because they are made from it
     let is_password = |algorithm: &Algorithm| matches!(algorithm, Algorithm::Otp(_));
     let all = Algorithm::hashes().chain(Algorithm::macs());
     for algorithm in all.filter(|algorithm| !is_password(algorithm)) {

@@ -1,6 +1,6 @@
-//! Delta of a call in constant rounds lies nowhere after its end, nor after an abort, and of one that was
-//! garbled ahead at its garblers until it is used, dropped or lost: the memory of this process is searched
-//! for a planted one. One test, so that nothing runs beside the search.
+//! After a call in constant rounds, or an abort, its Delta lies nowhere in memory. Delta of a call that was
+//! garbled ahead lies at its garblers alone, until the call is used, dropped or lost. The memory of this
+//! process is searched for a planted one. One test, so that nothing runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};

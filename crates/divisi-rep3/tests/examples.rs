@@ -25,7 +25,7 @@ fn frequencies(noise: Noise, index: usize) -> BTreeMap<i32, f64> {
     all
 }
 
-/// The distance that the example's header states: by its formula, as a power of two, and in truth.
+/// The distance that the example's header states: by its formula, as a power of two, and as it is.
 #[test]
 fn the_table_is_as_near_as_is_stated() {
     let fine = [(NOISES[0].0, -14.0), (NOISES[1].0, -14.0)].map(|(noise, log2)| (noise, log2, FINE_INDEX));

@@ -17,7 +17,7 @@ use std::sync::{Barrier, Mutex};
 const LANES: usize = 3;
 /// Every byte of the inputs, in every lane.
 const VALUE: u8 = 0x5a;
-/// How many inputs a key leaves: the first ones.
+/// How many inputs depend on a key alone: the first ones.
 const KEPT: usize = 40;
 /// The wires whose labels are planted, each in one lane: an input that comes later, and one of a key.
 const LATER: (usize, usize) = (60, 1);
@@ -65,10 +65,10 @@ impl Sought {
             inputs: vec![(at(LATER), [needle(1), needle(2)]), (at(OF_KEY), [needle(3), needle(4)])],
             output: (at((OUTPUT, LATER.1)), needle(5)),
         }));
-        // with it a label is what it was
+        // the zero needle: its sum with a label is that label
         let zero = delta.sum(delta);
         let mut labels = vec![Label { name: "Delta".into(), needle: delta.sum(&zero), copies: [2, 2] }];
-        // both labels of each: what there is of that for zero and of the other one
+        // both labels of each: how many copies there are of the one for zero, and of the other
         let mut push = |name: &str, label: &Needle, copies: [[usize; 2]; 2]| {
             for (bit, copies) in copies.into_iter().enumerate() {
                 let needle = label.sum(if bit == 1 { delta } else { &zero });

@@ -1,5 +1,5 @@
-//! A table for lookups by three factors takes the memory of its coefficients, and little while they are made:
-//! the widest of 2^24 entries, with the list of them, leave a party below 256 MiB.
+//! A table for lookups by three factors takes the memory of its coefficients, and little more while they are
+//! made: the widest of 2^24 entries, with the list of them, leave a party below 256 MiB.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -37,7 +37,7 @@ fn the_widest_entries_leave_a_party_below_its_bound() {
     drop(list);
     assert!(peak() < 256 << 20, "{} bytes", peak());
 
-    // what has no room has no parts, and by no parts is there a table of it
+    // a table without room gets no parts, and cannot be made with any parts
     for (k, width) in [(24, 33), (24, 64), (23, 65)] {
         assert_eq!((Dimensions::of(k, width), Dimensions::three(k, width)), (None, None));
         let wide = |_: usize| Gf128(u128::MAX >> (128 - width));
@@ -46,7 +46,7 @@ fn the_widest_entries_leave_a_party_below_its_bound() {
             assert!(Cube::from_fn([first, second, third], 1, wide).is_none(), "{k} {width} {first}");
         }
     }
-    // and one bit less has both
+    // with one bit less there are both
     let table = Cube::from_fn(parts(23, 64), 1, |j| Gf64(u64::MAX ^ j as u64)).unwrap();
     assert_eq!((table.index_bits(), table.width()), (23, 64));
     drop(table);

@@ -17,7 +17,7 @@ fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
     let results = harness.act(f);
     for result in &results {
-        // whoever is told of it before it gets there itself
+        // a party may be told of the misuse before it gets there itself
         let told = matches!(result, Err(Abort::Misuse { .. } | Abort::Network(_)));
         assert!(told, "{what}: {result:?}");
     }
@@ -97,7 +97,7 @@ fn chain(trio: Trio, security: Security) -> Result<(Rep3, [Byte; 2]), Abort> {
     Ok((e, x))
 }
 
-/// What is done with them that must not be.
+/// A misuse of two such bytes: its name, and what is done.
 type Program = (&'static str, fn(Rep3, [Byte; 2]) -> Result<(), Abort>);
 
 fn settled(mut e: Rep3, x: Vec<Byte>) -> Result<(), Abort> {
@@ -157,7 +157,7 @@ const NEVER_VALUES: &[Program] = &[
     }),
 ];
 
-/// What only somebody who verifies can know.
+/// Misuses that only a verification can notice.
 const NEVER_VERIFIED: &[Program] = &[
     ("dropped", |e, x| {
         drop(x);

@@ -43,13 +43,13 @@ fn opened(e: &mut Rep3, x: &Verified<Vec<Byte>>) -> Result<(), Abort> {
     e.trio().open(x).map(drop)
 }
 
-/// Nobody continues, and somebody knows why.
+/// Asserts that no party continues, and that at least one reports misuse.
 fn is_misuse<R: std::fmt::Debug>(name: &str, results: &[Result<R, Abort>]) {
     assert!(results.iter().all(Result::is_err), "{name}: {results:?}");
     assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{name}: {results:?}");
 }
 
-/// What one does with a value that another engine made.
+/// A use of a value that another engine made.
 type Use = fn(&mut Rep3, Byte) -> Result<(), Abort>;
 
 /// Every way of a byte into an engine, and out of it.
@@ -129,8 +129,8 @@ fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
     }
 }
 
-/// What strand one settled without looking at it does not leave by strand two either, where it is owed: not
-/// in its first computation, nor in a later one.
+/// A value of strand two that strand one closed as linear and settled cannot be opened in strand two either,
+/// where it still owes its product: neither in the first computation there nor in a later one.
 #[test]
 fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
     for before in [0, 1] {
@@ -204,7 +204,7 @@ fn a_settled_or_pending_value_without_active_security_stays_one() {
     }
 }
 
-/// Blocks and bits of another strand.
+/// Blocks and bits of another strand are refused.
 #[test]
 fn blocks_and_bits_of_another_strand_are_refused() {
     type UseBlock = fn(&mut Rep3, &Block) -> Result<(), Abort>;
@@ -312,7 +312,7 @@ fn a_pending_value_of_another_session_is_refused() {
     let used = in_two_sessions(|mut a, mut b| {
         let x = right(&mut a)?;
         let pending = a.close(x);
-        // right as it is, and settled: but sharings of another session are none of this
+        // the value is right and settled, but a sharing of another session is refused
         let x = settle(&mut a, pending)?.into_inner();
         let mut y = b.public(&[0; LANES]);
         b.add(&mut y, &x)
@@ -338,7 +338,7 @@ fn what_is_settled_serves_every_strand_of_its_session() {
         opened(&mut one, &output)
     });
     assert!(results.iter().all(Result::is_ok), "{results:?}");
-    // but nothing before it is settled, though it was closed
+    // but a value that was closed and is not settled is refused
     let early = TrioHarness::default().patient().act(|mut trio| {
         let mut two = engine(Trio::new(trio.session().strand()?)?);
         let mut one = engine(trio);

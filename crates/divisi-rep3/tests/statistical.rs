@@ -12,7 +12,7 @@ use divisi_rep3::{Passes, Protocol, Rep3, Security, Trio};
 
 const LANES: usize = 9;
 
-/// The numbers c and log2 q of a row of SECURITY.md, and the sum of what c is said to consist of.
+/// The numbers c and log2 q of a row of SECURITY.md, and the sum of the parts of which c is said to consist.
 fn promised(row: &str) -> (u64, u64, u64) {
     let text = include_str!("../../../SECURITY.md");
     let mut rows = text.lines().filter_map(|line| line.strip_prefix(&format!("| {row} | ")));
@@ -24,7 +24,7 @@ fn promised(row: &str) -> (u64, u64, u64) {
     (columns[0].parse().unwrap(), log_q, columns[2].split(", ").map(number).sum())
 }
 
-/// What one party's meter read when products were made and verified so often.
+/// The counts of one party's meter after products were made and verified with this number of passes.
 fn counts(passes: Passes, f: impl Fn(Trio) -> Result<Counts, Abort> + Sync) -> Counts {
     let results = TrioHarness::default().patient().act(|mut trio| {
         trio.set_passes(passes);
@@ -41,7 +41,7 @@ fn read(e: &mut Rep3) -> Counts {
     e.trio().session().meter().read()
 }
 
-/// S-boxes of one byte; their relations leave this many terms each.
+/// A layer of one byte: each relation of its S-boxes leaves one term for each lane.
 fn sboxes(trio: Trio) -> Result<Counts, Abort> {
     let mut e = engine(trio, Protocol::Gf8Circuit);
     let mut x = e.random_bytes(LANES)?;

@@ -9,7 +9,7 @@ use divisi_rep3::{Byte, Protocol, Rep3, Security};
 const LOOKUPS: [(Protocol, u64); 3] =
     [(Protocol::Lut16, 11), (Protocol::Lut256Additive, 22), (Protocol::Lut256, 247)];
 
-/// Bits made ahead so far, without those of their verification.
+/// The bits sent ahead so far, with those of the verification of the vectors.
 fn ahead(e: &mut Rep3) -> u64 {
     e.trio().session().meter().read().phases.get("preprocessing").map_or(0, |phase| phase.bits)
 }

@@ -41,7 +41,7 @@ fn every_byte_through_the_sbox_and_back_at_every_edge_of_a_tile() {
             assert_eq!(opened.bytes[0], x.iter().map(|x| sbox(*x)).collect::<Vec<_>>(), "{lab:?} {lanes}");
             assert_eq!(opened.bytes[1], [0xed]);
             assert_eq!(opened.bytes[2], x);
-            // what each protocol says of itself; those of the paper are in tests/costs
+            // the bits that each protocol states; those of the paper are in tests/costs
             let bits = 2 * lab.protocol.bits() * (lanes + 1);
             assert_eq!(counts.phases["online"].bits, bits as u64, "{lab:?}");
         }

@@ -62,12 +62,12 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     aes::decrypt(&mut e, &round_keys, &mut back)?;
     let blocks = e.convert(cipher.clone())?;
     let products = e.multiply(&blocks, &plain)?;
-    // a masked opening: back to where it came from, through what is public
+    // a masked opening, after which the value is restored from the mask and the opened sum
     let mask = e.mask(LANES)?;
     let (c, mut unmasked) = e.open_masked(&cipher[0], mask)?;
     e.add_public(&mut unmasked, &c)?;
     let mut sum = e.dot(&[(&blocks, &products)])?;
-    // bit by bit the product of two bytes, and its with a third
+    // bit by bit the product of three bytes
     let program = program();
     let bits = [&cipher[0], &cipher[1], &cipher[2]].map(|byte| e.convert(byte.clone()));
     let mut wires: Vec<Bit> = Vec::new();
@@ -99,7 +99,7 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     Ok(End::Done { opened, valid, answer })
 }
 
-/// The products of two bytes bit by bit, and theirs with a third.
+/// Bit by bit the products of two bytes, and of these with a third byte.
 fn program() -> Program {
     let mut g = Build::new();
     let [x, y, z] = [(); 3].map(|()| g.input(8));
@@ -165,7 +165,8 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Resu
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.protocol, part, honest.tag)
     });
-    // far less by itself: nobody waits for what a harness knows will not come
+    // usually it takes far less: nobody waits for what a harness knows will not come: nobody waits for what a
+    // harness knows will not come
     assert!(
         begun.elapsed() < 2 * LIMIT + Duration::from_secs(12),
         "{at:?} {operator:?} took {:?}",
@@ -197,9 +198,9 @@ fn positions(honest: &Honest) -> impl Iterator<Item = Position> + '_ {
     links().flat_map(|(from, to)| (0..honest.sent[&(from, to)].len()).map(move |n| Position { from, to, n }))
 }
 
-/// Sweep over positions and operators of all protocols: of each protocol about this many quick ones and slow
-/// ones, which have to wait; all if no number is given. How many were tried, and how many of them the honest
-/// parties stopped.
+/// Sweep over positions and operators of all protocols. `share` is about how many quick and how many slow
+/// ones, which have to wait, are tried of each protocol; `None` means all. Returns how many were tried, and
+/// how many of them the honest parties stopped.
 fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
     let runs = Protocol::ALL.iter().map(|p| honest(*p, 0)).collect::<Vec<_>>();
     let mut jobs = Vec::new();

@@ -70,7 +70,7 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     Ok(opened)
 }
 
-/// What it must be.
+/// What a run must open.
 fn expected(secret: u8) -> Opened {
     let x = [secret, 0x80, 0xff];
     let [bytes, bits] = [elements::<Gf8>(&x), elements::<Gf8>(&x)];
@@ -92,7 +92,7 @@ fn honest(secret: u8) -> Sent {
     sent(&recordings)
 }
 
-/// Whether anybody noticed.
+/// One attacked run: whether anybody aborted.
 fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Frame]) -> bool {
     let harness = TrioHarness::default();
     place(&harness, at, operator, salt, replay);
@@ -107,7 +107,8 @@ fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Fra
     ends.iter().any(Result::is_err)
 }
 
-/// Every position but those of inputs, where a corrupt owner may say what it likes: how many were tried.
+/// Sweep over every position except those of inputs, where a corrupt owner may say what it likes: how many
+/// were tried.
 fn sweep(every: u64, every_slow: u64) -> usize {
     let sent = honest(0x53);
     let input = Step::new(INPUT).id;

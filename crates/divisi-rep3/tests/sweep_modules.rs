@@ -50,8 +50,8 @@ fn input(module: &str) -> Vec<u8> {
     (0..key_bytes(module) + MESSAGE).map(|i| (i * 11 + 5) as u8).collect()
 }
 
-/// One party's run: agreement on the input, what the key leaves (verified), the output, an opening; and the
-/// output again, compared with a tag inside.
+/// One party's run: agreement on the input, what depends on the key alone (verified), the output, an opening;
+/// and the output again, compared with a tag inside.
 fn play(mut trio: Trio, module: &str, part: &Part, tag: &[u8; OUTPUT]) -> Result<End, Abort> {
     let public = *blake3::hash(module.as_bytes()).as_bytes();
     if trio.agree_input(checks::A24, &public, Some(part))? != Agreement::Agreed {
@@ -128,7 +128,8 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool 
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.module, part, &honest.tag)
     });
-    // far less by itself: nobody waits for what a harness knows will not come
+    // usually it takes far less: nobody waits for what a harness knows will not come: nobody waits for what a
+    // harness knows will not come
     assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(20), "{at:?} {operator:?}");
     let mut stopped = false;
     for (_, end) in PartyId::all(3).zip(ends).filter(|(party, _)| *party != at.from) {
@@ -144,8 +145,8 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool 
     stopped
 }
 
-/// Sweep over a module: about this many quick changes and slow ones, which have to wait; all if no number is
-/// given.
+/// Sweep over a module. `share` is about how many quick and how many slow changes, which have to wait, are
+/// tried; `None` means all.
 fn sweep(module: &'static str, share: Option<(u64, u64)>) -> usize {
     let run = honest(module);
     let positions: Vec<Position> = links()

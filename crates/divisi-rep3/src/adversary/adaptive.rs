@@ -24,7 +24,7 @@ pub const OPEN: &str = "divisi_rep3::verify::triple/triple.6";
 /// Lies: given the coins so far and a step, change the share.
 pub type Lies = Box<dyn FnMut(&[[u8; 16]], &str, &mut [Gf128]) + Send>;
 
-/// The party.
+/// A party that computes its lies from the coins it has seen.
 pub struct Adaptive<F> {
     coins: Vec<[u8; 16]>,
     lies: F,
@@ -106,7 +106,7 @@ pub fn multiply_and_open(e: &mut Rep3, n: usize) -> Result<bool, Abort> {
     Ok(right(&e.trio().open(&verified)?))
 }
 
-/// Run `f` with a corrupt party 1 that lies so.
+/// Run `f` with a corrupt party 1 that tells these lies.
 pub fn adapt(
     harness: TrioHarness,
     lies: impl Fn() -> Lies + Sync,

@@ -2,7 +2,7 @@
 
 use crate::blackbox::{Element, Mask, Shared};
 
-/// Its two components.
+/// Its two components of a value.
 #[must_use]
 pub fn components<F: Element>(x: &Shared<F>) -> [Vec<F>; 2] {
     [x.rep.a.clone(), x.rep.b.clone()]

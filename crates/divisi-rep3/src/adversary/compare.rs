@@ -4,11 +4,11 @@ use super::harness::{MessageDirection, Recording, many};
 use divisi_core::Abort;
 use std::collections::BTreeMap;
 
-/// What was seen of a run, as numbers below 16 by the place where they were seen.
+/// What was seen of a run: for each place where something is seen, a number below 16.
 pub type Features = Vec<((u32, usize), usize)>;
 
-/// The largest chi-square of `freedom` degrees that chance gives with probability 1e-8 (Wilson and Hilferty):
-/// so many are computed in a test that all together stay below 1e-6.
+/// The value that a chi-square of `freedom` degrees exceeds by chance with probability 1e-8 (Wilson and
+/// Hilferty): for all that a test computes together this stays below 1e-6.
 #[must_use]
 pub fn chi_square_limit(freedom: f64) -> f64 {
     let nine = 2.0 / (9.0 * freedom);

@@ -11,7 +11,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// No run lasts as long: after it the test program ends, so that a hang is a failure and no wait.
+/// Longer than any run lasts: after this time the test program ends, so that a hang is a failure and not a
+/// wait.
 const HANG: Duration = Duration::from_secs(300);
 
 /// A harness of three parties, each of which is a [`Trio`].
@@ -62,7 +63,7 @@ impl TrioHarness {
         unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
     }
 
-    /// As [`TrioHarness::act`], where each party has parameters of its own and does something before the
+    /// Like [`TrioHarness::act`], where each party has parameters of its own and does something before the
     /// session starts.
     pub fn act_each<R: Send>(
         self,

@@ -119,8 +119,8 @@ pub fn look_up_again(
     }
 }
 
-/// This party loses the next vectors for a layer of this many bytes and lanes, and is at another place than
-/// the others.
+/// This party loses the next vectors for a layer of this many bytes and lanes, and is then at other vectors
+/// than the others.
 pub fn skip_vectors(rep: &mut Rep3, bytes: usize, lanes: usize) {
     let protocol = rep.protocol();
     let _ = rep.stocks.take(protocol, &pack::shape(bytes, lanes));
@@ -146,7 +146,7 @@ struct Before {
     number: u64,
 }
 
-/// Ten layers of lut256 on one secret byte in each lane. Party 1 turns the low bit of what party 2 sees
+/// Ten layers of lut256 on one secret byte in each lane. Party 1 flips the low bit of what party 2 sees
 /// opened in layer 9, so that party 2 continues with another input of that layer; then party 1 guesses that
 /// layer's input.
 #[must_use]

@@ -73,7 +73,7 @@ impl SboxLayer {
     }
 
     /// Errors of the first byte that cancel under the coefficients of this coin: their words are dependent
-    /// over GF(2), as some of 65 are. None if the layer has fewer lanes than 9.
+    /// over GF(2), as any 65 words of 64 bits are. The list is empty if the layer has fewer lanes than 9.
     #[must_use]
     pub fn cancelling(self, coin: [u8; 16]) -> Vec<BitFlip> {
         let coin = Coin::seen(coin);

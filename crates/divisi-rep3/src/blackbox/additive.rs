@@ -99,7 +99,8 @@ impl BlackBox {
         Ok(x)
     }
 
-    /// Demand that an additive value is the sum of no more products than one may be that is owed.
+    /// Demand that an additive value is the sum of at most [`PIECE`] products in all lanes, or of one product
+    /// in each lane.
     fn demand_terms(&mut self, pairs: usize, lanes: usize) -> Result<(), Abort> {
         if pairs.saturating_mul(lanes.max(1)) as u64 <= PIECE.max(lanes as u64) {
             return Ok(());
@@ -127,7 +128,7 @@ impl BlackBox {
 }
 
 /// The `a_j` of a linear function, by its images of the powers of X: v is the sum of `trace(d_i v) X^i`,
-/// hence `a_j` that of `d_i^(2^j) f(X^i)`.
+/// hence `a_j` is the sum of `d_i^(2^j) f(X^i)`.
 fn frobenius_coefficients<F: Element>(images: &[F]) -> Vec<F> {
     let mut dual = F::dual_basis().to_vec();
     let mut coefficients = Vec::with_capacity(F::BITS);

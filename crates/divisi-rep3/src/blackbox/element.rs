@@ -28,13 +28,14 @@ pub trait Inner: Field {
     fn owe(owed: &mut Products, statement: Box<dyn Statement<Self::Big>>);
 }
 
-/// The image of an element under the embedding that takes X^i to `powers[i]`, whatever the element is.
+/// The image of an element under the embedding that takes X^i to `powers[i]`, by the same operations whatever
+/// the element is.
 fn image(bits: u128, powers: &[Gf64]) -> Gf64 {
     let terms = powers.iter().enumerate();
     Gf64(terms.fold(0, |sum, (i, power)| sum ^ (power.0 & (bits as u64 >> i & 1).wrapping_neg())))
 }
 
-/// Our trace: the sum of all conjugates, 0 or 1.
+/// The absolute trace: the sum of all conjugates, 0 or 1.
 fn trace<F: Field>(x: F) -> F {
     let (mut conjugate, mut sum) = (x, F::ZERO);
     for _ in 0..F::BITS {
@@ -47,8 +48,8 @@ fn trace<F: Field>(x: F) -> F {
 /// The basis that is dual to 1, X, X^2, ..: the trace of `d_i X^j` is 1 if i = j, else 0.
 fn dual_basis<F: Field>() -> Vec<F> {
     let power = |i: usize| F::from_low_bits(1 << i);
-    // rows (trace(X^i X^j))_j beside X^i: made the unit matrix by row operations, what stands beside it is
-    // the dual basis
+    // rows (trace(X^i X^j))_j beside X^i: when row operations have made them the unit matrix, the dual basis
+    // stands beside it
     let gram = |i: usize| (0..F::BITS).fold(0, |row, j| row | trace(power(i) * power(j)).to_bits() << j);
     let mut rows: Vec<(u128, F)> = (0..F::BITS).map(|i| (gram(i), power(i))).collect();
     for j in 0..F::BITS {

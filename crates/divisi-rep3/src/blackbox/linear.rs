@@ -11,7 +11,7 @@ use std::sync::Arc;
 const LINOP: Step = step!("linop");
 
 /// A GF(2)-linear function from a number of elements of F to one element of G, given by the images of the
-/// powers of X: every such description is linear.
+/// powers of X. Any images give a linear function.
 #[derive(Clone)]
 pub struct Linear<F: Element, G: Element> {
     /// Input by input, the images of 1, X, X^2, ..
@@ -33,7 +33,7 @@ impl<F: Element, G: Element> Linear<F, G> {
         Linear::new(1, |_, at| if at == i { G::ONE } else { G::ZERO })
     }
 
-    /// The value at `x`, of input `j`, added to `sum`: the same operations whatever x is.
+    /// Add the contribution of input `j` with value `x` to `sum`, by the same operations whatever x is.
     pub(super) fn add(&self, j: usize, x: F, sum: &mut G) {
         let x = x.to_bits();
         for (i, image) in self.images[j].iter().enumerate() {
@@ -103,7 +103,7 @@ impl BlackBox {
     /// The public vector c as a sharing. Local.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] after the session has ended.
+    /// None at present; the type is that of the other operations.
     pub fn public<F: Element>(&mut self, c: &[F]) -> Result<Shared<F>, Abort> {
         let zero = self.shared(Rep::zero(c.len()), 0);
         self.add_public(&zero, c)

@@ -22,14 +22,15 @@
 //!   value, so that nothing has to be compared.
 //! - *Reconst* may give the parties different values until views are compared \[S1\]: the value is an
 //!   [`Unverified`], which can be computed with but not read. Openings that depend on one another are
-//!   compared one by one, in the same round \[A22\]. A value that depends on unverified products is opened
-//!   only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): otherwise an error of a product would show
-//!   in the opening what the output does not tell.
-//! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul), over GF(2^64), or GF(2^128) for
-//!   k = 128, as inner products with fresh coefficients: missed with probability at most (3 + 2 ceil(log2
-//!   N))/q for N *terms* over the field of q elements, whatever k is \[S2\]. A product is one term, but up to
-//!   k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root cost 2^(k/2). With
-//!   relations of one-hot vectors among them, a term each, it is (5 + 2 ceil(log2 N))/q.
+//!   compared one by one, each in the round of the next \[A22\]. A value that depends on unverified products
+//!   is opened only under a fresh [`Mask`] ([`BlackBox::reconst_masked`]): otherwise an error of a product
+//!   would show in the opening what the output does not tell.
+//! - *Products* may hold an error until [`verify_mul`](BlackBox::verify_mul) verifies them as inner products
+//!   with fresh coefficients, over GF(2^64), or GF(2^128) for k = 128. An error is missed with probability at
+//!   most (3 + 2 ceil(log2 N))/q for N *terms* over the field of q elements, whatever k is \[S2\]. A product
+//!   is one term, but up to k after [`linop_additive`](BlackBox::linop_additive), and a lookup of square-root
+//!   cost is 2^(k/2) terms. With relations of one-hot vectors among them, a term each, the bound is (5 + 2
+//!   ceil(log2 N))/q.
 //! - *Output* verifies what is not verified yet, and then opens \[S3\]; each component comes from one holder
 //!   and its digest from the other \[S4\].
 //!
@@ -114,8 +115,9 @@ pub struct BlackBox {
     /// The adversary; a semi-honest box owes nothing, because it verifies nothing.
     security: Security,
     owed: Products,
-    /// How many statements were owed so far, and how many products they are about.
+    /// How many statements were recorded so far.
     pub(crate) statements: u64,
+    /// How many products the owed statements are about.
     products: u64,
     /// The number of terms that their verification has.
     terms: u64,
@@ -123,8 +125,9 @@ pub struct BlackBox {
     pub(crate) relations: u64,
     /// The number of verified statements.
     verified: u64,
-    /// The number of openings; `fresh`: of their elements that are not compared yet.
+    /// How many openings there were so far.
     openings: u64,
+    /// How many opened elements are not compared yet.
     fresh: u64,
 }
 
@@ -135,7 +138,7 @@ impl BlackBox {
         BlackBox::against(Security::Malicious, trio)
     }
 
-    /// A black box against one semi-honest party of three: it verifies no product and compares no index.
+    /// A black box against one semi-honest party of three: it verifies no product and compares no opening.
     /// **Against a malicious party it protects nothing.**
     #[must_use]
     pub fn semi_honest(trio: Trio) -> BlackBox {
@@ -284,7 +287,8 @@ impl BlackBox {
     /// The value of an opening, after VerifyRecon and VerifyMul of everything that it depends on.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] for proofs that are older than the opening, or of another black box.
+    /// [`Abort::Misuse`] if the first proof is older than the opening, or the second older than a product on
+    /// which the opening depends, and for proofs of another black box.
     pub fn opened<F: Element>(
         &mut self,
         x: Unverified<F>,
@@ -298,7 +302,7 @@ impl BlackBox {
         let compared = x.opening <= recon.openings || self.trio.session.mutated(checks::S1);
         let verified = x.rests_on <= mul.owed || self.trio.session.mutated(checks::S2);
         if !compared || !verified {
-            let what = "proofs that are older than the opening";
+            let what = "proofs that do not cover the opening or the products that it depends on";
             return Err(self.trio.session.misuse(RECONST, what));
         }
         Ok(x.value)
@@ -365,7 +369,7 @@ impl BlackBox {
         self.trio.session.cause().map_or(Ok(()), Err)
     }
 
-    /// Demand that values go together.
+    /// Demand `fit`: that values go together.
     pub(crate) fn demand(&mut self, step: Step, fit: bool, why: Misfit) -> Result<(), Abort> {
         match (fit, why) {
             (true, _) => Ok(()),

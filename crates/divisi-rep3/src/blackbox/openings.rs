@@ -40,7 +40,7 @@ impl BlackBox {
     }
 
     /// Reconst(`<x> + [r]`) for a fresh mask: c = x + r, unverified, and `[x]`, which is `[r]` + c. The
-    /// products behind x are owed a verification \[S2\], as by a reshare. A share of zero hides our share
+    /// products behind x are owed a verification \[S2\], as after a reshare. A share of zero hides our share
     /// from the party that holds our component of r \[A16\]. One round, 2 k bits.
     ///
     /// # Errors
@@ -66,11 +66,11 @@ impl BlackBox {
         Ok((opened, replicated))
     }
 
-    /// Open the low `bits` bits, which are all that may differ from zero.
+    /// Open a value whose bits above the low `bits` are zero.
     pub(crate) fn open<F: Element>(&mut self, x: &Shared<F>, bits: usize) -> Result<Unverified<F>, Abort> {
         self.demand(RECONST, x.origin == self.origin, Misfit::Origin)?;
         let lanes = x.lanes();
-        // a share, before it is what we lack
+        // first our component, and then the one that we lack
         let mut message = Zeroizing::new(wire::write_low(&x.rep.a, bits));
         let view = self.verifies();
         self.trio.missing_layer(RECONST, &mut message, (lanes * bits) as u64, view)?; // [A22]

@@ -59,14 +59,14 @@ impl BlackBox {
         let claim = sum(z, &x.linear);
         let products = (x.pairs.len() * claim.len()) as u64;
         let pairs = std::mem::take(&mut x.pairs);
-        let terms = products.max(claim.len() as u64).max(1); // what has no product is kept too
+        let terms = products.max(claim.len() as u64).max(1); // a statement without products is kept, too
         self.owe::<F>(Box::new(Lanewise { pairs, z: claim }), products, terms)
     }
 
     /// BitMul(`[x]`, `[y]`): `[x y]` for bits x and elements y, lane by lane. One round, k bits an element.
     ///
     /// # Errors
-    /// As [`BlackBox::local_mul`] and [`BlackBox::reshare`].
+    /// The errors of [`BlackBox::local_mul`] and [`BlackBox::reshare`].
     pub fn bit_mul<F: Element>(&mut self, x: &Shared<Gf2>, y: &Shared<F>) -> Result<Shared<F>, Abort> {
         // GF(2) lies in every field: the bit is its 0 or its 1
         let x = Shared { rep: Arc::new(bits_as(&x.rep)), origin: x.origin, rests_on: x.rests_on };
@@ -86,7 +86,7 @@ pub(crate) fn mult_local<F: Field>(x: [F; 2], y: [F; 2]) -> F {
     x[0] * y[0] + (x[0] + x[1]) * (y[0] + y[1])
 }
 
-/// In every lane a sum of products is what was reshared.
+/// The statement that in every lane a sum of products equals the reshared value.
 struct Lanewise<F: Element> {
     pairs: Vec<Pair<F>>,
     z: Rep<F>,
@@ -117,8 +117,8 @@ mod tests {
     use divisi_field::{Gf8, Gf64};
     use std::collections::BTreeSet;
 
-    /// A statement about ones has its coefficients for its factors: none is fixed, small, or that of another
-    /// lane or statement.
+    /// The factors of a statement about ones are its coefficients: none is fixed, small, or equal to that of
+    /// another lane or statement.
     #[test]
     fn every_lane_has_a_coefficient_of_its_own_from_the_whole_field() {
         let ones = || Arc::new(Rep { a: vec![Gf8(1); 70], b: vec![Gf8(0); 70] });

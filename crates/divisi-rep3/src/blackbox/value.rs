@@ -22,7 +22,7 @@ use zeroize::Zeroize;
 pub(crate) struct Origin(u64);
 
 impl Origin {
-    /// One that no other box of this process has.
+    /// A fresh origin, which no other box of this process has.
     pub(super) fn new() -> Origin {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Origin(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -33,7 +33,7 @@ impl Origin {
 pub struct Shared<F: Element> {
     pub(crate) rep: Arc<Rep<F>>,
     pub(crate) origin: Origin,
-    /// How many statements were owed when it was made: it may rest on any of them.
+    /// How many statements had been recorded when it was made: it may rest on any of them.
     pub(crate) rests_on: u64,
 }
 
@@ -62,10 +62,10 @@ pub struct Additive<F: Element> {
     /// How many low bits of it may differ from zero: what a reshare sends.
     pub(crate) bits: usize,
     pub(crate) pairs: Vec<Pair<F>>,
-    /// What is linear in it besides.
+    /// A replicated value that is added to the sum of the products.
     pub(crate) linear: Rep<F>,
     pub(crate) origin: Origin,
-    /// As in [`Shared`].
+    /// How many statements it may rest on, as in [`Shared`].
     pub(crate) rests_on: u64,
 }
 
@@ -107,7 +107,7 @@ pub struct Unverified<F: Element> {
     pub(crate) origin: Origin,
     /// How many openings there were, this one included.
     pub(crate) opening: u64,
-    /// As in [`Shared`].
+    /// How many statements it may rest on, as in [`Shared`].
     pub(crate) rests_on: u64,
 }
 
@@ -118,7 +118,7 @@ impl<F: Element> Unverified<F> {
         self.value.len()
     }
 
-    /// Lane by lane `f` of both; `None` if they have different lanes, or are of different boxes.
+    /// Lane by lane `f` of both; `None` if they have different numbers of lanes, or are of different boxes.
     fn zip(&self, other: &Self, f: impl Fn(F, F) -> F) -> Option<Self> {
         let fit = self.origin == other.origin && self.value.len() == other.value.len();
         fit.then(|| Unverified {
@@ -148,7 +148,7 @@ pub struct VerifiedRecon {
     pub(super) fixed: crate::Fixed,
     pub(super) origin: Origin,
     pub(super) openings: u64,
-    /// How many statements were owed: what came later, it says nothing of.
+    /// How many statements had been recorded: the proof says nothing of later ones.
     pub(super) statements: u64,
 }
 

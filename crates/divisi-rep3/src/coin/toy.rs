@@ -1,7 +1,9 @@
-//! Coins of tests that measure an error: of 256 values, and the same in every run of the test.
+//! Coins for tests that measure an error: what is drawn from them has one of 256 values, and is the same in
+//! every run of the test.
 //!
-//! GF(2^64) has a subfield of 256 elements. Whatever is drawn from a coin is taken from it, and everything
-//! else is as it is: the same code runs, and what passes there with probability n/2^64 passes with n/256.
+//! GF(2^64) has a subfield of 256 elements. Every element drawn from a coin is mapped into it, and everything
+//! else stays as it is: the same code runs, and a lie that passes with probability n/2^64 there passes with
+//! probability n/256 here.
 
 use divisi_field::Field;
 use divisi_field::gf64::PSI8_POWERS;
@@ -12,12 +14,13 @@ thread_local! {
     static RUN: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
-/// From now on this thread, which is one party of a run with that number, has such coins.
+/// Begin toy coins on this thread, which is one party of the run with that number.
 pub(crate) fn begin(run: u64) {
     RUN.set(Some((run, 0)));
 }
 
-/// The coin of that place in the run, in place of the one that was tossed.
+/// The toy coin in place of a tossed one. It depends only on the number of the run and on how many coins came
+/// before; without [`begin`] it is the tossed coin.
 pub(crate) fn coin(tossed: [u8; 16]) -> [u8; 16] {
     let Some((run, number)) = RUN.get() else { return tossed };
     RUN.set(Some((run, number + 1)));
@@ -36,7 +39,7 @@ pub(crate) fn drawn<F: Field>(x: F) -> F {
     }
 }
 
-/// Where a byte of GF(2^8) lies in GF(2^64).
+/// The image of an element of GF(2^8) in GF(2^64).
 pub(crate) fn image(x: u8) -> u64 {
     let powers = PSI8_POWERS.iter().enumerate();
     powers.fold(0, |sum, (i, power)| if x >> i & 1 == 1 { sum ^ power.0 } else { sum })

@@ -105,8 +105,8 @@ impl Blocks for Rep3 {
 }
 
 impl Rep3 {
-    /// As [`Trio::admit`](crate::Trio), for a function that cannot return an error: a value of another engine
-    /// ends the session, and no engine accepts the result.
+    /// Like [`Trio::admit`](crate::Trio), for a function that cannot return an error: a value of another
+    /// engine ends the session, and no engine accepts the result.
     fn admit_or_end(&mut self, step: Step, blocks: &[&Block]) -> Origin {
         self.trio.admit(step, blocks.iter().map(|block| block.origin)).unwrap_or(Origin::NONE)
     }
@@ -133,7 +133,7 @@ impl Convert<[Byte; 16], Block> for Rep3 {
 }
 
 impl Convert<Block, [Byte; 16]> for Rep3 {
-    /// The way back, local too.
+    /// The conversion from a block back to its bytes; local, too.
     fn convert(&mut self, x: Block) -> Result<[Byte; 16], Abort> {
         let origin = self.trio.admit(CONVERT, [x.origin])?;
         let x = x.rep;

@@ -1,11 +1,12 @@
-//! Boolean programs on the engine: sums are local, and each sum of products takes one Reshare,
-//! all of a level in one message.
+//! Boolean programs on the engine: sums are local, and each sum of products takes one Reshare; all Reshares
+//! of a level go in one message.
 //!
 //! Lanes run in windows that bound the memory; in a window all jobs run level by level ([`Wires`]).
 //!
 //! With active security both factors and the result of each product enter the ledger ([`crate::ands`])
-//! \[S6\]. When that has grown large, what is in it is verified at once, between two levels, and memory is
-//! free again: values stay unverified until [`Rep3::close`] and its settlement, which verify the rest.
+//! \[S6\]. When the ledger has grown large, its products are verified at once, between two levels, which
+//! frees the memory. The values stay unverified until [`Rep3::close`] and the settlement after it, which
+//! verify the rest.
 
 use super::Rep3;
 use super::narrow::narrow;
@@ -52,8 +53,8 @@ impl Boolean for Rep3 {
     }
 
     fn join_bits(&mut self, parts: &[&Bit]) -> Bit {
-        // no error can be given here: what does not belong here ends the session, and no engine takes what
-        // comes of it
+        // this function cannot return an error: a value of another engine ends the session, and no engine
+        // accepts the result
         let origin = self.trio.admit(BITS, parts.iter().map(|part| part.origin)).unwrap_or(Origin::NONE);
         let mut all = Bit::zero(parts.iter().map(|part| part.lanes).sum(), origin);
         let mut at = 0;
@@ -110,7 +111,7 @@ impl Boolean for Rep3 {
 }
 
 impl Rep3 {
-    /// How many lanes a job has, if its inputs are those of its program.
+    /// How many lanes a job has; a misuse if its inputs do not fit its program or each other.
     pub(crate) fn lanes_of(&self, job: &ProgramRun<'_, Bit>) -> Result<usize, Abort> {
         if job.wires.len() != job.program.input_bits() {
             return Err(self.trio.session.misuse(INPUTS, "not as many bits as the program has input wires"));
@@ -199,7 +200,7 @@ impl Rep3 {
     }
 }
 
-/// The number of tiles of a program that run at once, beside this many other jobs.
+/// The number of tiles of a program that run at once, if there are this many jobs.
 fn window(program: &Program, jobs: usize) -> usize {
     let widest =
         program.levels().iter().map(|level| level.and_count() + level.dot_count()).max().unwrap_or(0);
@@ -211,7 +212,7 @@ impl Convert<Byte, [Bit; 8]> for Rep3 {
     /// Local: a byte is its bits' planes.
     fn convert(&mut self, x: Byte) -> Result<[Bit; 8], Abort> {
         if !x.is_replicated() {
-            return Err(self.trio.session.misuse(BITS, "a byte of a chain of layers that was not finished"));
+            return Err(self.trio.session.misuse(BITS, "a byte of an unfinished chain of layers"));
         }
         let origin = self.trio.admit(BITS, [x.origin])?;
         let plane = |i: usize| x.tiles.iter().map(move |tile| [tile[0][i].0, tile[1][i].0]).collect();
@@ -220,7 +221,7 @@ impl Convert<Byte, [Bit; 8]> for Rep3 {
 }
 
 impl Convert<[Bit; 8], Byte> for Rep3 {
-    /// The way back, local too.
+    /// The conversion from bits back to a byte; local, too.
     fn convert(&mut self, x: [Bit; 8]) -> Result<Byte, Abort> {
         let lanes = x[0].lanes;
         if x.iter().any(|bit| bit.lanes != lanes) {

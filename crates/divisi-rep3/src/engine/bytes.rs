@@ -55,7 +55,8 @@ impl Rep3 {
         self.layer(d, x, Some(&vectors.made))
     }
 
-    /// Bytes of a chain that another protocol began end it before a layer that leaves replicated shares.
+    /// If the present protocol leaves replicated shares, end the chains of these bytes, which another
+    /// protocol began.
     fn finish_others(&mut self, x: &mut [&mut Byte]) -> Result<(), Abort> {
         match self.protocol.sbox().layer_kind() {
             LayerKind::Replicated(_) => self.finish(x),
@@ -84,7 +85,7 @@ impl Rep3 {
         })
     }
 
-    /// Do something to a layer, packed if it goes into one tile.
+    /// Apply `layer` to these bytes, packed if they go into one tile.
     pub(super) fn packed(
         &mut self,
         x: &mut [&mut Byte],
@@ -108,7 +109,7 @@ impl Rep3 {
         recorded
     }
 
-    /// The vectors that are next for a layer like this: made ahead, or now.
+    /// The next vectors for a layer of this shape: made ahead, or now.
     fn next_vectors(&mut self, x: &[&mut Byte]) -> Result<OneHots, Abort> {
         let (protocol, shape) = (self.protocol, shape_of(x));
         if self.stocks.missing(protocol, &shape, 1) > 0 {
@@ -120,7 +121,7 @@ impl Rep3 {
         Ok(vectors)
     }
 
-    /// Make what is missing for this many layers, counted as preprocessing.
+    /// Make the missing vectors for this many layers, counted as preprocessing.
     fn stock_up(&mut self, layers: usize, shape: &crate::wire::Shape) -> Result<(), Abort> {
         let missing = self.stocks.missing(self.protocol, shape, layers);
         if missing == 0 {
@@ -154,7 +155,7 @@ impl Bytes for Rep3 {
                 return Err(self
                     .trio
                     .session
-                    .misuse(SUM, "a byte of one lane, of an unfinished chain, where many lanes are needed"));
+                    .misuse(SUM, "a byte of an unfinished chain has one lane, where many are needed"));
             }
             let x_was = std::mem::replace(x, y.clone());
             return self.add(x, &x_was);
@@ -252,7 +253,8 @@ impl Bytes for Rep3 {
     }
 }
 
-/// `x += y`, a `y` of one lane for all, whatever the form: of a chain, the first components count.
+/// `x += y`, whatever the form; a `y` of one lane is added to all lanes. In a chain only the first components
+/// mean something.
 fn add_shares(x: &mut Byte, y: &Byte) -> Result<(), Abort> {
     if y.lanes == x.lanes {
         for (x, y) in x.tiles.iter_mut().flatten().flatten().zip(y.tiles.iter().flatten().flatten()) {
@@ -280,7 +282,7 @@ fn add_shares(x: &mut Byte, y: &Byte) -> Result<(), Abort> {
     Ok(())
 }
 
-/// Public values go to one component only.
+/// Add public values, to the one component that carries them.
 fn add_constants(x: &mut Byte, constant: Option<usize>, values: &[u8]) {
     let Some(c) = constant else { return };
     for (tile, values) in x.tiles.iter_mut().zip(values.chunks(LANES)) {

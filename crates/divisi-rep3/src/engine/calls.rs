@@ -16,8 +16,8 @@ const INPUTS: Step = step!("inputs");
 const AHEAD: Step = step!("ahead");
 
 impl Rep3 {
-    /// Run all jobs in one call, whatever their depth: the same shares as level by level. Outputs owe what
-    /// their inputs owe.
+    /// Run all jobs in one call, whatever their depth. It gives replicated shares, as evaluation level by
+    /// level does. Outputs owe what their inputs owe.
     pub(crate) fn run_in_constant_rounds(&mut self, jobs: &mut [ProgramRun<'_, Bit>]) -> Result<(), Abort> {
         let lanes = jobs.iter().map(|job| self.lanes_of(job)).collect::<Result<Vec<usize>, Abort>>()?;
         let wires = jobs.iter().flat_map(|job| &job.wires);
@@ -68,7 +68,7 @@ impl Rep3 {
     /// Garble one call of `program` on `lanes` lanes before its inputs are known, except `known`: the first
     /// input wires, which depend on a key alone, and bind the call to that key. All three parties call this
     /// at the same place; no message depends on later inputs. Each garbler sends one message, in pieces, to
-    /// the evaluator: 16 bytes an AND from both, 48 bytes and a bit an output bit, 96 bytes a known bit. As
+    /// the evaluator: 16 bytes an AND from each, 48 bytes and a bit an output bit, 96 bytes a known bit. As
     /// secure as a call in one piece, even if the later inputs are chosen by what the evaluator has seen of
     /// it (docs/constant-round.md, 13).
     ///
@@ -83,7 +83,7 @@ impl Rep3 {
         self.garble_program_ahead(program, lanes, known)
     }
 
-    /// As [`Rep3::garble_ahead`], of a program without constants inside.
+    /// Like [`Rep3::garble_ahead`], for a program without constants inside.
     pub(crate) fn garble_program_ahead(
         &mut self,
         program: Arc<Program>,
@@ -108,9 +108,9 @@ impl Rep3 {
         Ok(Ahead { engine_id, program, lanes, known, stored })
     }
 
-    /// Run a call that was garbled ahead on its remaining inputs: the same shares as from
-    /// [`divisi_core::Boolean::run`]. Two one-way messages, after a barrier if an opening is not compared
-    /// yet; 96 bytes an input bit.
+    /// Run a call that was garbled ahead on its remaining inputs: it gives shares as
+    /// [`divisi_core::Boolean::run`] does. Two one-way messages, after a barrier if an opening is not
+    /// compared yet; 96 bytes an input bit.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the call was garbled in another session or strand, or is wiped, or for inputs of
@@ -125,7 +125,7 @@ impl Rep3 {
     /// together take two one-way messages (docs/constant-round.md, 13).
     ///
     /// # Errors
-    /// As [`Rep3::run_ahead`]; then none of the calls can be used any more.
+    /// The errors of [`Rep3::run_ahead`]; then none of the calls can be used any more.
     pub fn run_all_ahead(&mut self, calls: Vec<(Ahead, Vec<Bit>)>) -> Result<Vec<Vec<Bit>>, Abort> {
         let wires = calls.iter().flat_map(|(_, inputs)| inputs);
         let origin = self.trio().admit(AHEAD, wires.map(|bit| bit.origin))?;

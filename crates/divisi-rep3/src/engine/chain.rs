@@ -1,7 +1,7 @@
 //! Chains of additively shared layers: what the engine keeps so that Protocol 7 can invert their linear maps.
 //!
-//! After a layer of such S-boxes (lut256-additive) a byte is a share alone. Everything until the next layer
-//! is linear, so a byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a
+//! After a layer of such S-boxes (lut256-additive) a byte is only an additive share. Everything until the
+//! next layer is linear, so a byte is `sum of m_b y_b + k` for the outputs y_b of one layer, public m_b and a
 //! replicated k: its [`Link`] keeps m and k. When all bytes of that layer come together again, in the next
 //! layer or at [`divisi_core::Bytes::finish`], their replicated values x are known, and `y = M^-1 (x - k)`
 //! (Protocol 7, line 6) completes the layer's records. This holds for the cipher and for its inverse alike;
@@ -42,7 +42,7 @@ impl Rep3 {
                 return Err(self
                     .trio
                     .session
-                    .misuse(CHAIN, "a layer of some finished bytes and some that are not"));
+                    .misuse(CHAIN, "a layer that mixes finished bytes with bytes of an unfinished chain"));
             }
         };
         let side = Side { direction, constant: self.constant() };
@@ -81,7 +81,7 @@ impl Rep3 {
             x.iter_mut().for_each(|byte| byte.form = Form::Additive(Link(None)));
         }
         if lanes.iter().any(|l| *l != lanes[0]) {
-            // bytes of different lanes are never combined: nothing is gained by waiting
+            // bytes with different numbers of lanes are never combined: nothing is gained by waiting
             return self.finish(x);
         }
         Ok(())
@@ -120,7 +120,8 @@ impl Rep3 {
         Ok(())
     }
 
-    /// Line 6: with the replicated values of all bytes that came of a layer, its outputs, and so its records.
+    /// Line 6: computes a layer's outputs from the replicated values of all bytes that were made of them, and
+    /// completes its records.
     fn complete(&mut self, links: Vec<Link>, mut values: Vec<Byte>) -> Result<(), Abort> {
         let misuse = |rep: &Rep3, what| Err(rep.trio.session.misuse(CHAIN, what));
         let now = self.trio.origin();
@@ -132,7 +133,7 @@ impl Rep3 {
                 return misuse(self, "a byte that depends on several layers, or was never verified");
             };
             if *layer.get_or_insert(origin.layer) != origin.layer {
-                return misuse(self, "bytes of several layers in place of those of one");
+                return misuse(self, "bytes that depend on several layers, where those of one layer are needed");
             }
             rows.extend(&origin.row);
             if let Some(k) = &origin.offset {
@@ -166,7 +167,7 @@ impl Rep3 {
 }
 
 impl Byte {
-    /// The link, leaving a replicated byte.
+    /// Take the link out; the byte then counts as replicated.
     pub(super) fn take_link(&mut self) -> Link {
         match std::mem::replace(&mut self.form, Form::Replicated) {
             Form::Additive(link) => link,
@@ -230,7 +231,7 @@ impl Link {
         }
         let offsets = origins.map(|o| o.and_then(|o| o.offset.as_ref()));
         let offsets = if offsets.iter().any(Option::is_some) {
-            // those of one lane serve all: they stay so if all of them are
+            // offsets of one lane serve all lanes; they stay so if all of them have one
             let wide = offsets.iter().flatten().any(|k| k.lanes != 1);
             let zero = Byte::zero(if wide { lanes } else { 1 }).of(now);
             let mut offsets = offsets.map(|k| k.map_or_else(|| zero.clone(), |k| k.spread(zero.lanes)));

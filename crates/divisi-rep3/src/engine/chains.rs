@@ -1,11 +1,11 @@
-//! The chains of additively shared layers that are not inverted yet.
+//! The chains of additively shared layers whose linear maps are not inverted yet.
 
 use crate::record::Records;
 use crate::sbox::chained::Side;
 use crate::sbox::verify_sbox::SBOX_PLANES;
 use divisi_field::{Field, Gf8};
 
-/// The layers whose outputs did not come back yet.
+/// The layers whose outputs have not come back yet.
 #[derive(Default)]
 pub(crate) struct Chains {
     pub(super) waiting: Vec<Waiting>,
@@ -30,7 +30,7 @@ impl Chains {
         self.waiting.is_empty()
     }
 
-    /// Forget what was not completed.
+    /// Forget the layers that were not completed.
     pub(crate) fn clear(&mut self) {
         self.waiting.clear();
     }

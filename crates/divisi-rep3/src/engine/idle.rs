@@ -19,10 +19,10 @@ impl Rep3 {
     }
 
     /// State that the first wires of programs with [`ProgramRun::keeping`] hold the bits that the key of this
-    /// name gives, or with `None` those of no named key. [`Rep3::restock`] then garbles for this key, and
-    /// labels of these wires go ahead too: 96 bytes for each bit are not sent when the program runs. The name
-    /// is public, agreed on by all, and stands for the same bits until [`Rep3::forget_key`]: with other bits
-    /// the session ends. All three parties call this at the same place.
+    /// name gives, or, with `None`, bits of no named key. [`Rep3::restock`] then garbles for this key, and
+    /// sends labels of these wires ahead, too, so that 96 bytes for each bit need not be sent when the
+    /// program runs. The name is public, agreed on by all, and stands for the same bits until
+    /// [`Rep3::forget_key`]: with other bits the session ends. All three parties call this at the same place.
     pub fn use_key(&mut self, name: Option<[u8; 32]>) {
         self.calls.key = name;
     }
@@ -54,7 +54,7 @@ impl Rep3 {
         Ok(())
     }
 
-    /// Whether programs are only noted now; if so these are.
+    /// Whether programs are only noted at present; if so, these are noted.
     pub(super) fn foresees(&mut self, jobs: &[ProgramRun<'_, Bit>], lanes: &[usize]) -> bool {
         if self.calls.foreseeing {
             for (job, lanes) in jobs.iter().zip(lanes) {
@@ -64,7 +64,7 @@ impl Rep3 {
         self.calls.foreseeing
     }
 
-    /// Calls that wait for the programs of a run, one for each, or nothing.
+    /// The stocked calls for the programs of a run, one for each; `None` if there is not one for each.
     pub(super) fn take_calls(
         &mut self,
         jobs: &[ProgramRun<'_, Bit>],

@@ -10,7 +10,7 @@ impl Settles for Rep3 {
     type Debt = Products;
 
     fn closed<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
-        // what is owed is public
+        // whether anything is owed is public
         if self.owes() { Ok(self.close(out)) } else { self.close_linear(out) }
     }
 }
@@ -29,9 +29,9 @@ impl Compares<Block> for Rep3 {
     }
 
     /// The product of each lane with a random block that nobody knows is made and verified, all lanes side by
-    /// side, and then it alone is opened: zero for a lane that is zero, uniform for any other \[A23\]. One
-    /// that is not passes with probability 2^-128. A lie that would turn one answer into the other is a wrong
-    /// product: an abort, not an answer.
+    /// side, and then it alone is opened: zero for a lane that is zero, uniform for any other \[A23\]. A lane
+    /// that is not zero passes for zero with probability 2^-128. A lie that would turn one answer into the
+    /// other is a wrong product: an abort, not an answer.
     fn vanish_lanes(&mut self, x: Block) -> Result<Vec<bool>, Abort> {
         let n = x.lanes();
         let r = self.random_blocks(n);

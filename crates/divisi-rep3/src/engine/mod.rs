@@ -41,7 +41,7 @@ pub struct Rep3 {
     protocol: Protocol,
     security: Security,
     rounds: Rounds,
-    /// What calls in constant rounds are for.
+    /// The job for which calls in constant rounds are made.
     pub(crate) handles: Handles,
     /// Calls garbled ahead.
     pub(crate) calls: CallStock,
@@ -141,13 +141,13 @@ impl Rep3 {
         self.owing(out, owed)
     }
 
-    /// A value that owes this.
+    /// `out` as a value that owes `owed`, with the number of a closed computation.
     pub(crate) fn owing<T>(&mut self, out: T, mut owed: Products) -> Pending<T, Products> {
         owed.closes.push(self.trio.close());
         Pending::owing(out, owed)
     }
 
-    /// No debt, as this engine's security has it.
+    /// An empty debt of this engine.
     pub(crate) fn none(&self) -> Products {
         Products::none(self.trio.engine_id)
     }
@@ -219,7 +219,7 @@ impl Rep3 {
         constant_component(self.trio.me())
     }
 
-    /// Whether products are recorded: not where the caller chose security against the curious only, by name.
+    /// Whether products are recorded: always, unless the caller chose [`Security::SemiHonest`].
     pub(crate) fn records(&self) -> bool {
         self.security == Security::Malicious
     }
@@ -240,8 +240,8 @@ impl Debt for Products {
     }
 
     fn hand_over(self, payer: &mut Rep3) {
-        // a debt of another engine would be forgotten there: the session ends, and this engine owes what it
-        // cannot pay
+        // this engine cannot pay the debt of another one: the session ends, and the debt is kept here so that
+        // it is not forgotten
         if self.engine_id != payer.trio.engine_id {
             let _ = payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.engine_id));
         }
@@ -250,8 +250,8 @@ impl Debt for Products {
 
     fn pay(self, payer: &mut Rep3) -> Result<(), Abort> {
         if self.engine_id != payer.trio.engine_id {
-            // of a value of a semi-honest engine nothing was recorded, so that nothing could be verified; and
-            // the numbers of what was closed, and the views to compare, are those of its own strand
+            // a semi-honest engine recorded nothing of its values, so nothing could be verified; and closed
+            // computations are numbered, and views compared, in the strand of the value
             return Err(payer.trio.session.misuse(DOWNGRADE, payer.trio.why_not(self.engine_id)));
         }
         payer.trio.verify(self)

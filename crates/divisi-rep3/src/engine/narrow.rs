@@ -20,7 +20,7 @@ trait Both: Copy + Default + BitXor<Output = Self> + Zeroize {
     fn product(self, other: Self) -> u64;
 }
 
-/// At most 64 lanes.
+/// Both components in two words, of at most 64 lanes.
 #[derive(Clone, Copy, Default)]
 struct Words(u64, u64);
 
@@ -77,7 +77,7 @@ impl Both for u64 {
 struct Narrow<'p, B: Both> {
     program: &'p Program,
     lanes: usize,
-    /// Slot by slot.
+    /// The value of each slot.
     held: Zeroizing<Vec<B>>,
     /// The shares of a level's products, and both components of its results, without gaps.
     packed: [Zeroizing<Vec<u64>>; 2],
@@ -128,7 +128,7 @@ impl<'p, B: Both> Narrow<'p, B> {
         words.clear();
         words.resize(8 * z.len(), 0);
         let mut message = (0..).map(|i| i * lanes).zip(level.dots());
-        // those that enter the ledger
+        // the dots that enter the ledger
         for run in runs {
             let factors = ands.shared_factors(*run);
             for (j, (at, (_, terms))) in message.by_ref().take(run.dots).enumerate() {
@@ -149,7 +149,7 @@ impl<'p, B: Both> Narrow<'p, B> {
     }
 }
 
-/// Our additive share of a sum of products; each term's factors are `seen`.
+/// Our additive share of a sum of products; `seen` gets the factors of each term.
 #[inline(always)]
 fn products<B: Both>(held: &[B], terms: &[(Slot, Slot)], mut seen: impl FnMut(usize, [u64; FACTORS])) -> u64 {
     let mut sum = 0;
@@ -162,7 +162,7 @@ fn products<B: Both>(held: &[B], terms: &[(Slot, Slot)], mut seen: impl FnMut(us
     sum
 }
 
-/// The lanes in use.
+/// A mask of the lanes in use.
 fn used(lanes: usize) -> u64 {
     u64::MAX >> (64 - lanes)
 }

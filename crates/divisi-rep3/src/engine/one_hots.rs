@@ -12,7 +12,7 @@ pub struct OneHots {
     pub(crate) protocol: Protocol,
     /// The number of vectors that this strand made before them.
     pub(crate) number: u64,
-    /// Where and how they were verified.
+    /// The strand and the security under which they were verified.
     pub(crate) engine_id: EngineId,
 }
 

@@ -34,8 +34,8 @@ pub(crate) fn shape_of(x: &[&mut Byte]) -> Shape {
     crate::sbox::shape_of(x)
 }
 
-/// The bytes side by side, if they go into one tile: byte b in the lanes from `b lanes` on. Of shares of a
-/// chain, the first components count.
+/// The bytes side by side, if they go into one tile: byte b in the lanes from `b lanes` on. In a chain only
+/// the first components mean something.
 pub(super) fn pack<'b>(x: impl ExactSizeIterator<Item = &'b Byte> + Clone) -> Option<Byte> {
     let (bytes, lanes) = (x.len(), x.clone().next()?.lanes);
     if !fits(bytes, lanes) || x.clone().any(|byte| byte.lanes != lanes) {
@@ -51,7 +51,7 @@ pub(super) fn pack<'b>(x: impl ExactSizeIterator<Item = &'b Byte> + Clone) -> Op
     Some(out)
 }
 
-/// The lanes of a packed byte back into the bytes they are of.
+/// Put the lanes of a packed byte back into the bytes that they came from.
 pub(super) fn unpack<'b>(packed: &Byte, x: impl Iterator<Item = &'b mut Byte>) {
     for (b, byte) in x.enumerate() {
         let lanes = byte.lanes;

@@ -5,21 +5,21 @@ use crate::sbox::Protocol;
 use crate::wire::Shape;
 use divisi_core::{Stock, Verified};
 
-/// How many bytes of vectors an engine keeps, of all kinds and shapes: ten layers of 4096 blocks for the
+/// How many bytes of vectors an engine keeps, of all kinds and shapes: 24 layers of 4096 blocks for the
 /// largest kind.
 const BUDGET: usize = 96 << 20;
-/// How many bytes of vectors are made at once in idle time, for which whoever comes has to wait: some
-/// milliseconds on a fast network.
+/// How many bytes of vectors are made at once in idle time. A request that comes meanwhile has to wait for
+/// them: some milliseconds on a fast network.
 const PORTION: usize = 4 << 20;
 
-/// When vectors are put on a stock to be used.
+/// When vectors that are put on a stock will be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
     Now,
     Later,
 }
 
-/// The stocks of one engine, one for each protocol and shape of layer, that which was used last at the end.
+/// The stocks of one engine, one for each protocol and shape of layer, the one that was used last at the end.
 /// What is put in, taken out and thrown away follows from public calls, so that the parties agree on it; the
 /// number of each vector enters their views when it is used \[A18\].
 #[derive(Default)]
@@ -45,14 +45,14 @@ impl VectorStock {
 }
 
 impl VectorStocks {
-    /// How many layers are missing for `wanted` of them, as far as there is room.
+    /// For how many of `wanted` layers vectors are missing, as far as there is room.
     pub(crate) fn missing(&self, protocol: Protocol, shape: &Shape, wanted: usize) -> usize {
         let there = self.find(protocol, shape).map_or(0, |at| self.0[at].stock.len());
         wanted.min(bound(protocol, shape)).saturating_sub(there)
     }
 
-    /// Keep vectors; those of stocks that were used before this one make room for them. What there is no
-    /// room for is wiped.
+    /// Keep vectors. If there is no room, the vectors of stocks that were used before this one are dropped
+    /// first; vectors for which there is still no room are wiped.
     pub(crate) fn put(
         &mut self,
         protocol: Protocol,
@@ -99,8 +99,8 @@ impl VectorStocks {
         self.0.iter().any(|stock| stock.lacking > 0)
     }
 
-    /// What to make next in idle time: for the layers that came last as many vectors as layers like them
-    /// took, as far as there is room beside those that came later.
+    /// What to make next in idle time: vectors for the stock that was used last among those that lack some,
+    /// as many as its layers took, as far as there is room beside the stocks that were used later.
     pub(crate) fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
         let at = self.0.iter().rposition(|stock| stock.lacking > 0)?;
         let kept: usize = self.0[at..].iter().map(VectorStock::bytes).sum();
@@ -125,7 +125,7 @@ fn bytes(protocol: Protocol, shape: &Shape) -> usize {
     (shape.0.len() * protocol.vector_bytes()).max(1)
 }
 
-/// How many layers of this shape are kept.
+/// How many layers of this shape are kept at most.
 fn bound(protocol: Protocol, shape: &Shape) -> usize {
     (BUDGET / bytes(protocol, shape)).max(1)
 }

@@ -24,7 +24,7 @@ impl Rep3 {
         self.vectors_of(layers, &pack::shape(bytes, lanes))
     }
 
-    /// As [`Rep3::vectors`], for layers of this shape.
+    /// Like [`Rep3::vectors`], for layers of this shape.
     pub(crate) fn vectors_of(
         &mut self,
         layers: usize,

@@ -14,8 +14,8 @@ use divisi_field::{Plane, Word};
 
 /// The most tiles in a block.
 const BLOCK: usize = 4;
-/// How many bytes the slots of a block take, unless those of a single tile take more: half of a usual second
-/// cache.
+/// How many bytes the slots of a block take, unless those of a single tile take more: half of a usual
+/// second-level cache.
 const BLOCK_BYTES: usize = 512 << 10;
 
 /// A program on the lanes of a window.
@@ -35,7 +35,7 @@ impl Drop for Wide<'_> {
     }
 }
 
-/// Does something for each block, with the block's planes as `[[Plane; N]]`, one array a slot.
+/// Runs a task for each block, with the block's planes as `[[Plane; N]]`, one array a slot.
 macro_rules! each_block {
     ($running:expr, |$held:ident, $first:ident, $n:ident| $task:expr) => {
         let (tiles, slots, block) = ($running.tiles(), $running.program.slots(), $running.block);
@@ -97,7 +97,7 @@ impl<'p> Wide<'p> {
         self.lanes.div_ceil(LANES)
     }
 
-    /// Where a tile of a slot lies.
+    /// Where the planes of a tile of a slot begin.
     fn at(&self, slot: usize, tile: usize) -> usize {
         let before = tile - tile % self.block;
         let width = (self.tiles() - before).min(self.block);
@@ -137,7 +137,7 @@ impl Wires for Wide<'_> {
     ) {
         let (lanes, all) = (self.lanes, self.tiles());
         each_block!(self, |held, first, N| {
-            // what the public constant 1 is in the lanes in use
+            // the public constant 1 in the lanes in use
             let mut one = [Plane::ZERO; N];
             if let Some(c) = constant {
                 for (t, tile) in one.as_chunks_mut::<2>().0.iter_mut().enumerate() {
@@ -220,9 +220,9 @@ struct Dots<'a, const N: usize> {
     level: &'a Level,
     held: &'a [[Plane; N]],
     z: &'a mut [[Plane; 1]],
-    /// Tiles of the window.
+    /// The number of tiles of the window.
     tiles: usize,
-    /// The first one of the block.
+    /// The number of the block's first tile.
     first: usize,
     ands: &'a mut Ands,
     runs: &'a [Run],

@@ -8,14 +8,15 @@ use divisi_field::Plane;
 
 /// The wires of a job in a window, and the gates on them.
 pub(super) trait Wires {
-    /// How many planes the products of a level are in a message.
+    /// How many planes the products of a level take in a message, if there are this many sums of products.
     fn planes(&self, dots: usize) -> usize;
 
-    /// Their lanes.
+    /// Append the lanes in use of these planes to `shape`.
     fn shape(&self, dots: usize, shape: &mut Shape);
 
-    /// The sums of a level; then our additive shares of its products, for the message, and their factors to
-    /// the ledger, as far as they have places there. `constant` is which component carries public values.
+    /// Compute the sums of a level; then put our additive shares of its products into `z`, for the message,
+    /// and the factors of those products that have places in `runs` into the ledger. `constant` is the
+    /// component that carries public values.
     fn begin(
         &mut self,
         level: &Level,
@@ -25,7 +26,7 @@ pub(super) trait Wires {
         runs: &[Run],
     );
 
-    /// The results of the products, from both components.
+    /// Store the results of the products, whose two components are `z`, in the wires and in the ledger.
     fn store(&mut self, level: &Level, z: [&[[Plane; 1]]; 2], ands: &mut Ands, runs: &[Run]);
 
     /// Append the output wires' lanes.

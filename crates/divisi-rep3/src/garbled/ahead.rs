@@ -30,7 +30,7 @@ pub struct Ahead {
     /// Without constants inside.
     pub(crate) program: Arc<Program>,
     pub(crate) lanes: usize,
-    /// How many inputs of a lane were there already.
+    /// How many inputs of each lane were known when it was garbled.
     pub(crate) known: usize,
     pub(crate) stored: Bound<Stored>,
 }
@@ -48,8 +48,8 @@ impl Ahead {
         self.lanes
     }
 
-    /// The bytes that it takes at the party that stores most: 32 an AND, or at garblers 32 an input bit, and
-    /// 17 an output bit.
+    /// The bytes that it takes at the party that stores most: 32 for each AND or, at garblers, for each input
+    /// bit, whichever is more, and 17 for each output bit.
     #[must_use]
     pub fn bytes(&self) -> usize {
         bytes(&self.program, self.lanes).unwrap_or(usize::MAX)
@@ -62,13 +62,14 @@ impl Ahead {
     }
 }
 
-/// What a program takes ahead, if that can be counted.
+/// The bytes that a program takes ahead; `None` if they cannot be counted.
 fn bytes(program: &Program, lanes: usize) -> Option<usize> {
     let lane = 32 * program.and_count().max(program.input_bits()) + 17 * program.output_bits();
     lane.checked_mul(lanes)
 }
 
-/// How many bytes a program takes that may be garbled ahead: it has inputs and outputs, and is not too large.
+/// The bytes that a program takes ahead; `None` unless it may be garbled ahead: it must have inputs and
+/// outputs, and not be too large.
 pub(crate) fn size(program: &Program, lanes: usize) -> Option<usize> {
     let some = lanes > 0 && program.input_bits() > 0 && program.output_bits() > 0;
     bytes(program, lanes).filter(|bytes| some && *bytes <= MOST)

@@ -11,16 +11,18 @@ use divisi_ot::WipedVec;
 pub(super) struct Inputs<'i> {
     /// The labels of all inputs for zero.
     pub(super) x: &'i [u128],
-    /// Of those inputs that are there: what their labels are made of, and our components.
+    /// For those inputs that are known: the labels of u and of x23 for zero.
     pub(super) labels: &'i InputLabels,
+    /// Our two components of these inputs.
     pub(super) sides: &'i [WipedVec<u8>; 2],
 }
 
 /// The labels that P1 and P2 send of a group of lanes.
 pub(super) struct Labels<'l> {
     pub(super) inputs: &'l Inputs<'l>,
-    /// Those of the masks of its outputs for zero; and the masks, at P2.
+    /// The labels for zero of the masks r23 of its outputs.
     pub(super) r: &'l [u128],
+    /// The masks r23, at P2.
     pub(super) r23: Option<&'l [u8]>,
 }
 

@@ -51,7 +51,7 @@ pub(super) fn labels(stream: &mut Prg, n: usize) -> WipedVec<u128> {
     words.as_chunks::<2>().0.iter().map(|[low, high]| u128::from(*low) | u128::from(*high) << 64).collect()
 }
 
-/// How many bytes so many bits take.
+/// The number of bytes that hold this many bits.
 pub(super) fn packed(bits: usize) -> usize {
     bits.div_ceil(8)
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The shortest round trip from which one program is garbled: from there the levels of a hash wait longer
-/// than the garblers compute (Keccak, 24 rounds and 38,400 ANDs, gains least).
+/// The shortest round trip at which a program on one lane is garbled: from there on the levels of a hash wait
+/// longer than the garblers compute (Keccak, 24 rounds and 38,400 ANDs, gains least).
 pub const FAR: Duration = Duration::from_millis(1);
 /// The most lanes that are garbled, for each millisecond of a round trip: level by level all lanes wait
 /// together.

@@ -90,7 +90,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(body)
     }
 
-    /// \[Y2\] A whole list of pairs against the other garbler's digest, before any label is looked at.
+    /// \[Y2\] Compare a whole list of pairs with the other garbler's digest, before any label is looked at.
     fn compare_list(
         &self,
         step: Step,
@@ -104,7 +104,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.trio.session.require(checks::Y2, step, same, None) // [Y2]
     }
 
-    /// \[Y3\] Each label against the hash of its pair that our own bit selects.
+    /// \[Y3\] Compare each label with the hash of its pair that our own bit selects.
     fn compare_labels(
         &mut self,
         step: Step,
@@ -122,7 +122,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         for ((hashed, [zero, one]), bit) in hashed.iter().zip(pairs.as_chunks::<2>().0).zip(chosen) {
             difference |= hashed ^ zero ^ spread(u128::from(*bit)) & (zero ^ one);
         }
-        // of all labels of a piece it is told whether one is wrong, not which
+        // an abort tells that one of the labels of a piece is wrong, and not which
         let same = taint::verdict(step, difference == 0);
         self.trio.session.require(checks::Y3, step, same, Some(from)) // [Y3]
     }
@@ -168,7 +168,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(out)
     }
 
-    /// So many ANDs follow, in the lanes of a group.
+    /// Begin a group of lanes, with this many ANDs.
     pub(super) fn expect(&mut self, ands: usize, last: bool) {
         (self.left, self.last) = (ands, last);
         self.table.clear();
@@ -176,7 +176,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.oracle.begin_group();
     }
 
-    /// Step 3. Tables of a group for later, of so many ANDs or all: compared, and not evaluated.
+    /// Step 3. Receive the tables of at least `most` ANDs of a group, or of all that are left, for later:
+    /// they are compared, and not evaluated.
     pub(super) fn receive_tables(&mut self, most: usize) -> Result<WipedVec<u8>, Abort> {
         let most = most.min(self.left);
         let mut all = WipedVec::with_capacity(32 * most);
@@ -187,7 +188,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(all)
     }
 
-    /// These tables come first in the group that follows.
+    /// Use these tables first in the group that follows.
     pub(super) fn hold(&mut self, tables: WipedVec<u8>) {
         (self.table, self.done) = (tables, 0);
     }
@@ -223,7 +224,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(())
     }
 
-    /// Half-gates, evaluated.
+    /// Evaluate half-gates.
     fn half_gates(&mut self, operands: &[u128], out: &mut [u128]) {
         let hashed = &mut self.oracle.scratch[..operands.len()];
         hashed.copy_from_slice(operands);
@@ -238,7 +239,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         self.done += out.len();
     }
 
-    /// Step 5. The masked decoding bits of so many outputs \[Y4\].
+    /// Step 5. The masked decoding bits of `n` outputs \[Y4\].
     pub(super) fn receive_decoding(&mut self, n: usize, last: bool) -> Result<WipedVec<u8>, Abort> {
         let masked = self.receive(DECODING, self.first, bits::packed(n))?;
         let digest = self.receive(DECODING, self.second, 32)?;
@@ -251,7 +252,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         Ok(bits.unwrap_or_else(|| WipedVec::zeros(n)))
     }
 
-    /// Step 6. The digest of the active labels of all outputs, in the making.
+    /// Step 6. The digest of the active labels of all outputs, begun.
     pub(super) fn begin_result(&self) -> ResultDigest {
         ResultDigest::new(self.trio, &self.pieces)
     }

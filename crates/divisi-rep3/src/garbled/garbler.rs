@@ -35,19 +35,19 @@ pub(super) struct Garbler<'t, 'h> {
 
 /// The labels of inputs x = u + x23 for zero, wire by wire.
 pub(super) struct InputLabels {
-    /// Of u = x12 + x31.
+    /// Those of u = x12 + x31.
     pub(super) sums: WipedVec<u128>,
-    /// Of x23.
+    /// Those of x23.
     pub(super) known: WipedVec<u128>,
 }
 
 impl InputLabels {
-    /// Those of x.
+    /// The labels of x.
     pub(super) fn of_inputs(&self) -> WipedVec<u128> {
         self.sums.iter().zip(self.known.iter()).map(|(u, known)| u ^ known).collect()
     }
 
-    /// Those of so many wires and lanes together, and the rest.
+    /// The first `at` labels, counted over wires and lanes, and the rest.
     pub(super) fn split(&self, at: usize) -> [InputLabels; 2] {
         let (sums, known) = (self.sums.split_at(at), self.known.split_at(at));
         [(sums.0, known.0), (sums.1, known.1)]
@@ -129,12 +129,13 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.role == Role::First
     }
 
-    /// The other label, if the bit is set.
+    /// Delta if the bit is set, else zero.
     fn times(&self, bit: u8) -> u128 {
         spread(u128::from(bit)) & *self.delta
     }
 
-    /// The ordered pairs of hashes of both labels of some wires, `first` having the one that comes first.
+    /// For each wire the hashes of both its labels, as an ordered pair: `first` has the label that comes
+    /// first.
     fn pairs(&mut self, first: &[u128]) -> WipedVec<u8> {
         let mut hashed = WipedVec::<u128>::with_capacity(2 * first.len());
         let delta = *self.delta;
@@ -152,10 +153,10 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.pieces.digest(kind, false, &self.trio.listed(pairs, labels))
     }
 
-    /// Step 4. Send the labels of inputs x = u + x23 in some lanes, which these are for zero: of each wire P1
-    /// sends the active label of u = x12 + x31 and the pair of x23, P2 the active label of x23 and the pair
-    /// of u in the order of x31, each with a digest of the other's list \[Y2\]. `first` and `second` are our
-    /// components.
+    /// Step 4. Send the labels of inputs x = u + x23 in some lanes; `labels` has those for zero. For each
+    /// wire P1 sends the active label of u = x12 + x31 and the pair of x23, P2 the active label of x23 and
+    /// the pair of u in the order of x31, each with a digest of the other's list \[Y2\]. `first` and `second`
+    /// are our components.
     pub(super) fn send_inputs(
         &mut self,
         labels: &InputLabels,
@@ -194,8 +195,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
         Ok(())
     }
 
-    /// Step 4. The labels of the masks r23 of outputs, which these are for zero, and which go in as x23
-    /// does: P1 sends pairs, P2, who knows r23, labels and the digest of the pairs.
+    /// Step 4. Send the labels of the masks r23 of outputs, which are entered like x23; `labels` has those
+    /// for zero. P1 sends the pairs; P2, who knows r23, sends the active labels and the digest of the pairs.
     pub(super) fn send_masks(&mut self, labels: &[u128], r23: Option<&[u8]>) -> Result<(), Abort> {
         for (at, known) in (0..).zip(labels.chunks(CHUNK)) {
             let k = known.len();
@@ -231,7 +232,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         }
     }
 
-    /// So many ANDs follow, in the lanes of a group.
+    /// Begin a group of lanes, with this many ANDs.
     pub(super) fn expect(&mut self, ands: usize) {
         self.left = ands;
         self.oracle.begin_group();
@@ -279,7 +280,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         {
             *last = (u128::from_le_bytes(*last) ^ *self.delta).to_le_bytes();
         }
-        // who garbles faster than the evaluator takes it does not hold all of it
+        // a garbler that is faster than the evaluator waits here, and does not hold all tables
         self.trio.session.wait_for_room(TABLES, self.to, AHEAD)?;
         self.trio.session.send(TABLES, self.to, body, 128 * self.filled as u64)?;
         self.pieces.advance();
@@ -288,8 +289,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
         Ok(())
     }
 
-    /// Step 5. P1 sends the decoding bits of outputs, whose labels for zero are these, with r12 added; P2 a
-    /// digest of them \[Y4\].
+    /// Step 5. P1 sends the decoding bits of outputs with r12 added, P2 a digest of them; `zeros` are the
+    /// labels of the outputs for zero \[Y4\].
     pub(super) fn send_decoding(&mut self, zeros: &[u128], r12: &[u8], last: bool) -> Result<(), Abort> {
         let bare = self.trio.is_weak(Weakness::NoR12);
         let masked: WipedVec<u8> =
@@ -311,8 +312,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
         Ok(())
     }
 
-    /// Step 6. P1: z and the digest of the labels that it selects, from P3 \[Y5\]. `zeros` are the labels
-    /// of all outputs for zero, `r12` their masks. Returns z.
+    /// Step 6. P1 receives z and the digest of the labels that z selects from P3, and compares the digest
+    /// \[Y5\]. `zeros` are the labels of all outputs for zero, `r12` their masks. Returns z.
     pub(super) fn receive_result(&mut self, zeros: &[u128], r12: &[u8]) -> Result<WipedVec<u8>, Abort> {
         let n = zeros.len();
         let mut body = WipedVec::zeros(bits::packed(n) + 32);
@@ -364,7 +365,7 @@ impl ResultDigest {
         self.count += 1;
     }
 
-    /// With z, eight bits to a byte.
+    /// Finish with z, packed eight bits to a byte.
     pub(super) fn finish(mut self, z: &[u8]) -> [u8; 32] {
         self.hasher.update(&self.count.to_le_bytes());
         if !self.few {
@@ -395,8 +396,8 @@ impl LabelGates for Garbler<'_, '_> {
             self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
             done += n;
             if self.filled == PIECE.min(self.left) {
-                // an abort made where Delta lay takes it along, in bytes that it does not use; what garbles a
-                // piece calls few functions
+                // an abort that is made where Delta lay on the stack would carry it along in bytes that it
+                // does not use, so the stack is wiped; garbling a piece calls few functions
                 wipe::few_calls(|| ());
                 self.send_table()?;
             }

@@ -14,14 +14,14 @@ pub(super) trait LabelGates {
     /// The label of x + 1.
     fn not(&self, label: u128) -> u128;
 
-    /// The label of what everybody knows: its active label is zero.
+    /// The label of a public constant: its active label is zero.
     fn constant(&self, value: bool) -> u128;
 
     /// The labels of products, at most [`GROUP`], whose operands stand side by side.
     fn products(&mut self, operands: &[u128], out: &mut [u128]) -> Result<(), Abort>;
 }
 
-/// The labels of all outputs, wire by wire, in so many lanes; from those of the inputs. Memory: that of the
+/// The labels of all outputs, wire by wire, in `lanes` lanes, from those of the inputs. Memory: that of the
 /// wires held at once, and of the products of the widest level.
 pub(super) fn output_labels(
     program: &Program,
@@ -92,7 +92,7 @@ fn halves(label: u128) -> Label {
     [label as u64, (label >> 64) as u64]
 }
 
-/// The same in one lane, where most of the work is to go from gate to gate.
+/// The same as [`output_labels`] in one lane, where most of the work is to go from gate to gate.
 fn in_one_lane(
     program: &Program,
     inputs: &[u128],

@@ -8,9 +8,9 @@
 //! x = x12 + x23 + x31, each summand known to the two parties that its name has; so are the masks r12 and r23
 //! of the output, which are drawn from keys of those pairs. P1 and P2 garble, P3 evaluates:
 //!
-//! 1. All: the next call's number, roles and name; a barrier begins, if something was opened that none
-//!    compared. P1, P2: a seed from the key of their pair and the name; from it Delta, labels, and a salt of
-//!    the hash.
+//! 1. All: the next call's number, roles and name; a barrier begins, if something was opened that no barrier
+//!    has compared. P1, P2: a seed from the key of their pair and the name; from it Delta, labels, and a salt
+//!    of the hash.
 //! 2. P1 sends the salt, P2 its digest \[Y1\].
 //! 3. Tables, piece by piece: half of each from P1 and half from P2, with the digest of the other half
 //!    \[Y1\]. The first ones leave beside the barrier, if there is one (section 6); then views are compared.
@@ -25,11 +25,11 @@
 //! A call may be made in two halves (`store`): first all but the inputs, as soon as there is time, and then
 //! steps 4 and 6 for the inputs. It is secure also if these are chosen by what P3 has seen (section 13).
 //!
-//! Cost: 16 bytes an AND from each garbler, 96 bytes an input bit, 48 bytes and two bits an output bit,
-//! each a lane; a digest of 32 bytes for each list and each half of a piece; 2 one-way messages
+//! Cost: 16 bytes an AND from each garbler, 96 bytes an input bit, 48 bytes and two bits an output bit, for
+//! each lane; a digest of 32 bytes for each list and each half of a piece; 2 one-way messages
 //! (tests/garbled).
 //!
-//! Deviations: D1 P1 keeps the labels of all outputs until z came, 16 bytes a bit.
+//! Deviations: D1 P1 keeps the labels of all outputs until z has come, 16 bytes a bit.
 
 pub(crate) mod ahead;
 mod beside;

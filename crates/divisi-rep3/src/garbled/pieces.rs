@@ -1,24 +1,24 @@
 //! Pieces of a call, and their digests: H(domain, session, call, roles, circuit, check, piece, lengths,
 //! payload).
 
-/// What a digest is of. No two of them can be taken for each other.
+/// What a digest covers. A digest of one kind cannot be taken for one of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Of 128 bits that the garblers choose for the hash of the call.
+    /// The salt: 128 bits that the garblers choose for the hash of the call.
     Salt = 1,
-    /// Of the first half of a piece of tables.
+    /// The first half of a piece of tables.
     FirstHalf,
-    /// Of the second half.
+    /// The second half of a piece of tables.
     SecondHalf,
-    /// Of hash pairs of the wires u = x12 + x31.
+    /// The hash pairs of the wires u = x12 + x31.
     Sums,
-    /// Of hash pairs of the wires x23.
+    /// The hash pairs of the wires x23.
     Known,
-    /// Of hash pairs of the wires r23.
+    /// The hash pairs of the wires r23.
     Masks,
-    /// Of decoding bits.
+    /// Decoding bits.
     Decoding,
-    /// Of the labels of all outputs, with z.
+    /// The labels of all outputs, with z.
     Result,
 }
 

@@ -10,7 +10,7 @@ pub(crate) const PIECE: usize = 4064;
 /// The most ANDs whose tables leave before the views are compared: whole pieces. The evaluator keeps them,
 /// and stands idle until labels come, so that they are no more than HMAC-SHA-256 of a short message has.
 pub(crate) const BESIDE: usize = 12 * PIECE;
-/// How many bytes a garbler keeps that its line did not take yet, before it garbles more.
+/// The most bytes that may wait for a garbler's line before it garbles more.
 pub(crate) const AHEAD: usize = 1 << 20;
 /// Input wires, times lanes, in a piece of labels.
 pub(crate) const CHUNK: usize = 1024;
@@ -19,7 +19,7 @@ const LANES: usize = 64;
 /// How many bytes of labels a group may hold, unless a single lane takes more.
 const GROUP_BYTES: usize = 2 << 20;
 
-/// What a call is derived from: no two calls of a strand have the same number.
+/// The name of the counter of calls: no two calls of a strand have the same number.
 const NUMBERS: &str = "rep3 garbled call";
 
 /// Which party plays P1, P2 and P3 of the figure.
@@ -33,7 +33,7 @@ pub(crate) struct Roles {
     pub(crate) evaluator: PartyId,
 }
 
-/// One of them.
+/// One of the three roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     First,
@@ -42,7 +42,7 @@ pub(crate) enum Role {
 }
 
 impl Roles {
-    /// Those of a call, by its number from 1 on: every party plays each role in turn.
+    /// The roles of a call, by its number from 1 on: every party plays each role in turn.
     fn of(call: u64, me: PartyId) -> Roles {
         let turn = (call.wrapping_sub(1) % 3) as usize;
         // there are three
@@ -91,7 +91,7 @@ impl<'p> Part<'p> {
     }
 }
 
-/// What calls of an engine are for, as its caller says, and which call was the last.
+/// The job of the calls of an engine, as its caller states it, and the name of the last call.
 #[derive(Default)]
 pub(crate) struct Handles {
     job: [u8; 32],
@@ -99,7 +99,7 @@ pub(crate) struct Handles {
 }
 
 impl Handles {
-    /// From now on calls are for this: public, and agreed on by all.
+    /// Set the job of the calls that follow: public, and agreed on by all.
     pub(crate) fn take(&mut self, job: &[u8]) {
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 garbled job v1");
         hasher.update(job);
@@ -130,8 +130,8 @@ pub(crate) struct CallPlan<'p> {
     pub(crate) roles: Roles,
     /// Those parts that have outputs, with their places among the caller's jobs.
     pub(crate) parts: Vec<(usize, Part<'p>)>,
-    /// H(session, strand, call, roles, handles of inputs and outputs, when, circuits, lanes): stands in every
-    /// digest and every derivation.
+    /// H(session, strand, call, roles, handles of inputs and outputs, the name before, when, circuits,
+    /// lanes): part of every digest and every derivation.
     pub(crate) name: [u8; 32],
 }
 
@@ -139,7 +139,7 @@ impl<'p> CallPlan<'p> {
     /// The next call of this strand, whose number is spent with it. All parties at the same place.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if there are too many bits.
+    /// [`Abort::Misuse`] for a circuit that is too large for one call.
     pub(crate) fn next(
         session: &mut Session,
         handles: &mut Handles,
@@ -174,7 +174,7 @@ impl<'p> CallPlan<'p> {
         Ok(CallPlan { roles, parts, name: handles.last })
     }
 
-    /// How many bits come out.
+    /// The number of output bits.
     pub(crate) fn output_bits(&self) -> usize {
         self.parts.iter().map(|(_, part)| part.program.output_bits() * part.lanes).sum()
     }

@@ -18,8 +18,8 @@ use divisi_ot::{WipedVec, wipe};
 /// The outputs of each part, to be filled in.
 pub(crate) type Outputs = Vec<Vec<Bit>>;
 
-/// Inputs may rest on openings that somebody split: no label before all views were compared. The barrier that
-/// is needed for it, if one is, begun.
+/// Begin the barrier that has to end before a label is sent, because inputs may rest on openings that
+/// somebody split. `None` if there is nothing to compare.
 fn begin_views(trio: &mut Trio) -> Result<Option<Begun>, Abort> {
     if !trio.is_compared() && !trio.is_weak(Weakness::NoBarrier) {
         return trio.begin_barrier().map(Some);
@@ -27,7 +27,7 @@ fn begin_views(trio: &mut Trio) -> Result<Option<Begun>, Abort> {
     Ok(None)
 }
 
-/// The same from end to end, where there are no tables to send meanwhile.
+/// The whole barrier, where there are no tables to send meanwhile.
 pub(crate) fn settle_views(trio: &mut Trio) -> Result<(), Abort> {
     begin_views(trio)?.map_or(Ok(()), |views| trio.end_barrier(views).map(drop))
 }
@@ -41,7 +41,8 @@ pub(crate) fn call(
 ) -> Result<Outputs, Abort> {
     let mut outputs = none(plan, origin);
     let views = begin_views(trio)?;
-    // labels lie in vectors that wipe themselves; what calls leave of them, and of Delta, lies on the stack
+    // labels lie in vectors that wipe themselves; what functions leave of them, and of Delta, lies on the
+    // stack, which is wiped
     wipe::stack(|| match plan.roles.role(trio.me()) {
         Role::Evaluator => evaluate(trio, plan, inputs, views, &mut outputs),
         role => garble(trio, role, plan, inputs, views, &mut outputs),
@@ -57,17 +58,19 @@ pub(super) fn none(plan: &CallPlan<'_>, origin: Origin) -> Outputs {
     plan.parts.iter().map(of_part).collect()
 }
 
-/// What a garbler keeps of a call from group to group: the masks of its outputs.
+/// What a garbler keeps of a call from group to group: the streams of masks and labels, and at P1 what it
+/// needs for z.
 pub(super) struct Garbling {
     is_first: bool,
     r12: Prg,
-    /// At P2.
+    /// The stream of r23, at P2.
     r23: Option<Prg>,
     labels: Prg,
-    /// A test's.
+    /// Labels that a test plants.
     needles: Needles,
-    /// The mutants' masks.
+    /// Whether a mutant leaves out r12.
     bare: bool,
+    /// Whether a mutant leaves out r23.
     plain: bool,
     /// What P1 keeps until z has come: labels of outputs for zero, and r12.
     pub(super) zeros: WipedVec<u128>,
@@ -75,7 +78,7 @@ pub(super) struct Garbling {
 }
 
 impl Garbling {
-    /// Step 1. With the seed of the call, and the masks.
+    /// Step 1. The masks of a call, and the stream of its labels.
     pub(super) fn begin(trio: &Trio, role: Role, plan: &CallPlan<'_>, labels: Prg) -> Garbling {
         let roles = plan.roles;
         let is_first = role == Role::First;
@@ -94,7 +97,7 @@ impl Garbling {
         }
     }
 
-    /// Labels for the inputs of a group of lanes, which has so many.
+    /// Draw labels for the `n` inputs of a group of lanes.
     pub(super) fn draw_inputs(&mut self, n: usize) -> InputLabels {
         let mut labels = || bits::labels(&mut self.labels, n);
         let mut drawn = InputLabels { sums: labels(), known: labels() };
@@ -102,7 +105,8 @@ impl Garbling {
         drawn
     }
 
-    /// Steps 3 to 5 of so many lanes from this one on; beside this barrier, if one is under way.
+    /// Steps 3 to 5 for the group of `lanes` lanes that begins at lane `from`; `ends` says whether it is the
+    /// last of the call. If a barrier is under way (`views`), the first tables are sent beside it.
     pub(super) fn group(
         &mut self,
         garbler: &mut Garbler<'_, '_>,
@@ -200,7 +204,7 @@ impl Masks {
         Masks { stream: secrets::mask(trio, plan.roles.second, plan), plain }
     }
 
-    /// Those of so many outputs.
+    /// The masks of the next `n` outputs.
     pub(super) fn draw(&mut self, n: usize) -> WipedVec<u8> {
         let mut r23 = bits::drawn(&mut self.stream, n);
         if self.plain {
@@ -210,8 +214,8 @@ impl Masks {
     }
 }
 
-/// z of outputs y + r23, whose active labels these are, from their masked decoding bits; the labels of r23
-/// are added to those of y first.
+/// z of the outputs y + r23, from their masked decoding bits. `y` has the active labels of y; those of r23,
+/// `r`, are added to them first.
 pub(super) fn decode(y: &mut [u128], r: &[u128], masked: &[u8]) -> WipedVec<u8> {
     y.iter_mut().zip(r).for_each(|(y, r)| *y ^= r);
     y.iter().zip(masked).map(|(label, d)| *label as u8 & 1 ^ d).collect()
@@ -264,7 +268,7 @@ fn evaluate(
     Ok(())
 }
 
-/// z into one component of all outputs, in the order of parts and groups.
+/// Put z into one component of all outputs, in the order of parts and groups.
 pub(super) fn put_result(plan: &CallPlan<'_>, outputs: &mut Outputs, side: usize, z: &[u8]) {
     let mut rest = z;
     for ((_, part), outputs) in plan.parts.iter().zip(outputs) {

@@ -12,20 +12,22 @@ use zeroize::{Zeroize, Zeroizing};
 
 const SEED: Step = step!("seed");
 
-/// Where the hash is called: gates, and pairs of input labels. Other steps than authenticated garbling has.
+/// The steps at which the hash is called: gates, and pairs of input labels. Authenticated garbling has other
+/// steps.
 const GATES: u8 = FIRST_STEP + 16;
 const PAIRS: u8 = FIRST_STEP + 17;
 
 /// Inputs of the hash that count as targets of a gate and of a pair: all that garblers hash there, though the
-/// evaluator knows the values of half of them at most. With [`divisi_ot::hash::TARGETS`] this gives a key of
-/// the permutation to 1,024 tweaks.
+/// evaluator knows the values of half of them at most. With [`divisi_ot::hash::TARGETS`] a key of the
+/// permutation serves 1,024 tweaks.
 const OF_A_GATE: u64 = 4;
 const OF_A_PAIR: u64 = 2;
 
 /// What the garblers expand beside the stream of labels: Delta, and the salt of the hash, which the evaluator
 /// gets.
 pub(super) struct Seed {
-    /// One to keep: its lowest bit is set, so that the two labels of a wire differ there.
+    /// The difference of the two labels of a wire. Its lowest bit is set, so that the two labels differ
+    /// there.
     pub(super) delta: Zeroizing<u128>,
     pub(super) salt: [u8; 16],
 }
@@ -34,7 +36,7 @@ pub(super) struct Seed {
 fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &CallPlan<'_>) -> blake3::OutputReader {
     let mut hasher = blake3::Hasher::new_keyed(&trio.session.key(peer, purpose));
     if trio.is_weak(Weakness::SameCall) {
-        hasher.update(purpose.as_bytes()); // the mutant's does not know its call
+        hasher.update(purpose.as_bytes()); // the mutant's does not depend on its call
     } else {
         hasher.update(&plan.name);
     }
@@ -78,16 +80,17 @@ pub(super) fn hash(session: &Session, plan: &CallPlan<'_>, salt: &[u8; 16]) -> T
     TweakableHash::named(session, hasher.finalize().as_bytes())
 }
 
-/// The hash where this call uses it: tweaks of gates and of pairs never meet, for their places differ.
+/// The hash as a call uses it. Tweaks of gates and of pairs never meet, because they belong to different
+/// series of calls.
 pub(super) struct Oracle<'h> {
     pub(super) gates: Calls<'h>,
     pub(super) pairs: Calls<'h>,
     /// The next gate and the next wire: counted over all lanes, so that no tweak comes twice in a call.
     pub(super) gate: u64,
     pub(super) wire: u64,
-    /// The mutant's lanes share the tweaks of their gates.
+    /// Whether a mutant begins anew with the tweaks of gates in each group of lanes.
     pub(super) shared: bool,
-    /// What is hashed at once.
+    /// Scratch for labels that are hashed together.
     pub(super) scratch: WipedVec<u128>,
 }
 

@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 const SAME: Step = step!("same");
 
-/// How many programs are remembered, each with each of its keys.
+/// How many stocks are remembered, each of a program on so many lanes and of one key or none.
 const PROGRAMS: usize = 16;
 
-/// What waits in an engine, the program that was used last at the end. What is wanted, made, used and thrown
-/// away follows from public calls, so that the parties agree on it; and each call has a number, so that they
-/// end in an abort if they do not.
+/// The calls that wait in an engine, program by program; the one that was used last is at the end. What is
+/// wanted, made, used and thrown away follows from public calls, so that the parties agree on it; and each
+/// call has a number, so that they end in an abort if they do not.
 #[derive(Default)]
 pub(crate) struct CallStock {
     /// The limit in bytes.
     budget: usize,
-    /// Programs are noted, and not run.
+    /// Whether programs are only noted, and not run.
     pub(crate) foreseeing: bool,
     /// The name of the key whose bits are the first wires of programs.
     pub(crate) key: Option<[u8; 32]>,
@@ -65,7 +65,7 @@ pub(crate) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// A run whose first wires are those that the key of this name leaves, if there is one.
+    /// A run whose first wires, `kept`, hold bits that depend on the key of this name alone, if there is one.
     pub(crate) fn new(program: &'r Program, lanes: usize, key: Option<[u8; 32]>, kept: &'r [Bit]) -> Run<'r> {
         let some = !kept.is_empty() && kept.len() < program.input_bits();
         let kept = key.filter(|_| some).map(|name| (name, kept));
@@ -87,12 +87,12 @@ struct Found {
 pub(crate) struct OtherBits;
 
 impl CallStock {
-    /// None yet, and never more than so many bytes.
+    /// An empty stock that holds at most `budget` bytes.
     pub(crate) fn bounded(budget: usize) -> CallStock {
         CallStock { budget, ..CallStock::default() }
     }
 
-    /// What was used is not wanted again.
+    /// Want nothing: calls that were used are not made again.
     pub(crate) fn want_nothing(&mut self) {
         self.programs.iter_mut().for_each(|stock| stock.lacking = 0);
     }
@@ -105,8 +105,8 @@ impl CallStock {
         self.programs.iter().position(is_it)
     }
 
-    /// Note that this program runs, of that key if its calls are to be bound to it, and that so many more of
-    /// its calls are wanted.
+    /// Note that this program runs, and that `more` more of its calls are wanted, bound to `key` if there is
+    /// one.
     pub(crate) fn note(&mut self, run: &Run<'_>, key: Option<[u8; 32]>, more: usize) {
         let mut stock = match self.find(run, key) {
             Some(at) => self.programs.remove(at),
@@ -133,9 +133,10 @@ impl CallStock {
         self.programs.push(stock);
     }
 
-    /// For each of these runs the call that waits longest, bound to the run's key or else to none; nothing
-    /// unless there is one for each, so that all run at once. What was used, and what there was not, is
-    /// noted: calls bound to a key from its second run on, so that a key that comes once takes no room.
+    /// For each of these runs take the call that has waited longest among those that are bound to the run's
+    /// key, or, if there is none, among those that are bound to no key. `None` unless there is a call for
+    /// each run, so that all run at once. Used and missing calls are noted as wanted; they are bound to a key
+    /// from its second run on, so that a key that comes once takes no room.
     ///
     /// # Errors
     /// If a key's name does not stand for the bits that it stood for before.
@@ -143,7 +144,7 @@ impl CallStock {
         if self.budget == 0 || runs.is_empty() {
             return Ok(None);
         }
-        // whose key ran before
+        // which runs have a key under which their program ran before
         let mut again = Vec::with_capacity(runs.len());
         for run in runs {
             let at = run.kept.and_then(|(name, _)| self.find(run, Some(name)));
@@ -157,7 +158,7 @@ impl CallStock {
         }
         let found: Vec<Option<Found>> = runs.iter().map(|run| self.pop(run)).collect();
         let all = found.iter().all(Option::is_some);
-        // of each run, of which key what was found is, and how many more are wanted of it
+        // for each run the key to which the found call is bound, and how many more such calls are wanted
         let places: Vec<(Option<[u8; 32]>, usize)> = found
             .iter()
             .map(|found| (found.as_ref().and_then(|found| found.key), usize::from(all || found.is_none())))
@@ -165,7 +166,7 @@ impl CallStock {
         let taken = if all {
             Some(found.into_iter().flatten().map(|found| found.call).collect())
         } else {
-            // they wait on
+            // the calls that were found go back
             for (run, found) in runs.iter().zip(found).rev() {
                 let Some(Found { key, call }) = found else { continue };
                 let stock = self.find(run, key).and_then(|at| self.programs.get_mut(at));
@@ -178,7 +179,7 @@ impl CallStock {
         for ((run, again), (of, more)) in runs.iter().zip(again).zip(places) {
             match run.key() {
                 Some(key) if of.is_none() => {
-                    // what it took, or lacked when it came first, is of no key
+                    // a call that it took, or lacked in its key's first run, is bound to no key
                     self.note(run, None, if all || !again { more } else { 0 });
                     self.note(run, Some(key), if again { more } else { 0 });
                 }
@@ -188,7 +189,7 @@ impl CallStock {
         Ok(taken)
     }
 
-    /// The call for a run that waits longest, bound to its key or else to none.
+    /// The call for a run: the one that has waited longest, bound to its key, or else to no key.
     fn pop(&mut self, run: &Run<'_>) -> Option<Found> {
         let mut of = |key: Option<[u8; 32]>| {
             let at = self.find(run, key)?;
@@ -197,12 +198,13 @@ impl CallStock {
         run.key().and_then(|name| of(Some(name))).or_else(|| of(None))
     }
 
-    /// What to make next: of the program that was used last; with what its key leaves.
+    /// What to make next, for the program that was used last among those that lack calls: its position, the
+    /// program, its lanes, and our shares of its key's bits.
     pub(crate) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize, Vec<Bit>)> {
         let at = self.programs.iter().rposition(|stock| stock.lacking > 0)?;
         let stock = &self.programs[at];
         let (program, lanes, bytes) = (stock.program.clone(), stock.lanes, stock.bytes);
-        // those of programs that were used before this one make room
+        // calls of programs that were used before this one make room
         while self.bytes() + bytes > self.budget {
             let Some(older) = self.programs[..at].iter_mut().find(|stock| !stock.calls.is_empty()) else {
                 // beyond the budget nothing is made
@@ -217,14 +219,14 @@ impl CallStock {
         Some((at, program, lanes, kept))
     }
 
-    /// Put what was wanted where it was wanted.
+    /// Put a call that was wanted into the stock at this position.
     pub(crate) fn put(&mut self, at: usize, call: Ahead) {
         if let Some(stock) = self.programs.get_mut(at) {
             stock.calls.push_back(call);
         }
     }
 
-    /// Wipe what is bound to a key, and what the key left.
+    /// Wipe the calls that are bound to a key, and our shares of its bits.
     pub(crate) fn forget(&mut self, name: &[u8; 32]) {
         self.programs.retain(|stock| stock.key.as_ref().is_none_or(|key| key.name != *name));
     }

@@ -7,14 +7,14 @@ use divisi_core::{Abort, Step, step};
 
 const STEAL: Step = step!("steal");
 
-/// What it kept of one of them.
+/// What the evaluator kept of one call.
 pub struct StolenCall(Half);
 
 impl Ahead {
-    /// Keep what there is of it beyond its session.
+    /// Keep this party's half of the call beyond its session.
     ///
     /// # Errors
-    /// If it is gone.
+    /// If the call was wiped because its session has ended.
     pub fn steal(mut self, trio: &Trio) -> Result<StolenCall, Abort> {
         Ok(StolenCall(self.stored.take(&trio.session, STEAL)?.half))
     }
@@ -22,7 +22,7 @@ impl Ahead {
     /// Take tables, labels and decoding bits of another call for those of this one.
     ///
     /// # Errors
-    /// If it is gone.
+    /// If the call was wiped because its session has ended.
     pub fn plant(&mut self, stolen: StolenCall, trio: &Trio) -> Result<(), Abort> {
         let mut stored = self.stored.take(&trio.session, STEAL)?;
         stored.half = stolen.0;

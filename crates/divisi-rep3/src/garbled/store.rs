@@ -24,14 +24,15 @@ pub(crate) struct Stored {
     hash: TweakableHash,
     /// The first wire whose pair is not hashed yet.
     wires: u64,
-    /// With r12 and r23 in their components.
+    /// The outputs, with r12 and r23 in their components.
     outputs: Outputs,
     pub(super) half: Half,
 }
 
 /// The half of a call at a garbler or at the evaluator.
 pub(super) enum Half {
-    /// Of each group of lanes the labels of later inputs; at P1 also the labels of outputs for zero, and r12.
+    /// A garbler's half: Delta, and for each group of lanes the labels of later inputs for zero; at P1 also
+    /// the labels of outputs for zero, and r12.
     Garbler {
         delta: WipedVec<u128>,
         inputs: Vec<InputLabels>,
@@ -51,8 +52,8 @@ pub(super) struct Compared {
     decoding: WipedVec<u8>,
 }
 
-/// Steps 1 to 3 and 5, and of step 4 the masks and `known`, those inputs of each part that are there: its
-/// first ones. Everything that is compared here is compared before any other input is chosen.
+/// Steps 1 to 3 and 5, and of step 4 the masks and the known inputs: `known` has the first inputs of each
+/// part. Everything that is compared here is compared before any other input is chosen.
 pub(crate) fn prepare(
     trio: &mut Trio,
     plan: &CallPlan<'_>,
@@ -133,13 +134,13 @@ fn receive(
 }
 
 impl Stored {
-    /// The first wire whose pair was not hashed yet; the mutant counts anew.
+    /// The first wire whose pair was not hashed yet; the mutant counts from zero again.
     fn wire(&self, trio: &Trio) -> u64 {
         if trio.is_weak(Weakness::WiresAnew) { 0 } else { self.wires }
     }
 
-    /// Step 4 for the inputs that were to come, at P1 and P2. `plan` is that of the first half under its new
-    /// name, `inputs` those of each part that were not known.
+    /// Step 4 for the remaining inputs, at P1 and P2. `plan` is that of the first half under its new name,
+    /// `inputs` those of each part that were not known.
     pub(crate) fn send(&self, trio: &mut Trio, plan: &CallPlan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
         let Half::Garbler { delta, inputs: labels, .. } = &self.half else { return Ok(()) };
         let (role, from) = (plan.roles.role(trio.me()), self.wire(trio));
@@ -157,7 +158,7 @@ impl Stored {
         })
     }
 
-    /// The same at P3, which evaluates, and gives P1 z.
+    /// Step 4 at P3, which then evaluates and sends z to P1.
     pub(crate) fn evaluate(
         &mut self,
         trio: &mut Trio,
@@ -173,7 +174,7 @@ impl Stored {
         Ok(())
     }
 
-    /// Step 6 at P1; and the outputs, at all.
+    /// Step 6 at P1; returns our shares of the outputs, at every party.
     pub(crate) fn finish(
         self,
         trio: &mut Trio,
@@ -196,7 +197,7 @@ impl Stored {
     }
 }
 
-/// P3, who gives z.
+/// P3: evaluates, sends z to P1, and returns it.
 fn evaluate(
     trio: &mut Trio,
     plan: &CallPlan<'_>,

@@ -7,7 +7,7 @@ pub(super) use crate::lies::{Lie, Weakness};
 use crate::trio::Trio;
 use std::borrow::Cow;
 
-/// Labels that a test looks for, in the places of those that were drawn.
+/// Labels that a test plants in place of drawn ones, to look for them.
 #[derive(Clone, Copy)]
 pub(super) struct Needles(#[cfg(all(feature = "fault", feature = "testing"))] Option<&'static Planted>);
 

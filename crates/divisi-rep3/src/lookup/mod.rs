@@ -7,9 +7,9 @@
 //! Adversary: one malicious party. What it can do to the opening depends on how v is shared:
 //!
 //! - **Additively** ([`Trio::open_additive`]; Protocol 4 step 3, Protocol 6 step 4): each party sends its
-//!   share of c to both others, re-randomised by F_zero \[A16\], for the share of v is a function of
-//!   replicated secrets that its receiver half knows. The opening is not bound to v: a party can add an error
-//!   to c, which is an error of v that the checks of [`crate::sbox`] find; and it can show its peers
+//!   share of c to both others, re-randomised by F_zero \[A16\], because the share of v is a function of
+//!   replicated secrets that its receiver partly knows. The opening is not bound to v: a party can add an
+//!   error to c, which is an error of v that the checks of [`crate::sbox`] find; and it can show its peers
 //!   different shares, which the comparison of views finds before the first message of the verification
 //!   \[A2\]. Whatever honest parties see then, the corrupt one can compute from what it sent and received, so
 //!   that digests of such openings reveal nothing new to it.
@@ -67,9 +67,9 @@ impl Trio {
         Ok(())
     }
 
-    /// Reconst of additively shared elements of which the low `bits` bits alone may differ from zero: the
-    /// opened value. In the same round the views of all that was opened before are compared \[A22\]. One
-    /// round, twice the elements' bits.
+    /// Reconst of additively shared elements whose bits above the low `bits` are zero: returns the opened
+    /// values. In the same round the views of all that was opened before are compared \[A22\]. One round,
+    /// twice the elements' bits.
     pub(crate) fn open_additive_low<F: Field>(
         &mut self,
         step: Step,
@@ -155,8 +155,8 @@ impl Trio {
         Ok(own)
     }
 
-    /// Send our first component, which stands in `wire`, to the next, and receive there the one that we miss;
-    /// in the same round compare the views of all that was opened before \[A22\].
+    /// Send our first component, which is in `wire`, to the next, and receive the one that we miss from the
+    /// previous in its place; in the same round compare the views of all that was opened before \[A22\].
     pub(crate) fn missing_layer(
         &mut self,
         step: Step,
@@ -181,7 +181,8 @@ impl Trio {
         Ok(digest)
     }
 
-    /// Compare it with theirs, before anything that rests on the last opening is digested \[A22\].
+    /// Compare this digest with those of both others, before anything that depends on the last opening is
+    /// digested \[A22\].
     fn compare_views(&mut self, digest: &[u8; 32]) -> Result<(), Abort> {
         for peer in [self.next, self.prev] {
             let mut theirs = [0; 32];

@@ -1,9 +1,9 @@
 //! From a vector at place r and the opened c = v + r to shares of T(v): local.
 //!
 //! T is given by its monomials ([`divisi_field::gf8::anf`]), the vector by those of r. For a public c the
-//! monomials of v = c + r are `n_U = prod over U of (c_i + r_i)`: for each index bit i, `n_U += c_i n_{U -
-//! i}`. Then T(v) is a sum of them. It is the same sum as Protocol 4's over e^(r) with entries T_{c + j}, in
-//! another order. No index depends on a share or on c.
+//! monomials of v = c + r are `n_U = prod over U of (c_i + r_i)`: for each index bit i in U,
+//! `n_U += c_i n_{U - i}`. Then T(v) is a sum of them. It is the same sum as Protocol 4's over e^(r) with
+//! entries T_{c + j}, in another order. No index depends on a share or on c.
 
 use crate::ohv::byte::{self, BYTE_PLANES};
 use crate::ohv::nibble::{self, NIBBLES_PLANES};
@@ -13,7 +13,7 @@ use divisi_field::gf8::anf;
 use divisi_field::kernel::Task;
 use divisi_field::{Plane, Word};
 
-/// What the constant 1 is at one of our components.
+/// The constant 1 in one of our components: ones if that component carries public constants, else zeros.
 #[inline(always)]
 pub(crate) fn one<W: Word>(constant: Option<usize>, side: usize) -> W {
     W::splat(u64::from(constant == Some(side)))
@@ -72,7 +72,8 @@ pub(crate) fn small_inverse<W: Word>(n: &[W; 16]) -> [W; 4] {
     out
 }
 
-/// Which monomials an S-box has: for each output bit its sets, as the planes' places in a scratch of 256.
+/// The monomials of an S-box: for each output bit their sets, by which they are indexed in a scratch of 256,
+/// and how many there are.
 struct Sets {
     sets: [[u8; 256]; 8],
     len: [usize; 8],
@@ -162,7 +163,8 @@ impl Task for Replicated<'_> {
     }
 }
 
-/// For each set of high index bits and each output bit, the sets of low ones: bit L of the word.
+/// For each set of high index bits and each output bit, the sets of low ones that make a monomial with it:
+/// bit L of the word for set L.
 type Halves = [[u16; 8]; 16];
 
 static FORWARD_HALVES: Halves = halves(&anf::SBOX);

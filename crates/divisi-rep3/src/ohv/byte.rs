@@ -9,11 +9,12 @@
 //! (sum beta_T m_T) = sum alpha_S beta_T m_{S or T}`, S over the 15 sets of the low nibble and {4}, {5},
 //! {4,5}, {6}, T over the 15 of the high nibble and {1}, {2}, {3}, {2,3}. Each of the 361 products on the
 //! left is a monomial again, and every one of the 247 products that the protocol makes is among them
-//! (`every_product_is_on_the_left`): those across the nibbles as they are made, those within a nibble by its
-//! own sets and the four of it on the other side. alpha and beta come from the coin of the batch, tossed
-//! after the barrier: what wrong products leave is a bilinear form in alpha and beta, not zero because some
-//! product m_S m_T differs from its claim, and zero at a random point with probability at most 2/2^64
-//! \[A17\]. alpha and beta are used for one batch; the coefficients of its vectors come in addition.
+//! (`every_product_is_on_the_left`): those across the nibbles in the way they are made, those within a nibble
+//! from its own sets on one side and its four sets on the other. alpha and beta come from the coin of the
+//! batch, tossed after the barrier: wrong products leave a bilinear form in alpha and beta. It is not the
+//! zero form, because some product m_S m_T differs from its claim, so it is zero at a random point with
+//! probability at most 2/2^64 \[A17\]. alpha and beta are used for one batch; the coefficients of its vectors
+//! come in addition.
 
 use super::nibble::{self, Multiply, NIBBLE_PLANES, NIBBLES_PLANES, Product};
 use crate::checks;
@@ -27,7 +28,7 @@ use divisi_field::Gf64;
 use divisi_field::kernel::run;
 use std::sync::Arc;
 
-/// Planes of a vector: those of its two nibbles, then their products, the low nibble's set counting fastest.
+/// Planes of a vector: those of its two nibbles, then their products, the low nibble's set changing fastest.
 pub(crate) const BYTE_PLANES: usize = 255;
 
 /// Sets on each side of the relation.
@@ -35,7 +36,8 @@ const SIDE: usize = 19;
 
 const TENSOR: Step = step!("m_S m_T");
 
-/// The plane of a monomial: the low nibble's set and the high nibble's, not both empty.
+/// The plane of the monomial of a set, which is not empty: its low four bits are the low nibble's set, the
+/// others the high nibble's.
 pub(crate) const fn plane(set: usize) -> usize {
     match (set & 15, set >> 4) {
         (low, 0) => nibble::plane(2, 0, low),
@@ -44,7 +46,7 @@ pub(crate) const fn plane(set: usize) -> usize {
     }
 }
 
-/// The planes of all monomials by their sets; nothing at the empty one.
+/// The planes of all monomials by their sets; the entry of the empty one means nothing.
 pub(crate) const PLANES: [usize; 256] = {
     let (mut planes, mut set) = ([0; 256], 1);
     while set < 256 {
@@ -159,7 +161,8 @@ mod tests {
         }
     }
 
-    /// No weight is fixed, small or another one's: of some batches each bit of each is 0 and 1.
+    /// No weight is fixed, small or equal to another: over 64 batches each bit of each weight takes both
+    /// values.
     #[test]
     fn every_weight_is_drawn_from_the_whole_field() {
         let mut seen = vec![(0, 0); DRAWN];

@@ -36,7 +36,7 @@ const SETS: [usize; NIBBLE_PLANES] = [
 /// Where the parts begin and end.
 const PARTS: [usize; 4] = [0, 4, 10, 15];
 
-/// The plane of monomial `set` of a nibble, where each record has this many.
+/// The plane of monomial `set` of nibble number `nibble`, in records of `nibbles` nibbles.
 pub(crate) const fn plane(nibbles: usize, nibble: usize, set: usize) -> usize {
     let mut at = 0;
     while SETS[at] != set {
@@ -50,7 +50,7 @@ pub(crate) const fn plane(nibbles: usize, nibble: usize, set: usize) -> usize {
     nibbles * PARTS[part] + nibble * size + at - PARTS[part]
 }
 
-/// The planes of the monomials of a vector, by their sets; nothing at the empty one.
+/// The planes of the monomials of a vector, by their sets; the entry of the empty one means nothing.
 pub(crate) const PLANES_OF_ONE: [usize; 16] = planes(1, 0);
 /// The planes of the monomials of each of two vectors.
 pub(crate) const PLANES_OF_TWO: [[usize; 16]; 2] = [planes(2, 0), planes(2, 1)];
@@ -64,8 +64,8 @@ const fn planes(nibbles: usize, nibble: usize) -> [usize; 16] {
     planes
 }
 
-/// The two monomials whose product a monomial of at least two bits is: a bit, and what is left; of all four,
-/// two pairs.
+/// The sets of two monomials whose product is the monomial of `set`, which has at least two bits: a single
+/// bit and the rest; for all four bits, two pairs.
 const fn factors(set: usize) -> (usize, usize) {
     if set == 0b1111 { (0b1100, 0b0011) } else { (set & set.wrapping_neg(), set & (set - 1)) }
 }
@@ -84,7 +84,7 @@ pub(crate) fn make<const K: usize>(
     Ok(made.into_iter().map(Arc::new))
 }
 
-/// All monomials of this many random nibbles, in the first planes of each record.
+/// Makes all monomials of this many random nibbles, in the first planes of each record.
 pub(crate) fn monomials<const K: usize>(
     trio: &mut Trio,
     made: &mut [Records<K>],
@@ -116,7 +116,7 @@ pub(crate) fn monomials<const K: usize>(
 /// The planes of a product and of its factors.
 pub(crate) type Product = [usize; 3];
 
-/// Our shares of products of planes, where their first components will be.
+/// Puts our shares of products of planes where their first components will be.
 pub(crate) struct Multiply<'a, const K: usize> {
     pub(crate) record: &'a mut Tile<K>,
     pub(crate) products: &'a [Product],
@@ -213,8 +213,8 @@ mod tests {
     use crate::relation::tests::holds;
     use crate::small::agree;
 
-    /// The monomials of r, with errors added to the products as the protocol would: each is made of what was
-    /// made before.
+    /// The monomials of r, with errors added to the products in the order of the protocol: each product is
+    /// made of earlier ones and of their errors.
     fn record(r: usize, errors: usize) -> u64 {
         let mut m = [0usize; 16];
         (0..4).for_each(|i| m[1 << i] = r >> i & 1);
@@ -225,7 +225,7 @@ mod tests {
         (1..16).fold(0, |record, set| record | (m[set] as u64) << plane(1, 0, set))
     }
 
-    /// Lemma A.2, for one product: all places and all errors.
+    /// Lemma A.2, for the one product AB: all places and all errors.
     #[test]
     fn the_relation_fails_exactly_when_a_product_is_wrong() {
         let [relation] = &relations::<1>(|_| false).map(Option::unwrap);

@@ -14,7 +14,7 @@ pub enum Dimensions {
     Three([usize; 3]),
 }
 
-/// The bits of the products of a vector of k bits.
+/// How many bits the products of a vector of k bits take.
 fn products(k: usize) -> u64 {
     (1 << k) - k as u64 - 1
 }
@@ -23,7 +23,7 @@ impl Dimensions {
     /// The cheapest way for a table of 2^k entries of `width` bits; `None` if there is no way.
     ///
     /// A bit of preprocessing counts as two bits online, because it is sent, stored and verified. Of ways at
-    /// equal cost this is the one with fewer factors, whose lookups take fewer rounds.
+    /// equal cost it is the one with fewer factors, whose lookups take fewer rounds.
     #[must_use]
     pub fn of(k: usize, width: usize) -> Option<Dimensions> {
         let ways = [Dimensions::One, Dimensions::Two].into_iter().filter(|_| (1..=MAX_BITS).contains(&k));
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_cheapest_way_is_chosen() {
         for (k, width) in (1..=24).flat_map(|k| [1, 8, 16, 64].map(|width| (k, width))) {
-            // such a table would take 128 MiB
+            // a table of 2^24 entries of 64 bits would take 128 MiB
             let Some(chosen) = Dimensions::of(k, width) else {
                 assert_eq!((k, width), (24, 64));
                 continue;
@@ -120,7 +120,8 @@ mod tests {
         assert_eq!(Dimensions::of(2, 8), Some(Dimensions::One));
     }
 
-    /// What issues ask of 2^16 entries of a byte: a third of the bits ahead, and 0.6 in all.
+    /// For 2^16 entries of a byte, three factors send at most a third of the bits of two factors ahead, and
+    /// at most 0.6 of them in all.
     #[test]
     fn three_factors_send_a_third_ahead_and_six_tenths_in_all() {
         let three = Dimensions::of(16, 8).unwrap();

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 const LOOKUP: Step = step!("lookup");
 
-/// The places of a lookup, and what they rest on.
+/// The opened index c of each lane of a lookup, and how many statements it may rest on.
 struct Places {
     c: Vec<usize>,
     rests_on: u64,
@@ -43,8 +43,8 @@ impl BlackBox {
     /// One round, k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] for more than [`PIECE`] products, 2^(k/2) a lane: split the
-    /// vectors.
+    /// The errors of [`BlackBox::lookup`], and [`Abort::Misuse`] for more than [`PIECE`] products, 2^(k/2) a
+    /// lane: split the vectors.
     pub fn lookup_additive<F: Element, G: Element>(
         &mut self,
         table: &LookupTable<G>,
@@ -62,7 +62,7 @@ impl BlackBox {
     /// those of an entry.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup_additive`].
+    /// The errors of [`BlackBox::lookup_additive`].
     pub fn lookup_sqrt<F: Element, G: Element>(
         &mut self,
         table: &LookupTable<G>,
@@ -73,11 +73,12 @@ impl BlackBox {
         self.reshare(looked_up)
     }
 
-    /// `[T(x)]` and `[x]` of an additive index that fills its field: MAESTRO Protocol 4. One round, 2 k bits.
+    /// `[T(x)]` and `[x]` of an additive index with as many bits as its field: MAESTRO Protocol 4. One round,
+    /// 2 k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup`]; [`Abort::Misuse`] unless elements of F have as many bits as the table's
-    /// index.
+    /// The errors of [`BlackBox::lookup`], and [`Abort::Misuse`] unless elements of F have as many bits as
+    /// the table's index.
     pub fn lookup_of_additive<F: Element, G: Element>(
         &mut self,
         table: &LookupTable<G>,
@@ -90,11 +91,11 @@ impl BlackBox {
         Ok((self.replicated(table, &vectors.made, &vectors.lot, &places), x))
     }
 
-    /// `<T(x)>` and `[x]` of an additive index that fills its field, by vectors of square-root cost: MAESTRO
-    /// Protocol 6. One round, 2 k bits.
+    /// `<T(x)>` and `[x]` of an additive index with as many bits as its field, by vectors of square-root
+    /// cost: MAESTRO Protocol 6. One round, 2 k bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
+    /// The errors of [`BlackBox::lookup_of_additive`] and [`BlackBox::lookup_additive`].
     pub fn lookup_additive_of_additive<F: Element, G: Element>(
         &mut self,
         table: &LookupTable<G>,
@@ -126,7 +127,8 @@ impl BlackBox {
     /// `<T(r)>` for the random r of each vector, which nobody knows. Local.
     ///
     /// # Errors
-    /// As [`BlackBox::sample`]; [`Abort::Misuse`] for too many products, as [`BlackBox::lookup_additive`].
+    /// The errors of [`BlackBox::sample`], and [`Abort::Misuse`] for too many products, as for
+    /// [`BlackBox::lookup_additive`].
     pub fn sample_additive<G: Element>(
         &mut self,
         table: &LookupTable<G>,
@@ -182,8 +184,8 @@ impl BlackBox {
         Ok(Places { c: c.value.iter().map(|c| c.0 as usize).collect(), rests_on: c.rests_on })
     }
 
-    /// Open c = x + r of an additive x: 2 k bits a lane. What is looked up is r + c, which is `[x]`: that it
-    /// is the sum of the products in x is owed.
+    /// Open c = x + r of an additive x: 2 k bits a lane. The index that is looked up is r + c, which is
+    /// `[x]`; that it equals the sum of the products in x is owed a verification.
     fn open_additive_places<F: Element>(
         &mut self,
         x: Additive<F>,
@@ -198,7 +200,7 @@ impl BlackBox {
         Ok((Places { c: places, rests_on: c.rests_on }, x))
     }
 
-    /// The sums over replicated vectors.
+    /// The entries at the opened places: sums over replicated vectors.
     fn replicated<G: Element>(
         &mut self,
         table: &LookupTable<G>,

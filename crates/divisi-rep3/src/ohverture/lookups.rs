@@ -11,7 +11,7 @@ use divisi_field::Gf64;
 
 const LOOKUPS: Step = step!("lookups");
 
-/// A public table, held as its way of looking up takes it.
+/// A public table, in the form that its way of looking up needs.
 pub struct HeldTable<G: Element> {
     way: Dimensions,
     held: Held<G>,
@@ -43,7 +43,8 @@ impl FactoredOneHots {
         }
     }
 
-    /// The first `n`, and the rest; `None` if there are fewer.
+    /// The first `n`, and the rest; `None` if there are fewer, or, with three factors, if n is no multiple of
+    /// 512.
     #[must_use]
     pub fn split(self, n: usize) -> Option<[FactoredOneHots; 2]> {
         match self {
@@ -59,9 +60,9 @@ impl FactoredOneHots {
 impl<G: Element> HeldTable<G> {
     /// A table of these entries, in order, for lookups by the way that [`Dimensions::of`] finds cheapest.
     ///
-    /// `None` unless there are 2^k entries, k from 1 to 24; for more than 2^16 also if the table would take
-    /// more than 64 MiB: of 2^24 entries they have 32 bits at most. A list of more than 128 MiB is refused,
-    /// too ([`Cube::from_fn`] needs none).
+    /// `None` unless there are 2^k entries, k from 1 to 24; for more than 2^16 entries also `None` if the
+    /// table would take more than 64 MiB, so that 2^24 entries have at most 32 bits. A list of more than 128
+    /// MiB is refused, too ([`Cube::from_fn`] needs none).
     #[must_use]
     pub fn new(entries: &[G]) -> Option<HeldTable<G>> {
         let k = entries.len().trailing_zeros() as usize;
@@ -97,8 +98,8 @@ impl<G: Element> HeldTable<G> {
 }
 
 impl BlackBox {
-    /// Vectors for this many lookups in a table. What they take is [`Dimensions::bits_ahead`]; their products
-    /// are owed to verify_mul.
+    /// Vectors for this many lookups in a table. A party sends [`Dimensions::bits_ahead`] bits for each;
+    /// their products are owed to verify_mul.
     ///
     /// # Errors
     /// Those of [`BlackBox::rohv_rss`], [`BlackBox::rohv_add`] and [`BlackBox::rohv_cube`].
@@ -116,7 +117,7 @@ impl BlackBox {
     }
 
     /// `[T(x)]` by the way of the table. The index x is given by several inputs: `bits` low bits of each, the
-    /// first input the lowest bits. What a lookup takes is [`Dimensions::bits_online`].
+    /// first input as the lowest bits. A party sends [`Dimensions::bits_online`] bits for each lookup.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless there is a vector of the table's way for each lane, and the inputs have as
@@ -151,7 +152,7 @@ impl BlackBox {
         let lanes = index.first().map_or(0, |(x, _)| x.lanes());
         let fit = index.iter().all(|(x, bits)| *bits <= F::BITS && x.lanes() == lanes);
         if !fit || bits != k || index.iter().any(|(x, _)| x.origin != self.origin) {
-            return Err(self.session().misuse(LOOKUPS, "an index of other inputs than the table has bits"));
+            return Err(self.session().misuse(LOOKUPS, "inputs whose bits do not make up an index of the table"));
         }
         let side = |side: usize| {
             let (mut sum, mut at) = (vec![Gf64(0); lanes], 0);

@@ -14,7 +14,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 const PRODUCTS: Step = step!("products");
 
-/// About how many bits a message has, unless those of one vector are more.
+/// The most bits of a message, unless those of one vector are more.
 const MESSAGE: usize = 1 << 23;
 
 /// The products of all sets of the bits of `count` numbers of `k` bits: of each, bit S is the product of its
@@ -26,20 +26,21 @@ pub(crate) struct Monomials {
     bits: [Vec<u64>; 2],
 }
 
-/// Words of 2^k bits.
+/// The number of words that hold 2^k bits.
 pub(crate) fn words(k: usize) -> usize {
     (1usize << k).div_ceil(64)
 }
 
 /// Bit `i`, as a mask.
 ///
-/// The compiler must not know that it is all ones or none: it would make a branch on the bit of `x & mask`.
+/// The compiler must not know that it is all ones or all zeros: it would turn `x & mask` into a branch on the
+/// bit.
 #[inline(always)]
 pub(crate) fn mask(words: &[u64], i: usize) -> u64 {
     black_box((words[i / 64] >> (i % 64) & 1).wrapping_neg())
 }
 
-/// All bits of a word as masks, of which the compiler knows as little.
+/// All bits of a word as masks, which the compiler must not see through either.
 #[inline(always)]
 pub(super) fn masks(word: u64) -> [u64; 64] {
     let mut masks = [0; 64];
@@ -108,7 +109,7 @@ impl Monomials {
         }
     }
 
-    /// The products of sets of one half alone.
+    /// Copy the products of those sets that lie in one half.
     fn copy(&mut self, low: &Monomials, high: &Monomials) {
         let count = self.count;
         for (side, l) in [0, 1].into_iter().flat_map(|side| (0..count).map(move |l| (side, l))) {
@@ -125,7 +126,7 @@ impl Monomials {
     }
 }
 
-/// Bits of the products of one vector's halves.
+/// How many products one vector has across its halves.
 pub(crate) fn tensor_bits(low: usize, high: usize) -> usize {
     ((1 << low) - 1) * ((1 << high) - 1)
 }
@@ -162,7 +163,7 @@ fn rounds(k: usize) -> u32 {
     k.next_power_of_two().trailing_zeros()
 }
 
-/// A part of k bits and all below it; its place.
+/// Add a part of k bits, and all parts below it, to the nodes; returns its place.
 fn grow(trio: &mut Trio, nodes: &mut Vec<Node>, k: usize, count: usize) -> usize {
     let node = if k == 1 {
         Node { round: 0, halves: None, made: Monomials::random(trio, count) }

@@ -23,8 +23,9 @@
 //! is public. That is an inner product of 2^(k/2) replicated pairs (the paper counts 2^k), of which
 //! weakDotProduct gives a replicated sharing in one Reshare, and F_verify one check.
 //!
-//! `crate::ohv` is another maker because S-boxes need 16 or 256 entries, each monomial as a bit plane of 512
-//! vectors; here vectors have any length, and the bits of one vector stand side by side in words.
+//! `crate::ohv` makes vectors in a way of its own, because S-boxes need 16 or 256 entries, each monomial as a
+//! bit plane of 512 vectors; here vectors have any length, and the bits of one vector stand side by side in
+//! words.
 //!
 //! **Adversary**: one malicious party of three.
 //!
@@ -34,21 +35,21 @@
 //!   any case, and what rests on its products is opened under a mask or not at all.
 //! - c = x + r is opened replicated, under an r that nobody knows and that is used once: a vector is taken by
 //!   value, nothing copies it, and its number enters the view when it is used, with the call and the table
-//!   \[A18\]. What another party opened is compared in the same round, before anything that rests on it is
-//!   digested \[A22\], and the last before any output \[S1\].
+//!   \[A18\]. Each opening is compared in the round of the next one, before anything that rests on it is
+//!   digested \[A22\], and the last one before any output \[S1\].
 //! - An additive opening is not bound to the index: each party sends its share of c to both others, under a
 //!   share of zero \[A16\], and an error that it adds is one of the products in x, which are owed with r + c
 //!   as their sum.
-//! - An additive result is a function of components that its receiver half knows: it leaves only through
-//!   [`BlackBox::reshare`], under a fresh share of zero \[A16, A19\].
+//! - The share of an additive result is a function of components that its receiver partly knows: it leaves
+//!   only through [`BlackBox::reshare`], under a fresh share of zero \[A16, A19\].
 //!
-//! A lie is missed with probability at most (5 + 2 ceil(log2 N))/2^64 for N terms: a relation is one, a
-//! lookup of square-root cost 2^(k/2).
+//! A lie is missed with probability at most (5 + 2 ceil(log2 N))/2^64 for N terms: a relation is one term,
+//! and a lookup of square-root cost 2^(k/2) terms.
 //!
-//! Vectors are kept as their products, 2^k bits and component; a message holds about a megabyte, a call at
-//! most [`MAX_BYTES`]. While they are owed they count for [`crate::blackbox::PIECE`] as many terms as their
-//! memory has. What spreads them into products or entries, of which there are many more, refuses more than
-//! [`PIECE`] of these a call: vectors are split.
+//! Vectors are kept as their products, 2^k bits in each component; a message holds about a megabyte, and a
+//! call makes at most [`MAX_BYTES`]. In the count of [`crate::blackbox::PIECE`], owed vectors stand for as
+//! many terms as would take their memory. A call that expands them into products or entries, of which there
+//! are many more, refuses more than [`PIECE`] of these: the caller splits the vectors.
 //!
 //! ```
 //! use divisi_core::PartyId;
@@ -116,7 +117,7 @@ pub struct OneHotsAdd {
     lot: Lot,
 }
 
-/// Which vectors of which call.
+/// Which vectors these are: a range of those that one call made.
 struct Lot {
     number: u64,
     range: Range<usize>,
@@ -173,7 +174,8 @@ impl BlackBox {
     /// verify_mul.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless k is 1 to 16, and for 0 bytes or more than [`MAX_BYTES`] of vectors.
+    /// [`Abort::Misuse`] unless k is 1 to 16, and for no vectors or too many of them ([`MAX_BYTES`]); the
+    /// abort that ends the session.
     pub fn rohv_rss(&mut self, k: usize, count: usize) -> Result<OneHotsRss, Abort> {
         self.demand_size(k, k, count)?;
         let mut made = make::make(&mut self.trio, &[k], count)?;
@@ -186,7 +188,7 @@ impl BlackBox {
     /// replicated vectors of half the bits. The products are owed to verify_mul.
     ///
     /// # Errors
-    /// As [`BlackBox::rohv_rss`].
+    /// The errors of [`BlackBox::rohv_rss`].
     pub fn rohv_add(&mut self, k: usize, count: usize) -> Result<OneHotsAdd, Abort> {
         self.demand_size(k, k.div_ceil(2), count)?;
         let sizes = [k.div_ceil(2), k / 2];
@@ -214,7 +216,7 @@ impl BlackBox {
     /// `[r]` and the entries of `<e^(r)>`, vector by vector, for uses other than lookups.
     ///
     /// # Errors
-    /// As [`BlackBox::entries`].
+    /// The errors of [`BlackBox::entries`].
     pub fn entries_additive(
         &mut self,
         vectors: OneHotsAdd,
@@ -268,8 +270,8 @@ impl BlackBox {
         Lot { number, range: 0..count, origin: self.origin, rests_on: self.statements }
     }
 
-    /// Vectors are about to be used: all parties use the same ones, in the same call and the same table
-    /// \[A18\].
+    /// Note in the view which vectors are used, so that all parties use the same ones, in the same call and
+    /// the same table \[A18\].
     fn take(
         &mut self,
         call: &'static str,
@@ -291,8 +293,8 @@ impl BlackBox {
         Ok(())
     }
 
-    /// The products of vectors are owed a verification: one relation a vector. The mutants of the two checks
-    /// forget them.
+    /// The products of vectors are owed a verification: one relation a vector. The mutant of `check` forgets
+    /// them.
     fn owe_vectors(&mut self, made: &Arc<Monomials>, check: Check) -> Result<(), Abort> {
         if made.k > 1 && !self.trio.session.mutated(check) {
             let products = ((1 << made.k) - made.k - 1) * made.count;
@@ -328,8 +330,8 @@ impl BlackBox {
     }
 }
 
-/// For how many terms vectors count while they are owed: a relation each, or more by the memory that they
-/// hold until then.
+/// For how many terms vectors count while they are owed: one for each relation, or more if their memory is
+/// that of more terms.
 fn weight(k: usize, count: usize) -> u64 {
     count.max(bytes(k, count) / TERM_BYTES) as u64
 }

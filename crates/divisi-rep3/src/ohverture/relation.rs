@@ -31,7 +31,7 @@ pub(super) fn sides(k: usize) -> [Vec<usize>; 2] {
     [sets(low, 0).chain(singles(low, k)).collect(), sets(k - low, low).chain(singles(0, low)).collect()]
 }
 
-/// The sum of the weights of the sets that are in a vector, whatever it is.
+/// The sum of the weights of the sets that are in a vector, by the same operations whatever the vector is.
 fn weighed(vector: &[u64], weights: &[Gf64]) -> Gf64 {
     let mut sum = 0;
     for (word, weights) in vector.iter().zip(weights.chunks(64)) {
@@ -136,8 +136,8 @@ mod tests {
         }
     }
 
-    /// A vector of two bits has its two bits on each side: its factors are sums of weights, of which the
-    /// first has a coefficient. None of these is fixed, small or another one's.
+    /// A vector of two bits has its two bits on each side: its factors are sums of weights, and the first has
+    /// a coefficient. No weight or coefficient is fixed, small or equal to another.
     #[test]
     fn weights_and_coefficients_are_drawn_from_the_whole_field() {
         let made = crate::local::run(|mut trio| {

@@ -41,7 +41,7 @@ impl<G: Element> LookupTable<G> {
         Some(LookupTable { k, width, planes, digest, entry: std::marker::PhantomData })
     }
 
-    /// What it is, in a view.
+    /// The digest that stands for the table in a view.
     pub(super) fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
@@ -58,8 +58,8 @@ impl<G: Element> LookupTable<G> {
         self.width
     }
 
-    /// The sum of the entries at the places that are in `places`, which are of row `row` of the table in rows
-    /// of 2^low entries.
+    /// The sum of those entries of a row that are selected by the bits of `places`: row `row` of the table in
+    /// rows of 2^low entries.
     pub(super) fn sum(&self, row: usize, low: usize, places: &[u64]) -> G {
         let at = row << low;
         let (first, shift) = (at / 64, at % 64);
@@ -74,7 +74,7 @@ impl<G: Element> LookupTable<G> {
     }
 }
 
-/// Which places of a word have bit `i` of their number zero.
+/// For each i a word with ones at the places whose number has bit `i` zero.
 pub(super) const WITHOUT: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -85,7 +85,7 @@ pub(super) const WITHOUT: [u64; 6] = [
 ];
 
 /// From the products of all sets to the entries of the vector: entry j is the sum of the products of all sets
-/// that contain j, the empty set's being 1, which `constant` says whether our component has it. Linear, and
+/// that contain j, the empty set's being 1; `constant` says whether our component has that 1. Linear, and
 /// thus the same on each component.
 pub(super) fn entries(products: &[u64], k: usize, constant: bool, out: &mut Vec<u64>) {
     out.clear();

@@ -11,17 +11,18 @@ use std::marker::PhantomData;
 pub(crate) const FOLDS: usize = 3;
 /// Records in a group.
 pub(crate) const GROUP: usize = 1 << FOLDS;
-/// Points of {0,1,inf}^k, with 2 for infinity: the point's number in base 3 has its coordinates.
+/// The number of points of {0,1,inf}^k. The digits of a point's number in base 3 are its coordinates, 2 for
+/// infinity.
 pub(crate) const GRID: usize = 3usize.pow(FOLDS as u32);
 
-/// The point that corner `e` is, whose bit `v` is its coordinate in variable `v`.
+/// The number of the point that is corner `e`: bit `v` of `e` is its coordinate in variable `v`.
 pub(crate) const fn corner(e: usize) -> usize {
     grid::corner(e, FOLDS)
 }
 
 /// The factors at each point of the grid: scratch.
 pub(crate) type Factors = [[[Plane; FACTOR]; 2]; GRID];
-/// The products there.
+/// The product at each point of the grid.
 pub(crate) type Products = [[Plane; PRODUCT]; GRID];
 
 /// A relation's product in the small field of its factors, for records of K planes.
@@ -59,18 +60,18 @@ impl<const K: usize, S: Small<K> + Sync> Product<K> for S {
 
 /// A group of records with their product, whatever their number of planes.
 pub(crate) trait OnGrid {
-    /// As [`Product::planes`].
+    /// See [`Product::planes`].
     fn planes(&self) -> usize;
 
-    /// As [`Product::on_grid`].
+    /// See [`Product::on_grid`].
     fn multiply(&self, factors: &mut Factors, products: &mut Products);
 
-    /// Our additive share of the product of each record's own factors.
+    /// For each record two summands of our additive share of the product of its factors.
     #[cfg(feature = "fault")]
     fn each(&self) -> Vec<[[Plane; PRODUCT]; 2]>;
 }
 
-/// The group as tiles.
+/// The group as tiles, with the product of their relation.
 pub(crate) struct Tiles<'g, const K: usize> {
     pub(crate) group: &'g [&'g Tile<K>],
     pub(crate) product: &'g dyn Product<K>,
@@ -96,8 +97,8 @@ impl<const K: usize> OnGrid for Tiles<'_, K> {
     }
 }
 
-/// Adds to the products at all points of the grid with infinity in them: of our first components, or of the
-/// sums of both.
+/// Adds products at all points of the grid with infinity in them: those of our first components, or, with
+/// `both`, of the sums of our two components.
 struct OfGroup<'a, const K: usize, S> {
     group: &'a [&'a Tile<K>],
     both: bool,

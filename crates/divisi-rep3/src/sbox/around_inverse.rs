@@ -13,12 +13,12 @@ use divisi_field::gf64::{ALPHA, PSI4};
 use divisi_field::kernel::Task;
 use divisi_field::{Gf64, Plane, Word, gf4};
 
-/// Where a record has a_h, a_l and v.
+/// The planes of a record at which a_h, a_l and v begin.
 pub(crate) const A_H: usize = 0;
 pub(crate) const A_L: usize = 4;
 pub(crate) const V: usize = 8;
 
-/// Where it has v^-1, a'_h and a'_l.
+/// The planes at which v^-1, a'_h and a'_l begin.
 #[derive(Clone, Copy)]
 pub(crate) struct Places {
     pub(crate) v_inverse: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Places {
     pub(crate) b_l: usize,
 }
 
-/// Step 1: a_h and a_l of both components into the record, and they themselves.
+/// Step 1: stores a_h and a_l of both components in the record, and returns them.
 #[inline(always)]
 pub(crate) fn begin<W: Word, const K: usize>(
     record: &mut Tile<K>,
@@ -121,7 +121,7 @@ pub(crate) fn eq_3(places: Places, alpha: Gf64) -> Relation {
     }
 }
 
-/// Eq. 3 in GF(2^4), of records that have v^-1 there.
+/// Eq. 3 in GF(2^4), for records whose v^-1 begins at plane `V_INVERSE`.
 pub(crate) struct Eq3<const V_INVERSE: usize>;
 
 impl<const K: usize, const V_INVERSE: usize> Small<K> for Eq3<V_INVERSE> {
@@ -157,9 +157,9 @@ pub(crate) mod tests {
         parts.iter().fold(0, |r, (at, x)| r | u64::from(x.bits()) << at)
     }
 
-    /// Lemma 3.2. For every a_h, a_l and every v^-1 that a lie may have led to, the difference is that of the
-    /// header; and its 12 values on a basis of the errors are independent, so that it is zero for no other
-    /// error of the 2^12 than none.
+    /// Lemma 3.2. For every a_h, a_l and every v^-1 that a lie may have led to, the difference is that of
+    /// [`eq_3`]; and its 12 values on a basis of the errors are independent, so that of the 2^12 errors only
+    /// zero gives zero.
     pub(crate) fn eq_3_fails_exactly_when_a_product_is_wrong(eq3: &Relation, places: Places) {
         let of = |d: [Gf4; 3]| {
             let [dv, d1, d2] = d.map(Gf64::from);

@@ -1,4 +1,4 @@
-//! What S-boxes have in common whose outputs stay additively shared from layer to layer (MAESTRO Protocol 7).
+//! What is common to S-boxes whose outputs stay additively shared from layer to layer (MAESTRO Protocol 7).
 //!
 //! Each keeps x in its records when it looks x up ([`Chained::layer`]); the engine brings the replicated
 //! outputs when they are known ([`crate::engine::chain`]), and [`bind`] completes the records with them:
@@ -19,7 +19,7 @@ use divisi_field::{Gf8, Plane, Word, gf8};
 /// S-boxes whose outputs are additive shares.
 pub(crate) trait Chained: Sync {
     /// One layer, with its vectors: afterwards the first components of the bytes are additive shares of the
-    /// outputs. Gives the records, with x in them if they are `kept`, and what was opened.
+    /// outputs. Returns the records, with x in them if they are `kept`, and the opened values.
     fn layer(
         &self,
         trio: &mut Trio,
@@ -30,7 +30,7 @@ pub(crate) trait Chained: Sync {
         kept: bool,
     ) -> Result<(Records<SBOX_PLANES>, Vec<[Plane; 8]>), Abort>;
 
-    /// The replicated inputs of a layer, of this many lanes each, by its vectors and what was opened.
+    /// The replicated inputs of a layer, of this many lanes each, from its vectors and the opened values.
     fn inputs(
         &self,
         trio: &Trio,
@@ -50,7 +50,8 @@ pub(crate) enum Input {
     Additive,
 }
 
-/// What stands around the inversion, and where public constants go.
+/// The direction of the S-box, which says what stands around the inversion, and which of our components
+/// carries public constants.
 #[derive(Clone, Copy)]
 pub(crate) struct Side {
     pub(crate) direction: Direction,
@@ -101,7 +102,7 @@ impl Task for Bind<'_> {
     }
 }
 
-/// One tile of one component of `x = m x` for a public square matrix of as many rows as there are bytes.
+/// Adds component `c` of tile `t` of m x to `out`, for a public square matrix m with a row for each byte.
 pub(crate) struct Apply<'a> {
     pub(crate) m: &'a [Gf8],
     pub(crate) x: &'a [Byte],

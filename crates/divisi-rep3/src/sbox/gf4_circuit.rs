@@ -1,6 +1,6 @@
 //! gf4-circuit: MAESTRO Protocol 3 with the small inverse as a power, v^-1 = v^14 = v^2 v^4 v^8.
 //!
-//! Adversary: as [`crate::multiply`]: an error can be added to each product until the batch is verified.
+//! Adversary: that of [`crate::multiply`], who can add an error to each product until the batch is verified.
 //! Cost an S-box: 5 products in GF(2^4), 20 bits, 4 rounds (test `cost_gf4_circuit`). Decryption costs the
 //! same.
 //!
@@ -20,7 +20,7 @@
 //! 2. (v^2 + alpha v^6)(v^4 + alpha v^8) = v^6 + alpha^2 v^14: the cross terms alpha v^10 cancel. Errors d_1
 //!    of v^6 and d_2 of v^14 leave d_1 + alpha d_1 v^4 + alpha^2 d_2 (docs/lookups.md, 1).
 //!
-//! 1, alpha, alpha^2 are independent over GF(2^4), so that each is zero exactly when all its errors are
+//! 1, alpha, alpha^2 are independent over GF(2^4), so that each sum is zero exactly when all its errors are
 //! \[A14, A15\]: the tests below try every input and every error.
 
 use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
@@ -67,8 +67,8 @@ impl Sbox for Gf4Circuit {
         20
     }
 
-    /// A message of a step is then 64 KiB, whose cost the arithmetic of the step exceeds, and what is owed to
-    /// the verification stays below 32 MiB.
+    /// With so many blocks a message of a step has 64 KiB and costs less than the arithmetic of the step, and
+    /// what is owed to the verification stays below 32 MiB.
     fn blocks_at_once(&self) -> usize {
         8192
     }
@@ -80,7 +80,7 @@ impl Sbox for Gf4Circuit {
     }
 }
 
-/// One layer; what it owes.
+/// Computes one layer; returns the records that it owes.
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF4_PLANES>, Abort> {
     let mut made = layer.records::<GF4_PLANES>(&trio.pool);
     let (around, shape) = (layer.around(), layer.shape.clone());

@@ -1,7 +1,7 @@
 //! gf8-circuit: the inversion of Chida et al. as MAESTRO section 1.2 gives it: x^254 = (x^15)^16 x^14, with
 //! x^15 = x^12 x^3, x^14 = x^12 x^2, x^12 = (x^3)^4, x^3 = x x^2.
 //!
-//! Adversary: as [`crate::multiply`]: an error can be added to each product until the batch is verified.
+//! Adversary: that of [`crate::multiply`], who can add an error to each product until the batch is verified.
 //! Cost an S-box: 4 products in GF(2^8), 32 bits, 3 rounds (test `cost_gf8_circuit`). Decryption costs the
 //! same.
 //!
@@ -63,7 +63,7 @@ impl Sbox for Gf8Circuit {
     }
 }
 
-/// One layer; what it owes.
+/// Computes one layer; returns the records that it owes.
 pub(crate) fn layer(trio: &mut Trio, layer: &mut Layer<'_, '_>) -> Result<Records<GF8_PLANES>, Abort> {
     let mut made = layer.records::<GF8_PLANES>(&trio.pool);
     let (around, shape) = (layer.around(), layer.shape.clone());

@@ -1,8 +1,9 @@
 //! lut16: MAESTRO Protocol 3 as printed, the small inverse by a lookup in a table of 16 (Protocol 4).
 //!
-//! Adversary: as [`crate::multiply`] and [`crate::lookup`]: an error can be added to v through the opening,
-//! and to each of the two products, until the batch is verified. Cost an S-box: 8 + 8 bits, 2 rounds, and 11
-//! bits ahead for its one-hot vector (test `aes_128_costs_what_the_paper_says`). Decryption costs the same.
+//! Adversary: that of [`crate::multiply`] and [`crate::lookup`]: an error can be added to v through the
+//! opening, and to each of the two products, until the batch is verified. Cost an S-box: 8 + 8 bits, 2
+//! rounds, and 11 bits ahead for its one-hot vector (test `aes_128_costs_what_the_paper_says`). Decryption
+//! costs the same.
 //!
 //! | step of Protocol 3 | here | round |
 //! |---|---|---|
@@ -13,8 +14,8 @@
 //! | 10, 11 a'_h, a'_l | `Lookup`, [`Finish`] | 2 |
 //! | 12 Phi^-1 | [`Finish`] | |
 //!
-//! Verified by Eq. 3 ([`eq_3`]), one relation for the paper's three triples \[A14\]: v is bound to a_h a_l by
-//! it, and v^-1 to v by the vector, which was verified before.
+//! Verified by Eq. 3 ([`eq_3`]), one relation for the paper's three triples \[A14\]: it binds v to a_h a_l;
+//! the vector, which was verified before, binds v^-1 to v.
 
 use super::around_inverse::{Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
 use super::{Layer, LayerKind, Owed, Sbox, held, store, trim};
@@ -73,7 +74,7 @@ impl Sbox for Lut16 {
     }
 }
 
-/// One layer, with these vectors; what it owes.
+/// Computes one layer with these vectors; returns the records that it owes.
 pub(crate) fn layer(
     trio: &mut Trio,
     layer: &mut Layer<'_, '_>,
@@ -182,7 +183,7 @@ pub(crate) static KIND: Kind<LUT16_PLANES> = Kind {
     products: &[Some(&Eq3::<V_INVERSE>)],
 };
 
-/// The relation of a record. Mutants: A12 takes an alpha inside the small field, A14 forgets it.
+/// The relation of a record. Mutants: A12 takes an alpha inside the small field, A14 forgets the relation.
 pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
     [(!mutated(checks::A14)).then(|| eq_3(PLACES, alpha(&mutated)))]
 }

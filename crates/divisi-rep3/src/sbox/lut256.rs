@@ -5,8 +5,8 @@
 //! `aes_128_costs_what_the_paper_says`). The inverse S-box is another table, at the same cost.
 //!
 //! Adversary: there is no product that an error could be added to, but a malicious party can show one
-//! neighbour a false component of c. Each opening is compared with all before the digest of the next one goes
-//! out, and before any output \[A22\]; the vectors were verified when they were made \[A17\]. So T(v) is
+//! neighbour a false component of c. All parties compare each opening before a digest of the next one is
+//! sent, and before any output \[A22\]; the vectors were verified when they were made \[A17\]. So T(v) is
 //! right when it leaves, without a relation of its own. The paper gives malicious security in one sentence;
 //! this comparison is what it takes.
 
@@ -40,7 +40,8 @@ impl Sbox for Lut256 {
         8
     }
 
-    /// It is the vectors that count: 10 MB of them, at each of three parties that may share a processor.
+    /// Memory for the vectors sets the limit: 10 MB of them, at each of three parties that may share a
+    /// processor.
     fn blocks_at_once(&self) -> usize {
         1024
     }

@@ -5,9 +5,9 @@
 //! ahead for two one-hot vectors of 16; and 8 bits and one round for each byte of the chain's end (test
 //! `aes_128_costs_what_the_paper_says`).
 //!
-//! Adversary: a malicious party can add an error to its share of any layer's input, of the outputs that are
-//! reshared at the end, and show its peers different shares of c. The last is found by the comparison of
-//! views \[A2\]; the others by this:
+//! Adversary: a malicious party can add an error to its share of any layer's input and of the outputs that
+//! are reshared at the end, and can show its peers different shares of c. The comparison of views finds the
+//! last \[A2\]; this finds the others:
 //!
 //! | line of Protocol 7 | here |
 //! |---|---|
@@ -100,7 +100,7 @@ impl Chained for Lut256Additive {
 }
 
 /// One layer, with these vectors: afterwards the first components of the bytes are additive shares of the
-/// outputs. Gives the records, with x in them, and c.
+/// outputs. Returns the records, with x in them, and c.
 pub(crate) fn layer(
     trio: &mut Trio,
     bytes: &mut [&mut Byte],

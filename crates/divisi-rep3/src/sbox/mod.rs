@@ -10,7 +10,7 @@
 //! | [`lut256_additive`] | 16 bits (1) | 22 bits | 1 + 2 (6) |
 //! | [`lut256`] | 8 bits (1) | 247 bits | 1 (7) |
 //!
-//! **Another one** is a file here that implements [`Sbox`], and a line of the registry in `protocol.rs`;
+//! **Another protocol** is a file here that implements [`Sbox`], and a line of the registry in `protocol.rs`;
 //! `toy.rs`, for tests, is the smallest.
 
 pub(crate) mod around_inverse;
@@ -47,7 +47,8 @@ pub(crate) trait Sbox: Sync {
     /// How many rounds a layer takes, in a chain of layers.
     fn rounds(&self) -> usize;
 
-    /// How many bits each party sends for an S-box online, in a chain from replicated to replicated shares.
+    /// How many bits each party sends for an S-box online, on average over a chain of layers that begins and
+    /// ends with replicated shares.
     fn bits(&self) -> usize;
 
     /// How many blocks go through the cipher at once. More of them pay a round's waiting and a verification's
@@ -68,7 +69,7 @@ pub(crate) trait Sbox: Sync {
         true
     }
 
-    /// How many planes its one-hot vectors have for one S-box; none if it takes no vectors.
+    /// How many planes its one-hot vectors have for one S-box; 0 if it takes no vectors.
     fn vector_planes(&self) -> usize {
         0
     }
@@ -79,11 +80,11 @@ pub(crate) trait Sbox: Sync {
         Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups"))
     }
 
-    /// What shares a layer of S-boxes gives, and how.
+    /// How a layer is computed, and how its outputs are shared.
     fn layer_kind(&self) -> LayerKind;
 }
 
-/// How a layer of S-boxes goes.
+/// How a layer of S-boxes is computed.
 pub(crate) enum LayerKind {
     /// Replicated shares go in, and replicated shares come out.
     Replicated(Replace),
@@ -92,7 +93,7 @@ pub(crate) enum LayerKind {
 }
 
 /// Replace the bytes of a layer by their S-boxes, with the layer's vectors if it takes any. The last argument
-/// says whether what is opened is compared, and what is made verified.
+/// says whether openings are compared, and products verified.
 pub(crate) type Replace = fn(&mut Trio, &mut Layer<'_, '_>, Option<&Record>, bool) -> Result<Owed, Abort>;
 
 /// What a layer owes.
@@ -103,7 +104,7 @@ pub(crate) enum Owed {
     Openings,
 }
 
-/// The vectors of a layer that takes those of this kind.
+/// The vectors of a layer, which must be of this kind.
 pub(crate) fn held<'v, const K: usize>(
     trio: &Trio,
     vectors: Option<&'v Record>,

@@ -20,7 +20,7 @@ macro_rules! registry {
             /// Every protocol.
             pub const ALL: &'static [Protocol] = &[$($(#[cfg($when)])? Protocol::$name,)*];
 
-            /// What computes them.
+            /// The implementation of the protocol.
             pub(crate) fn sbox(self) -> &'static dyn Sbox {
                 match self {
                     $($(#[cfg($when)])? Protocol::$name => &super::$file::$name,)*

@@ -3,8 +3,8 @@
 //! The paper checks x^2 y = x and x y^2 = y, which together hold exactly for y = x^254: the first alone
 //! leaves y free at x = 0, the second alone admits y = 0. One multiplication does both (docs/lookups.md, 4):
 //! (x^2 + Y x)(y + Y y^2) = x + Y^2 y. With u = xy the left is x u + Y (u + u^2) + Y^2 u y; for a right pair
-//! u is 0 or 1 and both sides agree. 1, Y, Y^2 are independent over GF(2^8), so that otherwise they differ:
-//! the test tries all 65,536 pairs \[A20\].
+//! u is 0 or 1 and both sides agree. 1, Y, Y^2 are independent over GF(2^8), so that otherwise both sides
+//! differ: the test tries all 65,536 pairs \[A20\].
 //!
 //! Only for chains of lookups whose outputs are bound by what follows ([`super::lut256_additive`]); never in
 //! place of the products of a circuit, where a pair does not bind what was multiplied \[A14\].

@@ -4,15 +4,16 @@
 //! For groups g of 2^k dots ([`FOLDS`] = k), and each lane l = 64 w + b of a tile:
 //! 1. c_{g,l} = alpha_{g,w} Y^b, alpha independent for each group, tile and word of 64 lanes, all expanded
 //!    from a coin tossed after the barrier \[A8\]. The errors of a word's lanes, weighed by Y^b, are the word
-//!    itself as an element of GF(2^64): zero only if no lane is wrong. So the sum over all words of one dot
-//!    of each group is zero with probability at most 1/2^64 unless all of these dots are right.
+//!    itself as an element of GF(2^64): zero only if no lane is wrong. Take one dot of each group: the
+//!    weighed sum of the errors of all their words is zero with probability at most 1/2^64, unless all of
+//!    these dots are right.
 //! 2. x_{g,l}(R), y_{g,l}(R): multilinear in k variables, with the dots' factors at the corners {0,1}^k; with
 //!    several terms a dot, as many x and y as terms. h(R) = sum c_{g,l} x_{g,l}(R) y_{g,l}(R) is of degree 2
 //!    in each variable: determined by its values on {0,1,inf}^k. At the corners these are derived from the
 //!    dots' own results, never received \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid
 //!    x and y are sums of planes, their products ANDs of planes.
-//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the
-//!    corners bound one by one).
+//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel; each corner
+//!    is bound to the results of its own dots).
 //!
 //! What is left is sum (c x(R)) y(R) = h(R), one term for each group, lane and term: [`super::inner_product`]
 //! continues.
@@ -33,7 +34,7 @@ use divisi_field::kernel::{Task, run};
 use divisi_field::{BigField, Field, Gf64, Plane, Word};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Points of {0,1,inf}^k.
+/// The number of points of {0,1,inf}^k.
 const GRID: usize = 3usize.pow(FOLDS as u32);
 /// The grid is made in parts that fit the nearest cache: one for each point in the upper variables.
 const LOWER: usize = 4;
@@ -44,7 +45,8 @@ const PART: usize = 3usize.pow(LOWER as u32);
 /// Words of 64 lanes in a plane.
 const WORDS: usize = Plane::LANES / 64;
 
-/// For each point of a part the line that it is at infinity of.
+/// For each point of a part with infinity among its coordinates, the two points whose sum it takes
+/// ([`line`]).
 const LINES: [Option<(usize, usize)>; PART] = {
     let mut lines = [None; PART];
     let mut p = 0;
@@ -188,7 +190,8 @@ struct Products<'a> {
     part: &'a mut Part,
 }
 
-/// The corners in the upper variables whose sum the value at a point is.
+/// For each point in the upper variables, the corners whose values add up to the value there, and their
+/// number.
 const BELOW: [([usize; 1 << UPPER], usize); 3usize.pow(UPPER as u32)] = {
     let mut below = [([0; 1 << UPPER], 0); 3usize.pow(UPPER as u32)];
     let mut p = 0;
@@ -226,7 +229,8 @@ impl Task for Products<'_> {
                     *sum ^= W::load(factor);
                 }
             }
-            // of both components, beside the first: MultLocal is x_i y_i + (x_i + x_{i+1})(y_i + y_{i+1})
+            // the sums of both components, beside the first ones: MultLocal is x_i y_i + (x_i + x_{i+1})(y_i
+            // + y_{i+1})
             sum[1] ^= sum[0];
             sum[3] ^= sum[2];
             let p = corner(e, LOWER);

@@ -1,12 +1,13 @@
 //! The soundness error of whole verifications, measured over a subfield of 256 elements
 //! ([`crate::coin::toy`]) with the code that runs over GF(2^64) (Q4).
 //!
-//! The cheater is the best that is known. Its error of one product stands at one corner of the first fold.
-//! What it sends as h makes the difference polynomial a product of a quadratic in each variable, which has
-//! the root 1, so that the other corners are right, and one more; in each level after that it has two roots;
-//! and z' hides what is left at one t. It passes if it hits anywhere, and so must what is measured: within
-//! three standard deviations of what these steps give, whose sum, with the r of CheckTriple that nobody can
-//! aim at, is the number that the meter prints.
+//! The cheater is the best one known. It makes one product wrong, whose error stands at one corner of the
+//! first fold. The h that it sends makes the difference polynomial a product of one quadratic in each
+//! variable: each has the root 1, so that the other corners are right, and one more root. In each later level
+//! the difference polynomial has two roots, and the error of z' hides what is left at one value of t. The
+//! cheater passes if a random value hits in any of these steps. The measured frequency must be within three
+//! standard deviations of what these steps give. Their sum, with the r of CheckTriple at which nobody can
+//! aim, is the number that the meter prints.
 
 use crate::adversary::Deviate;
 use crate::adversary::harness::{TrioHarness, many, party};
@@ -20,7 +21,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::{Abort, Boolean, Bytes, Direction, ProgramRun, Step, settle};
 use divisi_field::{Field, Gf64};
 
-/// How many products of the black box there are, each in this many lanes.
+/// The number of statements of the black box, each of [`LANES`] lanes.
 const STATEMENTS: usize = 3;
 const LANES: usize = 5;
 
@@ -60,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// The elements of 256 that the cheater hits, step by step.
+    /// For each step, at how many of the 256 values of its random element the cheater passes.
     fn hits(self) -> Vec<usize> {
         let coefficients = match self {
             Kind::Sbox => 2,   // alpha or beta
@@ -71,7 +72,7 @@ impl Kind {
         [vec![1; coefficients], vec![2; folds + levels], vec![1]].concat()
     }
 
-    /// The error of the claim, by the first coin.
+    /// The error of the claim under the coefficients of the first coin.
     fn error(self, coin: &Coin) -> Gf64 {
         match self {
             Kind::Sbox => LAYER.errors(&[FLIP], coin)[0],
@@ -190,7 +191,7 @@ fn and() -> Program {
     g.finish()
 }
 
-/// What is verified, and what the meter says then.
+/// Runs and verifies a computation of this kind; returns the error that the meter then reports, in bits.
 fn computed(kind: Kind, trio: Trio) -> Result<f64, Abort> {
     if let Kind::Statement = kind {
         let mut b = BlackBox::new(trio);
@@ -235,8 +236,8 @@ fn passes(kind: Kind, run: u64) -> bool {
     accepted[0].is_ok()
 }
 
-/// How often the cheater passes: what its steps give, within three standard deviations, and these are all
-/// that the meter counts.
+/// Asserts that the cheater passes as often as its steps give, within three standard deviations, and that the
+/// meter counts exactly these steps and the r of CheckTriple.
 fn measured(kind: Kind, runs: usize) {
     let honest = TrioHarness::default().patient().act(|trio| computed(kind, trio));
     let printed = (64.0 - honest[0].as_ref().unwrap()).exp2();

@@ -21,8 +21,9 @@ use zeroize::Zeroize;
 
 const H: Step = step!("inner_product.11");
 
-/// VerifyDotProduct([[x]], [[y]], [[z]]): verifies that the sum of `x_j y_j` is z. `n` is at least 1. Who has
-/// the line products of the first level already, of an even number of terms, gives them along.
+/// VerifyDotProduct([[x]], [[y]], [[z]]): verifies that the sum of `x_j y_j` is z. There is at least one
+/// term. `lines` are the line products of the first level, if the caller has them already; then there is one
+/// term, or an even number.
 pub(super) fn verify_dot_product<F: BigField>(
     trio: &mut Trio,
     fixed: &Fixed,
@@ -95,7 +96,7 @@ fn recomputed<F: BigField>(trio: &mut Trio, x: &Rep<F>, y: &Rep<F>) -> Result<Re
     trio.reshare_elements(H, vec![h_0])
 }
 
-/// The lines through neighbours at r, in both components, in place.
+/// Replaces each pair of neighbours by the value at r of the line through them, in both components.
 fn fold<F: BigField>(x: &mut Rep<F>, r: F) {
     const BLOCK: usize = 256;
     let mut block = [F::ZERO; BLOCK];
@@ -111,7 +112,7 @@ fn fold<F: BigField>(x: &mut Rep<F>, r: F) {
     block.zeroize();
 }
 
-/// A claim of the form: a sum of products over F has a known value.
+/// A claim of the form: a sum of products over F equals a shared value.
 ///
 /// It does not require `Debug`, because a statement holds shares.
 pub trait Statement<F: BigField>: Send + Sync {
@@ -135,7 +136,7 @@ pub struct Sum<F: BigField> {
 }
 
 impl<F: BigField> Sum<F> {
-    /// Our components of what a sum of products is claimed to be.
+    /// Add our components of the claimed value of a sum of products.
     pub(crate) fn claim(&mut self, a: F, b: F) {
         self.z.a[0] = self.z.a[0] + a;
         self.z.b[0] = self.z.b[0] + b;
@@ -192,8 +193,8 @@ pub(super) fn verify_statements<F: BigField>(
     Ok(coefficients_miss::<F>(bilinear) + verify_dot_product(trio, fixed, &mut x, &mut y, z, None)?)
 }
 
-/// What the coefficients of statements miss, which are independent, and what random weights of rank one
-/// inside of a statement do.
+/// The probability that the coefficients of statements, which are independent, miss a lie, and that random
+/// weights of rank one inside a statement do, if there are any.
 fn coefficients_miss<F: BigField>(bilinear: bool) -> Missed {
     Missed::at::<F>(1 + if bilinear { 2 } else { 0 })
 }

@@ -1,10 +1,10 @@
-//! What is opened is independent of the secrets together with all that was seen before it, not each value by
-//! itself (Q6): two secrets give samples of the same joint distribution.
+//! Opened values are independent of the secrets, not only each by itself but together with everything that
+//! was seen before (Q6): two secrets give samples of the same joint distribution.
 //!
-//! Each pair of what the corrupt party can compute or sees goes into a table of 64 cells, for one secret and
-//! for the other, and a chi-square test compares the two tables. A true hypothesis is rejected with
-//! probability below 2^-40 ([`FAR`]). The controls are the builds without the mask, whose tables differ as
-//! far as tables can.
+//! Each pair of values that the corrupt party sees or can compute is counted in a table of 64 cells, for one
+//! secret and for the other, and a chi-square test compares the two tables. A true hypothesis is rejected
+//! with probability below 2^-40 ([`FAR`]). The controls are the builds without the mask, whose tables differ
+//! as far as tables can.
 
 use crate::adversary::Deviate;
 use crate::adversary::adaptive::{H, OPEN, RHO, SIGMA, Z_PRIME};
@@ -29,12 +29,12 @@ const GUESSED: &str = "divisi_rep3::sbox::gf8_circuit/x3";
 const DOT: &str = "divisi_rep3::engine::blocks/dot";
 const TAG: &str = "divisi_rep3::open/open.bytes";
 
-/// Some bits of a value, by a hash of it.
+/// The cell of a value: three bits of its hash.
 fn cell(value: &[u8]) -> usize {
     usize::from(blake3::hash(value).as_bytes()[0]) % SIDE
 }
 
-/// How far two samples of pairs are from one distribution.
+/// The chi-square statistic of two samples of pairs.
 fn chi_square(samples: [&[(usize, usize)]; 2]) -> f64 {
     let tables = samples.map(|samples| {
         let mut table = [0.0; SIDE * SIDE];
@@ -45,7 +45,7 @@ fn chi_square(samples: [&[(usize, usize)]; 2]) -> f64 {
     cells.map(|(x, y)| (x - y) * (x - y) / (x + y)).sum::<f64>()
 }
 
-/// The statistics of all pairs of values, sample by sample a cell for each value.
+/// The statistic of each pair of values. The samples of each secret have the cell of each value.
 fn of_all_pairs(samples: &[Vec<Vec<usize>>; 2]) -> Vec<(usize, usize, f64)> {
     let values = samples[0][0].len();
     let pairs = (0..values).flat_map(|i| (i + 1..values).map(move |j| (i, j)));
@@ -69,7 +69,7 @@ fn samples(n: usize, seen: impl Fn(usize) -> Vec<Vec<u8>> + Sync) -> [Vec<Vec<us
     })
 }
 
-/// What is opened by all three sending their first components to their next.
+/// The value that is opened when all three send their first components to their next.
 fn opened(seen: &[Recording; 3], step: &'static str) -> Vec<u8> {
     let mut sum = Vec::new();
     for (from, seen) in PartyId::all(3).zip(seen) {
@@ -100,7 +100,7 @@ impl Deviate for Liar {
 }
 
 /// A failed verification of an S-box of this byte: sigma, divided by all that its error was multiplied by in
-/// public, so that without its mask it is `1 + Y^2 x`; and rho, t, and what else the liar saw of it.
+/// public, so that without its mask it is `1 + Y^2 x`; and rho, t, and the messages that the liar received.
 fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&[vec![secret]]);
     let harness = TrioHarness::without(check).patient();
@@ -132,7 +132,8 @@ fn failed(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     [values, vec![liar(H), liar(Z_PRIME), liar(SIGMA)]].concat()
 }
 
-/// Two tags that are wrong in different ways: what is opened, and what party 1 saw of it.
+/// The comparison of a tag whose difference is made of `secret`: the opened values, and the messages that
+/// party 1 received.
 fn compared(secret: u8, check: Option<Check>) -> Vec<Vec<u8>> {
     let parts = deal_all(&(0..16).map(|i| vec![if i % 3 == 0 { secret } else { 0 }]).collect::<Vec<_>>());
     let harness = TrioHarness::without(check).patient();
@@ -184,7 +185,7 @@ fn tables_that_differ_are_far_and_those_of_one_distribution_are_not() {
     };
     let (one, two) = (sample(1), sample(2));
     assert!(chi_square([&one, &two]) < 120.0);
-    // uniform each, but one is the other: no marginal shows it
+    // each value is uniform, but the second equals the first: no marginal shows it
     let copied: Vec<(usize, usize)> = one.iter().map(|(x, _)| (*x, *x)).collect();
     assert!(chi_square([&one, &copied]) > FAR);
 }

@@ -52,17 +52,17 @@ use divisi_field::{Gf64, Gf128};
 
 const VERIFY: Step = step!("verify");
 
-/// The products that a value depends on. Only the engine makes one.
+/// The products that a value depends on. Only the engine makes a value of this type.
 pub struct Products {
-    /// The engine that can pay; nowhere, if it is owed by several.
+    /// The engine that can verify them; `EngineId::NONE` if several engines owe them.
     pub(crate) engine_id: EngineId,
-    /// The value is linear in verified ones: it owes nothing by itself.
+    /// Whether the value is linear in verified ones, and owes nothing by itself.
     pub(crate) linear: bool,
-    /// The computations whose values these are, by their numbers in that strand.
+    /// The numbers, in that strand, of the closed computations whose values these are.
     pub(crate) closes: Vec<u64>,
-    /// Layers of lookups whose openings a barrier must compare, and that need nothing else.
+    /// The number of layers of lookups whose openings a barrier must compare, and that need nothing else.
     pub(crate) lookups: u64,
-    /// A layer of a chain was not finished: this can never be verified.
+    /// Whether a layer of a chain was not finished: then this can never be verified.
     pub(crate) incomplete: bool,
     pub(crate) made: Vec<Record>,
     pub(crate) dots: Vec<Dot>,
@@ -77,7 +77,7 @@ pub struct Products {
 }
 
 impl Products {
-    /// Owe for both.
+    /// Add the debt of another value.
     pub(crate) fn add(&mut self, other: Self) {
         self.engine_id = self.engine_id.merged(other.engine_id);
         self.linear |= other.linear;
@@ -126,9 +126,9 @@ impl Trio {
         Ok(())
     }
 
-    /// Values leave in the order in which they were closed, in the strand where they were made: the views of
-    /// that strand are what is compared, and a copy of a value that is not verified may be in any that was
-    /// closed after it.
+    /// Demand that values leave in the order in which they were closed, in the strand where they were made:
+    /// the views of that strand are compared, and any value that was closed later may contain a copy of an
+    /// unverified one.
     fn demand_order(&mut self, closes: &[u64]) -> Result<(), Abort> {
         let last = closes.iter().copied().max().unwrap_or(0);
         let paid = |number: &u64| closes.contains(number);
@@ -181,8 +181,8 @@ impl Trio {
         self.verify_ands(fixed, &debt.ands)
     }
 
-    /// F_verify on a piece of what is owed, to be free of it: the values that rest on it stay unverified, and
-    /// owe the rest. All parties at the same place.
+    /// F_verify on a part of the owed products, to free their memory. The values that depend on them stay
+    /// unverified, and owe the rest. All parties call this at the same place.
     pub(crate) fn verify_piece(&mut self, ands: &Ands) -> Result<(), Abort> {
         if self.session.mutated(checks::A13) || self.session.mutated(checks::M0_7) {
             return Ok(()); // the mutants verify nothing

@@ -42,7 +42,7 @@ impl Add for Missed {
     }
 }
 
-/// What can be owed, of a kind that is verified many at a time.
+/// Owed products of one kind, many of which are verified in one pass.
 pub(super) trait Owed: Sized {
     /// The number of passes to make, if the caller asked for `asked`.
     fn passes(asked: Passes) -> usize;

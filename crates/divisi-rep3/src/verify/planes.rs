@@ -3,7 +3,7 @@
 //!
 //! A *record* is one S-box or one-hot vector of up to 512 lanes, or several of few lanes: the planes of
 //! everything that its protocol made. A *relation* says how three sums of planes are the factors and the
-//! product of one multiplication over GF(2^64); it holds exactly when the products of the paper's that it
+//! product of one multiplication over GF(2^64); it holds exactly when the products of the paper that it
 //! stands for are right ([`crate::sbox`] and [`crate::ohv`] have them, with their exhaustive tests [A12, A14,
 //! A15, A17, A20]). Everything here is linear in the planes but the products of the fold itself.
 //!
@@ -18,8 +18,8 @@
 //!    \[A10\]; the 3^k - 2^k others are sent (weakDotProduct). On that grid x and y are sums of planes, still
 //!    in the small field, where their products are made ([`crate::small`]); only the sum over 512 lanes is
 //!    embedded ([`divisi_field::gf64::combine`]; docs/lookups.md, 5).
-//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel, with the
-//!    corners bound one by one).
+//! 3. k coins after them \[A9\]; both sides are evaluated there: error 2k/2^64 (Schwartz-Zippel; each corner
+//!    is bound to the z of its own records).
 //!
 //! What is left is sum (c x(R)) y(R) = h(R), one term for each group and lane: [`super::inner_product`]
 //! continues. Relations whose factors are in no small field (vectors of 256) skip step 2 and 3: their terms
@@ -84,8 +84,8 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<
     }
     let terms = grid.terms.max(1); // a mutant may have forgotten every relation
     let (x, y) = (trio.scratch.take(terms + 1), trio.scratch.take(terms + 1));
-    // coefficients of rank one, and a variable of degree two for each that was folded; weights of rank one in
-    // the relation of bytes
+    // the degree: coefficients of rank one, two for each variable that was folded, and weights of rank one in
+    // the relation of vectors of 256
     let folded = if grid.any { 2 * FOLDS } else { 0 };
     let missed = Missed::at::<Gf64>(batch.degree() + folded);
     // the same coefficients again

@@ -2,8 +2,8 @@
 //! (Q4).
 //!
 //! The adversary is the best there is: it chooses the error of each h so that the difference polynomial has
-//! two roots, and that of z' so that one t hides what is left. What passes then must be what the bounds say,
-//! no more and no less.
+//! two roots, and the error of z' so that one value of t hides what is left. It must pass as often as these
+//! steps give, and that must be within the bounds.
 
 use super::inner_product::verify_dot_product;
 use super::triple::check_triple;

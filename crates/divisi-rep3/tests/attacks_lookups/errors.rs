@@ -102,7 +102,7 @@ fn an_error_in_any_bit_of_any_sbox_looks_like_any_other() {
     every_error_looks_the_same(Protocol::Lut256Additive, &PLACES_256, 1);
 }
 
-/// Errors in c, in the products and in the closing Reshare, of every party, both ways: abort.
+/// Errors in c, in the products and in the closing Reshare, of every party, in both directions: an abort.
 #[test]
 fn an_error_in_any_message_of_a_lookup_is_an_abort() {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
@@ -140,7 +140,7 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
 }
 
 /// A chain of two S-boxes on bytes that everybody knows, one a lane; party 1 adds an error to each output of
-/// the first layer. The lanes in which it was believed.
+/// the first layer. Returns whether an honest party accepted it.
 fn believed(direction: Direction, x: &[u8], errors: &[u8]) -> bool {
     let (x, lanes) = (x.to_vec(), x.len());
     let errors = errors.to_vec();

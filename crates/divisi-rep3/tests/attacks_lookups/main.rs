@@ -22,7 +22,7 @@ fn sbox(x: u8) -> u8 {
     affine(Gf8(x).inverse().0) ^ 0x63
 }
 
-/// What is linear in the affine map.
+/// The linear part of the affine map.
 fn affine(y: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
 }
@@ -42,8 +42,8 @@ fn verified_after(recording: &Recording, step: &'static str, nth: usize) -> bool
     sent[at..].iter().any(|(_, s, _)| *s == Step::new(COIN).id)
 }
 
-/// AES-128 on one block, there or back, of this state under this key: what comes out, opened. `lie` makes a
-/// party corrupt once the key schedule is done.
+/// AES-128 on one block, encrypted or decrypted, of this state under this key: the opened output. `lie` makes
+/// a party corrupt once the key schedule is done.
 fn aes_128(
     trio: Trio,
     protocol: Protocol,

@@ -50,8 +50,8 @@ fn a_split_additive_opening_stops_before_the_verification() {
     });
 }
 
-/// The same for a replicated opening, of lut256 in every layer and of the first layer of a chain: the next
-/// layer is the last.
+/// The same for a replicated opening, of lut256 in every layer and of the first layer of a chain: the run
+/// ends at the next layer.
 #[test]
 fn a_split_replicated_opening_stops_at_the_next_layer() {
     let (key, state) = (parts(KEY), parts([0x32; 16]));
@@ -80,7 +80,7 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
     });
 }
 
-/// The S-box of a secret in eight lanes under attack: what party 1 saw.
+/// An attack: its name, the protocol, what is changed on links, and what the corrupt party's engine does.
 type Attack = (&'static str, Protocol, fn(&TrioHarness), fn(&mut Rep3));
 
 fn lie_at(e: &mut Rep3, at: &'static str) {

@@ -30,7 +30,7 @@ fn right<F: Element>() -> Vec<F> {
     products.chain(x.clone()).collect()
 }
 
-/// No honest party takes anything but what is right; which checks found the lie.
+/// Asserts that no honest party accepts a wrong output; returns the checks that found the lie.
 fn no_honest_party_is_deceived<F: Element>(
     corrupt: PartyId,
     results: &[Result<Vec<F>, Abort>],
@@ -44,7 +44,7 @@ fn no_honest_party_is_deceived<F: Element>(
 fn lies<F: Element>() {
     assert!(lab::run(play::<F>).unwrap().iter().all(|out| *out == right::<F>()));
     for corrupt in PartyId::all(3) {
-        // a wrong share of a reshare, to which its party keeps: of local_mul, and of bit_mul
+        // a wrong share in a reshare, which its party keeps, too: of local_mul, and of bit_mul
         for nth in 0..2 {
             let results = TrioHarness::default().patient().act(|mut trio| {
                 let mut count = 0;
@@ -63,8 +63,8 @@ fn lies<F: Element>() {
             let found = no_honest_party_is_deceived(corrupt, &results);
             assert!(results.iter().all(Result::is_err) && found.contains(&checks::A7), "{results:?}");
         }
-        // another component in an opening, before and after anything is verified; in an output; in an input
-        // of its own
+        // another component in an opening, before and after anything is verified, and in an output; another
+        // share in the message of a reshare
         for (step, nth, to, checks) in [
             (RECONST, 0, corrupt.next(3), &[checks::A2][..]),
             (RECONST, 1, corrupt.next(3), &[checks::A2]),
@@ -78,7 +78,7 @@ fn lies<F: Element>() {
             assert!(found.iter().any(|check| checks.contains(check)), "{step} {nth} {results:?}");
             assert!(results.iter().all(Result::is_err));
         }
-        // an input that is no reduced element, or too long
+        // an input that is too long
         let harness = TrioHarness::default().patient();
         harness.change(corrupt, corrupt.next(3), INPUT, 0, |body| body.push(0));
         assert!(harness.act(play::<F>).iter().any(Result::is_err));
@@ -116,8 +116,7 @@ fn every_input_is_a_sharing() {
         b.output(&both)
     });
     let [_, second, third] = results.try_into().ok().unwrap();
-    // party 1 keeps to its own component, of which it does not send the truth: that is found when it is
-    // opened, or never matters
+    // party 1 keeps its own component and sends another: that is found when it is opened, or never matters
     for out in [second, third].into_iter().flatten() {
         assert!((0..N).all(|l| out[N + l] == out[l] * out[l]));
     }

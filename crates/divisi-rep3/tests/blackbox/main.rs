@@ -33,7 +33,7 @@ fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[F]) -> Result<Shared<F>, 
     b.input(party(owner), mine.then_some(x), x.len())
 }
 
-/// Run at three honest parties, who must agree; what the first ended with.
+/// Run at three honest parties, who must agree; returns what the first ended with.
 fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync) -> R {
     let mut all = lab::run(|trio| f(&mut BlackBox::new(trio))).unwrap();
     assert!(all[0] == all[1] && all[1] == all[2]);
@@ -168,7 +168,7 @@ fn every_call_costs_what_its_table_says() {
     costs::<Gf128>();
 }
 
-/// What is owed does not grow without bound: it is verified when it is much.
+/// What is owed does not grow without bound: it is verified when it has grown large.
 #[test]
 fn many_products_are_verified_in_pieces() {
     let n = (PIECE / 4) as usize;

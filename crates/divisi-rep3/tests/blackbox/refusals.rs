@@ -3,7 +3,7 @@
 use super::*;
 use divisi_rep3::checks;
 
-/// All three do this, and are told that it is misuse, or that another was.
+/// Asserts that all three abort when they do this, and that at least one reports misuse.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     let results = TrioHarness::default().patient().act(f);
     assert!(results.iter().all(Result::is_err), "{what}");
@@ -140,7 +140,7 @@ fn nothing_is_proved_after_a_failed_verification() {
         let (c, r) = b.reconst_masked(&xx, mask)?;
         let before = b.verify_recon()?;
         let first = b.verify_mul(&before).map(drop);
-        // a proof of nothing, from before
+        // the earlier proof of verify_recon does not give a proof of products either
         assert!(first.is_err() && b.verify_mul(&before).map(drop) == first);
         assert!(b.verify_recon().map(drop) == first && b.output(&r).map(drop) == first);
         let c = b.verify_mul(&before).and_then(|mul| b.opened(c, &before, &mul));

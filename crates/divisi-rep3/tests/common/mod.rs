@@ -21,8 +21,8 @@ impl Noise {
     }
 }
 
-/// A program of random gates, sums of up to four products among them, with constants inside and outside; 64
-/// bits come out.
+/// A program of random gates, sums of up to four products among them, with constants inside and among its 64
+/// outputs.
 pub fn random_program(seed: u64, bytes: usize, gates: usize) -> Program {
     let mut noise = Noise(seed);
     let mut g = Build::verbatim();

@@ -30,7 +30,8 @@ pub struct Cost {
     pub table_3: u64,
 }
 
-/// `bits (rounds, end), ahead (rounds), relations, vector_relations, table_3`.
+/// `online` is bits, rounds and end; `ahead` bits and rounds; `verified` relations, vector_relations and
+/// table_3.
 pub const fn cost(
     protocol: Protocol,
     online: (u64, u32, u32),
@@ -208,7 +209,8 @@ impl Verification {
         u64::from(self.terms.next_power_of_two().trailing_zeros())
     }
 
-    /// For the coefficients, for the point of the first fold, for each level, and for CheckTriple.
+    /// The coins: one for the coefficients, one for the point of the first fold, one for each level, and one
+    /// for CheckTriple.
     pub fn coins(&self) -> u64 {
         if self.terms == 0 { 0 } else { 1 + u64::from(self.folded) + self.levels() + 1 }
     }
@@ -285,7 +287,7 @@ pub fn census(run: Run) -> BTreeMap<Check, u64> {
             _ => (0, 0, 0),
         };
         add(checks::A16, additive);
-        add(checks::A18, additive + replicated); // the place of a vector
+        add(checks::A18, additive + replicated); // the number of a vector
         add(checks::A19, ends);
         add(checks::A22, 2 * replicated); // two peers
         add(checks::M0_6, 2 * replicated);

@@ -198,7 +198,7 @@ fn a_verification_sends_as_many_elements_as_its_length_has_bits() {
             assert!(verified > last);
             last = verified;
         }
-        // ten thousand times the blocks: not twice the bits
+        // ten thousand times the blocks: less than three times the bits
         let of_blocks = |blocks| {
             let run = Run::aes_128(cost.protocol, Security::Malicious, Direction::Encrypt, blocks);
             run.verifications().iter().map(Verification::bits).sum::<u64>()
@@ -242,8 +242,8 @@ fn two_passes_cost_twice_and_square_the_error() {
     }
 }
 
-/// The relations of the formulas above, which the bits of the verifications confirm: one more would be
-/// another level.
+/// The relations of the formulas above, which the bits of the verifications confirm: one more could add a
+/// level.
 #[test]
 fn no_more_products_are_verified_than_in_table_3() {
     for cost in &COSTS {

@@ -21,7 +21,7 @@ pub fn open(e: &mut Rep3, out: &[Bit]) -> Result<Vec<Vec<u8>>, Abort> {
     e.trio().open(&verified)
 }
 
-/// A run of which this many input wires are known when it is garbled; `between` comes between the halves.
+/// A run of which `known` input wires are known when it is garbled; `between` is called between the halves.
 fn play(
     mut trio: Trio,
     program: &Program,
@@ -97,8 +97,8 @@ pub fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
     (0..units).step_by(most).map(|from| wire_bytes(each * most.min(units - from) + digest)).sum()
 }
 
-/// Ahead 16 bytes an AND and garbler, and 48 and a bit for each output bit; online 96 an input bit, a bit an
-/// output bit, and one digest: to the byte, and two one-way messages.
+/// Ahead 16 bytes an AND from each garbler, and 48 and a bit for each output bit; online 96 an input bit, a
+/// bit an output bit, and one digest: to the byte, and two one-way messages.
 #[test]
 fn what_travels_when_is_what_the_formula_says() {
     for (name, lanes, known) in [("sha256", 1, 0), ("aes128", 3, 0), ("sha256", 1, 512)] {
@@ -178,8 +178,8 @@ fn checks_are_those_of_a_call() {
     assert!(ends.iter().all(|end| end.as_ref().unwrap().1.computational_bits == Some(117.0)));
 }
 
-/// What is left of a session serves no other one: it is gone with it, or refused there, as it is in another
-/// strand and for inputs that do not fit.
+/// A call that is left of a session serves no other one: it is gone with its session, or refused there, as it
+/// is in another strand and for inputs that do not fit.
 #[test]
 fn it_serves_its_own_strand_alone() {
     let (_, parts) = transparent(3, LANES);
@@ -315,8 +315,8 @@ fn an_abort_ahead_ends_the_session() {
     assert!(ended(evaluator).1 && ended(evaluator).2 && ended(first).1 && ended(first).2);
 }
 
-/// P3 keeps what it has of a call whose number and roles come again, and takes it for the later one: whether
-/// anybody takes a wrong output.
+/// P3 keeps what it has of a call, and uses it for a later call with the same roles: whether anybody accepts
+/// a wrong output.
 pub fn stolen_tables(gap: Gap) -> bool {
     let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
     let expected = in_the_clear(&program, &values);
@@ -375,7 +375,7 @@ pub fn stolen_tables_of_another_session(gap: Gap) -> bool {
     })
 }
 
-/// P3 has z and r23 of a call that was garbled ahead.
+/// Whether P3 sees the output of a call that was garbled ahead: it has z and r23.
 pub fn evaluator_sees_output(gap: Gap) -> bool {
     let (program, (values, parts)) = (small_program(), transparent(0x5a, LANES));
     let expected = in_the_clear(&program, &values);

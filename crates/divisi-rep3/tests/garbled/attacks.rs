@@ -44,7 +44,7 @@ pub fn roles(calls: usize) -> [PartyId; 3] {
     [first, first.next(3), first.prev(3)]
 }
 
-/// Inputs of [`small_program`] of which every output bit is one of the first byte's.
+/// Inputs of [`small_program`] for which the output is the first byte: the other two are all ones.
 pub fn transparent(seed: u8, lanes: usize) -> (Vec<Vec<u8>>, [Vec<Part>; 3]) {
     let values: Vec<Vec<u8>> = vec![vec![seed; lanes], vec![0xff; lanes], vec![0xff; lanes]];
     let parts = deal_all(&values);
@@ -72,7 +72,7 @@ fn comes_through(gap: Gap, role: usize, lie: Lie) -> bool {
     (0..12).any(|calls| lying(gap, calls, roles(calls)[role], lie).1)
 }
 
-/// A garbler makes a gate of its half another one: results are labels still, but not those of the circuit.
+/// P2 makes a gate of its half another one: results are labels still, but not those of the circuit.
 pub fn bent_gate(gap: Gap) -> bool {
     comes_through(gap, 1, Lie::BendGate)
 }

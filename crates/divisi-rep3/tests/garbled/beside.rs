@@ -26,7 +26,8 @@ const RESULT: &str = "divisi_rep3::garbled/result";
 const BESIDE: usize = 12;
 const PIECE: usize = 4064;
 
-/// A call after an opening: its bytes, its rounds with the opening of the output, and what was opened.
+/// A call after an opening: its bytes, its rounds without and with the opening of the output, and what was
+/// opened.
 fn call(
     mut trio: Trio,
     program: &Program,
@@ -57,7 +58,8 @@ fn depths(recording: &Recording, to: PartyId, step: &'static str) -> Vec<u32> {
     sent(recording, to, step).iter().map(|seen| seen.frame.depth).collect()
 }
 
-/// One message more than without the barrier, in which tables travel, too; not a byte more than both.
+/// The call takes one message more than without the barrier, during which tables travel, too; it sends not a
+/// byte more than call and barrier.
 #[test]
 fn tables_leave_beside_the_barrier() {
     let linear = {
@@ -100,7 +102,7 @@ fn tables_leave_beside_the_barrier() {
     }
 }
 
-/// If views differ nothing but tables has left.
+/// If views differ, nothing but the salt and tables has left.
 #[test]
 fn no_label_leaves_if_views_differ() {
     let (program, (_, parts)) = (small_program(), transparent(3, LANES));

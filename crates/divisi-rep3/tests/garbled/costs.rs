@@ -42,7 +42,8 @@ fn packed(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
-/// The messages of one garbler: `labels` and `masks` for each wire, `fixed` for each call and group.
+/// The bytes of `units` units of `each` bytes, sent in pieces of at most `most` units with `digest` bytes of
+/// digest each.
 fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
     let body = |from: usize| wire_bytes(each * most.min(units - from) + digest);
     (0..units).step_by(most).map(body).sum()
@@ -63,7 +64,8 @@ pub fn formula(program: &Program, lanes: usize) -> [u64; 3] {
     [first, second, wire_bytes(packed(outs) + 32)]
 }
 
-/// 16 bytes an AND and garbler, 96 bytes an input bit, 48 bytes and two bits an output bit; 32 a digest.
+/// 16 bytes an AND from each garbler, 96 bytes an input bit, 48 bytes and two bits an output bit; 32 a
+/// digest.
 #[test]
 fn a_call_costs_what_its_formula_says() {
     for (name, lanes) in [("aes128", 1), ("sha256", 1), ("aes128", 3), ("keccak-f", 1)] {
@@ -162,7 +164,7 @@ fn messages_do_not_grow_with_depth() {
     }
 }
 
-/// What everybody knows costs nothing.
+/// Public constants cost nothing.
 #[test]
 fn constants_cost_nothing() {
     let program = |constants: bool| {

@@ -11,7 +11,7 @@ use divisi_rep3::{Rep3, Trio};
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 
-/// A party's engine, its roles, and its inputs as bits.
+/// A party's engine after `calls` calls, and its inputs as bits.
 fn begin(
     mut trio: Trio,
     parts: &[Vec<Part>; 3],
@@ -31,8 +31,8 @@ fn open(e: &mut Rep3, out: &[divisi_rep3::Bit]) -> Result<Vec<Vec<u8>>, Abort> {
     e.trio().open(&verified)
 }
 
-/// Garblers that mean different inputs or outputs end at the first thing that P3 compares, and nobody is
-/// blamed; P3 that means another job than both of them does, too.
+/// If garblers mean different inputs or outputs, P3 ends at its first comparison, and nobody is blamed; it
+/// does so, too, if P3 means another job than both of them.
 #[test]
 fn one_call_does_not_serve_two_jobs() {
     let (program, (_, parts)) = (small_program(), transparent(3, LANES));
@@ -52,7 +52,7 @@ fn one_call_does_not_serve_two_jobs() {
     }
 }
 
-/// The same of circuits, lanes being equal.
+/// The same for circuits on equal lanes.
 #[test]
 fn one_call_does_not_serve_two_circuits() {
     let (_, parts) = transparent(3, LANES);
@@ -137,10 +137,10 @@ fn another_salt_is_noticed() {
     }
 }
 
-/// Where the bytes of a message are, of whose length this follows.
+/// Which bytes of a message are changed, by its length.
 type Places = fn(usize) -> Vec<usize>;
 
-/// The first, the last, and those around the eighth, of 32 bytes of a digest that begins there.
+/// The first, the last, and those around the eighth, of the 32 bytes of a digest that begins at `from`.
 fn digest_at(from: usize) -> Vec<usize> {
     [0, 7, 8, 31].map(|byte| from + byte).to_vec()
 }
@@ -151,7 +151,7 @@ fn labels(n: usize) -> Vec<usize> {
 }
 
 /// Every byte of a label, and some of every pair, table, decoding bit and result, wherever it is, and of
-/// their digests, are compared by the check that they are for: another one that notices it later is none.
+/// their digests, are compared by the check that they are for: a later check that notices it does not count.
 #[test]
 fn every_byte_of_what_is_told_is_compared() {
     const FIRST: usize = 0;
@@ -240,7 +240,8 @@ fn an_aborted_call_does_not_come_again() {
         let twice = e.run(&mut [ProgramRun::new(&program, wires)]).is_err();
         Ok((once, twice))
     });
-    // P2 receives nothing of it in its call, but gets nothing in any that it evaluates or garbles first
+    // P2 receives nothing in this call and may notice nothing; it would get nothing from a call that it
+    // evaluates or garbles as P1
     assert_eq!(again[evaluator.index()].as_ref().unwrap(), &(true, true));
     assert_eq!(again[first.index()].as_ref().unwrap(), &(true, true));
 }
@@ -253,7 +254,8 @@ fn a_garbler_may_answer_late() {
     for calls in 0..3 {
         for late in [0, 1] {
             let [slow, quick] = [roles(calls)[late], roles(calls)[1 - late]];
-            // P1 waits for z, so that the quick one says that it has begun to do all that it does by itself
+            // P1 waits for z in its run, so that it signals before it runs; P2 signals when it has done its
+            // part
             let (done, wait) = channel::<()>();
             let wait = Mutex::new(wait);
             let done = Mutex::new(Some(done));

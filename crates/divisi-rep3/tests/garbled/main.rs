@@ -60,8 +60,8 @@ fn inputs(trio: &mut Trio, parts: &[Vec<Part>; 3]) -> Result<Vec<Byte>, Abort> {
     mine.iter().map(|part| trio.input(part)).collect()
 }
 
-/// What one party does: `skip` calls of nothing in particular, so that roles move on, then the program, then
-/// what comes of it opened.
+/// What one party does: `skip` empty calls, so that roles move on, then the program, then what comes of it
+/// opened.
 fn play(
     mut trio: Trio,
     program: &Program,

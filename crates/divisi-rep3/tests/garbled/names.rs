@@ -11,8 +11,9 @@ use std::collections::HashSet;
 
 const CALLS: usize = 16;
 
-/// The same calls, one after the other, in two strands of two sessions: what the second garbler tells of the
-/// one masked decoding bit of a call is true of no other call, though every other time the bit is the same.
+/// The same calls, one after the other, in two strands of two sessions: the digest that the second garbler
+/// sends of the one masked decoding bit of a call is that of no other call, though every other time the bit
+/// is the same.
 #[test]
 fn what_is_told_of_a_call_is_of_one_session_and_strand() {
     let mut g = Build::new();

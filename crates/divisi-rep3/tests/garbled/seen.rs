@@ -15,7 +15,8 @@ const LABELS: &str = "divisi_rep3::garbled/labels";
 /// Lanes of these runs.
 const LANES: usize = super::attacks::LANES;
 
-/// What P1 and P3 know of the output: the exclusive or of their two components, wire by wire.
+/// What each of P1, P2 and P3 knows of the output, in every rotation: the exclusive or of its two components,
+/// lane by lane; and the right output.
 fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
     let program = small_program();
     let (values, parts) = transparent(value, LANES);
@@ -40,13 +41,13 @@ fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
     ((0..3).map(known).collect(), expected)
 }
 
-/// P3 has z and r23.
+/// Whether P3 sees the output: it has z and r23.
 pub fn evaluator_sees_output(gap: Gap) -> bool {
     let (known, expected) = known_of_output(gap, 0x5a);
     known.iter().all(|known| known[2] == expected[0])
 }
 
-/// P1 has z and r12.
+/// Whether P1 sees the output: it has z and r12.
 pub fn first_sees_output(gap: Gap) -> bool {
     let (known, expected) = known_of_output(gap, 0x5a);
     known.iter().all(|known| known[0] == expected[0])
@@ -85,7 +86,7 @@ fn every_output_bit_has_masks_of_its_own() {
     }
 }
 
-/// Two calls of one circuit in the same roles: what P3 gets of the inputs, as words.
+/// Two calls of one circuit in the same roles: the labels of u that P3 gets from P1, as words.
 fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
     let program = small_program();
     let parts = [transparent(0x0f, LANES).1, transparent(0x35, LANES).1];
@@ -112,14 +113,14 @@ fn labels_of_two_calls(gap: Gap) -> [Vec<u128>; 2] {
     [words(&bodies[0]), words(&bodies[1])]
 }
 
-/// P3 has both labels of every wire whose u changed: their sum is Delta each time.
+/// Whether P3 gets both labels of every wire whose u changed: their sum is Delta each time.
 pub fn delta_of_two_calls(gap: Gap) -> bool {
     let [one, two] = labels_of_two_calls(gap);
     let sums: Vec<u128> = one.iter().zip(&two).map(|(x, y)| x ^ y).filter(|sum| *sum != 0).collect();
     sums.iter().collect::<BTreeSet<_>>().len() == 1 && sums.len() > 10
 }
 
-/// P3 has the sum of two outputs: their masks were the same.
+/// Whether P3 gets the sum of two outputs, because their masks were the same.
 pub fn sum_of_two_calls(gap: Gap) -> bool {
     let program = small_program();
     let (values, parts): (Vec<_>, Vec<_>) =
@@ -149,8 +150,7 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
 }
 
 /// A masked opening that P1 told P2 and P3 differently chooses between two secrets: without a barrier P3
-/// aborts where they differ in x23, of which P1 knows the rest. Whether P1's guesses are right, run after
-/// run.
+/// aborts where they differ in x23, and P1 knows the rest. Returns whether P1 guesses right in every run.
 pub fn split_opening(gap: Gap) -> bool {
     is_split(gap, Garbled::Now)
 }

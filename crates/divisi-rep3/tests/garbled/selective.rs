@@ -28,8 +28,8 @@ pub enum Spoiled {
     Swapped(usize, usize),
 }
 
-/// Whether the run ended in an abort that the liar sees, and whether P3 had selected what is spoiled (of
-/// masks P3's bit is known from its share; if there was an abort it is what a liar guesses from that).
+/// How a run ended: whether the liar saw an abort, and whether P3 had selected the spoiled hash. (For masks
+/// P3's bit is known from its share; after an abort this is what a liar guesses.)
 struct Spoil {
     selected: bool,
     aborted: bool,
@@ -67,7 +67,7 @@ fn spoil(gap: Gap, calls: usize, lanes: usize, spoiled: Spoiled, value: usize) -
         let out = bytes(&mut e, &jobs[0].wires)?;
         let pending = e.close_linear(out)?;
         let verified = settle(&mut e, pending)?.each();
-        // an opening: whoever ended tells it here
+        // a barrier, at which a party that has ended tells the others
         let opened = verified.iter().map(|byte| e.trio().part(byte)).collect::<Result<Vec<_>, _>>();
         e.trio().barrier()?;
         opened
@@ -93,8 +93,8 @@ fn spoil(gap: Gap, calls: usize, lanes: usize, spoiled: Spoiled, value: usize) -
     Spoil { selected, aborted: ends.iter().any(Result::is_err), end }
 }
 
-/// Whether the liar can tell the bit by the abort: run after run it guesses that P3 selected the spoiled hash
-/// where there was one.
+/// Whether the liar can tell the bit by the abort: in every run it guesses that P3 selected the spoiled hash
+/// exactly if there was an abort.
 fn is_selective(gap: Gap, spoiled: Spoiled) -> bool {
     let runs: Vec<Spoil> = (0..24).map(|calls| spoil(gap, calls, LANES, spoiled, 1)).collect();
     let told = runs.iter().all(|run| run.selected == run.aborted);
@@ -122,7 +122,8 @@ pub fn late(gap: Gap) -> bool {
     is_selective(gap, Spoiled::Known(INS * LANES - 1))
 }
 
-/// P1 changes the order of what is in the list, and nothing else: the abort is whether two bits are both one.
+/// P1 changes the order of what is in the list, and nothing else: the run aborts unless two bits of P3 are
+/// both one.
 pub fn of_order(gap: Gap) -> bool {
     is_selective(gap, Spoiled::Swapped(5, 2 * LANES + 1))
 }
@@ -133,7 +134,8 @@ fn positions() -> Vec<Spoiled> {
     ins.chain((0..OUTS).map(Spoiled::Masks)).collect()
 }
 
-/// How many of so many runs ended, by the bit that P3 had there: all, whatever it is.
+/// For each value of P3's bit, how many of the runs there were and how many of them aborted: all, whatever
+/// the bit is.
 fn count(spoiled: Spoiled, runs: usize) -> [(usize, usize); 2] {
     let all = many(runs, 4, |i| spoil(Gap::Nothing, i % 6, 1, spoiled, i / 6 % 2));
     let mut counts = [(0, 0); 2];
@@ -185,7 +187,7 @@ fn a_spoiled_list_names_nobody() {
     }
 }
 
-/// The same in lanes.
+/// The same with many lanes.
 #[test]
 fn a_spoiled_pair_in_any_lane_ends_the_run() {
     for wire in (0..INS * LANES).step_by(37) {

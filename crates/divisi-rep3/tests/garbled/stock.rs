@@ -40,7 +40,7 @@ fn an_engine_keeps_what_will_be_asked_for() {
             assert_eq!(open(e, &jobs[0].wires)?, expected[i]);
             Ok(before == after)
         };
-        // whether tables were compared in a run tells P3 alone whether they were there
+        // a run without compared tables took a call from stock, which only P3 can tell
         let mut was_ready = vec![online(&mut e, 0)?];
         assert!(!e.lacks_stock() && e.stocked_bytes() == 0);
         let each = e.garble_ahead(&programs[0], LANES, &[])?.bytes();
@@ -97,7 +97,7 @@ struct Online {
     rounds: u32,
 }
 
-/// Run jobs, each on its wires, the first `kept` of which a key leaves, and open what comes of it.
+/// Run jobs, each on its wires, the first `kept` of which depend on a key alone, and open what comes of it.
 fn online(
     e: &mut Rep3,
     jobs: &[(&Program, &[Bit])],
@@ -124,7 +124,7 @@ fn restock(e: &mut Rep3) -> Result<(), Abort> {
     Ok(())
 }
 
-/// What all three send together for a program that was garbled ahead, but for this many of its inputs.
+/// The bytes that all three send for a program that was garbled ahead with `known` inputs of each lane.
 fn bytes_of(program: &Program, lanes: usize, known: usize) -> u64 {
     let labels = pieces((program.input_bits() - known) * lanes, 1024, 48, 32);
     2 * labels + wire_bytes((program.output_bits() * lanes).div_ceil(8) + 32)
@@ -144,7 +144,7 @@ fn together(ends: &[Online]) -> Online {
 #[test]
 fn runs_of_several_programs_take_what_waits_together() {
     let programs = [random_program(6, 3, 90), small_program(), small_program(), random_program(8, 3, 60)];
-    // of the last two pieces of labels, and one group of lanes
+    // the last one has two pieces of labels, in one group of lanes
     let lanes = [LANES, 3, 3, 45];
     let (values, parts): (Vec<_>, Vec<_>) = (5..).zip(lanes).map(|(seed, n)| dealt(seed, 3, n)).unzip();
     let expected: Vec<_> = programs.iter().zip(&values).map(|(p, values)| in_the_clear(p, values)).collect();
@@ -184,7 +184,7 @@ fn runs_of_several_programs_take_what_waits_together() {
     assert!(runs.iter().all(|run| run.rounds == 2), "{runs:?}");
 }
 
-/// Runs of one program under keys, which leave its first eight inputs, once for all lanes.
+/// Runs of one program under keys; a key gives its first eight inputs, one value for all lanes.
 struct Keys {
     program: Program,
     /// The values of each key, and of the messages.
@@ -217,9 +217,9 @@ impl Keys {
     }
 }
 
-/// What runs a second time under one key is garbled for that key, and its labels go ahead too; a key that
-/// comes again takes what is garbled for none. Each call is used once; what was garbled for a key goes with
-/// it.
+/// A program that runs a second time under one key is garbled for that key, and the labels of the key's bits
+/// are sent ahead, too; until then it takes calls that are garbled for no key. Each call is used once;
+/// forgetting a key wipes what was garbled for it.
 #[test]
 fn labels_of_what_a_key_leaves_go_ahead() {
     let keys = Keys::new(2);
@@ -306,8 +306,8 @@ fn a_name_stands_for_one_key() {
     assert!(ends.iter().all(|end| is_misuse(&end) || is_told(&end)), "{ends:?}");
 }
 
-/// A program of which a key leaves all inputs is bound to none; so is what many keys take in turn, of which
-/// the engine remembers a few.
+/// A program whose inputs all depend on a key is bound to no key; so are runs under many keys in turn, of
+/// which the engine remembers a few.
 #[test]
 fn what_cannot_be_bound_runs_all_the_same() {
     let keys = Keys::new(20);
@@ -334,8 +334,8 @@ fn what_cannot_be_bound_runs_all_the_same() {
     assert!(ends.into_iter().all(|end| end.unwrap() == 42));
 }
 
-/// What is garbled ahead is no call that runs now, and none with other known inputs: garblers that mean
-/// different ones have different seeds.
+/// A call that is garbled ahead is not taken for one that runs now, nor for one with other known inputs:
+/// garblers that mean different ones have different seeds.
 #[test]
 fn a_call_ahead_is_no_other_call() {
     let (_, parts) = dealt(3, 3, LANES);

@@ -1,4 +1,4 @@
-//! [E0308] Nor are they when they are verified.
+//! [E0308] Verified one-hot vectors are not cloned either.
 use divisi_core::Verified;
 use divisi_rep3::OneHots;
 

@@ -1,4 +1,4 @@
-//! [E0308] Nor are they lent to a layer.
+//! [E0308] One-hot vectors are not lent to a layer.
 use divisi_core::{Abort, Direction, Verified};
 use divisi_rep3::{Byte, OneHots, Rep3};
 

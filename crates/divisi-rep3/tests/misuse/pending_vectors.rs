@@ -1,4 +1,4 @@
-//! [E0308] Nor do those whose products are still owed.
+//! [E0308] One-hot vectors whose products are still owed serve no layer.
 use divisi_core::{Abort, Direction, Pending};
 use divisi_rep3::{Byte, OneHots, Products, Rep3};
 

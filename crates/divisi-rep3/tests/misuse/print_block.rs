@@ -1,4 +1,4 @@
-//! [E0277] Nor does a shared block.
+//! [E0277] A shared block does not print.
 use divisi_rep3::Block;
 
 fn print(x: &Block) {

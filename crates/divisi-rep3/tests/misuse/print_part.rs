@@ -1,4 +1,4 @@
-//! [E0277] Nor does a dealer's part.
+//! [E0277] A dealer's part does not print.
 use divisi_rep3::deal::Part;
 
 fn print(x: &Part) {

@@ -45,7 +45,7 @@ impl Cost {
 
 type Operation = dyn Fn(&mut Rep3, &RoundKeys<Byte>, &[Byte]) -> Result<(), Abort> + Sync;
 
-/// A mode one way, on texts of this many bytes.
+/// A mode in one direction, on texts of this many bytes.
 struct Case {
     name: &'static str,
     bytes: usize,
@@ -145,7 +145,7 @@ fn wholes() -> Vec<Case> {
     all
 }
 
-/// Modes that authenticate, towards the ciphertext; the way back is the test after this one's.
+/// Modes that authenticate, in the direction of encryption; another test below has the way back.
 fn authentic() -> Vec<Case> {
     let mut all = Vec::new();
     for bytes in [16, 24, 64] {

@@ -1,5 +1,5 @@
 //! Texts that differ from an authentic one in a single byte of what is compared: a comparison of fewer bytes
-//! takes one of them. Who has the key makes them, by AES alone.
+//! would accept one of them. They are made with the key, by AES alone.
 
 use super::{AAD, ALL, Mode, NONCE, Sealed, begun, block, dealt, unsealed};
 use divisi_core::{Direction, Plain};
@@ -76,7 +76,7 @@ fn forged(mode: Mode) -> Vec<Sealed> {
         // lengths that no text of this many semiblocks has, in each byte of them
         let lengths = [0, 24, 33, 29 ^ 1 << 8, 29 ^ 1 << 16, 29 ^ 1 << 24, 29 ^ 1 << 31];
         all.extend(lengths.map(|bytes| wrap(value(icv2, bytes), &filled)));
-        // what fills the text up is zero
+        // the padding must be zero: here one byte of it is not
         for at in 29..32 {
             let mut filled = filled.clone();
             filled[at] = 1;
@@ -88,10 +88,10 @@ fn forged(mode: Mode) -> Vec<Sealed> {
     let stream = |tag: &[u8]| match mode {
         Mode::Siv => siv_stream(&key, tag, text.len()),
         Mode::GcmSiv => gcm_siv_stream(&key, tag, text.len()),
-        // whose counters are those of the nonce
+        // the counters of CCM are those of the nonce
         _ => xor(&sealed.ciphertext, &text),
     };
-    // all bytes of the tag are in its stream
+    // the key stream that is made here is the right one
     assert_eq!(xor(&stream(&sealed.tag), &text), sealed.ciphertext);
     let wrong = |i: usize| {
         let mut tag = sealed.tag.clone();
@@ -101,7 +101,7 @@ fn forged(mode: Mode) -> Vec<Sealed> {
     (0..16).map(wrong).collect()
 }
 
-/// A text is what it was made to be, and not authentic: whichever byte of the value is wrong.
+/// A text is refused, whichever byte of the compared value is wrong.
 #[test]
 fn every_byte_of_what_is_compared_counts() {
     for mode in ALL {
@@ -150,7 +150,7 @@ fn of_several_texts_each_has_its_verdict() {
     }
 }
 
-/// A tag is of its associated data to their last byte, and of how many they are.
+/// A tag depends on every byte of its associated data, and on their number.
 #[test]
 fn all_that_is_authenticated_counts() {
     for mode in [Mode::Siv, Mode::Ccm, Mode::GcmSiv] {

@@ -1,5 +1,5 @@
-//! GCM under IVs of other lengths than 96 bits: J0 stays shared, an adder a block; what it costs, what is
-//! opened, and when.
+//! GCM under IVs of other lengths than 96 bits: J0 stays shared, and each block takes an adder; what it
+//! costs, what is opened, and when.
 
 use super::public;
 use divisi_core::{Abort, Blocks, Bytes, Lanes, Opens, Plain, Settles};
@@ -9,7 +9,7 @@ use divisi_symmetric::aes;
 use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved, lanes_at, long_iv};
 use divisi_symmetric::mode::ghash::Steps;
 
-/// Baby steps: sixteen blocks of a message need no others.
+/// The number of baby steps: a message of up to sixteen blocks needs no others.
 const BABY: usize = 16;
 
 /// Test cases 5 and 6 of the GCM specification (McGrew, Viega): an IV of eight bytes, and one of sixty.
@@ -83,15 +83,15 @@ fn the_specification_says_the_same() {
         });
         for (ciphertext, tag, openings, opened) in sealed.unwrap() {
             assert_eq!((ciphertext, tag), (hex(case.ciphertext), hex(case.tag)));
-            // the ciphertext and its tag: no counter block, from which who sees two learns the hash key
+            // the ciphertext and its tag, and no counter block: two of them would reveal the hash key
             assert_eq!(openings as usize, text.len() + 16);
             assert_eq!(interleaved(&opened.unwrap(), text.len()).unwrap(), text);
         }
     }
 }
 
-/// Each byte of a tag counts, of whole tags and of cut ones, and of a text that is refused nothing is opened
-/// but the masked difference.
+/// Each byte of a tag counts, of whole tags and of cut ones, and of a refused text only the masked difference
+/// is opened.
 #[test]
 fn of_a_text_that_is_refused_the_verdict_alone_is_opened() {
     let Case { iv, ciphertext, tag } = &CASES[0];
@@ -130,7 +130,7 @@ fn every_byte_of_an_iv_counts() {
             iv
         })
         .collect();
-    // filled up with zeros, as GHASH fills it up
+    // the same IV, filled up with zeros as GHASH fills it up, and a shorter one
     ivs.extend([iv.clone(), [&iv[..], &[0]].concat(), [&iv[..], &[0; 4]].concat(), iv[..48].to_vec()]);
     let mut streams = Vec::new();
     for iv in ivs {
@@ -140,7 +140,7 @@ fn every_byte_of_an_iv_counts() {
         assert!(streams.iter().all(|other: &Vec<u8>| other[..16] != stream[..16]), "{iv:?}");
         streams.push(stream);
     }
-    // of no bits at all the standard has none
+    // the standard has no IV of zero bits
     let columns = columns(e, &text);
     assert!(matches!(key.seal(e, b"", b"", &columns), Err(Abort::Misuse { .. })));
     assert!(matches!(key.open(e, b"", b"", b"", &[0; 16]), Err(Abort::Misuse { .. })));
@@ -196,8 +196,7 @@ fn an_iv_of_another_length_costs_an_adder_a_block() {
     }
 }
 
-/// J0 is a block on shares, of one lane: what is known of it before it is opened is nothing, and nothing
-/// opens it.
+/// J0 is a shared block of one lane: nothing is opened when it and the counter blocks are made.
 #[test]
 fn counter_blocks_are_made_on_shares() {
     let results = run(|trio| {

@@ -33,7 +33,7 @@ enum Mode {
 
 const ALL: [Mode; 5] = [Mode::Kw, Mode::Kwp, Mode::Siv, Mode::Ccm, Mode::GcmSiv];
 
-/// What everybody knows of a text.
+/// The public parts of a sealed text.
 #[derive(Clone, Debug)]
 struct Sealed {
     aad: Vec<u8>,
@@ -65,12 +65,12 @@ impl Mode {
         if self == Mode::Kwp { WrapForm::Kwp } else { WrapForm::Kw }
     }
 
-    /// [`Mode::text`] with the usual associated data.
+    /// [`Mode::text`], sealed with the usual associated data.
     fn sealed(self) -> Sealed {
         self.seal(&AAD, &self.text())
     }
 
-    /// Any text, in the clear.
+    /// Seal any text, in the clear.
     fn seal(self, aad: &[u8], text: &[u8]) -> Sealed {
         let e = &mut Plain;
         let text = public(e, text);
@@ -104,7 +104,7 @@ impl Mode {
         Ok(Ready::Aes(aes::expand(e, key)?))
     }
 
-    /// The way back, up to the verdict, of texts of one shape.
+    /// Decrypt texts of one shape, up to the verdict.
     fn open<E: Releases + MacEngine>(
         self,
         e: &mut E,
@@ -133,7 +133,7 @@ impl Mode {
     }
 }
 
-/// Bytes that everybody knows, of one lane each.
+/// Public bytes, of one lane each.
 fn public<E: Bytes>(e: &mut E, bytes: &[u8]) -> Vec<E::Byte> {
     bytes.iter().map(|byte| e.public(&[*byte])).collect()
 }

@@ -1,4 +1,5 @@
-//! One-time passwords: the digits alone are opened, and what they cost beside the tag that they are of.
+//! One-time passwords: only the digits are opened; and what they cost beside the tag from which they are
+//! made.
 
 use super::public;
 use divisi_circuit::{Build, BuildBit, Program};
@@ -13,8 +14,8 @@ use divisi_symmetric::sha1;
 const SHA1: [&str; 10] =
     ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"];
 
-/// The output for a counter under the keys of RFC 4226 and 6238, which every party sees; what was counted,
-/// the function in a phase of its own.
+/// The opened output for a counter under the keys of RFC 4226 and 6238, and the counts, with the function in
+/// a phase of its own.
 fn made(security: Security, name: &str, bytes: Option<usize>, counter: u64) -> (Vec<u8>, Counts) {
     let algorithm: Algorithm = name.parse().unwrap();
     let mut settings = Settings::new(algorithm);
@@ -40,7 +41,7 @@ fn made(security: Security, name: &str, bytes: Option<usize>, counter: u64) -> (
     results.into_iter().next().unwrap()
 }
 
-/// The code of a tag of this many bytes, drawn here.
+/// The program that makes the digits from a tag of this many bytes.
 fn code(tag_bytes: usize, digits: usize) -> Program {
     let mut build = Build::new();
     let bits = build.input(8 * tag_bytes);
@@ -50,8 +51,8 @@ fn code(tag_bytes: usize, digits: usize) -> Program {
     build.finish()
 }
 
-/// Every place in a tag and every digit: they are those of the standards, and from the key to the digits
-/// nothing else is opened, neither the place nor the tag.
+/// The digits are those of the standards, for every place in a tag, and nothing else is opened on the way
+/// from the key to them, neither the place nor the tag.
 #[test]
 fn the_digits_alone_are_opened() {
     for (counter, want) in SHA1.into_iter().enumerate() {

@@ -1,6 +1,6 @@
-//! What a repetition tells: SIV, and GCM-SIV under a nonce that repeats, tell that texts are the same, with
-//! all that is authenticated; and of texts that differ nothing, wherever and in whatever they differ. What
-//! would tell more is a tag that is not of the whole text, or two texts under one key stream.
+//! What a repetition reveals: SIV, and GCM-SIV under a repeated nonce, reveal that texts are the same
+//! together with all that is authenticated, and nothing about texts that differ, wherever they differ. A tag
+//! that does not depend on the whole text, or two texts under one key stream, would reveal more.
 
 use super::{AAD, Mode, NONCE, Sealed, public};
 use divisi_core::{Opens, Plain};
@@ -12,8 +12,8 @@ fn text() -> Vec<u8> {
     (0..TEXT).map(|i| (i * 5) as u8).collect()
 }
 
-/// Texts that are not the same: a bit is another one, at each edge of a block; blocks have changed places; it
-/// ends earlier or later, with what could be taken for filling.
+/// Texts that differ from [`text`]: in one bit, at each edge of a block; in the order of blocks; in their
+/// end, which comes earlier, or later with what could be taken for padding.
 fn others() -> Vec<Vec<u8>> {
     let text = text();
     let mut all: Vec<Vec<u8>> = [0, 7, 15, 16, 31, 32, 44, 45, 47, 48, 60]
@@ -80,7 +80,7 @@ fn texts_that_end_in_zeros_have_nothing_in_common() {
     }
 }
 
-/// What stands before a text and what is in it are told apart: bytes that go from one to the other.
+/// Associated data and text are told apart, also when bytes move from one to the other.
 #[test]
 fn associated_data_and_text_are_told_apart() {
     for mode in [Mode::Siv, Mode::GcmSiv] {
@@ -95,7 +95,7 @@ fn associated_data_and_text_are_told_apart() {
     }
 }
 
-/// SIV with several strings: which they are, in which order, and that one of them is empty.
+/// The IV of SIV depends on its strings, on their order, and on empty ones.
 #[test]
 fn strings_before_a_text_have_an_order() {
     let e = &mut Plain;

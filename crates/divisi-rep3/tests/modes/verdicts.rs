@@ -8,8 +8,7 @@ const OPENED: &str = "divisi_rep3::open/open.bytes";
 const CONFIRMED: &str = "divisi_rep3::open/open.digest";
 const PRODUCT: &str = "divisi_rep3::engine::blocks/dot";
 
-/// All messages of a party as who else sees the wire sees them: which way, with whom, at which step, how
-/// long.
+/// All messages of a party as an observer of the wire sees them: direction, peer, step and length.
 fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
     let seen = recording.read().into_iter();
     let mut all: Vec<_> = seen
@@ -33,7 +32,7 @@ fn opened(recordings: &[Recording]) -> Vec<u8> {
     sent.reduce(add).unwrap_or_default()
 }
 
-/// One text, a byte of which somebody changed.
+/// The text with one byte changed, at several places, and once with all bytes changed.
 fn changed(sealed: &Sealed) -> Vec<Sealed> {
     let whole = sealed.ciphertext.len();
     let places = [0, whole / 2, whole - 1, whole, whole + sealed.tag.len().saturating_sub(1)];
@@ -54,8 +53,9 @@ fn changed(sealed: &Sealed) -> Vec<Sealed> {
     all
 }
 
-/// Whatever of it is wrong, a text that is not authentic costs the same messages, and what is opened of it is
-/// one masked block a claim, another one each time: its client learns that it is wrong, and so does a server.
+/// A text that is not authentic costs the same messages, whatever is wrong with it, and only one masked block
+/// a claim is opened, a different one each time: its client learns that it is wrong and nothing else, and so
+/// does a server.
 #[test]
 fn what_is_not_authentic_tells_that_and_nothing_else() {
     for mode in ALL {

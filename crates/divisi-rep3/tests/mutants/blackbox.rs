@@ -22,7 +22,7 @@ fn input(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
     b.input(party(1), mine.then_some(&X[..]), X.len())
 }
 
-/// Whether an honest party ends with anything but what is right.
+/// Whether an honest party ends with a wrong output.
 fn deceives<R: PartialEq>(results: &[Result<R, Abort>], right: &R) -> bool {
     results[1..].iter().flatten().any(|out| out != right)
 }
@@ -58,8 +58,8 @@ pub fn split_opening(check: Option<Check>) -> bool {
     deceives(&results, &X.to_vec())
 }
 
-/// Party 1 withholds an input from party 2: whether party 3 shows it the coin of the products that rest on
-/// it.
+/// Party 1 withholds an input from party 2: whether party 3 shows party 1 the coin of the products that rest
+/// on it.
 pub fn withheld_input(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check);
     let honest = harness.recording(party(3));
@@ -79,7 +79,7 @@ pub fn withheld_input(check: Option<Check>) -> bool {
     !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
-/// The same, where the proofs are from before the opening.
+/// Like [`split_opening`], with proofs from before the opening.
 pub fn split_opening_with_old_proofs(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check).patient();
     harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
@@ -228,8 +228,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
-/// Party 1 shows party 2 another index: whether party 2, or who receives from it, opens another index after
-/// the next.
+/// Party 1 shows party 2 another index: whether party 3 goes on to open the index of a third lookup.
 pub fn split_index(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(3));
@@ -312,7 +311,8 @@ pub fn third_of_three(check: Option<Check>) -> bool {
     cube_with(check, Gf8(7), CUBE, 0, 3)
 }
 
-/// Party 1 makes a sum over two factors wrong, for a place whose first part has the bit that it is times.
+/// Party 1 makes a sum over two factors wrong, for an index whose first part has the bit with which it is
+/// multiplied.
 pub fn sums_of_three(check: Option<Check>) -> bool {
     cube_with(check, Gf8(0xc7), SUMS, 0, 0)
 }
@@ -322,7 +322,7 @@ pub fn result_of_three(check: Option<Check>) -> bool {
     cube_with(check, Gf8(7), RESULT, 0, 3)
 }
 
-/// As [`split_index`], by three factors.
+/// Like [`split_index`], by three factors.
 pub fn split_index_of_three(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(3));

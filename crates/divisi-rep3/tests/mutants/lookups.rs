@@ -21,7 +21,7 @@ fn sbox(x: u8) -> u8 {
     affine(Gf8(x).inverse().0) ^ 0x63
 }
 
-/// What is linear in the affine map.
+/// The linear part of the affine map.
 fn affine(y: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
 }
@@ -40,7 +40,7 @@ fn xor<const K: usize>(x: &[Plane; K], y: &[Plane; K]) -> [Plane; K] {
     std::array::from_fn(|i| x[i] ^ y[i])
 }
 
-/// The planes of a message of [`LANES`] lanes, and the message.
+/// The planes of a message of [`LANES`] lanes; [`write`] makes the message.
 fn read<const K: usize>(body: &[u8]) -> [Plane; K] {
     let word = |i: usize| u64::from_le_bytes(body[8 * i..8 * i + 8].try_into().unwrap());
     std::array::from_fn(|i| Plane([word(i), 0, 0, 0, 0, 0, 0, 0]))

@@ -1,7 +1,7 @@
 //! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
 //! succeeds.
 //!
-//! `cargo test -p divisi-rep3 --features fault --test mutants`
+//! `cargo test -p divisi-rep3 --features testing,fault --test mutants`
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod blackbox;
@@ -104,8 +104,8 @@ divisi_core::mutants! {
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }
 
-/// What S2 and S3 forbid is not the same: an output that waits for nothing is stopped by products that were
-/// verified before.
+/// S2 and S3 are not the same: an output that does not wait for its verification is still stopped if its
+/// products were verified before.
 #[test]
 fn verified_products_and_outputs_are_told_apart() {
     assert!(!blackbox::wrong_product(Some(checks::S3)));
@@ -113,7 +113,7 @@ fn verified_products_and_outputs_are_told_apart() {
 
 /// The checks that this engine executes: its own, and those of every session.
 fn ours() -> impl Iterator<Item = &'static Check> {
-    // those of constant rounds are killed in tests/garbled
+    // the mutants of constant rounds are in tests/garbled
     let here = checks::ALL.iter().filter(|check| !check.id().starts_with('Y'));
     divisi_core::checks::ALL.iter().chain(here)
 }
@@ -138,7 +138,7 @@ fn the_table_of_checks_is_complete() {
     }
 }
 
-/// It has a row for each, and stands nowhere else: SECURITY.md says where.
+/// The table has a row for each check, and is nowhere else: SECURITY.md says where it is.
 #[test]
 fn the_table_of_checks_stands_once() {
     let rows = |text: &'static str| -> usize {

@@ -15,7 +15,7 @@ const KEY: [u8; 16] = *b"the key of a key";
 /// The wrapped key.
 const SECRET: [u8; 16] = *b"sixteen secrets!";
 
-/// What wraps, in the clear.
+/// The round keys of the wrapping key, in the clear.
 fn round_keys() -> aes::RoundKeys<<Plain as Bytes>::Byte> {
     aes::expand(&mut Plain, &KEY.map(|byte| Plain.public(&[byte]))).unwrap()
 }
@@ -26,7 +26,7 @@ fn wrapped() -> Vec<u8> {
     wrapped.iter().map(|byte| byte.values()[0]).collect()
 }
 
-/// What the integrity value of such a ciphertext comes to (RFC 3394, 2.2.2).
+/// The integrity value that a ciphertext unwraps to (RFC 3394, 2.2.2).
 fn integrity_value(ciphertext: &[u8]) -> [u8; 8] {
     let key = round_keys();
     let mut halves: Vec<[u8; 8]> = ciphertext.as_chunks().0.to_vec();
@@ -106,7 +106,7 @@ pub fn lie_in_an_unwrapping(check: Option<Check>) -> bool {
     results[..2].contains(&Ok(false))
 }
 
-/// The same without a lie, once: the way there and back.
+/// Without a lie, an authentic key is accepted.
 #[test]
 fn an_honest_unwrapping_is_authentic() {
     let (key, ciphertext) = (dealt(), wrapped());

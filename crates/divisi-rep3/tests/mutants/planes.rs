@@ -1,4 +1,4 @@
-//! Lies about S-boxes that their verification in planes alone stops.
+//! Lies about S-boxes that only their verification in planes stops.
 
 use super::until_the_last_coin;
 use divisi_core::{Abort, Bytes, Check, Direction, Step, settle};
@@ -31,7 +31,7 @@ fn substituted(e: &mut Rep3, layer: SboxLayer, layers: usize) -> Result<bool, Ab
     Ok(x.iter().flatten().zip(y.iter().flatten()).all(|(x, y)| right(*x) == *y))
 }
 
-/// Run `f` with a corrupt party 1 that lies so.
+/// Run `f` with a corrupt party 1 that tells these lies.
 fn adapt<L: FnMut(&[[u8; 16]], &str, &mut [u8]) + Send + 'static>(
     check: Option<Check>,
     protocol: Protocol,
@@ -109,7 +109,7 @@ pub fn lie_at_a_corner(check: Option<Check>) -> bool {
     lie_in_the_last(check, SboxLayer { bytes: 1, lanes: 1 })
 }
 
-/// The last of nine S-boxes is a group by itself, where they are too many lanes for one tile.
+/// The last of nine S-boxes is a group by itself, because nine times 57 lanes do not fit one tile.
 pub fn lie_in_the_last_group(check: Option<Check>) -> bool {
     lie_in_the_last(check, SboxLayer { bytes: 9, lanes: 57 })
 }

@@ -12,7 +12,8 @@ use divisi_rep3::deal;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 
-/// A party that lies by `error` about the `lane`-th product of the batch, and does the rest as told.
+/// Party 2 adds an error to the `lane`-th product of a batch of `n`, and does the rest as told: whether an
+/// honest party is deceived.
 fn lie(harness: TrioHarness, n: usize, lane: usize) -> bool {
     let results = harness.act(|trio| {
         let corrupt = trio.me() == party(2);
@@ -37,7 +38,7 @@ pub fn lie_in_the_last(check: Option<Check>) -> bool {
     lie(TrioHarness::without(check), 3, 2)
 }
 
-/// The same lie, and a client who is to take the answers.
+/// A lie about a product, and a client that is to accept the answers: whether it accepts a wrong one.
 pub fn lie_to_a_client(check: Option<Check>) -> bool {
     let results = TrioHarness::without(check).act(|trio| {
         let corrupt = trio.me() == party(3);

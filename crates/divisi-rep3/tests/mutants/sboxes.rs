@@ -10,7 +10,7 @@ fn sbox(x: u8) -> u8 {
     y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
 }
 
-/// Random bytes, their S-box, and that one's inverse, opened: whether they are right.
+/// Random bytes, their S-box, and its inverse, opened: whether they are right.
 fn there_and_back(trio: Trio, protocol: Protocol, lie: Option<Lie>) -> Result<bool, Abort> {
     let mut e = Rep3::new(trio, protocol, Security::Malicious);
     if let Some(Lie { step, nth, planes }) = lie {

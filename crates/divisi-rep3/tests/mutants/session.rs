@@ -39,7 +39,7 @@ thread_local! {
     static REPEATS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The machine, but for threads that draw the same randomness again and again.
+/// The machine, except for threads that draw the same randomness again and again.
 struct Repeating;
 
 impl World for Repeating {

@@ -20,7 +20,7 @@ pub fn difference_in_the_open(check: Option<Check>) -> bool {
         let block = e.convert(bytes)?;
         e.are_zero(&[block])
     });
-    // the difference is none, whatever is opened
+    // the difference is found not to be zero, whatever is opened
     assert!(results.iter().all(|result| *result == Ok(vec![false])), "{results:?}");
     let opened = seen.of(MessageDirection::In, "divisi_rep3::open/open.bytes");
     let missing = &opened.last().unwrap().frame.body;

@@ -1,4 +1,4 @@
-//! Lookups by three factors: right for all parts, widths and inputs, and as dear as their table says.
+//! Lookups by three factors: right for all parts, widths and inputs, and they cost what their table says.
 
 use super::*;
 use divisi_core::Check;
@@ -6,7 +6,7 @@ use divisi_rep3::blackbox::BlackBox;
 use divisi_rep3::checks;
 use divisi_rep3::ohverture::{Cube, Dimensions, HeldTable};
 
-/// Entries of this many bits, of which one has the highest.
+/// Entries of this many bits, of which at least the first four have the highest bit.
 fn entries<G: Element>(n: usize, width: usize) -> Vec<G> {
     let entry = |i: usize| {
         let word = (i as u128 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
@@ -37,7 +37,7 @@ fn lookups<F: Element, G: Element>(
     let input_of = |of: &dyn Fn(usize) -> usize| -> Vec<F> {
         x.iter().map(|x| F::from_low_bits(of(*x) as u128)).collect()
     };
-    // what stands above an input's bits is not looked at
+    // bits above those of an input are ignored
     let dirt = if low < F::BITS { 1 << low } else { 0 };
     let halves = [input_of(&|x| x & ((1 << low) - 1) | dirt), input_of(&|x| x >> low)];
     let expected: Vec<Vec<G>> =
@@ -101,8 +101,8 @@ fn three_factors_cost_what_the_table_says() {
     lookups::<Gf64, Gf8>([5, 6, 7], 1, 2, 2, 10);
 }
 
-/// One call looks up by whichever way is cheapest, of one input or of two, and costs what that way says; a
-/// table without room is refused, and so are vectors of another way.
+/// One call looks up by whichever way is cheapest, with an index in one input or in two, and costs what that
+/// way says; a table without room is refused, and so are vectors of another way.
 #[test]
 fn one_call_takes_the_cheapest_way() {
     for (k, factors) in [(2, 1), (4, 2), (12, 3)] {
@@ -142,7 +142,7 @@ fn one_call_takes_the_cheapest_way() {
     assert!(Dimensions::of(24, 32).is_some());
 }
 
-/// What the bits of [`Dimensions`] say is what is sent.
+/// A lookup sends as many bits as [`Dimensions`] says.
 #[test]
 fn the_cost_by_which_a_way_is_chosen_is_what_it_costs() {
     for (k, width) in [(8, 8), (10, 1), (12, 4)] {

@@ -44,7 +44,7 @@ fn right() -> Vec<Gf8> {
     x().into_iter().map(|x| entry(entry(x))).collect()
 }
 
-/// What a party changes of its share: bits of a message, by their bytes and masks.
+/// What a party changes of its share: the byte and the mask of each change in a message.
 type Error = Vec<(usize, u8)>;
 
 /// A party adds an error to its nth share at a step, and keeps to it.
@@ -149,8 +149,8 @@ fn a_split_index_is_an_abort() {
     }
 }
 
-/// A party that uses other vectors than the rest, another table, one of other parts, or another call is
-/// out of step: found before anything is verified.
+/// A party that uses other vectors than the rest, another table, or a table over another field is out of
+/// step: found before anything is verified.
 #[test]
 fn a_party_with_other_vectors_or_another_table_is_an_abort() {
     let entries: Vec<Gf8> = (0..=255).map(Gf8).collect();
@@ -230,7 +230,7 @@ fn every_lookup_of_three_factors_has_a_place_of_its_own() {
         c
     };
     for recording in &recordings {
-        // nobody's component of a place is known to another
+        // the components that a party sends are not all alike
         let body = &recording.of(MessageDirection::Out, RECONST)[0].frame.body;
         assert!(body.iter().collect::<std::collections::BTreeSet<_>>().len() > 100);
     }
@@ -253,7 +253,7 @@ fn every_lookup_of_three_factors_has_a_place_of_its_own() {
     assert!((0..512).any(|l| both[0][l] != both[1][l]));
 }
 
-/// Party 1 makes its share of the sums wrong, and lies about an index: what it sees of the rest, and how it
+/// Party 1 makes its share of the sums wrong, or lies about an index: what it sees of the rest, and how it
 /// ends, is the same for two secrets.
 #[test]
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {

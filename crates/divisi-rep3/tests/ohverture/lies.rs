@@ -39,7 +39,7 @@ fn right() -> Vec<Gf8> {
     [twice.clone(), twice].concat()
 }
 
-/// Nobody honest is deceived; which checks found the lie.
+/// Asserts that no honest party is deceived; returns the checks that found the lie.
 fn ends(corrupt: PartyId, results: &[Result<Vec<Gf8>, Abort>]) -> Vec<Check> {
     for (p, result) in PartyId::all(3).zip(results).filter(|(p, _)| *p != corrupt) {
         assert!(result.is_err(), "{p} was deceived, or nothing was wrong");
@@ -93,7 +93,7 @@ fn a_split_index_is_an_abort() {
     }
 }
 
-/// A party that uses other vectors than the rest.
+/// A party that uses other vectors than the rest ends the run.
 #[test]
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for ahead in PartyId::all(3) {

@@ -20,7 +20,7 @@ const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
 
 const LANES: usize = 9;
 
-/// Run at three honest parties, who must agree; what the first ended with, and what it cost.
+/// Run at three honest parties, who must agree; returns what the first ended with, and what it cost.
 fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync) -> (R, Counts) {
     let mut all = lab::run(|trio| {
         let b = &mut BlackBox::new(trio);

@@ -11,7 +11,7 @@ use super::make::{Pair, Pairs};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf64, Plane, Word};
 
-/// How many m_S3 are summed ahead.
+/// How many m_S3 form a group, all of whose sums are made ahead.
 const GROUP: usize = 4;
 /// How many sums of them there are.
 const SUMS: usize = 1 << GROUP;
@@ -32,8 +32,8 @@ fn words(k: usize) -> usize {
 }
 
 impl Grid {
-    /// From planes: bit by bit of the entries, a bit for each index. Each is taken when the one before is
-    /// done with.
+    /// The grid of a table. `planes` has one plane for each bit of the entries, with a bit for each index;
+    /// each is taken when the one before is done with.
     pub(super) fn new(bits: [usize; 3], width: usize, planes: impl Iterator<Item = Vec<u64>>) -> Grid {
         let (k, row) = (bits.iter().sum(), words(bits[2]));
         let slab = row << bits[1];
@@ -66,13 +66,12 @@ impl Grid {
         &self.rows[at..at + n]
     }
 
-    /// Our additive shares, by S1 and bit of the entries, of the sums over S2 and S3, in one tile, appended.
+    /// Append our additive shares, by S1 and bit of the entries, of the sums over S2 and S3 in one tile.
     pub(super) fn contract(&self, middle: &[Pair], inner: &[Pair], out: &mut Vec<[Plane; 1]>) {
         run(Contract { grid: self, middle, inner, out });
     }
 
-    /// The sum over S1 and all bits of an entry, weighed: by S2 and S3 the weights of the coefficients that
-    /// are 1.
+    /// For each S2 and S3, the sum of the weights of those S1 and bits of an entry whose coefficient is 1.
     pub(super) fn weighed(&self, weights: &[Gf64]) -> Vec<Gf64> {
         let n = 1_usize << self.bits[2];
         let mut out = vec![Gf64(0); n << self.bits[1]];
@@ -105,7 +104,7 @@ fn normal_form(plane: &mut [u64], k: usize) {
     }
 }
 
-/// [`Grid::contract`].
+/// The task of [`Grid::contract`].
 struct Contract<'a> {
     grid: &'a Grid,
     middle: &'a [Pair],
@@ -113,7 +112,8 @@ struct Contract<'a> {
     out: &'a mut Vec<[Plane; 1]>,
 }
 
-/// The sums of every set of up to four, group by group: `[SUMS * g + s]`.
+/// The sums of all sets of elements of each group of four: that of set `s` of group `g` is at
+/// `[SUMS * g + s]`.
 #[inline(always)]
 fn sums<W: Word>(inner: &[Pair]) -> Pairs {
     let mut sums = Pairs::zero(inner.len().div_ceil(GROUP) * SUMS);
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use divisi_field::kernel;
 
-    /// A grid of random bits, its entries, and one party's components that are the whole values.
+    /// The bits of random entries: `width` planes of 2^k bits each.
     fn entries(k: usize, width: usize) -> Vec<Vec<u64>> {
         let mut x = 77 + k as u64;
         let mut next = || {

@@ -22,13 +22,13 @@ const RESULT: Step = step!("result");
 
 impl BlackBox {
     /// `[T(x)]` by the lookup of three factors, component by component of the entries. The index x is given
-    /// by several inputs: `bits` low bits of each, the first input the lowest bits. Three rounds, k + 2^k1 w
-    /// bits.
+    /// by several inputs: `bits` low bits of each, the first input as the lowest bits. Three rounds, k + 2^k1
+    /// w bits.
     ///
     /// # Errors
     /// [`Abort::Misuse`] unless there is a vector of the table's parts for each lane, and the inputs have as
-    /// many bits as its index; for more than [`PIECE`] products, 2^k1 + 2^k2 a lane: split the vectors; the
-    /// abort that ends the session.
+    /// many bits as its index; for more than [`PIECE`] products, 2^k1 + 2^k2 - 1 a lane: split the vectors;
+    /// the abort that ends the session.
     pub fn lookup_cube<F: Element, G: Element>(
         &mut self,
         cube: &Cube<G>,
@@ -68,7 +68,8 @@ impl BlackBox {
     /// Two rounds, 2^k1 w bits.
     ///
     /// # Errors
-    /// As [`BlackBox::lookup_cube`].
+    /// [`Abort::Misuse`] unless the vectors are of the table's parts, and for more than [`PIECE`] products,
+    /// 2^k1 + 2^k2 - 1 a lane: split the vectors; the abort that ends the session.
     pub fn sample_cube<G: Element>(
         &mut self,
         cube: &Cube<G>,
@@ -135,7 +136,7 @@ impl BlackBox {
         Ok(components.into_iter().map(|rep| self.shared(rep, self.statements)).collect())
     }
 
-    /// What was reshared is owed a verification \[S2\].
+    /// Owe the verification of what was reshared \[S2\].
     fn owe_lookups(
         &mut self,
         grid: &Arc<Grid>,
@@ -158,7 +159,7 @@ fn terms(grid: &Grid, lanes: usize) -> usize {
     lanes.saturating_mul((1 << grid.bits[0]) + (1 << grid.bits[1]) - 1)
 }
 
-/// Components of entries from their bits.
+/// The components of the entries, put together from their bits.
 fn elements<G: Element>(widths: &[usize], t: &[Pairs], lanes: usize) -> Vec<Rep<G>> {
     let mut first = 0;
     let mut component = |width: &usize| {

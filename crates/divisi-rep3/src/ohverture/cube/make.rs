@@ -48,15 +48,15 @@ pub(super) struct Products {
     /// How many bits each number has.
     pub(super) bits: [usize; 3],
     pub(super) lanes: usize,
-    /// Tile by tile, at the places of [`starts`].
+    /// One tile after the other; in each, the products are where [`starts`] says.
     pub(super) tiles: Vec<Pairs>,
 }
 
 /// A product to be made: where it stands, and its factors.
 pub(super) type Product = [usize; 3];
 
-/// The products of the sets of `size` bits from `first` on, whose part begins at `start`, by the rounds in
-/// which they are made.
+/// Add to `rounds` the products of the sets of `size` bits from `first` on, whose part begins at `start`,
+/// each in the round in which it is made.
 fn grow(start: usize, first: usize, size: usize, rounds: &mut Vec<Vec<Product>>) {
     if size < 2 {
         return;
@@ -128,8 +128,8 @@ impl Products {
             }
         }
         for products in rounds(bits) {
-            // 1., 2. our shares of the products, re-randomised, go to the previous 3. the next's are our
-            // second
+            // 1., 2. our re-randomised shares of the products go to the previous party; 3. those of the next
+            // are our second components
             let mut share = Zeroizing::new(Vec::with_capacity(n * products.len()));
             vectorize(
                 #[inline(always)]
@@ -154,7 +154,8 @@ impl Products {
         &self.tiles[first..first + lanes.div_ceil(LANES)]
     }
 
-    /// The numbers of these lanes, the third in the lowest bits, the first in the highest: one component.
+    /// One component of the numbers of these lanes, the third part in the lowest bits, the first in the
+    /// highest.
     pub(super) fn numbers(&self, side: usize, first: usize, lanes: usize) -> Zeroizing<Vec<u64>> {
         let mut out = Zeroizing::new(vec![0; lanes]);
         let starts = starts(self.bits);
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
     use crate::local::run;
 
-    /// Lane by lane and set by set the product of the bits, with and without a public shift.
+    /// In each lane the bit of each set is the product of its bits, with and without a public shift.
     #[test]
     fn every_plane_is_the_product_of_its_set() {
         for (bits, lanes) in [([1, 1, 1], 1), ([2, 3, 1], 70), ([4, 5, 6], 513)] {
@@ -255,7 +256,7 @@ mod tests {
                     }
                 }
             }
-            // what is our second component is our next's first
+            // our second component is the first one of the next party
             for (i, (_, shifted, plain)) in made.iter().enumerate() {
                 let (_, next_shifted, next_plain) = &made[(i + 1) % 3];
                 for (ours, next) in [(shifted, next_shifted), (plain, next_plain)] {

@@ -16,16 +16,17 @@
 //! 2. Each party has the products m_S of all sets of bits of x = c + r, part by part (`make.rs`,
 //!    `shifted`), and sums the table over the third factor: g(S1, S2) = sum over S3 of a(S1, S2, S3)
 //!    m_S3, replicated, since the coefficients a of the table's bits are public (`grid.rs`).
-//! 3. weakDotProduct with the second factor: `<h_S1>` = sum over S2 of m_S2 g(S1, S2), of which all but
-//!    that of the empty set, whose product is 1, are reshared: (2^k1 - 1) w bits.
+//! 3. weakDotProduct with the second factor: `<h_S1>` = sum over S2 of m_S2 g(S1, S2), all of which are
+//!    reshared except that of the empty set, whose product is 1: (2^k1 - 1) w bits.
 //! 4. weakDotProduct with the first: `<T(x)>` = `<h_0>` + sum over S1 of m_S1 h_S1, and Reshare: w bits.
 //!
 //! **Adversary**: one malicious party of three, who can add an error to each product of a vector and to both
 //! Reshares. All are owed to [`BlackBox::verify_mul`], with weights drawn after them (`relation.rs`), which
 //! fails exactly if there is an error, whatever the secrets are \[A17, A18, S2\]. Until then nothing that
-//! depends on them is opened without a mask; c is compared before the next opening, and the last before any
-//! output \[A22, S1\]. Shares that are resent are functions of what their receiver half knows, and go out
-//! under a fresh share of zero \[A16, A19\]. Vectors are used once (\[A18\], as [`super::OneHotsRss`]).
+//! depends on them is opened without a mask; c is compared before the next opening, and the last one before
+//! any output \[A22, S1\]. Shares that are resent are functions of values that their receiver partly knows,
+//! and go out under a fresh share of zero \[A16, A19\]. Vectors are used once (\[A18\], like
+//! [`super::OneHotsRss`]).
 
 mod grid;
 mod lookup;
@@ -51,7 +52,8 @@ pub const MAX_CUBE_WIDTH: usize = 1024;
 /// The most bytes of a table's coefficients.
 const MAX_TABLE: usize = 1 << 26;
 
-/// The most bytes of a list of entries, beside which its coefficients are made: a party has 256 MiB.
+/// The most bytes of a list of entries. The coefficients are made while the list is in memory, and a party
+/// has 256 MiB.
 const MAX_LIST: usize = 1 << 27;
 
 /// How many bits of the entries are read at a time: of 2^24 entries they take 16 MiB.
@@ -96,7 +98,7 @@ impl<G: Element> Cube<G> {
     }
 
     /// The same without a list of the entries: `entry` gives component `c` of entry `j` for `components * j +
-    /// c`. It is called for each once for every eight bits of a component, and twice more.
+    /// c`. It is called twice for each of them, and once more for every eight bits of the component's width.
     ///
     /// Memory: the coefficients, and eight bits of each entry.
     #[must_use]
@@ -166,7 +168,7 @@ impl<G: Element> Cube<G> {
     }
 }
 
-/// How many bits an index of these parts has, if there are such.
+/// The number of bits of an index with these parts; `None` if there is no such index.
 fn index_bits(parts: [usize; 3]) -> Option<usize> {
     let fit = parts.iter().all(|part| (1..=MAX_PART).contains(part));
     let k: usize = parts.iter().fold(0, |sum, part| sum.saturating_add(*part));
@@ -202,8 +204,8 @@ impl BlackBox {
     /// part, the last the lowest of r. The products are owed to verify_mul.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] unless [`Cube::new`] accepts such parts, and for 0 bytes or more than [`MAX_BYTES`]
-    /// of vectors; the abort that ends the session.
+    /// [`Abort::Misuse`] unless [`Cube::new`] accepts such parts, and for no vectors or more than
+    /// [`MAX_BYTES`] of them; the abort that ends the session.
     pub fn rohv_cube(&mut self, parts: [usize; 3], count: usize) -> Result<OneHotsCube, Abort> {
         let fits = index_bits(parts).is_some()
             && count > 0

@@ -142,13 +142,13 @@ impl Statement<Gf64> for Vectors {
     }
 }
 
-/// What a tile of lookups leaves.
+/// A tile of lookups, as the verification needs it.
 pub(super) struct Tile {
     /// The products of all sets of x, at the places of [`starts`].
     pub(super) m: Pairs,
-    /// By S1 without the empty set and bit of the entry: the reshared sums.
+    /// The reshared sums, for each S1 that is not empty and each bit of an entry.
     pub(super) h: Pairs,
-    /// Bit by bit the result.
+    /// The result, a pair of planes for each bit of an entry.
     pub(super) t: Pairs,
 }
 
@@ -197,8 +197,8 @@ mod tests {
         Pairs(vec![[Plane::ONES, Plane::ZERO]; n])
     }
 
-    /// Factors of a statement about ones, for 64 coins: the first ones of one coin, and of the first lane the
-    /// first and the second of all coins.
+    /// Factors of a statement whose shared bits are all one: the first factors under one coin, and the first
+    /// and the second factor of the first lane under each of 64 coins.
     fn sums(statement: &dyn Statement<Gf64>) -> [Vec<u64>; 3] {
         let all = (0..64_u8).map(|coin| {
             let mut sum = Sum::<Gf64> { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
@@ -216,11 +216,11 @@ mod tests {
         assert!(different.len() == values.len() && bits == (u64::MAX, u64::MAX));
     }
 
-    /// None of them is fixed, small, or that of another lane, word, tile or coin.
+    /// No weight or coefficient is fixed, small, or equal to that of another lane, word, tile or coin.
     #[test]
     fn weights_and_coefficients_are_drawn_from_the_whole_field() {
         let lanes = LANES + 70;
-        // of a part of two bits both sides are its bits
+        // in a part of two bits both sides consist of its single bits
         let made = Products { bits: [2, 1, 1], lanes, tiles: (0..2).map(|_| pairs(8)).collect() };
         let [x, coefficients, weights] = sums(&Vectors { made: Arc::new(made), parts: vec![0] });
         assert_eq!(x.len(), lanes);

@@ -9,8 +9,8 @@ fn record(x: Gf8, x3: Gf8, x14: Gf8, x15: Gf8, x254: Gf8) -> u64 {
     u64::from_le_bytes([x.0, x3.0, x14.0, x15.0, x254.0, 0, 0, 0])
 }
 
-/// The difference is that of the header, linear in the errors for every x; and as its 24 values on a
-/// basis of the errors are independent for every x, it is zero for no other error of the 2^24 than none.
+/// The difference is that of the header, linear in the errors for every x; and as its 24 values on a basis of
+/// the errors are independent for every x, of the 2^24 errors only zero gives zero.
 #[test]
 fn the_powers_fail_exactly_when_a_product_is_wrong() {
     let [powers, _] = &relations(|_| false).map(Option::unwrap);

@@ -9,7 +9,7 @@ use crate::record::{Record, Relations, Visit};
 use divisi_core::{Check, Prg};
 use divisi_field::{Field, Gf64};
 
-/// What is verified, with what its first coin gives before the alphas.
+/// The records to be verified, with everything that is drawn from their first coin before the alphas.
 pub(super) struct Batch<'a> {
     made: &'a [Record],
     relations: Relations,
@@ -33,8 +33,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// How many elements the coefficients and the weights of its relations are short of being independent:
-    /// the degree in what was drawn for them.
+    /// The degree of the sum of all errors, as a polynomial in the drawn coefficients and in the weights of
+    /// those relations that draw some. The sum misses a lie at no more than this many elements of the field.
     pub(super) fn degree(&self) -> usize {
         2 + if self.relations.drawn() > 0 { 2 } else { 0 }
     }

@@ -1,9 +1,9 @@
-//! The mutant of A11: what verifies all groups but the last (feature `fault`).
+//! The mutant of A11: it verifies all groups except the last (feature `fault`).
 
 use crate::record::{Group, Visit};
 use crate::relation::Weighed;
 
-/// Visits all groups but the last.
+/// Visits all groups except the last.
 pub(super) fn all_but_the_last(all: impl Fn(&mut dyn Visit), visit: &mut dyn Visit) {
     let mut counted = AllBut { left: 0, seen: 0, visit };
     all(&mut counted);
@@ -11,7 +11,7 @@ pub(super) fn all_but_the_last(all: impl Fn(&mut dyn Visit), visit: &mut dyn Vis
     all(&mut counted);
 }
 
-/// Visits as many groups as are left, and counts all.
+/// Visits the first `left` groups, and counts all.
 struct AllBut<'a> {
     left: usize,
     seen: usize,

@@ -1,11 +1,11 @@
-//! The points of {0,1,inf}^k on which the fold has its polynomials: which is which, and what a polynomial's
-//! values there weigh in its value at a point.
+//! The points of {0,1,inf}^k on which the fold has its polynomials: their numbers, and the weights of a
+//! polynomial's values there in its value at any point.
 
 use crate::grid;
 use crate::record::product::{FOLDS, GRID, GROUP};
 use divisi_field::{Field, Gf64, Plane};
 
-/// Bytes of lanes in a plane.
+/// The number of bytes in a plane, of eight lanes each.
 pub(super) const BYTES: usize = Plane::BYTES;
 
 /// The weights with which the values of h on the grid add up to its value at this point.

@@ -17,7 +17,7 @@ use zeroize::Zeroize;
 /// The terms so far.
 pub(super) struct InnerProduct<'a> {
     xy: [Rep<Gf64>; 2],
-    /// How many terms have entered the line products, and these.
+    /// How many terms have entered the line products, which are `lines`.
     entered: usize,
     lines: (Gf64, Gf64),
     corner: [Gf64; GROUP],
@@ -57,7 +57,7 @@ impl<'a> InnerProduct<'a> {
         }
     }
 
-    /// The factors, at least one each, an even number if there are more; and their line products.
+    /// Returns both lists of factors, of one element each or of an even number, and their line products.
     pub(super) fn finish(mut self) -> (Rep<Gf64>, Rep<Gf64>, (Gf64, Gf64)) {
         let n = self.xy[0].a.len();
         if n == 0 || (n > 1 && n % 2 == 1) {
