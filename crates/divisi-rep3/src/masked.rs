@@ -82,10 +82,7 @@ impl Rep3 {
         let mut sum = r.0.clone();
         self.add(&mut sum, x)?;
         if !sum.is_replicated() {
-            return Err(self
-                .trio()
-                .session
-                .misuse(MASKED, "a byte of an unfinished chain of layers"));
+            return Err(self.trio().session.misuse(MASKED, "a byte of an unfinished chain of layers"));
         }
         let shape = shape_of(&[&mut sum]);
         let side = |c: usize| sum.tiles.iter().map(|tile| tile[c]).collect::<Vec<_>>();

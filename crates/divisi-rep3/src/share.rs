@@ -153,10 +153,7 @@ impl Byte {
     /// receiver \[A19\].
     pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) -> Result<(), Abort> {
         if !self.is_replicated() {
-            return Err(Abort::Misuse {
-                step: BYTE,
-                what: "a byte of an unfinished chain of layers",
-            });
+            return Err(Abort::Misuse { step: BYTE, what: "a byte of an unfinished chain of layers" });
         }
         let start = out.len();
         out.resize(start + self.lanes, 0);

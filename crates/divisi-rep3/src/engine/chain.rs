@@ -133,7 +133,10 @@ impl Rep3 {
                 return misuse(self, "a byte that depends on several layers, or was never verified");
             };
             if *layer.get_or_insert(origin.layer) != origin.layer {
-                return misuse(self, "bytes that depend on several layers, where those of one layer are needed");
+                return misuse(
+                    self,
+                    "bytes that depend on several layers, where those of one layer are needed",
+                );
             }
             rows.extend(&origin.row);
             if let Some(k) = &origin.offset {

@@ -152,7 +152,9 @@ impl BlackBox {
         let lanes = index.first().map_or(0, |(x, _)| x.lanes());
         let fit = index.iter().all(|(x, bits)| *bits <= F::BITS && x.lanes() == lanes);
         if !fit || bits != k || index.iter().any(|(x, _)| x.origin != self.origin) {
-            return Err(self.session().misuse(LOOKUPS, "inputs whose bits do not make up an index of the table"));
+            return Err(self
+                .session()
+                .misuse(LOOKUPS, "inputs whose bits do not make up an index of the table"));
         }
         let side = |side: usize| {
             let (mut sum, mut at) = (vec![Gf64(0); lanes], 0);
