@@ -422,7 +422,7 @@ fn equal_keys_are_told() {
 #[test]
 fn parties_in_one_process_keep_the_time_limit() {
     let dir = tempfile::tempdir().unwrap();
-    let own = [("protocol".to_owned(), "aes-tinytable".to_owned())];
+    let own = [("protocol".to_owned(), "aes-lt".to_owned())];
     let settings = EngineSettings { own: own.into(), ..EngineSettings::default() }.among(2);
     let timeout = Some(Duration::from_nanos(1));
     let options = PrepOptions {
