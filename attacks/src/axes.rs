@@ -112,7 +112,9 @@ impl Axes {
         for axis in self.every.values().flatten() {
             if let Some((check, _)) = builds.keys().find(|(_, other)| other == axis) {
                 let name = axis.name();
-                wrong.push(format!("{engine}: the file says that no check is weakened in {name}, but {check} has a build"));
+                wrong.push(format!(
+                    "{engine}: the file says that no check is weakened in {name}, but {check} has a build"
+                ));
             }
         }
     }
@@ -182,6 +184,6 @@ mod tests {
         assert!(problem(&other, &list).contains("more than one reason"));
         let mut other = axes.clone();
         other.every.entry(letter).or_default().insert(Axis::Early);
-        assert!(problem(&other, &list).contains("no check is weak in early"));
+        assert!(problem(&other, &list).contains("no check is weakened in early"));
     }
 }
