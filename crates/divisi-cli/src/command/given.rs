@@ -94,7 +94,9 @@ mod tests {
             let error = inputs(&[OsStr::from_bytes(wrong).to_owned()]).unwrap_err().error;
             assert!(error.contains("no text"), "{error}");
         }
-        for (wrong, expected) in [("1=@/nowhere/file", "cannot be read"), ("1=@/dev/zero", "not a regular file")] {
+        for (wrong, expected) in
+            [("1=@/nowhere/file", "cannot be read"), ("1=@/dev/zero", "not a regular file")]
+        {
             let error = inputs(&["1=00".into(), wrong.into()]).unwrap_err().error;
             assert!(error.contains(expected) && error.starts_with("input 2"), "{error}");
         }
