@@ -65,8 +65,8 @@ impl Axes {
     /// The cells of this engine. Each has either builds or exactly one reason.
     ///
     /// # Errors
-    /// If a cell has both, neither or several reasons, or if a reason is unfounded or never given: a line for
-    /// each such problem.
+    /// If a cell has builds and a reason, has neither, or has several reasons; or if a reason is unfounded or
+    /// never given: a line for each such problem.
     pub fn cells(&self, engine: &str, list: &List) -> Result<Cells, String> {
         let mut wrong = Vec::new();
         let mut builds: BTreeMap<(&str, Axis), usize> = BTreeMap::new();

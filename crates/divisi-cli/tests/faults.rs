@@ -138,7 +138,8 @@ fn a_garbler_or_evaluator_that_is_stopped_ends_the_benchmark_in_time_and_is_name
         .for_each(|(victim, after)| stopped(&garbled(), victim, after, 6));
 }
 
-/// Start a command with a directory of its own for what it writes; its parties, when they run.
+/// Start a command with a directory of its own for what it writes, and wait until its three parties run.
+/// Returns the command, and the process ids of the parties.
 fn start(args: &[&str], dir: &Path) -> (Child, Vec<u32>) {
     let mut child = Command::new(PROGRAM)
         .args(args)

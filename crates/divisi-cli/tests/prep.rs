@@ -6,7 +6,7 @@
 mod separate;
 
 use divisi::demo::{self, Joint};
-use divisi::engine::EngineSettings;
+use divisi::engine::{self, EngineSettings};
 use divisi::prep::{self, PrepOptions};
 use serde_json::{Value, json};
 use std::fs;
@@ -425,7 +425,9 @@ fn parties_in_one_process_keep_the_time_limit() {
     let own = [("protocol".to_owned(), "aes-lt".to_owned())];
     let settings = EngineSettings { own: own.into(), ..EngineSettings::default() }.among(2);
     let timeout = Some(Duration::from_nanos(1));
+    let engine = engine::named("spdz").unwrap();
     let options = PrepOptions {
+        engine,
         settings: settings.clone(),
         blocks: 1,
         out: dir.path().join("stock"),
@@ -435,7 +437,9 @@ fn parties_in_one_process_keep_the_time_limit() {
     let cipher = demo::cipher("aes-128-cbc").unwrap();
     let failures = [
         prep::make(&options, &|_, _| {}).map(drop).unwrap_err(),
-        demo::joint(&Joint { file: None, cipher, settings, timeout }, &mut |_| {}).map(drop).unwrap_err(),
+        demo::joint(&Joint { engine, file: None, cipher, settings, timeout }, &mut |_| {})
+            .map(drop)
+            .unwrap_err(),
     ];
     for failure in failures {
         assert_eq!(failure.kind.exit_code(), 1, "{failure}");

@@ -29,6 +29,7 @@ mod meter;
 mod pending;
 mod plain;
 mod prg;
+mod security;
 mod session;
 mod stock;
 mod stream;
@@ -52,6 +53,7 @@ pub use meter::{Counts, Meter, PhaseCounts};
 pub use pending::{Debt, Pending, Verified, settle};
 pub use plain::{NoDebt, Plain, PlainBit, PlainBlock, PlainByte};
 pub use prg::Prg;
+pub use security::Security;
 pub use session::{AtEnd, Bound, PhasePlace, PublicParameters, Session, SessionId, Settled};
 pub use stock::Stock;
 pub use traits::{

@@ -26,7 +26,7 @@ const STOCK: usize = 16 << 20;
     not(any(test, feature = "taint")),
     expect(dead_code, reason = "only runs that are followed have them")
 )]
-pub enum Call {
+pub enum GarbledCall {
     /// With its inputs, after an opening that no barrier compared: tables leave beside the barrier.
     BesideBarrier,
     /// When the key is there, and the block is not.
@@ -36,17 +36,17 @@ pub enum Call {
     Stock,
 }
 
-impl Call {
+impl GarbledCall {
     /// All.
     #[cfg(any(test, feature = "taint"))]
-    pub const ALL: [Call; 3] = [Call::BesideBarrier, Call::Ahead, Call::Stock];
+    pub const ALL: [GarbledCall; 3] = [GarbledCall::BesideBarrier, GarbledCall::Ahead, GarbledCall::Stock];
 
     /// Its name in lists.
     pub fn name(self) -> &'static str {
         match self {
-            Call::BesideBarrier => "garbled beside a barrier",
-            Call::Ahead => "garbled ahead for its key",
-            Call::Stock => "garbled in idle time",
+            GarbledCall::BesideBarrier => "garbled beside a barrier",
+            GarbledCall::Ahead => "garbled ahead for its key",
+            GarbledCall::Stock => "garbled in idle time",
         }
     }
 
@@ -58,16 +58,16 @@ impl Call {
         let program = program()?;
         let mut wires = bits(rep, inputs)?.into_flattened();
         let out = match self {
-            Call::BesideBarrier => {
+            GarbledCall::BesideBarrier => {
                 rep.trio().absorb("opened", &[7]);
                 run(rep, &program, wires, 0)?
             }
-            Call::Ahead => {
+            GarbledCall::Ahead => {
                 let later = wires.split_off(OF_KEY);
                 let ahead = rep.garble_ahead(&program, LANES, &wires)?;
                 rep.run_ahead(ahead, later)?
             }
-            Call::Stock => {
+            GarbledCall::Stock => {
                 under_a_key(rep, |rep| run(rep, &program, wires.clone(), OF_KEY).map(drop))?;
                 run(rep, &program, wires, OF_KEY)?
             }
@@ -135,23 +135,24 @@ pub fn under_a_key(rep: &mut Rep3, mut run: impl FnMut(&mut Rep3) -> Result<(), 
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::runs::{Run, Work};
+    use crate::runs::{EngineRun, RunWork};
     use divisi_rep3::{Protocol, Security};
 
     /// Three parties compute the same as the engine in the clear, with as many calls as the kind of work
     /// needs.
     #[test]
     fn calls_run_as_in_the_clear() {
-        let all = Call::ALL.map(Work::Call).into_iter().chain([Work::GarbledAhead("hmac-sha256")]);
+        let all =
+            GarbledCall::ALL.map(RunWork::Call).into_iter().chain([RunWork::GarbledAhead("hmac-sha256")]);
         for work in all {
-            let run = Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
+            let run = EngineRun { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
             // z is compared once in each call that was evaluated
             let calls: u64 =
                 counts.iter().filter_map(|counts| counts.checks.get(&divisi_rep3::checks::Y5)).sum();
             match work {
-                Work::Call(Call::Stock) => assert_eq!(calls, 3),
-                Work::Call(_) => assert_eq!(calls, 1),
+                RunWork::Call(GarbledCall::Stock) => assert_eq!(calls, 3),
+                RunWork::Call(_) => assert_eq!(calls, 1),
                 // preparing the key takes one more call, or several
                 _ => assert!(calls > 3),
             }

@@ -12,8 +12,8 @@
 //! which no choice of instructions changes (docs/measuring.md).
 
 use crate::lattices;
-use crate::noise::Noise;
-use crate::subjects::{self, Entry};
+use crate::noise::NoiseSource;
+use crate::subjects::{self, KernelEntry};
 use crate::welch::{self, Apart};
 use crate::{Failure, machine};
 use divisi_field::kernel;
@@ -53,7 +53,8 @@ pub fn check(tier: &Tier) -> Result<(), Failure> {
     }
     let mut found = Vec::new();
     let looked_at = tier.limit > 0.0;
-    let kernels: Vec<&Entry> = subjects::ALL.iter().chain(lattices::ALL).filter(|_| looked_at).collect();
+    let kernels: Vec<&KernelEntry> =
+        subjects::ALL.iter().chain(lattices::ALL).filter(|_| looked_at).collect();
     for entry in &kernels {
         let [fixed, zeros] = timed(entry, tier.samples);
         if fixed.t >= tier.limit || (zeros.t >= tier.limit && zeros.ticks >= ZEROS_TICKS) {
@@ -77,19 +78,19 @@ pub fn check(tier: &Tier) -> Result<(), Failure> {
 
 /// Measure one kernel: the differences in time between a fixed input without structure and random ones, and
 /// between zeros and random ones.
-fn timed(entry: &Entry, samples: usize) -> [Apart; 2] {
+fn timed(entry: &KernelEntry, samples: usize) -> [Apart; 2] {
     let words = (entry.make)().words();
     let mut fixed = vec![0; words];
-    Noise::new(words as u64).fill(&mut fixed);
+    NoiseSource::new(words as u64).fill(&mut fixed);
     let found = [fixed, vec![0; words]].map(|fixed| against(entry, &fixed, samples));
     let [fixed, zeros] = &found;
     println!("{:>12.2} {:>12.2} {:>12.2}  {}", fixed.t, zeros.t, zeros.ticks, entry.name);
     found
 }
 
-fn against(entry: &Entry, fixed: &[u64], samples: usize) -> Apart {
+fn against(entry: &KernelEntry, fixed: &[u64], samples: usize) -> Apart {
     let mut subject = (entry.make)();
-    let mut noise = Noise::new(samples as u64);
+    let mut noise = NoiseSource::new(samples as u64);
     let mut inputs = vec![0; fixed.len() * BATCH];
     let mut classes = [false; BATCH];
     let mut timings = Vec::with_capacity(samples + BATCH);

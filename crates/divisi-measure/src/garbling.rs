@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum GarblingWork {
     /// A set-up, and authenticated bits.
     Bits,
     /// The same, and a few ANDs of bits of the first party and of the second.
@@ -28,11 +28,11 @@ pub enum Work {
 }
 
 /// The runs that are followed: the number of parties, and the work.
-pub const RUNS: [(usize, Work); 5] =
-    [(2, Work::Bits), (3, Work::Bits), SMALL, (2, Work::Aes), (3, Work::Aes)];
+pub const RUNS: [(usize, GarblingWork); 5] =
+    [(2, GarblingWork::Bits), (3, GarblingWork::Bits), SMALL, (2, GarblingWork::Aes), (3, GarblingWork::Aes)];
 
 /// The run in which leaks are planted; without them it must have no report.
-pub const SMALL: (usize, Work) = (2, Work::Gates);
+pub const SMALL: (usize, GarblingWork) = (2, GarblingWork::Gates);
 
 /// The places where leaks are planted, each on a secret: Delta, choices of base OTs, masks of wires, inputs,
 /// labels.
@@ -48,11 +48,11 @@ pub const LEAKS: [&str; 5] = [
 const BITS: usize = 1000;
 
 /// The name of a run in lists.
-pub fn name(parties: usize, work: Work) -> String {
+pub fn name(parties: usize, work: GarblingWork) -> String {
     let work = match work {
-        Work::Bits => "set-up and authenticated bits",
-        Work::Gates => "garbled gates",
-        Work::Aes => "garbled aes",
+        GarblingWork::Bits => "set-up and authenticated bits",
+        GarblingWork::Gates => "garbled gates",
+        GarblingWork::Aes => "garbled aes",
     };
     format!("{work}, {parties} parties")
 }
@@ -61,14 +61,14 @@ pub fn name(parties: usize, work: Work) -> String {
 ///
 /// # Errors
 /// If a party aborts, the text of the first abort; or that the output was wrong.
-pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
+pub fn run(parties: usize, work: GarblingWork) -> Result<Vec<Counts>, String> {
     let program = circuit(work)?;
     let owners: Vec<PartyId> = PartyId::all(2).collect();
     let plan = Plan::for_all(&program, parties, &owners).map_err(|e| e.to_string())?;
     let inputs: Vec<u8> = (0..program.input_bits() as u64).map(|i| (mix(i) & 1) as u8).collect();
-    let world = Arc::new(Secret::default());
+    let world = Arc::new(SecretWorld::default());
     let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(&world));
+    let meshes = mesh_with(parties, &links, Arc::<SecretWorld>::clone(&world));
     let (config, options) = (SetupConfig::default(), GarbleOptions::default());
     let parameters = |_| options.describe(config.describe(PublicParameters::new("measure")));
     let results = local::run_over(meshes, parameters, |session| party(session, &world, &plan, &inputs, work));
@@ -76,7 +76,7 @@ pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
     for result in results {
         let (mut output, counted) = result.map_err(|abort| abort.to_string())?;
         machine::cure(output.as_mut_ptr(), output.len());
-        if work != Work::Bits && output != in_the_clear(&program, &inputs)? {
+        if work != GarblingWork::Bits && output != in_the_clear(&program, &inputs)? {
             return Err("the output is not what the same computation gives in the clear".to_owned());
         }
         counts.push(counted);
@@ -85,8 +85,8 @@ pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
 }
 
 /// The circuit that is garbled.
-fn circuit(work: Work) -> Result<Program, String> {
-    if work == Work::Aes {
+fn circuit(work: GarblingWork) -> Result<Program, String> {
+    if work == GarblingWork::Aes {
         let program = circuits::named("aes128", Adder::LowDepth).map_err(|e| e.to_string())?;
         return program.ok_or_else(|| "no circuit of AES".to_owned());
     }
@@ -105,14 +105,14 @@ fn in_the_clear(program: &Program, inputs: &[u8]) -> Result<Vec<u8>, String> {
 
 fn party(
     mut session: Session,
-    world: &Secret,
+    world: &SecretWorld,
     plan: &Plan<'_>,
     inputs: &[u8],
-    work: Work,
+    work: GarblingWork,
 ) -> Result<(Vec<u8>, Counts), Abort> {
     world.begin();
     let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-    if work == Work::Bits {
+    if work == GarblingWork::Bits {
         drop(setup.authenticated_bits(&mut session, BITS)?);
         return Ok((Vec::new(), session.meter().read()));
     }
@@ -130,19 +130,19 @@ fn party(
 /// The machine, but with the same "randomness" in every run, which is secret once a session has begun: what
 /// is drawn before that is sent in the clear, or makes the keys of pairs, which are declared secret.
 #[derive(Default)]
-pub struct Secret {
+pub struct SecretWorld {
     drawn: AtomicU64,
     begun: AtomicBool,
 }
 
-impl Secret {
+impl SecretWorld {
     /// A session has begun.
     pub fn begin(&self) {
         self.begun.store(true, Ordering::SeqCst);
     }
 }
 
-impl World for Secret {
+impl World for SecretWorld {
     fn now(&self) -> Instant {
         Machine.now()
     }

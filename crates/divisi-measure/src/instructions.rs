@@ -2,8 +2,8 @@
 //! them with the counts in the file.
 
 use crate::ledger::{Change, Ledger};
-use crate::noise::Noise;
-use crate::runs::{Run, Work};
+use crate::noise::NoiseSource;
+use crate::runs::{EngineRun, RunWork};
 use crate::{Failure, machine, subjects, valgrind};
 use divisi_core::Direction;
 use divisi_field::kernel;
@@ -150,7 +150,7 @@ fn each(what: &str, tell: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     for entry in subjects::ALL.iter().filter(|entry| ["all", entry.name].contains(&what)) {
         let mut subject = (entry.make)();
         let mut secret = vec![0; subject.words()];
-        Noise::new(1).fill(&mut secret);
+        NoiseSource::new(1).fill(&mut secret);
         subject.load(&secret);
         subject.run();
         counted(entry.name, &mut || {
@@ -164,12 +164,16 @@ fn each(what: &str, tell: &mut dyn FnMut(&str)) -> Result<(), Failure> {
     let mut runs = Vec::new();
     for protocol in Protocol::ALL {
         for security in [Security::SemiHonest, Security::Malicious] {
-            runs.push(Run { protocol: *protocol, security, work: Work::Aes(Direction::Encrypt, BLOCKS) });
+            runs.push(EngineRun {
+                protocol: *protocol,
+                security,
+                work: RunWork::Aes(Direction::Encrypt, BLOCKS),
+            });
         }
     }
-    let functions = [Work::Function("sha256", BLOCKS), Work::Function("sha3-256", BLOCKS)];
-    for work in [Work::Gcm(BYTES), Work::Openings(BYTES)].into_iter().chain(functions) {
-        runs.push(Run { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work });
+    let functions = [RunWork::Function("sha256", BLOCKS), RunWork::Function("sha3-256", BLOCKS)];
+    for work in [RunWork::Gcm(BYTES), RunWork::Openings(BYTES)].into_iter().chain(functions) {
+        runs.push(EngineRun { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work });
     }
     for run in runs {
         let prepared = run.prepare().map_err(|e| unable(&run.name(), e))?;

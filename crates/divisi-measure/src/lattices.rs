@@ -3,7 +3,7 @@
 //!
 //! They are in the insecure ring of dimension 1024: what depends on a secret there does so in any ring.
 
-use crate::subjects::{Entry, Subject, subject_of};
+use crate::subjects::{KernelEntry, Subject, subject_of};
 use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Poly, Ring, Sampler, encode, guarded, wire};
@@ -20,24 +20,33 @@ const BITS: usize = 64;
 const LIMBS: usize = 2;
 
 /// All of them, by name.
-pub const ALL: &[Entry] = &[
-    Entry { name: "bgv encode numbers", make: || encoded(numbers, numbers_of) },
-    Entry { name: "bgv encode signs", make: || encoded(bits, signs_of) },
-    Entry { name: "bgv encrypt", make: || hidden(fresh) },
-    Entry { name: "bgv holder of a decryption", make: held },
-    Entry { name: "bgv hop", make: || hidden(hop) },
-    Entry { name: "bgv modulus switch", make: switched },
-    Entry { name: "bgv pack", make: packed },
-    Entry { name: "bgv partial decryption", make: decrypted },
-    Entry { name: "bgv sample bits", make: || sampled(|sampler| sampler.bits(black_box(&mut [0; DRAWN]))) },
-    Entry { name: "bgv sample elements", make: || sampled(elements) },
-    Entry { name: "bgv sample errors", make: || sampled(|sampler| drop(black_box(sampler.errors(DRAWN)))) },
-    Entry { name: "bgv sample flood", make: || sampled(|sampler| flood(sampler, 50.0)) },
-    Entry { name: "bgv sample ternary", make: || sampled(|sampler| drop(black_box(sampler.ternary(DRAWN)))) },
-    Entry { name: "bgv sample wide flood", make: || sampled(|sampler| flood(sampler, 90.0)) },
-    Entry { name: "gmw and", make: anded },
-    Entry { name: "ntt forward", make: || transformed(Ntt::forward) },
-    Entry { name: "ntt inverse", make: || transformed(Ntt::inverse) },
+pub const ALL: &[KernelEntry] = &[
+    KernelEntry { name: "bgv encode numbers", make: || encoded(numbers, numbers_of) },
+    KernelEntry { name: "bgv encode signs", make: || encoded(bits, signs_of) },
+    KernelEntry { name: "bgv encrypt", make: || hidden(fresh) },
+    KernelEntry { name: "bgv holder of a decryption", make: held },
+    KernelEntry { name: "bgv hop", make: || hidden(hop) },
+    KernelEntry { name: "bgv modulus switch", make: switched },
+    KernelEntry { name: "bgv pack", make: packed },
+    KernelEntry { name: "bgv partial decryption", make: decrypted },
+    KernelEntry {
+        name: "bgv sample bits",
+        make: || sampled(|sampler| sampler.bits(black_box(&mut [0; DRAWN]))),
+    },
+    KernelEntry { name: "bgv sample elements", make: || sampled(elements) },
+    KernelEntry {
+        name: "bgv sample errors",
+        make: || sampled(|sampler| drop(black_box(sampler.errors(DRAWN)))),
+    },
+    KernelEntry { name: "bgv sample flood", make: || sampled(|sampler| flood(sampler, 50.0)) },
+    KernelEntry {
+        name: "bgv sample ternary",
+        make: || sampled(|sampler| drop(black_box(sampler.ternary(DRAWN)))),
+    },
+    KernelEntry { name: "bgv sample wide flood", make: || sampled(|sampler| flood(sampler, 90.0)) },
+    KernelEntry { name: "gmw and", make: anded },
+    KernelEntry { name: "ntt forward", make: || transformed(Ntt::forward) },
+    KernelEntry { name: "ntt inverse", make: || transformed(Ntt::inverse) },
 ];
 
 /// The ring of tests, for two parties.

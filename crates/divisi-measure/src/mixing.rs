@@ -4,7 +4,7 @@
 mod openings;
 mod work;
 
-use crate::garbling::Secret;
+use crate::garbling::SecretWorld;
 use crate::machine;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum MixingWork {
     /// Random bits in both worlds, by ciphertexts of this form or by transfers, B2A of others under them, and
     /// a lookup in a public table.
     Bits(Option<Form>),
@@ -34,47 +34,47 @@ pub enum Work {
 }
 
 /// The runs that are followed: the number of parties, and the work.
-pub const RUNS: [(usize, Work); 19] = [
-    (2, Work::Circuit),
-    (3, Work::Circuit),
-    (2, Work::Shares),
-    (3, Work::Shares),
-    (2, Work::Bits(None)),
-    (3, Work::Bits(None)),
-    (2, Work::Bits(Some(Form::LeanTree))),
-    (3, Work::Bits(Some(Form::LeanTree))),
-    (2, Work::Bits(Some(Form::LeanRing))),
-    (3, Work::Bits(Some(Form::LeanRing))),
-    (2, Work::Bits(Some(Form::Paper))),
-    (3, Work::Bits(Some(Form::Paper))),
-    (2, Work::Tables(Form::LeanTree)),
-    (3, Work::Tables(Form::LeanTree)),
-    (2, Work::Tables(Form::LeanRing)),
-    (3, Work::Tables(Form::LeanRing)),
-    (2, Work::Tables(Form::Paper)),
-    (2, Work::Numbers),
-    (3, Work::Numbers),
+pub const RUNS: [(usize, MixingWork); 19] = [
+    (2, MixingWork::Circuit),
+    (3, MixingWork::Circuit),
+    (2, MixingWork::Shares),
+    (3, MixingWork::Shares),
+    (2, MixingWork::Bits(None)),
+    (3, MixingWork::Bits(None)),
+    (2, MixingWork::Bits(Some(Form::LeanTree))),
+    (3, MixingWork::Bits(Some(Form::LeanTree))),
+    (2, MixingWork::Bits(Some(Form::LeanRing))),
+    (3, MixingWork::Bits(Some(Form::LeanRing))),
+    (2, MixingWork::Bits(Some(Form::Paper))),
+    (3, MixingWork::Bits(Some(Form::Paper))),
+    (2, MixingWork::Tables(Form::LeanTree)),
+    (3, MixingWork::Tables(Form::LeanTree)),
+    (2, MixingWork::Tables(Form::LeanRing)),
+    (3, MixingWork::Tables(Form::LeanRing)),
+    (2, MixingWork::Tables(Form::Paper)),
+    (2, MixingWork::Numbers),
+    (3, MixingWork::Numbers),
 ];
 
 /// The places where leaks are planted, each with its run, which has no leak otherwise: on a coefficient of a
 /// key share and of a flood, a bit that is shared by signs and one by choices, and a triple.
-pub const LEAKS: [(&str, (usize, Work)); 5] = [
-    ("divisi_bgv::keys/share", (2, Work::Shares)),
-    ("divisi_bgv::shares/flood", (2, Work::Shares)),
-    ("divisi_mixed::bits/signs", (2, Work::Bits(Some(Form::LeanRing)))),
-    ("divisi_mixed::cot/choices", (2, Work::Bits(None))),
-    ("divisi_mixed::gmw/products", (2, Work::Circuit)),
+pub const LEAKS: [(&str, (usize, MixingWork)); 5] = [
+    ("divisi_bgv::keys/share", (2, MixingWork::Shares)),
+    ("divisi_bgv::shares/flood", (2, MixingWork::Shares)),
+    ("divisi_mixed::bits/signs", (2, MixingWork::Bits(Some(Form::LeanRing)))),
+    ("divisi_mixed::cot/choices", (2, MixingWork::Bits(None))),
+    ("divisi_mixed::gmw/products", (2, MixingWork::Circuit)),
 ];
 
 /// The name of a run in lists.
-pub fn name(parties: usize, work: Work) -> String {
+pub fn name(parties: usize, work: MixingWork) -> String {
     let by = |form: Option<Form>| form.map_or("transfers", Form::name);
     let work = match work {
-        Work::Bits(form) => format!("mixed random bits by {}, b2a", by(form)),
-        Work::Numbers => "mixed products, a2b, private lookups by products".to_owned(),
-        Work::Tables(form) => format!("mixed private lookups by {}", by(Some(form))),
-        Work::Shares => "mixed a2e, refresh, e2a".to_owned(),
-        Work::Circuit => "mixed boolean triples, circuit".to_owned(),
+        MixingWork::Bits(form) => format!("mixed random bits by {}, b2a", by(form)),
+        MixingWork::Numbers => "mixed products, a2b, private lookups by products".to_owned(),
+        MixingWork::Tables(form) => format!("mixed private lookups by {}", by(Some(form))),
+        MixingWork::Shares => "mixed a2e, refresh, e2a".to_owned(),
+        MixingWork::Circuit => "mixed boolean triples, circuit".to_owned(),
     };
     format!("{work}, {parties} parties")
 }
@@ -87,13 +87,13 @@ struct Agreed {
 }
 
 impl Agreed {
-    fn new(parties: usize, work: Work) -> Result<Agreed, String> {
+    fn new(parties: usize, work: MixingWork) -> Result<Agreed, String> {
         let ring = match work {
-            Work::Bits(None) | Work::Circuit => None,
-            Work::Bits(Some(form)) => Some((Operation::Bits, form)),
-            Work::Numbers => Some((Operation::Triples, Form::LeanTree)),
-            Work::Tables(form) => Some((Operation::PrivateTables, form)),
-            Work::Shares => Some((Operation::Bits, Form::LeanRing)),
+            MixingWork::Bits(None) | MixingWork::Circuit => None,
+            MixingWork::Bits(Some(form)) => Some((Operation::Bits, form)),
+            MixingWork::Numbers => Some((Operation::Triples, Form::LeanTree)),
+            MixingWork::Tables(form) => Some((Operation::PrivateTables, form)),
+            MixingWork::Shares => Some((Operation::Bits, Form::LeanRing)),
         };
         let make = |(operation, form)| {
             let parameters = Parameters::danger_insecure(operation, form, parties, P32);
@@ -129,11 +129,11 @@ struct Ended {
 ///
 /// # Errors
 /// If a party aborts, the text of the first abort; or that a result was wrong.
-pub fn run(parties: usize, work: Work) -> Result<Vec<Counts>, String> {
+pub fn run(parties: usize, work: MixingWork) -> Result<Vec<Counts>, String> {
     let agreed = Agreed::new(parties, work)?;
-    let world = Arc::new(Secret::default());
+    let world = Arc::new(SecretWorld::default());
     let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let meshes = mesh_with(parties, &links, Arc::<Secret>::clone(&world));
+    let meshes = mesh_with(parties, &links, Arc::<SecretWorld>::clone(&world));
     let parameters = |_| agreed.parameters.clone();
     let results = local::run_over(meshes, parameters, |session| party(session, &world, &agreed, work));
     let (mut ends, mut counts) = (Vec::new(), Vec::new());
@@ -169,14 +169,19 @@ fn are_right(ends: &[Ended], p: Modulus) -> bool {
     learned && bits && shares && some
 }
 
-fn party(session: Session, world: &Secret, agreed: &Agreed, work: Work) -> Result<(Ended, Counts), Abort> {
+fn party(
+    session: Session,
+    world: &SecretWorld,
+    agreed: &Agreed,
+    work: MixingWork,
+) -> Result<(Ended, Counts), Abort> {
     world.begin();
     match work {
-        Work::Bits(_) => work::bits(session, agreed),
-        Work::Numbers => work::numbers(session, agreed),
-        Work::Tables(_) => work::tables(session, agreed),
-        Work::Shares => work::shares(session, agreed),
-        Work::Circuit => work::circuit(session),
+        MixingWork::Bits(_) => work::bits(session, agreed),
+        MixingWork::Numbers => work::numbers(session, agreed),
+        MixingWork::Tables(_) => work::tables(session, agreed),
+        MixingWork::Shares => work::shares(session, agreed),
+        MixingWork::Circuit => work::circuit(session),
     }
 }
 

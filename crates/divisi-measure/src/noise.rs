@@ -14,12 +14,12 @@ pub fn mix(number: u64) -> u64 {
 }
 
 /// A sequence of such numbers.
-pub struct Noise(u64);
+pub struct NoiseSource(u64);
 
-impl Noise {
+impl NoiseSource {
     /// The sequence of this number.
-    pub fn new(seed: u64) -> Noise {
-        Noise(mix(seed))
+    pub fn new(seed: u64) -> NoiseSource {
+        NoiseSource(mix(seed))
     }
 
     /// The next one.

@@ -6,9 +6,9 @@
 //! must be known here, as an opening or as one whose messages are masked, so that a new message has to be
 //! thought about.
 
-use crate::calls::Call;
+use crate::calls::GarbledCall;
 use crate::garbling;
-use crate::runs::{Run, Work};
+use crate::runs::{EngineRun, RunWork};
 use divisi_core::{Check, Counts};
 use divisi_rep3::checks;
 use divisi_rep3::{Protocol, Security};
@@ -142,7 +142,7 @@ const CLOSED_OF_GARBLING: &[&str] = &[
 /// The differences between the two accounts of such a run.
 pub fn differences_of_garbling(
     n: usize,
-    work: garbling::Work,
+    work: garbling::GarblingWork,
     marked: &Marked,
     parties: &[Counts],
 ) -> Vec<String> {
@@ -160,7 +160,7 @@ pub fn differences_of_garbling(
         }
     }
     let (n, pairs) = (n as u64, (n * (n - 1)) as u64);
-    let garbled = u64::from(work != garbling::Work::Bits);
+    let garbled = u64::from(work != garbling::GarblingWork::Bits);
     // Deltas are proven consistent among three or more
     let proven = u64::from(n > 2);
     let mut expected = vec![
@@ -194,7 +194,7 @@ pub fn reason(step: &str) -> Option<&'static str> {
 }
 
 /// The differences between the two accounts of a run of three parties.
-pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String> {
+pub fn differences(run: &EngineRun, marked: &Marked, parties: &[Counts]) -> Vec<String> {
     let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
     let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
     let calls = |step: &str| marked.get(step).map_or(0, |(calls, _)| *calls);
@@ -210,14 +210,14 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
     let triples = sent("divisi_rep3::verify::triple/triple.2");
     let levels = sent("divisi_rep3::verify::inner_product/inner_product.11");
     let grids = sent("divisi_rep3::verify::planes/planes.h") + sent("divisi_rep3::verify::ands/ands.h");
-    let otherwise = matches!(run.work, Work::Openings(_));
+    let otherwise = matches!(run.work, RunWork::Openings(_));
     // what is garbled owes nothing; the comparison of tags makes products
-    let garbled = matches!(run.work, Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_));
+    let garbled = matches!(run.work, RunWork::Garbled(..) | RunWork::GarbledAhead(_) | RunWork::Call(_));
     let compared = run.work.settings().is_some_and(|settings| settings.algorithm.is_mac());
     let verified = run.security == Security::Malicious && !otherwise && (!garbled || compared);
     // the second and the third run under a key compare its bits, at each of three parties
-    let under_a_key = matches!(run.work, Work::GarbledAhead(_) | Work::Call(Call::Stock));
-    let is_table = matches!(run.work, Work::Lookups(..));
+    let under_a_key = matches!(run.work, RunWork::GarbledAhead(_) | RunWork::Call(GarbledCall::Stock));
+    let is_table = matches!(run.work, RunWork::Lookups(..));
     let expected = [
         ("divisi_core::session::agree/echo", checks(checks::M0_1)),
         ("divisi_core::session/same_digest", checks(checks::M0_6)),
@@ -261,7 +261,7 @@ pub fn differences(run: &Run, marked: &Marked, parties: &[Counts]) -> Vec<String
 }
 
 /// How many layers of S-boxes three parties look up in this way: ten a cipher, and ten a key schedule.
-fn lookups(run: &Run, protocol: Protocol) -> u64 {
+fn lookups(run: &EngineRun, protocol: Protocol) -> u64 {
     if run.protocol != protocol {
         return 0;
     }
@@ -269,21 +269,21 @@ fn lookups(run: &Run, protocol: Protocol) -> u64 {
     3 * 10
         * match run.work {
             // modes that take a text as a whole run by the circuit alone
-            Work::Openings(_) | Work::Function(..) | Work::Whole(_) => 0,
-            Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) | Work::Lookups(..) => 0,
-            Work::Aes(..) => 1 + schedule,
+            RunWork::Openings(_) | RunWork::Function(..) | RunWork::Whole(_) => 0,
+            RunWork::Garbled(..) | RunWork::GarbledAhead(_) | RunWork::Call(_) | RunWork::Lookups(..) => 0,
+            RunWork::Aes(..) => 1 + schedule,
             // the text when it is sealed and when it is opened, and twice the mask of the tag alone; if key
             // schedules use this protocol, too, the schedule and the hash key
-            Work::Gcm(_) => 4 + 2 * schedule,
+            RunWork::Gcm(_) => 4 + 2 * schedule,
         }
 }
 
 /// The bytes that only one party or client learns. A client gets a component from each of the three.
-fn to_one(run: &Run) -> u64 {
+fn to_one(run: &EngineRun) -> u64 {
     match run.work {
-        Work::Aes(..) | Work::Function(..) | Work::Whole(_) => 0,
-        Work::Garbled(..) | Work::GarbledAhead(_) | Work::Call(_) | Work::Lookups(..) => 0,
-        Work::Openings(bytes) => bytes as u64,
-        Work::Gcm(bytes) => 3 * bytes as u64,
+        RunWork::Aes(..) | RunWork::Function(..) | RunWork::Whole(_) => 0,
+        RunWork::Garbled(..) | RunWork::GarbledAhead(_) | RunWork::Call(_) | RunWork::Lookups(..) => 0,
+        RunWork::Openings(bytes) => bytes as u64,
+        RunWork::Gcm(bytes) => 3 * bytes as u64,
     }
 }

@@ -83,15 +83,15 @@ pub fn child(_: &str) -> Result<(), Failure> {
 #[cfg(feature = "taint")]
 mod following {
     use super::{COMPLETE, WRONG};
-    use crate::calls::Call;
+    use crate::calls::GarbledCall;
     use crate::garbling;
     use crate::lattices;
     use crate::mixing;
-    use crate::noise::Noise;
+    use crate::noise::NoiseSource;
     use crate::openings::{self, Marked};
-    use crate::runs::{Run, Work};
-    use crate::subjects::{self, Entry};
-    use crate::wholes::Whole;
+    use crate::runs::{EngineRun, RunWork};
+    use crate::subjects::{self, KernelEntry};
+    use crate::wholes::WholeMode;
     use crate::{Failure, machine};
     use divisi_core::{Counts, Direction, Step, taint};
     use divisi_field::kernel;
@@ -166,11 +166,11 @@ mod following {
             seen(leak.name, kernel_reports(leak));
         }
         let kernels = subjects::ALL.iter().chain(lattices::ALL);
-        let kernels: Vec<&Entry> = kernels.filter(|entry| entry.name.contains(what)).collect();
+        let kernels: Vec<&KernelEntry> = kernels.filter(|entry| entry.name.contains(what)).collect();
         for entry in &kernels {
             judge(entry.name, kernel_reports(entry));
         }
-        let runs: Vec<Run> = runs().into_iter().filter(|run| run.name().contains(what)).collect();
+        let runs: Vec<EngineRun> = runs().into_iter().filter(|run| run.name().contains(what)).collect();
         for run in &runs {
             follow(run)?;
         }
@@ -198,32 +198,37 @@ mod following {
     }
 
     /// The runs of three parties of which one may be corrupt.
-    fn runs() -> Vec<Run> {
+    fn runs() -> Vec<EngineRun> {
         let works = [
-            (Security::SemiHonest, Work::Aes(Direction::Encrypt, BLOCKS)),
-            (Security::Malicious, Work::Aes(Direction::Encrypt, BLOCKS)),
-            (Security::Malicious, Work::Aes(Direction::Decrypt, BLOCKS)),
-            (Security::Malicious, Work::Gcm(BYTES)),
+            (Security::SemiHonest, RunWork::Aes(Direction::Encrypt, BLOCKS)),
+            (Security::Malicious, RunWork::Aes(Direction::Encrypt, BLOCKS)),
+            (Security::Malicious, RunWork::Aes(Direction::Decrypt, BLOCKS)),
+            (Security::Malicious, RunWork::Gcm(BYTES)),
         ];
         let of = |(security, work)| {
-            Protocol::ALL.iter().map(move |protocol| Run { protocol: *protocol, security, work })
+            Protocol::ALL.iter().map(move |protocol| EngineRun { protocol: *protocol, security, work })
         };
-        let mut runs: Vec<Run> = works.into_iter().flat_map(of).collect();
+        let mut runs: Vec<EngineRun> = works.into_iter().flat_map(of).collect();
         let (protocol, security) = (Protocol::Gf4Circuit, Security::Malicious);
-        runs.push(Run { protocol, security, work: Work::Openings(BYTES) });
-        let of = |&(name, messages)| Run { protocol, security, work: Work::Function(name, messages) };
+        runs.push(EngineRun { protocol, security, work: RunWork::Openings(BYTES) });
+        let of =
+            |&(name, messages)| EngineRun { protocol, security, work: RunWork::Function(name, messages) };
         runs.extend(FUNCTIONS.iter().map(of));
-        let garbled = [("sha256", 3), ("hmac-sha256", 1)].map(|(name, n)| Work::Garbled(name, n));
-        let garbled = garbled.into_iter().chain([Work::GarbledAhead("hmac-sha256")]);
-        let garbled = garbled.chain(Call::ALL.map(Work::Call));
-        runs.extend(garbled.map(|work| Run { protocol, security, work }));
-        runs.extend(Whole::ALL.map(|whole| Run { protocol, security, work: Work::Whole(whole) }));
+        let garbled = [("sha256", 3), ("hmac-sha256", 1)].map(|(name, n)| RunWork::Garbled(name, n));
+        let garbled = garbled.into_iter().chain([RunWork::GarbledAhead("hmac-sha256")]);
+        let garbled = garbled.chain(GarbledCall::ALL.map(RunWork::Call));
+        runs.extend(garbled.map(|work| EngineRun { protocol, security, work }));
+        runs.extend(WholeMode::ALL.map(|whole| EngineRun {
+            protocol,
+            security,
+            work: RunWork::Whole(whole),
+        }));
         let lookups = [Security::SemiHonest, Security::Malicious].map(|security| {
-            [2, 3].map(|factors| Run { protocol, security, work: Work::Lookups(factors, LOOKUPS) })
+            [2, 3].map(|factors| EngineRun { protocol, security, work: RunWork::Lookups(factors, LOOKUPS) })
         });
         runs.extend(lookups.into_iter().flatten());
         let security = Security::SemiHonest;
-        runs.push(Run { protocol, security, work: Work::Function("sha3-256", 3) });
+        runs.push(EngineRun { protocol, security, work: RunWork::Function("sha3-256", 3) });
         runs
     }
 
@@ -242,10 +247,10 @@ mod following {
         }
     }
 
-    fn kernel_reports(entry: &Entry) -> u64 {
+    fn kernel_reports(entry: &KernelEntry) -> u64 {
         let mut subject = (entry.make)();
         let mut input = vec![0; subject.words()];
-        Noise::new(1).fill(&mut input);
+        NoiseSource::new(1).fill(&mut input);
         let before = machine::errors();
         machine::poison(input.as_mut_ptr().cast(), size_of_val(input.as_slice()));
         subject.load(&input);
@@ -256,10 +261,10 @@ mod following {
     /// A run in which nothing that is opened is declared so: if secrets arrive where they must, the
     /// comparison of digests and of outputs are branches on them.
     fn control() -> Result<(), Failure> {
-        let run = Run {
+        let run = EngineRun {
             protocol: Protocol::Gf4Circuit,
             security: Security::Malicious,
-            work: Work::Aes(Direction::Encrypt, 16),
+            work: RunWork::Aes(Direction::Encrypt, 16),
         };
         OPENING.store(false, Ordering::Relaxed);
         let before = machine::errors();
@@ -286,7 +291,7 @@ mod following {
 
     /// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it
     /// receives is not.
-    fn garble(parties: usize, work: garbling::Work) -> Result<(), Failure> {
+    fn garble(parties: usize, work: garbling::GarblingWork) -> Result<(), Failure> {
         let differs = |marked: &Marked, counts: &[Counts]| {
             openings::differences_of_garbling(parties, work, marked, counts)
         };
@@ -295,7 +300,7 @@ mod following {
     }
 
     /// The same for divisi-mixed, with divisi-bgv and divisi-ot beneath it.
-    fn mix(parties: usize, work: mixing::Work) -> Result<(), Failure> {
+    fn mix(parties: usize, work: mixing::MixingWork) -> Result<(), Failure> {
         let differs = |marked: &Marked, counts: &[Counts]| mixing::differences(parties, work, marked, counts);
         let run = || mixing::run(parties, work);
         apart(&mixing::name(parties, work), run, mixing::reason, differs)
@@ -326,7 +331,7 @@ mod following {
         Ok(())
     }
 
-    fn follow(run: &Run) -> Result<(), Failure> {
+    fn follow(run: &EngineRun) -> Result<(), Failure> {
         MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let before = machine::errors();
         let parties = run.prepare().and_then(|run| run.execute(&secret));

@@ -3,10 +3,10 @@
 
 mod inputs;
 
-use crate::calls::{self, Call};
+use crate::calls::{self, GarbledCall};
 use crate::noise::Same;
 use crate::tables;
-use crate::wholes::Whole;
+use crate::wholes::WholeMode;
 use divisi_core::{
     Abort, Bytes, Counts, Direction, PartyId, PublicParameters, Session, Verified, local, settle, step,
 };
@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum RunWork {
     /// An input compared by its holders, a key schedule, and this many blocks of AES-128.
     Aes(Direction, usize),
     /// This many bytes opened to all under a mask, and to one of the three: what programs on the engine may
@@ -55,13 +55,13 @@ pub enum Work {
         not(any(test, feature = "taint")),
         expect(dead_code, reason = "only runs that are followed have it")
     )]
-    Call(Call),
+    Call(GarbledCall),
     /// A text in a mode that takes it as a whole, both ways.
     #[cfg_attr(
         not(any(test, feature = "taint")),
         expect(dead_code, reason = "only runs that are followed have it")
     )]
-    Whole(Whole),
+    Whole(WholeMode),
     /// A number of lookups in a public table of bytes by two or three factors (OHVerture).
     #[cfg_attr(
         not(any(test, feature = "taint")),
@@ -70,11 +70,12 @@ pub enum Work {
     Lookups(usize, usize),
 }
 
-impl Work {
+impl RunWork {
     /// The public parameters of a hash or MAC; `None` if the work is neither. SHA-2 uses the adder of low
     /// depth.
     pub fn settings(self) -> Option<Settings> {
-        let (Work::Function(name, _) | Work::Garbled(name, _) | Work::GarbledAhead(name)) = self else {
+        let (RunWork::Function(name, _) | RunWork::Garbled(name, _) | RunWork::GarbledAhead(name)) = self
+        else {
             return None;
         };
         let algorithm = name.parse().ok()?;
@@ -83,9 +84,9 @@ impl Work {
 }
 
 /// The number of messages of a hash or MAC.
-fn messages(work: Work) -> usize {
+fn messages(work: RunWork) -> usize {
     match work {
-        Work::Function(_, n) | Work::Garbled(_, n) => n,
+        RunWork::Function(_, n) | RunWork::Garbled(_, n) => n,
         _ => 1,
     }
 }
@@ -97,31 +98,31 @@ fn lengths(messages: usize) -> Vec<usize> {
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct EngineRun {
     /// How S-boxes are computed.
     pub protocol: Protocol,
     /// The adversary against which it is secure.
     pub security: Security,
     /// The work.
-    pub work: Work,
+    pub work: RunWork,
 }
 
-impl Run {
+impl EngineRun {
     /// Its name in lists.
     pub fn name(&self) -> String {
         let (work, n) = match self.work {
-            Work::Aes(Direction::Encrypt, n) => ("aes", format!("{n} blocks")),
-            Work::Aes(Direction::Decrypt, n) => ("inverse aes", format!("{n} blocks")),
-            Work::Openings(n) => ("openings", format!("{n} bytes")),
-            Work::Gcm(n) => ("gcm", format!("{n} bytes")),
-            Work::Function(name, n) => (name, format!("{n} messages")),
-            Work::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
-            Work::GarbledAhead(name) => (name, "one message thrice in constant rounds, ahead".to_owned()),
-            Work::Call(call) => ("aes128 from its key", call.name().to_owned()),
-            Work::Lookups(factors, n) => {
+            RunWork::Aes(Direction::Encrypt, n) => ("aes", format!("{n} blocks")),
+            RunWork::Aes(Direction::Decrypt, n) => ("inverse aes", format!("{n} blocks")),
+            RunWork::Openings(n) => ("openings", format!("{n} bytes")),
+            RunWork::Gcm(n) => ("gcm", format!("{n} bytes")),
+            RunWork::Function(name, n) => (name, format!("{n} messages")),
+            RunWork::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
+            RunWork::GarbledAhead(name) => (name, "one message thrice in constant rounds, ahead".to_owned()),
+            RunWork::Call(call) => ("aes128 from its key", call.name().to_owned()),
+            RunWork::Lookups(factors, n) => {
                 return format!("lookups by {factors} factors {}, {n} items", self.security);
             }
-            Work::Whole(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
+            RunWork::Whole(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
     }
@@ -130,18 +131,18 @@ impl Run {
     ///
     /// # Errors
     /// If the inputs or the expected outputs cannot be made, the reason.
-    pub fn prepare(self) -> Result<Prepared, String> {
-        Ok(Prepared { run: self, inputs: Inputs::new(self.work)? })
+    pub fn prepare(self) -> Result<PreparedRun, String> {
+        Ok(PreparedRun { run: self, inputs: Inputs::new(self.work)? })
     }
 }
 
 /// A run with its inputs.
-pub struct Prepared {
-    run: Run,
+pub struct PreparedRun {
+    run: EngineRun,
     inputs: Inputs,
 }
 
-impl Prepared {
+impl PreparedRun {
     /// Runs all three parties, and returns what the meter of each counted. `secret` is called with each part
     /// of an input before it is used.
     ///
@@ -173,28 +174,28 @@ impl Prepared {
         let mut mine = inputs.parts.get(session.me().index()).cloned().unwrap_or_default();
         mine.iter_mut().for_each(secret);
         let trio = Trio::new(session)?;
-        if let Work::Lookups(factors, _) = self.run.work {
+        if let RunWork::Lookups(factors, _) = self.run.work {
             return tables::look_up(trio, &mine, self.run.security, factors);
         }
         let mut rep = Rep3::new(trio, self.run.protocol, self.run.security);
         let output = match self.run.work {
-            Work::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
-            Work::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
-            Work::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
-            Work::Function(..) => digest_or_tag(&mut rep, &mine, self.run.work)?,
-            Work::Whole(whole) => {
+            RunWork::Aes(direction, _) => blocks(&mut rep, &mine, direction)?,
+            RunWork::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
+            RunWork::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
+            RunWork::Function(..) => digest_or_tag(&mut rep, &mine, self.run.work)?,
+            RunWork::Whole(whole) => {
                 let inputs = mine.iter().map(|part| rep.trio().input(part));
                 let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
                 let (key, text) = inputs.split_at(whole.key_bytes());
                 whole.run(&mut rep, key, text)?
             }
             // done above, without this engine
-            Work::Lookups(..) => Vec::new(),
-            Work::Garbled(..) | Work::GarbledAhead(_) => {
+            RunWork::Lookups(..) => Vec::new(),
+            RunWork::Garbled(..) | RunWork::GarbledAhead(_) => {
                 rep.use_rounds(Rounds::Constant);
                 digest_or_tag(&mut rep, &mine, self.run.work)?
             }
-            Work::Call(call) => {
+            RunWork::Call(call) => {
                 rep.use_rounds(Rounds::Constant);
                 let inputs = mine.iter().map(|part| rep.trio().input(part));
                 let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
@@ -277,7 +278,7 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
 }
 
 /// The first inputs are the bytes of the key, with one lane each; the others are the columns of the messages.
-fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: Work) -> Result<Vec<Vec<u8>>, Abort> {
+fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: RunWork) -> Result<Vec<Vec<u8>>, Abort> {
     let misfit = || Abort::Misuse {
         step: step!("function"),
         what: "no hash and no MAC, or a tag not found to be what it is",
@@ -288,7 +289,7 @@ fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: Work) -> Result<Vec<Vec<u8
         |parts: &[Part]| parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>();
     let (key, text) = (input(key)?, input(text)?);
     let function = tags::prepare(rep, &settings, &key)?;
-    if let Work::GarbledAhead(_) = work {
+    if let RunWork::GarbledAhead(_) = work {
         calls::under_a_key(rep, |rep| outputs(rep, function.get(), text.clone(), n).map(drop))?;
     }
     let output = outputs(rep, function.get(), text, n)?;

@@ -18,7 +18,7 @@ pub trait Subject {
 }
 
 /// A name and how to make it.
-pub struct Entry {
+pub struct KernelEntry {
     /// Its name in lists.
     pub name: &'static str,
     /// Makes a fresh subject.
@@ -31,42 +31,45 @@ const N: usize = 256;
 const TILES: usize = 4;
 
 /// All kernels, by name.
-pub const ALL: &[Entry] = &[
-    Entry { name: "digest compare", make: || subject([[0_u64; 4]; 2], load_digests, compare) },
-    Entry { name: "gf128 add_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::add_assign(x, y)) },
-    Entry { name: "gf128 dot", make: || vectors::<Gf128>(|x, y, out| out[0] = Gf128::dot(x, y)) },
-    Entry { name: "gf128 fold", make: || vectors::<Gf128>(|x, y, out| Gf128::fold(x, y[0], out)) },
-    Entry { name: "gf128 line_products", make: || vectors::<Gf128>(lines) },
-    Entry { name: "gf128 mul_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::mul_assign(x, y)) },
-    Entry { name: "gf128 scale", make: || vectors::<Gf128>(|x, y, _| Gf128::scale(x, y[0])) },
-    Entry { name: "gf4 mul", make: || tiles::<4>(mul4) },
-    Entry { name: "gf64 add_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::add_assign(x, y)) },
-    Entry { name: "gf64 combine", make: || Box::new(Combined::new()) },
-    Entry { name: "gf64 dot", make: || vectors::<Gf64>(|x, y, out| out[0] = Gf64::dot(x, y)) },
-    Entry { name: "gf64 equal", make: || vectors::<Gf64>(equal) },
-    Entry { name: "gf64 fold", make: || vectors::<Gf64>(|x, y, out| Gf64::fold(x, y[0], out)) },
-    Entry { name: "gf64 line_products", make: || vectors::<Gf64>(lines) },
-    Entry { name: "gf64 mul_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::mul_assign(x, y)) },
-    Entry { name: "gf64 scale", make: || vectors::<Gf64>(|x, y, _| Gf64::scale(x, y[0])) },
-    Entry { name: "gf64 weigh", make: || Box::new(Weighed::new()) },
-    Entry { name: "gf8 affine", make: || tiles::<8>(|x, _| affine(x)) },
-    Entry { name: "gf8 invert", make: || tiles::<8>(|x, _| invert(x)) },
-    Entry { name: "gf8 mul", make: || tiles::<8>(mul8) },
-    Entry { name: "gf8 mul_slices", make: || subject([[0; 1024]; 2], load_bytes, mul_slices) },
-    Entry { name: "softspoken tree", make: || Box::new(Tree::new()) },
-    Entry { name: "transpose from_planes", make: || subject(Transposed::new(), load_planes, from_planes) },
-    Entry { name: "transpose square", make: || subject([0_u128; 128], load_square, transpose::square) },
-    Entry { name: "transpose to_planes", make: || subject(Transposed::new(), load_text, to_planes) },
+pub const ALL: &[KernelEntry] = &[
+    KernelEntry { name: "digest compare", make: || subject([[0_u64; 4]; 2], load_digests, compare) },
+    KernelEntry { name: "gf128 add_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::add_assign(x, y)) },
+    KernelEntry { name: "gf128 dot", make: || vectors::<Gf128>(|x, y, out| out[0] = Gf128::dot(x, y)) },
+    KernelEntry { name: "gf128 fold", make: || vectors::<Gf128>(|x, y, out| Gf128::fold(x, y[0], out)) },
+    KernelEntry { name: "gf128 line_products", make: || vectors::<Gf128>(lines) },
+    KernelEntry { name: "gf128 mul_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::mul_assign(x, y)) },
+    KernelEntry { name: "gf128 scale", make: || vectors::<Gf128>(|x, y, _| Gf128::scale(x, y[0])) },
+    KernelEntry { name: "gf4 mul", make: || tiles::<4>(mul4) },
+    KernelEntry { name: "gf64 add_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::add_assign(x, y)) },
+    KernelEntry { name: "gf64 combine", make: || Box::new(Combined::new()) },
+    KernelEntry { name: "gf64 dot", make: || vectors::<Gf64>(|x, y, out| out[0] = Gf64::dot(x, y)) },
+    KernelEntry { name: "gf64 equal", make: || vectors::<Gf64>(equal) },
+    KernelEntry { name: "gf64 fold", make: || vectors::<Gf64>(|x, y, out| Gf64::fold(x, y[0], out)) },
+    KernelEntry { name: "gf64 line_products", make: || vectors::<Gf64>(lines) },
+    KernelEntry { name: "gf64 mul_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::mul_assign(x, y)) },
+    KernelEntry { name: "gf64 scale", make: || vectors::<Gf64>(|x, y, _| Gf64::scale(x, y[0])) },
+    KernelEntry { name: "gf64 weigh", make: || Box::new(Weighed::new()) },
+    KernelEntry { name: "gf8 affine", make: || tiles::<8>(|x, _| affine(x)) },
+    KernelEntry { name: "gf8 invert", make: || tiles::<8>(|x, _| invert(x)) },
+    KernelEntry { name: "gf8 mul", make: || tiles::<8>(mul8) },
+    KernelEntry { name: "gf8 mul_slices", make: || subject([[0; 1024]; 2], load_bytes, mul_slices) },
+    KernelEntry { name: "softspoken tree", make: || Box::new(Tree::new()) },
+    KernelEntry {
+        name: "transpose from_planes",
+        make: || subject(Transposed::new(), load_planes, from_planes),
+    },
+    KernelEntry { name: "transpose square", make: || subject([0_u128; 128], load_square, transpose::square) },
+    KernelEntry { name: "transpose to_planes", make: || subject(Transposed::new(), load_text, to_planes) },
 ];
 
 /// The planted leaks: a branch on a secret, and a secret index. If they are not found, it means nothing that
 /// no other leak is.
-pub const LEAKS: &[Entry] = &[
-    Entry {
+pub const LEAKS: &[KernelEntry] = &[
+    KernelEntry {
         name: "planted branch",
         make: || subject([0_u64; 8], |to, secret| to.copy_from_slice(secret), branch),
     },
-    Entry { name: "planted index", make: || subject(Table::default(), load_table, look_up) },
+    KernelEntry { name: "planted index", make: || subject(Table::default(), load_table, look_up) },
 ];
 
 struct Simple<S> {

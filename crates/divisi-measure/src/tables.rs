@@ -72,7 +72,7 @@ pub fn look_up(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::runs::{Run, Work};
+    use crate::runs::{EngineRun, RunWork};
     use divisi_rep3::Protocol;
 
     /// Three parties get the entries of the table, and each sends openings of masked places and of entries.
@@ -80,8 +80,8 @@ mod tests {
     fn lookups_run_and_open_masked_places_and_entries() {
         for security in [Security::SemiHonest, Security::Malicious] {
             for factors in [2, 3] {
-                let work = Work::Lookups(factors, 77);
-                let run = Run { protocol: Protocol::Gf4Circuit, security, work };
+                let work = RunWork::Lookups(factors, 77);
+                let run = EngineRun { protocol: Protocol::Gf4Circuit, security, work };
                 let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
                 for counts in &counts {
                     let steps = ["divisi_rep3::blackbox/reconst", "divisi_rep3::blackbox/output"];

@@ -79,11 +79,11 @@ pub fn largest(timings: &[(bool, u64)]) -> Apart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::noise::NoiseSource;
 
     /// Timings around 1000 with a long tail; class 1 takes `more` ticks longer in one of `every` cases.
     fn timings(n: usize, more: u64, every: u64) -> Vec<(bool, u64)> {
-        let mut noise = Noise::new(n as u64 + more);
+        let mut noise = NoiseSource::new(n as u64 + more);
         let mut one = || {
             let class = noise.next() & 1 == 1;
             let tail = if noise.next().is_multiple_of(100) { noise.next() % 100_000 } else { 0 };

@@ -21,7 +21,7 @@ const IV: [u8; 13] = [0x5a; 13];
     not(any(test, feature = "taint")),
     expect(dead_code, reason = "only runs that are followed have them")
 )]
-pub enum Whole {
+pub enum WholeMode {
     /// CBC, its padding left to others.
     Cbc,
     /// CFB, by segments of a block.
@@ -48,67 +48,75 @@ pub enum Whole {
     LongIv,
 }
 
-impl Whole {
+impl WholeMode {
     /// All.
     #[cfg(any(test, feature = "taint"))]
-    pub const ALL: [Whole; 12] = [
-        Whole::Cbc,
-        Whole::Cfb128,
-        Whole::Cfb8,
-        Whole::Ofb,
-        Whole::Cs3,
-        Whole::Kw,
-        Whole::Kwp,
-        Whole::Siv,
-        Whole::Ccm,
-        Whole::GcmSiv,
-        Whole::Xts,
-        Whole::LongIv,
+    pub const ALL: [WholeMode; 12] = [
+        WholeMode::Cbc,
+        WholeMode::Cfb128,
+        WholeMode::Cfb8,
+        WholeMode::Ofb,
+        WholeMode::Cs3,
+        WholeMode::Kw,
+        WholeMode::Kwp,
+        WholeMode::Siv,
+        WholeMode::Ccm,
+        WholeMode::GcmSiv,
+        WholeMode::Xts,
+        WholeMode::LongIv,
     ];
 
     /// Its name in lists.
     pub fn name(self) -> &'static str {
         match self {
-            Whole::Cbc => "cbc",
-            Whole::Cfb128 => "cfb128",
-            Whole::Cfb8 => "cfb8",
-            Whole::Ofb => "ofb",
-            Whole::Cs3 => "cbc-cs3",
-            Whole::Kw => "kw",
-            Whole::Kwp => "kwp",
-            Whole::Siv => "siv",
-            Whole::Ccm => "ccm",
-            Whole::GcmSiv => "gcm-siv",
-            Whole::Xts => "xts",
-            Whole::LongIv => "gcm with an iv of 13 bytes",
+            WholeMode::Cbc => "cbc",
+            WholeMode::Cfb128 => "cfb128",
+            WholeMode::Cfb8 => "cfb8",
+            WholeMode::Ofb => "ofb",
+            WholeMode::Cs3 => "cbc-cs3",
+            WholeMode::Kw => "kw",
+            WholeMode::Kwp => "kwp",
+            WholeMode::Siv => "siv",
+            WholeMode::Ccm => "ccm",
+            WholeMode::GcmSiv => "gcm-siv",
+            WholeMode::Xts => "xts",
+            WholeMode::LongIv => "gcm with an iv of 13 bytes",
         }
     }
 
     /// Bytes of the key.
     pub fn key_bytes(self) -> usize {
-        if matches!(self, Whole::Siv | Whole::Xts) { 32 } else { 16 }
+        if matches!(self, WholeMode::Siv | WholeMode::Xts) { 32 } else { 16 }
     }
 
     /// Bytes of the text: whole blocks if the mode demands them or makes a lane of each block, otherwise a
     /// block and a rest.
     pub fn text_bytes(self) -> usize {
         match self {
-            Whole::Cbc | Whole::Kw | Whole::Cfb128 => 32,
-            Whole::LongIv => 16,
+            WholeMode::Cbc | WholeMode::Kw | WholeMode::Cfb128 => 32,
+            WholeMode::LongIv => 16,
             // a call of the cipher for each byte
-            Whole::Cfb8 => 3,
+            WholeMode::Cfb8 => 3,
             _ => 29,
         }
     }
 
     /// Whether decryption gives a verdict.
     fn authenticates(self) -> bool {
-        !matches!(self, Whole::Cbc | Whole::Cfb128 | Whole::Cfb8 | Whole::Ofb | Whole::Cs3 | Whole::Xts)
+        !matches!(
+            self,
+            WholeMode::Cbc
+                | WholeMode::Cfb128
+                | WholeMode::Cfb8
+                | WholeMode::Ofb
+                | WholeMode::Cs3
+                | WholeMode::Xts
+        )
     }
 
     /// Bytes of a segment of CFB.
     fn segment(self) -> usize {
-        if self == Whole::Cfb8 { 1 } else { 16 }
+        if self == WholeMode::Cfb8 { 1 } else { 16 }
     }
 
     /// Encrypts and decrypts; returns what is opened: the ciphertext, its tag, and the decrypted text.
@@ -151,35 +159,35 @@ impl Whole {
         text: &[E::Byte],
     ) -> Result<(Vec<u8>, Vec<u8>), Abort> {
         let made = match self {
-            Whole::Cbc => cbc::encrypt(e, key, &vec![vec![7]; 16], text)?,
-            Whole::Cfb128 | Whole::Cfb8 => {
+            WholeMode::Cbc => cbc::encrypt(e, key, &vec![vec![7]; 16], text)?,
+            WholeMode::Cfb128 | WholeMode::Cfb8 => {
                 feedback::cfb_encrypt(e, key, self.segment(), &vec![vec![7]; 16], text)?
             }
-            Whole::Ofb => feedback::ofb(e, key, &vec![vec![7]; 16], text)?,
-            Whole::Cs3 => stealing::encrypt(e, key, &[vec![7; 16]], 8 * text.len(), text)?,
-            Whole::Kw => wrap::wrap(e, key, WrapForm::Kw, false, text)?,
-            Whole::Kwp => wrap::wrap(e, key, WrapForm::Kwp, false, text)?,
-            Whole::Xts => {
+            WholeMode::Ofb => feedback::ofb(e, key, &vec![vec![7]; 16], text)?,
+            WholeMode::Cs3 => stealing::encrypt(e, key, &[vec![7; 16]], 8 * text.len(), text)?,
+            WholeMode::Kw => wrap::wrap(e, key, WrapForm::Kw, false, text)?,
+            WholeMode::Kwp => wrap::wrap(e, key, WrapForm::Kwp, false, text)?,
+            WholeMode::Xts => {
                 let bits = 8 * text.len();
                 xts::crypt(e, [key, second], Direction::Encrypt, &[vec![7; 16]], bits, text)?
             }
-            Whole::Ccm => ccm::seal(e, key, &[ccm_head()], 16, text)?,
-            Whole::Siv => {
+            WholeMode::Ccm => ccm::seal(e, key, &[ccm_head()], 16, text)?,
+            WholeMode::Siv => {
                 let key = siv::SivKey::from_round_keys(e, key.clone(), second.clone())?;
                 let (ivs, made) = key.seal(e, 1, &[vec![AAD.to_vec()]], text)?;
                 return Ok((e.reveal(made)?.concat(), ivs.concat()));
             }
-            Whole::GcmSiv => {
+            WholeMode::GcmSiv => {
                 let (tags, made) = gcm_siv::seal(e, key, &[nonce_head()], text)?;
                 return Ok((e.reveal(made)?.concat(), tags.concat()));
             }
-            Whole::LongIv => {
+            WholeMode::LongIv => {
                 let (ciphertext, tag) = texts_key(e, key)?.seal(e, &IV, AAD, text)?;
                 return Ok((ciphertext, tag.to_vec()));
             }
         };
         let mut opened = e.reveal(made)?.concat();
-        let tag = if self == Whole::Ccm { opened.split_off(text.len()) } else { Vec::new() };
+        let tag = if self == WholeMode::Ccm { opened.split_off(text.len()) } else { Vec::new() };
         Ok((opened, tag))
     }
 
@@ -195,25 +203,25 @@ impl Whole {
         let block = |tag: &[u8]| <[u8; 16]>::try_from(tag).map_err(|_| misfit("a tag of a block"));
         let texts = [ciphertext.to_vec()];
         let undecided: Undecided<E> = match self {
-            Whole::Kw => wrap::unwrap(e, key, WrapForm::Kw, false, &known)?,
-            Whole::Kwp => wrap::unwrap(e, key, WrapForm::Kwp, false, &known)?,
-            Whole::Ccm => ccm::open(e, key, &[ccm_head()], &texts, &[tag.to_vec()])?,
-            Whole::GcmSiv => gcm_siv::open(e, key, &[nonce_head()], &texts, &[block(tag)?])?,
-            Whole::Siv => {
+            WholeMode::Kw => wrap::unwrap(e, key, WrapForm::Kw, false, &known)?,
+            WholeMode::Kwp => wrap::unwrap(e, key, WrapForm::Kwp, false, &known)?,
+            WholeMode::Ccm => ccm::open(e, key, &[ccm_head()], &texts, &[tag.to_vec()])?,
+            WholeMode::GcmSiv => gcm_siv::open(e, key, &[nonce_head()], &texts, &[block(tag)?])?,
+            WholeMode::Siv => {
                 let key = siv::SivKey::from_round_keys(e, key.clone(), second.clone())?;
                 key.open(e, &[vec![AAD.to_vec()]], &[block(tag)?], &texts)?
             }
-            Whole::LongIv => {
+            WholeMode::LongIv => {
                 let mut key = texts_key(e, key)?;
                 let Some(text) = key.open(e, &IV, AAD, ciphertext, tag)? else { return Ok(None) };
                 return interleaved(&e.open(text)?, ciphertext.len()).map(Some);
             }
-            Whole::Xts => {
+            WholeMode::Xts => {
                 let bits = 8 * ciphertext.len();
                 let text = xts::crypt(e, [key, second], Direction::Decrypt, &[vec![7; 16]], bits, &known)?;
                 return Ok(Some(e.reveal(text)?.concat()));
             }
-            Whole::Cfb128 | Whole::Cfb8 => {
+            WholeMode::Cfb128 | WholeMode::Cfb8 => {
                 let n = self.segment();
                 let columns = |bytes: &[u8], n: usize| -> Vec<Vec<u8>> {
                     (0..n).map(|i| bytes.iter().skip(i).step_by(n).copied().collect()).collect()
@@ -227,15 +235,15 @@ impl Whole {
                     segments.flat_map(|l| columns.iter().filter_map(move |c| byte(l, c))).collect(),
                 ));
             }
-            Whole::Ofb => {
+            WholeMode::Ofb => {
                 let text = feedback::ofb(e, key, &vec![vec![7]; 16], &known)?;
                 return Ok(Some(e.reveal(text)?.concat()));
             }
-            Whole::Cs3 => {
+            WholeMode::Cs3 => {
                 let text = stealing::decrypt(e, key, &[vec![7; 16]], 8 * ciphertext.len(), &texts)?;
                 return Ok(Some(e.reveal(text)?.concat()));
             }
-            Whole::Cbc => {
+            WholeMode::Cbc => {
                 let columns = |bytes: &[u8]| -> Vec<Vec<u8>> {
                     (0..16).map(|i| bytes.iter().skip(i).step_by(16).copied().collect()).collect()
                 };
@@ -271,28 +279,28 @@ fn misfit(what: &'static str) -> Abort {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::runs::{Run, Work};
+    use crate::runs::{EngineRun, RunWork};
     use divisi_rep3::{Protocol, Security};
 
     /// Three parties open the same as the engine in the clear, and nothing else: the ciphertext with its tag,
     /// the texts that are released, and for each decryption a masked block for each claim.
     #[test]
     fn modes_run_as_in_the_clear_and_open_nothing_else() {
-        for whole in Whole::ALL {
-            let run = Run {
+        for whole in WholeMode::ALL {
+            let run = EngineRun {
                 protocol: Protocol::Gf4Circuit,
                 security: Security::Malicious,
-                work: Work::Whole(whole),
+                work: RunWork::Whole(whole),
             };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();
             let claims = match whole {
                 _ if !whole.authenticates() => 0,
-                Whole::Kwp => 8,
+                WholeMode::Kwp => 8,
                 _ => 1,
             };
             let made = match whole {
-                Whole::Kw => 40,
-                Whole::Kwp => 40,
+                WholeMode::Kw => 40,
+                WholeMode::Kwp => 40,
                 _ if !whole.authenticates() => whole.text_bytes(),
                 _ => whole.text_bytes() + 16,
             };

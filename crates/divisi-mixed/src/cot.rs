@@ -1,11 +1,11 @@
 //! Random bits shared in both worlds (modulo 2 and modulo p) by correlated oblivious transfer, without
 //! ciphertexts.
 //!
-//! x begins at 0, and each party in turn makes it x xor r_i = x + r_i - 2 r_i x. The parties that had their
-//! turn share x. P_i chooses with r_i in transfers whose payloads are their shares of x, and gets shares of
-//! r_i x. Adversary: semi-honest, all parties but one. The products are those of [`divisi_ot::correlate`] on
-//! semi-honest rows \[G14\]. Pads are within 2^-64 of uniform, so P_i and P_j see only uniform values of each
-//! other.
+//! x begins at 0, and each party P_i in turn makes it x xor r_i = x + r_i - 2 r_i x. The parties that had
+//! their turn share x. In a correlated transfer from each of them P_i chooses with r_i, and the payload is
+//! that party's share of x; the results are shares of r_i x. Adversary: semi-honest, all parties but one. The
+//! products are those of [`divisi_ot::correlate`] on semi-honest rows \[G14\]. Pads are within 2^-64 of
+//! uniform, so P_i and each of these parties see only uniform values of each other.
 //!
 //! A batch has as many circles as parties, each with another first party: then each party chooses in one
 //! circle in every turn, and all links carry payloads all the time. Several batches are under way at once, so

@@ -234,7 +234,8 @@ impl Sums {
         }
     }
 
-    /// Adds `current`, as number `y` of 2^bits, to the columns from `column` on.
+    /// Adds `current`, which is stream number `y` of the 2^bits of a tree, to the sums of the columns from
+    /// `column` on: to that of each bit that is set in `y`. What is added later waits in `waiting`.
     fn fold(&mut self, y: usize, column: usize, bits: usize) {
         let Sums { tiles, current, waiting, weighted, .. } = self;
         let weighted = &mut weighted[column..column + bits];

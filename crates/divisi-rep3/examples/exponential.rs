@@ -1,10 +1,10 @@
 //! The exponential of 16-bit floating-point numbers (bfloat16) that nobody sees: a table of all 2^16 of them,
 //! looked up by three factors.
 //!
-//! A bfloat16 is the upper half of an IEEE single: a sign, 8 bits of exponent, 7 of fraction. An entry is the
-//! exponential of its place, rounded to nearest, ties to even, so that the result is the nearest number for
-//! every input, infinities and NaN among them. By [`HeldTable`] a lookup takes 181 bits ahead and 144 online
-//! a party, where two factors take 494 and 32.
+//! A bfloat16 is the upper half of an IEEE single: a sign, 8 bits of exponent, 7 of fraction. The index of an
+//! entry is the 16 bits of a number, and the entry is that number's exponential, rounded to nearest, ties to
+//! even. So the result is the nearest number for every input, infinities and NaN among them. By [`HeldTable`]
+//! a lookup takes 181 bits ahead and 144 online a party, where two factors take 494 and 32.
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example exponential`.
 

@@ -13,7 +13,7 @@
 //!
 //! Everything else is a misuse, which ends the session.
 
-use crate::security::Security;
+use divisi_core::Security;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A strand, and the security of the engine on it, if there is one.

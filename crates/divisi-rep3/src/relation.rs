@@ -13,7 +13,7 @@ pub(crate) struct Relation {
     pub(crate) product: Vec<Gf64>,
 }
 
-/// A relation with the weights of its sums over all lanes of a record.
+/// A relation, and the weights with which z and the product are summed over the lanes of a record.
 pub(crate) struct Weighed {
     pub(crate) relation: Relation,
     /// The weights of z.

@@ -6,7 +6,7 @@
 //! | [`garble`], [`ot`] | any circuit among 2 to 128 parties, all but one of them possibly corrupt; the oblivious transfers of its set-up |
 //! | [`spdz`] | AES, triple DES and circuits among parties that trust nobody, by masked tables |
 //! | [`mixed`], [`bgv`], [`program`] | numbers, bits and programs among many semi-honest parties; the encryption of numbers (threshold BGV) |
-//! | [`mpgc`] | garbled circuits among semi-honest parties, with a number of bytes a party that does not grow with the number of parties |
+//! | [`mpgc`] | garbled circuits among semi-honest parties: for the rows of a gate a party sends the same number of bytes, however many parties there are |
 //! | [`node`] | client and server of the three-party service |
 //! | [`symmetric`] | ciphers, modes, hashes and MACs, written once over the engine traits |
 //! | [`net`], [`core`](mod@core) | links between machines; sessions, checks, verified values |

@@ -3,8 +3,8 @@
 //! Trust: with all parties on one machine, that machine has all shares, and only demonstrates; with one party
 //! on it, its directory has that party's shares alone, sealed under a key file.
 
-use crate::engine::EngineSettings;
-use crate::engine::spdz::{self, Wanted};
+use crate::engine::stock::{self, PEERS};
+use crate::engine::{Engine, EngineSettings, PreparedStock, StockMaker, first_with};
 use crate::failure::Failure;
 use crate::run::Membership;
 use divisi_core::{Abort, PartyId, Session, local};
@@ -17,6 +17,8 @@ use zeroize::Zeroizing;
 
 /// The options of a stock to be made.
 pub struct PrepOptions {
+    /// The engine.
+    pub engine: &'static dyn Engine,
     /// The settings of the engine: the protocol, the field, and the like.
     pub settings: EngineSettings,
     /// The number of blocks for which it is made.
@@ -41,13 +43,27 @@ pub struct StockPart {
     pub bytes: u64,
 }
 
+/// The engine's way to make stocks.
+///
+/// # Errors
+/// [`Failure`] if it keeps no preprocessing on disk.
+pub fn maker(engine: &dyn Engine) -> Result<&'static dyn StockMaker, Failure> {
+    engine.stock_maker().ok_or_else(|| {
+        let other = first_with(|engine| engine.stock_maker().is_some());
+        Failure::usage(format!(
+            "the engine {} keeps no preprocessing on disk: give --engine {other}, or leave --engine out",
+            engine.name()
+        ))
+    })
+}
+
 fn usage(e: &StockError) -> Failure {
     Failure::usage(e.to_string())
 }
 
 impl PrepOptions {
     fn key_file(&self) -> PathBuf {
-        self.key_file.clone().unwrap_or_else(|| spdz::place::key_file(&self.out))
+        self.key_file.clone().unwrap_or_else(|| stock::key_file(&self.out))
     }
 
     /// Check the seal key, and make it, and the directory, if there is none.
@@ -70,7 +86,7 @@ impl PrepOptions {
     fn free(&self, parties: impl Iterator<Item = PartyId>) -> Result<(), Failure> {
         let key = SealKey::load(&self.key_file()).map_err(|e| usage(&e))?;
         for party in parties {
-            let dir = spdz::place::of_party(&self.out, party);
+            let dir = stock::of_party(&self.out, party);
             match look(&dir, &key) {
                 Ok((_, state)) if state.counts.iter().any(|count| count.left() > 0) => {
                     return Err(usage(&StockError::Exists(dir)));
@@ -89,7 +105,7 @@ impl PrepOptions {
 /// [`Failure`] if the options make no sense, the directory holds unused values, a file cannot be written, or
 /// a party fails.
 pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Result<Vec<StockPart>, Failure> {
-    let wanted = Wanted::new(&options.settings, options.blocks, [0; 32])?;
+    let wanted = maker(options.engine)?.prepare_stock(&options.settings, options.blocks, [0; 32])?;
     options.seal()?;
     options.free(PartyId::all(wanted.parties()))?;
     let links = local::links_within(wanted.parties(), options.timeout);
@@ -98,7 +114,7 @@ pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Resu
         |_| wanted.parameters(),
         |session| {
             let first = session.me().index() == 0;
-            part(session, &wanted, options, &mut |done, of| {
+            part(session, &*wanted, options, &mut |done, of| {
                 if first {
                     progress(done, of);
                 }
@@ -112,13 +128,13 @@ pub fn make(options: &PrepOptions, progress: &(dyn Fn(u64, u64) + Sync)) -> Resu
 
 fn part(
     session: Session,
-    wanted: &Wanted,
+    wanted: &dyn PreparedStock,
     options: &PrepOptions,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), Abort> {
     let key = SealKey::load(&options.key_file());
     let key = key.map_err(|e| Abort::Unfit { step: divisi_core::step!("prep.key"), why: e.to_string() })?;
-    spdz::make(session, wanted, &options.out, key, progress)
+    wanted.make(session, &options.out, key, progress)
 }
 
 /// A digest of the identities of a configuration's parties.
@@ -135,7 +151,7 @@ pub fn peers(config: &Config) -> [u8; 32] {
 /// stock of other peers is refused.
 #[must_use]
 pub fn peers_option(config: &Config) -> Option<(String, String)> {
-    Some((spdz::PEERS.to_owned(), hex::encode(peers(config))))
+    Some((PEERS.to_owned(), hex::encode(peers(config))))
 }
 
 /// Make one party's part of a stock; the other parties run the same command elsewhere.
@@ -150,7 +166,7 @@ pub fn make_one(
     let config = membership.load()?;
     let settings = options.settings.clone();
     let settings = if settings.parties.is_none() { settings.among(config.parties().len()) } else { settings };
-    let wanted = Wanted::new(&settings, options.blocks, peers(&config))?;
+    let wanted = maker(options.engine)?.prepare_stock(&settings, options.blocks, peers(&config))?;
     if config.parties().len() != wanted.parties() {
         let (n, m) = (wanted.parties(), config.parties().len());
         return Err(Failure::usage(format!(
@@ -163,13 +179,13 @@ pub fn make_one(
     options.free(std::iter::once(me))?;
     let (listener, mesh) = identified.join(options.timeout)?;
     let session = Session::start(&mesh, 1, &wanted.parameters())?;
-    part(session, &wanted, options, progress)?;
+    part(session, &*wanted, options, progress)?;
     drop(listener);
     told(&options.out, me, &options.key_file())
 }
 
 fn told(dir: &Path, party: PartyId, key: &Path) -> Result<StockPart, Failure> {
-    let dir = spdz::place::of_party(dir, party);
+    let dir = stock::of_party(dir, party);
     let key = SealKey::load(key).map_err(|e| usage(&e))?;
     let (info, state) = look(&dir, &key).map_err(|e| usage(&e))?;
     if info.party != party.number() {
@@ -177,7 +193,7 @@ fn told(dir: &Path, party: PartyId, key: &Path) -> Result<StockPart, Failure> {
     }
     let files = std::fs::read_dir(&dir).map_err(|e| usage(&StockError::Io(dir.clone(), e)))?;
     let bytes = files.filter_map(|file| file.ok()?.metadata().ok()).map(|meta| meta.len()).sum();
-    let blocks_left = spdz::left(&info, &state);
+    let blocks_left = stock::blocks_left(&info, &state);
     Ok(StockPart { info, state, blocks_left, bytes })
 }
 
@@ -186,11 +202,11 @@ fn told(dir: &Path, party: PartyId, key: &Path) -> Result<StockPart, Failure> {
 /// # Errors
 /// [`Failure`] if a part cannot be read.
 pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failure> {
-    let here = spdz::place::parties_in(dir);
+    let here = stock::parties_in(dir);
     if here.is_empty() {
         return Err(usage(&StockError::Missing(dir.into())));
     }
-    let key = key_file.map_or_else(|| spdz::place::key_file(dir), Path::to_path_buf);
+    let key = key_file.map_or_else(|| stock::key_file(dir), Path::to_path_buf);
     here.into_iter().map(|party| told(dir, party, &key)).collect()
 }
 
@@ -200,8 +216,8 @@ pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failu
 /// [`Failure`] if a process uses one of them, or it cannot be removed.
 pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
     let mut dropped = 0;
-    for party in spdz::place::parties_in(dir) {
-        dropped += usize::from(forget(&spdz::place::of_party(dir, party)).map_err(|e| usage(&e))?);
+    for party in stock::parties_in(dir) {
+        dropped += usize::from(forget(&stock::of_party(dir, party)).map_err(|e| usage(&e))?);
     }
     if dropped == 0 {
         return Err(usage(&StockError::Missing(dir.into())));

@@ -158,3 +158,15 @@ fn arrows_are_read_from_a_manifest() {
     let manifest = "[package]\nname = \"x\"\n\n[dependencies]\ndivisi-core.workspace = true\ndivisi-net = { path = \"..\" }\nserde = \"1\"\n\n[dev-dependencies]\ndivisi.workspace = true\n";
     assert_eq!(arrows(manifest), BTreeSet::from(["divisi-core".to_owned(), "divisi-net".to_owned()]));
 }
+
+/// The script of the emulator tries each engine twice: quickly, and with more vectors.
+#[test]
+fn the_emulator_tries_every_engine() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/arm");
+    let script = fs::read_to_string(script).unwrap();
+    let words: Vec<&str> = script.split(|c: char| !c.is_alphanumeric()).collect();
+    for engine in divisi::engine::all() {
+        let times = words.iter().filter(|word| **word == engine.name()).count();
+        assert!(times >= 2, "{} is in .ci/arm {times} times", engine.name());
+    }
+}

@@ -1,9 +1,10 @@
-//! A public name has one meaning: no two types have the same name, in the libraries or in the program.
+//! A public name has one meaning: no two types have the same name, in the libraries or in the programs.
 //!
 //! A type counts if a user of its crate reaches it, with whatever features: in modules that are all public,
-//! or by a re-export, also under another name. Of the program, which nobody uses as a library, every `pub`
-//! type counts: who reads it reads the libraries' names beside its own. What is there for tests alone does
-//! not count. A build is for one processor, so the names are read for each processor in turn.
+//! or by a re-export, also under another name. Of the programs, which nobody uses as libraries, every `pub`
+//! type counts: who reads them reads the libraries' names beside theirs. What is there for tests alone does
+//! not count. A build is for one processor, so the names are read for each processor in turn. Names that
+//! users do not reach may repeat where private modules do the same for different engines.
 //!
 //! Types alone are read, with traits and aliases. Functions and constants stand behind the name of their
 //! module or type wherever they are used (`bristol::read`, `Config::load`), which says whose they are; and
@@ -105,8 +106,10 @@ impl Crate {
                 self.hidden.extend(name.map(|name| module.iter().cloned().chain([name]).collect()));
                 continue;
             }
-            if let Some(rest) = DEFINE.iter().find_map(|define| line.strip_prefix(define)) {
-                self.types.push((name_at(rest), module.to_vec()));
+            if let Some(rest) = DEFINE.iter().find_map(|define| line.trim_start().strip_prefix(define)) {
+                // a macro's own parameter is no name
+                let name = Some(name_at(rest)).filter(|name| !name.is_empty());
+                self.types.extend(name.map(|name| (name, module.to_vec())));
             }
             if let Some(rest) = line.strip_prefix("pub mod ") {
                 self.public.insert(module.iter().cloned().chain([name_at(rest)]).collect());
@@ -165,9 +168,6 @@ fn names_with_two_meanings(processor: &'static str) -> Vec<String> {
     for entry in fs::read_dir(crates).unwrap() {
         let folder = entry.unwrap().path();
         let crate_name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        if !folder.join("src/lib.rs").exists() {
-            continue;
-        }
         let mut text = Crate::new(processor);
         text.take(&folder.join("src"), &mut Vec::new());
         let program = folder.join("src/main.rs").exists();

@@ -1,5 +1,6 @@
 //! `divisi bench`.
 
+use super::differences::{about_blocks, about_count};
 use super::effort::Effort;
 use super::engine::EngineChoice;
 use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OwnOptions};
@@ -10,7 +11,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, BenchOptions, BenchReport, Work, table4};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::engine::Page;
-use divisi::engine::job::DesKeys;
+use divisi::engine::job::{Cipher, DesKeys};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::name::Name;
@@ -69,8 +70,7 @@ pub struct Aes {
     /// The direction: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
-    /// The number of blocks [default: 100000; with spdz 2048]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = about_blocks(Cipher::Aes(KeySize::Aes128)))]
     blocks: Option<u64>,
     #[command(flatten)]
     effort: Effort,
@@ -97,8 +97,7 @@ pub struct Des3 {
     /// The direction: encrypt or decrypt
     #[arg(long, default_value = "encrypt", value_name = "WAY", value_parser = direction)]
     direction: Direction,
-    /// The number of blocks [default: 2048]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = about_blocks(Cipher::TripleDes(DesKeys::Three)))]
     blocks: Option<u64>,
     #[command(flatten)]
     effort: Effort,
@@ -165,8 +164,7 @@ pub struct Circuit {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(long, value_name = "FILE|NAME")]
     circuit: Name,
-    /// The number of evaluations [default: 10000; with garble 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = about_count())]
     count: Option<u64>,
     #[command(flatten)]
     engine: EngineChoice,

@@ -35,8 +35,7 @@ impl ProtocolChoice {
 /// What matters most, on any engine, where a protocol can be given instead.
 #[derive(Args, Clone, Copy)]
 pub(super) struct AnyMode {
-    /// What matters most, instead of a protocol; constant-round, of rep3, garbles hashes, MACs and the modes
-    /// of AES without GHASH
+    /// What matters most, instead of a protocol
     #[arg(long, value_name = "NAME", value_parser = aims())]
     mode: Option<Aim>,
 }
@@ -66,7 +65,7 @@ impl AnyMode {
 #[derive(Args, Clone, Copy)]
 pub(super) struct Goal {
     /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency
-    /// the fewest rounds; constant-round, of rep3, garbles: two messages whatever the circuit
+    /// the fewest rounds
     #[arg(long, value_name = "NAME", value_parser = aims())]
     mode: Option<Aim>,
 }

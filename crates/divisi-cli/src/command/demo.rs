@@ -25,18 +25,29 @@ pub struct DemoArgs {
     /// The file to encrypt and decrypt [default: a built-in text]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The size of the key in bits: 128, 192 or 256 [default: 128; with spdz the cipher determines it]
+    /// The size of the key in bits: 128, 192 or 256 [default: 128]; among parties, the cipher determines it
     #[arg(long, value_name = "BITS", value_parser = super::bench::key_size)]
     key_bits: Option<KeySize>,
     #[command(flatten)]
     mode: AnyMode,
     #[command(flatten)]
     engine: EngineChoice,
-    /// With spdz: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]
-    #[arg(long, value_name = "NAME", value_parser = demo::cipher)]
+    #[arg(long, value_name = "NAME", value_parser = demo::cipher, help = about_cipher())]
     cipher: Option<Cipher>,
     #[command(flatten)]
     own: OwnOptions<OfDemo>,
+}
+
+/// The first engine whose demonstration is one of parties.
+fn with_parties() -> &'static str {
+    first_with(|engine| matches!(engine.demonstration(), Some(Demonstration::Parties(_))))
+}
+
+fn about_cipher() -> String {
+    format!(
+        "With {}: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]",
+        with_parties()
+    )
 }
 
 const NEXT: &str = "\
@@ -59,12 +70,12 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
     arguments.mode.own(&mut own);
     match engine.demonstration() {
         Some(Demonstration::Servers) => {}
-        Some(Demonstration::Parties) => return joint(context, arguments, own, &mut say),
+        Some(Demonstration::Parties(_)) => return joint(context, arguments, own, &mut say),
         _ => {
-            let other = first_with(|engine| engine.demonstration() == Some(Demonstration::Parties));
             return Err(Failure::usage(format!(
-                "the engine {} has no demonstration: leave --engine out, or give --engine {other}",
-                engine.name()
+                "the engine {} has no demonstration: leave --engine out, or give --engine {}",
+                engine.name(),
+                with_parties()
             )));
         }
     }
@@ -74,7 +85,10 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
         ));
     }
     if arguments.cipher.is_some() {
-        return Err(Failure::usage("--cipher belongs to the engine spdz: give --engine spdz, or --key-bits"));
+        return Err(Failure::usage(format!(
+            "--cipher belongs to the engine {0}: give --engine {0}, or --key-bits",
+            with_parties()
+        )));
     }
     let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     engine::check(engine, &settings)?;
@@ -102,7 +116,7 @@ fn joint(
     }
     let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
-    let file = arguments.file.clone();
-    let json = demo::joint(&Joint { file, cipher, settings, timeout: context.timeout }, say)?;
+    let (engine, file) = (arguments.engine.engine(), arguments.file.clone());
+    let json = demo::joint(&Joint { engine, file, cipher, settings, timeout: context.timeout }, say)?;
     Ok(CommandOutput::new("Nothing is left behind.", json))
 }

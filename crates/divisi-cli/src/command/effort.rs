@@ -1,17 +1,16 @@
 //! The arguments that all benchmarks among processes have.
 
+use super::differences::{about_security, about_statistical_of_all};
 use super::engine::EngineChoice;
 use super::{Context, positive};
 use clap::Args;
 use divisi::bench::BenchOptions;
-use divisi_rep3::Security;
+use divisi_core::Security;
 
 /// Repetitions, threads and emulated network.
 #[derive(Args)]
 pub struct Effort {
-    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
-    /// semi-honest]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = about_security())]
     pub security: Option<Security>,
     /// The number of threads of a party that run at the same time
     #[arg(long, default_value_t = 1, value_name = "T")]
@@ -19,8 +18,7 @@ pub struct Effort {
     /// The number of repetitions
     #[arg(long, default_value_t = 5, value_name = "R")]
     pub reps: usize,
-    /// The number of warm-up chunks before the first repetition; with garble the number of warm-up
-    /// repetitions
+    /// The number of warm-up repetitions; of chunks of a repetition, if the engine computes one in chunks
     #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
     pub warmup: usize,
     /// Emulate this round-trip time in milliseconds
@@ -29,9 +27,7 @@ pub struct Effort {
     /// Emulate links of this bandwidth, in 10^6 bits a second
     #[arg(long, value_name = "MBIT", value_parser = positive)]
     pub rate: Option<f64>,
-    /// Statistical security in bits: a lie passes a verification with probability at most 2^-BITS, up to 114;
-    /// above 57 everything is verified twice; with garble 40 or 64 [default: 57; with garble 40]
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, value_name = "BITS", help = about_statistical_of_all())]
     pub statistical: Option<u32>,
 }
 

@@ -7,7 +7,7 @@ use clap::{Arg, Args, Command, ValueEnum};
 use divisi::engine::{self, Engine, EngineSettings};
 use divisi::failure::Failure;
 use divisi::mode::Choice;
-use divisi_rep3::Security;
+use divisi_core::Security;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::OnceLock;

@@ -1,5 +1,6 @@
 //! `divisi kat`.
 
+use super::differences::about_security;
 use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
 use super::options::{MODE, OfKat, OwnOptions};
 use super::{AnyMode, CommandOutput, Context};
@@ -7,7 +8,7 @@ use clap::Args;
 use divisi::engine;
 use divisi::failure::Failure;
 use divisi::kat::{self, KatOptions, KatReport, Tally};
-use divisi_rep3::Security;
+use divisi_core::Security;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -26,9 +27,7 @@ pub struct KatArgs {
     engine: EngineChoice,
     #[command(flatten)]
     mode: AnyMode,
-    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
-    /// semi-honest]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = about_security())]
     security: Option<Security>,
     #[command(flatten)]
     own: OwnOptions<OfKat>,

@@ -8,6 +8,7 @@ mod choice;
 mod circuit;
 mod crypt;
 mod demo;
+mod differences;
 mod digest;
 mod effort;
 mod engine;

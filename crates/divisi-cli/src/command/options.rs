@@ -1,6 +1,7 @@
 //! The options of engines as arguments, made from each engine's description of its own options. The options
 //! of an engine that is added appear here and are passed to it, and no other code names them.
 
+use super::differences::told;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
@@ -66,28 +67,6 @@ fn offered(scope: OptionScope) -> Vec<Offer> {
         }
     }
     all
-}
-
-/// Names as a list: `garble, mixed and spdz`.
-fn listed(names: &[&str]) -> String {
-    match names.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    }
-}
-
-/// The sentences of engines, each once: `with garble and spdz this; with mixed that`.
-fn told(by: &[(&'static str, &'static str)], join: &str) -> String {
-    let mut sentences: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (name, sentence) in by.iter().copied().filter(|(_, sentence)| !sentence.is_empty()) {
-        match sentences.iter_mut().find(|(known, _)| *known == sentence) {
-            Some((_, names)) => names.push(name),
-            None => sentences.push((sentence, vec![name])),
-        }
-    }
-    let one = |(sentence, names): &(&str, Vec<&str>)| format!("with {}{join}{sentence}", listed(names));
-    sentences.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// The same text with a capital letter.

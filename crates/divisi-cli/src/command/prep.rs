@@ -36,7 +36,7 @@ pub enum PrepCommands {
                   One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key")]
 pub struct Make {
     /// The engine of the stock
-    #[arg(long, default_value = "spdz", value_name = "NAME", value_parser = Names)]
+    #[arg(long, default_value = with_stocks(), value_name = "NAME", value_parser = Names)]
     engine: super::engine::NamedEngine,
     /// The protocol of the stock: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or
     /// 3des-raw; or, for circuits
@@ -81,6 +81,11 @@ pub struct Make {
     /// own [default: the configuration's]
     #[arg(long, value_name = "ADDR:PORT", requires = "party")]
     listen: Option<String>,
+}
+
+/// The first engine that keeps preprocessing on disk.
+fn with_stocks() -> &'static str {
+    first_with(|engine| engine.stock_maker().is_some())
 }
 
 /// Print what a stock is for, and how much of it is left.
@@ -131,12 +136,7 @@ pub fn run(context: &Context, command: &PrepCommands) -> Result<CommandOutput, F
 fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let Make { engine, protocol, parties, field, prep, k, statistical, .. } = arguments;
     let name = engine.0.name();
-    if !engine.0.has_stock() {
-        let other = first_with(|engine| engine.has_stock());
-        return Err(Failure::usage(format!(
-            "the engine {name} keeps no preprocessing on disk: give --engine {other}, or leave --engine out"
-        )));
-    }
+    prep::maker(engine.0)?;
     let choice = EngineChoice::of(name, *parties)?;
     let given = [
         ("protocol", Some(protocol.clone())),
@@ -157,6 +157,7 @@ fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
 
 fn make(context: &Context, arguments: &Make) -> Result<CommandOutput, Failure> {
     let options = PrepOptions {
+        engine: arguments.engine.0,
         settings: settings(arguments)?,
         blocks: arguments.blocks,
         out: arguments.out.clone(),

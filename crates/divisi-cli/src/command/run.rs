@@ -1,17 +1,19 @@
 //! `divisi run`.
 
+use super::differences::{about_security, about_statistical_option};
 use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
 use super::options::{OfRun, OwnOptions};
 use super::{CommandOutput, Context, Goal, given};
 use clap::Args;
 use divisi::circuit;
+use divisi::engine::stock::PREP_FROM;
 use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::name::Name;
 use divisi::run::{self, Membership, RunOptions};
+use divisi_core::Security;
 use divisi_net::{Config, PartyId};
-use divisi_rep3::Security;
 use serde_json::json;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -54,15 +56,11 @@ pub struct RunArgs {
     /// The parties that learn the outputs [default: all]
     #[arg(long, value_name = "P,...", value_delimiter = ',')]
     output: Vec<u8>,
-    /// The adversary to protect against: malicious or semi-honest [default: malicious; with mixed
-    /// semi-honest]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = about_security())]
     security: Option<Security>,
     #[command(flatten)]
     own: OwnOptions<OfRun>,
-    /// With garble: statistical security in bits: a lie passes with probability at most 2^-BITS, 40 or 64
-    /// [default: 40]
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, value_name = "BITS", help = about_statistical_option())]
     statistical: Option<u32>,
     #[command(flatten)]
     goal: Goal,
@@ -96,7 +94,7 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
         if choice.parties.is_none() && range.start() < range.end() {
             choice.parties = Some(config.parties().len());
         }
-        if own.contains_key("prep-from") {
+        if own.contains_key(PREP_FROM) {
             // a stock is bound to the identities of its parties
             own.extend(divisi::prep::peers_option(&config));
         }

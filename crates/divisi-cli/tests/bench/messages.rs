@@ -3,7 +3,7 @@
 use crate::{phase, run};
 use divisi::bench::{BenchOptions, Work};
 use divisi::mode::Priority;
-use divisi_rep3::Security;
+use divisi_core::Security;
 use divisi_symmetric::algorithm::Algorithm;
 
 fn of_messages(name: &str, message_bytes: usize, count: u64) -> BenchOptions {

@@ -84,7 +84,8 @@ fn logs_that_nobody_reads_delay_nothing() {
     unread(5000, true);
 }
 
-/// A decryption that is killed, early and late, leaves no file: neither a name nor plaintext under another.
+/// A decryption that is killed, early or late, leaves either the complete file or none: no part of the
+/// plaintext stays, under the file's name or another one.
 #[test]
 fn a_killed_decryption_leaves_nothing() {
     let harness = ServersHarness::new(10.0);

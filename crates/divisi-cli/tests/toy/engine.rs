@@ -2,10 +2,11 @@
 //! alone.
 
 use divisi::circuit::HeldCircuit;
-use divisi::engine::job::{Between, CircuitJob};
+use divisi::engine::job::{Between, Cipher, CircuitJob};
 use divisi::engine::{
-    Adversary, BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Job, Own,
-    Prepared, Rows, Unsupported, Watch, members, timed,
+    Adversary, BenchSchedule, Clock, Demonstration, Differ, Engine, EngineOption, EngineParty,
+    EngineSettings, FileCipher, Job, Own, Prepared, PreparedFile, PreparedStock, Rows, StockMaker,
+    Unsupported, Watch, members, timed,
 };
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use serde_json::{Map, Value, json};
@@ -44,6 +45,14 @@ impl Engine for Toy {
         vec![EngineOption::number(TIMES, "N", "how often everything is told, 1 to 9").usually("1")]
     }
 
+    fn demonstration(&self) -> Option<Demonstration> {
+        Some(Demonstration::Parties(&Toy))
+    }
+
+    fn stock_maker(&self) -> Option<&'static dyn StockMaker> {
+        Some(&Toy)
+    }
+
     fn statistical_bits(&self, _: &EngineSettings) -> Option<u32> {
         None
     }
@@ -67,6 +76,23 @@ impl Engine for Toy {
         };
         let (parties, times) = (divisi::engine::parties(self, settings), times(settings)?);
         Ok(Box::new(Play { job, parties, times }))
+    }
+}
+
+impl FileCipher for Toy {
+    fn prepare_file(&self, _: &EngineSettings, _: Cipher) -> Result<Box<dyn PreparedFile>, Unsupported> {
+        Err(Unsupported::new("toys encrypt no file"))
+    }
+}
+
+impl StockMaker for Toy {
+    fn prepare_stock(
+        &self,
+        _: &EngineSettings,
+        _: u64,
+        _: [u8; 32],
+    ) -> Result<Box<dyn PreparedStock>, Unsupported> {
+        Err(Unsupported::new("toys keep nothing"))
     }
 }
 

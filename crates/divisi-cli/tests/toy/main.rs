@@ -5,11 +5,12 @@
 
 mod engine;
 
+use divisi::prep::{self, PrepOptions};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
-const COMMANDS: [&str; 5] = ["run", "bench", "kat", "party", "help"];
+const COMMANDS: [&str; 7] = ["run", "bench", "kat", "prep", "demo", "party", "help"];
 
 fn main() -> ExitCode {
     divisi::engine::add(&engine::Toy);
@@ -22,12 +23,13 @@ fn main() -> ExitCode {
     let xors = "4 10\n2 3 3\n2 3 1\n\n2 1 0 3 6 XOR\n2 1 1 4 7 XOR\n2 1 2 5 8 XOR\n1 1 3 9 INV\n";
     std::fs::write(dir.path().join("xors"), xors).unwrap();
     std::fs::write(dir.path().join("and"), "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
-    let tests: [(&str, fn(&Path)); 6] = [
+    let tests: [(&str, fn(&Path)); 7] = [
         ("a circuit is run", a_circuit_is_run),
         ("a circuit is measured", a_circuit_is_measured),
         ("what it cannot do is refused, and counted", what_it_cannot_do_is_refused_and_counted),
         ("its own option is its own", its_own_option_is_its_own),
         ("options of others are others'", options_of_others_are_others),
+        ("stocks and demonstrations are its own", stocks_and_demonstrations_are_its_own),
         ("help tells of it", help_tells_of_it),
     ];
     for (name, test) in tests {
@@ -136,6 +138,26 @@ fn options_of_others_are_others(dir: &Path) {
     }
 }
 
+/// No other engine takes the place of the one that is asked.
+fn stocks_and_demonstrations_are_its_own(dir: &Path) {
+    let make = ["prep", "make", "--engine", "toy", "--protocol", "aes-lt", "--blocks", "1", "--out", "stock"];
+    for (arguments, why) in [
+        (&make[..], "--protocol belongs to the engine rep3"),
+        (&["demo", "--engine", "toy"], "toys encrypt no file"),
+        (&["demo", "--engine", "garble"], "has no demonstration: leave --engine out, or give --engine spdz"),
+    ] {
+        let output = toy(dir, arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(why), "{why}: {output:?}");
+    }
+    let engine = divisi::engine::named("toy").unwrap();
+    let settings = divisi::engine::EngineSettings::default();
+    let options =
+        PrepOptions { engine, settings, blocks: 1, out: dir.join("stock"), key_file: None, timeout: None };
+    let failure = prep::make(&options, &|_, _| {}).map(drop).unwrap_err();
+    assert_eq!((failure.to_string().as_str(), dir.join("stock").exists()), ("toys keep nothing", false));
+}
+
 fn help_tells_of_it(dir: &Path) {
     for command in [&["run"][..], &["bench", "circuit"], &["kat"]] {
         let output = toy(dir, &[command, &["--help"]].concat());
@@ -147,6 +169,9 @@ fn help_tells_of_it(dir: &Path) {
         let times = "--times <N> With toy: how often everything is told, 1 to 9 [default: 1]";
         assert!(text.contains(times), "{text}");
     }
+    let output = toy(dir, &["bench", "circuit", "--help"]);
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("evaluations [default: 10000; with other engines 1]"), "{text}");
     let output = toy(dir, &["kat", "--engine", "abacus", "v.json"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("spdz, plain or toy"), "{output:?}");
 }

@@ -29,7 +29,7 @@ pub trait Word:
     + BitAndAssign
     + BitOr<Output = Self>
     + Not<Output = Self>
-    + sealed::Sealed
+    + sealed::OfThisCrate
 {
     /// Loads a plane.
     fn load(plane: &Plane) -> Self;
@@ -69,10 +69,10 @@ pub trait Word:
 }
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait OfThisCrate {}
 }
 
-impl sealed::Sealed for Plane {}
+impl sealed::OfThisCrate for Plane {}
 
 impl Word for Plane {
     #[inline(always)]
@@ -129,7 +129,7 @@ macro_rules! register_operators {
                 self ^ <Self as $crate::Word>::load(&$crate::Plane::ONES)
             }
         }
-        impl $crate::word::sealed::Sealed for $register {}
+        impl $crate::word::sealed::OfThisCrate for $register {}
     };
 }
 pub(crate) use register_operators;

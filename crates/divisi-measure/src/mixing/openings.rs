@@ -1,6 +1,6 @@
 //! The declassification list of these runs, against what the meter counts and the protocols' figures give.
 
-use super::Work;
+use super::MixingWork;
 use crate::openings::Marked;
 use divisi_core::{Check, Counts};
 use divisi_mixed::checks;
@@ -64,7 +64,7 @@ pub fn reason(step: &str) -> Option<&'static str> {
 }
 
 /// The differences between the two accounts of a run.
-pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) -> Vec<String> {
+pub fn differences(n: usize, work: MixingWork, marked: &Marked, parties: &[Counts]) -> Vec<String> {
     let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
     let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
     let of = |step: &str| marked.get(step).copied().unwrap_or_default();
@@ -81,7 +81,7 @@ pub fn differences(n: usize, work: Work, marked: &Marked, parties: &[Counts]) ->
     let (n, others) = (n as u64, n as u64 - 1);
     // each party makes one batch of Boolean triples, whose payloads are single bits and have no width that is
     // looked at; all other products of transfers do
-    let batches = if matches!(work, Work::Numbers | Work::Circuit) { n } else { 0 };
+    let batches = if matches!(work, MixingWork::Numbers | MixingWork::Circuit) { n } else { 0 };
     let (gathered, told) = (sent("divisi_mixed::num/open.gather"), sent("divisi_mixed::num/open.tell"));
     let mut expected = vec![
         ("divisi_core::session::agree/echo", checks(checks::M0_1)),

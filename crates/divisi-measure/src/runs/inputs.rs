@@ -1,6 +1,6 @@
 //! The inputs of a run, and what must come out, computed in the clear.
 
-use super::{AAD, Work, lengths, messages, outputs};
+use super::{AAD, RunWork, lengths, messages, outputs};
 use crate::noise::Same;
 use crate::{calls, tables};
 use aes_gcm::Aes128Gcm;
@@ -20,7 +20,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    pub(super) fn new(work: Work) -> Result<Inputs, String> {
+    pub(super) fn new(work: RunWork) -> Result<Inputs, String> {
         let same = Same::default();
         let draw = |n: usize| {
             let mut bytes = vec![0; n];
@@ -30,21 +30,21 @@ impl Inputs {
         let iv = [0x5a; 12];
         let key = draw(16);
         let (inputs, expected): (Vec<Vec<u8>>, _) = match work {
-            Work::Openings(n) => {
+            RunWork::Openings(n) => {
                 let text = draw(n);
                 (vec![text.clone()], vec![text])
             }
-            Work::Lookups(_, n) => {
+            RunWork::Lookups(_, n) => {
                 let places = draw(n);
                 let entries = tables::entries(&places);
                 (vec![places], vec![entries])
             }
-            Work::Aes(direction, n) => {
+            RunWork::Aes(direction, n) => {
                 let columns: Vec<Vec<u8>> = (0..16).map(|_| draw(n)).collect();
                 let expected = in_the_clear(&key, &columns, direction).map_err(|abort| abort.to_string())?;
                 (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
             }
-            Work::Whole(whole) => {
+            RunWork::Whole(whole) => {
                 let (key, text) = (draw(whole.key_bytes()), draw(whole.text_bytes()));
                 let secret =
                     |bytes: &[u8]| bytes.iter().map(|byte| Plain.public(&[*byte])).collect::<Vec<_>>();
@@ -55,19 +55,19 @@ impl Inputs {
                 }
                 ([key, text].concat().into_iter().map(|byte| vec![byte]).collect(), expected)
             }
-            Work::Gcm(n) => {
+            RunWork::Gcm(n) => {
                 let text = draw(n);
                 let payload = Payload { msg: &text, aad: AAD };
                 let cipher = Aes128Gcm::new_from_slice(&key).map_err(|e| e.to_string())?;
                 let sealed = cipher.encrypt(&iv.into(), payload).map_err(|e| e.to_string())?;
                 (vec![key, text], vec![sealed])
             }
-            Work::Call(call) => {
+            RunWork::Call(call) => {
                 let columns: Vec<Vec<u8>> = (0..calls::BYTES).map(|_| draw(calls::LANES)).collect();
                 let expected = call.in_the_clear(&columns).map_err(|abort| abort.to_string())?;
                 (columns, expected)
             }
-            Work::Function(name, _) | Work::Garbled(name, _) | Work::GarbledAhead(name) => {
+            RunWork::Function(name, _) | RunWork::Garbled(name, _) | RunWork::GarbledAhead(name) => {
                 let n = messages(work);
                 let settings = work.settings().ok_or_else(|| format!("no hash and no MAC: {name}"))?;
                 let key = draw(settings.algorithm.key_bytes());

@@ -79,12 +79,11 @@ pub use value::{Additive, Mask, Shared, Unverified, VerifiedMul, VerifiedRecon};
 pub(crate) use value::{Origin, Pair};
 
 use crate::passes::Passes;
-use crate::security::Security;
 use crate::share::Rep;
 use crate::trio::Trio;
 use crate::verify::{Products, Statement};
 use crate::wire;
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, PartyId, Security, Session, Step, step};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");

@@ -27,11 +27,10 @@ use crate::garbled::plan::Handles;
 use crate::garbled::stock::CallStock;
 use crate::origin::EngineId;
 use crate::sbox::Protocol;
-use crate::security::Security;
 use crate::share::{Block, Byte, Rep, constant_component};
 use crate::trio::Trio;
 use crate::verify::{Dot, Products};
-use divisi_core::{Abort, Debt, Pending, Step, step};
+use divisi_core::{Abort, Debt, Pending, Security, Step, step};
 use vector_stock::VectorStocks;
 use zeroize::Zeroizing;
 

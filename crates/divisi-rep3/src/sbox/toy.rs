@@ -1,5 +1,5 @@
-//! An S-box for tests: one file, one line of the registry, and every part of this crate can use it. x^254 by
-//! four products, one after the other, each with a relation of its own in the large field.
+//! An S-box for tests: one file, its `mod` and one line of the registry, and every part of this crate can use
+//! it. x^254 by four products, one after the other, each with a relation of its own in the large field.
 
 use super::{Around, Layer, LayerKind, Owed, Sbox, load, store, trim};
 use crate::checks;

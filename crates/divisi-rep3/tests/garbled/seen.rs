@@ -149,8 +149,10 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
     sum([&z[0], &z[1]]) == sum([&one, &two])
 }
 
-/// A masked opening that P1 told P2 and P3 differently chooses between two secrets: without a barrier P3
-/// aborts where they differ in x23, and P1 knows the rest. Returns whether P1 guesses right in every run.
+/// P1 tells P2 and P3 different values of a masked opening, by which one of two secret bits is chosen as the
+/// input: P2 then enters the first one, P3 the second. Without a barrier, P3 aborts exactly if the two differ
+/// in component x23. P1 knows the other components, and so learns whether the bits differ. Returns whether
+/// P1 guesses right in every run.
 pub fn split_opening(gap: Gap) -> bool {
     is_split(gap, Garbled::Now)
 }

@@ -292,8 +292,8 @@ fn the_kernel_of_an_earlier_coin_is_of_no_use() {
     }
 }
 
-/// Among three parties, every value in every opening has a mask of its own, of which every bit varies. For
-/// zeros, whose shares are all zero, the masks themselves are sent.
+/// Among three parties, every value in every opening has a mask of its own, and no bit is zero in all masks.
+/// The values here are zeros whose shares are all zero, so the masks themselves are sent.
 #[test]
 fn openings_of_three_are_shared_anew() {
     let harness = harness(3);

@@ -1,14 +1,13 @@
-//! The demonstration with engine spdz, among parties that do not trust each other: a file in CBC under a key
-//! that all of them drew together.
+//! The demonstration among parties that do not trust each other: a file in CBC under a key that all of them
+//! drew together.
 //!
 //! Trust: all parties are threads of this process, which therefore knows all secrets: a demonstration only.
 //! The client, whose file it is, adds and removes the padding, and runs at the first party.
 
 use super::{TEXT, unwritten};
 use crate::bench::ordinary;
-use crate::engine::EngineSettings;
 use crate::engine::job::{Cipher, DesKeys};
-use crate::engine::spdz::{Came, Through};
+use crate::engine::{Adversary, Demonstration, Engine, EngineSettings, FileResults};
 use crate::failure::Failure;
 use crate::padding;
 use divisi_core::local;
@@ -24,6 +23,8 @@ const LONGEST: usize = 64 << 10;
 
 /// The options of the demonstration.
 pub struct Joint {
+    /// The engine, whose demonstration is [`Demonstration::Parties`].
+    pub engine: &'static dyn Engine,
     /// The caller's file; a built-in text by default.
     pub file: Option<PathBuf>,
     /// The cipher.
@@ -60,8 +61,14 @@ fn mode_name(cipher: Cipher) -> String {
 /// # Errors
 /// [`Failure`] if the file cannot be read, a party fails, or a result is wrong.
 pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failure> {
-    let Joint { file, cipher, settings, timeout } = options;
-    let through = Through::new(settings, *cipher)?;
+    let Joint { engine, file, cipher, settings, timeout } = options;
+    let Some(Demonstration::Parties(ciphers)) = engine.demonstration() else {
+        return Err(Failure::usage(format!(
+            "the engine {} shows no parties that encrypt a file",
+            engine.name()
+        )));
+    };
+    let prepared = ciphers.prepare_file(settings, *cipher)?;
     let plain = Zeroizing::new(match file {
         Some(file) => std::fs::read(file).map_err(|e| unwritten(file, &e))?,
         None => TEXT.as_bytes().to_vec(),
@@ -72,14 +79,14 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
             plain.len()
         )));
     }
-    let (block, parties) = (cipher.block_bytes(), through.parties());
+    let (block, parties) = (cipher.block_bytes(), prepared.parties());
     let padded = Zeroizing::new(padding::add(&plain, block));
     let ends = local::run_over(
         local::links_within(parties, *timeout),
-        |_| through.parameters(padded.len()),
+        |_| prepared.parameters(padded.len()),
         |session| {
             let text = (session.me().index() == 0).then_some(padded.as_slice());
-            through.run(session, text, padded.len())
+            prepared.run(session, text, padded.len())
         },
     );
     let came = local::first(ends)?;
@@ -89,13 +96,22 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
         return Err(wrong("the parties have different ciphertexts"));
     }
     let first = came.into_iter().next();
-    let Some(Came { sealed, opened: Some(opened), key: Some(key), seconds: [setup, encrypt, decrypt] }) =
-        first
+    let Some(FileResults {
+        sealed,
+        opened: Some(opened),
+        key: Some(key),
+        seconds: [setup, encrypt, decrypt],
+    }) = first
     else {
         return Err(wrong("the client received no text"));
     };
+    let corrupt = match engine.adversary() {
+        Adversary::AllButOne => "all but one of whom",
+        Adversary::One => "one of whom",
+        Adversary::Nobody => "none of whom",
+    };
     say(&format!(
-        "{parties} parties, all but one of whom may be corrupt, drew a key of {} bits together ({setup:.2} s): none of them has it.",
+        "{parties} parties, {corrupt} may be corrupt, drew a key of {} bits together ({setup:.2} s): none of them has it.",
         8 * key.len()
     ));
     let name = mode_name(*cipher);
@@ -104,7 +120,7 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
          under an IV that is a coin of all, by {} ({encrypt:.2} s).",
         plain.len(),
         padded.len(),
-        through.protocol()
+        prepared.protocol()
     ));
     let back = padding::remove(&opened, block).map(Zeroizing::new);
     if back.as_ref() != Some(&plain) {
@@ -121,10 +137,10 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     ));
     Ok(json!({
         "schema": 1,
-        "engine": "spdz",
-        "protocol": through.protocol(),
+        "engine": engine.name(),
+        "protocol": prepared.protocol(),
         "cipher": name,
-        "security": "malicious",
+        "security": settings.security.name(),
         "key_bits": 8 * key.len(),
         "parties": parties,
         "bytes": plain.len(),

@@ -30,6 +30,7 @@ mod gcm;
 mod groups;
 mod hashes;
 pub mod job;
+mod joint;
 mod measured;
 pub mod mixed;
 mod options;
@@ -39,6 +40,7 @@ pub mod rep3;
 mod rows;
 pub mod settings;
 pub mod spdz;
+pub mod stock;
 mod together;
 mod watch;
 mod whole;
@@ -51,15 +53,17 @@ pub use clock::{Clock, PhaseKind};
 #[cfg(test)]
 pub(crate) use drawn::in_the_clear;
 pub use job::{Between, Job, Own, alike};
+pub use joint::{Demonstration, FileCipher, FileResults, PreparedFile};
 pub use measured::{Measured, Moment, Page, Phase, Took};
 pub use options::{EngineOption, OptionScope, OptionValue};
 pub use prepared::{BenchSchedule, EngineParty, Prepared};
 pub use rows::Rows;
 pub use settings::EngineSettings;
+pub use stock::{PreparedStock, StockMaker};
 pub use together::{Ended, ProgressReport, together, together_seen};
 pub use watch::{Unwatched, Watch, timed};
 
-use divisi_rep3::Security;
+use divisi_core::Security;
 use serde_json::{Map, Value, json};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -121,16 +125,6 @@ pub enum Adversary {
     AllButOne,
 }
 
-/// What a demonstration of an engine shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Demonstration {
-    /// Three servers that encrypt and decrypt a file for a client.
-    Servers,
-    /// Parties that encrypt and decrypt a file together, without a client.
-    Parties,
-}
-
 /// A way to compute among n parties.
 pub trait Engine: Sync {
     /// The name, in commands and JSON.
@@ -165,9 +159,9 @@ pub trait Engine: Sync {
         None
     }
 
-    /// Whether it keeps preprocessing on disk (`divisi prep`).
-    fn has_stock(&self) -> bool {
-        false
+    /// How it makes preprocessing that is kept on disk (`divisi prep`), if it does.
+    fn stock_maker(&self) -> Option<&'static dyn StockMaker> {
+        None
     }
 
     /// Whether it runs programs on numbers and bits (`divisi run --program`).
@@ -188,7 +182,8 @@ pub trait Engine: Sync {
     }
 
     /// The expected outputs of a kind of job that only this engine has, computed in the clear; `None` for
-    /// other jobs, whose outputs benchmarks compare with ordinary libraries.
+    /// other jobs, whose outputs benchmarks compare with ordinary libraries, or with the circuit or table in
+    /// the clear.
     fn expected(&self, job: &Job) -> Option<ExpectedOutput> {
         let _ = job;
         None
@@ -218,6 +213,12 @@ pub trait Engine: Sync {
     /// The statistical security in bits: a lie passes with probability at most 2 to the minus this; `None` if
     /// the engine does not detect lies.
     fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32>;
+
+    /// The statistical securities that can be chosen, for a help text (`40 or 64`); empty if there is no
+    /// choice.
+    fn statistical_choice(&self) -> &'static str {
+        ""
+    }
 
     /// Check that it supports these settings (not that its number of parties is right: see [`check`]).
     ///
@@ -362,6 +363,13 @@ mod tests {
             assert_eq!(named(engine.name()).unwrap().name(), engine.name());
             let usual = EngineSettings { security: engine.usual_security(), ..EngineSettings::default() };
             assert!(check(*engine, &usual).is_ok(), "{}", engine.name());
+            let security = engine.usual_security().name();
+            let protects = match engine.adversary() {
+                Adversary::Nobody => "in the clear".to_owned(),
+                Adversary::One => format!("secure against one {security} party"),
+                Adversary::AllButOne => format!("secure against up to n - 1 {security} ones"),
+            };
+            assert!(engine.about().contains(&protects), "{} {protects}", engine.about());
             let options = engine.options();
             for (i, option) in options.iter().enumerate() {
                 assert!(belongs(*engine, option.name).is_ok());

@@ -1,7 +1,7 @@
 //! The settings of engines: those that all engines know, and those of one engine alone.
 
 use crate::mode::Choice;
-use divisi_rep3::Security;
+use divisi_core::Security;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -151,6 +151,36 @@ fn what_is_drawn_inside_is_run_where_the_file_has_it() {
     }
 }
 
+/// A vector of a mode that begins with a block is counted as not run if its IV is no block; the file's other
+/// vectors run.
+#[test]
+fn an_iv_that_is_no_block_is_counted() {
+    let key = "2b7e151628aed2a6abf7158809cf4f3c";
+    let keys = "0123456789abcdef23456789abcdef01456789abcdef0123";
+    for (name, key, block) in [
+        ("ACVP-AES-CBC", key, 16),
+        ("ACVP-AES-CFB8", key, 16),
+        ("ACVP-AES-CFB128", key, 16),
+        ("ACVP-AES-OFB", key, 16),
+        ("ACVP-TDES-CBC", keys, 8),
+        ("AES-CBC-PKCS5", key, 16),
+    ] {
+        // an answer of zeros is wrong: what runs fails
+        let test = |bytes: usize| {
+            let (iv, text) = ("00".repeat(bytes), "00".repeat(16));
+            json!({ "tcId": bytes, "result": "valid", "key": key, "iv": iv, "pt": text, "msg": text, "ct": text })
+        };
+        let tests = json!([test(0), test(block - 1), test(block), test(block + 1), test(2 * block)]);
+        let group = |direction: &str| json!({ "testType": "AFT", "direction": direction, "tests": tests });
+        let file = json!({ "algorithm": name, "testGroups": [group("encrypt"), group("decrypt")] });
+        let reasons =
+            [0, block - 1, block + 1, 2 * block].map(|bytes| (format!("an IV of {} bits", 8 * bytes), 2));
+        for engine in [engine("plain", 1), engine("garble", 2)] {
+            assert_eq!(ran(&[(name, &file)], &engine), (0, 2, reasons.clone().into()), "{name}");
+        }
+    }
+}
+
 /// GMAC under IVs of any length also runs as a circuit: tags are made and compared, with the answers of
 /// libraries and of NIST; an IV that is too long for a circuit is counted as not run.
 #[test]

@@ -7,10 +7,10 @@ use super::super::settings::{SOFT_SPOKEN_K, STREAMED};
 use super::super::{EngineOption, EngineSettings, OptionScope, Unsupported, parties};
 use crate::circuit::HeldCircuit;
 use divisi_circuit::Program;
+use divisi_core::Security;
 use divisi_core::{PartyId, PublicParameters};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan, Unfit};
 use divisi_ot::{Base, SetupConfig};
-use divisi_rep3::Security;
 use std::str::FromStr;
 
 /// How a circuit is garbled.

@@ -64,6 +64,10 @@ impl Engine for GarbleEngine {
         Garbling::new(settings).ok().map(|garbling| garbling.config.rho)
     }
 
+    fn statistical_choice(&self) -> &'static str {
+        "40 or 64"
+    }
+
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         Garbling::new(settings).map(drop)
     }

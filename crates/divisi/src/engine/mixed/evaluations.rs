@@ -12,10 +12,10 @@ use super::values::evaluate;
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_circuit::Program;
+use divisi_core::Security;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_mixed::Gmw;
 use divisi_mixed::gmw::triples_for;
-use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
 
 /// The most instances of a run.

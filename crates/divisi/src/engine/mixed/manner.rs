@@ -3,9 +3,9 @@
 
 use super::super::{EngineSettings, Unsupported, parties};
 use divisi_core::PublicParameters;
+use divisi_core::Security;
 use divisi_mixed::adders::NumberAdder;
 use divisi_ot::SetupConfig;
-use divisi_rep3::Security;
 
 /// The settings of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ use super::{
     Adversary, Clock, Engine, EngineOption, EngineSettings, ExpectedOutput, Measured, Page, Prepared,
     Unsupported, members,
 };
-use divisi_rep3::Security;
+use divisi_core::Security;
 use evaluations::Evaluations;
 use known::KnownAnswers;
 use manner::Manner;

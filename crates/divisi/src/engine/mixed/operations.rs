@@ -13,13 +13,13 @@ use super::operation::{Operations, bytes, words};
 use super::work::{Member, Run};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_bgv::{Keys, Sampler};
+use divisi_core::Security;
 use divisi_core::{Abort, PartyId, Prg, PublicParameters, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_net::{Machine, World};
-use divisi_rep3::Security;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 

@@ -10,6 +10,7 @@ use super::manner::{BitForm, Manner};
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{self, Parameters as Lattice};
+use divisi_core::Security;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
@@ -17,7 +18,6 @@ use divisi_mpgc::GarblingContext;
 use divisi_program::plain::evaluate;
 use divisi_program::program::Input;
 use divisi_program::run;
-use divisi_rep3::Security;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 

@@ -168,6 +168,10 @@ impl Engine for Replicated {
         statistical(settings)
     }
 
+    fn statistical_choice(&self) -> &'static str {
+        "up to 114, above 57 everything is verified twice"
+    }
+
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         match settings {
             EngineSettings { threads: 0, .. } => Err(Unsupported::new("--threads is 0: give at least 1")),

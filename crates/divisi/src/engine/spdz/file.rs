@@ -1,11 +1,11 @@
 //! A file encrypted and decrypted by the parties: CBC, by the code of divisi-symmetric, under a key that all
 //! parties drew together.
 
-use super::super::{EngineSettings, Unsupported};
+use super::super::{EngineSettings, FileCipher, FileResults, PreparedFile, Unsupported};
 use super::begin::{OUTPUTS, engine};
-use super::by_field;
 use super::cipher::OnSpdz;
 use super::how::{How, Named, Task};
+use super::{Authenticated, by_field};
 use crate::engine::job::Cipher;
 use divisi_core::{Abort, Bytes, Direction, PartyId, PublicParameters, Session, Settles, Step, step};
 use divisi_spdz::{AuthBit, AuthByte, Host, Spdz};
@@ -18,32 +18,19 @@ use zeroize::Zeroizing;
 const SHAPE: Step = step!("file");
 
 /// A file to be encrypted and decrypted.
-pub struct Through {
+struct Through {
     how: How,
     named: Named,
     cipher: Cipher,
 }
 
-/// The results of a party. The client runs at the first party; the other parties have only the public
-/// results.
-pub struct Came {
-    /// IV, then ciphertext: the same at all parties.
-    pub sealed: Vec<u8>,
-    /// The decrypted blocks, padding included; at the first party only.
-    pub opened: Option<Zeroizing<Vec<u8>>>,
-    /// The key, which is opened once, to the first party only, so that the client can check the results.
-    pub key: Option<Zeroizing<Vec<u8>>>,
-    /// The seconds to draw the key, to encrypt, and to decrypt.
-    pub seconds: [f64; 3],
-}
-
-impl Through {
-    /// A run with the settings of the engine.
-    ///
-    /// # Errors
-    /// [`Unsupported`] for settings that make no sense.
-    pub fn new(settings: &EngineSettings, cipher: Cipher) -> Result<Self, Unsupported> {
-        super::super::check(&super::Authenticated, settings)?;
+impl FileCipher for Authenticated {
+    fn prepare_file(
+        &self,
+        settings: &EngineSettings,
+        cipher: Cipher,
+    ) -> Result<Box<dyn PreparedFile>, Unsupported> {
+        super::super::check(self, settings)?;
         let how = How::new(settings)?;
         let named = how.protocol(cipher)?;
         if named.tiny {
@@ -52,24 +39,20 @@ impl Through {
                 named.name
             )));
         }
-        Ok(Through { how, named, cipher })
+        Ok(Box::new(Through { how, named, cipher }))
     }
+}
 
-    /// The number of parties.
-    #[must_use]
-    pub fn parties(&self) -> usize {
+impl PreparedFile for Through {
+    fn parties(&self) -> usize {
         self.how.parties
     }
 
-    /// The protocol's name.
-    #[must_use]
-    pub fn protocol(&self) -> &'static str {
+    fn protocol(&self) -> &'static str {
         self.named.name
     }
 
-    /// The parameters that the parties compare at the start \[M0.4\].
-    #[must_use]
-    pub fn parameters(&self, bytes: usize) -> PublicParameters {
+    fn parameters(&self, bytes: usize) -> PublicParameters {
         let parameters = PublicParameters::new("spdz file")
             .with("cipher", self.cipher.name().as_bytes())
             .with("named", self.named.name.as_bytes())
@@ -77,17 +60,15 @@ impl Through {
         self.how.describe(parameters)
     }
 
-    /// The part of this party: the first party has the padded text, of `bytes` bytes.
-    ///
-    /// # Errors
-    /// The abort that ends the session.
-    pub fn run(&self, session: Session, text: Option<&[u8]>, bytes: usize) -> Result<Came, Abort> {
+    fn run(&self, session: Session, text: Option<&[u8]>, bytes: usize) -> Result<FileResults, Abort> {
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
             true => self.with::<F, RoundKeys<AuthByte<F>>>(session, text, bytes),
             false => self.with::<F, TripleKey<AuthBit<F>>>(session, text, bytes),
         })
     }
+}
 
+impl Through {
     /// 1. Every party gives a key and an IV, and the sums are the file's: nobody knows the key, and the IV,
     ///    which is opened, is a coin. 2. The text is encrypted, and the ciphertext is opened to all. 3. The
     ///    ciphertext is decrypted, and the text is opened to the first party alone. 4. The key is opened to
@@ -97,7 +78,7 @@ impl Through {
         session: Session,
         text: Option<&[u8]>,
         bytes: usize,
-    ) -> Result<Came, Abort> {
+    ) -> Result<FileResults, Abort> {
         let start = Instant::now();
         let (named, key_bytes, block) = (self.named, self.cipher.key_bytes(), self.cipher.block_bytes());
         let misfit = || Abort::Misuse {
@@ -147,7 +128,7 @@ impl Through {
         // 4.
         let key = told::<F, C>(e, first, key)?;
         e.rest()?;
-        Ok(Came { sealed: [iv, ciphertext].concat(), opened, key, seconds: [setup, encrypt, decrypt] })
+        Ok(FileResults { sealed: [iv, ciphertext].concat(), opened, key, seconds: [setup, encrypt, decrypt] })
     }
 }
 

@@ -1,21 +1,19 @@
 //! The settings of the engine: its protocol, field and preprocessing, from the options of the command line.
 
 use super::super::job::Cipher;
+use super::super::stock::PEERS;
 use super::super::{EngineSettings, Unsupported, parties};
 use super::place::{self, Taken};
 use divisi_core::PublicParameters;
+use divisi_core::Security;
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
-use divisi_rep3::Security;
 use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, Preparation, SpdzProtocol};
 
 pub(super) const PROTOCOL: &str = "protocol";
 pub(super) const FIELD: &str = "field";
 pub(super) const PREP: &str = "prep";
 pub(super) const K: &str = "k";
-/// The option with a digest of the peers' identities, if they are not processes of this machine. The program
-/// sets it; it cannot be given on a command line.
-pub(crate) const PEERS: &str = "prep-peers";
 
 /// What a protocol computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

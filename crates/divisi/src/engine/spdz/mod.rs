@@ -10,17 +10,14 @@ mod file;
 mod how;
 mod known;
 mod options;
-pub(crate) mod place;
+mod place;
 mod stock;
 mod wholes;
-
-pub use file::{Came, Through};
-pub use stock::{Wanted, left, make};
 
 use super::job::{Cipher, Job};
 use super::{
     Adversary, Clock, Demonstration, Engine, EngineOption, EngineSettings, Measured, Page, Prepared,
-    Unsupported, members,
+    StockMaker, Unsupported, members,
 };
 use begin::{ONLINE, SETUP};
 use blocks::Work;
@@ -28,7 +25,6 @@ use circuit::Circuit;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
 use how::How;
-pub(crate) use how::PEERS;
 use known::KnownAnswers;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
@@ -104,11 +100,11 @@ impl Engine for Authenticated {
     }
 
     fn demonstration(&self) -> Option<Demonstration> {
-        Some(Demonstration::Parties)
+        Some(Demonstration::Parties(&Authenticated))
     }
 
-    fn has_stock(&self) -> bool {
-        true
+    fn stock_maker(&self) -> Option<&'static dyn StockMaker> {
+        Some(&Authenticated)
     }
 
     fn usual_blocks(&self) -> usize {
@@ -131,6 +127,10 @@ impl Engine for Authenticated {
     fn has_verified(&self, measured: &Measured) -> bool {
         // a circuit without products has nothing to verify
         measured.phase(ONLINE).bits > 0
+    }
+
+    fn statistical_choice(&self) -> &'static str {
+        "40 or 64"
     }
 
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {

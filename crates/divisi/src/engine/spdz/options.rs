@@ -1,9 +1,9 @@
 //! The options of the engine.
 
 use super::super::settings::SOFT_SPOKEN_K;
+use super::super::stock::{KEY_FILE, PEERS, PREP_FROM};
 use super::super::{EngineOption, OptionScope};
-use super::how::{FIELD, K, NAMED, PEERS, PREP, PROTOCOL};
-use super::place::{KEY_FILE, PREP_FROM};
+use super::how::{FIELD, K, NAMED, PREP, PROTOCOL};
 use divisi_spdz::Preparation;
 
 const STATISTICAL: &str = "statistical";

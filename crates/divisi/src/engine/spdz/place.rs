@@ -1,17 +1,12 @@
-//! The location of a stock: a directory for each party whose part is on this machine, `party-1` and so on,
-//! and by default the key file `seal.key`.
+//! The stock from which a run takes its preprocessing.
 
 use super::super::Unsupported;
+use super::super::stock::{KEY_FILE, PREP_FROM, key_file, of_party, parties_in};
 use crate::name::path_of;
-use divisi_core::PartyId;
 use divisi_net::{Machine, World};
 use divisi_store::stock::{Entropy, SealKey, StockError, StockInfo, look};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-/// The options that name the directory of a stock, and the file of the key under which it is sealed.
-pub(super) const PREP_FROM: &str = "prep-from";
-pub(super) const KEY_FILE: &str = "key-file";
+use std::path::PathBuf;
 
 /// The stock from which preprocessing is taken, if it is not made.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,24 +19,9 @@ pub(super) struct Taken {
     pub info: StockInfo,
 }
 
-/// The directory of a party's part.
-pub(crate) fn of_party(dir: &Path, party: PartyId) -> PathBuf {
-    dir.join(format!("party-{}", party.number()))
-}
-
-/// The default key file of a stock in this directory.
-pub(crate) fn key_file(dir: &Path) -> PathBuf {
-    dir.join("seal.key")
-}
-
 /// A source of fresh random bytes of the machine.
 pub(super) fn entropy() -> Entropy {
     Box::new(|out| Machine.entropy(out))
-}
-
-/// The parties whose parts are in a directory.
-pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
-    PartyId::all(super::MOST_PARTIES).filter(|party| of_party(dir, *party).is_dir()).collect()
 }
 
 /// The stock that the options name, if they name one. All its parts on this machine are looked at, so that a

@@ -1,14 +1,15 @@
 //! Stocks of preprocessing on disk: their contents for a number of blocks, and the sessions that take from
 //! them.
 
-use super::super::{EngineSettings, Unsupported};
-use super::by_field;
+use super::super::stock::of_party;
+use super::super::{EngineSettings, PreparedStock, StockMaker, Unsupported};
 use super::how::{How, Named, Task};
-use super::place::{Taken, entropy, of_party};
+use super::place::{Taken, entropy};
+use super::{Authenticated, by_field};
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_spdz::stock::{self, Advance, FromStock, Lots, StockPlan};
 use divisi_spdz::{Host, Party, SpdzProtocol};
-use divisi_store::stock::{Reserve, SealKey, StockInfo, StockState};
+use divisi_store::stock::{Reserve, SealKey, StockInfo};
 use divisi_symmetric::des;
 use std::path::Path;
 
@@ -102,22 +103,23 @@ fn for_circuits(products: u64, parties: usize) -> StockPlan {
     StockPlan::new(&known.chain([(Lots::BitTriples, products)]).collect::<Vec<_>>())
 }
 
-/// The description of a stock to be made.
-pub struct Wanted {
+/// A stock to be made.
+struct Wanted {
     how: How,
     named: Named,
     blocks: u64,
-    /// A digest of the peers' identities; zeros among processes of one machine.
+    /// A digest of the peers' identities; zeros among threads of one process.
     peers: [u8; 32],
 }
 
-impl Wanted {
-    /// A stock by the options of the engine, which include the protocol.
-    ///
-    /// # Errors
-    /// [`Unsupported`] for options that make no sense.
-    pub fn new(settings: &EngineSettings, blocks: u64, peers: [u8; 32]) -> Result<Self, Unsupported> {
-        super::super::check(&super::Authenticated, settings)?;
+impl StockMaker for Authenticated {
+    fn prepare_stock(
+        &self,
+        settings: &EngineSettings,
+        blocks: u64,
+        peers: [u8; 32],
+    ) -> Result<Box<dyn PreparedStock>, Unsupported> {
+        super::super::check(self, settings)?;
         let how = How::new(settings)?;
         if how.stock.is_some() {
             return Err(Unsupported::new("a stock is not made from another: leave --prep-from out"));
@@ -131,65 +133,42 @@ impl Wanted {
         if !(1..=1 << 32).contains(&blocks) {
             return Err(Unsupported::new(format!("--blocks is {blocks}: give 1 to 4294967296")));
         }
-        Ok(Wanted { how, named, blocks, peers })
+        Ok(Box::new(Wanted { how, named, blocks, peers }))
     }
+}
 
-    /// The number of parties.
-    #[must_use]
-    pub fn parties(&self) -> usize {
+impl PreparedStock for Wanted {
+    fn parties(&self) -> usize {
         self.how.parties
     }
 
-    /// The parameters that the parties compare at the start of the session that makes the stock \[M0.4\].
-    #[must_use]
-    pub fn parameters(&self) -> PublicParameters {
+    fn parameters(&self) -> PublicParameters {
         let parameters = PublicParameters::new("spdz stock").with("blocks", &self.blocks.to_le_bytes());
         self.how.describe(parameters.with("peers", &self.peers))
     }
-}
 
-/// Make this party's part of a stock, in `dir`.
-///
-/// # Errors
-/// The abort that ends the session; [`Abort::Unfit`] if it cannot be written.
-pub fn make(
-    session: Session,
-    wanted: &Wanted,
-    dir: &Path,
-    key: SealKey,
-    progress: Advance<'_>,
-) -> Result<(), Abort> {
-    let Wanted { how, named, blocks, peers } = wanted;
-    let (me, parties) = (session.me(), how.parties);
-    let plan = plan(*named, *blocks, parties);
-    by_field!(how.field, F => {
-        let series = plan.series::<F>();
-        stock::make::<F>(session, how.prep, how.config, &plan, |id, alpha| {
-            let info = StockInfo {
-                id,
-                party: me.number(),
-                parties: u8::try_from(parties).unwrap_or(u8::MAX),
-                peers: *peers,
-                protocol: named.name.to_owned(),
-                prep: how.prep.name().to_owned(),
-                field_bits: how.field.bits(),
-                k: how.config.k,
-                rho: how.config.rho,
-                blocks: *blocks,
-                series,
-            };
-            Reserve::create(&of_party(dir, me), key, entropy(), info, alpha)
-        }, progress)
-    })
-}
-
-/// The number of blocks for which the rest of a stock suffices: the minimum over its series of values.
-#[must_use]
-pub fn left(info: &StockInfo, state: &StockState) -> u64 {
-    let all = info.series.iter().zip(&state.counts);
-    let blocks = all.map(|(series, count)| {
-        let blocks = u128::from(count.left()) * u128::from(info.blocks) / u128::from(series.planned.max(1));
-        u64::try_from(blocks).unwrap_or(u64::MAX)
-    });
-    blocks.min().unwrap_or(0)
+    fn make(&self, session: Session, dir: &Path, key: SealKey, progress: Advance<'_>) -> Result<(), Abort> {
+        let Wanted { how, named, blocks, peers } = self;
+        let (me, parties) = (session.me(), how.parties);
+        let plan = plan(*named, *blocks, parties);
+        by_field!(how.field, F => {
+            let series = plan.series::<F>();
+            stock::make::<F>(session, how.prep, how.config, &plan, |id, alpha| {
+                let info = StockInfo {
+                    id,
+                    party: me.number(),
+                    parties: u8::try_from(parties).unwrap_or(u8::MAX),
+                    peers: *peers,
+                    protocol: named.name.to_owned(),
+                    prep: how.prep.name().to_owned(),
+                    field_bits: how.field.bits(),
+                    k: how.config.k,
+                    rho: how.config.rho,
+                    blocks: *blocks,
+                    series,
+                };
+                Reserve::create(&of_party(dir, me), key, entropy(), info, alpha)
+            }, progress)
+        })
+    }
 }

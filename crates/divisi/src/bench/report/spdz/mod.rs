@@ -11,7 +11,7 @@ use crate::bench::{BenchOptions, BenchReport, Work};
 use crate::cleanup::Cleanup;
 use crate::engine::job::DesKeys;
 use crate::failure::Failure;
-use divisi_rep3::Security;
+use divisi_core::Security;
 use prices::{Sizes, material};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -6,9 +6,9 @@ use std::str::FromStr;
 /// The adversary against which a computation is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Security {
-    /// One malicious party of three: the other two get the right output or abort.
+    /// Corrupt parties deviate from the protocol at will: the honest ones get the right output or abort.
     Malicious,
-    /// One semi-honest party of three, which follows the protocol: nothing is verified.
+    /// Corrupt parties follow the protocol, and learn nothing from what they see: nothing is verified.
     SemiHonest,
 }
 

@@ -1,0 +1,128 @@
+//! Help texts that say in what the engines differ, made from the engines themselves.
+
+use divisi::engine::job::Cipher;
+use divisi::engine::{self, Engine, EngineSettings};
+
+/// Names as a list: `garble, mixed and spdz`.
+fn listed(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The texts of engines, each once, with the names of its engines; empty texts are left out.
+fn grouped<'t>(by: &[(&'static str, &'t str)]) -> Vec<(&'t str, Vec<&'static str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, text) in by.iter().copied().filter(|(_, text)| !text.is_empty()) {
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((text, vec![name])),
+        }
+    }
+    groups
+}
+
+/// The texts of engines in one: `with garble and spdz this; with mixed that`.
+pub(super) fn told(by: &[(&'static str, &str)], join: &str) -> String {
+    let one = |(text, names): (&str, Vec<&str>)| format!("with {}{join}{text}", listed(&names));
+    grouped(by).into_iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// The default value of a setting that these engines have: that of the default engine, then the others'
+/// where they differ: `100000; with spdz 2048`.
+fn defaults(has: impl Fn(&dyn Engine) -> bool, value: impl Fn(&dyn Engine) -> String) -> String {
+    let engines: Vec<&dyn Engine> = engine::all().into_iter().filter(|engine| has(*engine)).collect();
+    let values: Vec<(&'static str, String)> =
+        engines.iter().map(|engine| (engine.name(), value(*engine))).collect();
+    let usual = values.iter().find(|(name, _)| *name == engine::usual().name());
+    let usual = usual.map_or("", |(_, value)| value.as_str());
+    let others: Vec<(&'static str, &str)> = values
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .filter(|(_, value)| *value != usual)
+        .collect();
+    let all_others = grouped(&others).len() == 1 && others.len() + 1 == engine::all().len();
+    let told = match others.first() {
+        Some((_, value)) if all_others => format!("with other engines {value}"),
+        _ => told(&others, " "),
+    };
+    [usual, &told].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// The help of the number of evaluations of a circuit.
+pub(super) fn about_count() -> String {
+    let usual = defaults(|_| true, |engine| engine.usual_count().to_string());
+    format!("The number of evaluations [default: {usual}]")
+}
+
+/// The help of the number of blocks of a cipher.
+pub(super) fn about_blocks(cipher: Cipher) -> String {
+    let has = |engine: &dyn Engine| engine.has_blocks(cipher);
+    format!("The number of blocks [default: {}]", defaults(has, |engine| engine.usual_blocks().to_string()))
+}
+
+/// The help of the adversary.
+pub(super) fn about_security() -> String {
+    let usual = defaults(|_| true, |engine| engine.usual_security().name().to_owned());
+    format!("The adversary to protect against: malicious or semi-honest [default: {usual}]")
+}
+
+/// The help of the statistical security that engines have a choice of, and the default bits.
+fn about_statistical(has: impl Fn(&dyn Engine) -> bool) -> String {
+    let choice = |engine: &dyn Engine| has(engine) && !engine.statistical_choice().is_empty();
+    let engines = engine::all().into_iter().filter(|engine| choice(*engine));
+    let choices: Vec<_> = engines.map(|engine| (engine.name(), engine.statistical_choice())).collect();
+    let bits = |engine: &dyn Engine| {
+        engine.statistical_bits(&EngineSettings::default()).map_or(String::new(), |bits| bits.to_string())
+    };
+    format!(
+        "Statistical security in bits: a lie passes with probability at most 2^-BITS: {} [default: {}]",
+        told(&choices, " "),
+        defaults(choice, bits)
+    )
+}
+
+/// The help of the statistical security in a benchmark.
+pub(super) fn about_statistical_of_all() -> String {
+    about_statistical(|_| true)
+}
+
+/// The help of the statistical security where only engines with an option of this name take it.
+pub(super) fn about_statistical_option() -> String {
+    about_statistical(|engine| engine::belongs(engine, "statistical").is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use divisi::engine::job::DesKeys;
+    use divisi_symmetric::aes::KeySize;
+
+    #[test]
+    fn helps_are_those_of_the_engines() {
+        assert_eq!(about_count(), "The number of evaluations [default: 10000; with other engines 1]");
+        let blocks = about_blocks(Cipher::Aes(KeySize::Aes128));
+        assert_eq!(blocks, "The number of blocks [default: 100000; with spdz 2048]");
+        let blocks = about_blocks(Cipher::TripleDes(DesKeys::Three));
+        assert_eq!(blocks, "The number of blocks [default: with spdz 2048]");
+        assert!(about_security().ends_with("[default: malicious; with mixed semi-honest]"));
+        let statistical = about_statistical_of_all();
+        assert!(statistical.contains(": with rep3 up to 114"), "{statistical}");
+        assert!(
+            statistical.ends_with("; with garble and spdz 40 or 64 [default: 57; with garble and spdz 40]")
+        );
+        let option = about_statistical_option();
+        assert!(
+            option.ends_with("2^-BITS: with garble and spdz 40 or 64 [default: with garble and spdz 40]"),
+            "{option}"
+        );
+    }
+
+    #[test]
+    fn equal_texts_are_told_once() {
+        let by = [("a", "this"), ("b", "that"), ("c", ""), ("d", "this"), ("e", "this")];
+        assert_eq!(told(&by, ": "), "with a, d and e: this; with b: that");
+    }
+}
