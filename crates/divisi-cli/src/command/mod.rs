@@ -6,6 +6,7 @@ mod bench_mixed;
 mod bench_servers;
 mod choice;
 mod circuit;
+mod context;
 mod crypt;
 mod demo;
 mod differences;
@@ -26,15 +27,13 @@ mod report;
 mod run;
 mod server;
 
+pub use context::CommandOutput;
+
 use choice::{AnyMode, Goal, ProtocolChoice};
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
+use context::{Context, Membership, list, named, positive, seconds};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
-use divisi_net::{Config, Identity, Machine};
-use divisi_node::Client;
-use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What `--version` says: a build for tests says so, and is never for real secrets.
@@ -114,86 +113,6 @@ enum Command {
     Party(party::PartyArgs),
 }
 
-/// The output of a command.
-pub struct CommandOutput {
-    /// The text for people.
-    pub text: String,
-    /// The object for programs.
-    pub json: Value,
-    /// A failure that was found although there is a report.
-    pub failure: Option<Failure>,
-}
-
-impl CommandOutput {
-    fn new(text: impl Into<String>, json: Value) -> Self {
-        CommandOutput { text: text.into(), json, failure: None }
-    }
-}
-
-/// The global options, and the register for cleaning up.
-struct Context {
-    json: bool,
-    verbose: bool,
-    timeout: Option<Duration>,
-    cleanup: Cleanup,
-}
-
-/// A file's name for JSON, whose texts are Unicode: U+FFFD replaces everything that is not.
-fn named(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
-}
-
-/// Numbers for people.
-fn list(numbers: &[usize]) -> String {
-    if numbers.is_empty() {
-        return "0".into();
-    }
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// Which mesh, and who we are in it.
-#[derive(Args, Clone)]
-struct Membership {
-    /// The configuration that `mesh new` wrote
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
-    /// Your own identity: the file of a client, or that of a party for an operator's order
-    #[arg(long, value_name = "FILE")]
-    identity: PathBuf,
-}
-
-impl Membership {
-    fn load(&self) -> Result<(Config, Arc<Identity>), Failure> {
-        let config = Config::load(&self.config).map_err(|e| Failure::usage(e.to_string()))?;
-        let identity = Identity::load(&self.identity).map_err(|e| Failure::usage(e.to_string()))?;
-        Ok((config, Arc::new(identity)))
-    }
-
-    /// A connection with the three servers.
-    fn connect(&self, context: &Context) -> Result<Client, Failure> {
-        let (mut config, identity) = self.load()?;
-        // An identity that the servers would refuse is refused here, before they are asked.
-        let own = identity.fingerprint();
-        if config.client_of(own).is_none() {
-            let whose = match config.party_of(own) {
-                Some(party) => format!("that of {party}, a server"),
-                None => "not in the configuration".into(),
-            };
-            let pins: Vec<String> =
-                config.clients().iter().map(|c| format!("{} ({})", c.name, c.pin.fingerprint())).collect();
-            return Err(Failure::usage(format!(
-                "this identity is {whose}: its fingerprint is {own}, and the configuration has the clients {}; give a \
-                 client's file, or add this one with `mesh add`",
-                pins.join(", ")
-            )));
-        }
-        if let Some(timeout) = context.timeout {
-            config = config.with_timeout(timeout);
-        }
-        Ok(Client::connect(&config, &identity, Arc::new(Machine))?)
-    }
-}
-
 /// Run the command that the arguments describe.
 pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
     // Before a key, an input or a share is read: parties' processes come through here, too.
@@ -223,18 +142,6 @@ pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
         Command::Program(command) => program::run(&command),
         Command::Party(arguments) => party::run(&context, &arguments),
     }
-}
-
-/// A number above zero.
-fn positive(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|value| *value > 0.0 && *value <= 1e9);
-    value.ok_or_else(|| "give a positive number".into())
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let value = text.parse::<f64>().ok().filter(|value| (0.01..=86_400.0).contains(value));
-    let value = value.and_then(|value| Duration::try_from_secs_f64(value).ok());
-    value.ok_or_else(|| "give a number of seconds from 0.01 to 86400".into())
 }
 
 #[cfg(test)]
