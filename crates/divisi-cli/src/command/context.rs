@@ -1,4 +1,4 @@
-//! What all commands share: the global options, which mesh and who we are in it, and the form of their output.
+//! What all commands share: the global options, which mesh and who we are in it, and the form of an output.
 
 use clap::Args;
 use divisi::cleanup::Cleanup;

@@ -9,20 +9,50 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::hash::Hash;
 use serde_json::Value;
 
+/// What is said by the rest of an algorithm's name, after a known beginning.
+type Rest = fn(&str) -> Option<Family>;
+
+/// What names of ACVP begin with.
+const ACVP: [(&str, Rest); 8] = [
+    ("HMAC-", |rest| hash(rest).map(Family::Hmac)),
+    ("cSHAKE-", |rest| strength(rest).map(Family::Cshake)),
+    ("CSHAKE-", |rest| strength(rest).map(Family::Cshake)),
+    ("SHAKE-", |rest| strength(rest).map(Family::Shake)),
+    ("KMAC-", |rest| strength(rest).map(Family::Kmac)),
+    ("SHA", |rest| hash(&format!("SHA{rest}")).map(Family::Hash)),
+    ("CMAC-AES", |rest| rest.is_empty().then_some(Family::Cmac)),
+    ("ACVP-AES-GMAC", |rest| rest.is_empty().then_some(Family::Gmac)),
+];
+
+/// What names of Wycheproof begin with.
+const WYCHEPROOF: [(&str, Rest); 4] = [
+    ("HMAC", |rest| hash(rest.trim_start_matches('-')).map(Family::Hmac)),
+    ("KMAC", |rest| strength(rest.trim_start_matches('-')).map(Family::Kmac)),
+    ("AES-CMAC", |rest| rest.is_empty().then_some(Family::Cmac)),
+    ("AES-GMAC", |rest| rest.is_empty().then_some(Family::Gmac)),
+];
+
+/// The functions of an algorithm, and the beginning of its name by which they are known; `None` if they are
+/// not known here.
+fn known(names: &[(&'static str, Rest)], algorithm: &str) -> Option<(&'static str, Family)> {
+    names.iter().find_map(|(name, rest)| Some((*name, rest(algorithm.strip_prefix(name)?)?)))
+}
+
+/// All beginnings of names.
+#[cfg(test)]
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    ACVP.iter().chain(&WYCHEPROOF).map(|(name, _)| *name)
+}
+
+/// The beginning by which the name of an algorithm is known.
+#[cfg(test)]
+pub(super) fn kind(algorithm: &str) -> Option<&'static str> {
+    known(&ACVP, algorithm).or_else(|| known(&WYCHEPROOF, algorithm)).map(|(name, _)| name)
+}
+
 /// The vectors of an ACVP file of that algorithm; `None` if it is no hash or MAC that is known here.
 pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
-    let of = |prefix: &str| algorithm.strip_prefix(prefix);
-    let family = of("HMAC-").and_then(hash).map(Family::Hmac);
-    let family = family.or_else(|| of("cSHAKE-").or(of("CSHAKE-")).and_then(strength).map(Family::Cshake));
-    let family = family.or_else(|| of("SHAKE-").and_then(strength).map(Family::Shake));
-    let family = family.or_else(|| of("KMAC-").and_then(strength).map(Family::Kmac));
-    let family =
-        family.or_else(|| algorithm.starts_with("SHA").then(|| hash(algorithm)).flatten().map(Family::Hash));
-    let family = family.or(match algorithm {
-        "CMAC-AES" => Some(Family::Cmac),
-        "ACVP-AES-GMAC" => Some(Family::Gmac),
-        _ => None,
-    })?;
+    let (_, family) = known(&ACVP, algorithm)?;
     let (fed, others): (Vec<&Value>, Vec<&Value>) =
         groups.iter().partition(|group| super::fed::is_fed(family, group));
     Some(sort(family, &others, |group, test| acvp_vector(family, group, test)).and_then(|mut content| {
@@ -33,14 +63,7 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
 
 /// The vectors of a Wycheproof file of that algorithm; `None` if it is no MAC that is known here.
 pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
-    let hmac = algorithm.strip_prefix("HMAC").map(|name| name.trim_start_matches('-'));
-    let family = hmac.and_then(hash).map(Family::Hmac);
-    let kmac = algorithm.strip_prefix("KMAC").map(|bits| bits.trim_start_matches('-'));
-    let family = family.or_else(|| kmac.and_then(strength).map(Family::Kmac)).or(match algorithm {
-        "AES-CMAC" => Some(Family::Cmac),
-        "AES-GMAC" => Some(Family::Gmac),
-        _ => None,
-    })?;
+    let (_, family) = known(&WYCHEPROOF, algorithm)?;
     let groups: Vec<&Value> = groups.iter().collect();
     Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
 }

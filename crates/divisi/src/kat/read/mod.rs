@@ -94,6 +94,50 @@ fn json(path: &Path) -> Result<Value, Failure> {
     })
 }
 
+/// Reads the test groups of a file.
+type Groups = fn(&[Value]) -> Result<Content, String>;
+
+/// The algorithms of texts, by the names that files give them, each with what reads its groups. Those of
+/// hashes and MACs are in `functions`.
+const TEXTS: [(&str, Groups); 30] = [
+    ("AES-GCM", wycheproof::gcm),
+    ("ACVP-AES-GCM", |groups| acvp::groups(VectorAlgorithm::Gcm, groups)),
+    ("ACVP-AES-XPN", |groups| acvp::groups(VectorAlgorithm::Xpn, groups)),
+    ("ACVP-AES-ECB", |groups| acvp::groups(VectorAlgorithm::Ecb, groups)),
+    ("ACVP-AES-CTR", |groups| acvp::groups(VectorAlgorithm::Ctr, groups)),
+    ("ACVP-AES-CBC", |groups| acvp::groups(VectorAlgorithm::Cbc, groups)),
+    ("ACVP-AES-CFB8", |groups| acvp::groups(VectorAlgorithm::Cfb8, groups)),
+    ("ACVP-AES-CFB128", |groups| acvp::groups(VectorAlgorithm::Cfb128, groups)),
+    ("ACVP-AES-OFB", |groups| acvp::groups(VectorAlgorithm::Ofb, groups)),
+    ("ACVP-TDES-ECB", |groups| acvp::groups(VectorAlgorithm::TripleEcb, groups)),
+    ("ACVP-TDES-CBC", |groups| acvp::groups(VectorAlgorithm::TripleCbc, groups)),
+    ("CMAC-TDES", acvp::tags),
+    ("AES-CBC-PKCS5", wycheproof::cbc),
+    ("AES-KW", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
+    ("AES-WRAP", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
+    ("AES-KWP", |groups| wycheproof::whole(Whole::Kwp { inverse: false }, groups)),
+    ("AES-SIV-CMAC", |groups| wycheproof::whole(Whole::Siv, groups)),
+    ("AEAD-AES-SIV-CMAC", |groups| wycheproof::whole(Whole::Siv, groups)),
+    ("AES-CCM", |groups| wycheproof::whole(Whole::Ccm, groups)),
+    ("AES-GCM-SIV", |groups| wycheproof::whole(Whole::GcmSiv, groups)),
+    ("AES-XTS", |groups| wycheproof::whole(Whole::Xts, groups)),
+    ("ACVP-AES-KW", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Kw { inverse: false }), groups)),
+    ("ACVP-AES-KWP", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Kwp { inverse: false }), groups)),
+    ("ACVP-AES-CCM", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Ccm), groups)),
+    ("ACVP-AES-GCM-SIV", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::GcmSiv), groups)),
+    ("ACVP-AES-XTS", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Xts), groups)),
+    ("ACVP-AES-CFB1", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Cfb1), groups)),
+    ("ACVP-AES-CBC-CS1", |groups| {
+        acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs1)), groups)
+    }),
+    ("ACVP-AES-CBC-CS2", |groups| {
+        acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs2)), groups)
+    }),
+    ("ACVP-AES-CBC-CS3", |groups| {
+        acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs3)), groups)
+    }),
+];
+
 /// Read test vectors of either format.
 ///
 /// # Errors
@@ -113,42 +157,25 @@ fn parse_any(json: &Value) -> Result<Content, String> {
             "it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP".into()
         );
     };
-    match algorithm {
-        "AES-GCM" => wycheproof::gcm(groups),
-        "ACVP-AES-GCM" => acvp::groups(VectorAlgorithm::Gcm, groups),
-        "ACVP-AES-XPN" => acvp::groups(VectorAlgorithm::Xpn, groups),
-        "ACVP-AES-ECB" => acvp::groups(VectorAlgorithm::Ecb, groups),
-        "ACVP-AES-CTR" => acvp::groups(VectorAlgorithm::Ctr, groups),
-        "ACVP-AES-CBC" => acvp::groups(VectorAlgorithm::Cbc, groups),
-        "ACVP-AES-CFB8" => acvp::groups(VectorAlgorithm::Cfb8, groups),
-        "ACVP-AES-CFB128" => acvp::groups(VectorAlgorithm::Cfb128, groups),
-        "ACVP-AES-OFB" => acvp::groups(VectorAlgorithm::Ofb, groups),
-        "ACVP-TDES-ECB" => acvp::groups(VectorAlgorithm::TripleEcb, groups),
-        "ACVP-TDES-CBC" => acvp::groups(VectorAlgorithm::TripleCbc, groups),
-        "CMAC-TDES" => acvp::tags(groups),
-        "AES-CBC-PKCS5" => wycheproof::cbc(groups),
-        "AES-KW" | "AES-WRAP" => wycheproof::whole(Whole::Kw { inverse: false }, groups),
-        "AES-KWP" => wycheproof::whole(Whole::Kwp { inverse: false }, groups),
-        "AES-SIV-CMAC" | "AEAD-AES-SIV-CMAC" => wycheproof::whole(Whole::Siv, groups),
-        "AES-CCM" => wycheproof::whole(Whole::Ccm, groups),
-        "AES-GCM-SIV" => wycheproof::whole(Whole::GcmSiv, groups),
-        "AES-XTS" => wycheproof::whole(Whole::Xts, groups),
-        "ACVP-AES-KW" => acvp::groups(VectorAlgorithm::Whole(Whole::Kw { inverse: false }), groups),
-        "ACVP-AES-KWP" => acvp::groups(VectorAlgorithm::Whole(Whole::Kwp { inverse: false }), groups),
-        "ACVP-AES-CCM" => acvp::groups(VectorAlgorithm::Whole(Whole::Ccm), groups),
-        "ACVP-AES-GCM-SIV" => acvp::groups(VectorAlgorithm::Whole(Whole::GcmSiv), groups),
-        "ACVP-AES-XTS" => acvp::groups(VectorAlgorithm::Whole(Whole::Xts), groups),
-        "ACVP-AES-CFB1" => acvp::groups(VectorAlgorithm::Whole(Whole::Cfb1), groups),
-        "ACVP-AES-CBC-CS1" => acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs1)), groups),
-        "ACVP-AES-CBC-CS2" => acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs2)), groups),
-        "ACVP-AES-CBC-CS3" => acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs3)), groups),
-        other => functions::acvp(other, groups)
-            .or_else(|| functions::wycheproof(other, groups))
-            .unwrap_or_else(|| {
-                let tests =
-                    |group: &Value| group.get("tests").and_then(Value::as_array).map_or(0, Vec::len) as u64;
-                let vectors = groups.iter().map(tests).sum();
-                Ok(Content { unknown: [(other.to_owned(), vectors)].into(), ..Content::default() })
-            }),
-    }
+    let texts = TEXTS.iter().find(|(name, _)| *name == algorithm).map(|(_, read)| read(groups));
+    let content = texts.or_else(|| functions::acvp(algorithm, groups));
+    content.or_else(|| functions::wycheproof(algorithm, groups)).unwrap_or_else(|| {
+        let tests = |group: &Value| group.get("tests").and_then(Value::as_array).map_or(0, Vec::len) as u64;
+        let vectors = groups.iter().map(tests).sum();
+        Ok(Content { unknown: [(algorithm.to_owned(), vectors)].into(), ..Content::default() })
+    })
+}
+
+/// The kinds of files that are known here: names of algorithms of texts, and what the names of hashes and
+/// MACs begin with.
+#[cfg(test)]
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    TEXTS.iter().map(|(name, _)| *name).chain(functions::kinds())
+}
+
+/// The kind of a file of this algorithm, if it is known.
+#[cfg(test)]
+pub(super) fn kind(algorithm: &str) -> Option<&'static str> {
+    let texts = TEXTS.iter().map(|(name, _)| *name).find(|name| *name == algorithm);
+    texts.or_else(|| functions::kind(algorithm))
 }
