@@ -43,6 +43,7 @@ fn with_parties() -> &'static str {
     first_with(|engine| matches!(engine.demonstration(), Some(Demonstration::Parties(_))))
 }
 
+/// The help of the cipher.
 fn about_cipher() -> String {
     format!(
         "With {}: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]",

@@ -18,7 +18,8 @@ pub struct Effort {
     /// The number of repetitions
     #[arg(long, default_value_t = 5, value_name = "R")]
     pub reps: usize,
-    /// The number of warm-up repetitions; of chunks of a repetition, if the engine computes one in chunks
+    /// The number of warm-up runs before the first repetition: of a chunk where the engine computes a
+    /// repetition in chunks, else of a whole repetition
     #[arg(long, default_value_t = 4, value_name = "CHUNKS")]
     pub warmup: usize,
     /// Emulate this round-trip time in milliseconds

@@ -64,7 +64,7 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     let Joint { engine, file, cipher, settings, timeout } = options;
     let Some(Demonstration::Parties(ciphers)) = engine.demonstration() else {
         return Err(Failure::usage(format!(
-            "the engine {} shows no parties that encrypt a file",
+            "the engine {} does not encrypt files among its parties: give another",
             engine.name()
         )));
     };

@@ -24,13 +24,13 @@
 
 mod agree;
 mod clock;
+mod demonstration;
 mod drawn;
 pub mod garble;
 mod gcm;
 mod groups;
 mod hashes;
 pub mod job;
-mod joint;
 mod measured;
 pub mod mixed;
 mod options;
@@ -50,10 +50,10 @@ pub use crate::disagreement::Disagreement;
 pub use crate::unsupported::Unsupported;
 pub use agree::start;
 pub use clock::{Clock, PhaseKind};
+pub use demonstration::{Demonstration, FileCipher, FileResults, PreparedFile};
 #[cfg(test)]
 pub(crate) use drawn::in_the_clear;
 pub use job::{Between, Job, Own, alike};
-pub use joint::{Demonstration, FileCipher, FileResults, PreparedFile};
 pub use measured::{Measured, Moment, Page, Phase, Took};
 pub use options::{EngineOption, OptionScope, OptionValue};
 pub use prepared::{BenchSchedule, EngineParty, Prepared};
@@ -370,6 +370,21 @@ mod tests {
                 Adversary::AllButOne => format!("secure against up to n - 1 {security} ones"),
             };
             assert!(engine.about().contains(&protects), "{} {protects}", engine.about());
+            // what a help text says that can be chosen is what can be chosen
+            let bits = |text: &str| text.parse().ok().filter(|bits: &u32| *bits > 1);
+            let choice: Vec<u32> = engine.statistical_choice().split([' ', ',']).filter_map(bits).collect();
+            for statistical in 0..=128 {
+                let takes =
+                    check(*engine, &EngineSettings { statistical: Some(statistical), ..usual.clone() });
+                let is_offered = match choice[..] {
+                    [largest, _] if engine.statistical_choice().starts_with("up to") => {
+                        (1..=largest).contains(&statistical)
+                    }
+                    _ => choice.contains(&statistical),
+                };
+                let offers = !choice.is_empty() || belongs(*engine, "statistical").is_ok();
+                assert!(!offers || is_offered == takes.is_ok(), "{} {statistical}", engine.name());
+            }
             let options = engine.options();
             for (i, option) in options.iter().enumerate() {
                 assert!(belongs(*engine, option.name).is_ok());

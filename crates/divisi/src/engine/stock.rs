@@ -6,13 +6,13 @@ use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_store::stock::{SealKey, StockInfo, StockState};
 use std::path::{Path, PathBuf};
 
-/// The option that names the directory of a stock.
+/// The option that names the directory of a stock. An engine that has it also declares [`PEERS`].
 pub const PREP_FROM: &str = "prep-from";
 /// The option that names the file of the key under which a stock is sealed.
 pub(super) const KEY_FILE: &str = "key-file";
 /// The option with a digest of the identities of a configuration's parties, to which a stock is bound. The
 /// program sets it; it cannot be given on a command line.
-pub(crate) const PEERS: &str = "prep-peers";
+pub const PEERS: &str = "prep-peers";
 
 /// An engine's way to make stocks ([`super::Engine::stock_maker`]).
 pub trait StockMaker: Sync {

@@ -18,7 +18,7 @@ pub(super) fn options() -> Vec<EngineOption> {
     use OptionScope::{Blocks, Circuits, Demonstration, Hashes, KnownAnswers, Macs};
     let protocols = Protocol::ALL.iter().map(|protocol| (protocol.name(), ""));
     let garbled = "of rep3: two parties garble, the third evaluates, in two rounds for a circuit of any depth; \
-                   not for GCM and GMAC";
+                   GCM is refused, and GMAC takes the rounds of its levels";
     vec![
         EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed")
             .usually(Choice::default().protocol().name())

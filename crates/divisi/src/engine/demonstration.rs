@@ -1,4 +1,4 @@
-//! What a demonstration of an engine shows.
+//! What `divisi demo` shows of an engine, and an engine's way to encrypt a file among its parties.
 
 use super::EngineSettings;
 use super::job::Cipher;
