@@ -26,6 +26,11 @@ pub trait Debt {
     /// # Errors
     /// The abort that ends the session if the verification fails.
     fn pay(self, payer: &mut Self::Payer) -> Result<(), Abort>;
+
+    /// End the payer's session: a debt could not be paid, whatever the reason, and is gone. [`settle`] calls
+    /// this, so that no failure in the middle of a verification leaves a session that continues.
+    #[must_use]
+    fn fail(payer: &mut Self::Payer, abort: Abort) -> Abort;
 }
 
 /// A value with its debt.
@@ -98,18 +103,52 @@ impl<T> Verified<Option<T>> {
     }
 }
 
-/// Verify what a value owes, and return the value that may leave.
+/// Verify what a value owes, and return the value that may leave. After any failure the session is over,
+/// because the debt is gone: a second attempt would find nothing to verify.
 ///
 /// # Errors
 /// The abort that ends the session if the verification fails.
 pub fn settle<T, D: Debt>(engine: &mut D::Payer, pending: Pending<T, D>) -> Result<Verified<T>, Abort> {
-    pending.debt.pay(engine)?;
+    let paid = pending.debt.pay(engine);
+    paid.map_err(|abort| D::fail(engine, abort))?;
     Ok(Verified(pending.value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::run;
+    use crate::{PublicParameters, Session, step};
+
+    /// A debt that fails without a word to its session.
+    struct Fails;
+
+    impl Debt for Fails {
+        type Payer = Session;
+
+        fn take_over(&mut self, Fails: Self) {}
+
+        fn hand_over(self, _: &mut Session) {}
+
+        fn pay(self, _: &mut Session) -> Result<(), Abort> {
+            Err(Abort::Unfit { step: step!("pay"), why: "a disk is full".into() })
+        }
+
+        fn fail(payer: &mut Session, abort: Abort) -> Abort {
+            payer.fail(abort)
+        }
+    }
+
+    /// A verification that fails in its middle ends the session, whatever failed.
+    #[test]
+    fn a_debt_that_is_not_paid_ends_the_session() {
+        let ends = run(1, &PublicParameters::new("pending tests"), |mut session| {
+            let failed = settle(&mut session, Pending::owing((), Fails)).map(Verified::into_inner);
+            assert_eq!(session.cause(), failed.clone().err());
+            failed
+        });
+        assert!(matches!(ends[0], Err(Abort::Unfit { .. })), "{ends:?}");
+    }
 
     #[test]
     fn what_may_be_absent_stays_verified() {

@@ -118,7 +118,6 @@ impl Mixed {
         }
         let session = self.gmw.session();
         session.observe(checks::G7); // [G7]
-        let unfit = || Abort::Misuse { step: MASKS, what: "fewer masks than numbers" };
         let parts = std::mem::take(&mut self.masks);
         let mut number = Num::join(&parts.iter().map(|part| &part.number).collect::<Vec<_>>());
         let mut bits = Vec::with_capacity(WIDTH);
@@ -126,7 +125,9 @@ impl Mixed {
             let of = parts.iter().filter_map(|part| part.bits.get(j)).collect::<Vec<_>>();
             bits.push(self.gmw.join_bits(&of));
         }
-        let (from, left) = (count, number.lanes().checked_sub(count).ok_or_else(unfit)?);
+        let (from, left) = (count, number.lanes().checked_sub(count));
+        let unfit = || self.gmw.session().misuse(MASKS, "fewer masks than numbers");
+        let left = left.ok_or_else(unfit)?;
         if left > 0 {
             let bits = bits.iter().map(|bit| bit.slice(from, left)).collect();
             self.masks.push(Masks { bits, number: number.split_off(from) });
@@ -140,16 +141,19 @@ impl Mixed {
         let (p, lanes) = (self.plain, x.lanes());
         x.admit(self.session(), p, MASK)?;
         let masks = self.take_masks(lanes)?;
-        let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
+        let unfit = || self.session().misuse(MASK, "not one mask for each number");
         let u = x.sub(p, &masks.number).ok_or_else(unfit)?;
         Ok((masks, u))
+    }
+
+    fn no_mask(&mut self) -> Abort {
+        self.session().misuse(MASK, "not one mask for each number")
     }
 
     /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, where v = u - p modulo
     /// 2^32; x = r + v if b is one, and r + u otherwise.
     pub(crate) fn bits_of(&mut self, masks: Masks, u: &[u64]) -> Result<Vec<GmwBit>, Abort> {
         let (p, session) = (self.plain, self.gmw.session());
-        let unfit = || Abort::Misuse { step: MASK, what: "not one mask for each number" };
         let first = session.me().index() == 0;
         let v: Vec<u64> = u.iter().map(|u| (u + (1 << WIDTH)).wrapping_sub(p.get())).collect();
         let [u, v] = [u, &v].map(|public| GmwBit::of_words(public, WIDTH));
@@ -158,7 +162,7 @@ impl Mixed {
             generated.push(r.and_public(v));
             let mut sum = r.clone();
             if first && !sum.add(v) {
-                return Err(unfit());
+                return Err(self.no_mask());
             }
             propagated.push(sum);
         }
@@ -166,14 +170,14 @@ impl Mixed {
         let mut jobs = [ProgramRun::new(&carry, propagated.into_iter().chain(generated).collect())];
         self.gmw.run(&mut jobs)?;
         let [ProgramRun { wires, .. }] = jobs;
-        let Some(b) = wires.first() else { return Err(unfit()) };
+        let Some(b) = wires.first() else { return Err(self.no_mask()) };
         let mut inputs = masks.bits;
         for (u, mut v) in u.iter().zip(v) {
             // u, or v if b is one: u + b (u + v)
             let fits = v.add(u);
             let mut w = b.and_public(&v);
             if !fits || first && !w.add(u) {
-                return Err(unfit());
+                return Err(self.no_mask());
             }
             inputs.push(w);
         }

@@ -268,7 +268,7 @@ impl Mixed {
         let session = self.gmw.session();
         session.observe(checks::G7); // [G7]
         let [a, b, c] = NumberTriples::join(parts).open();
-        let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
+        let unfit = || session.misuse(PRODUCTS, "factors of different lanes");
         let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
         let masked = Num::join(&[&d, &e]);
         Ok(([a, b, c], masked))
@@ -277,7 +277,7 @@ impl Mixed {
     /// Our share of c + d b + e a + d e, for opened d and e; the first party adds d e.
     fn product_of(&mut self, [a, b, c]: &[Num; 3], opened: &[u64]) -> Result<Num, Abort> {
         let (p, session) = (self.plain, self.gmw.session());
-        let unfit = || Abort::Misuse { step: PRODUCTS, what: "factors of different lanes" };
+        let unfit = || session.misuse(PRODUCTS, "factors of different lanes");
         let (d, e) = opened.split_at_checked(c.lanes()).ok_or_else(unfit)?;
         let mut z = Hidden::from(c.shares());
         p.add_product(&mut z, d, b.shares());

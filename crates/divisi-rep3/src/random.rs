@@ -87,12 +87,13 @@ impl Trio {
 
     /// Compare the last coin, if that was not done yet.
     pub(crate) fn confirm_coin(&mut self) -> Result<(), Abort> {
-        let Some(digest) = self.unconfirmed.take() else { return Ok(()) };
+        let Some(digest) = self.unconfirmed else { return Ok(()) };
         let mut theirs = [0; 32];
         self.session.recv(DIGEST, self.next, &mut theirs)?;
         let same = self.session.same_digest(&digest, &theirs);
         self.session.require(checks::A4, DIGEST, same, None)?; // [A4] [M0.2]
         self.session.observe(checks::M0_2); // [M0.2]
+        self.unconfirmed = None;
         Ok(())
     }
 

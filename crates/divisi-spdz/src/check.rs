@@ -33,8 +33,12 @@ impl<F: Mac> Party<F> {
     /// can derive its own sigma from the others'. A failure destroys alpha in all strands of the session.
     /// Cost: 3 rounds, 4 among three or more parties.
     ///
+    /// After a failure of any kind the session is over, and what was opened is still owed: a second attempt
+    /// would otherwise find nothing to check, and pass.
+    ///
     /// # Errors
-    /// [`Abort::CheckFailed`] if a value or a MAC is wrong.
+    /// [`Abort::CheckFailed`] if a value or a MAC is wrong; [`Abort::Unfit`] if the stock cannot record that
+    /// alpha is at risk.
     #[inline(never)]
     pub fn check(&mut self) -> Result<(), Abort> {
         let phase = self.session.detour(VERIFICATION_PHASE);
@@ -57,15 +61,25 @@ impl<F: Mac> Party<F> {
         if self.ledger.x.is_empty() {
             return Ok(());
         }
-        let mut ledger = self.take_ledger();
+        match self.passes() {
+            Ok(()) => {
+                self.pay_ledger();
+                Ok(())
+            }
+            Err(abort) => Err(self.session.fail(abort)),
+        }
+    }
+
+    /// The steps of the check; the ledger stays as it is.
+    fn passes(&mut self) -> Result<(), Abort> {
         // 1.
-        if let Some(views) = ledger.views.take() {
+        if let Some(views) = self.ledger.views.take() {
             views.send(&mut self.session)?.compare(&mut self.session, checks::K1)?; // [K1]
         }
         // 2.
         let coin = self.coins.toss(&mut self.session, COIN)?;
         // 3.
-        let [x, m] = combinations(&coin, [&ledger.x, &ledger.m]);
+        let [x, m] = combinations(&coin, [&self.ledger.x, &self.ledger.m]);
         let alpha = Zeroizing::new(self.alpha()?);
         let mut sigma = Zeroizing::new([m + *alpha * x]);
         self.randomise(&mut *sigma);
@@ -106,7 +120,6 @@ impl<F: Mac> Party<F> {
         let lies = if self.session.mutated(checks::K9B) { 1 } else { self.session.parties() };
         let error = lies as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
         self.session.meter().verification_error(error);
-        self.ledger.reuse(ledger);
         Ok(())
     }
 }

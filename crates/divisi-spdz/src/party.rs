@@ -38,9 +38,9 @@ impl<F: Mac> Alpha<F> {
     }
 }
 
-/// The abort of a party whose stock cannot be used or written.
-pub(crate) fn unfit(step: Step, why: &StockError) -> Abort {
-    Abort::Unfit { step, why: why.to_string() }
+/// End the session of a party whose stock cannot be used or written.
+pub(crate) fn unfit(session: &Session, step: Step, why: &StockError) -> Abort {
+    session.fail(Abort::Unfit { step, why: why.to_string() })
 }
 
 /// One party of a session that computes on authenticated shares.
@@ -120,7 +120,7 @@ impl<F: Mac> Party<F> {
     /// \[K21\].
     pub(crate) fn at_risk(&self, at_risk: bool) -> Result<(), Abort> {
         match &self.reserve {
-            Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(ALPHA, &e)),
+            Some(reserve) => reserve.risk(at_risk).map_err(|e| unfit(&self.session, ALPHA, &e)),
             None => Ok(()),
         }
     }
@@ -253,11 +253,18 @@ impl<F: Mac> Party<F> {
         }
     }
 
-    /// What was opened so far, taken out to be checked.
+    /// What was opened so far, taken out: for corrupt parties of tests, which check as they like.
+    #[cfg(test)]
     pub(crate) fn take_ledger(&mut self) -> Ledger<F> {
         let views = views(&mut self.session);
         let checked = self.ledger.opened();
         std::mem::replace(&mut self.ledger, Ledger { x: Vec::new(), m: Vec::new(), views, checked })
+    }
+
+    /// Everything that was opened so far has passed its check.
+    pub(crate) fn pay_ledger(&mut self) {
+        let views = views(&mut self.session);
+        self.ledger.pay(views);
     }
 }
 

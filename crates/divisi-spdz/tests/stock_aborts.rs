@@ -334,3 +334,43 @@ fn a_full_disk_in_use_gives_nothing_twice() {
         assert!(room > 1, "{how:?} {room}");
     }
 }
+
+/// The disk of a party is full at some write, also in the middle of a check of MACs, where the stock records
+/// that alpha is at risk. The session is over then: a second attempt verifies nothing.
+#[test]
+fn a_full_disk_in_a_check_leaves_nothing_verified() {
+    let dirs = StockDirs::new(2);
+    [1, 2].into_iter().for_each(|number| dirs.keep(number));
+    let checks = AtomicUsize::new(0);
+    let mut room = 0;
+    let work = |session: Session, room: usize| {
+        let number = session.me().number();
+        let disk = if number == 2 { Ends::after(room, Trouble::Full) } else { machine(number) };
+        let reserve = Reserve::open_on(disk, &dirs.dir(number), key(), entropy(), number);
+        let mut engine = dirs.begin_with(session, reserve)?;
+        let mut byte = engine.input(party(1), (number == 1).then_some(&[0x53]), 1)?;
+        engine.sbox(Direction::Encrypt, &mut [&mut byte])?;
+        let again = byte.clone();
+        match engine.settled(byte) {
+            Ok(verified) => engine.output(verified).map(|out| assert_eq!(out[0].0, 0xed)),
+            Err(why) => {
+                assert!(engine.settled(again).is_err(), "{why}");
+                assert!(engine.session().cause().is_some(), "{why}");
+                checks.fetch_add(usize::from(number == 2), Ordering::AcqRel);
+                Err(why)
+            }
+        }
+    };
+    loop {
+        let ends = Harness::new(2, &parameters()).act(|session| work(session, room));
+        if ends.iter().all(Result::is_ok) {
+            break;
+        }
+        assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{room}: {ends:?}");
+        [1, 2].into_iter().for_each(|number| dirs.put_back(number));
+        room += 1;
+        assert!(room < 40);
+    }
+    // before our sigma was sent, and after everybody's was right
+    assert_eq!(checks.into_inner(), 2, "{room}");
+}

@@ -133,7 +133,8 @@ fn part(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), Abort> {
     let key = SealKey::load(&options.key_file());
-    let key = key.map_err(|e| Abort::Unfit { step: divisi_core::step!("prep.key"), why: e.to_string() })?;
+    let unfit = |e: StockError| Abort::Unfit { step: divisi_core::step!("prep.key"), why: e.to_string() };
+    let key = key.map_err(|e| session.fail(unfit(e)))?;
     wanted.make(session, &options.out, key, progress)
 }
 

@@ -17,6 +17,10 @@ impl Debt for NoDebt {
     fn pay(self, _: &mut Plain) -> Result<(), Abort> {
         Ok(())
     }
+
+    fn fail(_: &mut Plain, abort: Abort) -> Abort {
+        abort
+    }
 }
 
 impl Settles for Plain {

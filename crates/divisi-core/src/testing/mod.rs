@@ -30,6 +30,9 @@ pub fn verified<T>(value: T) -> Verified<T> {
         fn pay(self, (): &mut ()) -> Result<(), Abort> {
             Ok(())
         }
+        fn fail((): &mut (), abort: Abort) -> Abort {
+            abort
+        }
     }
 
     match settle(&mut (), Pending::owing(value, Nothing)) {

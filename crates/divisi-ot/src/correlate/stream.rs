@@ -106,7 +106,6 @@ impl Setup {
             let (first, end) = (tiles.start * TILE, count.min(tiles.end * TILE));
             (end - first, first / 64..end.div_ceil(64))
         };
-        let missing = || Abort::Misuse { step: PAYLOAD, what: "a pair without trees" };
         for step in 0..chunks.len() + 2 * ahead {
             if let Some(chunk) = chunks.get(step) {
                 let (count, at) = of(chunk);
@@ -114,7 +113,7 @@ impl Setup {
                 for (peer, direction) in peers.iter().zip(&mut receiving) {
                     let x = &x[chunk.clone()];
                     let first = ends.make_pads(peer.index(), &mut sums, x, rows, &mut corrections);
-                    direction.unit = first.ok_or_else(missing)?;
+                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, "a pair without trees"))?;
                     write(&corrections, &mut body);
                     session.send(CORRECT, *peer, &body, 128 * corrections.len() as u64)?;
                     mask(direction, &rows[..count], &mut out[at.clone()]);
@@ -130,7 +129,7 @@ impl Setup {
                     read(&body, &mut corrections);
                     let key = self.deltas.towards(*peer);
                     let first = ends.hold_pads(peer.index(), &mut sums, &key, &corrections, rows);
-                    direction.unit = first.ok_or_else(missing)?;
+                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, "a pair without trees"))?;
                     body.clear();
                     let pads = self.key_of_pads(session, *peer);
                     let (values, out) = (&values[at.clone()], &mut out[at.clone()]);

@@ -246,13 +246,14 @@ impl BlackBox {
     /// [`Abort::CheckFailed`] if the parties saw different values.
     pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
         self.demand_alive()?;
-        self.trio.session.observe_each(checks::S1, std::mem::take(&mut self.fresh)); // [S1]
+        self.trio.session.observe_each(checks::S1, self.fresh); // [S1]
         let fixed = if self.trio.session.mutated(checks::S1) {
             self.trio.uncompared = false; // the mutant compares nothing
             self.trio.fixed()
         } else {
             self.trio.barrier()?
         };
+        self.fresh = 0;
         let (openings, statements) = (self.openings, self.statements);
         Ok(VerifiedRecon { fixed, origin: self.origin, openings, statements })
     }
@@ -273,11 +274,12 @@ impl BlackBox {
             return Err(self.trio.session.misuse(VERIFY, what));
         }
         if !self.owed.is_empty() {
-            self.trio.session.observe_each(checks::S2, std::mem::take(&mut self.products)); // [S2]
-            self.trio.session.observe_each(checks::A17, std::mem::take(&mut self.relations)); // [A17]
-            self.trio.verify_after(&recon.fixed, &self.owed)?; // what failed stays owed
+            self.trio.session.observe_each(checks::S2, self.products); // [S2]
+            self.trio.session.observe_each(checks::A17, self.relations); // [A17]
+            let verified = self.trio.verify_after(&recon.fixed, &self.owed); // what failed stays owed
+            verified.map_err(|abort| self.trio.session.fail(abort))?;
             self.owed = Products::none(self.trio.engine_id);
-            self.terms = 0;
+            (self.products, self.relations, self.terms) = (0, 0, 0);
         }
         self.verified = self.statements;
         Ok(VerifiedMul { origin: self.origin, owed: self.statements })

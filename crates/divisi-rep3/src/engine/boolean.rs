@@ -188,12 +188,13 @@ impl Rep3 {
                 (z, second, first_run) = (&z[n..], &second[n..], end);
             }
             if self.owed.ands.bytes() > PIECE {
+                let place = self.trio.session.detour("verification");
+                let verified = self.trio.verify_piece(&self.owed.ands);
+                self.trio.session.back(place);
+                verified.map_err(|abort| self.trio.session.fail(abort))?;
+                // what passed is owed no more
                 let piece = std::mem::take(&mut self.owed.ands);
                 self.owed.verified += piece.products();
-                let place = self.trio.session.detour("verification");
-                let verified = self.trio.verify_piece(&piece);
-                self.trio.session.back(place);
-                verified?;
             }
         }
         Ok(())

@@ -255,4 +255,8 @@ impl Debt for Products {
         }
         payer.trio.verify(self)
     }
+
+    fn fail(payer: &mut Rep3, abort: Abort) -> Abort {
+        payer.trio.session.fail(abort)
+    }
 }

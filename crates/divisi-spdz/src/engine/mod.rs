@@ -126,7 +126,7 @@ impl<F: Host> Spdz<F> {
     /// [`Abort::Unfit`] if the stock cannot record it.
     pub fn rest(&mut self) -> Result<(), Abort> {
         match &self.party.reserve {
-            Some(reserve) => reserve.close().map_err(|e| unfit(OUTPUT, &e)),
+            Some(reserve) => reserve.close().map_err(|e| unfit(&self.party.session, OUTPUT, &e)),
             None => Ok(()),
         }
     }
@@ -218,5 +218,9 @@ impl<F: Host> Debt for Openings<F> {
             payer.party.check()?;
         }
         Ok(())
+    }
+
+    fn fail(payer: &mut Spdz<F>, abort: Abort) -> Abort {
+        payer.party.session.fail(abort)
     }
 }

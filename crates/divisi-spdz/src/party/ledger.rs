@@ -33,15 +33,15 @@ impl<F: Mac> Ledger<F> {
         self.m.extend_from_slice(m);
     }
 
-    /// Wipe the MAC shares of a ledger that was checked, and reuse its memory: fresh memory costs a page
-    /// fault for every 256 values.
-    pub fn reuse(&mut self, mut old: Self) {
-        if self.x.is_empty() && old.x.capacity().max(old.m.capacity()) <= KEPT {
-            wipe::words(&mut old.m);
-            old.x.clear();
-            old.m.clear();
-            std::mem::swap(&mut self.x, &mut old.x);
-            std::mem::swap(&mut self.m, &mut old.m);
+    /// Everything passed the check: its MAC shares are wiped, and `views` digests what is opened from now on.
+    /// The memory is reused, because fresh memory costs a page fault for every 256 values.
+    pub fn pay(&mut self, views: Option<Box<Echo>>) {
+        (self.checked, self.views) = (self.opened(), views);
+        wipe::words(&mut self.m);
+        self.x.clear();
+        self.m.clear();
+        if self.x.capacity().max(self.m.capacity()) > KEPT {
+            (self.x, self.m) = (Vec::new(), Vec::new());
         }
     }
 

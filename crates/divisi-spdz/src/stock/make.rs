@@ -53,7 +53,8 @@ pub fn make<F: Host>(
     };
     let mut source = Exact::new(source);
     let secret = wipe::stack(|| secret(&party))?;
-    let reserve = create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(MADE, &e))?;
+    let reserve =
+        create(*party.session.id().as_bytes(), secret).map_err(|e| unfit(&party.session, MADE, &e))?;
     let reserve = Arc::new(reserve);
     let (_end, _) = at_abort(&party.session, &reserve);
     party.reserve = Some(Arc::clone(&reserve));
@@ -61,7 +62,7 @@ pub fn make<F: Host>(
     if matches!(made, Err(Abort::Unfit { .. })) {
         // the stock cannot be written to the end, as a rule because the disk is full: a part of it is of no
         // use, and its room is needed
-        reserve.destroy().map_err(|e| unfit(MADE, &e))?;
+        reserve.destroy().map_err(|e| unfit(&party.session, MADE, &e))?;
     }
     made
 }
@@ -96,7 +97,7 @@ fn fill<F: Host>(
             while there < due {
                 let count = (due - there).min(kind.lot() as u64);
                 let lot = lot(party, source, *kind, usize::try_from(count).unwrap_or(0))?;
-                reserve.put(series, count, &lot).map_err(|e| unfit(MADE, &e))?;
+                reserve.put(series, count, &lot).map_err(|e| unfit(&party.session, MADE, &e))?;
                 there += count;
             }
         }
@@ -104,7 +105,7 @@ fn fill<F: Host>(
     let mut digest = Vec::new();
     reserve.state().counts.iter().for_each(|count| digest.extend_from_slice(&count.made.to_le_bytes()));
     party.session.compare(checks::M0_3, MADE, blake3::hash(&digest).as_bytes())?; // [M0.3]
-    reserve.close().map_err(|e| unfit(MADE, &e))
+    reserve.close().map_err(|e| unfit(&party.session, MADE, &e))
 }
 
 /// Make values of one kind, check them, and encode them as they are stored on disk.

@@ -36,6 +36,10 @@ use zeroize::Zeroizing;
 const AGREE: Step = step!("stock.agree");
 const COUNTS: Step = step!("stock.counts");
 const TAKE: Step = step!("stock.take");
+const USED_UP: Step = step!("stock.used_up");
+
+/// What a party shows instead of a digest when it refuses a stock: no digest is zero.
+const ENDS: [u8; 32] = [0; 32];
 
 /// The most series of a stock: one for the bits that each of 32 parties knows, and some for other kinds.
 const MOST_SERIES: usize = 48;
@@ -58,14 +62,20 @@ fn is_loss(why: &Abort) -> bool {
     )
 }
 
-/// Decides about a stock when its session aborts: the stock is destroyed, unless a link was lost while nobody
-/// could learn alpha. Also records that the session aborted.
+/// Whether a session ends because of this party's own stock: it is used up, or a file cannot be read or
+/// written. No peer did anything.
+fn is_unfit(why: &Abort) -> bool {
+    matches!(why, Abort::Unfit { .. })
+}
+
+/// Decides about a stock when its session aborts: the stock is destroyed, unless a link was lost, or the
+/// stock itself gave out, while nobody could learn alpha. Also records that the session aborted.
 fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool>) {
     let (reserve, aborted) = (Arc::clone(reserve), Arc::new(AtomicBool::new(false)));
     let noted = Arc::clone(&aborted);
     let end = session.at_end(move |why| {
         noted.store(true, Ordering::SeqCst);
-        if !is_loss(why) || reserve.state().at_risk {
+        if !(is_loss(why) || is_unfit(why)) || reserve.state().at_risk {
             // if it cannot be removed, its state on disk still says that it is at risk, or the others, who
             // have removed theirs, refuse it
             let _ = reserve.destroy();
@@ -101,7 +111,8 @@ impl<F: Mac> FromStock<F> {
     /// ends the session.
     pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
         let info = reserve.info().clone();
-        let alpha = wipe::stack(|| fitting::<F>(&session, &info, reserve.secret()))?;
+        let alpha = wipe::stack(|| fitting::<F>(&session, &info, reserve.secret()));
+        let alpha = alpha.map_err(|abort| session.fail(abort))?;
         // 1.
         let state = reserve.state();
         let body = report(&info.id, state.open, &state.counts);
@@ -119,9 +130,10 @@ impl<F: Mac> FromStock<F> {
         for (peer, told) in &theirs {
             let (id, rest) = told.split_at(32);
             if id != info.id {
-                return Err(refused(format!(
+                let why = format!(
                     "{peer} has another stock than this party: give all parties the parts of one stock"
-                )));
+                );
+                return Err(end_together(&mut session, COUNTS, refused(why)));
             }
             let read = counted(rest, agreed.len());
             session.well_formed(AGREE, *peer, told.len(), read.is_some())?;
@@ -138,11 +150,12 @@ impl<F: Mac> FromStock<F> {
         if session.mutated(checks::K23) {
             agreed = state.counts;
         } else if let (Some(peer), false) = (differs, died) {
-            return Err(refused(format!(
+            let why = format!(
                 "the stocks of this party and {peer} differ in what was taken, and neither was interrupted: one was copied back \
                  from an older state, whose values were used already; drop it at all parties with `divisi prep drop` and make \
                  another with `divisi prep make`"
-            )));
+            );
+            return Err(end_together(&mut session, COUNTS, refused(why)));
         }
         agreed.iter_mut().for_each(|count| count.taken = count.taken.min(count.made));
         // 3.
@@ -152,7 +165,7 @@ impl<F: Mac> FromStock<F> {
             hasher.update(&count.made.to_le_bytes()).update(&count.taken.to_le_bytes());
         }
         session.compare(checks::K23, COUNTS, hasher.finalize().as_bytes())?; // [K23]
-        reserve.begin(&agreed).map_err(|e| unfit(COUNTS, &e))?;
+        reserve.begin(&agreed).map_err(|e| unfit(&session, COUNTS, &e))?;
         let reserve = Arc::new(reserve);
         let (end, aborted) = at_abort(&session, &reserve);
         let mut party = Party::new(session, alpha)?;
@@ -170,7 +183,14 @@ impl<F: Mac> FromStock<F> {
         let phase = party.session.detour(LOAD_PHASE);
         let values = self.values(kind, count);
         party.session.back(phase);
-        values.map_err(|e| unfit(TAKE, &e))
+        values.map_err(|e| match e {
+            // all parties agreed on what is left, so that all find this at the same place
+            StockError::UsedUp(..) => {
+                let why = Abort::Unfit { step: TAKE, why: e.to_string() };
+                end_together(&mut party.session, USED_UP, why)
+            }
+            _ => unfit(&party.session, TAKE, &e),
+        })
     }
 
     fn values<V: Shareable>(&self, kind: Lots, count: usize) -> Result<Auth<V, F>, StockError> {
@@ -208,6 +228,18 @@ impl<F: Mac> FromStock<F> {
         }
         Ok(out)
     }
+}
+
+/// End a session for a reason that every honest party finds by itself, from messages that it may not have
+/// read yet. A session that ends delivers nothing more; so each party ends it when all have found the reason,
+/// or do not answer.
+fn end_together(session: &mut Session, step: Step, why: Abort) -> Abort {
+    let all = session.show(step, &ENDS).and_then(|()| {
+        session.peers().into_iter().try_for_each(|peer| session.recv(step, peer, &mut [0; 32]))
+    });
+    // whether they found it or not, the session ends for our reason
+    drop(all);
+    session.fail(why)
 }
 
 /// What a party tells the others: `id | whether a session was interrupted | made and taken of each series`,

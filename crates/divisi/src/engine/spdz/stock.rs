@@ -9,7 +9,7 @@ use super::{Authenticated, by_field};
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_spdz::stock::{self, Advance, FromStock, Lots, StockPlan};
 use divisi_spdz::{Host, Party, SpdzProtocol};
-use divisi_store::stock::{Reserve, SealKey, StockInfo};
+use divisi_store::stock::{Reserve, SealKey, StockError, StockInfo};
 use divisi_symmetric::des;
 use std::path::Path;
 
@@ -36,7 +36,8 @@ pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>,
     let me = session.me();
     let opened = SealKey::load(&from.key)
         .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
-    let reserve = opened.map_err(|e| Abort::Unfit { step: OPEN, why: e.to_string() })?;
+    let unfit = |e: StockError| session.fail(Abort::Unfit { step: OPEN, why: e.to_string() });
+    let reserve = opened.map_err(unfit)?;
     FromStock::start(session, reserve)
 }
 
