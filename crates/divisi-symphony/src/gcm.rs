@@ -70,6 +70,29 @@ impl Sealing {
         StreamSealer::new(rep, &mut key.0, &iv, aad, length, CHUNK as u64).map(Sealing)
     }
 
+    /// Begin a message whose length [`Sealing::end_at`] says before its last chunk. The IV was drawn for this
+    /// message alone.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn open_ended(rep: &mut Rep3, key: &mut GcmKey, iv: [u8; 12], aad: &[u8]) -> Result<Sealing, Abort> {
+        StreamSealer::open_ended(rep, &mut key.0, &iv, aad, CHUNK as u64).map(Sealing)
+    }
+
+    /// Say how long an open-ended message is, before its last chunk. The length is agreed.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the length was known, or is not in the next chunk.
+    pub fn end_at(&mut self, length: u64) -> Result<(), Abort> {
+        self.0.end_at(length)
+    }
+
+    /// The number of bytes that were encrypted.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.0.done()
+    }
+
     /// Encrypt the next chunk, or whole blocks of it. The ciphertext is opened to all three parties when
     /// everything that it depends on is verified.
     ///

@@ -20,6 +20,10 @@
 //! which is again one inner product of `J` terms, verified like any other. So `J` giant steps suffice for
 //! messages of any length.
 //!
+//! If the number of blocks is not known before the last one ([`Ghash::open_ended`]), chunks are counted from
+//! the first block: the sums of full chunks are folded in the same way, and at the end the result is
+//! multiplied by `H^r` for the `r` blocks of an incomplete chunk, in one more round.
+//!
 //! **Memory.** With [`Steps::STANDARD`] (`m` = 1024, `J` = 4096) a message of any length, up to GCM's 2^32 -
 //! 2 blocks (64 GiB), needs 1024 lanes of baby steps, at most 4096 lanes of giant steps, at most 4096 lanes
 //! of chunk sums, and 16 KiB of public coefficients. On an engine whose lane has 32 bytes (two components)
@@ -217,13 +221,21 @@ impl<B: Lanes + Clone> Powers<B> {
     }
 }
 
+/// From where the blocks of a string are counted.
+enum Count {
+    /// How many blocks are still to come; the next one is multiplied by this power of `H`.
+    Remaining(u64),
+    /// How many blocks there were; the number of all is not known.
+    Done(u64),
+}
+
 /// GHASH of one string, in pieces.
 pub struct Ghash<B> {
     steps: Steps,
-    /// How many blocks are still to come; the next one is multiplied by this power of `H`.
-    remaining: u64,
-    /// The blocks of the current chunk, each at the lane of its baby step. Only the first chunk can be
-    /// incomplete: its missing blocks are zero, and every later chunk overwrites all lanes.
+    count: Count,
+    /// The blocks of the current chunk, each at the lane of its baby step. If the number of blocks is known,
+    /// only the first chunk can be incomplete: its missing blocks are zero, and every later chunk overwrites
+    /// all lanes.
     coefficients: Vec<u128>,
     /// The sums of the chunks since the last fold.
     sums: Vec<B>,
@@ -235,7 +247,18 @@ impl<B: Lanes + Clone> Ghash<B> {
     /// Begins the hash of a string of exactly this many blocks.
     #[must_use]
     pub fn new(steps: Steps, blocks: u64) -> Self {
-        Ghash { steps, remaining: blocks, coefficients: vec![0; steps.baby], sums: Vec::new(), folded: None }
+        Self::counted(steps, Count::Remaining(blocks))
+    }
+
+    /// Begins the hash of a string whose number of blocks is not known yet. It needs the powers of a string
+    /// of any length.
+    #[must_use]
+    pub fn open_ended(steps: Steps) -> Self {
+        Self::counted(steps, Count::Done(0))
+    }
+
+    fn counted(steps: Steps, count: Count) -> Self {
+        Ghash { steps, count, coefficients: vec![0; steps.baby], sums: Vec::new(), folded: None }
     }
 
     /// Processes the next blocks of the string, in pieces of any length, as elements in the order of
@@ -255,15 +278,23 @@ impl<B: Lanes + Clone> Ghash<B> {
         }
         let m = self.steps.baby as u64;
         for &block in blocks {
-            // this block's exponent is a + m j: a - 1 and j are the remainder and the quotient of (exponent -
-            // 1) by m
-            self.remaining =
-                self.remaining.checked_sub(1).ok_or(misuse("the string is longer than announced"))?;
-            let (j, lane) = (self.remaining / m, (self.remaining % m) as usize);
+            let (lane, is_last) = match &mut self.count {
+                // this block's exponent is a + m j: a - 1 and j are the remainder and the quotient of
+                // (exponent - 1) by m
+                Count::Remaining(left) => {
+                    *left = left.checked_sub(1).ok_or(misuse("the string is longer than announced"))?;
+                    ((*left % m) as usize, (*left / m).is_multiple_of(self.steps.giant as u64))
+                }
+                Count::Done(done) => {
+                    let lane = m - 1 - *done % m;
+                    *done = done.checked_add(1).ok_or(misuse("the string is too long"))?;
+                    (lane as usize, self.sums.len() + 1 == self.steps.giant)
+                }
+            };
             self.coefficients[lane] = block;
             if lane == 0 {
                 self.sums.push(e.combine(&powers.baby, &self.coefficients)?);
-                if j.is_multiple_of(self.steps.giant as u64) {
+                if is_last {
                     self.fold(e, &powers.giant)?;
                 }
             }
@@ -291,12 +322,44 @@ impl<B: Lanes + Clone> Ghash<B> {
     /// The hash, in one lane.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the string is empty, or shorter than announced.
+    /// [`Abort::Misuse`] if the string is empty, shorter than announced, or of unknown length.
     pub fn finish(self) -> Result<B, Abort> {
-        match self.folded {
-            Some(hash) if self.remaining == 0 => Ok(hash),
+        match (self.folded, self.count) {
+            (Some(hash), Count::Remaining(0)) => Ok(hash),
             _ => Err(misuse("the string is shorter than announced")),
         }
+    }
+
+    /// The hash of a string that ends here, whether its length was announced or not, in one lane.
+    ///
+    /// # Errors
+    /// The abort that ends the session; those of [`Ghash::finish`] for a string of known length;
+    /// [`Abort::Misuse`] if the string is empty, or the powers do not fit.
+    pub fn finish_here<E: Blocks<Block = B> + ?Sized>(
+        mut self,
+        e: &mut E,
+        powers: &Powers<B>,
+    ) -> Result<B, Abort> {
+        let Count::Done(done) = self.count else { return self.finish() };
+        if powers.steps != self.steps {
+            return Err(misuse("the powers are in other steps"));
+        }
+        if !self.sums.is_empty() {
+            self.fold(e, &powers.giant)?;
+        }
+        let rest = (done % self.steps.baby as u64) as usize;
+        if rest == 0 {
+            return self.folded.ok_or(misuse("the string is empty"));
+        }
+        // the blocks of the incomplete chunk are those of the highest lanes; the last one belongs to H^1
+        let mut last = self.coefficients.split_off(self.steps.baby - rest);
+        last.resize(self.steps.baby, 0);
+        let mut hash = e.combine(&powers.baby, &last)?;
+        if let Some(folded) = &self.folded {
+            let shifted = e.dot(&[(folded, &pick(&powers.baby, [rest - 1])?)])?;
+            e.add_block(&mut hash, &shifted)?;
+        }
+        Ok(hash)
     }
 }
 

@@ -8,7 +8,9 @@ const HASH: Step = step!("hash");
 
 /// GHASH of one message, in pieces: first associated data, then ciphertext, then the lengths.
 pub struct GhashState<B> {
+    /// For an open-ended message the text is taken to be as long as it may be, until it ends.
     lengths: Lengths,
+    is_open: bool,
     ghash: Ghash<B>,
     padding: Padding,
     aad: u64,
@@ -20,7 +22,31 @@ impl<B: Lanes + Clone> GhashState<B> {
     #[must_use]
     pub fn new(steps: Steps, lengths: Lengths) -> Self {
         let ghash = Ghash::new(steps, lengths.hash_blocks());
-        GhashState { lengths, ghash, padding: Padding::default(), aad: 0, text: 0 }
+        GhashState { lengths, is_open: false, ghash, padding: Padding::default(), aad: 0, text: 0 }
+    }
+
+    /// Begins the hash of a message whose text ends where [`GhashState::end_at`] says; `longest` has the
+    /// length of its associated data, and the largest length of its text.
+    #[must_use]
+    pub fn open_ended(steps: Steps, longest: Lengths) -> Self {
+        let ghash = Ghash::open_ended(steps);
+        GhashState { lengths: longest, is_open: true, ghash, padding: Padding::default(), aad: 0, text: 0 }
+    }
+
+    /// Says how long the text is, before its last bytes are processed.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the length was known, or if more or as many bytes were processed, unless there
+    /// are none.
+    pub fn end_at(&mut self, text: u64) -> Result<(), Abort> {
+        let fits = text > self.text || (text, self.text) == (0, 0);
+        if !self.is_open || !fits || text > self.lengths.text() {
+            return Err(misuse("an end that is not that of this message"));
+        }
+        self.is_open = false;
+        let lengths = Lengths::new(self.lengths.aad(), text);
+        self.lengths = lengths.map_err(|_| misuse("a message longer than GCM allows"))?;
+        Ok(())
     }
 
     /// Processes the next bytes of the associated data.
@@ -56,7 +82,8 @@ impl<B: Lanes + Clone> GhashState<B> {
         }
         self.text = counted(self.text, bytes, self.lengths.text())?;
         let blocks = self.padding.push(bytes);
-        let last = (self.text == self.lengths.text()).then(|| self.padding.close()).flatten();
+        let is_last = !self.is_open && self.text == self.lengths.text();
+        let last = is_last.then(|| self.padding.close()).flatten();
         self.ghash.absorb(e, powers, &blocks)?;
         self.ghash.absorb(e, powers, last.as_slice())
     }
@@ -69,11 +96,11 @@ impl<B: Lanes + Clone> GhashState<B> {
     where
         E: Blocks<Block = B> + ?Sized,
     {
-        if (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
+        if self.is_open || (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
             return Err(misuse("the message is shorter than announced"));
         }
         self.ghash.absorb(e, powers, &[element(self.lengths.length_block())])?;
-        self.ghash.finish()
+        self.ghash.finish_here(e, powers)
     }
 }
 

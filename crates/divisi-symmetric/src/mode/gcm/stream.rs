@@ -14,7 +14,7 @@
 use super::compare::{TAG_BYTES, open_tags, tags_match};
 use super::keystream::{TextLanes, counters, cut};
 use super::text::interleaved;
-use super::{GhashState, IV_BYTES, Lengths, TagLength, TextsKey, j0, long_iv, tag, tag_masks};
+use super::{GhashState, IV_BYTES, Lengths, MAX_BLOCKS, TagLength, TextsKey, j0, long_iv, tag, tag_masks};
 use crate::aes;
 use crate::engines::GcmEngine;
 use crate::mode::ctr::{self, joined, pieces};
@@ -29,16 +29,20 @@ enum Start<B> {
     Secret(B),
 }
 
+/// The largest length of a text.
+const LONGEST: u64 = 16 * MAX_BLOCKS;
+
 /// The progress of a text. All chunks but the last have the full length.
 struct Pace {
-    length: u64,
+    /// The length of the text; `None` until it is known.
+    length: Option<u64>,
     chunk: u64,
     /// The number of bytes that were processed.
     done: u64,
 }
 
 impl Pace {
-    fn new(length: u64, chunk: u64) -> Result<Self, Abort> {
+    fn new(length: Option<u64>, chunk: u64) -> Result<Self, Abort> {
         if chunk == 0 || !chunk.is_multiple_of(16) {
             return Err(Abort::Misuse { step: TEXT, what: "chunks that are not whole blocks" });
         }
@@ -48,7 +52,7 @@ impl Pace {
     /// Checks that `bytes` bytes may come next: the rest of a chunk, or whole blocks of it. Returns the
     /// number of the next block (the first block of a text has number 1).
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
-        let left = (self.length - self.done).min(self.chunk - self.done % self.chunk);
+        let left = (self.length.unwrap_or(LONGEST) - self.done).min(self.chunk - self.done % self.chunk);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
             return Err(Abort::Misuse {
                 step: TEXT,
@@ -76,10 +80,11 @@ impl<B: Clone + Lanes> Course<B> {
         key: &mut TextsKey<E>,
         iv: &[u8],
         aad: &[u8],
-        length: u64,
+        length: Option<u64>,
     ) -> Result<(Self, GhashState<B>), Abort> {
         let too_long = Abort::Misuse { step: TEXT, what: "a message longer than GCM allows" };
-        let lengths = Lengths::new(aad.len() as u64, length).map_err(|_| too_long)?;
+        // a text of unknown length needs the powers of the longest one
+        let lengths = Lengths::new(aad.len() as u64, length.unwrap_or(LONGEST)).map_err(|_| too_long)?;
         let start = if let Ok(nonce) = <&[u8; IV_BYTES]>::try_from(iv) {
             key.make_powers(e, lengths.hash_blocks())?;
             Start::Public(j0(nonce))
@@ -89,7 +94,10 @@ impl<B: Clone + Lanes> Course<B> {
             let first = long_iv::j0(e, key.powers()?, iv)?;
             Start::Secret(first)
         };
-        let mut hash = GhashState::new(key.steps(), lengths);
+        let mut hash = match length {
+            Some(_) => GhashState::new(key.steps(), lengths),
+            None => GhashState::open_ended(key.steps(), lengths),
+        };
         hash.aad(e, key.powers()?, aad)?;
         Ok((Course { start, mask: None }, hash))
     }
@@ -168,9 +176,58 @@ impl<E: GcmEngine> StreamSealer<E> {
         length: u64,
         chunk: u64,
     ) -> Result<Self, Abort> {
+        Self::begin(e, key, iv, aad, Some(length), chunk)
+    }
+
+    /// Begins a message whose length [`StreamSealer::end_at`] says before its last chunk. Until then all
+    /// chunks are full.
+    ///
+    /// # Errors
+    /// Those of [`StreamSealer::new`].
+    pub fn open_ended(
+        e: &mut E,
+        key: &mut TextsKey<E>,
+        iv: &[u8],
+        aad: &[u8],
+        chunk: u64,
+    ) -> Result<Self, Abort> {
+        Self::begin(e, key, iv, aad, None, chunk)
+    }
+
+    fn begin(
+        e: &mut E,
+        key: &mut TextsKey<E>,
+        iv: &[u8],
+        aad: &[u8],
+        length: Option<u64>,
+        chunk: u64,
+    ) -> Result<Self, Abort> {
         let pace = Pace::new(length, chunk)?;
         let (course, hash) = Course::new(e, key, iv, aad, length)?;
         Ok(StreamSealer { course, pace, hash })
+    }
+
+    /// Says how long an open-ended message is, before the first bytes of its last chunk, which may be shorter
+    /// than the others. All parties must have agreed on the length.
+    ///
+    /// # Errors
+    /// [`Abort::Misuse`] if the length was known, or is not in the next chunk.
+    pub fn end_at(&mut self, length: u64) -> Result<(), Abort> {
+        let Pace { chunk, done, .. } = self.pace;
+        let last = length.saturating_sub(done);
+        let is_next = done.is_multiple_of(chunk) && done.saturating_add(last) == length && last <= chunk;
+        if self.pace.length.is_some() || !is_next {
+            return Err(Abort::Misuse { step: ORDER, what: "an end that is not in the next chunk" });
+        }
+        self.hash.end_at(length)?;
+        self.pace.length = Some(length);
+        Ok(())
+    }
+
+    /// The number of bytes that were encrypted.
+    #[must_use]
+    pub fn done(&self) -> u64 {
+        self.pace.done
     }
 
     /// Encrypts the next chunk, or whole blocks of it. Column `i` of `text` has a lane for each block with a
@@ -237,8 +294,8 @@ impl<E: GcmEngine> StreamOpener<E> {
         (length, chunk): (u64, u64),
         received: (TagLength, u128),
     ) -> Result<Self, Abort> {
-        let pace = [Pace::new(length, chunk)?, Pace::new(length, chunk)?];
-        let (course, hash) = Course::new(e, key, iv, aad, length)?;
+        let pace = [Pace::new(Some(length), chunk)?, Pace::new(Some(length), chunk)?];
+        let (course, hash) = Course::new(e, key, iv, aad, Some(length))?;
         Ok(StreamOpener { course, pace, hash: Some(hash), received, valid: false })
     }
 
@@ -343,6 +400,64 @@ mod tests {
                 assert_eq!((opened, opener.done()), (text.clone(), 167));
             }
         }
+    }
+
+    /// A text whose length is said before its last chunk has the same ciphertext and tag as the whole text,
+    /// for every length of that chunk, before and behind each fold of the hash.
+    #[test]
+    fn a_text_of_unknown_length_is_sealed_as_any_other() {
+        let (e, mut key) = (&mut Plain, key());
+        for (length, aad) in
+            (0..300).map(|length| (length, length % 50)).filter(|(n, _)| n % 7 < 2 || *n < 40)
+        {
+            let text: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let aad = vec![3; aad];
+            let (ciphertext, tag) = key.seal(e, &[1; 12], &aad, &columns(&text)).unwrap();
+            for chunk in [16, 48] {
+                let mut sealer = StreamSealer::open_ended(e, &mut key, &[1; 12], &aad, chunk as u64).unwrap();
+                let mut sealed = Vec::new();
+                let chunks: Vec<&[u8]> = text.chunks(chunk).collect();
+                for (at, part) in chunks.iter().enumerate() {
+                    if at + 1 == chunks.len() {
+                        sealer.end_at(length as u64).unwrap();
+                    }
+                    // whole blocks of the chunk, then the rest of it
+                    let cut = if part.len() > 16 { 16 } else { part.len() };
+                    for part in [&part[..cut], &part[cut..]].into_iter().filter(|part| !part.is_empty()) {
+                        sealed.extend(sealer.chunk(e, &key, &columns(part)).unwrap());
+                    }
+                }
+                if chunks.is_empty() {
+                    sealer.end_at(0).unwrap();
+                }
+                assert_eq!((sealed, sealer.done()), (ciphertext.clone(), length as u64));
+                assert_eq!(sealer.finish(e, &key).unwrap(), tag, "{length} bytes, chunks of {chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_is_in_the_next_chunk() {
+        let (e, mut key) = (&mut Plain, key());
+        let misuse = |result: Result<(), Abort>| matches!(result, Err(Abort::Misuse { .. }));
+        let mut sealer = StreamSealer::open_ended(e, &mut key, &[1; 12], b"", 32).unwrap();
+        // a part of a chunk whose end was not said, and a tag without an end
+        assert!(misuse(sealer.chunk(e, &key, &columns(&[0; 31])).map(drop)));
+        sealer.chunk(e, &key, &columns(&[0; 16])).unwrap();
+        // in the middle of a chunk
+        assert!(misuse(sealer.end_at(32)));
+        sealer.chunk(e, &key, &columns(&[0; 16])).unwrap();
+        for wrong in [0, 31, 32, 65, u64::MAX] {
+            assert!(misuse(sealer.end_at(wrong)), "{wrong}");
+        }
+        sealer.end_at(33).unwrap();
+        assert!(misuse(sealer.end_at(34)));
+        assert!(misuse(sealer.chunk(e, &key, &columns(&[0; 16])).map(drop)));
+        assert!(misuse(sealer.finish(e, &key).map(drop)));
+        let sealer = StreamSealer::open_ended(e, &mut key, &[1; 12], b"", 32).unwrap();
+        assert!(misuse(sealer.finish(e, &key).map(drop)), "no end was said");
+        let mut known = StreamSealer::new(e, &mut key, &[1; 12], b"", 33, 32).unwrap();
+        assert!(misuse(known.end_at(33)));
     }
 
     #[test]
