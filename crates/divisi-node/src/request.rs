@@ -15,7 +15,9 @@
 //!    chunk, one after the other, or a chunk of ciphertext. Every piece but the last is full:
 //!    [`crate::CHUNK`] bytes for GCM, [`PIECE`] bytes for other requests. A client sends a ciphertext of GCM
 //!    twice, so that the servers verify all of it before they decrypt any, unless it is
-//!    [short](Item::is_short).
+//!    [short](Item::is_short). The body of a request whose length is not known at its beginning
+//!    ([`Item::EncryptStream`]) ends with a piece that is marked ([`ToServer::Last`]). All three servers
+//!    compare the mark and the length before they compute anything of that piece, and make no tag without it.
 //! 4. One `Failed` answers a request that fails, in place of its next answer; the server skips the messages
 //!    that the client had already sent for it.
 
@@ -96,6 +98,12 @@ pub(crate) enum Item {
     },
     /// The text follows, then `Finish`.
     Whole(Whole),
+    /// The plaintext follows, of a length that its last piece says, then `Finish`.
+    EncryptStream {
+        key: KeyName,
+        aad: Blob,
+        way: SboxChoice,
+    },
 }
 
 impl Item {
@@ -113,7 +121,10 @@ impl Item {
     /// The key that the request uses.
     pub fn key(&self) -> Option<&KeyName> {
         match self {
-            Item::Encrypt { key, .. } | Item::Decrypt { key, .. } | Item::Mac { key, .. } => Some(key),
+            Item::Encrypt { key, .. }
+            | Item::EncryptStream { key, .. }
+            | Item::Decrypt { key, .. }
+            | Item::Mac { key, .. } => Some(key),
             Item::Whole(asked) => Some(&asked.key),
             _ => None,
         }
@@ -127,7 +138,9 @@ impl Item {
         };
         match self {
             Item::KeyNew(new) | Item::KeyImport(new) => new.is_well_formed(),
-            Item::Encrypt { aad, .. } | Item::Decrypt { aad, .. } => aad.0.len() <= AAD,
+            Item::Encrypt { aad, .. } | Item::EncryptStream { aad, .. } | Item::Decrypt { aad, .. } => {
+                aad.0.len() <= AAD
+            }
             Item::Whole(asked) => asked.aad.0.len() <= WHOLE_AAD,
             Item::Hash { asked: wanted, .. } => asked(wanted),
             Item::Mac { asked: wanted, tag, .. } => {
@@ -146,6 +159,7 @@ impl Item {
             Item::KeyExport { name } => format!("key export {name}"),
             Item::KeyDestroy { name } => format!("key destroy {name}"),
             Item::Encrypt { key, length, .. } => format!("encrypt key {key}, {length} bytes"),
+            Item::EncryptStream { key, .. } => format!("encrypt key {key}, a stream"),
             Item::Decrypt { key, length, .. } => format!("decrypt key {key}, {length} bytes"),
             Item::Whole(asked) => {
                 let (verb, mode, key, length) = (asked.verb(), asked.mode, &asked.key, asked.length);
@@ -161,17 +175,35 @@ impl Item {
 /// A message from a client to a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ToServer {
-    Begin { version: u16, challenges: [[u8; 32]; 3] },
-    Request { number: u64, item: Item },
-    Data { number: u64, index: u64, body: Blob },
-    Finish { number: u64 },
+    Begin {
+        version: u16,
+        challenges: [[u8; 32]; 3],
+    },
+    Request {
+        number: u64,
+        item: Item,
+    },
+    Data {
+        number: u64,
+        index: u64,
+        body: Blob,
+    },
+    Finish {
+        number: u64,
+    },
+    /// The last piece of a body whose length was not known before. It is empty only if the body is.
+    Last {
+        number: u64,
+        index: u64,
+        body: Blob,
+    },
 }
 
 impl ToServer {
     /// The length in bytes of its part of variable length.
     pub fn body(&self) -> usize {
         match self {
-            ToServer::Data { body, .. } => body.0.len(),
+            ToServer::Data { body, .. } | ToServer::Last { body, .. } => body.0.len(),
             _ => 0,
         }
     }
@@ -182,6 +214,7 @@ impl ToServer {
             ToServer::Begin { .. } => None,
             ToServer::Request { number, .. }
             | ToServer::Data { number, .. }
+            | ToServer::Last { number, .. }
             | ToServer::Finish { number } => Some(*number),
         }
     }

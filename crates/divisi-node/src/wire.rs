@@ -11,7 +11,7 @@ use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The lowest and the highest version that this program speaks.
-pub(crate) const VERSIONS: (u16, u16) = (3, 3);
+pub(crate) const VERSIONS: (u16, u16) = (4, 4);
 /// No message is longer: two components of a chunk, or a request with its associated data, with room to
 /// spare.
 pub(crate) const LONGEST: usize = 512 * 1024;

@@ -50,19 +50,37 @@ impl Client {
         step: Step,
         count: u64,
         mut message: impl FnMut(&Client, u64) -> Result<[ToServer; 3], Error>,
+        answer: impl FnMut(&mut Client, u64, [ToClient; 3]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let numbered = |client: &Client, at: u64| (at < count).then(|| message(client, at)).transpose();
+        self.stream_while(step, numbered, answer)
+    }
+
+    /// The same for messages whose number is not known before: there are no more after the first `None`.
+    pub(super) fn stream_while(
+        &mut self,
+        step: Step,
+        mut message: impl FnMut(&Client, u64) -> Result<Option<[ToServer; 3]>, Error>,
         mut answer: impl FnMut(&mut Client, u64, [ToClient; 3]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut sent = 0;
-        for done in 0..count {
-            while sent < count && sent < done + AHEAD as u64 {
-                let messages = message(self, sent)?;
-                self.tell(step, |party| messages[party.index()].clone());
-                sent += 1;
+        let (mut sent, mut done, mut more) = (0, 0, true);
+        loop {
+            while more && sent < done + AHEAD as u64 {
+                match message(self, sent)? {
+                    Some(messages) => {
+                        self.tell(step, |party| messages[party.index()].clone());
+                        sent += 1;
+                    }
+                    None => more = false,
+                }
+            }
+            if done == sent {
+                return Ok(());
             }
             let answers = self.answers(step)?;
             answer(self, done, answers)?;
+            done += 1;
         }
-        Ok(())
     }
 
     /// Send each server its message; a server that cannot be reached is reported with the next answers.

@@ -1,5 +1,7 @@
 //! A client's texts: encrypted and decrypted chunk by chunk, in bounded memory.
 
+mod stream;
+
 use super::keys::combine;
 use super::{Client, differ, unexpected};
 use crate::error::{Error, ErrorKind};
@@ -42,6 +44,26 @@ impl Client {
     ) -> Result<(), Error> {
         self.used = None;
         let result = self.encrypt_all(key, aad, input, length, output, progress);
+        self.over(result)
+    }
+
+    /// Encrypt a stream to its end, whose length is not known before, and write `IV | ciphertext | tag` to
+    /// `output`. Returns the number of bytes of plaintext. The memory that it takes does not grow with the
+    /// stream. On an error the caller must discard what was written: without the mark of its last piece the
+    /// servers make no tag.
+    ///
+    /// # Errors
+    /// Those of [`Client::encrypt`].
+    pub fn encrypt_stream(
+        &mut self,
+        key: &KeyName,
+        aad: &[u8],
+        input: &mut dyn Read,
+        output: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<u64, Error> {
+        self.used = None;
+        let result = stream::encrypt(self, key, aad, input, output, progress);
         self.over(result)
     }
 
@@ -209,7 +231,7 @@ fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
     Error::new(
         ErrorKind::Usage,
         step,
-        format!("{what} ({e}): check that the file exists and the disk has room"),
+        format!("{what} ({e}): check that the file is there and unchanged, and that the disk has room"),
     )
 }
 

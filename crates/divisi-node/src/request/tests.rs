@@ -99,6 +99,11 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
         ),
         (ToServer::Data { number: 200, index: 3, body: aad() }, "02 c801 03 02aabb".into()),
         (ToServer::Finish { number: 1 }, "03 01".into()),
+        (
+            request(Item::EncryptStream { key: name(), aad: aad(), way: SboxChoice::USUAL }),
+            "01 01 0a 026b31 02aabb 01".into(),
+        ),
+        (ToServer::Last { number: 200, index: 3, body: aad() }, "04 c801 03 02aabb".into()),
     ]
 }
 
@@ -156,7 +161,7 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
 fn golden<M: Serialize + DeserializeOwned + PartialEq + Debug>(messages: Vec<(M, String)>) {
     for (message, body) in messages {
         let bytes = encode(&message, 0).unwrap();
-        assert_eq!(hex::encode(&*bytes), format!("44560300{}", body.replace(' ', "")), "{message:?}");
+        assert_eq!(hex::encode(&*bytes), format!("44560400{}", body.replace(' ', "")), "{message:?}");
         assert_eq!(decode::<M>(&bytes), Some(message));
         // cut off, with something after it, or of another version: no message
         for len in 0..bytes.len() {

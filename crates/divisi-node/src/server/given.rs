@@ -5,6 +5,7 @@ use crate::request::{ConnectionId, Item, ToServer, chunk_digest, context};
 use crate::wire::Blob;
 use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal::Part;
+use std::borrow::Cow;
 
 const GIVEN: Step = step!("given");
 
@@ -13,10 +14,19 @@ pub(crate) enum Given {
     Nothing,
     /// This server's part of a secret \[A24\].
     Secret(Part),
+    /// This server's part of the last piece of a secret of unknown length \[A24\]; that it is the last one,
+    /// its place and its length are public \[A25\].
+    Last(u64, Part),
     /// Data that all three have, and their digest \[A25\].
     Public(Blob, [u8; 32]),
     /// The message that says that the data are complete.
     Finish,
+}
+
+/// Both components of a secret.
+fn part_of(body: &Blob) -> Part {
+    let (first, second) = body.0.split_at(body.0.len() / 2);
+    Part { first: first.to_vec(), second: second.to_vec() }
 }
 
 /// Whether the data of a request are what all three have.
@@ -34,10 +44,8 @@ impl Given {
                     let digest = chunk_digest(&context(connection, number, *index), &body.0);
                     Given::Public(body.clone(), digest)
                 }
-                (ToServer::Data { body, .. }, _) => {
-                    let (first, second) = body.0.split_at(body.0.len() / 2);
-                    Given::Secret(Part { first: first.to_vec(), second: second.to_vec() })
-                }
+                (ToServer::Data { body, .. }, _) => Given::Secret(part_of(body)),
+                (ToServer::Last { body, index, .. }, _) => Given::Last(*index, part_of(body)),
                 (ToServer::Finish { .. }, _) if matches!(given, Given::Nothing) => Given::Finish,
                 // the `Finish` after the data of a short text adds nothing
                 _ => given,
@@ -49,18 +57,22 @@ impl Given {
     /// This server's secret part, if there is one.
     pub fn secret(&self) -> Option<&Part> {
         match self {
-            Given::Secret(part) => Some(part),
+            Given::Secret(part) | Given::Last(_, part) => Some(part),
             _ => None,
         }
     }
 
     /// The public part, for a digest.
-    pub fn public(&self) -> &[u8] {
+    pub fn public(&self) -> Cow<'_, [u8]> {
         match self {
-            Given::Public(_, digest) => digest,
-            Given::Finish => b"finish",
-            Given::Nothing => b"",
-            Given::Secret(_) => b"secret",
+            Given::Public(_, digest) => Cow::Borrowed(digest),
+            Given::Finish => Cow::Borrowed(b"finish"),
+            Given::Nothing => Cow::Borrowed(b""),
+            Given::Secret(_) => Cow::Borrowed(b"secret"),
+            Given::Last(index, part) => {
+                let bytes = part.first.len() as u64;
+                Cow::Owned([&b"last"[..], &index.to_le_bytes(), &bytes.to_le_bytes()].concat())
+            }
         }
     }
 }

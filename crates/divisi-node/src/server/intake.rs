@@ -165,7 +165,7 @@ impl Intake {
             ToServer::Request { number, .. } if *number != connection.last + 1 => {
                 Some("requests are numbered from 1 in each connection, and no number comes twice")
             }
-            ToServer::Data { number, .. } | ToServer::Finish { number }
+            ToServer::Data { number, .. } | ToServer::Last { number, .. } | ToServer::Finish { number }
                 if *number == 0 || *number > connection.last =>
             {
                 Some("message outside of a request")
@@ -211,12 +211,16 @@ impl Intake {
                 continue;
             };
             let sent = (request.taken..).zip(&connection.inbox);
+            let mut last = request.last;
             let wrong = sent.map_while(|(nth, (message, _))| {
-                due(&request.item, self.shape, nth)
-                    .map(|due| (nth, due.is(message) && message.number() == Some(request.number)))
+                let due = due(&request.item, self.shape, nth, last)?;
+                if matches!(message, ToServer::Last { .. }) {
+                    last = last.or(Some(nth));
+                }
+                Some((nth, due.is(message) && message.number() == Some(request.number)))
             });
             let Some((nth, _)) = wrong.into_iter().find(|(_, right)| !right) else { return };
-            let step = step(&request.item, self.shape, nth);
+            let step = step(&request.item, self.shape, nth, request.last);
             let (number, who) = (request.number, &connection.who.name);
             let message = format!("client {who} sent {} an unexpected message at {step}", self.me);
             self.fail(id, number, Failed::refused(step, message), now);
@@ -250,6 +254,9 @@ impl Intake {
             out: false,
             taken: 0,
             open: 1,
+            last: None,
+            out_bytes: 0,
+            done_bytes: 0,
             answers: 0,
             lacking: None,
             named: false,
@@ -295,6 +302,9 @@ impl Intake {
         request.out = false;
         request.moved = now;
         (request.lacking, request.pause) = (None, None);
+        let bytes = std::mem::take(&mut request.out_bytes);
+        request.done_bytes = request.done_bytes.saturating_add(bytes);
+        let length = request.done_bytes;
         match after {
             After::More { in_hand } => request.in_hand = in_hand,
             After::Done => {
@@ -305,7 +315,14 @@ impl Intake {
         }
         connection.late = 0;
         (connection.ring)();
-        let over = self.accounts.is_over(self.limits.of(&connection.who.name), &connection.who.name, now);
+        let (limits, client) = (self.limits.of(&connection.who.name), &connection.who.name);
+        let over = match self.accounts.is_over(limits, client, now) {
+            None if bytes > 0 => limits
+                .admits_so_far(length)
+                .and_then(|()| self.accounts.add(limits, client, bytes, now))
+                .err(),
+            over => over,
+        };
         if let (Some(failed), After::More { .. }) = (over, after) {
             self.fail(&offer.connection, offer.number, failed, now);
         }

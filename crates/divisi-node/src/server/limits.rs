@@ -84,6 +84,17 @@ impl Limits {
         asked.settings().map_or(self.message_bytes, |settings| self.longest(&settings.algorithm.name()))
     }
 
+    /// Check how many bytes of a text of unknown length there were against these limits.
+    pub(crate) fn admits_so_far(&self, bytes: u64) -> Result<(), Failed> {
+        let most = self.text_bytes;
+        if bytes <= most {
+            return Ok(());
+        }
+        let message =
+            format!("the text has more than {most} bytes, the most that this server accepts: split it");
+        Err(Failed::refused(LIMIT, message))
+    }
+
     /// Check the length in a request against these limits.
     pub(crate) fn admits(&self, item: &Item) -> Result<(), Failed> {
         match item {
@@ -203,6 +214,8 @@ impl Accounts {
             Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
                 length.saturating_add(aad.0.len() as u64)
             }
+            // the text is counted as it comes
+            Item::EncryptStream { aad, .. } => aad.0.len() as u64,
             Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
             Item::Whole(asked) => asked.length.saturating_add(asked.aad.0.len() as u64),
             _ => 0,
@@ -210,6 +223,11 @@ impl Accounts {
         if let Some(full) = self.is_over(limits, client, now) {
             return Err(full);
         }
+        self.add(limits, client, bytes, now)
+    }
+
+    /// Count more bytes of a request, unless they exceed the limit.
+    pub fn add(&mut self, limits: &Limits, client: &str, bytes: u64, now: Instant) -> Result<(), Failed> {
         let account = self.of(client, now);
         let sum = account.bytes.saturating_add(bytes);
         if bytes > 0 && sum > limits.bytes_an_hour {

@@ -30,6 +30,9 @@ impl Shape {
 pub(crate) enum Due {
     /// A `Data` message with this index and length in bytes: both components of a secret, or public bytes.
     Data { index: u64, bytes: usize },
+    /// The piece with this index of a body of unknown length: a full one of `full` bytes, or the marked last
+    /// one, with both components of a secret.
+    Piece { index: u64, full: usize },
     /// The message that says that the data are complete.
     Finish,
 }
@@ -40,6 +43,14 @@ impl Due {
         match (self, message) {
             (Due::Data { index, bytes }, ToServer::Data { index: at, body, .. }) => {
                 index == at && body.0.len() == *bytes
+            }
+            (Due::Piece { index, full }, ToServer::Data { index: at, body, .. }) => {
+                index == at && body.0.len() == *full
+            }
+            (Due::Piece { index, full }, ToServer::Last { index: at, body, .. }) => {
+                let bytes = body.0.len();
+                // only the piece of an empty body is empty
+                index == at && bytes <= *full && bytes.is_multiple_of(2) && (bytes > 0 || *index == 0)
             }
             (Due::Finish, ToServer::Finish { .. }) => true,
             _ => false,
@@ -62,6 +73,7 @@ pub(crate) fn kind(item: &Item) -> Kind {
     match item {
         _ if item.is_short() => Kind::Short,
         Item::Encrypt { .. }
+        | Item::EncryptStream { .. }
         | Item::Decrypt { .. }
         | Item::Hash { .. }
         | Item::Mac { .. }
@@ -103,8 +115,9 @@ pub(crate) fn cost(item: &Item, size: Option<KeySize>) -> Cost {
     }
 }
 
-/// The `nth` message after the request itself, counted from 0; `None` behind the last one.
-pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
+/// The `nth` message after the request itself, counted from 0; `None` behind the last one. `last` is the
+/// number of the piece that was marked as the last one, if one was.
+pub(crate) fn due(item: &Item, shape: Shape, nth: u64, last: Option<u64>) -> Option<Due> {
     // data of `length` bytes in pieces of `most`, each in this many components
     let data = |index: u64, length: u64, most: usize, components: usize| {
         let bytes = length.saturating_sub(index * most as u64).min(most as u64) as usize;
@@ -126,6 +139,10 @@ pub(crate) fn due(item: &Item, shape: Shape, nth: u64) -> Option<Due> {
                 _ => (nth == chunks).then_some(Due::Finish),
             }
         }
+        Item::EncryptStream { .. } => match last {
+            Some(last) if nth > last => (nth == last + 1).then_some(Due::Finish),
+            _ => Some(Due::Piece { index: nth, full: 2 * shape.chunk }),
+        },
         Item::Decrypt { length, .. } => {
             let chunks = length.div_ceil(shape.chunk as u64);
             match nth {
@@ -159,18 +176,19 @@ pub(crate) fn needs(item: &Item, shape: Shape, begun: bool, taken: u64) -> u64 {
     match kind(item) {
         Kind::Long => u64::from(begun),
         Kind::Short | Kind::Single => {
-            (taken..).take_while(|nth| due(item, shape, *nth).is_some()).count() as u64
+            // none of these has a body of unknown length
+            (taken..).take_while(|nth| due(item, shape, *nth, None).is_some()).count() as u64
         }
     }
 }
 
 /// The step at which a request waits for its `nth` message, for error messages.
-pub(crate) fn step(item: &Item, shape: Shape, nth: u64) -> Step {
-    match (item, due(item, shape, nth)) {
+pub(crate) fn step(item: &Item, shape: Shape, nth: u64, last: Option<u64>) -> Step {
+    match (item, due(item, shape, nth, last)) {
         (_, None) => REQUEST,
         (_, Some(Due::Finish)) => FINISH,
         (Item::KeyImport(_), _) => BRING,
-        (Item::Encrypt { .. }, _) => PLAIN,
+        (Item::Encrypt { .. } | Item::EncryptStream { .. }, _) => PLAIN,
         (Item::Decrypt { length, .. }, _) if nth <= length.div_ceil(shape.chunk as u64) => FIRST,
         (Item::Decrypt { .. }, _) => SECOND,
         _ => MESSAGE,
@@ -194,7 +212,7 @@ mod tests {
     #[test]
     fn a_text_comes_in_chunks_and_a_long_ciphertext_twice() {
         let data = |index, bytes| Some(Due::Data { index, bytes });
-        let all = |item: &Item| (0..20).map_while(|nth| due(item, SMALL, nth)).collect::<Vec<_>>();
+        let all = |item: &Item| (0..20).map_while(|nth| due(item, SMALL, nth, None)).collect::<Vec<_>>();
         let [encrypt, decrypt] = texts(25, 60_000);
         assert_eq!((kind(&encrypt), kind(&decrypt)), (Kind::Long, Kind::Long));
         let once = |c: usize| [data(0, c * 10), data(1, c * 10), data(2, c * 5)];
@@ -202,7 +220,7 @@ mod tests {
         assert_eq!(all(&encrypt), due(&[&once(2), &[Some(Due::Finish)]]));
         assert_eq!(all(&decrypt), due(&[&once(1), &[Some(Due::Finish)], &once(1)]));
         assert_eq!([needs(&decrypt, SMALL, false, 0), needs(&decrypt, SMALL, true, 3)], [0, 1]);
-        let steps: Vec<&str> = (0..8).map(|nth| step(&decrypt, SMALL, nth).name).collect();
+        let steps: Vec<&str> = (0..8).map(|nth| step(&decrypt, SMALL, nth, None).name).collect();
         let ends = ["first", "first", "first", "finish", "second", "second", "second", "request"];
         assert!(steps.iter().zip(ends).all(|(step, end)| step.ends_with(end)), "{steps:?}");
 
@@ -211,5 +229,32 @@ mod tests {
         assert_eq!(all(&decrypt), due(&[&once(1), &[Some(Due::Finish)]]));
         assert_eq!([needs(&encrypt, SMALL, false, 0), needs(&decrypt, SMALL, false, 0)], [4, 4]);
         assert_eq!(all(&texts(0, 0)[0]), [Due::Finish]);
+    }
+
+    /// The pieces of a stream are full until one is marked; then comes `Finish`, and nothing else.
+    #[test]
+    fn a_stream_ends_with_its_mark() {
+        let item =
+            Item::EncryptStream { key: "k".parse().unwrap(), aad: Blob(Vec::new()), way: SboxChoice::USUAL };
+        assert_eq!((kind(&item), item.is_short()), (Kind::Long, false));
+        let body = |bytes: usize| Blob(vec![0; bytes]);
+        let data = |index, bytes| ToServer::Data { number: 1, index, body: body(bytes) };
+        let marked = |index, bytes| ToServer::Last { number: 1, index, body: body(bytes) };
+        let finish = ToServer::Finish { number: 1 };
+        for nth in [0, 1, 1000] {
+            let due = due(&item, SMALL, nth, None).unwrap();
+            assert!(due.is(&data(nth, 20)) && due.is(&marked(nth, 20)) && due.is(&marked(nth, 2)));
+            assert_eq!(due.is(&marked(nth, 0)), nth == 0);
+            let wrong = [data(nth, 18), data(nth, 22), marked(nth, 22), marked(nth, 3), data(nth + 1, 20)];
+            assert!(wrong.iter().chain([&marked(nth + 1, 2), &finish]).all(|message| !due.is(message)));
+        }
+        let behind: Vec<_> = (3..6).map(|nth| due(&item, SMALL, nth, Some(3))).collect();
+        assert_eq!(behind, [Some(Due::Piece { index: 3, full: 20 }), Some(Due::Finish), None]);
+        assert!(Due::Finish.is(&finish) && !Due::Finish.is(&marked(4, 2)));
+        // a body of known length has no mark
+        let known = due(&texts(25, 60_000)[0], SMALL, 2, None).unwrap();
+        assert!(known.is(&data(2, 10)) && !known.is(&marked(2, 10)));
+        let steps = [step(&item, SMALL, 3, None), step(&item, SMALL, 4, Some(3))].map(|step| step.name);
+        assert!(steps[0].ends_with("plaintext") && steps[1].ends_with("finish"), "{steps:?}");
     }
 }

@@ -118,17 +118,41 @@ impl Encrypting {
         Ok(Encrypting { key, sealing, index: 0, chunk: None })
     }
 
-    /// Take a chunk, whose holders agree on it \[A24\], or continue with the current one.
+    /// Begin a text of unknown length.
+    pub fn begin_stream(turn: &mut Turn<'_>, loaded: &Loaded, aad: &Blob) -> Result<Encrypting, Stop> {
+        let key = ready(turn.rep, turn.ready, turn.who, loaded)?;
+        let iv = draw_iv(turn, &loaded.info)?;
+        let sealing = Sealing::open_ended(turn.rep, &mut key.borrow_mut(), iv, &aad.0)?;
+        let used = UsedKey { id: loaded.info.id, maker: loaded.info.maker.name.clone() };
+        turn.answer(ToClient::Sealing { iv, key: used });
+        Ok(Encrypting { key, sealing, index: 0, chunk: None })
+    }
+
+    /// Check that there is room for a piece: GCM has a longest text.
+    pub fn admits(&self, given: &Given) -> Result<(), Failed> {
+        let bytes = given.secret().map_or(0, |part| part.first.len() as u64);
+        room(&Blob(Vec::new()), self.sealing.done().saturating_add(bytes))
+    }
+
+    /// Take a chunk, whose holders agree on it \[A24\], or continue with the current one. All three have
+    /// agreed whether it is the last one of a text of unknown length, and on its length \[A25\].
     pub fn chunk(&mut self, turn: &mut Turn<'_>, given: &Given) -> Result<After, Stop> {
         let (chunk, mut done) = match (self.chunk.take(), given) {
             (Some(chunk), Given::Nothing) => chunk,
             (None, Given::Secret(chunk)) => (chunk.clone(), Vec::new()),
+            (None, Given::Last(_, chunk)) => {
+                self.sealing.end_at(self.sealing.done() + chunk.first.len() as u64)?;
+                (chunk.clone(), Vec::new())
+            }
             _ => return Err(super::given::misfit(turn.me())),
         };
         let range = part(turn, done.len(), chunk.first.len());
         let side = |bytes: &[u8]| bytes.get(range.clone()).unwrap_or_default().to_vec();
         let now = Part { first: side(&chunk.first), second: side(&chunk.second) };
-        done.extend(self.sealing.chunk(turn.rep, &self.key.borrow(), &now)?);
+        // an empty text has an empty last piece
+        if !range.is_empty() {
+            done.extend(self.sealing.chunk(turn.rep, &self.key.borrow(), &now)?);
+        }
         if done.len() < chunk.first.len() {
             self.chunk = Some((chunk, done));
             return Ok(After::More { in_hand: true });

@@ -131,7 +131,7 @@ impl Texting {
             Given::Public(body, _) => self.known.extend_from_slice(&body.0),
             Given::Nothing if !matches!(self.under, Under::Gathering) => return self.go_on(turn),
             Given::Nothing => {}
-            Given::Finish => return Err(misfit(turn.me())),
+            Given::Finish | Given::Last(..) => return Err(misfit(turn.me())),
         }
         match (self.asked.mode, self.asked.encrypts) {
             (Mode::Cbc, true) => self.cbc(turn),

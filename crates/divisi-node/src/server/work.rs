@@ -45,6 +45,12 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
             room(aad, *length)?;
             found
         }
+        Item::EncryptStream { key, aad, .. } => {
+            let found = keys::find(node, who, key, |key| What::Encrypt(key))?;
+            gcm_serves(found.info())?;
+            room(aad, 0)?;
+            found
+        }
         Item::Decrypt { key, aad, length, .. } => {
             let found = keys::find(node, who, key, |key| What::Decrypt(key))?;
             gcm_serves(found.info())?;
@@ -99,7 +105,7 @@ fn gcm_serves(key: &KeyInfo) -> Result<(), Failed> {
 /// Whether a request counts as a use of its key: encryption with GCM, a tag that is made or compared,
 /// whatever the outcome, and encryption and decryption in the other modes.
 pub(crate) fn is_counted(item: &Item) -> bool {
-    matches!(item, Item::Encrypt { .. } | Item::Mac { .. } | Item::Whole(_))
+    matches!(item, Item::Encrypt { .. } | Item::EncryptStream { .. } | Item::Mac { .. } | Item::Whole(_))
 }
 
 /// Do a step that all three agreed on.
@@ -110,7 +116,7 @@ pub(crate) fn step(
     given: &Given,
     loaded: Option<&Loaded>,
 ) -> Result<After, Stop> {
-    if let Item::Encrypt { way, .. } | Item::Decrypt { way, .. } = item {
+    if let Item::Encrypt { way, .. } | Item::EncryptStream { way, .. } | Item::Decrypt { way, .. } = item {
         turn.rep.use_protocol(way.0);
     }
     let Offer { connection, number, step } = turn.offer;
@@ -178,6 +184,9 @@ fn begin(
         (Item::Encrypt { aad, length, .. }, Some(loaded)) => {
             Work::Encrypting(Encrypting::begin(turn, loaded, aad, *length)?)
         }
+        (Item::EncryptStream { aad, .. }, Some(loaded)) => {
+            Work::Encrypting(Encrypting::begin_stream(turn, loaded, aad)?)
+        }
         (Item::Decrypt { aad, length, iv, tag, .. }, Some(loaded)) => {
             Work::Decrypting(Decrypting::begin(turn, loaded, aad, *length, *iv, tag)?)
         }
@@ -198,6 +207,7 @@ impl Work {
     /// Whether this server agrees to the messages of a step.
     pub fn admits(&self, given: &Given) -> Result<(), Failed> {
         match self {
+            Work::Encrypting(work) => work.admits(given),
             Work::Decrypting(work) => work.admits(given),
             _ => Ok(()),
         }

@@ -19,7 +19,7 @@ pub(super) fn item(key: &KeyName, length: u64) -> Item {
 /// Check that all these servers refuse at this step, for a reason with these words. A server that has not yet
 /// received the wrong message knows only the request, and that another server refused it; not all can be in
 /// that state.
-fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
+pub(super) fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
     let mut told = 0;
     for answer in answers {
         let Some(ToClient::Failed(failed)) = answer else { panic!("answered: {answer:?}") };
@@ -34,14 +34,14 @@ fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
 }
 
 /// The servers continue as if nothing had been.
-fn unharmed(harness: &ServersHarness, key: &KeyName) {
+pub(super) fn unharmed(harness: &ServersHarness, key: &KeyName) {
     let mut alice = harness.connect("alice");
     encrypt(&mut alice, key, b"", b"text").unwrap();
     assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 
 /// Servers among which nobody is meant to be late, with a key.
-fn harness() -> (ServersHarness, KeyName) {
+pub(super) fn harness() -> (ServersHarness, KeyName) {
     with_key(ServersHarness::patient(|_| {}))
 }
 

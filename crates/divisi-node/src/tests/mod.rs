@@ -13,6 +13,7 @@ mod orders;
 mod own_process;
 mod press;
 mod rogue;
+mod streams;
 mod text;
 mod waiting;
 mod whole;

@@ -9,7 +9,7 @@ use divisi_rep3::Protocol;
 use std::time::Duration;
 
 /// An ordinary library's view of a file.
-fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
     let (iv, msg) = file.split_at(12);
     let iv: [u8; 12] = iv.try_into().unwrap();
     let payload = Payload { msg, aad };

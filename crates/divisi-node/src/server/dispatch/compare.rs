@@ -140,7 +140,7 @@ impl Missing {
 impl Candidate {
     /// What is compared: what the client sent, and the key, if one is used.
     fn inputs(&self) -> [ComparedInput<'_>; 2] {
-        let numbered = [&self.offer.step.to_le_bytes()[..], self.given.public()].concat();
+        let numbered = [&self.offer.step.to_le_bytes()[..], &self.given.public()].concat();
         let (check, part) = match self.given.secret() {
             Some(part) => (checks::A24, part),
             None => (checks::A25, &NOTHING),

@@ -79,7 +79,7 @@ impl Intake {
             let Some(request) = &connection.request else { continue };
             let (who, step) = (
                 &connection.who.name,
-                step(&request.item, self.shape, request.taken + connection.inbox.len() as u64),
+                step(&request.item, self.shape, request.taken + connection.inbox.len() as u64, request.last),
             );
             let waited = now.saturating_duration_since(request.moved);
             let failed = match request.lacking {

@@ -25,6 +25,11 @@ pub(super) struct Request {
     /// answered yet.
     pub taken: u64,
     pub open: usize,
+    /// For a text of unknown length: the number of the marked last piece, if a step has taken it; the bytes
+    /// that the step being computed has taken; and how many were done before.
+    pub last: Option<u64>,
+    pub out_bytes: u64,
+    pub done_bytes: u64,
     /// How many answers it was given.
     pub answers: u64,
     /// A server that lacked messages that we have, since when, and how often we offered the step.

@@ -92,7 +92,13 @@ impl Intake {
             return Stand::Missing;
         }
         let messages: Vec<ToServer> = connection.inbox.drain(..wanted).map(|(message, _)| message).collect();
-        let step = step(&request.item, self.shape, request.taken);
+        let step = step(&request.item, self.shape, request.taken, request.last);
+        if matches!(*request.item, Item::EncryptStream { .. }) {
+            // both components of a secret
+            request.out_bytes = messages.iter().map(|message| message.body() as u64 / 2).sum();
+            let marked = messages.iter().position(|message| matches!(message, ToServer::Last { .. }));
+            request.last = request.last.or(marked.map(|at| request.taken + at as u64));
+        }
         request.taken += wanted as u64;
         request.open += wanted;
         Stand::Ready(Taken { who: connection.who.clone(), item: request.item.clone(), messages, step })
@@ -108,6 +114,8 @@ impl Intake {
         request.out = false;
         request.taken -= (messages.len() as u64).min(request.taken);
         request.open -= messages.len().min(request.open);
+        request.out_bytes = 0;
+        request.last = request.last.filter(|last| *last < request.taken);
         let with_length = |message: ToServer| (message.body() + SMALL, message);
         for (bytes, message) in messages.into_iter().rev().map(with_length) {
             connection.inbox.push_front((message, bytes));

@@ -64,7 +64,8 @@ pub(super) fn item(dice: &mut Dice) -> Item {
         (SboxChoice(Protocol::ALL[dice.below(Protocol::ALL.len() as u64) as usize]), dice.below(14));
     // so much associated data that the text is not short
     let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
-    match dice.below(5) {
+    match dice.below(6) {
+        5 => Item::EncryptStream { key, aad, way },
         0 => Item::KeyList { after: None },
         1 => Item::Decrypt { key, aad, length, iv: [0; 12], tag: [0; 16], way },
         2 => {
@@ -77,9 +78,21 @@ pub(super) fn item(dice: &mut Dice) -> Item {
 
 /// All messages of a client for a request.
 pub(super) fn messages(number: u64, item: &Item) -> Vec<ToServer> {
-    let data = (0..).map_while(|nth| due(item, SHAPE, nth)).map(|due| match due {
-        Due::Data { index, bytes } => ToServer::Data { number, index, body: Blob(vec![0; bytes]) },
-        Due::Finish => ToServer::Finish { number },
-    });
-    std::iter::once(ToServer::Request { number, item: item.clone() }).chain(data).collect()
+    let mut all = vec![ToServer::Request { number, item: item.clone() }];
+    let mut last = None;
+    while let Some(due) = due(item, SHAPE, all.len() as u64 - 1, last) {
+        all.push(match due {
+            Due::Data { index, bytes } => ToServer::Data { number, index, body: Blob(vec![0; bytes]) },
+            // a stream has as many full pieces as its number has ones, and an incomplete one
+            Due::Piece { index, full } if index < u64::from(number.count_ones()) => {
+                ToServer::Data { number, index, body: Blob(vec![0; full]) }
+            }
+            Due::Piece { index, .. } => {
+                last = Some(index);
+                ToServer::Last { number, index, body: Blob(vec![0; 2]) }
+            }
+            Due::Finish => ToServer::Finish { number },
+        });
+    }
+    all
 }

@@ -107,7 +107,12 @@ impl World {
                 // each piece of a hash takes two steps, the first of which takes its message
                 let hashes = matches!(*taken.item, Item::Hash { .. });
                 let in_hand = hashes && matches!(taken.messages.first(), Some(ToServer::Data { .. }));
-                let more = begun_only || in_hand || due(&taken.item, SHAPE, *so_far).is_some();
+                let more = match (&*taken.item, taken.messages.first()) {
+                    (Item::EncryptStream { .. }, message) => {
+                        !matches!(message, Some(ToServer::Finish { .. }))
+                    }
+                    _ => begun_only || in_hand || due(&taken.item, SHAPE, *so_far, None).is_some(),
+                };
                 let after = if more { After::More { in_hand } } else { After::Done };
                 intake.ran(offer, after, Duration::from_millis(120), now);
             }

@@ -3,7 +3,7 @@
 
 use crate::request::{Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context};
 use crate::tests::harness::{decrypt, encrypt, text, world};
-use crate::wire::{Blob, LONGEST, decode, encode};
+use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{Client, KeyState, KeyType, UsedKey};
 use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
 use divisi_rep3::deal;
@@ -25,7 +25,7 @@ fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], messa
     match message {
         ToServer::Begin { .. } => ToClient::Ready,
         ToServer::Request { item, number } => match item {
-            Item::Encrypt { .. } => {
+            Item::Encrypt { .. } | Item::EncryptStream { .. } => {
                 ToClient::Sealing { iv: [1; 12], key: UsedKey { id: [1; 16], maker: "alice".into() } }
             }
             Item::Decrypt { .. } => ToClient::Accepted,
@@ -38,7 +38,7 @@ fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], messa
             Item::KeyDestroy { .. } => ToClient::Done,
             _ => answer(i, &context(id, *number, 0), &text(16)),
         },
-        ToServer::Data { number, index, .. } => {
+        ToServer::Data { number, index, .. } | ToServer::Last { number, index, .. } => {
             let context = context(id, *number, *index);
             match (decrypting, second, i) {
                 (true, false, _) => ToClient::Accepted,
@@ -119,7 +119,11 @@ fn serve(
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     let challenge = [i as u8; 32];
     let apart = (0, 0);
-    say(&mut connection, apart, ToClient::Welcome { lowest: 3, highest: 3, party: me.number(), challenge });
+    say(
+        &mut connection,
+        apart,
+        ToClient::Welcome { lowest: VERSIONS.0, highest: VERSIONS.1, party: me.number(), challenge },
+    );
     let mut place = apart;
     let (mut id, mut decrypting, mut second, mut short) = ([0; 32], false, false, false);
     while let Ok(bytes) = connection.recv(LONGEST) {
@@ -155,6 +159,9 @@ pub(super) fn everything(client: &mut Client) -> Option<crate::Error> {
         client.key_new(&new)?;
         let file = encrypt(client, &key, b"", &text(LENGTH))?;
         assert_eq!(file, [&[1; 12][..], &text(LENGTH), &[2; 16]].concat());
+        let mut sealed = Vec::new();
+        client.encrypt_stream(&key, b"", &mut &text(LENGTH)[..], &mut sealed, &mut |_| {})?;
+        assert_eq!(sealed, file);
         // a long one, read twice, and a short one
         for aad in [&[0; 17_000][..], b""] {
             let (out, error) = decrypt(client, &key, aad, &file);
