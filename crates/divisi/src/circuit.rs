@@ -11,6 +11,7 @@ pub use rewrite::{AS_IT_IS, is_better_transcribed, optimised, transcribe, turned
 
 use crate::failure::Failure;
 use crate::name::Name;
+use crate::source;
 use crate::value::WireValue;
 use divisi_circuit::bristol::{self, BitOrder, FileCounts, Format};
 use divisi_circuit::{Program, plain};
@@ -18,8 +19,7 @@ use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::circuits::{self, LONGEST_MESSAGE};
 use divisi_symmetric::gates::Adder;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use zeroize::Zeroizing;
 
 /// The largest file that is read, in bytes.
@@ -53,10 +53,10 @@ pub fn load_text(name: impl Into<Name>, adder: Adder) -> Result<(NamedCircuit, O
     if let Some(program) = built_in(&name, adder)? {
         return Ok((NamedCircuit { name, program, file: None }, None));
     }
-    in_file(&name)?;
-    let mut text = Vec::new();
-    let taken = File::open(name.path()).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
-    taken.map_err(|e| unread(&name, e))?;
+    let (name, _) = in_file(&name)?;
+    let mut held = source::read(name.path(), LONGEST).map_err(|e| unread(&name, e))?;
+    // a circuit is public, and need not be wiped
+    let text = std::mem::take(&mut *held);
     Ok((read(name, &text)?, Some(text)))
 }
 
@@ -70,21 +70,17 @@ fn read(name: Name, text: &[u8]) -> Result<NamedCircuit, Failure> {
     })
 }
 
-/// Check that there is a file of that name, and that it is not too long; returns its length in bytes. The
-/// check comes before the file is opened, because opening a pipe would wait, and because each party of a run
-/// reads the file again.
-fn in_file(name: &Name) -> Result<usize, Failure> {
-    let known = std::fs::metadata(name.path()).map_err(|e| unread(name, e))?;
-    if !known.is_file() {
-        return Err(unread(name, "it is not a regular file"));
-    }
-    if known.len() > LONGEST {
+/// The file of that name, or of the content of the pipe of that name, because each party of a run reads the
+/// file again; and its length in bytes. Checks that it is not too long.
+fn in_file(name: &Name) -> Result<(Name, usize), Failure> {
+    let name = source::lasting(name, LONGEST).map_err(|e| unread(name, e))?;
+    let length = std::fs::metadata(name.path()).map_err(|e| unread(&name, e))?.len();
+    if length > LONGEST {
         return Err(Failure::usage(format!(
-            "{name} has {} bytes: files of more than {LONGEST} bytes are not read",
-            known.len()
+            "{name} has {length} bytes: files of more than {LONGEST} bytes are not read"
         )));
     }
-    Ok(usize::try_from(known.len()).unwrap_or(usize::MAX))
+    Ok((name, usize::try_from(length).unwrap_or(usize::MAX)))
 }
 
 fn unread(name: &str, e: impl fmt::Display) -> Failure {

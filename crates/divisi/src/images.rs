@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::name::Name;
+use crate::source;
 use divisi_program::applications::digits::{self, Network, Sample};
 use divisi_program::plain::Entries;
-use std::fs::File;
-use std::io::Read;
+use zeroize::Zeroizing;
 
 /// The most bytes of a file: MNIST's 60,000 images are 47 MB.
 const LONGEST: u64 = 256 << 20;
@@ -82,19 +82,9 @@ impl std::fmt::Debug for LabelledImages {
     }
 }
 
-fn read(path: &Name) -> Result<Vec<u8>, Failure> {
+fn read(path: &Name) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let unread = |what: &dyn std::fmt::Display| {
         Failure::usage(format!("{path} cannot be read ({what}): give a file in MNIST's format (IDX)"))
     };
-    let known = std::fs::metadata(path.path()).map_err(|e| unread(&e))?;
-    if !known.is_file() {
-        return Err(unread(&"it is not a regular file"));
-    }
-    let mut body = Vec::new();
-    let file = File::open(path.path()).map_err(|e| unread(&e))?;
-    file.take(LONGEST + 1).read_to_end(&mut body).map_err(|e| unread(&e))?;
-    if body.len() as u64 > LONGEST {
-        return Err(unread(&format!("it has more than {} MiB", LONGEST >> 20)));
-    }
-    Ok(body)
+    source::read(path.path(), LONGEST).map_err(|e| unread(&e))
 }

@@ -23,6 +23,7 @@
 //! | [`cleanup`] | the register of processes and files that must not outlive the program |
 //! | [`dumps`] | no core dumps, and no access of other processes to a process's memory |
 //! | [`name`] | names of files for messages and errors |
+//! | [`mod@source`] | files, pipes and standard input that a user names to be read |
 //! | [`mode`] | performance modes, and the protocol of each |
 //! | [`prelude`], [`layers`] | what most programs need, and the crates below: a single dependency is enough |
 //! | [`WireValue`] | values of circuits, and the order of their bits |
@@ -62,6 +63,7 @@ pub mod prep;
 pub mod program;
 pub mod run;
 pub mod server;
+pub mod source;
 mod unsupported;
 mod value;
 

@@ -28,6 +28,11 @@ impl Name {
         Path::new(&self.exact)
     }
 
+    /// A name with this text, of the file at another path.
+    pub(crate) fn at(&self, path: PathBuf) -> Name {
+        Name { exact: path.into(), text: self.text.clone() }
+    }
+
     /// The name if it is Unicode, else `None`: no built-in thing has such a name.
     #[must_use]
     pub fn unicode(&self) -> Option<&str> {

@@ -3,14 +3,13 @@
 use crate::circuit;
 use crate::failure::Failure;
 use crate::name::Name;
+use crate::source;
 use divisi_program::applications::{self, Application};
 use divisi_program::plain::{Entries, evaluate, fits};
 use divisi_program::program::{Input, LARGEST};
 use divisi_program::{Code, RunCost, Script, ValueKind, lower, text, valid};
 use divisi_symmetric::gates::Adder;
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::Read;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -57,20 +56,16 @@ impl HeldProgram {
             let own = own.join(", ");
             Failure::usage(format!("{path} cannot be read ({e}): give a program's file, or one of {own}"))
         };
-        let known = std::fs::metadata(path.path()).map_err(|e| unread(&e))?;
-        if !known.is_file() {
-            return Err(unread(&"it is not a regular file"));
-        }
-        let mut body = Vec::new();
-        File::open(path.path())
-            .and_then(|file| file.take(LONGEST + 1).read_to_end(&mut body))
-            .map_err(|e| unread(&e))?;
-        if body.len() as u64 > LONGEST {
-            return Err(Failure::usage(format!(
-                "{path} has more than {} MiB: split the program",
-                LONGEST >> 20
-            )));
-        }
+        let failed = |e: std::io::Error| match e.kind() {
+            std::io::ErrorKind::FileTooLarge => {
+                Failure::usage(format!("{path} has more than {} MiB: split the program", LONGEST >> 20))
+            }
+            _ => unread(&e),
+        };
+        // each party of a run reads it again
+        let path = source::lasting(&path, LONGEST).map_err(failed)?;
+        let mut body = source::read(path.path(), LONGEST).map_err(failed)?;
+        let body = std::mem::take(&mut *body);
         let body = String::from_utf8(body).map_err(|_| unread(&"it is not a text in UTF-8"))?;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 program v1");
         hasher.update(body.as_bytes());

@@ -234,6 +234,14 @@ fn put(
             output.put_in_place(&path)?;
             counts
         }
+        Sink::Stream(path) => {
+            let unwritten = |e| {
+                let shown = path.display();
+                Failure::usage(format!("{shown} cannot be written ({e}): give another place with --out"))
+            };
+            let mut stream = std::fs::OpenOptions::new().write(true).open(&path).map_err(unwritten)?;
+            write(&mut stream)?.map_err(unwritten)?
+        }
         Sink::Stdout => match write(&mut std::io::stdout().lock())? {
             Ok(counts) => counts,
             // the reader wants no more

@@ -4,7 +4,7 @@ use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Direction, InputFile, Sink, TextSource, Using, transform, transform_whole};
+use divisi::file::{Direction, Sink, TextInput, TextSource, Using, transform, transform_whole};
 use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
@@ -29,11 +29,12 @@ pub struct CryptArgs {
     /// Associated data, for gcm and siv: not encrypted, but decryption fails unless it is the same
     #[arg(long, default_value = "", value_name = "TEXT")]
     aad: String,
-    /// The file to read [default: standard input, up to 64 MiB]
+    /// The file or pipe to read; `-` is standard input. gcm takes a stream of any length, the other
+    /// algorithms up to 64 MiB [default: standard input]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
-    /// The file to write; an existing file is replaced when the new one is complete and verified [default:
-    /// standard output]
+    /// The file to write; an existing file is replaced when the new one is complete and verified; `-` is
+    /// standard output, to which at most 64 MiB are decrypted [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -56,19 +57,25 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
     if context.json && matches!(sink, Sink::Stdout) {
         return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
-    let input = InputFile::open(&source, way)?;
+    let input = TextInput::open(&source, way, &sink)?;
     input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
     client.use_protocol(choice.protocol());
     let using = using(&mut client, arguments)?;
     let long = if using == Using::Gcm { 1 << 20 } else { 1 << 12 };
-    let progress = ProgressDisplay::new(context, input.length, long);
+    let progress = match input.length() {
+        Some(length) => ProgressDisplay::new(context, length, long),
+        None => ProgressDisplay::open_ended(),
+    };
     let (aad, key, cleanup) = (arguments.aad.as_bytes(), &arguments.key, &context.cleanup);
     let at = &mut |done| progress.at(done);
     let done = match using {
         Using::Gcm => transform(&mut client, way, key, aad, input, &sink, cleanup, at),
-        Using::Mode(mode) => transform_whole(&mut client, way, mode, key, aad, input, &sink, cleanup, at),
+        Using::Mode(mode) => {
+            let input = input.all(mode)?;
+            transform_whole(&mut client, way, mode, key, aad, input, &sink, cleanup, at)
+        }
         other => Err(Failure::usage(format!(
             "this command does not encrypt by {}: give another --algorithm",
             other.name()
@@ -82,7 +89,7 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
     let whose = used.map(|key| format!(", with the key that {} made", key.maker)).unwrap_or_default();
     let text = match &sink {
         Sink::Stdout => String::new(),
-        Sink::File(path) => format!(
+        Sink::File(path) | Sink::Stream(path) => format!(
             "{} holds {} bytes{whose}; {:.2} s, {:.2} MB/s",
             path.display(),
             done.bytes_out,

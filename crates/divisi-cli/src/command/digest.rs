@@ -4,7 +4,7 @@ use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, Membership, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Direction, InputFile, TextSource};
+use divisi::file::{InputFile, TextSource};
 use divisi_node::{Client, KeyName};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use serde_json::json;
@@ -69,9 +69,9 @@ pub struct MacArgs {
 /// The text to hash, and the length of the output.
 #[derive(Args)]
 struct Text {
-    /// The file to read [default: standard input, up to 64 MiB]. Servers accept 16 MiB, or as much as
-    /// `message_bytes` in their configuration says, at most 1 GiB: 16 MiB of SHA-256 take them 45 minutes,
-    /// in memory that does not grow with the message
+    /// The file or pipe to read; `-` is standard input [default: standard input]. Servers accept 16 MiB, or
+    /// as much as `message_bytes` in their configuration says, at most 1 GiB: 16 MiB of SHA-256 take them 45
+    /// minutes, in memory that does not grow with the message
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
     /// The customization string of cSHAKE and KMAC
@@ -95,7 +95,7 @@ impl Text {
 
     fn open(&self) -> Result<InputFile, Failure> {
         let source = TextSource::named(self.input.as_deref());
-        let input = InputFile::open(&source, Direction::Encrypt)?;
+        let input = InputFile::open_message(&source)?;
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);
             return Err(Failure::usage(format!(

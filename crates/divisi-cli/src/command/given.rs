@@ -5,10 +5,10 @@
 
 use divisi::failure::Failure;
 use divisi::name::Name;
+use divisi::source;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The largest number of bytes of digits that is read.
@@ -21,7 +21,7 @@ const LONGEST: u64 = 16 << 20;
 /// [`Failure`] if a file cannot be read, or if two values are to come from standard input.
 pub fn inputs(given: &[OsString]) -> Result<Zeroizing<Vec<String>>, Failure> {
     let mut values = Zeroizing::new(Vec::with_capacity(given.len()));
-    let mut stdin = Some(std::io::stdin());
+    let mut from_stdin = false;
     for (number, given) in (1..).zip(given) {
         // whatever is not Unicode can only be the name of a file
         let bytes = given.as_bytes();
@@ -32,18 +32,23 @@ pub fn inputs(given: &[OsString]) -> Result<Zeroizing<Vec<String>>, Failure> {
         let is_text = || usage(number, "is no text: give digits, or @ and the name of a file");
         let owner = std::str::from_utf8(owner).map_err(|_| is_text())?;
         let read = match digits.strip_prefix(b"@") {
-            Some(path) => of_file(number, &Name::from(OsStr::from_bytes(path).to_owned()))?,
-            None if digits == b"-" => {
-                let twice = || usage(number, "is the second value from standard input: give it in a file");
-                of_stream(number, "standard input", stdin.take().ok_or_else(twice)?.lock())?
+            Some(path) if !source::is_stdin(Path::new(OsStr::from_bytes(path))) => {
+                let path = Name::from(OsStr::from_bytes(path).to_owned());
+                of_file(number, &path, path.path())?
             }
-            None => {
+            named if named.is_some() || digits == b"-" => {
+                if std::mem::replace(&mut from_stdin, true) {
+                    return Err(usage(number, "is the second value from standard input: give it in a file"));
+                }
+                of_file(number, "standard input", Path::new("-"))?
+            }
+            _ => {
                 values.push(given.to_str().ok_or_else(is_text)?.to_owned());
                 continue;
             }
         };
         let prefix = if owner.is_empty() { String::new() } else { format!("{owner}=") };
-        values.push(prefix + read.trim());
+        values.push(prefix + &read);
     }
     Ok(values)
 }
@@ -52,24 +57,19 @@ fn usage(number: usize, what: &str) -> Failure {
     Failure::usage(format!("input {number} {what}"))
 }
 
-fn of_file(number: usize, path: &Name) -> Result<Zeroizing<String>, Failure> {
-    let unread = |e: std::io::Error| usage(number, &format!("cannot be read from {path} ({e}): give a file"));
-    // This check comes before the file is opened, because opening a pipe waits for a writer.
-    if !std::fs::metadata(path.path()).map_err(unread)?.is_file() {
-        return Err(unread(std::io::Error::other("it is not a regular file")));
-    }
-    of_stream(number, path, File::open(path.path()).map_err(unread)?)
-}
-
-fn of_stream(number: usize, name: &str, stream: impl Read) -> Result<Zeroizing<String>, Failure> {
-    let mut text = Zeroizing::new(String::new());
-    let read = stream.take(LONGEST + 1).read_to_string(&mut text);
-    read.map_err(|e| usage(number, &format!("cannot be read from {name} ({e}): give digits as text")))?;
-    if text.len() as u64 > LONGEST {
-        let what = format!("has more than {} MiB in {name}: give the digits of one value", LONGEST >> 20);
-        return Err(usage(number, &what));
-    }
-    Ok(text)
+/// The digits in a file, a pipe or, by the name `-`, on standard input.
+fn of_file(number: usize, name: &str, path: &Path) -> Result<Zeroizing<String>, Failure> {
+    let bytes = source::read(path, LONGEST).map_err(|e| match e.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            let most = LONGEST >> 20;
+            usage(number, &format!("has more than {most} MiB in {name}: give the digits of one value"))
+        }
+        _ => usage(number, &format!("cannot be read from {name} ({e}): give digits as text")),
+    })?;
+    let digits = std::str::from_utf8(&bytes).map_err(|_| {
+        usage(number, &format!("cannot be read from {name} (it is not UTF-8): give digits as text"))
+    })?;
+    Ok(Zeroizing::new(digits.trim().to_owned()))
 }
 
 #[cfg(test)]
@@ -94,9 +94,11 @@ mod tests {
             let error = inputs(&[OsStr::from_bytes(wrong).to_owned()]).unwrap_err().error;
             assert!(error.contains("no text"), "{error}");
         }
-        for (wrong, expected) in
-            [("1=@/nowhere/file", "cannot be read"), ("1=@/dev/zero", "not a regular file")]
-        {
+        for (wrong, expected) in [
+            ("1=@/nowhere/file", "cannot be read"),
+            ("1=@/dev/zero", "has more than 16 MiB"),
+            ("1=@/", "not a regular file"),
+        ] {
             let error = inputs(&["1=00".into(), wrong.into()]).unwrap_err().error;
             assert!(error.contains(expected) && error.starts_with("input 2"), "{error}");
         }

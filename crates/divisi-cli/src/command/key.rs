@@ -264,6 +264,7 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
 /// Read a key's bytes, which must be as many as its type has. At most 4096 bytes are read, so that a longer
 /// file is detected.
 fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let path = path.filter(|path| !divisi::source::is_stdin(path));
     let mut key = Zeroizing::new(Vec::with_capacity(4097));
     let shown = path.map_or("standard input".into(), |path| path.display().to_string());
     let mut read = || match path {

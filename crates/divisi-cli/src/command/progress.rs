@@ -53,6 +53,20 @@ impl ProgressDisplay {
         ProgressDisplay { bar, lines: (context.verbose && !terminal).then_some(lines) }
     }
 
+    /// The progress of a stream whose length is not known: on a terminal a count.
+    pub fn open_ended() -> ProgressDisplay {
+        let bar = if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            match ProgressStyle::with_template("{bytes} {bytes_per_sec}") {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        } else {
+            ProgressBar::hidden()
+        };
+        ProgressDisplay { bar, lines: None }
+    }
+
     /// A progress in percent: a bar on a terminal; elsewhere a line every ten seconds with `--verbose`.
     pub fn percent(context: &Context) -> ProgressDisplay {
         let terminal = std::io::stderr().is_terminal();

@@ -16,6 +16,8 @@ mod orders;
 #[path = "../proxies/mod.rs"]
 mod proxies;
 #[cfg(target_os = "linux")]
+mod streams;
+#[cfg(target_os = "linux")]
 mod unkind;
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};

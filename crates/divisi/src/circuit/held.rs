@@ -33,7 +33,7 @@ pub fn hold(name: impl Into<Name>, adder: Adder, streamed: bool) -> Result<HeldC
     if !streamed || built_in(&name, adder)?.is_some() {
         return load(name, adder).map(HeldCircuit::Program);
     }
-    in_file(&name)?;
+    let (name, _) = in_file(&name)?;
     let stream = Stream::open(name.path().to_owned()).map_err(|fault| failure(&name, &fault))?;
     Ok(HeldCircuit::File { name, stream })
 }

@@ -1,12 +1,12 @@
 //! The facts that `divisi circuit info` prints; those of a circuit in a file are found without loading it.
 
-use super::{LONGEST, NamedCircuit, built_in, in_file, unread, write};
+use super::{NamedCircuit, built_in, in_file, unread, write};
 use crate::failure::Failure;
 use crate::name::Name;
+use crate::source::NamedSource;
 use divisi_circuit::bristol::{BitOrder, FileCounts, Format, survey};
 use divisi_symmetric::gates::Adder;
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader};
 
 /// The facts about a circuit.
 pub struct About {
@@ -38,9 +38,10 @@ pub fn info(name: impl Into<Name>, adder: Adder) -> Result<About, Failure> {
         let counts = write(&program, &mut io::sink()).map_err(|e| Failure::unavailable(e.to_string()))?;
         return Ok(About::of(&NamedCircuit { name, program, file: None }, counts));
     }
-    let length = in_file(&name)?;
-    let file = File::open(name.path()).map_err(|e| unread(&name, e))?;
-    let survey = survey(BufReader::with_capacity(1 << 16, file.take(LONGEST + 1)), length)
+    let (name, length) = in_file(&name)?;
+    // a change meanwhile is an error of the reader
+    let file = NamedSource::open(name.path()).and_then(NamedSource::sized).map_err(|e| unread(&name, e))?;
+    let survey = survey(BufReader::with_capacity(1 << 16, file), length)
         .map_err(|e| Failure::usage(format!("{name}, {e}")))?;
     Ok(About {
         name,

@@ -4,7 +4,7 @@
 //! Trust: all parties are threads of this process, which therefore knows all secrets: a demonstration only.
 //! The client, whose file it is, adds and removes the padding, and runs at the first party.
 
-use super::{TEXT, unwritten};
+use super::{TEXT, text_of};
 use crate::bench::ordinary;
 use crate::engine::job::{Cipher, DesKeys};
 use crate::engine::{Adversary, Demonstration, Engine, EngineSettings, FileResults};
@@ -69,16 +69,10 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
         )));
     };
     let prepared = ciphers.prepare_file(settings, *cipher)?;
-    let plain = Zeroizing::new(match file {
-        Some(file) => std::fs::read(file).map_err(|e| unwritten(file, &e))?,
-        None => TEXT.as_bytes().to_vec(),
-    });
-    if plain.len() > LONGEST {
-        return Err(Failure::usage(format!(
-            "the file has {} bytes, more than this demonstration takes ({LONGEST}): give a smaller --file",
-            plain.len()
-        )));
-    }
+    let plain = match file {
+        Some(file) => text_of(file, LONGEST as u64)?,
+        None => Zeroizing::new(TEXT.as_bytes().to_vec()),
+    };
     let (block, parties) = (cipher.block_bytes(), prepared.parties());
     let padded = Zeroizing::new(padding::add(&plain, block));
     let ends = local::run_over(

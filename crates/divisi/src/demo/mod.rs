@@ -11,10 +11,11 @@ pub use joint::{Joint, cipher, joint};
 use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::file::{Direction, Done, InputFile, Sink, TextSource, transform};
+use crate::file::{Direction, Done, InputFile, Sink, TextInput, TextSource, transform};
 use crate::local::PrivateDir;
 use crate::local::servers::{FirstKey, SERVERS, Servers};
 use crate::mode::Choice;
+use crate::source;
 use divisi_node::{KeyName, KeyType};
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
@@ -92,22 +93,11 @@ pub fn run(
     say: &mut dyn FnMut(&str),
 ) -> Result<DemoReport, Failure> {
     let room = PrivateDir::new(cleanup)?;
-    let file = match &options.file {
-        Some(file) => file.clone(),
-        None => {
-            let file = room.path().join("text");
-            std::fs::write(&file, TEXT).map_err(|e| unwritten(&file, &e))?;
-            file
-        }
+    let plain = match &options.file {
+        Some(file) => text_of(file, LONGEST)?,
+        None => Zeroizing::new(TEXT.as_bytes().to_vec()),
     };
-    let bytes = InputFile::open(&TextSource::File(file.clone()), Direction::Encrypt)?.length;
-    if bytes > LONGEST {
-        let error = format!(
-            "{} has {bytes} bytes, more than the demonstration takes ({LONGEST}): give a smaller --file",
-            file.display()
-        );
-        return Err(Failure::usage(error));
-    }
+    let bytes = plain.len() as u64;
 
     let servers = Servers::start(program, &room, &["demo".into()], options.timeout, cleanup)?;
     let mut client = servers.connect(&servers.config, 0)?;
@@ -124,11 +114,10 @@ pub fn run(
     ));
 
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
-    let mut transfer = |way, from: &Path, to: &Path| -> Result<Done, Failure> {
-        let input = InputFile::open(&TextSource::File(from.to_owned()), way)?;
+    let mut transfer = |way, input: TextInput, to: &Path| -> Result<Done, Failure> {
         transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
-    let encrypted = transfer(Direction::Encrypt, &file, &sealed)?;
+    let encrypted = transfer(Direction::Encrypt, InputFile::of(plain.to_vec()).into(), &sealed)?;
     let shown = options
         .file
         .as_ref()
@@ -137,8 +126,9 @@ pub fn run(
         "{shown} ({bytes} bytes) went to them in parts, and they encrypted it with AES-GCM: {}.",
         speed(bytes, encrypted.seconds)
     ));
-    let decrypted = transfer(Direction::Decrypt, &sealed, &opened)?;
-    let plain = Zeroizing::new(std::fs::read(&file).map_err(|e| unwritten(&file, &e))?);
+    let (from, to) = (TextSource::File(sealed.clone()), Sink::File(opened.clone()));
+    let input = TextInput::open(&from, Direction::Decrypt, &to)?;
+    let decrypted = transfer(Direction::Decrypt, input, &opened)?;
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {
         return Err(Failure::mismatch(
@@ -173,6 +163,19 @@ pub fn run(
         key_seconds,
         encrypt_seconds: encrypted.seconds,
         decrypt_seconds: decrypted.seconds,
+    })
+}
+
+/// The text in a file, a pipe or, by the name `-`, on standard input.
+fn text_of(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    source::read(path, most).map_err(|e| {
+        let shown = path.display();
+        Failure::usage(match e.kind() {
+            std::io::ErrorKind::FileTooLarge => format!(
+                "{shown} has more bytes than this demonstration takes ({most}): give a smaller --file"
+            ),
+            _ => format!("{shown} cannot be read ({e}): give another --file"),
+        })
     })
 }
 

@@ -20,7 +20,6 @@ use crate::failure::Failure;
 use divisi_symmetric::mode::whole::stealing::Variant;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a file of test vectors.
@@ -81,14 +80,12 @@ fn json(path: &Path) -> Result<Value, Failure> {
     let unread = |e: std::io::Error| {
         Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
     };
-    if !std::fs::metadata(path).map_err(unread)?.is_file() {
-        return Err(unread(std::io::Error::other("it is not a regular file")));
-    }
-    let mut text = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut text));
-    if read.map_err(unread)? as u64 > LONGEST {
-        return Err(Failure::usage(format!("{shown} has more than {LONGEST} bytes: split it")));
-    }
+    let text = crate::source::read(path, LONGEST).map_err(|e| match e.kind() {
+        std::io::ErrorKind::FileTooLarge => {
+            Failure::usage(format!("{shown} has more than {LONGEST} bytes: split it"))
+        }
+        _ => unread(e),
+    })?;
     serde_json::from_slice(&text).map_err(|e| {
         Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP"))
     })
