@@ -4,7 +4,8 @@ use super::{ClientEntry, Config, ConfigError, Grants, PartyEntry, Pin};
 use crate::PartyId;
 use crate::identity::open_file;
 use serde::{Deserialize, Serialize};
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 /// No configuration file is longer.
@@ -73,6 +74,15 @@ fn unpin(pin: &Pin) -> (Option<String>, Option<String>) {
     }
 }
 
+/// What `read` reads of a file, unless the file changes meanwhile: half of a file that is being written may
+/// be a configuration with fewer clients.
+fn unchanged<T>(file: &File, read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let stamp = || file.metadata().map(|known| (known.len(), known.modified().ok()));
+    let before = stamp()?;
+    let content = read()?;
+    if stamp()? == before { Ok(content) } else { Err(io::Error::other("it changed while it was read")) }
+}
+
 impl Config {
     /// Reads the file.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
@@ -84,7 +94,8 @@ impl Config {
         };
         let file = open_file(path).map_err(|e| failed(e.to_string()))?;
         let mut text = String::new();
-        let size = file.take(LONGEST + 1).read_to_string(&mut text).map_err(|e| failed(e.to_string()))?;
+        let read = || (&file).take(LONGEST + 1).read_to_string(&mut text);
+        let size = unchanged(&file, read).map_err(|e| failed(e.to_string()))?;
         if size as u64 > LONGEST {
             return Err(failed(format!("it has more than {LONGEST} bytes")));
         }
@@ -141,5 +152,25 @@ impl Config {
             client: client.collect(),
         };
         toml::to_string(&form).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_changes_meanwhile_is_no_configuration() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("mesh.toml");
+        std::fs::write(&path, "version = 1").unwrap();
+        let file = File::open(&path).unwrap();
+        assert_eq!(unchanged(&file, || Ok(7)).unwrap(), 7);
+        let grow = || File::options().append(true).open(&path)?.write_all(b"more");
+        let shrink = || File::options().write(true).open(&path)?.set_len(3);
+        for change in [&grow as &dyn Fn() -> io::Result<()>, &shrink] {
+            assert!(unchanged(&file, change).unwrap_err().to_string().contains("it changed"));
+        }
     }
 }
