@@ -182,8 +182,8 @@ fn fill(stream: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     Ok(done)
 }
 
-/// A file of known length. The read that reaches the length fails unless the file ends there and is unchanged;
-/// so does a read that finds the end before.
+/// A file of known length. The read that reaches the length fails unless the file ends there and is
+/// unchanged; so does a read that finds the end before.
 pub(crate) struct SizedFile {
     file: File,
     stamp: Stamp,

@@ -27,7 +27,8 @@ fn through(harness: &ServersHarness, args: &[&str], input: &[u8]) -> Output {
     output
 }
 
-/// What can be read is read, whatever stands for it: the same digest, tag and plaintext as of an ordinary file.
+/// What can be read is read, whatever stands for it: the same digest, tag and plaintext as of an ordinary
+/// file.
 #[test]
 fn whatever_can_be_read_is_read_to_its_end() {
     let harness = ServersHarness::new(10.0);

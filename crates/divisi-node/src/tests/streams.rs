@@ -20,8 +20,8 @@ impl std::io::Read for Dripping<'_> {
     }
 }
 
-/// A stream is encrypted as a text of known length is, whatever its length; one that cannot be read to its end
-/// has no tag.
+/// A stream is encrypted as a text of known length is, whatever its length; one that cannot be read to its
+/// end has no tag.
 #[test]
 fn a_stream_of_any_length_is_opened_by_an_ordinary_library() {
     let harness = ServersHarness::patient(|_| {});

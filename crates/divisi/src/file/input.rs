@@ -101,8 +101,8 @@ impl InputFile {
     }
 }
 
-/// Open a source. A large file is read when it is used; everything else is read to its end, as long as it has at
-/// most `most` bytes.
+/// Open a source. A large file is read when it is used; everything else is read to its end, as long as it has
+/// at most `most` bytes.
 fn open_within(source: &TextSource, most: u64) -> Result<TextInput, Failure> {
     let (shown, path) = match source {
         TextSource::File(path) => (format!("the input {}", path.display()), path.as_path()),
@@ -130,9 +130,9 @@ fn unread(shown: &str, e: &io::Error) -> Failure {
 
 impl TextInput {
     /// Open a text. A large file is read when it is used; everything else is read to its end, up to 64 MiB. A
-    /// longer stream of plaintext is read as it is encrypted. A longer stream of ciphertext is copied to a file
-    /// without a name beside the output, because the servers read it twice; for standard output it is refused,
-    /// because its plaintext would have to be held in memory until it is verified.
+    /// longer stream of plaintext is read as it is encrypted. A longer stream of ciphertext is copied to a
+    /// file without a name beside the output, because the servers read it twice; for standard output it is
+    /// refused, because its plaintext would have to be held in memory until it is verified.
     ///
     /// # Errors
     /// [`Failure`] if the source cannot be read, or not be decrypted to this destination.

@@ -1,7 +1,7 @@
 //! Encryption of a stream whose length is not known before its end.
 //!
-//! The client reads one chunk ahead, so that it knows the last one, and marks it. The servers compare the mark
-//! and the length, and make the tag only after both.
+//! The client reads one chunk ahead, so that it knows the last one, and marks it. The servers compare the
+//! mark and the length, and make the tag only after both.
 
 use super::{CHUNK, Client, ENCRYPT, INPUT, OUTPUT, associated, ciphertext, unusable, write};
 use crate::error::{Error, ErrorKind};
