@@ -219,6 +219,9 @@ impl Disk for CutDisk {
 #[derive(Default)]
 struct Seen {
     made: bool,
+    /// A change of the clients was asked for, and was in force.
+    asked: bool,
+    changed: bool,
     destroyed: bool,
     uses: HashSet<u64>,
 }
@@ -226,9 +229,14 @@ struct Seen {
 /// A key's life, until the disk dies.
 fn live(keys: &StoredKeys, name: &KeyName, seen: &mut Seen) {
     let existing = keys.load(name).expect("a store must be readable after every crash");
+    let existing_clients = existing.as_ref().map(|key| key.info.clients.clone());
     let state = existing.map(|key| key.info.state);
     assert!(!(seen.made && state.is_none()), "a finished key vanished");
     assert!(!(seen.destroyed && state != Some(KeyState::Destroyed)), "a destroyed key came back");
+    let served = existing_clients.unwrap_or_default();
+    let next = ["bob".to_owned(), "eve".to_owned()];
+    assert!(served == next || (!seen.changed && served.len() < 2), "a client was lost or came by itself");
+    assert!(seen.asked || served.len() < 2, "a client that nobody named");
     let mut steps = || {
         if state.is_none() {
             let mut key = sample(name.as_str());
@@ -237,6 +245,10 @@ fn live(keys: &StoredKeys, name: &KeyName, seen: &mut Seen) {
         }
         keys.activate(name, &[1; 16])?;
         seen.made = true;
+        seen.asked = true;
+        keys.prepare_clients(name, &[1; 16], Some(&next))?;
+        keys.activate_clients(name, &[1; 16])?;
+        seen.changed = true;
         for n in [1, 3, BLOCK, 1] {
             let first = keys.reserve(name, n)?;
             assert!((first..first + n).all(|use_| seen.uses.insert(use_)), "a use was given out twice");

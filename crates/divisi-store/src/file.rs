@@ -1,7 +1,8 @@
 //! The format of a key file.
 //!
 //! `"DIVISIK\n" | version u16 | length of the body u32 | body (postcard) | BLAKE3 of everything before`,
-//! numbers little-endian. The checksum detects accidental damage; whether the servers' files belong together
+//! numbers little-endian. Version 1 has no change of clients in its body; files of both versions are read, and
+//! version 2 is written. The checksum detects accidental damage; whether the servers' files belong together
 //! is checked elsewhere (A26).
 
 use crate::error::StoreError;
@@ -11,7 +12,9 @@ use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
 
 const MAGIC: [u8; 8] = *b"DIVISIK\n";
-const VERSION: u16 = 1;
+/// The version that is written, and the one without a change of clients.
+const VERSION: u16 = 2;
+const WITHOUT_CHANGE: u16 = 1;
 const HEAD: usize = 14;
 const CHECKSUM: usize = 32;
 /// No key file is longer.
@@ -23,9 +26,10 @@ struct Written<'a> {
     info: &'a KeyInfo,
     reserved: u64,
     components: Option<(&'a [u8], &'a [u8])>,
+    next_clients: Option<&'a [String]>,
 }
 
-/// The body of a key file that was read.
+/// The body of a key file that was read: all of it in version 1; `next_clients` follows in version 2.
 #[derive(Deserialize)]
 struct Read {
     info: KeyInfo,
@@ -36,7 +40,8 @@ struct Read {
 /// The bytes of a key file.
 pub(crate) fn encode(key: &KeyFile) -> Result<Zeroizing<Vec<u8>>, StoreError> {
     let components = key.secret.as_ref().map(|s| (s.first.as_slice(), s.second.as_slice()));
-    let body = Written { info: &key.info, reserved: key.reserved, components };
+    let next_clients = key.next_clients.as_deref();
+    let body = Written { info: &key.info, reserved: key.reserved, components, next_clients };
     let too_large = || StoreError::TooLarge(key.info.name.clone());
     let mut out = Zeroizing::new(vec![0; LONGEST]);
     let (head, rest) = out.split_at_mut(HEAD);
@@ -62,7 +67,7 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
         return Err(damaged("it does not begin like a key file"));
     }
     let version = u16::from_le_bytes([head[8], head[9]]);
-    if version != VERSION {
+    if ![WITHOUT_CHANGE, VERSION].contains(&version) {
         return Err(StoreError::Version(path.into(), version));
     }
     let len = u32::from_le_bytes([head[10], head[11], head[12], head[13]]) as usize;
@@ -74,18 +79,28 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     let (read, left) =
         postcard::take_from_bytes::<Read>(body).map_err(|_| damaged("its body is not a key"))?;
     let Read { info, reserved, mut components } = read;
+    let (next_clients, left) = match version {
+        WITHOUT_CHANGE => (Some(None), left),
+        _ => match postcard::take_from_bytes::<Option<Vec<String>>>(left) {
+            Ok((clients, left)) => (Some(clients), left),
+            Err(_) => (None, left),
+        },
+    };
     let right = match &components {
         Some((a, b)) => {
             info.state != KeyState::Destroyed && a.len() == info.kind.bytes() && b.len() == a.len()
         }
         None => info.state == KeyState::Destroyed,
     };
-    if !right || !left.is_empty() {
+    let destroyed = info.state == KeyState::Destroyed;
+    let next_clients = next_clients.filter(|next| left.is_empty() && !(destroyed && next.is_some()));
+    let (true, Some(next_clients)) = (right, next_clients) else {
         components.zeroize();
-        return Err(damaged("its components do not have the lengths of its type"));
-    }
+        let why = "its components do not have the lengths of its type, or it does not end where it should";
+        return Err(damaged(why));
+    };
     let secret = components.map(|(a, b)| Secret { first: Zeroizing::new(a), second: Zeroizing::new(b) });
-    Ok(KeyFile { info, reserved, secret })
+    Ok(KeyFile { info, reserved, secret, next_clients })
 }
 
 #[cfg(test)]
@@ -116,12 +131,13 @@ pub(crate) mod tests {
                 first: Zeroizing::new(vec![0xaa; 16]),
                 second: Zeroizing::new(vec![0xbb; 16]),
             }),
+            next_clients: None,
         }
     }
 
+    /// The bytes of the sample, by hand from postcard's rules: of version 1, and of version 2 with a change.
     #[test]
     fn golden_bytes() {
-        let bytes = encode(&sample("k1")).unwrap();
         let body = [
             "026b31",         // name
             &"01".repeat(16), // id
@@ -144,7 +160,26 @@ pub(crate) mod tests {
         .concat();
         let covered = ["4449564953494b0a", "0100", "99000000", &body].concat();
         let checksum = "394fdc7387468687563ac88300a7081863e0f6625b52b651d7abb43cb28d763a";
-        assert_eq!(hex::encode(&*bytes), covered + checksum);
+        let old = decode(Path::new("k1"), &hex::decode(covered + checksum).unwrap()).unwrap();
+        assert_eq!((&old.info, old.reserved), (&sample("k1").info, 1024));
+        assert_eq!(old.secret.as_ref().unwrap().first.as_slice(), [0xaa; 16]);
+        assert_eq!(old.next_clients, None);
+
+        let covered = |length: &str, next: &str| ["4449564953494b0a", "0200", length, &body, next].concat();
+        let whole = |covered: String| {
+            let checksum = blake3::hash(&hex::decode(&covered).unwrap()).to_hex();
+            covered + checksum.as_str()
+        };
+        assert_eq!(hex::encode(&*encode(&old).unwrap()), whole(covered("9a000000", "00")));
+        let mut changing = sample("k1");
+        changing.next_clients = Some(vec!["bob".into(), "eve".into()]);
+        let bytes = encode(&changing).unwrap();
+        assert_eq!(hex::encode(&*bytes), whole(covered("a3000000", "010203626f6203657665")));
+        assert_eq!(decode(Path::new("k1"), &bytes).unwrap().next_clients, changing.next_clients);
+        // a file of version 1 has no change, and one of version 2 says that there is none
+        for wrong in [covered("99000000", ""), covered("9a000000", "00").replacen("0200", "0100", 1)] {
+            assert!(decode(Path::new("k1"), &hex::decode(whole(wrong)).unwrap()).is_err());
+        }
     }
 
     #[test]
@@ -165,8 +200,8 @@ pub(crate) mod tests {
             assert!(decode(path, &bytes[..len]).is_err());
         }
         let mut newer = bytes.to_vec();
-        newer[8] = 2;
-        assert!(decode(path, &newer).err().unwrap().to_string().contains("format version 2"));
+        newer[8] = 3;
+        assert!(decode(path, &newer).err().unwrap().to_string().contains("format version 3"));
     }
 
     #[test]

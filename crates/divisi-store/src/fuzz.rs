@@ -10,7 +10,13 @@ fn some_key_files() -> Vec<Vec<u8>> {
     let mut destroyed = sample("k2");
     destroyed.info.state = KeyState::Destroyed;
     destroyed.secret = None;
-    [sample("k1"), destroyed].iter().filter_map(|key| encode(key).ok()).map(|bytes| bytes.to_vec()).collect()
+    let mut changing = sample("k3");
+    changing.next_clients = Some(vec!["bob".into(), "carol".into()]);
+    [sample("k1"), destroyed, changing]
+        .iter()
+        .filter_map(|key| encode(key).ok())
+        .map(|bytes| bytes.to_vec())
+        .collect()
 }
 
 /// Decode a file as it is, and with its length and its checksum corrected, so that the decoder reads the
@@ -26,7 +32,11 @@ fn key_file(bytes: &[u8]) -> Result<bool, String> {
     let Ok(key) = decode(path, &whole) else { return Ok(false) };
     let again = encode(&key).map_err(|e| format!("a key that cannot be written: {e}"))?;
     let again = decode(path, &again).map_err(|e| format!("what was written is not read: {e}"))?;
-    if again.info == key.info { Ok(true) } else { Err("another key when read again".into()) }
+    if again.info == key.info && again.next_clients == key.next_clients {
+        Ok(true)
+    } else {
+        Err("another key when read again".into())
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! It is updated with every file that is written or read, so that a file that was lost or restored while the
 //! process runs is noticed at the latest when it is used.
 
-use crate::key::{KeyInfo, KeyType};
+use crate::key::{KeyFile, KeyInfo, KeyType};
 use crate::name::KeyName;
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,21 +11,39 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The public data of each key, by name.
 #[derive(Default)]
-pub(crate) struct Index(Mutex<BTreeMap<KeyName, KeyInfo>>);
+pub(crate) struct Index(Mutex<BTreeMap<KeyName, Known>>);
+
+/// What is known of a key without its file.
+#[derive(PartialEq, Eq)]
+struct Known {
+    info: KeyInfo,
+    /// Whether a change of its clients is written and not in force.
+    changing: bool,
+}
 
 impl Index {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<KeyName, KeyInfo>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<KeyName, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Record the public data of the key with this name, or with `None` that there is no such key.
-    pub fn note(&self, name: &KeyName, info: Option<&KeyInfo>) {
+    pub fn note(&self, name: &KeyName, key: Option<&KeyFile>) {
         let mut keys = self.lock();
-        match info {
-            Some(info) if keys.get(name) != Some(info) => drop(keys.insert(name.clone(), info.clone())),
-            Some(_) => {}
-            None => drop(keys.remove(name)),
+        let Some(key) = key else { return drop(keys.remove(name)) };
+        let changing = key.next_clients.is_some();
+        if keys.get(name).is_none_or(|known| known.changing != changing || known.info != key.info) {
+            keys.insert(name.clone(), Known { info: key.info.clone(), changing });
         }
+    }
+
+    /// The name of the key with this id.
+    pub fn named(&self, id: &[u8; 16]) -> Option<KeyName> {
+        self.lock().iter().find(|(_, known)| known.info.id == *id).map(|(name, _)| name.clone())
+    }
+
+    /// The ids of the keys whose clients are being changed, in the order of their names.
+    pub fn changing(&self) -> Vec<[u8; 16]> {
+        self.lock().values().filter(|known| known.changing).map(|known| known.info.id).collect()
     }
 
     /// The names of the first matching keys after `after`, at most this many.
@@ -37,17 +55,18 @@ impl Index {
     ) -> Vec<KeyName> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let keys = self.lock();
-        let keys = keys.range::<KeyName, _>((from, Bound::Unbounded)).filter(|(_, info)| wanted(info));
+        let keys =
+            keys.range::<KeyName, _>((from, Bound::Unbounded)).filter(|(_, known)| wanted(&known.info));
         keys.take(most).map(|(name, _)| name.clone()).collect()
     }
 
     /// The type of the key with this name.
     pub fn kind(&self, name: &KeyName) -> Option<KeyType> {
-        self.lock().get(name).map(|info| info.kind)
+        self.lock().get(name).map(|known| known.info.kind)
     }
 
     /// The number of keys for which `holds` is true.
     pub fn count(&self, holds: impl Fn(&KeyInfo) -> bool) -> usize {
-        self.lock().values().filter(|info| holds(info)).count()
+        self.lock().values().filter(|known| holds(&known.info)).count()
     }
 }

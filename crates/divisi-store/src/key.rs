@@ -333,6 +333,19 @@ pub struct KeyFile {
     pub reserved: u64,
     /// The components; `None` for a destroyed key.
     pub secret: Option<Secret>,
+    /// A change of its clients that is written and not in force: those that it is to serve besides its maker,
+    /// once all servers have written the same.
+    pub next_clients: Option<Vec<String>>,
+}
+
+impl KeyFile {
+    /// What [`KeyInfo::agreed`] will be when the change of its clients is in force; `None` if there is no
+    /// change.
+    #[must_use]
+    pub fn agreed_next(&self) -> Option<[u8; 32]> {
+        let clients = self.next_clients.clone()?;
+        Some(KeyInfo { clients, ..self.info.clone() }.agreed())
+    }
 }
 
 #[cfg(test)]

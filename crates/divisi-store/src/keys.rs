@@ -126,7 +126,7 @@ impl StoredKeys {
     /// Like [`StoredKeys::load`], for callers that hold the lock, so that no other thread changes the key.
     fn found(&self, name: &KeyName) -> Result<Option<KeyFile>, StoreError> {
         let key = self.read(name)?;
-        self.index.note(name, key.as_ref().map(|key| &key.info));
+        self.index.note(name, key.as_ref());
         Ok(key)
     }
 
@@ -205,13 +205,65 @@ impl StoredKeys {
         clients: &[String],
     ) -> Result<(), StoreError> {
         let _guard = self.guard();
+        let mut key = self.living(name, id)?;
+        (key.info.maker, key.info.clients) = (maker.clone(), clients.to_vec());
+        key.next_clients = None;
+        self.replace(&key)
+    }
+
+    /// Write the clients that a key is to serve besides its maker, which has no effect before
+    /// [`StoredKeys::activate_clients`]; or, with `None`, drop such a change.
+    ///
+    /// # Errors
+    /// If there is no key of this name and id, it is destroyed, or its file cannot be read or written.
+    pub fn prepare_clients(
+        &self,
+        name: &KeyName,
+        id: &[u8; 16],
+        clients: Option<&[String]>,
+    ) -> Result<(), StoreError> {
+        let _guard = self.guard();
+        let mut key = self.living(name, id)?;
+        if key.next_clients.as_deref() == clients {
+            return Ok(());
+        }
+        key.next_clients = clients.map(<[String]>::to_vec);
+        self.replace(&key)
+    }
+
+    /// Put a change of a key's clients in force: all three servers have written it, and have compared it.
+    /// Without a change nothing happens.
+    ///
+    /// # Errors
+    /// If there is no key of this name and id, it is destroyed, or its file cannot be read or written.
+    pub fn activate_clients(&self, name: &KeyName, id: &[u8; 16]) -> Result<(), StoreError> {
+        let _guard = self.guard();
+        let mut key = self.living(name, id)?;
+        let Some(clients) = key.next_clients.take() else { return Ok(()) };
+        key.info.clients = clients;
+        self.replace(&key)
+    }
+
+    /// The ids of the keys with a change of their clients that is not in force. It reads no file.
+    #[must_use]
+    pub fn changing(&self) -> Vec<[u8; 16]> {
+        self.index.changing()
+    }
+
+    /// The name of the key with this id, as the index has it. It reads no file.
+    #[must_use]
+    pub fn named(&self, id: &[u8; 16]) -> Option<KeyName> {
+        self.index.named(id)
+    }
+
+    /// The key of this name and id, for callers that hold the lock.
+    fn living(&self, name: &KeyName, id: &[u8; 16]) -> Result<KeyFile, StoreError> {
         let missing = || StoreError::Missing(name.clone());
-        let mut key = self.found(name)?.filter(|key| key.info.id == *id).ok_or_else(missing)?;
+        let key = self.found(name)?.filter(|key| key.info.id == *id).ok_or_else(missing)?;
         if key.info.state == KeyState::Destroyed {
             return Err(StoreError::Destroyed(name.clone()));
         }
-        (key.info.maker, key.info.clients) = (maker.clone(), clients.to_vec());
-        self.replace(&key)
+        Ok(key)
     }
 
     /// Count `n` uses of a key before they happen; returns the number of the first. No number is given out
@@ -250,10 +302,11 @@ impl StoredKeys {
             Ok(Some(mut key)) => {
                 key.info.state = KeyState::Destroyed;
                 key.secret = None;
+                key.next_clients = None;
                 match self.replace(&key) {
                     Err(e) if e.is_full() => {
                         self.folder.overwrite(name.as_str(), &encode(&key)?)?;
-                        self.index.note(name, Some(&key.info));
+                        self.index.note(name, Some(&key));
                         Ok(())
                     }
                     done => done,
@@ -270,7 +323,7 @@ impl StoredKeys {
 
     fn replace(&self, key: &KeyFile) -> Result<(), StoreError> {
         self.folder.replace(key.info.name.as_str(), &encode(key)?)?;
-        self.index.note(&key.info.name, Some(&key.info));
+        self.index.note(&key.info.name, Some(key));
         Ok(())
     }
 

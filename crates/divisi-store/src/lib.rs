@@ -35,7 +35,8 @@
 //! };
 //! let (name, id) = (info.name.clone(), info.id);
 //! let secret = Secret { first: vec![5; 16].into(), second: vec![6; 16].into() };
-//! keys.prepare(&mut KeyFile { info, reserved: 0, secret: Some(secret) })?; // then the servers compare, and
+//! let mut key = KeyFile { info, reserved: 0, secret: Some(secret), next_clients: None };
+//! keys.prepare(&mut key)?; // then the servers compare, and
 //! keys.activate(&name, &id)?;
 //! assert_eq!(keys.reserve(&name, 1)?, 0);
 //! assert_eq!(keys.active(&name, 1)?.info.state, KeyState::Active);

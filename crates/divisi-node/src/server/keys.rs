@@ -106,7 +106,7 @@ pub(crate) fn find(
 }
 
 /// Load a key for an operation that does not count as a use of it \[A26\].
-fn load(
+pub(super) fn load(
     turn: &mut Turn<'_>,
     name: &KeyName,
     what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
@@ -235,7 +235,7 @@ fn id_of(coin: &[u8], connection: &[u8], number: u64) -> [u8; 16] {
 fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
     let secret =
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
-    let mut file = KeyFile { info, reserved: 0, secret: Some(secret) };
+    let mut file = KeyFile { info, reserved: 0, secret: Some(secret), next_clients: None };
     let written = turn.node.keys.prepare(&mut file);
     let info = file.info;
     let written = written.map_err(|e| turn.stored(PREPARED, &info.name, &e));

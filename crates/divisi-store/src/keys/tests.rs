@@ -285,3 +285,43 @@ fn a_key_is_given_to_others() {
     keys.destroy(&name).unwrap();
     assert!(matches!(keys.chown(&name, &[1; 16], &carol, &[]), Err(StoreError::Destroyed(_))));
 }
+
+/// A change of a key's clients has no effect before it is put in force, outlives a start in between, and goes
+/// when it is dropped, with the key, and when the key is given to others. Which keys are being changed is
+/// known without their files.
+#[test]
+fn clients_change_in_two_steps() {
+    let (dir, keys) = store();
+    let name = made(&keys, "k");
+    let (id, next) = ([1; 16], vec!["carol".to_owned()]);
+    let clients = |keys: &StoredKeys| keys.load(&name).unwrap().unwrap().info.clients;
+    let before = clients(&keys);
+    keys.activate_clients(&name, &id).unwrap();
+    assert_eq!((clients(&keys), keys.changing()), (before.clone(), vec![]));
+    assert!(matches!(keys.prepare_clients(&name, &[7; 16], Some(&next)), Err(StoreError::Missing(_))));
+    keys.prepare_clients(&name, &id, Some(&next)).unwrap();
+    assert_eq!((clients(&keys), keys.changing()), (before.clone(), vec![id]));
+    let changing = keys.load(&name).unwrap().unwrap();
+    assert_eq!(changing.info.agreed(), sample("k").info.agreed());
+    drop(keys);
+    let keys = StoredKeys::open(&dir.path().join("keys")).unwrap();
+    assert_eq!((keys.changing(), keys.named(&id)), (vec![id], Some(name.clone())));
+    assert_eq!(keys.named(&[2; 16]), None);
+    keys.activate_clients(&name, &id).unwrap();
+    assert_eq!((clients(&keys), keys.changing()), (next, vec![]));
+    // what was to come is what came
+    assert_eq!(Some(keys.load(&name).unwrap().unwrap().info.agreed()), changing.agreed_next());
+    keys.prepare_clients(&name, &id, Some(&before)).unwrap();
+    keys.prepare_clients(&name, &id, None).unwrap();
+    keys.activate_clients(&name, &id).unwrap();
+    assert_eq!(clients(&keys), ["carol"]);
+    keys.prepare_clients(&name, &id, Some(&before)).unwrap();
+    let dave = Maker { name: "dave".into(), fingerprint: [9; 32] };
+    keys.chown(&name, &id, &dave, &[]).unwrap();
+    keys.activate_clients(&name, &id).unwrap();
+    assert!(clients(&keys).is_empty());
+    keys.prepare_clients(&name, &id, Some(&before)).unwrap();
+    keys.destroy(&name).unwrap();
+    assert!(keys.changing().is_empty());
+    assert!(matches!(keys.prepare_clients(&name, &id, None), Err(StoreError::Destroyed(_))));
+}
