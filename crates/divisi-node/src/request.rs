@@ -141,7 +141,7 @@ impl Item {
             Item::Encrypt { aad, .. } | Item::EncryptStream { aad, .. } | Item::Decrypt { aad, .. } => {
                 aad.0.len() <= AAD
             }
-            Item::Whole(asked) => asked.aad.0.len() <= WHOLE_AAD,
+            Item::Whole(asked) => asked.aad_bytes() <= WHOLE_AAD,
             Item::Hash { asked: wanted, .. } => asked(wanted),
             Item::Mac { asked: wanted, tag, .. } => {
                 asked(wanted) && tag.as_ref().is_none_or(|tag| tag.tag.0.len() <= OUTPUT)

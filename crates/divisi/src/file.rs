@@ -188,7 +188,7 @@ pub fn transform_whole(
     way: Direction,
     mode: Mode,
     key: &KeyName,
-    aad: &[u8],
+    aad: Option<&[u8]>,
     mut input: InputFile,
     sink: &Sink,
     cleanup: &Cleanup,

@@ -1,10 +1,12 @@
 //! `divisi encrypt` and `divisi decrypt`.
 
+use super::associated::AssociatedArgs;
 use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
 use divisi::file::{Direction, Sink, TextInput, TextSource, Using, transform, transform_whole};
+use divisi::source::is_stdin;
 use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
 use std::path::PathBuf;
@@ -26,9 +28,8 @@ pub struct CryptArgs {
     /// kw or kwp (to wrap keys) [default: that of the key's type]
     #[arg(long, value_name = "NAME")]
     algorithm: Option<Using>,
-    /// Associated data, for gcm and siv: not encrypted, but decryption fails unless it is the same
-    #[arg(long, default_value = "", value_name = "TEXT")]
-    aad: String,
+    #[command(flatten)]
+    aad: AssociatedArgs,
     /// The file or pipe to read; `-` is standard input. gcm takes a stream of any length, the other
     /// algorithms up to 64 MiB [default: standard input]
     #[arg(long = "in", value_name = "FILE")]
@@ -57,21 +58,23 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
     if context.json && matches!(sink, Sink::Stdout) {
         return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
+    let aad = arguments.aad.read(arguments.input.as_deref().is_none_or(is_stdin))?;
     let input = TextInput::open(&source, way, &sink)?;
     input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();
     client.use_protocol(choice.protocol());
-    let using = using(&mut client, arguments)?;
+    let using = using(&mut client, arguments, aad.is_some())?;
     let long = if using == Using::Gcm { 1 << 20 } else { 1 << 12 };
     let progress = match input.length() {
         Some(length) => ProgressDisplay::new(context, length, long),
         None => ProgressDisplay::open_ended(),
     };
-    let (aad, key, cleanup) = (arguments.aad.as_bytes(), &arguments.key, &context.cleanup);
+    let (aad, key, cleanup) = (aad.as_deref(), &arguments.key, &context.cleanup);
     let at = &mut |done| progress.at(done);
     let done = match using {
-        Using::Gcm => transform(&mut client, way, key, aad, input, &sink, cleanup, at),
+        // GCM has always associated data, which may be empty
+        Using::Gcm => transform(&mut client, way, key, aad.unwrap_or_default(), input, &sink, cleanup, at),
         Using::Mode(mode) => {
             let input = input.all(mode)?;
             transform_whole(&mut client, way, mode, key, aad, input, &sink, cleanup, at)
@@ -116,14 +119,14 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
 
 /// The algorithm: the one that was asked for, or that of the key's type, which the servers are asked for. If
 /// the key does not exist, it is the servers that refuse the request.
-fn using(client: &mut Client, arguments: &CryptArgs) -> Result<Using, Failure> {
+fn using(client: &mut Client, arguments: &CryptArgs, has_aad: bool) -> Result<Using, Failure> {
     let using = match client.key_named(&arguments.key)?.map(|listed| listed.key) {
         Some(key) => Using::choose(arguments.algorithm, &key.name, key.kind)?,
         None => arguments.algorithm.unwrap_or(Using::Gcm),
     };
     let takes_aad = matches!(using, Using::Gcm | Using::Mode(Mode::Siv));
-    if !arguments.aad.is_empty() && !takes_aad {
-        return Err(Failure::usage(format!("{} takes no --aad: leave it out", using.name())));
+    if has_aad && !takes_aad {
+        return Err(Failure::usage(format!("{} takes no associated data: leave them out", using.name())));
     }
     Ok(using)
 }

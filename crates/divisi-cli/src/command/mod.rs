@@ -1,5 +1,6 @@
 //! The command-line grammar, and the output of each command.
 
+mod associated;
 mod bench;
 mod bench_lookup;
 mod bench_mixed;

@@ -26,7 +26,8 @@ impl Client {
     /// | KWP | at least one byte | the wrapped key: whole semiblocks, one more than the padded key |
     /// | CBC | whole blocks of 16 bytes, at least one, padding included | IV (16 bytes), ciphertext |
     ///
-    /// Only SIV takes associated data: one string, or none if it is empty.
+    /// Only SIV takes associated data: one string, or none. An empty string is a string: libraries whose
+    /// interface always has associated data (Tink, for example) write one where none is meant.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] for a length that the mode does not take, and associated data that is too long,
@@ -35,7 +36,7 @@ impl Client {
         &mut self,
         key: &KeyName,
         mode: Mode,
-        aad: &[u8],
+        aad: Option<&[u8]>,
         text: &[u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
@@ -56,7 +57,7 @@ impl Client {
         &mut self,
         key: &KeyName,
         mode: Mode,
-        aad: &[u8],
+        aad: Option<&[u8]>,
         sealed: &[u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
@@ -77,11 +78,11 @@ impl Client {
         key: &KeyName,
         mode: Mode,
         encrypts: bool,
-        aad: &[u8],
+        aad: Option<&[u8]>,
         bytes: usize,
         iv: [u8; BLOCK],
     ) -> Result<Whole, Error> {
-        let (aad, length) = (associated(aad)?, bytes as u64);
+        let (aad, length) = (aad.map(associated).transpose()?, bytes as u64);
         let asked = Whole { key: key.clone(), mode, encrypts, aad, length, iv, way: self.way };
         match asked.misfit() {
             None => Ok(asked),

@@ -90,12 +90,24 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
                 key: name(),
                 mode: Mode::Siv,
                 encrypts: true,
-                aad: aad(),
+                aad: Some(aad()),
                 length: 300,
                 iv: [5; 16],
                 way: SboxChoice::USUAL,
             })),
-            format!("01 01 09 026b31 01 01 02aabb ac02 {} 01", "05".repeat(16)),
+            format!("01 01 09 026b31 01 01 01 02aabb ac02 {} 01", "05".repeat(16)),
+        ),
+        (
+            request(Item::Whole(Whole {
+                key: name(),
+                mode: Mode::Kw,
+                encrypts: true,
+                aad: None,
+                length: 16,
+                iv: [0; 16],
+                way: SboxChoice::USUAL,
+            })),
+            format!("01 01 09 026b31 02 01 00 10 {} 01", "00".repeat(16)),
         ),
         (ToServer::Data { number: 200, index: 3, body: aad() }, "02 c801 03 02aabb".into()),
         (ToServer::Finish { number: 1 }, "03 01".into()),
@@ -225,7 +237,7 @@ fn garbage_never_panics() {
     for round in 0..20_000 {
         let mut bytes = vec![0; 4 + round % 200];
         stream.fill(&mut bytes);
-        bytes[..4].copy_from_slice(b"DV\x02\x00");
+        bytes[..4].copy_from_slice(b"DV\x04\x00");
         if round % 2 == 0 && bytes.len() > 8 {
             // a request with a long list
             bytes[4..9].copy_from_slice(&[1, 1, 0xff, 0xff, 0x7f]);

@@ -105,8 +105,8 @@ pub(crate) struct Whole {
     pub key: KeyName,
     pub mode: Mode,
     pub encrypts: bool,
-    /// The associated data of SIV.
-    pub aad: Blob,
+    /// The associated data of SIV: one string, which may be empty, or none.
+    pub aad: Option<Blob>,
     pub length: u64,
     /// For decryption the IV of CBC or SIV; else zeros.
     pub iv: [u8; 16],
@@ -119,12 +119,23 @@ impl Whole {
         if self.encrypts { "encrypt" } else { "decrypt" }
     }
 
+    /// The length of its associated data, in bytes.
+    pub fn aad_bytes(&self) -> usize {
+        self.aad.as_ref().map_or(0, |aad| aad.0.len())
+    }
+
     /// Why the mode does not take a text of this length, or so much associated data; `None` if it does.
     pub fn misfit(&self) -> Option<String> {
         let mode = self.mode;
-        if self.aad.0.len() > if mode == Mode::Siv { WHOLE_AAD } else { 0 } {
+        if mode != Mode::Siv && self.aad.is_some() {
             return Some(format!(
-                "too much associated data for {mode}: siv takes at most {WHOLE_AAD} bytes, the other modes none"
+                "{mode} takes no associated data: leave them out, or use a key for siv or gcm"
+            ));
+        }
+        if self.aad_bytes() > WHOLE_AAD {
+            let bytes = self.aad_bytes();
+            return Some(format!(
+                "siv takes at most {WHOLE_AAD} bytes of associated data, not {bytes}: give fewer"
             ));
         }
         let iv = if self.encrypts { 0 } else { mode.iv_bytes() as u64 };

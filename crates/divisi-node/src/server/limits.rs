@@ -217,7 +217,7 @@ impl Accounts {
             // the text is counted as it comes
             Item::EncryptStream { aad, .. } => aad.0.len() as u64,
             Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
-            Item::Whole(asked) => asked.length.saturating_add(asked.aad.0.len() as u64),
+            Item::Whole(asked) => asked.length.saturating_add(asked.aad_bytes() as u64),
             _ => 0,
         };
         if let Some(full) = self.is_over(limits, client, now) {
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(of_client("carol"), [0, 1, 0, 0]);
         let whole = |mode, length| {
             let (key, way) = ("k".parse().unwrap(), SboxChoice::USUAL);
-            let whole = Whole { key, mode, encrypts: true, aad: Blob(vec![]), length, iv: [0; 16], way };
+            let whole = Whole { key, mode, encrypts: true, aad: None, length, iv: [0; 16], way };
             all.of("alice").admits(&Item::Whole(whole)).map_err(|failed| failed.message)
         };
         assert_eq!((whole(Mode::Siv, 7), whole(Mode::Kw, 1000)), (Ok(()), Ok(())));

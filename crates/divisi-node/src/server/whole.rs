@@ -216,9 +216,8 @@ impl Texting {
                     }
                     text
                 };
-                // empty associated data counts as none, as in other libraries
-                let aad = &self.asked.aad.0;
-                let strings = if aad.is_empty() { Vec::new() } else { vec![vec![aad.clone()]] };
+                // an empty string is a string, too (RFC 5297, 2.6; Tink and Wycheproof always have one)
+                let strings: Vec<_> = self.asked.aad.iter().map(|aad| vec![aad.0.clone()]).collect();
                 let chaining = key.s2v_begin(turn.rep, 1, &strings, &text)?;
                 self.under = Under::Tagging(chaining, text);
                 return self.go_on(turn);
