@@ -36,6 +36,8 @@ pub enum What<'a> {
     Export(&'a KeyInfo),
     /// To have this key destroyed.
     Destroy(&'a KeyInfo),
+    /// To change which clients this key serves.
+    Serve(&'a KeyInfo),
 }
 
 impl What<'_> {
@@ -81,7 +83,7 @@ pub trait Admit: Send + Sync {
 
 /// The policy of the lists stored with the keys. Every client of the configuration may make keys, list its
 /// own and hash. A key may be used by its maker and by the clients that its maker named; only its maker may
-/// destroy it, or export it if it was made exportable. The operators decide which identity has a name: a
+/// destroy it, change which clients it serves, or export it if it was made exportable. The operators decide which identity has a name: a
 /// client whose identity they replace keeps its keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lists;
@@ -95,7 +97,7 @@ impl Admit for Lists {
             What::See(key) | What::Encrypt(key) | What::Decrypt(key) | What::Mac(key) => {
                 (!serves(key)).then(|| {
                     format!(
-                        "key {} does not serve client {}: ask its maker, {}",
+                        "key {} does not serve client {}: ask its owner, {}, for `key grant`",
                         key.name, who.name, key.maker.name
                     )
                 })
@@ -103,7 +105,7 @@ impl Admit for Lists {
             What::Export(key) if !key.exportable => {
                 Some(format!("key {} was not made exportable: it stays with the servers", key.name))
             }
-            What::Export(key) | What::Destroy(key) => (!made(key)).then(|| {
+            What::Export(key) | What::Destroy(key) | What::Serve(key) => (!made(key)).then(|| {
                 format!(
                     "client {} did not make key {}: only its maker, {}, may do this",
                     who.name, key.name, key.maker.name

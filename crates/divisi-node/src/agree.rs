@@ -63,7 +63,8 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
             0,
             format!(
                 "the servers' files of key {name} do not belong together, at {step}: one of them is damaged, old or \
-                 another key's; restore it from its server's backup, or destroy the key"
+                 another key's; give the last `key grant` or `key revoke` again if it failed, restore the file \
+                 from its server's backup, or destroy the key"
             ),
         ),
     };
@@ -72,7 +73,7 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
 }
 
 /// Tell the others a few public bytes, and receive theirs; returns all three, by party.
-pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Abort> {
+pub(crate) fn exchange<const N: usize>(rep: &mut Rep3, mine: [u8; N]) -> Result<[[u8; N]; 3], Abort> {
     let session = rep.trio().session();
     let mut all = [mine; 3];
     for peer in session.peers() {
@@ -83,11 +84,11 @@ pub(crate) fn exchange(rep: &mut Rep3, mine: [u8; 5]) -> Result<[[u8; 5]; 3], Ab
     }
     // if a party sends different states to the two others, their views differ, which is an abort at the next
     // barrier
-    rep.trio().absorb("status", &all.concat());
+    rep.trio().absorb("status", all.as_flattened());
     Ok(all)
 }
 
 /// The first party for whose bytes `holds` is true.
-pub(crate) fn first(all: &[[u8; 5]; 3], holds: impl Fn(&[u8; 5]) -> bool) -> Option<PartyId> {
+pub(crate) fn first<T>(all: &[T; 3], holds: impl Fn(&T) -> bool) -> Option<PartyId> {
     PartyId::all(3).find(|p| holds(&all[p.index()]))
 }

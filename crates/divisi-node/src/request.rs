@@ -26,7 +26,7 @@ mod key;
 mod whole;
 
 pub(crate) use asked::{Asked, SboxChoice, Tag};
-pub(crate) use key::{CLIENTS, is_client_name};
+pub(crate) use key::{CLIENTS, KeyServe, is_client_name};
 pub use key::{KeyEntry, NewKey, UsedKey};
 pub use whole::{Mode, WHOLE};
 pub(crate) use whole::{WHOLE_AAD, Whole};
@@ -104,6 +104,8 @@ pub(crate) enum Item {
         aad: Blob,
         way: SboxChoice,
     },
+    /// Let the key serve another client, or one client less.
+    KeyServe(KeyServe),
 }
 
 impl Item {
@@ -143,6 +145,7 @@ impl Item {
             }
             Item::Whole(asked) => asked.aad_bytes() <= WHOLE_AAD,
             Item::Hash { asked: wanted, .. } => asked(wanted),
+            Item::KeyServe(asked) => asked.is_well_formed(),
             Item::Mac { asked: wanted, tag, .. } => {
                 asked(wanted) && tag.as_ref().is_none_or(|tag| tag.tag.0.len() <= OUTPUT)
             }
@@ -158,6 +161,10 @@ impl Item {
             Item::KeyList { .. } => "key list".into(),
             Item::KeyExport { name } => format!("key export {name}"),
             Item::KeyDestroy { name } => format!("key destroy {name}"),
+            Item::KeyServe(KeyServe { name, client, serves: true }) => {
+                format!("key grant {name} to {client}")
+            }
+            Item::KeyServe(KeyServe { name, client, .. }) => format!("key revoke {name} from {client}"),
             Item::Encrypt { key, length, .. } => format!("encrypt key {key}, {length} bytes"),
             Item::EncryptStream { key, .. } => format!("encrypt key {key}, a stream"),
             Item::Decrypt { key, length, .. } => format!("decrypt key {key}, {length} bytes"),

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use divisi::failure::{Failure, Kind};
 use divisi::output::OutputFile;
-use divisi_net::PartyId;
+use divisi_net::{Config, PartyId};
 use divisi_node::operator::{self, Deed, Order, OrderState};
 use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
 use serde_json::{Value, json};
@@ -26,7 +26,21 @@ pub enum KeyCommands {
         after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key"
     )]
     Import(Import),
+    /// Let a key that you own serve another client, from its next request on
+    #[command(
+        after_help = "Example: divisi key grant --key files --client carl --config mesh.toml --identity client-me.key"
+    )]
+    Grant(Served),
+    /// Let a key that you own no longer serve a client, from its next request on
+    ///
+    /// What the client has decrypted or exported before stays with it. Its owner cannot be taken off.
+    #[command(
+        after_help = "Example: divisi key revoke --key files --client carl --config mesh.toml --identity client-me.key"
+    )]
+    Revoke(Served),
     /// List the keys that you may use, and the differences between the servers
+    ///
+    /// Clients that the configuration no longer has are marked.
     #[command(after_help = "Example: divisi key list --config mesh.toml --identity client-me.key")]
     List(Membership),
     /// Export a key that you made exportable
@@ -99,6 +113,19 @@ pub struct Export {
     membership: Membership,
 }
 
+/// The key that you own, and a client.
+#[derive(Args)]
+pub struct Served {
+    /// The name of the key
+    #[arg(long, value_name = "NAME")]
+    key: KeyName,
+    /// The name of the client
+    #[arg(long, value_name = "NAME")]
+    client: String,
+    #[command(flatten)]
+    membership: Membership,
+}
+
 /// The key to destroy.
 #[derive(Args)]
 pub struct Destroy {
@@ -164,15 +191,21 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
             Ok(CommandOutput::new(text, entry(&made, &[])))
         }
         KeyCommands::List(membership) => {
+            let (config, _) = membership.load()?;
             let listed = membership.connect(context)?.key_list()?;
             let keys: Vec<Value> = listed
                 .iter()
                 .map(|Listed { key, differs }| {
-                    entry(key, &differs.iter().map(|p| p.number()).collect::<Vec<_>>())
+                    let differs: Vec<u8> = differs.iter().map(|party| party.number()).collect();
+                    let mut entry = entry(key, &differs);
+                    entry["not_in_configuration"] = json!(strangers(key, &config));
+                    entry
                 })
                 .collect();
-            Ok(CommandOutput::new(table(&listed), json!({ "schema": 1, "keys": keys })))
+            Ok(CommandOutput::new(table(&listed, &config), json!({ "schema": 1, "keys": keys })))
         }
+        KeyCommands::Grant(served) => serve(context, served, true),
+        KeyCommands::Revoke(served) => serve(context, served, false),
         KeyCommands::Export(export) => {
             let mut client = export.membership.connect(context)?;
             // The output file is begun first, so that a key that cannot be written is not requested.
@@ -224,6 +257,27 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
             Ok(CommandOutput::new(text, json!({ "schema": 1, "key": destroy.key.as_str() })))
         }
     }
+}
+
+/// Let a key serve another client, or one client less.
+fn serve(context: &Context, served: &Served, serves: bool) -> Result<CommandOutput, Failure> {
+    let Served { key, client, membership } = served;
+    let made = membership.connect(context)?.key_serve(key, client, serves)?;
+    let others = match made.clients.len() {
+        0 => "nobody but you".into(),
+        _ => format!("you and {}", made.clients.join(", ")),
+    };
+    Ok(CommandOutput::new(format!("key {key} serves {others}, from the next request on"), entry(&made, &[])))
+}
+
+/// The owner and the clients of a key that the configuration no longer has.
+fn strangers<'k>(key: &'k KeyEntry, config: &Config) -> Vec<&'k str> {
+    let named = std::iter::once(&key.maker).chain(&key.clients);
+    named.filter(|name| !is_known(name, config)).map(String::as_str).collect()
+}
+
+fn is_known(name: &str, config: &Config) -> bool {
+    config.clients().iter().any(|client| client.name == name)
 }
 
 /// Give a server an order, as its operator.
@@ -307,13 +361,17 @@ fn entry(key: &KeyEntry, differs: &[u8]) -> Value {
     })
 }
 
-fn table(listed: &[Listed]) -> String {
+fn table(listed: &[Listed], config: &Config) -> String {
     if listed.is_empty() {
         return "no key serves you: make one with `divisi key new`".into();
     }
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["key", "type", "state", "exportable", "maker", "also serves", "servers that differ"]);
+    let marked = |name: &String| match is_known(name, config) {
+        true => name.clone(),
+        false => format!("{name} (not in the configuration)"),
+    };
     for Listed { key, differs } in listed {
         let differs: Vec<String> = differs.iter().map(|party| party.number().to_string()).collect();
         table.add_row([
@@ -321,8 +379,8 @@ fn table(listed: &[Listed]) -> String {
             key.kind.to_string(),
             state(key.state).into(),
             if key.exportable { "yes" } else { "no" }.into(),
-            key.maker.clone(),
-            key.clients.join(", "),
+            marked(&key.maker),
+            key.clients.iter().map(marked).collect::<Vec<_>>().join(", "),
             differs.join(", "),
         ]);
     }

@@ -7,6 +7,7 @@ mod ends;
 mod files;
 mod garbled;
 mod harness;
+mod keys;
 #[path = "../members/listed.rs"]
 mod listed;
 #[cfg(target_os = "linux")]

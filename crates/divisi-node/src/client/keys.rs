@@ -2,7 +2,7 @@
 
 use super::{Client, differ, disagree, unexpected};
 use crate::error::{Error, ErrorKind};
-use crate::request::{Item, KeyEntry, NewKey, PAGE, ToClient, ToServer, context};
+use crate::request::{Item, KeyEntry, KeyServe, NewKey, PAGE, ToClient, ToServer, context, is_client_name};
 use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal;
 use divisi_rep3::open::Answer;
@@ -15,6 +15,7 @@ const IMPORT: Step = step!("import");
 const LIST: Step = step!("list");
 const EXPORT: Step = step!("export");
 const DESTROY: Step = step!("destroy");
+const SERVE: Step = step!("serve");
 
 /// The most pages of a list that a client requests: a server that always announces another page can neither
 /// keep it busy for ever nor fill its memory.
@@ -166,6 +167,24 @@ impl Client {
         let answers = self.request(&Item::KeyExport { name: name.clone() })?;
         let context = context(&self.id, self.number, 0);
         self.over(combine(EXPORT, &context, answers))
+    }
+
+    /// Let a key serve another client, or, unless it `serves`, one client less; for its owner only. Returns the
+    /// key as it is at all three servers from the next request on.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if no client can have this name; else see [`Error`].
+    pub fn key_serve(&mut self, name: &KeyName, client: &str, serves: bool) -> Result<KeyEntry, Error> {
+        if !is_client_name(client) {
+            let shown: String = client.chars().take(64).flat_map(char::escape_default).collect();
+            let message =
+                format!("\"{shown}\" is no name of a client: see `key list` for those that there are");
+            return Err(Error::new(ErrorKind::Usage, SERVE, message));
+        }
+        let asked = KeyServe { name: name.clone(), client: client.to_owned(), serves };
+        let answers = self.request(&Item::KeyServe(asked))?;
+        let key = self.key(SERVE, answers);
+        self.over(key)
     }
 
     /// Have a key destroyed at all servers; for its maker only.

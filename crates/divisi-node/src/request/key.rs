@@ -20,6 +20,24 @@ pub struct NewKey {
     pub request: [u8; 16],
 }
 
+/// A change of the clients that a key serves besides its maker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeyServe {
+    /// The key's name.
+    pub name: KeyName,
+    /// The client that it is to serve, or to serve no longer.
+    pub client: String,
+    /// Whether it is to serve the client.
+    pub serves: bool,
+}
+
+impl KeyServe {
+    /// Whether its client has a name that a configuration takes.
+    pub(super) fn is_well_formed(&self) -> bool {
+        is_client_name(&self.client)
+    }
+}
+
 /// A stored key as its clients see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyEntry {

@@ -116,6 +116,10 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
             "01 01 0a 026b31 02aabb 01".into(),
         ),
         (ToServer::Last { number: 200, index: 3, body: aad() }, "04 c801 03 02aabb".into()),
+        (
+            request(Item::KeyServe(KeyServe { name: name(), client: "bob".into(), serves: true })),
+            "01 01 0b 026b31 03626f62 01".into(),
+        ),
     ]
 }
 

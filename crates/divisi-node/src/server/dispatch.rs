@@ -23,7 +23,7 @@ use super::script::{Kind, cost, kind};
 use super::state::{Candidate, ServerState};
 use super::turn::Turn;
 use super::work::{Under, step};
-use super::{call, orders, shorts, work};
+use super::{call, clients, orders, shorts, work};
 use crate::error::Stop;
 use crate::request::Item;
 use compare::Missing;
@@ -81,7 +81,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
         counted: HashSet::new(),
     };
     node.operators(|orders, _| orders.rejoined());
-    let end = rounds(&mut state);
+    let end = clients::resume(node, &mut state.rep).and_then(|()| rounds(&mut state));
     end.map_err(|abort| Ended { abort, compared: state.rep.trio().is_compared() })
 }
 

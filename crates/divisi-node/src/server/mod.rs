@@ -13,6 +13,7 @@
 //! messages are here, so that a slow client delays nobody else.
 
 mod call;
+mod clients;
 mod connection;
 mod digest;
 mod dispatch;

@@ -82,7 +82,8 @@ pub(crate) fn kind(item: &Item) -> Kind {
         | Item::KeyImport(_)
         | Item::KeyList { .. }
         | Item::KeyExport { .. }
-        | Item::KeyDestroy { .. } => Kind::Single,
+        | Item::KeyDestroy { .. }
+        | Item::KeyServe(_) => Kind::Single,
     }
 }
 
@@ -124,7 +125,11 @@ pub(crate) fn due(item: &Item, shape: Shape, nth: u64, last: Option<u64>) -> Opt
         Some(Due::Data { index, bytes: components * bytes })
     };
     match item {
-        Item::KeyNew(_) | Item::KeyList { .. } | Item::KeyExport { .. } | Item::KeyDestroy { .. } => None,
+        Item::KeyNew(_)
+        | Item::KeyList { .. }
+        | Item::KeyExport { .. }
+        | Item::KeyDestroy { .. }
+        | Item::KeyServe(_) => None,
         Item::KeyImport(new) => {
             if nth == 0 {
                 data(0, new.kind.bytes() as u64, usize::MAX, 2)

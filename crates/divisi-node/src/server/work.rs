@@ -1,6 +1,7 @@
 //! The state of a request between two of its steps, and its next step.
 
 use super::Node;
+use super::clients;
 use super::digest::{self, Digesting};
 use super::given::{Given, misfit};
 use super::intake::{After, Offer};
@@ -83,9 +84,11 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
             node.admit.admit(who, &What::List)?;
             return Ok(None);
         }
-        Item::KeyNew(_) | Item::KeyImport(_) | Item::KeyExport { .. } | Item::KeyDestroy { .. } => {
-            return Ok(None);
-        }
+        Item::KeyNew(_)
+        | Item::KeyImport(_)
+        | Item::KeyExport { .. }
+        | Item::KeyDestroy { .. }
+        | Item::KeyServe(_) => return Ok(None),
     };
     Ok(Some(found))
 }
@@ -178,6 +181,7 @@ fn begin(
         }
         (Item::KeyList { after }, _) => return keys::list(turn, after.as_ref()).map(|()| After::Done),
         (Item::KeyExport { name }, _) => return keys::export(turn, name).map(|()| After::Done),
+        (Item::KeyServe(asked), _) => return clients::change(turn, asked).map(|()| After::Done),
         (Item::KeyDestroy { name }, _) => {
             return keys::destroy(turn, name, &mut |node| forget_ended(node, under)).map(|()| After::Done);
         }

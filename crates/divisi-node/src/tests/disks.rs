@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 const FULL: u8 = 1;
 const BROKEN: u8 = 2;
+/// The next new file is written, and then none.
+const ONE_MORE: u8 = 3;
+const NO_NEW: u8 = 4;
 
 /// A disk that is full or broken when it is told to be.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +33,12 @@ impl Disk for TestDisk {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         if self.is(BROKEN) {
             return Err(io::Error::other("the test breaks it"));
+        }
+        if path.extension().is_some_and(|end| end == "new") {
+            if self.is(NO_NEW) {
+                return Err(io::Error::other("the test writes no new file"));
+            }
+            let _ = self.0.compare_exchange(ONE_MORE, NO_NEW, Ordering::SeqCst, Ordering::SeqCst);
         }
         let have = std::fs::metadata(path).map_or(0, |meta| meta.len());
         if self.is(FULL) && bytes.len() as u64 > have {
@@ -79,6 +88,40 @@ fn who_has_destroyed_a_key_and_who_has_not_is_told() {
     encrypt(&mut alice, &key, b"", b"text").unwrap_err();
     disk.becomes(0);
     eventually(BUSY, || harness.connect("alice").key_destroy(&key));
+    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
+}
+
+/// A change of a key's clients that one server cannot write is made nowhere. If one cannot put in force what
+/// all have written, the owner learns it, and the command, given again, succeeds; meanwhile nobody uses the
+/// key under two lists.
+#[test]
+fn clients_change_at_all_servers_or_at_none() {
+    let (harness, disk) = harness();
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    disk.becomes(BROKEN);
+    let error = alice.key_serve(&key, "bob", true).unwrap_err();
+    assert!(error.kind == ErrorKind::Refused && error.message.contains("party 2"), "{error}");
+    let served = |harness: &ServersHarness| encrypt(&mut harness.connect("bob"), &key, b"", b"x");
+    let error = served(&harness).unwrap_err();
+    assert!(error.message.contains("does not serve client bob"), "{error}");
+    // nothing was left of it at the two others
+    disk.becomes(0);
+    assert!(alice.key_list().unwrap()[0].key.clients.is_empty());
+    encrypt(&mut alice, &key, b"", b"x").unwrap();
+
+    disk.becomes(ONE_MORE);
+    let error = alice.key_serve(&key, "bob", true).unwrap_err();
+    assert!(error.message.contains("the clients of key k are not changed at party 2"), "{error}");
+    assert!(error.retry && error.message.ends_with(": give the command again"), "{error}");
+    let error = served(&harness).unwrap_err();
+    assert!(error.message.contains("does not serve client bob"), "{error}");
+    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("give the last `key grant` or `key revoke` again"), "{error}");
+    disk.becomes(0);
+    assert_eq!(harness.connect("alice").key_serve(&key, "bob", true).unwrap().clients, ["bob"]);
+    assert!(harness.logged("an interrupted change of the clients of key k is in force"));
+    served(&harness).unwrap();
     assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
 }
 

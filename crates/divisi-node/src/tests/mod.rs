@@ -1,6 +1,7 @@
 //! Three servers in threads over TLS, clients honest and not.
 
 mod attacks;
+mod clients;
 mod crowd;
 mod digest;
 mod disks;

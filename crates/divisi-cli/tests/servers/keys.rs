@@ -1,0 +1,85 @@
+//! Keys as their owner handles them: whom they serve, and what others made with them.
+
+use crate::harness::{ServersHarness, signal};
+use rustix::process::Signal;
+
+/// What the library `cryptography` made with AES-256-SIV under the key 00 01 .. 3f, with one empty associated
+/// string and with none.
+const ONE_EMPTY: &str = "b15517727e96946265cc52290e72b93cae88c8995365b0f808ff0ed06643";
+const NONE: &str = "9c70060daf17f997b1ac06a31be5ca391277937307b4f34030592846c4ce";
+
+/// One empty associated string is a string, none is none, and associated data are bytes.
+#[test]
+fn associated_data_are_bytes_and_may_be_empty() {
+    let harness = ServersHarness::new(10.0);
+    let write = |name: &str, bytes: &[u8]| std::fs::write(harness.path(name), bytes).unwrap();
+    write("key", &(0..64).collect::<Vec<u8>>());
+    write("one", &hex::decode(ONE_EMPTY).unwrap());
+    write("none", &hex::decode(NONE).unwrap());
+    write("empty", b"");
+    harness.does("anna", &["key", "import", "--key", "s", "--type", "aes-256-siv", "--in", "key"]);
+    let decrypt = |more: &[&str]| [&["decrypt", "--key", "s", "--in"], more].concat();
+    for aad in
+        [&["one", "--aad", ""][..], &["one", "--aad-hex", ""], &["one", "--aad-file", "empty"], &["none"]]
+    {
+        assert_eq!(harness.does("anna", &decrypt(aad)).stdout, b"attack at dawn", "{aad:?}");
+    }
+    for aad in [&["one"][..], &["none", "--aad", ""], &["none", "--aad-file", "empty"]] {
+        harness.fails("anna", &decrypt(aad), 1, &["what this key made"]);
+    }
+    // bytes that are no text, as hexadecimal digits, as a file, and for GCM
+    write("bytes", &[0xff, 0x00, 0x0a]);
+    write("text", b"a text");
+    harness.does("anna", &["key", "new", "--key", "g", "--type", "aes-128"]);
+    for key in ["s", "g"] {
+        let to = ["encrypt", "--key", key, "--in", "text", "--out", "sealed", "--aad-file", "bytes"];
+        harness.does("anna", &to);
+        let from = ["decrypt", "--key", key, "--in", "sealed", "--aad-hex", "FF000a"];
+        assert_eq!(harness.does("anna", &from).stdout, b"a text", "{key}");
+    }
+    // GCM always has associated data: empty ones are none
+    harness.does("anna", &["encrypt", "--key", "g", "--in", "text", "--out", "sealed", "--aad", ""]);
+    let opened = harness.does("anna", &["decrypt", "--key", "g", "--in", "sealed"]);
+    assert_eq!(opened.stdout, b"a text");
+    harness.does("anna", &["key", "new", "--key", "c", "--type", "aes-128-cbc"]);
+    let cbc = ["encrypt", "--key", "c", "--in", "text", "--out", "no", "--aad", ""];
+    harness.fails("anna", &cbc, 2, &["cbc takes no associated data"]);
+}
+
+/// The owner of a key lets it serve another client and takes it off again, and `key list` marks a client that
+/// the configuration no longer has.
+#[test]
+fn the_owner_grants_and_revokes() {
+    let mut harness = ServersHarness::new(10.0);
+    std::fs::write(harness.path("text"), "a text").unwrap();
+    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    let encrypt = ["encrypt", "--key", "k", "--in", "text", "--out", "sealed"];
+    harness.fails("ben", &encrypt, 1, &["key k does not serve client ben"]);
+    let to = |verb: &'static str, client: &'static str| ["key", verb, "--key", "k", "--client", client];
+    let text = |out: std::process::Output| String::from_utf8(out.stdout).unwrap();
+    let granted = text(harness.does("anna", &to("grant", "ben")));
+    assert!(granted.contains("key k serves you and ben"), "{granted}");
+    harness.does("ben", &encrypt);
+    harness.fails("ben", &to("revoke", "anna"), 1, &["client ben did not make key k"]);
+    harness.fails("anna", &to("revoke", "anna"), 1, &["a key serves its owner to the last"]);
+    harness.fails("anna", &to("grant", "carl"), 1, &["client carl is not in the configuration"]);
+    harness.fails("anna", &to("grant", "b en"), 2, &["is no name of a client"]);
+
+    // ben goes from the configuration, which the list marks, and comes off the key
+    let config = harness.path("mesh/mesh.toml");
+    let all = std::fs::read_to_string(&config).unwrap();
+    let blocks: Vec<&str> = all.split("[[client]]").filter(|block| !block.contains("\"ben\"")).collect();
+    std::fs::write(&config, blocks.join("[[client]]")).unwrap();
+    for party in 1..=3 {
+        signal(harness.server(party), Signal::HUP);
+        harness.wait_for(party, "took over", 1);
+    }
+    let list = text(harness.does("anna", &["key", "list"]));
+    assert!(list.contains("ben (not in the configuration)") && !list.contains("anna ("), "{list}");
+    let list: serde_json::Value =
+        serde_json::from_slice(&harness.does("anna", &["key", "list", "--json"]).stdout).unwrap();
+    assert_eq!(list["keys"][0]["not_in_configuration"], serde_json::json!(["ben"]));
+    let revoked = text(harness.does("anna", &to("revoke", "ben")));
+    assert!(revoked.contains("key k serves nobody but you"), "{revoked}");
+    harness.fails("anna", &to("revoke", "ben"), 1, &["key k does not serve client ben"]);
+}

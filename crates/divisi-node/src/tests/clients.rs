@@ -1,0 +1,129 @@
+//! Which clients a key serves, as its owner changes them.
+
+use super::harness::{BUSY, ServersHarness, encrypt, eventually, world};
+use crate::{Client, ErrorKind, KeyName};
+use divisi_store::{MachineDisk, StoredKeys};
+
+/// A change holds at the next request, also on connections that are there already, and after a restart. Only
+/// the owner makes it; a key serves its owner to the last.
+#[test]
+fn the_owner_changes_whom_a_key_serves() {
+    let mut harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &["carol"]);
+    let [mut bob, mut carol] = ["bob", "carol"].map(|name| harness.connect(name));
+    let error = encrypt(&mut bob, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("does not serve client bob"), "{error}");
+
+    let granted = alice.key_serve(&key, "bob", true).unwrap();
+    assert_eq!(granted.clients, ["carol", "bob"]);
+    // messages sent ahead for a refused request may have cost the connection
+    let mut bob = harness.connect("bob");
+    encrypt(&mut bob, &key, b"", b"x").unwrap();
+    encrypt(&mut carol, &key, b"", b"x").unwrap();
+    // the same again: its answer was lost
+    assert_eq!(alice.key_serve(&key, "bob", true).unwrap(), granted);
+    assert_eq!(alice.key_serve(&key, "alice", true).unwrap(), granted);
+
+    assert_eq!(alice.key_serve(&key, "carol", false).unwrap().clients, ["bob"]);
+    let error = encrypt(&mut carol, &key, b"", b"x").unwrap_err();
+    assert!(error.message.contains("does not serve client carol"), "{error}");
+    encrypt(&mut bob, &key, b"", b"x").unwrap();
+
+    for (who, client, serves, says) in [
+        ("bob", "carol", true, "client bob did not make key k"),
+        ("bob", "bob", false, "client bob did not make key k"),
+        ("carol", "carol", true, "client carol did not make key k"),
+        ("alice", "carol", false, "key k does not serve client carol: see `key list`"),
+        ("alice", "alice", false, "a key serves its owner to the last"),
+        ("alice", "dave", true, "client dave is not in the configuration"),
+        ("alice", "da ve", true, "is no name of a client"),
+    ] {
+        let error = harness.connect(who).key_serve(&key, client, serves).unwrap_err();
+        assert!(error.message.contains(says), "{who} {client}: {error}");
+        let usage = client.contains(' ');
+        assert_eq!(error.kind, if usage { ErrorKind::Usage } else { ErrorKind::Refused });
+    }
+    let none: KeyName = "none".parse().unwrap();
+    let error = alice.key_serve(&none, "bob", true).unwrap_err();
+    assert!(error.message.contains("there is no key none"), "{error}");
+    assert!(harness.logged("key k now serves client bob, by its owner alice"));
+
+    let list = |client: &mut Client| client.key_list().unwrap().remove(0);
+    harness.restart();
+    let mut alice = back(&harness);
+    let listed = list(&mut alice);
+    assert_eq!((listed.key.clients, listed.differs), (vec!["bob".to_owned()], vec![]));
+    assert_eq!(alice.key_serve(&key, "bob", false).unwrap().clients, [""; 0]);
+    alice.key_destroy(&key).unwrap();
+    let error = alice.key_serve(&key, "bob", true).unwrap_err();
+    assert!(error.message.contains("key k was destroyed"), "{error}");
+}
+
+/// Alice, after the servers found together again.
+fn back(harness: &ServersHarness) -> Client {
+    eventually(BUSY, || {
+        let mut client = Client::connect(&harness.config, harness.identity("alice"), world())?;
+        client.key_list()?;
+        Ok::<_, crate::Error>(client)
+    })
+}
+
+/// Whatever a crash leaves of a change: the next session puts it in force if all three have written it, and
+/// drops it if one has not. Each key is what one crash leaves: what each server has of a change that takes
+/// bob off and puts carol on.
+#[test]
+fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
+    const OLD: u8 = 0;
+    const WRITTEN: u8 = 1;
+    const IN_FORCE: u8 = 2;
+    let mut harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let crashes = [
+        ([WRITTEN, OLD, OLD], false),
+        ([OLD, WRITTEN, WRITTEN], false),
+        ([WRITTEN, WRITTEN, WRITTEN], true),
+        ([WRITTEN, IN_FORCE, WRITTEN], true),
+        ([IN_FORCE, WRITTEN, IN_FORCE], true),
+    ];
+    let name = |at: usize| -> KeyName { format!("k{at}").parse().unwrap() };
+    for at in 0..crashes.len() {
+        harness.key(&mut alice, name(at).as_str(), false, &["bob"]);
+    }
+    drop(alice);
+    (0..3).for_each(|i| harness.stop(i));
+    for i in 0..3 {
+        let store = StoredKeys::open_on(Box::new(MachineDisk), &harness.data(i).join("keys")).unwrap();
+        for (at, (states, _)) in crashes.iter().enumerate() {
+            let (name, carol) = (name(at), ["carol".to_owned()]);
+            let id = store.load(&name).unwrap().unwrap().info.id;
+            if states[i] != OLD {
+                store.prepare_clients(&name, &id, Some(&carol)).unwrap();
+            }
+            if states[i] == IN_FORCE {
+                store.activate_clients(&name, &id).unwrap();
+            }
+        }
+    }
+    (0..3).for_each(|i| harness.start(i, None));
+    let mut alice = back(&harness);
+    for (listed, (states, changed)) in alice.key_list().unwrap().into_iter().zip(crashes) {
+        assert!(listed.differs.is_empty(), "{states:?}");
+        let (name, serves) = (listed.key.name, if changed { "carol" } else { "bob" });
+        assert_eq!(listed.key.clients, [serves], "{states:?}");
+        let mut served = harness.connect(serves);
+        encrypt(&mut served, &name, b"", b"x").unwrap();
+        let mut other = harness.connect(if changed { "bob" } else { "carol" });
+        encrypt(&mut other, &name, b"", b"x").unwrap_err();
+    }
+    assert!(harness.logged("an interrupted change of the clients of key k2 is in force"));
+    assert!(
+        harness.logged("an interrupted change of the clients of key k1 was not finished, and is dropped")
+    );
+    // and nothing is left of them
+    (0..3).for_each(|i| harness.stop(i));
+    for i in 0..3 {
+        let store = StoredKeys::open_on(Box::new(MachineDisk), &harness.data(i).join("keys")).unwrap();
+        assert!(store.changing().is_empty());
+    }
+}
