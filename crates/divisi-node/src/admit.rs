@@ -83,8 +83,8 @@ pub trait Admit: Send + Sync {
 
 /// The policy of the lists stored with the keys. Every client of the configuration may make keys, list its
 /// own and hash. A key may be used by its maker and by the clients that its maker named; only its maker may
-/// destroy it, change which clients it serves, or export it if it was made exportable. The operators decide which identity has a name: a
-/// client whose identity they replace keeps its keys.
+/// destroy it, change which clients it serves, or export it if it was made exportable. The operators decide
+/// which identity has a name: a client whose identity they replace keeps its keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lists;
 

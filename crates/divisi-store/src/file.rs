@@ -1,9 +1,9 @@
 //! The format of a key file.
 //!
 //! `"DIVISIK\n" | version u16 | length of the body u32 | body (postcard) | BLAKE3 of everything before`,
-//! numbers little-endian. Version 1 has no change of clients in its body; files of both versions are read, and
-//! version 2 is written. The checksum detects accidental damage; whether the servers' files belong together
-//! is checked elsewhere (A26).
+//! numbers little-endian. Version 1 has no change of clients in its body; files of both versions are read,
+//! and version 2 is written. The checksum detects accidental damage; whether the servers' files belong
+//! together is checked elsewhere (A26).
 
 use crate::error::StoreError;
 use crate::key::{KeyFile, KeyInfo, KeyState, Secret};
@@ -78,7 +78,8 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     }
     let (read, left) =
         postcard::take_from_bytes::<Read>(body).map_err(|_| damaged("its body is not a key"))?;
-    let Read { info, reserved, mut components } = read;
+    let Read { mut info, reserved, mut components } = read;
+    info.bytes = components.as_ref().map_or(info.kind.bytes(), |(first, _)| first.len());
     let (next_clients, left) = match version {
         WITHOUT_CHANGE => (Some(None), left),
         _ => match postcard::take_from_bytes::<Option<Vec<String>>>(left) {
@@ -88,7 +89,7 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     };
     let right = match &components {
         Some((a, b)) => {
-            info.state != KeyState::Destroyed && a.len() == info.kind.bytes() && b.len() == a.len()
+            info.state != KeyState::Destroyed && info.kind.lengths().contains(&a.len()) && b.len() == a.len()
         }
         None => info.state == KeyState::Destroyed,
     };
@@ -116,6 +117,7 @@ pub(crate) mod tests {
                 name: name.parse().unwrap(),
                 id: [1; 16],
                 kind: KeyType::Aes128,
+                bytes: 16,
                 purpose: Purpose::Gcm,
                 generation: 1,
                 state: KeyState::Active,
@@ -210,6 +212,21 @@ pub(crate) mod tests {
         key.info.kind = KeyType::Aes256;
         let bytes = encode(&key).unwrap();
         assert!(matches!(decode(Path::new("k"), &bytes), Err(StoreError::Damaged(..))));
+        // a key of HMAC has the length of its components
+        let of_bytes = |first: usize, second: usize| {
+            let mut key = sample("k1");
+            (key.info.kind, key.info.purpose) = (KeyType::HmacSha256, Purpose::Mac);
+            let [first, second] = [first, second].map(|bytes| Zeroizing::new(vec![7; bytes]));
+            key.secret = Some(Secret { first, second });
+            decode(Path::new("k"), &encode(&key).unwrap())
+        };
+        for bytes in [1, 4, 32, 131, 1024] {
+            let key = of_bytes(bytes, bytes).unwrap();
+            assert_eq!((key.info.bytes, key.secret.unwrap().second.len()), (bytes, bytes));
+        }
+        for (first, second) in [(0, 0), (1025, 1025), (20, 21)] {
+            assert!(matches!(of_bytes(first, second), Err(StoreError::Damaged(..))));
+        }
         let mut key = sample("k1");
         key.info.state = KeyState::Destroyed;
         let bytes = encode(&key).unwrap();

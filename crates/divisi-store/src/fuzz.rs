@@ -2,7 +2,7 @@
 
 use crate::file::tests::sample;
 use crate::file::{decode, encode};
-use crate::key::KeyState;
+use crate::key::{KeyState, KeyType, Purpose, Secret};
 use std::path::Path;
 
 /// Files of an active key and of a destroyed one.
@@ -12,7 +12,11 @@ fn some_key_files() -> Vec<Vec<u8>> {
     destroyed.secret = None;
     let mut changing = sample("k3");
     changing.next_clients = Some(vec!["bob".into(), "carol".into()]);
-    [sample("k1"), destroyed, changing]
+    let mut long = sample("k4");
+    (long.info.kind, long.info.purpose, long.info.bytes) = (KeyType::HmacSha256, Purpose::Mac, 100);
+    let [first, second] = [0xcc, 0xdd].map(|byte| vec![byte; 100].into());
+    long.secret = Some(Secret { first, second });
+    [sample("k1"), destroyed, changing, long]
         .iter()
         .filter_map(|key| encode(key).ok())
         .map(|bytes| bytes.to_vec())

@@ -3,12 +3,16 @@
 use crate::name::KeyName;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use zeroize::Zeroizing;
 
 /// The largest number of messages that one key may encrypt: GCM with random 96-bit IVs (SP 800-38D, section
 /// 8.3).
 pub const USES: u64 = 1 << 32;
+
+/// The longest key of HMAC and KMAC, in bytes.
+pub const LONGEST_MAC_KEY: usize = 1024;
 
 /// The type of a key: the algorithm that it serves. The order is that of the file format: new types are
 /// appended.
@@ -157,7 +161,32 @@ impl KeyType {
         }
     }
 
-    /// The length of the key, in bytes: for HMAC that of the digest, for SIV two keys.
+    /// The lengths in bytes that a key may have: HMAC and KMAC take a key of any length (FIPS 198-1, 3;
+    /// SP 800-185, 4), here up to [`LONGEST_MAC_KEY`]; one-time passwords a secret as their applications have
+    /// it; all else the one length of its algorithm.
+    #[must_use]
+    pub const fn lengths(self) -> RangeInclusive<usize> {
+        match self {
+            KeyType::HmacSha1
+            | KeyType::HmacSha224
+            | KeyType::HmacSha256
+            | KeyType::HmacSha384
+            | KeyType::HmacSha512
+            | KeyType::HmacSha512_224
+            | KeyType::HmacSha512_256
+            | KeyType::HmacSha3_224
+            | KeyType::HmacSha3_256
+            | KeyType::HmacSha3_384
+            | KeyType::HmacSha3_512
+            | KeyType::Kmac128
+            | KeyType::Kmac256 => 1..=LONGEST_MAC_KEY,
+            KeyType::OtpSha1 | KeyType::OtpSha256 | KeyType::OtpSha512 => 10..=64,
+            _ => self.bytes()..=self.bytes(),
+        }
+    }
+
+    /// The length in bytes that a key has unless another one is asked for: for HMAC that of the digest, for
+    /// SIV that of two keys.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -261,6 +290,10 @@ pub struct KeyInfo {
     pub id: [u8; 16],
     /// The type of the key: the algorithm that it serves.
     pub kind: KeyType,
+    /// The length of the key, in bytes. In a key's file it is that of the components; a destroyed key has
+    /// none, and counts as one of the default length.
+    #[serde(skip)]
+    pub bytes: usize,
     /// The purpose of the key.
     pub purpose: Purpose,
     /// The number of this key among the keys of its name, from 1.
@@ -293,7 +326,7 @@ impl KeyInfo {
         put(self.name.as_str().as_bytes());
         put(&self.id);
         put(self.kind.name().as_bytes());
-        put(&(self.kind.bytes() as u64).to_le_bytes());
+        put(&(self.bytes as u64).to_le_bytes());
         put(match self.purpose {
             Purpose::Gcm => b"gcm",
             Purpose::Mac => b"mac",
@@ -357,6 +390,20 @@ mod tests {
         for t in KeyType::ALL {
             assert_eq!(t.name().parse::<KeyType>().unwrap(), *t);
             assert_eq!(t.purpose() != Purpose::Mac, t.name().starts_with("aes"));
+        }
+        // RFC 2104 and RFC 4231 have keys of 4 to 131 bytes, RFC 6238 of 20, 32 and 64
+        for t in KeyType::ALL {
+            let any = t.name().starts_with("hmac") || t.name().starts_with("kmac");
+            let otp = t.name().starts_with("one-time");
+            let right = if any {
+                1..=1024
+            } else if otp {
+                10..=64
+            } else {
+                t.bytes()..=t.bytes()
+            };
+            assert_eq!(t.lengths(), right, "{t}");
+            assert!(t.lengths().contains(&t.bytes()));
         }
         assert!("aes-64".parse::<KeyType>().unwrap_err().contains("aes-128, aes-192, aes-256"));
     }

@@ -302,6 +302,8 @@ impl StoredKeys {
             Ok(Some(mut key)) => {
                 key.info.state = KeyState::Destroyed;
                 key.secret = None;
+                // as it will be read
+                key.info.bytes = key.info.kind.bytes();
                 key.next_clients = None;
                 match self.replace(&key) {
                     Err(e) if e.is_full() => {

@@ -23,6 +23,7 @@
 //!     name: "backup".parse()?,
 //!     id: [1; 16],
 //!     kind: KeyType::Aes128,
+//!     bytes: 16,
 //!     purpose: KeyType::Aes128.purpose(),
 //!     generation: 1,
 //!     state: KeyState::Prepared,
@@ -63,6 +64,6 @@ pub mod stock;
 
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;
-pub use key::{KeyFile, KeyInfo, KeyState, KeyType, Maker, Purpose, Secret, USES};
+pub use key::{KeyFile, KeyInfo, KeyState, KeyType, LONGEST_MAC_KEY, Maker, Purpose, Secret, USES};
 pub use keys::{BLOCK, StoredKeys};
 pub use name::KeyName;

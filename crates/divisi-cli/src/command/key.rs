@@ -1,5 +1,6 @@
 //! `divisi key`.
 
+use super::imported;
 use super::{CommandOutput, Context, Membership, named};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
@@ -9,10 +10,7 @@ use divisi_net::{Config, PartyId};
 use divisi_node::operator::{self, Deed, Order, OrderState};
 use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use zeroize::Zeroizing;
 
 #[derive(Subcommand)]
 pub enum KeyCommands {
@@ -20,7 +18,7 @@ pub enum KeyCommands {
     #[command(
         after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key"
     )]
-    New(NewKeyArgs),
+    New(Draw),
     /// Split an existing key among the servers
     #[command(
         after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key"
@@ -90,14 +88,29 @@ pub struct NewKeyArgs {
     membership: Membership,
 }
 
+/// A key that the servers draw.
+#[derive(Args)]
+pub struct Draw {
+    #[command(flatten)]
+    new: NewKeyArgs,
+    /// The length of the key in bytes: 1 to 1024 for hmac and kmac, 10 to 64 for one-time passwords [default:
+    /// that of the hash for hmac and one-time passwords, the security for kmac]
+    #[arg(long, value_name = "N")]
+    bytes: Option<u32>,
+}
+
 /// An existing key.
 #[derive(Args)]
 pub struct Import {
     #[command(flatten)]
     new: NewKeyArgs,
-    /// The file with the raw bytes of the key [default: standard input]
+    /// The file with the raw bytes of the key: for hmac and kmac 1 to 1024, for one-time passwords 10 to 64
+    /// [default: standard input]
     #[arg(long = "in", value_name = "FILE")]
     input: Option<PathBuf>,
+    /// The file holds the key in base32, as services print the secrets of one-time passwords
+    #[arg(long)]
+    base32: bool,
 }
 
 /// The key to export, and the file.
@@ -166,9 +179,14 @@ pub struct Chown {
 
 pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Failure> {
     match command {
-        KeyCommands::New(new) => {
+        KeyCommands::New(Draw { new, bytes }) => {
+            if let Some(bytes) = bytes {
+                imported::check_length(new.kind, *bytes as usize, || format!("--bytes {bytes} asks for"))?;
+                imported::warn_if_short(new.kind, *bytes as usize);
+            }
             let mut client = new.membership.connect(context)?;
-            let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
+            let mut wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
+            wanted.bytes = bytes.unwrap_or(wanted.bytes);
             let made = client.key_new(&wanted)?;
             Ok(CommandOutput::new(
                 format!(
@@ -180,7 +198,7 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
         }
         KeyCommands::Import(import) => {
             let new = &import.new;
-            let key = read_key(import.input.as_deref(), new.kind)?;
+            let key = imported::read_key(import.input.as_deref(), new.kind, import.base32)?;
             let mut client = new.membership.connect(context)?;
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
             let made = client.key_import(&wanted, &key)?;
@@ -315,29 +333,6 @@ fn ask(membership: &Membership, data: &Path, me: PartyId, order: &Order) -> Resu
     Ok(CommandOutput::new(text, json))
 }
 
-/// Read a key's bytes, which must be as many as its type has. At most 4096 bytes are read, so that a longer
-/// file is detected.
-fn read_key(path: Option<&Path>, kind: KeyType) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let path = path.filter(|path| !divisi::source::is_stdin(path));
-    let mut key = Zeroizing::new(Vec::with_capacity(4097));
-    let shown = path.map_or("standard input".into(), |path| path.display().to_string());
-    let mut read = || match path {
-        Some(path) => File::open(path)?.take(4096).read_to_end(&mut key),
-        None => std::io::stdin().lock().take(4096).read_to_end(&mut key),
-    };
-    read().map_err(|e| {
-        Failure::usage(format!("the key in {shown} cannot be read ({e}): give a file with --in"))
-    })?;
-    if key.len() == kind.bytes() {
-        return Ok(key);
-    }
-    let (want, have) =
-        (kind.bytes(), if key.len() < 4096 { key.len().to_string() } else { "at least 4096".into() });
-    Err(Failure::usage(format!(
-        "an {kind} key has {want} bytes and {shown} has {have}: give the raw bytes of the key, not digits"
-    )))
-}
-
 fn state(state: KeyState) -> &'static str {
     match state {
         KeyState::Prepared => "prepared",
@@ -352,6 +347,7 @@ fn entry(key: &KeyEntry, differs: &[u8]) -> Value {
         "key": key.name.as_str(),
         "id": hex::encode(key.id),
         "type": key.kind.name(),
+        "bytes": key.bytes,
         "generation": key.generation,
         "state": state(key.state),
         "maker": key.maker,

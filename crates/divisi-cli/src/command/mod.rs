@@ -15,6 +15,7 @@ mod digest;
 mod effort;
 mod engine;
 mod given;
+mod imported;
 mod kat;
 mod key;
 mod mesh;

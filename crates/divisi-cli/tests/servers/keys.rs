@@ -18,7 +18,9 @@ fn associated_data_are_bytes_and_may_be_empty() {
     write("none", &hex::decode(NONE).unwrap());
     write("empty", b"");
     harness.does("anna", &["key", "import", "--key", "s", "--type", "aes-256-siv", "--in", "key"]);
-    let decrypt = |more: &[&str]| [&["decrypt", "--key", "s", "--in"], more].concat();
+    fn decrypt<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["decrypt", "--key", "s", "--in"], more].concat()
+    }
     for aad in
         [&["one", "--aad", ""][..], &["one", "--aad-hex", ""], &["one", "--aad-file", "empty"], &["none"]]
     {
@@ -82,4 +84,53 @@ fn the_owner_grants_and_revokes() {
     let revoked = text(harness.does("anna", &to("revoke", "ben")));
     assert!(revoked.contains("key k serves nobody but you"), "{revoked}");
     harness.fails("anna", &to("revoke", "ben"), 1, &["key k does not serve client ben"]);
+}
+
+/// Keys of the lengths that the standards' examples have: RFC 4231, cases 2 and 6; a secret in base32 whose
+/// passwords `oathtool` prints; what is exported is what was imported, and what a key rarely looks like is
+/// warned of.
+#[test]
+fn mac_keys_have_the_lengths_of_their_standards() {
+    let harness = ServersHarness::new(10.0);
+    let import = |key: &str, kind: &str, bytes: &[u8], more: &[&str]| {
+        std::fs::write(harness.path("key"), bytes).unwrap();
+        let args = [&["key", "import", "--key", key, "--type", kind, "--in", "key", "--exportable"], more];
+        String::from_utf8(harness.does("anna", &args.concat()).stderr).unwrap()
+    };
+    let warned = import("jefe", "hmac-sha256", b"Jefe", &[]);
+    assert!(warned.contains("an hmac-sha256 key of 32 bits is below 112 bits"), "{warned}");
+    assert_eq!(import("long", "hmac-sha256", &[0xaa; 131], &[]), "");
+    let mac = |args: &[&str]| {
+        let out = harness.does("anna", &[&["mac", "--in", "text"], args].concat()).stdout;
+        String::from_utf8(out).unwrap().trim_end().to_owned()
+    };
+    std::fs::write(harness.path("text"), "what do ya want for nothing?").unwrap();
+    assert_eq!(
+        mac(&["--key", "jefe", "--algorithm", "hmac-sha256"]),
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    );
+    std::fs::write(harness.path("text"), "Test Using Larger Than Block-Size Key - Hash Key First").unwrap();
+    assert_eq!(
+        mac(&["--key", "long", "--algorithm", "hmac-sha256"]),
+        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+    );
+    harness.does("anna", &["key", "export", "--key", "long", "--out", "exported"]);
+    assert_eq!(std::fs::read(harness.path("exported")).unwrap(), [0xaa; 131]);
+
+    let secret = b"JBSW Y3DP EHPK 3PXP\n";
+    assert_eq!(import("otp", "one-time-password-sha1", secret, &["--base32"]).lines().count(), 1);
+    let code = ["mac", "--key", "otp", "--algorithm", "one-time-password-sha1", "--counter", "1"];
+    assert_eq!(String::from_utf8(harness.does("anna", &code).stdout).unwrap(), "996554\n");
+    harness.does("anna", &["key", "export", "--key", "otp", "--out", "secret"]);
+    assert_eq!(std::fs::read(harness.path("secret")).unwrap(), b"Hello!\xde\xad\xbe\xef");
+    let warned = import("hex", "hmac-sha256", b"000102030405060708090a0b0c0d0e0f\n", &[]);
+    assert!(warned.contains("ends in a newline") && warned.contains("all hexadecimal"), "{warned}");
+
+    let new = ["key", "new", "--key", "drawn", "--type", "kmac128", "--bytes", "100", "--json"];
+    let made: serde_json::Value = serde_json::from_slice(&harness.does("anna", &new).stdout).unwrap();
+    assert_eq!(made["bytes"], 100);
+    let list: serde_json::Value =
+        serde_json::from_slice(&harness.does("anna", &["key", "list", "--json"]).stdout).unwrap();
+    let bytes: Vec<_> = list["keys"].as_array().unwrap().iter().map(|key| key["bytes"].as_u64()).collect();
+    assert_eq!(bytes, [Some(100), Some(33), Some(4), Some(131), Some(10)]);
 }

@@ -31,39 +31,35 @@ pub struct Listed {
 }
 
 impl Client {
-    /// The description of a new key, with a fresh name for the request.
+    /// The description of a new key of its type's default length, with a fresh name for the request.
     #[must_use]
     pub fn new_key(&self, name: KeyName, kind: KeyType, exportable: bool, clients: Vec<String>) -> NewKey {
         let mut request = [0; 16];
         self.entropy(&mut request);
-        NewKey { name, kind, exportable, clients, request }
+        let bytes = u32::try_from(kind.bytes()).unwrap_or(u32::MAX);
+        NewKey { name, kind, bytes, exportable, clients, request }
     }
 
     /// Have the servers make a key that nobody knows. A call repeated with the same `new` returns the key
     /// that the first one made.
     ///
     /// # Errors
-    /// See [`Error`].
+    /// [`ErrorKind::Usage`] if its type has no keys of this length; else see [`Error`].
     pub fn key_new(&mut self, new: &NewKey) -> Result<KeyEntry, Error> {
+        length_of(new.kind, new.bytes as usize, MAKE)?;
         let answers = self.request(&Item::KeyNew(new.clone()))?;
         let key = self.key(MAKE, answers);
         self.over(key)
     }
 
-    /// Import a key: the servers store shares of it.
+    /// Import a key: the servers store shares of all its bytes, also if HMAC will hash it. The length of the
+    /// key counts, not that in `new`.
     ///
     /// # Errors
-    /// [`ErrorKind::Usage`] if the length of `key` is not that of its type; else see [`Error`].
+    /// [`ErrorKind::Usage`] if the length of `key` is none of its type; else see [`Error`].
     pub fn key_import(&mut self, new: &NewKey, key: &[u8]) -> Result<KeyEntry, Error> {
-        if key.len() != new.kind.bytes() {
-            let (have, want) = (key.len(), new.kind.bytes());
-            let message = format!(
-                "an {} key has {want} bytes, this one {have}: give the raw bytes of the key",
-                new.kind
-            );
-            return Err(Error::new(ErrorKind::Usage, IMPORT, message));
-        }
-        let imported = self.bring(new, key);
+        let bytes = length_of(new.kind, key.len(), IMPORT)?;
+        let imported = self.bring(&NewKey { bytes, ..new.clone() }, key);
         self.over(imported)
     }
 
@@ -169,8 +165,8 @@ impl Client {
         self.over(combine(EXPORT, &context, answers))
     }
 
-    /// Let a key serve another client, or, unless it `serves`, one client less; for its owner only. Returns the
-    /// key as it is at all three servers from the next request on.
+    /// Let a key serve another client, or, unless it `serves`, one client less; for its owner only. Returns
+    /// the key as it is at all three servers from the next request on.
     ///
     /// # Errors
     /// [`ErrorKind::Usage`] if no client can have this name; else see [`Error`].
@@ -195,6 +191,22 @@ impl Client {
         let answers = self.request(&Item::KeyDestroy { name: name.clone() })?;
         let done = self.same(DESTROY, answers, |answer| matches!(answer, ToClient::Done).then_some(()));
         self.over(done)
+    }
+}
+
+/// Check that a type has keys of this length.
+fn length_of(kind: KeyType, bytes: usize, step: Step) -> Result<u32, Error> {
+    let lengths = kind.lengths();
+    match u32::try_from(bytes) {
+        Ok(fits) if lengths.contains(&bytes) => Ok(fits),
+        _ => {
+            let (least, most) = lengths.into_inner();
+            let takes = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let message = format!(
+                "a key of type {kind} has {takes} bytes, this one {bytes}: give the raw bytes of the key"
+            );
+            Err(Error::new(ErrorKind::Usage, step, message))
+        }
     }
 }
 

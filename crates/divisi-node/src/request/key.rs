@@ -12,6 +12,8 @@ pub struct NewKey {
     pub name: KeyName,
     /// The type of the key: the algorithm that it serves.
     pub kind: KeyType,
+    /// The length of the key in bytes, one of those of its type.
+    pub bytes: u32,
     /// Whether the key's maker may export it.
     pub exportable: bool,
     /// The other clients that may use it.
@@ -47,6 +49,8 @@ pub struct KeyEntry {
     pub id: [u8; 16],
     /// The type of the key: the algorithm that it serves.
     pub kind: KeyType,
+    /// The length of the key in bytes; for a destroyed key that of its type.
+    pub bytes: u32,
     /// The number of this key among the keys of its name, from 1.
     pub generation: u32,
     /// The state of the key in its life cycle.
@@ -72,10 +76,12 @@ pub struct UsedKey {
 /// The longest name of a client that a configuration takes.
 const CLIENT_NAME: usize = 64;
 impl NewKey {
-    /// Whether it names no more clients than a key can have, each by a name that is not too long for a
-    /// configuration.
+    /// Whether it has a length of its type, and names no more clients than a key can have, each by a name
+    /// that is not too long for a configuration.
     pub(super) fn is_well_formed(&self) -> bool {
-        self.clients.len() <= CLIENTS && self.clients.iter().all(|name| name.len() <= CLIENT_NAME)
+        self.kind.lengths().contains(&(self.bytes as usize))
+            && self.clients.len() <= CLIENTS
+            && self.clients.iter().all(|name| name.len() <= CLIENT_NAME)
     }
 }
 
@@ -99,6 +105,7 @@ impl From<&KeyInfo> for KeyEntry {
             name: info.name.clone(),
             id: info.id,
             kind: info.kind,
+            bytes: u32::try_from(info.bytes).unwrap_or(u32::MAX),
             generation: info.generation,
             state: info.state,
             maker: info.maker.name.clone(),

@@ -15,7 +15,7 @@ fn name() -> KeyName {
 
 fn new_key() -> NewKey {
     let clients = vec!["bob".to_owned()];
-    NewKey { name: name(), kind: KeyType::Aes256, exportable: true, clients, request: [9; 16] }
+    NewKey { name: name(), kind: KeyType::Aes256, bytes: 32, exportable: true, clients, request: [9; 16] }
 }
 
 fn asked(algorithm: &str, output_bytes: u32) -> Asked {
@@ -42,7 +42,7 @@ fn request(item: Item) -> ToServer {
 /// Each message with its bytes after the head, by hand from postcard's rules: variants and lengths as
 /// varints.
 pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
-    let key = format!("026b31 02 01 01 03626f62 {}", "09".repeat(16));
+    let key = format!("026b31 02 20 01 01 03626f62 {}", "09".repeat(16));
     let aad = || Blob(vec![0xaa, 0xbb]);
     let decrypt = Item::Decrypt {
         key: name(),
@@ -128,13 +128,14 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
         name: name(),
         id: [4; 16],
         kind: KeyType::Aes128,
+        bytes: 16,
         generation: 1,
         state: KeyState::Active,
         maker: "alice".into(),
         clients: vec!["bob".into()],
         exportable: false,
     };
-    let key = format!("026b31 {} 00 01 01 05616c696365 01 03626f62 00", "04".repeat(16));
+    let key = format!("026b31 {} 00 10 01 01 05616c696365 01 03626f62 00", "04".repeat(16));
     let failed = Failed {
         kind: ErrorKind::Mismatch,
         retry: true,
@@ -235,6 +236,27 @@ fn golden_bytes_of_every_way() {
     }
 }
 
+/// A new key has a length of its type: a server checks it before it waits for the key.
+#[test]
+fn a_new_key_has_a_length_of_its_type() {
+    for (kind, bytes, good) in [
+        (KeyType::Aes256, 32, true),
+        (KeyType::Aes256, 16, false),
+        (KeyType::HmacSha256, 0, false),
+        (KeyType::HmacSha256, 1, true),
+        (KeyType::Kmac256, 1024, true),
+        (KeyType::HmacSha1, 1025, false),
+        (KeyType::OtpSha1, 9, false),
+        (KeyType::OtpSha1, 10, true),
+        (KeyType::OtpSha512, 65, false),
+        (KeyType::HmacSha256, u32::MAX, false),
+    ] {
+        let new = NewKey { kind, bytes, ..new_key() };
+        assert_eq!(Item::KeyImport(new.clone()).is_well_formed(), good, "{kind} {bytes}");
+        assert_eq!(Item::KeyNew(new).is_well_formed(), good, "{kind} {bytes}");
+    }
+}
+
 #[test]
 fn garbage_never_panics() {
     let mut stream = blake3::Hasher::new().finalize_xof();
@@ -270,6 +292,7 @@ fn a_full_page_of_keys_fits() {
         name: "n".repeat(KeyName::LONGEST).parse().unwrap(),
         id: [255; 16],
         kind: KeyType::Aes128,
+        bytes: 16,
         generation: u32::MAX,
         state: KeyState::Active,
         maker: "m".repeat(64),

@@ -155,6 +155,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> 
         name: new.name.clone(),
         id: draw_id(turn)?,
         kind: new.kind,
+        bytes: new.bytes as usize,
         purpose: new.kind.purpose(),
         generation: last + 1,
         state: KeyState::Prepared,
@@ -199,6 +200,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
         Some(key) => {
             let same = key.request == new.request
                 && key.kind == new.kind
+                && key.bytes == new.bytes as usize
                 && key.maker.fingerprint == turn.who.fingerprint;
             match key.state {
                 KeyState::Destroyed => (ABSENT, key.generation),
@@ -212,7 +214,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
 
 /// Draw a key that nobody knows: the part of one server reveals nothing about it.
 fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Part {
-    turn.rep.trio().random_part(new.kind.bytes())
+    turn.rep.trio().random_part(new.bytes as usize)
 }
 
 fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {

@@ -132,7 +132,7 @@ pub(crate) fn due(item: &Item, shape: Shape, nth: u64, last: Option<u64>) -> Opt
         | Item::KeyServe(_) => None,
         Item::KeyImport(new) => {
             if nth == 0 {
-                data(0, new.kind.bytes() as u64, usize::MAX, 2)
+                data(0, u64::from(new.bytes), usize::MAX, 2)
             } else {
                 None
             }

@@ -281,6 +281,7 @@ fn garbage_harms_nobody_else() {
     let new = crate::NewKey {
         name: "k2".parse().unwrap(),
         kind: KeyType::Aes128,
+        bytes: 16,
         exportable: false,
         clients,
         request: [1; 16],

@@ -9,6 +9,7 @@ mod faults;
 mod garbled;
 mod harness;
 mod keys;
+mod lengths;
 mod liars;
 mod orders;
 mod own_process;

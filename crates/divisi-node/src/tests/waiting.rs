@@ -2,7 +2,7 @@
 
 use super::harness::world;
 use crate::request::{Reply, ToClient, ToServer};
-use crate::wire::{LONGEST, decode, encode};
+use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use crate::{Client, Error, ErrorKind};
 use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
 use std::net::TcpListener;
@@ -41,7 +41,12 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     say(
         &mut connection,
-        &ToClient::Welcome { lowest: 3, highest: 3, party: me.number(), challenge: [0; 32] },
+        &ToClient::Welcome {
+            lowest: VERSIONS.0,
+            highest: VERSIONS.1,
+            party: me.number(),
+            challenge: [0; 32],
+        },
     );
     let receive = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
     receive(&mut connection);

@@ -208,7 +208,14 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
+    let new = NewKey {
+        name: name.clone(),
+        kind,
+        bytes: kind.bytes() as u32,
+        exportable: false,
+        clients: Vec::new(),
+        request,
+    };
     let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
     let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
     let order = Order { key: name.clone(), deed: Deed::Destroy };

@@ -60,6 +60,7 @@ pub(super) fn entry(name: &str) -> KeyEntry {
         name: name.parse().unwrap(),
         id: [1; 16],
         kind: KeyType::Aes128,
+        bytes: 16,
         generation: 1,
         state: KeyState::Active,
         maker: "alice".into(),

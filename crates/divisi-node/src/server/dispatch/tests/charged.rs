@@ -13,7 +13,14 @@ fn nothing_is_charged_for_waiting() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
+    let new = NewKey {
+        name: name.clone(),
+        kind,
+        bytes: kind.bytes() as u32,
+        exportable: false,
+        clients: Vec::new(),
+        request,
+    };
     let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
     let encrypt = Item::Encrypt { key: name, aad, length: 0, way };
     let settings = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());

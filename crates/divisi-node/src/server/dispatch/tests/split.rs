@@ -91,7 +91,14 @@ fn what_was_written_is_compared() {
     let three = Three::new(&machine());
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
+    let new = NewKey {
+        name: name.clone(),
+        kind,
+        bytes: kind.bytes() as u32,
+        exportable: false,
+        clients: Vec::new(),
+        request,
+    };
     let order = Order::chown(name.clone(), vec!["alice".into()]);
     for i in 0..3 {
         three.enter(i, 1);
@@ -154,7 +161,14 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
     let three = Three::new(&(world.clone() as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
     let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey { name: name.clone(), kind, exportable: false, clients: Vec::new(), request };
+    let new = NewKey {
+        name: name.clone(),
+        kind,
+        bytes: kind.bytes() as u32,
+        exportable: false,
+        clients: Vec::new(),
+        request,
+    };
     let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
     let encrypt = Item::Encrypt { key: name, aad, length: 200 << 10, way };
     for i in 0..3 {

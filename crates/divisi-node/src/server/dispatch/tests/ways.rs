@@ -23,7 +23,14 @@ fn many_ways_make_no_round_longer() {
         for (id, (name, kind)) in (1..).zip(names.iter().zip(kinds)) {
             three.enter(i, id);
             let (clients, request) = (Vec::new(), [id; 16]);
-            let new = NewKey { name: name.clone(), kind, exportable: false, clients, request };
+            let new = NewKey {
+                name: name.clone(),
+                kind,
+                bytes: kind.bytes() as u32,
+                exportable: false,
+                clients,
+                request,
+            };
             three.ask_for(i, id, 1, Item::KeyNew(new));
         }
         for (id, item) in &texts {
