@@ -5,12 +5,14 @@
 //! level 0 the parties decrypt. docs/bgv.md derives the bounds.
 
 mod derive;
+mod hardness;
 pub mod noise;
 mod report;
 mod runs;
 pub mod security;
 
 pub use derive::{Form, Operation, ParameterError};
+pub use hardness::Hardness;
 pub use report::{LevelReport, ParametersReport};
 
 use crate::flood::{INFORMATION, Width};

@@ -1,7 +1,7 @@
 //! The derivation of parameters as `divisi params` prints it.
 
 use super::derive::Step;
-use super::{DECRYPTION_BITS, Form, Operation, Parameters, noise::FAILURE_BITS, security};
+use super::{DECRYPTION_BITS, Form, Hardness, Operation, Parameters, noise::FAILURE_BITS, security};
 
 /// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub struct ParametersReport {
     pub log2_whole: f64,
     /// The largest log2 of the whole modulus for 128 bits of security; `None` for the insecure ring.
     pub log2_limit: Option<f64>,
+    /// The cost of the best known attack on this ring; `None` for the insecure ring.
+    pub hardness: Option<Hardness>,
     /// All primes; the special one is the last.
     pub limbs: Vec<u64>,
     /// The levels, from the top.
@@ -81,6 +83,7 @@ impl Parameters {
             log2_q: self.log2_q(),
             log2_whole: self.log2_whole(),
             log2_limit: security::limit(self.n),
+            hardness: self.hardness(),
             limbs: self.chain.iter().chain(&self.special).copied().collect(),
             levels: levels.collect(),
             flooding_bits: self.flood.deviation(),
@@ -91,6 +94,12 @@ impl Parameters {
             rounds: self.rounds(),
             insecure: self.insecure,
         }
+    }
+
+    /// The cost of the best known attack on the ring, with the whole modulus; `None` for the insecure ring.
+    #[must_use]
+    pub fn hardness(&self) -> Option<Hardness> {
+        if self.insecure { None } else { Hardness::of(self.n, self.log2_whole()) }
     }
 
     /// The length in bytes of a polynomial at a level; each coefficient takes exactly the bits of its prime.

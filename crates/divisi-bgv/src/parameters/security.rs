@@ -1,5 +1,8 @@
 //! The largest secure modulus for each ring dimension.
 
+/// The classical security in bits that [`LIMITS`] leave, in the guideline's model.
+pub const CLASSICAL_BITS: u32 = 128;
+
 /// The largest log2 of the whole modulus, with special primes, at 128 bits of classical security, for
 /// uniformly ternary secrets and errors of deviation 3.19 or more. Source: Bossuat, Cammarota, Chillotti,
 /// Curtis, Dai, Gong, Hales, Kim, Kumar, Lee, Lu, Maple, Pedrouzo-Ulloa, Player, Polyakov, Lopez, Song, Yhee,
