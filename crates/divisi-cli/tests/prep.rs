@@ -46,6 +46,18 @@ fn refused(dir: &Path, arguments: &[&str], says: &str) {
     assert!(!error.contains('\n'), "{error}");
 }
 
+/// With GF(2^40) a lie passes the check of MACs among two parties with probability 2 / 2^40.
+#[test]
+fn a_stock_over_the_smallest_field_has_39_bits_and_a_warning_about_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let usual = ["prep", "make", "--protocol", "aes-lt", "--blocks", "1", "--parties", "2", "--out", "stock"];
+    let made = divisi(dir.path(), &[&usual[..], &["--field", "40"]].concat());
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(told(&made)["parts"][0]["statistical_bits"], 39);
+    assert!(String::from_utf8_lossy(&made.stderr).contains("uses masks twice"), "{made:?}");
+    assert_eq!(good(dir.path(), &["prep", "info", "stock"])["parts"][1]["statistical_bits"], 39);
+}
+
 fn make(dir: &Path, protocol: &str, blocks: &str, more: &[&str]) -> Value {
     let usual =
         ["prep", "make", "--protocol", protocol, "--blocks", blocks, "--parties", "2", "--out", "stock"];

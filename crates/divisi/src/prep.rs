@@ -227,6 +227,14 @@ pub fn drop_all(dir: &Path) -> Result<usize, Failure> {
 }
 
 impl StockPart {
+    /// The statistical security in bits: of its buckets, or of the check of MACs in its field among its
+    /// parties; the smaller one counts.
+    #[must_use]
+    pub fn statistical_bits(&self) -> u32 {
+        let StockInfo { rho, field_bits, parties, .. } = &self.info;
+        stock::statistical_bits(*rho, *field_bits, (*parties).into())
+    }
+
     /// The description as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -241,7 +249,7 @@ impl StockPart {
             "field_bits": info.field_bits,
             "prep": info.prep,
             "k": info.k,
-            "statistical_bits": info.rho,
+            "statistical_bits": self.statistical_bits(),
             "blocks": info.blocks,
             "blocks_left": blocks_left,
             "bytes": bytes,

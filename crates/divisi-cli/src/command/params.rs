@@ -5,8 +5,9 @@ mod garbling;
 use super::CommandOutput;
 use super::engine::{FormName, own};
 use clap::{Args, ValueEnum};
+use divisi::engine::lattice_json;
 use divisi::failure::Failure;
-use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::parameters::{Form, Hardness, Operation, Parameters};
 use divisi_field::zp::P32;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -95,6 +96,7 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
         "log2_q": report.log2_q,
         "log2_whole": report.log2_whole,
         "log2_limit": report.log2_limit,
+        "lattice": lattice_json(report.hardness),
         "limbs": report.limbs,
         "levels": levels.collect::<Vec<_>>(),
         "flooding_bits": report.flooding_bits,
@@ -117,6 +119,9 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     );
     if let Some(limit) = report.log2_limit {
         let _ = write!(text, " (at most {limit:.0} for 128 bits)");
+    }
+    if let Some(hardness) = report.hardness {
+        let _ = write!(text, "\nthe lattice, by the primal attack: {}", bits_of(&hardness));
     }
     text.push_str("\n\nstep                  log2 q   noise   bound\n");
     for level in &report.levels {
@@ -145,4 +150,16 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
         report.rounds,
     );
     Ok(CommandOutput::new(text, json))
+}
+
+/// The security of a ring in each cost model, for people.
+fn bits_of(hardness: &Hardness) -> String {
+    format!(
+        "{:.0} bits classical, {:.0} quantum (BKZ-{}, 2^(0.292 b + 16.4) and 2^(0.265 b + 16.4) a call, 8d calls); core-SVP {:.0} and {:.0}",
+        hardness.classical_bits().floor(),
+        hardness.quantum_bits().floor(),
+        hardness.block_size,
+        hardness.core_svp_bits().floor(),
+        hardness.core_svp_quantum_bits().floor(),
+    )
 }

@@ -29,7 +29,8 @@ pub enum PrepCommands {
 ///
 /// All parties are threads of this process; with --party, one of them is here and the others run the same
 /// command elsewhere. Each party's part lies in a directory of its own, sealed under a key file. A run
-/// removes the values that it takes: each value is used once.
+/// removes the values that it takes: each value is used once. Do not copy stocks: if all parties restore them
+/// together, masks are used twice, and no party can notice.
 #[derive(Args)]
 #[command(after_help = "Example: divisi prep make --protocol aes-lt --blocks 2048 --parties 2 --out stock\n\
                   Then: divisi bench aes --engine spdz --parties 2 --blocks 512 --prep-from stock --reps 1 --warmup 0\n\
@@ -178,6 +179,12 @@ fn make(context: &Context, arguments: &Make) -> Result<CommandOutput, Failure> {
         _ => prep::make(&options, &|done, of| at(done, of)),
     };
     bar().end();
+    if parts.is_ok() && arguments.party.is_none() {
+        eprintln!(
+            "divisi: {} has the parts of all parties, for tests alone: a copy of it that is restored uses masks twice, which reveals what they hide, and no party can notice; give --party to make a real party's part",
+            arguments.out.display()
+        );
+    }
     Ok(done(&arguments.out, &parts?))
 }
 

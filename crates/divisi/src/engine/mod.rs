@@ -23,6 +23,7 @@
 //! this crate, a call of [`add`].
 
 mod agree;
+mod claim;
 mod clock;
 mod demonstration;
 mod drawn;
@@ -49,6 +50,7 @@ pub use crate::differ::Differ;
 pub use crate::disagreement::Disagreement;
 pub use crate::unsupported::Unsupported;
 pub use agree::start;
+pub use claim::{SecurityClaim, lattice_json};
 pub use clock::{Clock, PhaseKind};
 pub use demonstration::{Demonstration, FileCipher, FileResults, PreparedFile};
 #[cfg(test)]
@@ -138,6 +140,12 @@ pub trait Engine: Sync {
 
     /// The adversary against which it protects.
     fn adversary(&self) -> Adversary;
+
+    /// What it claims, a row of SECURITY.md's first table for each kind of adversary; nothing for an engine
+    /// that computes in the clear.
+    fn claims(&self) -> Vec<SecurityClaim> {
+        Vec::new()
+    }
 
     /// The default security: the strongest that it has.
     fn usual_security(&self) -> Security {

@@ -66,6 +66,13 @@ pub(crate) fn parties_in(dir: &Path) -> Vec<PartyId> {
     PartyId::all(usize::from(u8::MAX)).filter(|party| of_party(dir, *party).is_dir()).collect()
 }
 
+/// The statistical security in bits among this number of parties: that of the buckets, or that of the check
+/// of MACs over a field of `field_bits`, which a lie passes with probability n/|F|; the smaller one counts.
+#[must_use]
+pub(crate) fn statistical_bits(buckets: u32, field_bits: u32, parties: usize) -> u32 {
+    buckets.min(field_bits.saturating_sub(parties.next_power_of_two().ilog2()))
+}
+
 /// The number of blocks for which the rest of a stock suffices: the minimum over its series of values.
 #[must_use]
 pub(crate) fn blocks_left(info: &StockInfo, state: &StockState) -> u64 {

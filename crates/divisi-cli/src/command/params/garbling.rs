@@ -1,9 +1,10 @@
 //! `divisi params --op mpgc`.
 
 use super::super::CommandOutput;
-use super::{ParamsArgs, form_of};
+use super::{ParamsArgs, bits_of, form_of};
+use divisi::engine::lattice_json;
 use divisi::failure::Failure;
-use divisi_bgv::parameters::{Form, Parameters};
+use divisi_bgv::parameters::{Form, Hardness, Parameters};
 use divisi_mpgc::GarblingCost;
 use divisi_mpgc::cost::{AES_128, cheaper, lattice};
 use divisi_mpgc::parameters::{
@@ -46,6 +47,7 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     let cost = |by: Option<&Parameters>| GarblingCost::of(parties, AES_128, config, by);
     let usual = cheaper(parties, AES_128, config).map_or("cot", |lattice| lattice.form().name());
     let ways = [("cot", cost(None)), (form.name(), cost(Some(&ciphertexts)))];
+    let rows = Hardness::of(DIMENSION, (MODULUS as f64).log2());
     let failure = failure_bits(parties, MOST_GATES);
     let way = |(name, cost): &(&str, GarblingCost)| {
         json!({
@@ -66,12 +68,14 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
         "ring_dimension": DIMENSION,
         "modulus": MODULUS,
         "log2_q": (MODULUS as f64).log2(),
+        "lattice": lattice_json(rows),
         "row_bytes": ROW_BYTES,
         "share_bytes": SHARE_BYTES,
         "most_gates": MOST_GATES,
         "failure_bits": failure,
         "lookup_ring_dimension": ciphertexts.dimension(),
         "lookup_log2_q": ciphertexts.log2_q(),
+        "lookup_lattice": lattice_json(ciphertexts.hardness()),
         "circuit": "aes128",
         "gates": gates,
         "and": ands,
@@ -97,6 +101,9 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
             cost.rounds,
             cost.cpu_seconds
         );
+    }
+    if let Some(rows) = rows {
+        let _ = writeln!(text, "\nthe lattice of rows, by the primal attack: {}", bits_of(&rows));
     }
     let _ = write!(
         text,

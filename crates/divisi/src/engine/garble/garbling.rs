@@ -73,6 +73,8 @@ const BUDGET: &str = "budget";
 /// The option for statistical security, which commands declare themselves. This engine takes it for the
 /// parties' own inputs, too.
 const STATISTICAL: &str = "statistical";
+/// The statistical securities in bits that can be chosen, the default first.
+pub(super) const STATISTICAL_BITS: [u32; 2] = [40, 64];
 
 /// The name of a way to make base OTs, as on the command line.
 #[must_use]
@@ -129,7 +131,7 @@ impl Garbling {
         if !(1..=8).contains(&config.k) {
             return Err(Unsupported::new(format!("--k is {}: give 1 to 8", config.k)));
         }
-        if ![40, 64].contains(&config.rho) {
+        if !STATISTICAL_BITS.contains(&config.rho) {
             return Err(Unsupported::new(format!(
                 "--statistical is {}: the engine garble has 40 and 64",
                 config.rho

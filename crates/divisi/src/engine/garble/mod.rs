@@ -9,11 +9,13 @@ mod report;
 use super::job::Job;
 use super::settings::STREAMED;
 use super::{
-    Adversary, Clock, Engine, EngineOption, EngineSettings, Measured, Page, Prepared, Unsupported, members,
+    Adversary, Clock, Engine, EngineOption, EngineSettings, Measured, Page, Prepared, SecurityClaim,
+    Unsupported, members,
 };
 use divisi_garble::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE};
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use evaluations::Evaluations;
-use garbling::Garbling;
+use garbling::{Garbling, STATISTICAL_BITS};
 use known::KnownAnswers;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
@@ -46,6 +48,15 @@ impl Engine for GarbleEngine {
 
     fn parties(&self) -> RangeInclusive<usize> {
         2..=MOST_PARTIES
+    }
+
+    fn claims(&self) -> Vec<SecurityClaim> {
+        let [least, most] = STATISTICAL_BITS;
+        vec![
+            SecurityClaim::new("garble", &self.parties())
+                .statistical(format!("{least} bits, {most} on request"))
+                .computational(format!("{COMPUTATIONAL_BITS} bits")),
+        ]
     }
 
     fn adversary(&self) -> Adversary {

@@ -5,7 +5,9 @@
 
 use super::super::Differ;
 use super::super::job::{Between, CircuitJob, Own};
-use super::super::{BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, members, timed};
+use super::super::{
+    BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, lattice_json, members, timed,
+};
 use super::garbled::{self, Garbling};
 use super::manner::{CircuitProtocol, Manner};
 use super::values::evaluate;
@@ -16,6 +18,7 @@ use divisi_core::Security;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_mixed::Gmw;
 use divisi_mixed::gmw::triples_for;
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use serde_json::{Map, Value, json};
 
 /// The most instances of a run.
@@ -142,6 +145,8 @@ impl Prepared for Evaluations<'_> {
             "ring_dimension": ring.map(Lattice::dimension),
             "log2_q": ring.map(Lattice::log2_q),
             "log2_whole": ring.map(Lattice::log2_whole),
+            "lattice": lattice_json(ring.and_then(Lattice::hardness)),
+            "computational_bits": COMPUTATIONAL_BITS,
             "security": Security::SemiHonest.name(),
             "k": self.manner.config.k,
             "and_gates": self.program.and_count(),

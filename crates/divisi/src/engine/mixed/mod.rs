@@ -15,9 +15,12 @@ mod work;
 use super::job::Job;
 use super::{
     Adversary, Clock, Engine, EngineOption, EngineSettings, ExpectedOutput, Measured, Page, Prepared,
-    Unsupported, members,
+    SecurityClaim, Unsupported, members,
 };
+use divisi_bgv::parameters::{Hardness, STATISTICAL_BITS, security};
 use divisi_core::Security;
+use divisi_mpgc::parameters::{BITS, DIMENSION, fits};
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use evaluations::Evaluations;
 use known::KnownAnswers;
 use manner::Manner;
@@ -53,6 +56,26 @@ impl Engine for MixedEngine {
 
     fn parties(&self) -> RangeInclusive<usize> {
         2..=255
+    }
+
+    fn claims(&self) -> Vec<SecurityClaim> {
+        let limits = security::LIMITS.into_iter().chain([(DIMENSION, f64::from(BITS))]);
+        let rings: Vec<Hardness> = limits.filter_map(|(n, log2_q)| Hardness::of(n, log2_q)).collect();
+        let least = |bits: fn(&Hardness) -> f64| rings.iter().map(bits).fold(f64::INFINITY, f64::min);
+        let most = (2..=255).take_while(|n| fits(*n)).last().unwrap_or(2);
+        let parties = format!("{} to {}; mpgc to {most}", self.parties().start(), self.parties().end());
+        let claim =
+            SecurityClaim::new("mixed, with bgv and mpgc on which it stands, semi-honest", &self.parties());
+        vec![SecurityClaim { parties, ..claim }
+            .statistical(format!("{STATISTICAL_BITS} bits over all decryptions of a session"))
+            .computational(format!(
+                "{COMPUTATIONAL_BITS} bits from hashes; the lattices, with circular security: {} in the classical \
+                 model of the 2024 guideline, at least {:.0} in core-SVP and {:.0} in core-SVP against a quantum \
+                 computer",
+                security::CLASSICAL_BITS,
+                least(Hardness::core_svp_bits).floor(),
+                least(Hardness::core_svp_quantum_bits).floor(),
+            ))]
     }
 
     fn adversary(&self) -> Adversary {
@@ -163,7 +186,8 @@ impl Engine for MixedEngine {
             "phases": measured.phases_json(),
             "online_per_second": rate(measured.online_seconds()),
             "total_per_second": rate(measured.total_seconds()),
-            "computational_bits": measured.computational_bits,
+            "computational_bits": measured.computational_bits.unwrap_or(f64::from(COMPUTATIONAL_BITS)),
+            "lattice": fact("lattice"),
         }))
     }
 

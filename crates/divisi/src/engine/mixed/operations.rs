@@ -6,7 +6,7 @@
 
 use super::super::Differ;
 use super::super::job::{Op, Own};
-use super::super::{BenchSchedule, EngineParty, Prepared, Rows, members};
+use super::super::{BenchSchedule, EngineParty, Prepared, Rows, lattice_json, members};
 use super::SETUP;
 use super::manner::BitForm;
 use super::operation::{Operations, bytes, words};
@@ -20,6 +20,7 @@ use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::{Gmw, Mixed};
 use divisi_net::{Machine, World};
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
@@ -151,6 +152,8 @@ impl Prepared for Operations {
             "ring_dimension": ring.map(Lattice::dimension),
             "log2_q": ring.map(Lattice::log2_q),
             "log2_whole": ring.map(Lattice::log2_whole),
+            "lattice": lattice_json(ring.and_then(Lattice::hardness)),
+            "computational_bits": COMPUTATIONAL_BITS,
             "insecure": self.manner.insecure,
         }))
     }

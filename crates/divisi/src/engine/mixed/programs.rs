@@ -15,6 +15,7 @@ use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step}
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
 use divisi_mpgc::GarblingContext;
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_program::plain::evaluate;
 use divisi_program::program::Input;
 use divisi_program::run;
@@ -204,6 +205,7 @@ impl Prepared for Programs<'_> {
             "garbled_form": self.garbled.as_ref().map(Looked::form),
             "protocol": "gmw",
             "security": Security::SemiHonest.name(),
+            "computational_bits": COMPUTATIONAL_BITS,
             "form": self.form.name(),
             "k": self.manner.config.k,
             "insecure": self.manner.insecure,

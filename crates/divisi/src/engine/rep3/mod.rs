@@ -12,9 +12,10 @@ mod strands;
 use super::job::{Between, Cipher, DesKeys, Job};
 use super::{
     Adversary, Clock, Demonstration, Engine, EngineOption, EngineSettings, Measured, Page, Prepared,
-    Unsupported, members,
+    SecurityClaim, Unsupported, members,
 };
 use dealt::Dealt;
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_rep3::{Passes, Protocol, Rounds, Security};
 use known::KnownAnswers;
 use lookups::Looker;
@@ -35,6 +36,9 @@ const PARTIES: usize = 3;
 
 /// The default statistical security in bits: what one pass of the verification reaches for any batch.
 pub const STATISTICAL: u32 = 57;
+
+/// The bits of the keys of pseudo-random sharings and coins: what `divisi_core::Prg` takes.
+const KEY_BITS: u32 = 128;
 
 /// The default number of evaluations of a circuit in a benchmark.
 const EVALUATIONS: usize = 10_000;
@@ -125,6 +129,20 @@ impl Engine for Replicated {
 
     fn parties(&self) -> RangeInclusive<usize> {
         PARTIES..=PARTIES
+    }
+
+    fn claims(&self) -> Vec<SecurityClaim> {
+        // constant rounds are malicious only
+        let row = |name| SecurityClaim::new(name, &self.parties());
+        let keys = format!("{} bits", KEY_BITS);
+        vec![
+            row("rep3, malicious")
+                .statistical(format!(
+                    "at least {STATISTICAL} bits in every verification (reported by the meter)"
+                ))
+                .computational(format!("{keys}; {COMPUTATIONAL_BITS} in constant rounds")),
+            row("rep3, semi-honest").statistical("exact").computational(keys),
+        ]
     }
 
     fn adversary(&self) -> Adversary {

@@ -19,6 +19,7 @@ use divisi_core::{
     Abort, Boolean, Counts, Lanes, Opens, PartyId, ProgramRun, PublicParameters, Session, Settles, Step,
     Verified, step,
 };
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_spdz::{AuthBit, Host, Spdz, SpdzProtocol, VERIFICATION_PHASE};
 use serde_json::{Map, json};
 use zeroize::Zeroizing;
@@ -68,6 +69,14 @@ impl<'j> Circuit<'j> {
 }
 
 impl Prepared for Circuit<'_> {
+    fn facts(&self) -> Map<String, serde_json::Value> {
+        super::super::members(json!({
+            "k": self.how.config.k,
+            "statistical_bits": self.how.statistical_bits(),
+            "computational_bits": COMPUTATIONAL_BITS,
+        }))
+    }
+
     fn parties(&self) -> usize {
         self.how.parties
     }

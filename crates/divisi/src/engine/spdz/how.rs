@@ -1,7 +1,7 @@
 //! The settings of the engine: its protocol, field and preprocessing, from the options of the command line.
 
 use super::super::job::Cipher;
-use super::super::stock::PEERS;
+use super::super::stock::{PEERS, statistical_bits};
 use super::super::{EngineSettings, Unsupported, parties};
 use super::place::{self, Taken};
 use divisi_core::PublicParameters;
@@ -88,6 +88,9 @@ impl Field {
     }
 }
 
+/// The statistical securities in bits that can be chosen, the default first.
+pub(super) const STATISTICAL: [u32; 2] = [40, 64];
+
 /// The settings of the engine.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct How {
@@ -133,8 +136,8 @@ impl How {
                 known
             }
         };
-        let statistical = settings.statistical.unwrap_or(40);
-        if ![40, 64].contains(&statistical) {
+        let statistical = settings.statistical.unwrap_or(STATISTICAL[0]);
+        if !STATISTICAL.contains(&statistical) {
             return wrong(format!("--statistical is {statistical}: the engine spdz has 40 and 64"));
         }
         let field = match (own(FIELD), statistical) {
@@ -173,6 +176,11 @@ impl How {
         };
         made.suits()?;
         Ok(made)
+    }
+
+    /// The statistical security in bits: of the buckets or of the field, the smaller number.
+    pub fn statistical_bits(&self) -> u32 {
+        statistical_bits(self.config.rho, self.field.bits(), self.parties)
     }
 
     /// Check that the field of the MACs contains the small field in which the protocol multiplies.

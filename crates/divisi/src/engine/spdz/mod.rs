@@ -17,12 +17,13 @@ mod wholes;
 use super::job::{Cipher, Job};
 use super::{
     Adversary, Clock, Demonstration, Engine, EngineOption, EngineSettings, Measured, Page, Prepared,
-    StockMaker, Unsupported, members,
+    SecurityClaim, StockMaker, Unsupported, members,
 };
 use begin::{ONLINE, SETUP};
 use blocks::Work;
 use circuit::Circuit;
 use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_spdz::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
 use how::How;
 use known::KnownAnswers;
@@ -87,6 +88,21 @@ impl Engine for Authenticated {
         2..=MOST_PARTIES
     }
 
+    fn claims(&self) -> Vec<SecurityClaim> {
+        let [least, most] = how::STATISTICAL;
+        let least_of_field = |parties| super::stock::statistical_bits(least, how::Field::F40.bits(), parties);
+        vec![
+            SecurityClaim::new("spdz", &self.parties())
+                .statistical(format!(
+                    "{least} bits, {most} on request with GF(2^72); with `--field 40` {} between two parties to {} \
+                     among {MOST_PARTIES}; reported by the meter",
+                    least_of_field(2),
+                    least_of_field(MOST_PARTIES),
+                ))
+                .computational(format!("{COMPUTATIONAL_BITS} bits")),
+        ]
+    }
+
     fn adversary(&self) -> Adversary {
         Adversary::AllButOne
     }
@@ -115,9 +131,7 @@ impl Engine for Authenticated {
     /// buckets: the smaller number counts.
     fn statistical_bits(&self, settings: &EngineSettings) -> Option<u32> {
         let how = How::new(settings).ok()?;
-        // a lie passes a check of MACs with probability n/|F|
-        let parties = how.parties.next_power_of_two().ilog2();
-        Some(how.config.rho.min(how.field.bits().saturating_sub(parties)))
+        Some(how.statistical_bits())
     }
 
     fn has_blocks(&self, _: Cipher) -> bool {
@@ -164,6 +178,8 @@ impl Engine for Authenticated {
             "field_bits": how.field.bits(),
             "prep": how.prep.name(),
             "k": how.config.k,
+            "statistical_bits": self.statistical_bits(settings),
+            "computational_bits": COMPUTATIONAL_BITS,
         }))
     }
 
@@ -177,7 +193,8 @@ impl Engine for Authenticated {
             "bucket": measured.facts.get("bucket"),
             "online_per_second": rate(measured.online_seconds()),
             "total_per_second": rate(measured.total_seconds()),
-            "statistical_bits": self.statistical_bits(&measured.settings),
+            // of a stock the bound counts: the session that made it reported its own figure
+            "computational_bits": measured.computational_bits.unwrap_or(f64::from(COMPUTATIONAL_BITS)),
         })));
         for member in ["algorithm", "direction", "key_bits", "message_bytes"] {
             all.insert(member.into(), measured.about.get(member).cloned().unwrap_or(Value::Null));
