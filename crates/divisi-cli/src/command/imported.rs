@@ -131,7 +131,8 @@ mod tests {
             ("GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ\r\n", "12345678901234567890"),
         ];
         for (text, bytes) in vectors {
-            assert_eq!(of_base32(text.as_bytes()).unwrap().as_slice(), bytes.as_bytes(), "{text}");
+            let read = of_base32(text.as_bytes());
+            assert_eq!(read.as_deref().map(Vec::as_slice), Some(bytes.as_bytes()), "{text}");
         }
         for text in ["M", "MZ1", "MZXW6YT8", "M=Y", "MZ", "M\u{e9}"] {
             assert!(of_base32(text.as_bytes()).is_none(), "{text}");
