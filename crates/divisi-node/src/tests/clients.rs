@@ -18,7 +18,7 @@ fn the_owner_changes_whom_a_key_serves() {
     let granted = alice.key_serve(&key, "bob", true).unwrap();
     assert_eq!(granted.clients, ["carol", "bob"]);
     // messages sent ahead for a refused request may have cost the connection
-    let mut bob = harness.connect("bob");
+    bob = harness.connect("bob");
     encrypt(&mut bob, &key, b"", b"x").unwrap();
     encrypt(&mut carol, &key, b"", b"x").unwrap();
     // the same again: its answer was lost
@@ -50,6 +50,7 @@ fn the_owner_changes_whom_a_key_serves() {
     assert!(harness.logged("key k now serves client bob, by its owner alice"));
 
     let list = |client: &mut Client| client.key_list().unwrap().remove(0);
+    drop((alice, bob, carol));
     harness.restart();
     let mut alice = back(&harness);
     let listed = list(&mut alice);
@@ -91,7 +92,7 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
         harness.key(&mut alice, name(at).as_str(), false, &["bob"]);
     }
     drop(alice);
-    (0..3).for_each(|i| harness.stop(i));
+    harness.stop_all();
     for i in 0..3 {
         let store = StoredKeys::open_on(Box::new(MachineDisk), &harness.data(i).join("keys")).unwrap();
         for (at, (states, _)) in crashes.iter().enumerate() {
@@ -121,7 +122,6 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
         harness.logged("an interrupted change of the clients of key k1 was not finished, and is dropped")
     );
     // and nothing is left of them
-    (0..3).for_each(|i| harness.stop(i));
     for i in 0..3 {
         let store = StoredKeys::open_on(Box::new(MachineDisk), &harness.data(i).join("keys")).unwrap();
         assert!(store.changing().is_empty());

@@ -1,6 +1,7 @@
 //! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
 
 mod charged;
+mod granted;
 mod split;
 mod ways;
 
@@ -48,7 +49,7 @@ impl Three {
         let dir = tempfile::tempdir().unwrap();
         let ports: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let hosts: Vec<String> = ports.iter().map(|p| p.local_addr().unwrap().to_string()).collect();
-        let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+        let made = Config::create(3, &hosts, &["alice".into(), "bob".into()], &Machine).unwrap();
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let open = |((me, port), identity): ((PartyId, TcpListener), divisi_net::Identity)| {
             let (data, lines) = (dir.path().join(me.to_string()), lines.clone());
