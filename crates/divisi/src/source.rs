@@ -281,14 +281,18 @@ impl Seek for HeldBytes {
 }
 
 /// A name of the same content that can be read as often as needed, also by the parties' processes that this
-/// one starts. A pipe can be read once, so its content is copied to a file without a name; this is for public
-/// data alone, such as circuits and programs.
+/// one starts. A pipe can be read once, so its content is copied to a file without a name, which stands for
+/// the pipe as long as this process runs; this is for public data alone, such as circuits and programs.
 ///
 /// # Errors
 /// Those of [`read`], and of the file that holds the copy.
 pub(crate) fn lasting(name: &Name, most: u64) -> io::Result<Name> {
-    /// The files stay open as long as this process runs.
-    static COPIES: Mutex<Vec<File>> = Mutex::new(Vec::new());
+    /// The names of what was copied, with the names of the copies, which stay open.
+    static COPIES: Mutex<Vec<(Name, Name, File)>> = Mutex::new(Vec::new());
+    let mut copies = COPIES.lock().map_err(|_| io::Error::other("another thread failed"))?;
+    if let Some((_, copy, _)) = copies.iter().find(|(of, copy, _)| [of, copy].contains(&name)) {
+        return Ok(copy.clone());
+    }
     let mut named = NamedSource::open(name.path())?;
     if named.reported().is_some_and(|length| length > 0) && !is_stdin(name.path()) {
         return Ok(name.clone());
@@ -306,8 +310,9 @@ pub(crate) fn lasting(name: &Name, most: u64) -> io::Result<Name> {
     if !std::fs::metadata(&path)?.is_file() {
         return Err(io::Error::other("it can be read only once here: copy it to a file"));
     }
-    COPIES.lock().map_err(|_| io::Error::other("another thread failed"))?.push(copy);
-    Ok(name.at(path.into()))
+    let lasting = name.at(path.into());
+    copies.push((name.clone(), lasting.clone(), copy));
+    Ok(lasting)
 }
 
 #[cfg(test)]
@@ -407,6 +412,9 @@ mod tests {
         assert_eq!(kept.to_string(), pipe.display().to_string());
         for _ in 0..2 {
             assert_eq!(std::fs::read(kept.path()).unwrap(), b"a circuit");
+            // nobody writes to the pipe any more
+            assert_eq!(lasting(&name, 1 << 20).unwrap(), kept);
+            assert_eq!(lasting(&kept, 1 << 20).unwrap(), kept);
         }
         std::fs::write(&file, b"x").unwrap();
         let name = Name::from(file.into_os_string());

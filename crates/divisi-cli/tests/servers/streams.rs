@@ -59,6 +59,11 @@ fn whatever_can_be_read_is_read_to_its_end() {
     writer.join().unwrap();
     assert_eq!(std::fs::read(harness.path("opened")).unwrap(), content);
 
+    // a key, too
+    let key = ["key", "import", "--key", "i", "--type", "aes-128", "--in", "-"];
+    let imported = through(&harness, &key, &[7; 16]);
+    assert!(imported.status.success(), "{imported:?}");
+
     // from standard input to standard output, and to a pipe
     let dashes = ["--key", "k", "--in", "-", "--out", "-"];
     let sealed = through(&harness, &[&["encrypt"][..], &dashes].concat(), b"a text");
