@@ -5,11 +5,14 @@ use crate::config::{Config, ConfigError};
 use crate::dial::{ask, dial, version};
 use crate::hello::{Hello, Role, Verdict};
 use crate::identity::{Fingerprint, Identity};
+use crate::listener::ANSWER;
+use crate::status::{LONGEST, ServerStatus};
 use crate::trouble::Trouble;
+use crate::wire::Wire;
 use crate::world::{World, later, lock};
 use std::fmt;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The difference of clocks beyond which there is a warning, in milliseconds.
 const SKEW: i64 = 2_000;
@@ -27,6 +30,8 @@ pub struct Reached {
     pub skew_ms: i64,
     /// One round trip with TLS, without the time to connect.
     pub round_trip: Duration,
+    /// What it says of itself, if it is a server.
+    pub status: Option<ServerStatus>,
 }
 
 /// The state of the link to one party.
@@ -52,6 +57,33 @@ impl LinkReport {
             }
             Ok(_) => None,
         }
+    }
+
+    /// Why a server whose link works does not serve requests all the same, or what is not right with it, if
+    /// anything is: clauses that follow its name.
+    pub fn out_of_step(&self, config: &Config) -> Option<String> {
+        let reached = self.result.as_ref().ok()?;
+        let status = reached.status.as_ref()?;
+        let mut clauses = Vec::new();
+        if status.session.is_empty() {
+            clauses.push("is in no session with the other servers".to_owned());
+        }
+        for (party, identity) in &status.session {
+            let pinned = config.party(*party).ok().map(|party| party.pin.fingerprint());
+            if pinned != Some(*identity) {
+                clauses.push(format!(
+                    "is in a session with {party} of the identity {identity}, which this configuration does not pin"
+                ));
+            }
+        }
+        if !status.stores_differ.is_empty() {
+            let others: Vec<String> = status.stores_differ.iter().map(ToString::to_string).collect();
+            clauses.push(format!("does not have the same keys as {}: see its log", others.join(" and ")));
+        }
+        if !status.trouble.is_empty() {
+            clauses.push(format!("says: {}", status.trouble));
+        }
+        (!clauses.is_empty()).then(|| clauses.join("; it "))
     }
 
     /// Whether its clock is far off, which harms logs but no protocol.
@@ -128,6 +160,7 @@ fn reach(
     let (start, sent) = (world.now(), world.unix_time());
     let answer = ask(&mut wire, &own, identity, until)?;
     let round_trip = world.now().saturating_duration_since(start);
+    let status = status(&mut wire, until.min(later(world.now(), ANSWER)));
     wire.close();
     match answer.verdict {
         Verdict::Version => return Err(version(&answer)),
@@ -143,5 +176,16 @@ fn reach(
         same_clients: answer.digest.clients == own.digest.clients,
         skew_ms: there.saturating_sub(here),
         round_trip,
+        status,
     })
+}
+
+/// What a server says of itself after its greeting. Others say nothing, and close.
+fn status(wire: &mut Wire, until: Instant) -> Option<ServerStatus> {
+    let mut length = [0; 2];
+    wire.read_exact(&mut length, until).ok()?;
+    let length = usize::from(u16::from_le_bytes(length));
+    let mut bytes = vec![0; Some(length).filter(|length| *length <= LONGEST)?];
+    wire.read_exact(&mut bytes, until).ok()?;
+    ServerStatus::decode(&bytes)
 }

@@ -20,6 +20,7 @@
 //! limits = { keys = 10 }      # optional: what is granted to this client in place of the above
 //! ```
 
+mod changes;
 mod grants;
 mod text;
 
@@ -178,10 +179,18 @@ impl Config {
                 party.pin = pin;
                 party.address = address.unwrap_or(&party.address).to_owned();
             }
-            (None, Some(address)) => new.parties.push(PartyEntry { id, address: address.to_owned(), pin }),
+            (None, Some(address)) if id.index() == self.parties.len() => {
+                new.parties.push(PartyEntry { id, address: address.to_owned(), pin });
+            }
+            (None, Some(_)) => {
+                let next = self.parties.len() + 1;
+                return Err(ConfigError(format!(
+                    "party {next} is missing: add the parties in their order, so that they are numbered without gaps"
+                )));
+            }
             (None, None) => return Err(ConfigError(format!("{id} is new: give its address as host:port"))),
         }
-        new.checked()
+        new.consistent()
     }
 
     /// Adds a client, or gives an existing client another identity.
@@ -191,7 +200,7 @@ impl Config {
             Some(client) => client.pin = pin,
             None => new.clients.push(ClientEntry { name: name.to_owned(), pin, limits: Grants::default() }),
         }
-        new.checked()
+        new.consistent()
     }
 
     /// Removes a client.
@@ -206,15 +215,20 @@ impl Config {
                 "there is no client {name} in the configuration, which has {known}: name one of these"
             )));
         }
-        new.checked()
+        new.consistent()
     }
 
-    fn checked(mut self) -> Result<Self, ConfigError> {
+    fn checked(self) -> Result<Self, ConfigError> {
+        if self.parties.len() < 2 {
+            return Err(ConfigError::new("a mesh has at least two parties: add a [[party]] for each"));
+        }
+        self.consistent()
+    }
+
+    /// Checks everything but that there are parties enough.
+    fn consistent(mut self) -> Result<Self, ConfigError> {
         let fail = |message: String| Err(ConfigError(message));
         self.parties.sort_by_key(|p| p.id);
-        if self.parties.len() < 2 {
-            return fail("a mesh has at least two parties: add a [[party]] for each".into());
-        }
         for pair in self.parties.windows(2) {
             if let [a, b] = pair
                 && a.id == b.id

@@ -5,6 +5,7 @@ use crate::connection::{Unread, message};
 use crate::frame::{CONTROL, Control, Head, Parser};
 use crate::hello::{HELLO, Hello, Role};
 use crate::identity::{Fingerprint, Identity, PublicKey};
+use crate::status::{ServerStatus, tests::status};
 use crate::world::{FixedWorld, Machine, World};
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -161,6 +162,20 @@ fn random_frames() {
 fn random_greetings() {
     divisi_fuzz::golden("greetings", env!("CARGO_MANIFEST_DIR"), &some_greetings());
     divisi_fuzz::run("greetings", env!("CARGO_MANIFEST_DIR"), &some_greetings(), greeting);
+}
+
+/// A status that is accepted must be the same after it was written and read again.
+#[test]
+fn random_statuses() {
+    let seeds = [status(), ServerStatus::default()].map(|status| status.encode()[2..].to_vec());
+    divisi_fuzz::golden("statuses", env!("CARGO_MANIFEST_DIR"), &seeds);
+    divisi_fuzz::run("statuses", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let Some(status) = ServerStatus::decode(bytes) else { return Ok(false) };
+        match ServerStatus::decode(&status.encode()[2..]) {
+            Some(again) if again == status => Ok(true),
+            _ => Err("another status when read again".into()),
+        }
+    });
 }
 
 #[test]

@@ -111,6 +111,11 @@ impl Handshakes {
         }
     }
 
+    /// Forgets the addresses of all parties.
+    pub fn forget_parties(&self) {
+        lock(&self.0).parties.clear();
+    }
+
     /// Whether this is known to be the address of a party.
     #[cfg(test)]
     pub fn expects(&self, from: IpAddr) -> bool {

@@ -144,7 +144,8 @@ impl Hello {
     }
 }
 
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+/// The next `N` bytes.
+pub(crate) fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (head, tail) = rest.split_at_checked(N)?;
     *rest = tail;
     head.try_into().ok()

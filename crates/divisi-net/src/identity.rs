@@ -87,6 +87,11 @@ impl fmt::Debug for PublicKey {
 pub struct Fingerprint([u8; 32]);
 
 impl Fingerprint {
+    /// The fingerprint of these 32 bytes.
+    pub(crate) const fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The 32 bytes.
     pub const fn bytes(&self) -> &[u8; 32] {
         &self.0

@@ -11,6 +11,7 @@ use crate::config::{Config, ConfigError};
 use crate::connection::Connection;
 use crate::handshakes::{Handshakes, Refused};
 use crate::identity::Identity;
+use crate::status::ServerStatus;
 use crate::trouble::Trouble;
 use crate::wire::Wire;
 use crate::world::{World, later, lock};
@@ -29,6 +30,8 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 const NAP: Duration = Duration::from_millis(50);
 /// Refusals remembered for messages.
 const REFUSALS: usize = 8;
+/// Refused identities remembered for the log.
+const STRANGERS: usize = 16;
 
 /// A join that is under way.
 #[derive(Clone, Copy)]
@@ -52,6 +55,8 @@ pub(crate) struct State {
     clients: VecDeque<Connection>,
     /// The peers that were turned away lately, and why.
     pub refusals: VecDeque<String>,
+    /// The same for a log, until [`Listener::take_strangers`].
+    strangers: VecDeque<String>,
 }
 
 /// What the listener's threads share.
@@ -63,6 +68,8 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     pub changed: Condvar,
     handshakes: Arc<Handshakes>,
+    /// What a server says of itself to those who check.
+    status: Mutex<Option<ServerStatus>>,
     closed: AtomicBool,
 }
 
@@ -84,7 +91,16 @@ impl Shared {
         !self.is_closed() && self.state().joining.is_some_and(|a| a.number == attempt)
     }
 
+    /// Records an identity that was refused, for a log.
+    fn name(&self, who: String) {
+        let mut state = self.state();
+        if state.strangers.len() < STRANGERS {
+            state.strangers.push_back(who);
+        }
+    }
+
     fn refuse(&self, who: String) {
+        self.name(who.clone());
         let mut state = self.state();
         state.refusals.push_back(who);
         if state.refusals.len() > REFUSALS {
@@ -183,6 +199,7 @@ impl Listener {
             state: Mutex::default(),
             changed: Condvar::new(),
             handshakes: Arc::default(),
+            status: Mutex::default(),
             closed: AtomicBool::new(false),
         });
         shared.expect_parties();
@@ -212,17 +229,39 @@ impl Listener {
         self.shared.config()
     }
 
-    /// Puts another configuration in force, for connections from now on.
+    /// Puts another configuration in force, for connections from now on. A mesh that was joined before stays
+    /// as it is: whoever has it must end it if [`Config::has_parties_of`] says that the parties are others.
     pub fn reload(&self, config: Config) -> Result<(), ConfigError> {
         config.check_identity(self.shared.me, &self.shared.identity)?;
+        let places =
+            |config: &Config| config.parties().iter().map(|party| party.address.clone()).collect::<Vec<_>>();
+        let before = self.shared.config();
+        if !config.has_parties_of(&before) || places(&config) != places(&before) {
+            // places are kept for the addresses of parties of this configuration, and of no earlier one
+            self.shared.handshakes.forget_parties();
+        }
         *self.shared.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
         self.shared.expect_parties();
+        // connections of parties that wait for a join look whether they are still pinned
+        drop(self.shared.state());
+        self.shared.changed.notify_all();
         Ok(())
+    }
+
+    /// Says what those who check this party's link are told of it: see [`crate::check`].
+    pub fn set_status(&self, status: ServerStatus) {
+        *lock(&self.shared.status) = Some(status);
     }
 
     /// The counts of failed handshakes since the last call, for a log.
     pub fn take_refused(&self) -> Refused {
         self.shared.handshakes.take_refused()
+    }
+
+    /// The peers whose identity was refused since the last call, for a log: their addresses and fingerprints.
+    /// At most 16 are remembered; [`Listener::take_refused`] counts all.
+    pub fn take_strangers(&self) -> Vec<String> {
+        std::mem::take(&mut self.shared.state().strangers).into()
     }
 
     /// Whether a party is expected from this address.

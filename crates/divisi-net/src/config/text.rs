@@ -21,7 +21,7 @@ struct FileForm {
     connect_seconds: Option<f64>,
     #[serde(default, skip_serializing_if = "is_nothing")]
     limits: Grants,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     party: Vec<PartyForm>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     client: Vec<ClientForm>,
@@ -86,6 +86,24 @@ fn unchanged<T>(file: &File, read: impl FnOnce() -> io::Result<T>) -> io::Result
 impl Config {
     /// Reads the file.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        Self::load_text(path, Self::parse)
+    }
+
+    /// Reads a file to which parties are still being added: it may be empty, or have fewer than two parties.
+    pub fn load_unfinished(path: &Path) -> Result<Self, ConfigError> {
+        Self::load_text(path, |text| {
+            let says_nothing = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+            if text.lines().all(says_nothing) {
+                return Self::read("version = 1")?.consistent();
+            }
+            Self::read(text)?.consistent()
+        })
+    }
+
+    fn load_text(
+        path: &Path,
+        parse: impl FnOnce(&str) -> Result<Self, ConfigError>,
+    ) -> Result<Self, ConfigError> {
         let failed = |why: String| {
             ConfigError(format!(
                 "the configuration {} cannot be read ({why}): give the file that `mesh new` wrote",
@@ -99,11 +117,16 @@ impl Config {
         if size as u64 > LONGEST {
             return Err(failed(format!("it has more than {LONGEST} bytes")));
         }
-        Self::parse(&text).map_err(|e| ConfigError(format!("in {}: {e}", path.display())))
+        parse(&text).map_err(|e| ConfigError(format!("in {}: {e}", path.display())))
     }
 
     /// Reads the text.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        Self::read(text)?.checked()
+    }
+
+    /// Reads the text, without a check of what the parts of it say together.
+    fn read(text: &str) -> Result<Self, ConfigError> {
         let form: FileForm = toml::from_str(text).map_err(|e| {
             let place = e.span().and_then(|span| text.get(..span.start));
             let line = place.map_or(1, |before| before.matches('\n').count() + 1);
@@ -130,7 +153,7 @@ impl Config {
             clients.push(ClientEntry { name: c.name, pin, limits: c.limits });
         }
         let FileForm { timeout_seconds, connect_seconds, limits, .. } = form;
-        Self { parties, clients, timeout_seconds, connect_seconds, limits }.checked()
+        Ok(Self { parties, clients, timeout_seconds, connect_seconds, limits })
     }
 
     /// The text of the file.

@@ -6,8 +6,10 @@ use crate::connection::{Connection, Peer};
 use crate::dial::{HANDSHAKE, receive, version};
 use crate::handshakes::{self, HandshakeSlot, SILENCE};
 use crate::hello::{Hello, Role, Verdict};
+use crate::status::ServerStatus;
 use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
+use crate::world::lock;
 use crate::{PartyId, tls};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::PoisonError;
@@ -70,6 +72,10 @@ impl Shared {
             Role::Party if hello.digest.parties != answer.digest.parties => Verdict::Digest,
             Role::Party | Role::Client | Role::Check => Verdict::Fine,
         };
+        if answer.verdict == Verdict::Role {
+            let role = if hello.role == Role::Client { "a client" } else { "this party" };
+            self.name(format!("{from} showed the identity {identity}, which is not pinned for {role}"));
+        }
         if answer.verdict != Verdict::Fine {
             if let Some(id) = party.filter(|_| hello.role == Role::Party) {
                 let trouble = match answer.verdict {
@@ -102,7 +108,16 @@ impl Shared {
                     }
                 }
             }
-            _ => self.dismiss(wire, &answer),
+            _ => self.tell_status(wire, &answer),
+        }
+    }
+
+    /// Answers a check, says what a server has to say of itself, and closes.
+    fn tell_status(&self, mut wire: Wire, answer: &Hello) {
+        let status = lock(&self.status).as_ref().map(ServerStatus::encode).unwrap_or_default();
+        let words = [&answer.encode()[..], &status].concat();
+        if wire.write_all(&words, self.world.now() + ANSWER).is_ok() {
+            wire.close();
         }
     }
 
@@ -123,6 +138,12 @@ impl Shared {
         let attempt = loop {
             let now = self.world.now();
             if now >= until || self.is_closed() || state.newest.get(&id) != Some(&mine) {
+                return;
+            }
+            // the configuration may have changed since the greeting: no link to an identity that is not
+            // pinned any more
+            let config = self.config();
+            if config.party_of(wire.peer()) != Some(id) || config.digest().parties != hello.digest.parties {
                 return;
             }
             if let Some(attempt) = state.joining {
