@@ -3,11 +3,23 @@
 //! It is updated with every file that is written or read, so that a file that was lost or restored while the
 //! process runs is noticed at the latest when it is used.
 
-use crate::key::{KeyFile, KeyInfo, KeyType};
+use crate::key::{KeyFile, KeyInfo, KeyState, KeyType};
 use crate::name::KeyName;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What a store has of one party's keys, for a comparison with the stores of the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSummary {
+    /// The number of its keys in any state: also prepared and destroyed ones.
+    pub known: u64,
+    /// The number of its active keys.
+    pub active: u64,
+    /// A digest of name, id and generation of each active key, the same at all servers that have the same
+    /// active keys.
+    pub digest: [u8; 32],
+}
 
 /// The public data of each key, by name.
 #[derive(Default)]
@@ -63,6 +75,22 @@ impl Index {
     /// The type of the key with this name.
     pub fn kind(&self, name: &KeyName) -> Option<KeyType> {
         self.lock().get(name).map(|known| known.info.kind)
+    }
+
+    /// What there is of one party's keys.
+    pub fn summary(&self, party: u8) -> StoreSummary {
+        let keys = self.lock();
+        let own = || keys.values().map(|known| &known.info).filter(|info| info.party == party);
+        let mut digest = blake3::Hasher::new_derive_key("divisi 2026 active keys of a store v1");
+        let mut active = 0;
+        // in the order of their names
+        for info in own().filter(|info| info.state == KeyState::Active) {
+            active += 1;
+            let name = info.name.as_str().as_bytes();
+            digest.update(&(name.len() as u64).to_le_bytes()).update(name);
+            digest.update(&info.id).update(&info.generation.to_le_bytes());
+        }
+        StoreSummary { known: own().count() as u64, active, digest: *digest.finalize().as_bytes() }
     }
 
     /// The number of keys for which `holds` is true.

@@ -4,7 +4,7 @@ use crate::disk::{Disk, MachineDisk, private};
 use crate::error::StoreError;
 use crate::file::{decode, encode};
 use crate::folder::Folder;
-use crate::index::Index;
+use crate::index::{Index, StoreSummary};
 use crate::key::{KeyFile, KeyInfo, KeyState, KeyType, Maker, USES};
 use crate::name::KeyName;
 use std::collections::HashMap;
@@ -106,6 +106,13 @@ impl StoredKeys {
     /// The number of keys for which `holds` is true, destroyed ones included. It reads no file.
     pub fn count(&self, holds: impl Fn(&KeyInfo) -> bool) -> usize {
         self.index.count(holds)
+    }
+
+    /// What there is of the keys of party `party`. Keys of other parties and damaged files do not count. It
+    /// reads no file.
+    #[must_use]
+    pub fn summary(&self, party: u8) -> StoreSummary {
+        self.index.summary(party)
     }
 
     /// The type of a key in any state, as the index has it; `None` if there is none. It reads no file.

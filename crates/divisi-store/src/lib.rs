@@ -64,6 +64,7 @@ pub mod stock;
 
 pub use disk::{Disk, MachineDisk};
 pub use error::StoreError;
+pub use index::StoreSummary;
 pub use key::{KeyFile, KeyInfo, KeyState, KeyType, LONGEST_MAC_KEY, Maker, Purpose, Secret, USES};
 pub use keys::{BLOCK, StoredKeys};
 pub use name::KeyName;

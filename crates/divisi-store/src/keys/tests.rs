@@ -57,6 +57,47 @@ fn made(keys: &StoredKeys, name: &str) -> KeyName {
     key.info.name.clone()
 }
 
+/// Stores with the same active keys have the same summary, whatever else is in them; name, id and generation
+/// of an active key change it, and so does its end.
+#[test]
+fn a_summary_is_of_the_active_keys_of_one_party() {
+    let put = |keys: &StoredKeys, name: &str, change: &dyn Fn(&mut KeyInfo)| {
+        let mut key = sample(name);
+        change(&mut key.info);
+        keys.prepare(&mut key).unwrap();
+        keys.activate(&key.info.name, &key.info.id).unwrap();
+    };
+    let (_dir, keys) = store();
+    assert_eq!((keys.summary(2).known, keys.summary(2).active), (0, 0));
+    let none = keys.summary(2).digest;
+    put(&keys, "b", &|_| {});
+    put(&keys, "a", &|_| {});
+    let both = keys.summary(2);
+    assert_eq!((both.known, both.active), (2, 2));
+    assert_eq!(keys.summary(1).known, 0, "the keys of another party are not counted");
+    let (_other, same) = store();
+    put(&same, "a", &|_| {});
+    put(&same, "b", &|info| info.exportable ^= true);
+    same.prepare(&mut sample("c")).unwrap();
+    let prepared = same.summary(2);
+    assert_eq!((prepared.known, prepared.active, prepared.digest), (3, 2, both.digest));
+    same.destroy(&"a".parse().unwrap()).unwrap();
+    same.destroy(&"b".parse().unwrap()).unwrap();
+    assert_eq!((same.summary(2).known, same.summary(2).digest), (3, none));
+    let changes: [&dyn Fn(&mut KeyInfo); 3] =
+        [&|_| {}, &|info| info.id[15] ^= 1, &|info| info.generation += 1];
+    let digests: Vec<[u8; 32]> = changes
+        .iter()
+        .map(|change| {
+            let (_dir, keys) = store();
+            put(&keys, "a", change);
+            keys.summary(2).digest
+        })
+        .collect();
+    assert!(digests[0] != digests[1] && digests[0] != digests[2] && digests[1] != digests[2]);
+    assert!(digests.iter().all(|digest| *digest != both.digest && *digest != none));
+}
+
 #[test]
 fn a_key_goes_from_prepared_to_active_to_destroyed() {
     let (_dir, keys) = store();
