@@ -58,8 +58,8 @@ fn lead(state: &mut ServerState<'_>, quiet: Duration, stopping: bool) -> Result<
     let lacks = state.rep.lacks_stock();
     let wait = match (stopping, lacks) {
         (true, _) => ENDING,
-        (_, true) => state.node.beat.min(quiet),
-        _ => state.node.beat,
+        (_, true) => state.node.beat().min(quiet),
+        _ => state.node.beat(),
     };
     let asked = || !stopping && node.operators(|orders, _| orders.has_call());
     let offers = shared.plan(Budget::ROUND, shared.world.now() + wait, |key| state.known(key), asked);

@@ -26,7 +26,8 @@ const IDLE: Duration = Duration::from_secs(300);
 /// How often a client that waits learns that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
 
-/// Serve a client until it goes, the server has `ended`, or its slot is given to another client.
+/// Serve a client until it goes, the server has `ended`, its slot is given to another client, or it is not
+/// `known` any more.
 pub(crate) fn attend(
     shared: &Arc<SharedIntake>,
     mut connection: Connection,
@@ -34,6 +35,7 @@ pub(crate) fn attend(
     who: Who,
     ended: &AtomicBool,
     slot: &ConnectionSlot,
+    known: &dyn Fn() -> Result<(), Failed>,
 ) {
     let mut challenge = [0; 32];
     shared.world.entropy(&mut challenge);
@@ -52,7 +54,7 @@ pub(crate) fn attend(
         return;
     }
     if queue(&mut duplex, ToClient::Ready).is_some() {
-        talk(shared, &mut duplex, &id, ended, slot);
+        talk(shared, &mut duplex, &id, ended, slot, known);
     }
     shared.tell(|intake, now| intake.leave(&id, now));
     duplex.close();
@@ -65,6 +67,7 @@ fn talk(
     id: &[u8; 32],
     ended: &AtomicBool,
     slot: &ConnectionSlot,
+    known: &dyn Fn() -> Result<(), Failed>,
 ) -> Option<()> {
     let reassure = REASSURE.min(duplex.timeout() / 4);
     let mut last_word = shared.world.now();
@@ -95,6 +98,9 @@ fn talk(
             if let Some((_, message)) = over.iter().find(|(is_so, _)| *is_so) {
                 let failed = Failed { retry: true, ..Failed::refused(TURN, *message) };
                 return queue(duplex, ToClient::Failed(Failed { kind: ErrorKind::Unavailable, ..failed }));
+            }
+            if let Err(failed) = known() {
+                return queue(duplex, ToClient::Failed(failed));
             }
             if now.saturating_duration_since(last_received) >= IDLE {
                 return None;

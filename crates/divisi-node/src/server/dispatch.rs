@@ -19,11 +19,12 @@ use super::Node;
 use super::intake::{After, Offer};
 use super::plan::{Budget, RoundPlan};
 use super::ready::Ready;
+use super::reload::MeshInForce;
 use super::script::{Kind, cost, kind};
 use super::state::{Candidate, ServerState};
 use super::turn::Turn;
 use super::work::{Under, step};
-use super::{call, clients, orders, shorts, work};
+use super::{call, clients, orders, shorts, stores, work};
 use crate::error::Stop;
 use crate::request::Item;
 use compare::Missing;
@@ -32,8 +33,8 @@ use divisi_net::Mesh;
 use divisi_rep3::{Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::KeySize;
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 const LOAD: Step = step!("load");
@@ -59,15 +60,23 @@ pub(crate) struct Ended {
 }
 
 /// Serve until the session ends, or the server stops.
-pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
-    let config = node.config();
+///
+/// It also ends when the parties in force are not `parties` any more: these were in force before the mesh was
+/// joined.
+pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>, parties: &MeshInForce) -> Result<(), Ended> {
+    if !node.has_parties(parties) {
+        return Ok(());
+    }
+    *node.joined.lock().unwrap_or_else(PoisonError::into_inner) = parties.digest;
     let parameters = PublicParameters::new("rep3 server")
         .with("security", Security::Malicious.name().as_bytes())
-        .with("mesh", &node.mesh)
-        .with("parties", &config.digest().parties);
+        .with("mesh", &parties.digest)
+        .with("parties", &parties.parties)
+        .with("stores", &[1]);
     // nothing was said before that could differ
     let early = |abort| Ended { abort, compared: true };
-    let session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
+    let mut session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
+    stores::compare(node, &mut session).map_err(early)?;
     let mut rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
     rep.stock_calls(AHEAD);
     let mut state = ServerState {
@@ -81,17 +90,28 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>) -> Result<(), Ended> {
         counted: HashSet::new(),
     };
     node.operators(|orders, _| orders.rejoined());
-    let end = clients::resume(node, &mut state.rep).and_then(|()| rounds(&mut state));
+    let others = parties.identities.iter().filter(|(party, _)| *party != node.me).copied();
+    node.tell_status(others.collect(), node.trouble_of_stores());
+    node.log("joined the other servers");
+    let goes_on = || {
+        // it may have changed since the last round
+        mesh.set_timeout(node.timeout());
+        node.has_parties(parties)
+    };
+    let end = clients::resume(node, &mut state.rep).and_then(|()| rounds(&mut state, &goes_on));
     end.map_err(|abort| Ended { abort, compared: state.rep.trio().is_compared() })
 }
 
-/// Round after round, until the server is to stop.
-fn rounds(state: &mut ServerState<'_>) -> Result<(), Abort> {
+/// Round after round, until the server is to stop, or the session does not go on with these parties.
+fn rounds(state: &mut ServerState<'_>, goes_on: &dyn Fn() -> bool) -> Result<(), Abort> {
     let node = state.node;
     let mut quiet = IDLE;
     let mut stopping: Option<Instant> = None;
     let now = || node.shared.world.now();
     for leader in PartyId::all(3).collect::<Vec<_>>().into_iter().cycle() {
+        if !goes_on() {
+            break;
+        }
         if node.stop.load(Ordering::SeqCst) {
             let since = *stopping.get_or_insert_with(|| {
                 node.shared.tell(|intake, now| intake.drain(now));

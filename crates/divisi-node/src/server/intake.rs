@@ -83,7 +83,7 @@ pub(crate) struct Intake {
     shape: Shape,
     pub limits: Allowances,
     /// The time limit of a request for its client; half of it is the limit for what another server lacks.
-    timeout: Duration,
+    pub timeout: Duration,
     /// In the order of their ids, so that the same events always have the same effect.
     connections: BTreeMap<ConnectionId, ConnectionQueue>,
     turns: Turns,

@@ -93,7 +93,7 @@ pub(crate) fn find(
     what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
 ) -> Result<Found, Failed> {
     let refused = |e: StoreError| stored(node, LOAD, name, &e);
-    let missing = || Failed::refused(LOAD, format!("there is no key {name} at {}: see `key list`", node.me));
+    let missing = || node.has_no_key(LOAD, name);
     let key = node.keys.load(name).map_err(refused)?.ok_or_else(missing)?;
     if key.info.state != KeyState::Prepared {
         node.keys.active(name, node.me.number()).map_err(refused)?;
@@ -164,7 +164,7 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> 
         clients: new.clients.clone(),
         exportable: new.exportable,
         party: turn.me().number(),
-        mesh: turn.node.mesh,
+        mesh: turn.node.mesh_of_session(),
     };
     store(turn, info, part)
 }

@@ -17,6 +17,8 @@ const BUSY: Step = step!("busy");
 
 /// The interval at which failed handshakes are logged.
 const EVERY: Duration = Duration::from_secs(60);
+/// How many refused identities are named in that time.
+const NAMED: usize = 10;
 /// How often the accepting thread looks whether to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -26,6 +28,7 @@ pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     let world = &node.shared.world;
     let open = OpenConnections::default();
     let mut told = world.now();
+    let mut named = 0;
     #[cfg(not(test))]
     let every = EVERY;
     #[cfg(test)]
@@ -33,7 +36,15 @@ pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     while !node.stop.load(Ordering::SeqCst) {
         if world.now().saturating_duration_since(told) >= every {
             told = world.now();
+            named = 0;
             tell_refused(node, node.listener.take_refused());
+        }
+        for stranger in node.listener.take_strangers() {
+            // more of them are counted
+            if named < NAMED {
+                named += 1;
+                node.log(&format!("identity refused: {stranger}"));
+            }
         }
         let Some(connection) = node.listener.next_client(LOOK) else { continue };
         let Some(who) = identity(node, &connection) else { continue };
@@ -45,8 +56,10 @@ pub(super) fn accept(node: &Arc<Node>, over: &Sender<()>) {
         let (shared, me, ended) = (node.shared.clone(), node.me, node.ended.clone());
         let name = format!("client {}", who.name);
         let over = over.clone();
+        let (inside, client) = (node.clone(), who.clone());
         let work = move || {
-            connection::attend(&shared, connection, me, who, &ended, &slot);
+            let known = || inside.knows(&client);
+            connection::attend(&shared, connection, me, who, &ended, &slot, &known);
             drop((slot, over));
         };
         if world.spawn(name, Box::new(work)).is_err() {

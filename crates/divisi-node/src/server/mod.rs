@@ -30,6 +30,7 @@ mod operators;
 mod orders;
 mod plan;
 mod ready;
+mod reload;
 mod round;
 #[cfg(test)]
 mod schedules;
@@ -38,6 +39,7 @@ mod shared;
 mod shorts;
 mod slots;
 mod state;
+mod stores;
 mod text;
 mod turn;
 mod turns;
@@ -61,6 +63,7 @@ use divisi_store::StoredKeys;
 use intake::Intake;
 use operator_socket::OperatorSocket;
 use operators::Orders;
+use reload::MeshInForce;
 use script::Shape;
 use shared::SharedIntake;
 use std::fmt;
@@ -104,6 +107,9 @@ pub struct ServerOptions {
     /// along with what the others propose in theirs. Both promise the same against the same adversary; level
     /// by level has 128 bits of computational security, constant rounds have 117.
     pub rounds: RoundsChoice,
+    /// Whether the operator says that the store of keys is new. Without it a server whose store is empty
+    /// serves nothing while the others have keys.
+    pub new_store: bool,
     /// Takes each line of the log. No line holds a secret.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
     /// Changes the messages of a corrupt server of a test to the others.
@@ -131,6 +137,7 @@ impl Default for ServerOptions {
             ending: Duration::from_secs(10),
             orders: Duration::from_secs(3600),
             rounds: RoundsChoice::default(),
+            new_store: false,
             log: Arc::new(|_| {}),
             #[cfg(test)]
             hand: None,
@@ -159,7 +166,6 @@ impl std::error::Error for ServerError {}
 /// One of the three servers.
 pub struct Server {
     node: Arc<Node>,
-    timeout: Duration,
     /// The socket for its operator, until [`Server::run`] takes it.
     operator_socket: Mutex<Option<OperatorSocket>>,
 }
@@ -224,20 +230,19 @@ impl Server {
         }
         let config = listener.config();
         let timeout = options.timeout.unwrap_or_else(|| config.timeout());
-        let mut mesh = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
-        config.parties().iter().for_each(|party| {
-            mesh.update(party.pin.fingerprint().bytes());
-        });
+        let parties = MeshInForce::of(&config);
         let limits = Allowances::of_config(&config, &options.limits);
         let intake = Intake::new(listener.me(), Shape::STANDARD, limits, timeout);
         let orders = Mutex::new(Orders::new(listener.me(), options.orders));
         let node = Node {
             me: listener.me(),
-            mesh: *mesh.finalize().as_bytes(),
+            joined: Mutex::new(parties.digest),
+            mesh: Mutex::new(parties),
             keys,
+            stores: Mutex::default(),
+            new_store: stores::mark(data),
             admit: options.admit.clone(),
             shared: Arc::new(SharedIntake::new(world, intake)),
-            beat: (timeout / 4).min(Duration::from_secs(1)),
             options,
             stop: Arc::default(),
             orders,
@@ -245,7 +250,8 @@ impl Server {
             ended: Arc::default(),
             listener,
         };
-        Server { node: Arc::new(node), timeout, operator_socket: Mutex::new(operator_socket.ok()) }
+        node.tell_status(Vec::new(), "it has not joined the other servers yet".into());
+        Server { node: Arc::new(node), operator_socket: Mutex::new(operator_socket.ok()) }
     }
 
     /// The address at which it listens.
@@ -260,21 +266,6 @@ impl Server {
     /// If the directory of keys cannot be read.
     pub fn troubles_of_keys(&self) -> Result<Vec<String>, ServerError> {
         self.node.keys.troubles().map_err(|e| ServerError(e.to_string()))
-    }
-
-    /// Put another configuration in force, from the next connection and the next request on.
-    ///
-    /// # Errors
-    /// If the configuration cannot be used, or pins another identity for this server.
-    pub fn reload(&self, config: Config) -> Result<(), ServerError> {
-        usable(&config)?;
-        let limits = Allowances::of_config(&config, &self.node.options.limits);
-        let clients = config.digest().clients;
-        // it refuses another identity: nothing else of such a configuration is used
-        self.node.listener.reload(config).map_err(|e| ServerError(e.to_string()))?;
-        self.node.shared.with(|intake, _| intake.limits = limits);
-        self.node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = clients;
-        Ok(())
     }
 
     /// Stops the server when it is set: requests under way have [`ServerOptions::ending`] (ten seconds by
@@ -307,16 +298,21 @@ impl Server {
         let mut told = String::new();
         while !node.stop.load(Ordering::SeqCst) {
             let permits = node.options.threads.map_or_else(Permits::unlimited, Permits::new);
-            let options = Options { timeout: self.timeout, permits, ..Options::default() };
+            let options = Options { timeout: node.timeout(), permits, ..Options::default() };
             let begun = world.now();
+            // what is joined belongs to the parties of now, and ends when these change
+            let parties = node.mesh();
             let wait = match Mesh::join_with(&node.listener, ATTEMPT.min(node.config().connect()), &options) {
                 Ok(mesh) => {
-                    node.log("joined the other servers");
                     told.clear();
                     let joined = world.now();
-                    if let Err(Ended { abort, compared }) = self.session(mesh) {
-                        node.log(&format!("session ended: {abort}"));
-                        node.fail_all(&Failed::abort(node.me, &abort, compared));
+                    match self.session(mesh, &parties) {
+                        Err(Ended { abort, compared }) => {
+                            node.log(&format!("session ended: {abort}"));
+                            node.tell_status(Vec::new(), format!("its last session ended: {abort}"));
+                            node.fail_all(&Failed::abort(node.me, &abort, compared));
+                        }
+                        Ok(()) => self.parties_changed(),
                     }
                     let steady = world.now().saturating_duration_since(joined) >= STEADY;
                     pause = if steady { PAUSE.0 } else { (pause * 2).min(PAUSE.1) };
@@ -326,6 +322,7 @@ impl Server {
                     let message = e.to_string();
                     if message != told {
                         node.log(&format!("not joined: {message}"));
+                        node.tell_status(Vec::new(), message.clone());
                         told.clone_from(&message);
                     }
                     node.fail_all(&Failed {
@@ -353,12 +350,12 @@ impl Server {
         Ok(())
     }
 
-    fn session(&self, mesh: Mesh) -> Result<(), Ended> {
+    fn session(&self, mesh: Mesh, parties: &MeshInForce) -> Result<(), Ended> {
         #[cfg(test)]
         self.node.options.hand.iter().for_each(|hand| hand(&mesh));
         let mesh = Arc::new(mesh);
         let permit = mesh.permits().enter();
-        let result = dispatch::serve(&self.node, &mesh);
+        let result = dispatch::serve(&self.node, &mesh, parties);
         drop(permit);
         result
     }
@@ -381,5 +378,12 @@ fn open_keys(data: &Path, me: PartyId, options: &ServerOptions) -> Result<Stored
         Some((_, disk)) => keys.and_then(|_| StoredKeys::open_on(Box::new(disk), &data.join("keys"))),
         None => keys,
     };
-    keys.map_err(|e| ServerError(e.to_string()))
+    let keys = keys.map_err(|e| ServerError(e.to_string()))?;
+    if options.new_store {
+        // it holds for as long as the store has no key, also over a restart without the option
+        let path = stores::mark(data);
+        let failed = |e| ServerError(format!("{} cannot be written ({e}): free some room", path.display()));
+        stores::write_mark(data).map_err(failed)?;
+    }
+    Ok(keys)
 }

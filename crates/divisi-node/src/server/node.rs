@@ -3,12 +3,15 @@
 use super::ServerOptions;
 use super::limits::Limits;
 use super::operators::Orders;
+use super::reload::MeshInForce;
 use super::shared::SharedIntake;
+use super::stores::Stores;
 use crate::admit::{Admit, Who};
 use crate::error::Failed;
 use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Listener};
 use divisi_store::StoredKeys;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,13 +24,17 @@ const DIFFERS: Duration = Duration::from_secs(60);
 /// What a server's threads share.
 pub(crate) struct Node {
     pub me: PartyId,
-    /// A digest of the parties' identities.
-    pub mesh: [u8; 32],
+    /// The parties in force.
+    pub(super) mesh: Mutex<MeshInForce>,
+    /// A digest of the identities of the parties of the session, or of the last one: the same at all three.
+    pub(super) joined: Mutex<[u8; 32]>,
     pub keys: StoredKeys,
+    /// How the stores of the three servers compared at the start of the session, and the file that says that
+    /// this server's store is new.
+    pub(super) stores: Mutex<Stores>,
+    pub(super) new_store: PathBuf,
     pub admit: Arc<dyn Admit>,
     pub shared: Arc<SharedIntake>,
-    /// The interval at which the leader shows that it is alive.
-    pub beat: Duration,
     pub options: ServerOptions,
     /// The operators' orders.
     pub(super) orders: Mutex<Orders>,
@@ -47,6 +54,16 @@ impl Node {
 
     pub fn config(&self) -> Arc<Config> {
         self.listener.config()
+    }
+
+    /// How long a receive from another server waits.
+    pub fn timeout(&self) -> Duration {
+        self.options.timeout.unwrap_or_else(|| self.config().timeout())
+    }
+
+    /// The interval at which the leader shows that it is alive.
+    pub fn beat(&self) -> Duration {
+        (self.timeout() / 4).min(Duration::from_secs(1))
     }
 
     /// The offers that a corrupt leader makes, of those that it could make.

@@ -118,7 +118,7 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     node.shared.tell(|_, _| ());
     // each of the three servers leads once within three rounds, which take one beat each if there is nothing
     // to do
-    let until = node.shared.world.now() + 4 * node.beat + SAYING;
+    let until = node.shared.world.now() + 4 * node.beat() + SAYING;
     loop {
         let state = node
             .operators(|orders, _| orders.state(order))

@@ -1,7 +1,7 @@
 //! Three servers and their clients in one process.
 
 use crate::{Client, Error, KeyName, KeyType, Server, ServerOptions};
-use divisi_net::{Config, Identity, Machine, PartyId, World};
+use divisi_net::{Config, Identity, Machine, PartyId, Pin, World};
 use std::io::Cursor;
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ struct Running {
 pub(super) struct ServersHarness {
     pub config: Config,
     identities: Vec<Arc<Identity>>,
-    clients: Vec<Identity>,
+    clients: Vec<Arc<Identity>>,
     pub stranger: Identity,
     dir: tempfile::TempDir,
     running: Vec<Option<Running>>,
@@ -70,7 +70,7 @@ impl ServersHarness {
         let mut harness = ServersHarness {
             config: Config::parse(&text).unwrap(),
             identities: made.parties.into_iter().map(Arc::new).collect(),
-            clients: made.clients,
+            clients: made.clients.into_iter().map(Arc::new).collect(),
             stranger: Identity::generate(&Machine),
             dir: tempfile::tempdir().unwrap(),
             running: vec![None, None, None],
@@ -137,8 +137,21 @@ impl ServersHarness {
         }
     }
 
-    pub fn reload(&self, i: usize, config: Config) {
-        self.running[i].as_ref().unwrap().server.reload(config).unwrap();
+    /// What a reload changes at server `i`.
+    pub fn reload(&self, i: usize, config: Config) -> Vec<String> {
+        self.try_reload(i, config).unwrap()
+    }
+
+    pub fn try_reload(&self, i: usize, config: Config) -> Result<Vec<String>, crate::server::ServerError> {
+        self.running[i].as_ref().unwrap().server.reload(config)
+    }
+
+    /// Give server `i`, which does not run, another identity.
+    pub fn replace_identity(&mut self, i: usize, fresh: Arc<Identity>) {
+        assert!(self.running[i].is_none());
+        let party = PartyId::from_index(i).unwrap();
+        self.config = self.config.add_party(party, None, Pin::Key(fresh.public())).unwrap();
+        self.identities[i] = fresh;
     }
 
     pub fn restart(&mut self) {
@@ -146,7 +159,7 @@ impl ServersHarness {
         (0..3).for_each(|i| self.start(i, None));
     }
 
-    pub fn identity(&self, name: &str) -> &Identity {
+    pub fn identity(&self, name: &str) -> &Arc<Identity> {
         let at = self.config.clients().iter().position(|c| c.name == name).unwrap();
         &self.clients[at]
     }

@@ -27,6 +27,7 @@ impl ServerState<'_> {
             Stand::Missing => return Err(Missing::Refused(None)),
         };
         let refused = |failed: Failed| Missing::Refused(Some(failed));
+        node.has_store().map_err(refused)?;
         let given = Given::of(&taken.item, &offer.connection, offer.number, &taken.messages);
         let found = if offer.step == 0 {
             let found = admit(node, &taken.who, &taken.item).map_err(refused)?;

@@ -186,7 +186,7 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
         // the turns of a server that is to stop: it waits for what is under way, and for nothing else
         state.node.stop.store(true, Ordering::SeqCst);
         // whoever ends first leaves the others
-        let _ = rounds(state);
+        let _ = rounds(state, &|| true);
         [before, state.under.len()]
     });
     assert_eq!(held, vec![[1, 0]; 3]);

@@ -1,0 +1,132 @@
+//! What a change of the configuration changes while a server runs.
+//!
+//! Whatever a server derives from its configuration is here, or is derived anew at each use: what
+//! [`Server::reload`] forgets stays as it was until the next start.
+
+use super::limits::Allowances;
+use super::{Node, Server, ServerError, usable};
+use crate::error::{ErrorKind, Failed};
+use divisi_core::{PartyId, Step, step};
+use divisi_net::{Config, Fingerprint, ServerStatus};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+const RELOAD: Step = step!("reload");
+
+/// The parties of the configuration in force, and how often they have changed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct MeshInForce {
+    /// Counts the changes: a session with other parties ends even if the same come back.
+    changes: u64,
+    /// A digest of the parties' identities.
+    pub digest: [u8; 32],
+    /// The digest by which the configurations of parties are compared.
+    pub parties: [u8; 16],
+    pub identities: Vec<(PartyId, Fingerprint)>,
+}
+
+impl MeshInForce {
+    pub fn of(config: &Config) -> MeshInForce {
+        let mut digest = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
+        let identities: Vec<_> =
+            config.parties().iter().map(|party| (party.id, party.pin.fingerprint())).collect();
+        identities.iter().for_each(|(_, identity)| {
+            digest.update(identity.bytes());
+        });
+        let parties = config.digest().parties;
+        MeshInForce { changes: 0, digest: *digest.finalize().as_bytes(), parties, identities }
+    }
+}
+
+impl Node {
+    /// The parties in force.
+    pub fn mesh(&self) -> MeshInForce {
+        self.mesh.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether these are the parties in force still.
+    pub(super) fn has_parties(&self, parties: &MeshInForce) -> bool {
+        *self.mesh.lock().unwrap_or_else(PoisonError::into_inner) == *parties
+    }
+
+    /// A digest of the identities of the parties of the session, for a new key.
+    pub(super) fn mesh_of_session(&self) -> [u8; 32] {
+        *self.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Say what those who check the link to this server are told of it.
+    pub(super) fn tell_status(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
+        let now = self.shared.world.unix_time().as_millis();
+        let since_unix_ms = u64::try_from(now).unwrap_or(u64::MAX);
+        let stores_differ = if session.is_empty() { Vec::new() } else { self.stores().differ };
+        self.listener.set_status(ServerStatus { session, since_unix_ms, stores_differ, trouble });
+    }
+}
+
+impl Server {
+    /// Put another configuration in force: from the next connection and the next request on, and with other
+    /// identities of parties at once, because a link to an identity that is not pinned any more ends. Returns
+    /// a clause for each change.
+    ///
+    /// # Errors
+    /// If the configuration cannot be used, or pins another identity for this server; then the old one stays.
+    pub fn reload(&self, config: Config) -> Result<Vec<String>, ServerError> {
+        let node = &*self.node;
+        usable(&config)?;
+        let limits = Allowances::of_config(&config, &node.options.limits);
+        let clients = config.digest().clients;
+        let old = node.config();
+        let own = |config: &Config| config.party(node.me).map(|party| party.pin.fingerprint()).ok();
+        if own(&config) != own(&old) {
+            return Err(ServerError(format!(
+                "the configuration pins another identity for {}: start this server again with that identity",
+                node.me
+            )));
+        }
+        let mut changes = old.changes(&config);
+        let address = |config: &Config| config.party(node.me).map(|party| party.address.clone()).ok();
+        if node.options.listen.is_none() && address(&config) != address(&old) {
+            let at = node.listener.address();
+            changes.push(format!("this server listens at {at} until it is started again"));
+        }
+        if node.options.timeout.is_some() && config.timeout() != old.timeout() {
+            changes.push("--timeout takes precedence over timeout_seconds towards the other servers".into());
+        }
+        {
+            let mut mesh = node.mesh.lock().unwrap_or_else(PoisonError::into_inner);
+            if !config.has_parties_of(&old) {
+                // whoever reads it waits for the lock, and so for the configuration
+                *mesh = MeshInForce { changes: mesh.changes + 1, ..MeshInForce::of(&config) };
+            }
+            node.listener.reload(config).map_err(|e| ServerError(e.to_string()))?;
+        }
+        let timeout = node.timeout();
+        node.shared.tell(|intake, _| {
+            intake.limits = limits;
+            intake.timeout = timeout;
+        });
+        node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = clients;
+        Ok(changes)
+    }
+
+    /// A session ended without an abort: because the server stops, or because the parties are others now.
+    pub(super) fn parties_changed(&self) {
+        let node = &*self.node;
+        if node.stop.load(Ordering::SeqCst) {
+            return;
+        }
+        node.log("session ended: the configuration has other identities of parties now");
+        node.tell_status(Vec::new(), "the identities of parties in its configuration have changed".into());
+        let message = format!(
+            "the identities of parties in the configuration of {} have changed: try again when the servers have \
+             joined again",
+            node.me
+        );
+        node.fail_all(&Failed {
+            kind: ErrorKind::Unavailable,
+            retry: true,
+            peer: node.me.number(),
+            ..Failed::refused(RELOAD, message)
+        });
+    }
+}

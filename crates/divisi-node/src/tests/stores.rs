@@ -1,0 +1,83 @@
+//! Servers whose stores of keys are not the same.
+
+use super::harness::{BUSY, ServersHarness, encrypt, eventually, world};
+use crate::{Client, Error, ErrorKind, KeyName};
+use divisi_net::check;
+use std::fs;
+
+/// Until a server has logged this.
+fn log_has(harness: &ServersHarness, words: &str, times: usize) {
+    eventually(4 * BUSY, || {
+        let log = harness.log.lock().unwrap();
+        let count = log.iter().filter(|line| line.contains(words)).count();
+        if count >= times { Ok(()) } else { Err(format!("{words:?} is not in {log:#?}")) }
+    });
+}
+
+/// The error of a request, once the servers have joined.
+fn refusal(harness: &ServersHarness, key: &KeyName) -> Error {
+    eventually(4 * BUSY, || {
+        let connected = Client::connect(&harness.config, harness.identity("alice"), world());
+        match connected.and_then(|mut alice| encrypt(&mut alice, key, b"", b"x")) {
+            Err(e) if !e.retry => Ok(e),
+            other => Err(format!("{other:?}")),
+        }
+    })
+}
+
+fn out_of_step(harness: &ServersHarness) -> Vec<String> {
+    let reports = check(&harness.config, harness.identity("alice"), &world(), BUSY).unwrap();
+    reports.iter().map(|report| report.out_of_step(&harness.config).unwrap_or_default()).collect()
+}
+
+/// A server that lost its store serves nothing until its operator says that the store is new, and what it
+/// refuses then names the way out.
+#[test]
+fn a_server_that_lost_its_store_says_so() {
+    let mut harness = ServersHarness::patient(|_| {});
+    let mut alice = harness.connect("alice");
+    let key = harness.key(&mut alice, "k", false, &[]);
+    assert_eq!(out_of_step(&harness), ["", "", ""]);
+    harness.stop(2);
+    fs::rename(harness.data(2), harness.data(9)).unwrap();
+    harness.start(2, None);
+    let error = refusal(&harness, &key);
+    assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Unavailable, Some(3)), "{error}");
+    assert!(error.message.contains("party 3 is empty") && error.message.contains("--new-store"), "{error}");
+    // all three say what is wrong, to their operators and to those who ask
+    log_has(&harness, "the store of keys of party 3 is empty while another server has keys", 3);
+    log_has(
+        &harness,
+        "do not have the same active keys: party 1 has 1, party 2 has 1 (the same), party 3 has 0",
+        1,
+    );
+    log_has(&harness, "do not have the same active keys: party 1 has 1 (others), party 2 has 1 (others)", 1);
+    for (i, why) in out_of_step(&harness).iter().enumerate() {
+        let others = ["party 3", "party 3", "party 1 and party 2"][i];
+        assert!(why.contains(&format!("same keys as {others}")) && why.contains("--new-store"), "{why}");
+    }
+
+    // with a word of its operator it serves with an empty store
+    harness.stop(2);
+    harness.options.new_store = true;
+    harness.start(2, None);
+    let error = refusal(&harness, &key);
+    assert_eq!(error.kind, ErrorKind::Refused, "{error}");
+    let words = "whose store does not have the keys of party 1 and party 2: its operator has to restore";
+    assert!(error.message.contains(words), "{error}");
+    let other = harness.key(&mut harness.connect("alice"), "other", false, &[]);
+    encrypt(&mut harness.connect("alice"), &other, b"", b"x").unwrap();
+
+    // the store of another server has no key of this one, and counts as empty
+    assert!(harness.data(2).join("new-store").exists());
+    harness.stop(1);
+    harness.stop(2);
+    fs::rename(harness.data(1), harness.data(8)).unwrap();
+    fs::rename(harness.data(2), harness.data(1)).unwrap();
+    fs::rename(harness.data(8), harness.data(2)).unwrap();
+    fs::remove_file(harness.data(1).join("new-store")).unwrap();
+    harness.options.new_store = false;
+    harness.start(1, None);
+    harness.start(2, None);
+    assert!(refusal(&harness, &key).message.contains("is empty while another server has keys"));
+}
