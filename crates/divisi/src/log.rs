@@ -22,10 +22,14 @@ enum Entry {
     Flush(Sender<()>),
 }
 
+/// How a line of the log is written, with the time and the party.
+type Form = fn(PartyId, &str) -> String;
+
 /// The log of a server.
 #[derive(Clone)]
 pub struct Log {
     me: PartyId,
+    form: Form,
     queue: SyncSender<Entry>,
     dropped: Arc<AtomicU64>,
 }
@@ -36,16 +40,31 @@ impl Log {
     /// # Errors
     /// The error of the system if no thread can be started.
     pub fn new(me: PartyId, out: impl Write + Send + 'static) -> std::io::Result<Log> {
+        Log::with(me, stamped, out)
+    }
+
+    /// The same, with a JSON object on each line: members `time`, `party` and `line`.
+    ///
+    /// # Errors
+    /// As for [`Log::new`].
+    pub fn json(me: PartyId, out: impl Write + Send + 'static) -> std::io::Result<Log> {
+        Log::with(me, object, out)
+    }
+
+    fn with(me: PartyId, form: Form, out: impl Write + Send + 'static) -> std::io::Result<Log> {
         let (queue, entries) = sync_channel(QUEUE);
         let dropped = Arc::<AtomicU64>::default();
         let lost = dropped.clone();
-        std::thread::Builder::new().name("log".into()).spawn(move || write(me, out, &entries, &lost))?;
-        Ok(Log { me, queue, dropped })
+        std::thread::Builder::new().name("log".into()).spawn(move || {
+            let form = |line: &str| form(me, line);
+            write(&form, out, &entries, &lost);
+        })?;
+        Ok(Log { me, form, queue, dropped })
     }
 
     /// Queue a line. Never blocks.
     pub fn line(&self, line: &str) {
-        if self.queue.try_send(Entry::Line(stamped(self.me, line))).is_err() {
+        if self.queue.try_send(Entry::Line((self.form)(self.me, line))).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -62,12 +81,12 @@ impl Log {
     }
 }
 
-fn write(me: PartyId, mut out: impl Write, entries: &Receiver<Entry>, dropped: &AtomicU64) {
+fn write(form: &dyn Fn(&str) -> String, mut out: impl Write, entries: &Receiver<Entry>, dropped: &AtomicU64) {
     for entry in entries {
         let lost = dropped.swap(0, Ordering::Relaxed);
         if lost > 0 {
             let line = format!("{lost} lines of this log were dropped, because nobody read it fast enough");
-            let _ = writeln!(out, "{}", stamped(me, &line));
+            let _ = writeln!(out, "{}", form(&line));
         }
         match entry {
             // a closed standard error stops no server
@@ -81,8 +100,14 @@ fn stamped(me: PartyId, line: &str) -> String {
     format!("{} {me}: {line}", utc(Machine.unix_time().as_secs()))
 }
 
-/// A time since 1970 as RFC 3339 writes it.
-fn utc(seconds: u64) -> String {
+fn object(me: PartyId, line: &str) -> String {
+    let time = utc(Machine.unix_time().as_secs());
+    serde_json::json!({ "time": time, "party": me.number(), "line": line }).to_string()
+}
+
+/// A time in seconds since 1970 as RFC 3339 writes it.
+#[must_use]
+pub fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     // In years that begin in March a leap day is the last day, and 400 of them have 146,097 days.
     let days = days + 719_468;
@@ -137,6 +162,25 @@ mod tests {
             .sum();
         assert_eq!(lost + text.lines().filter(|line| line.contains(": line ")).count(), lines);
         assert!(lost >= 98, "{lost}");
+    }
+
+    /// Each line is an object by itself, whatever the line holds.
+    #[test]
+    fn a_log_for_programs_has_an_object_on_each_line() {
+        let (let_go, wait) = channel();
+        let written = Arc::default();
+        let log = Log::json(PartyId::new(3).unwrap(), Stuck(wait, Arc::clone(&written))).unwrap();
+        drop(let_go);
+        let said = ["listens", "a \"quoted\" word\nand another line"];
+        said.iter().for_each(|line| log.line(line));
+        log.flush(Duration::from_secs(60));
+        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        for (line, said) in text.lines().zip(said) {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!((object["party"].as_u64(), object["line"].as_str()), (Some(3), Some(said)));
+            assert!(object["time"].as_str().unwrap().ends_with('Z'));
+        }
     }
 
     #[test]

@@ -38,6 +38,10 @@ pub struct Description {
     pub timeout: Option<Duration>,
     /// How programs of hashes and MACs run, in the rounds that this server leads.
     pub rounds: RoundsChoice,
+    /// Whether the operator says that the store of keys is new.
+    pub new_store: bool,
+    /// Whether the log has a JSON object on each line.
+    pub json: bool,
 }
 
 fn usage(e: impl ToString) -> Failure {
@@ -54,13 +58,14 @@ pub fn run(description: &Description) -> Result<(), Failure> {
     // Checked here so that the error speaks of the configuration, and before anything is written to the disk.
     config.check_identity(description.party, &identity).map_err(usage)?;
     let me = description.party;
-    let log = logger(me)?;
+    let log = logger(me, description.json)?;
     let (written, last) = (log.clone(), log);
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line| written.line(line));
     let options = ServerOptions {
         listen: description.listen.clone(),
         timeout: description.timeout,
         rounds: description.rounds,
+        new_store: description.new_store,
         log: log.clone(),
         ..ServerOptions::default()
     };
@@ -84,7 +89,11 @@ pub fn run(description: &Description) -> Result<(), Failure> {
             }
             let fresh = Config::load(&path).map_err(|e| e.to_string());
             match fresh.and_then(|config| reloaded.reload(config).map_err(|e| e.to_string())) {
-                Ok(()) => log(&format!("took over {} again", path.display())),
+                Ok(changes) => {
+                    let none = if changes.is_empty() { ", in which nothing has changed" } else { "" };
+                    changes.iter().for_each(|change| log(&format!("the configuration changes: {change}")));
+                    log(&format!("took over {} again{none}", path.display()));
+                }
                 Err(e) => log(&format!("keeps its old configuration: {e}")),
             }
         }
@@ -104,9 +113,10 @@ pub(crate) fn raise_descriptors() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
-fn logger(me: PartyId) -> Result<Log, Failure> {
+fn logger(me: PartyId, json: bool) -> Result<Log, Failure> {
     let failed = |e| Failure::unavailable(format!("no thread can be started ({e}): free some memory"));
-    Log::new(me, std::io::stderr()).map_err(failed)
+    let log = if json { Log::json } else { Log::new };
+    log(me, std::io::stderr()).map_err(failed)
 }
 
 /// The first message to a server that a command starts.
@@ -150,7 +160,7 @@ fn serve(pipes: &Arc<Pipes>) -> Result<(), Failure> {
         PartyId::new(launch.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
     let config = Config::parse(&launch.config).map_err(usage)?;
     let identity = Arc::new(Identity::load(Path::new(&launch.identity)).map_err(usage)?);
-    let log = logger(me)?;
+    let log = logger(me, false)?;
     let options = ServerOptions {
         timeout: launch.timeout_ms.map(Duration::from_millis),
         log: Arc::new(move |line| log.line(line)),

@@ -3,6 +3,7 @@
 use super::{CommandOutput, Context, Membership, named};
 use clap::{Args, Subcommand};
 use divisi::failure::Failure;
+use divisi::log::utc;
 use divisi_net::{Config, Created, Fingerprint, Identity, Machine, PartyId, Pin, World};
 use divisi_rep3::{FAR, LANES_EACH, Rounds, RoundsChoice};
 use serde_json::{Value, json};
@@ -17,11 +18,13 @@ pub enum MeshCommands {
     New(NewMeshArgs),
     /// Make one identity on its owner's machine, and print its fingerprint
     Identity(NewIdentity),
+    /// Print who is in the configuration, with all fingerprints
+    Show(Show),
     /// Put a fingerprint into the configuration
     Add(Add),
     /// Remove a client from the configuration
     Remove(Remove),
-    /// Dial every party, and report every link that does not work
+    /// Dial every party, and report every link that does not work and every server that is out of step
     #[command(after_help = "Example: divisi mesh check --config mesh.toml --identity client-me.key")]
     Check(Membership),
 }
@@ -55,7 +58,17 @@ pub struct NewIdentity {
     out: PathBuf,
 }
 
-/// Put the fingerprint of an identity into the configuration, in place of an existing one.
+/// Print the parties and clients of the configuration with their fingerprints, as `mesh new` does.
+#[derive(Args)]
+#[command(after_help = "Example: divisi mesh show --config mesh.toml")]
+pub struct Show {
+    /// The configuration
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+}
+
+/// Put the fingerprint of an identity into the configuration, in place of an existing one. The file may be
+/// empty at first: then nobody needs to make the identities of others.
 #[derive(Args)]
 #[command(after_help = "Example: divisi mesh add --config mesh.toml --client anna --fingerprint 1f3c...")]
 pub struct Add {
@@ -93,6 +106,7 @@ pub fn run(context: &Context, command: &MeshCommands) -> Result<CommandOutput, F
     match command {
         MeshCommands::New(arguments) => new(context, arguments),
         MeshCommands::Identity(arguments) => identity(context, arguments),
+        MeshCommands::Show(arguments) => show(arguments),
         MeshCommands::Add(arguments) => add(arguments),
         MeshCommands::Remove(arguments) => remove(arguments),
         MeshCommands::Check(membership) => check(context, membership),
@@ -180,8 +194,41 @@ fn identity(context: &Context, arguments: &NewIdentity) -> Result<CommandOutput,
     ))
 }
 
+fn show(arguments: &Show) -> Result<CommandOutput, Failure> {
+    let config = Config::load_unfinished(&arguments.config).map_err(usage)?;
+    let mut lines = Vec::new();
+    let (mut parties, mut clients) = (Vec::new(), Vec::new());
+    for party in config.parties() {
+        let fingerprint = party.pin.fingerprint().to_string();
+        lines.push(format!("{} at {} (fingerprint {fingerprint})", party.id, party.address));
+        let name = party.id.number().to_string();
+        parties.push(json!({ "name": name, "address": party.address, "fingerprint": fingerprint }));
+    }
+    for client in config.clients() {
+        let fingerprint = client.pin.fingerprint().to_string();
+        lines.push(format!("client {} (fingerprint {fingerprint})", client.name));
+        clients.push(json!({ "name": client.name, "fingerprint": fingerprint }));
+    }
+    if config.parties().len() < 2 {
+        lines.push(unfinished(&config));
+    }
+    let file = named(&arguments.config);
+    Ok(CommandOutput::new(
+        lines.join("\n"),
+        json!({ "schema": 1, "config": file, "parties": parties, "clients": clients }),
+    ))
+}
+
+/// What a configuration lacks that is no mesh yet.
+fn unfinished(config: &Config) -> String {
+    let next = config.parties().len() + 1;
+    format!(
+        "a mesh has at least two parties: add party {next} with `mesh add --party {next} --address HOST:PORT`"
+    )
+}
+
 fn add(arguments: &Add) -> Result<CommandOutput, Failure> {
-    let config = Config::load(&arguments.config).map_err(usage)?;
+    let config = Config::load_unfinished(&arguments.config).map_err(usage)?;
     let wrong = |_| usage("the fingerprint is not 64 hexadecimal digits: copy what `mesh identity` printed");
     let pin = Pin::Fingerprint(arguments.fingerprint.parse::<Fingerprint>().map_err(wrong)?);
     let (who, changed) = match (arguments.party, &arguments.client) {
@@ -193,12 +240,20 @@ fn add(arguments: &Add) -> Result<CommandOutput, Failure> {
         (None, Some(name)) => (format!("client {name}"), config.add_client(name, pin)),
         (None, None) => return Err(usage("neither a party nor a client is named: give --party or --client")),
     };
-    write(&arguments.config, &changed.map_err(usage)?.to_toml())?;
-    let text = format!(
-        "{} now pins {} for {who}: give this file to all parties and clients; a running server reads it on SIGHUP",
-        arguments.config.display(),
-        arguments.fingerprint
-    );
+    let changed = changed.map_err(usage)?;
+    write(&arguments.config, &changed.to_toml())?;
+    let restart = match arguments.party {
+        Some(_) => format!(", and that of {who} is started again with its identity"),
+        None => String::new(),
+    };
+    let pinned = format!("{} now pins {} for {who}", arguments.config.display(), arguments.fingerprint);
+    let text = if changed.parties().len() < 2 {
+        format!("{pinned}; {}", unfinished(&changed))
+    } else {
+        format!(
+            "{pinned}: give this file to all parties and clients; a running server reads it on SIGHUP{restart}"
+        )
+    };
     Ok(CommandOutput::new(
         text,
         json!({ "schema": 1, "config": named(&arguments.config), "who": who, "fingerprint": arguments.fingerprint }),
@@ -206,7 +261,7 @@ fn add(arguments: &Add) -> Result<CommandOutput, Failure> {
 }
 
 fn remove(arguments: &Remove) -> Result<CommandOutput, Failure> {
-    let config = Config::load(&arguments.config).map_err(usage)?;
+    let config = Config::load_unfinished(&arguments.config).map_err(usage)?;
     let changed = config.remove_client(&arguments.client).map_err(usage)?;
     write(&arguments.config, &changed.to_toml())?;
     let text = format!(
@@ -247,8 +302,26 @@ fn check(context: &Context, membership: &Membership) -> Result<CommandOutput, Fa
         } else {
             ""
         };
-        lines.push(format!("{report}{skewed}"));
         let reached = report.result.as_ref().ok();
+        let status = reached.and_then(|reached| reached.status.as_ref());
+        let out_of_step = report.out_of_step(&config);
+        let stands = match (&out_of_step, status) {
+            (Some(why), _) => format!("; but it {why}"),
+            (None, Some(status)) => {
+                let others: Vec<String> = status.session.iter().map(|(party, _)| party.to_string()).collect();
+                let since = utc(status.since_unix_ms / 1000);
+                format!("; in a session with {} since {since}", others.join(" and "))
+            }
+            (None, None) => String::new(),
+        };
+        lines.push(format!("{report}{skewed}{stands}"));
+        let session = status.map(|status| {
+            json!({
+                "with": status.session.iter().map(|(party, _)| party.number()).collect::<Vec<_>>(),
+                "since": utc(status.since_unix_ms / 1000),
+                "stores_differ": status.stores_differ.iter().map(|party| party.number()).collect::<Vec<_>>(),
+            })
+        });
         links.push(json!({
             "party": report.peer.number(),
             "address": report.address,
@@ -259,6 +332,8 @@ fn check(context: &Context, membership: &Membership) -> Result<CommandOutput, Fa
             "same_clients": reached.map(|r| r.same_clients),
             "clock_skew_ms": reached.map(|r| r.skew_ms),
             "round_trip_ms": reached.map(|r| r.round_trip.as_secs_f64() * 1e3),
+            "session": session,
+            "out_of_step": out_of_step,
         }));
     }
     let trips = reports.iter().map(|report| report.result.as_ref().ok().map(|r| r.round_trip));
@@ -279,6 +354,13 @@ fn check(context: &Context, membership: &Membership) -> Result<CommandOutput, Fa
         let error = format!("{} of {} links do not work: {}", bad.len(), reports.len(), first);
         let mut failure = Failure::unavailable(error).with_peer(first.peer).at("mesh check");
         failure.retry = first.result.as_ref().is_err_and(|trouble| trouble.is_passing());
+        done.failure = Some(failure);
+    } else if let Some((peer, why)) =
+        reports.iter().find_map(|report| report.out_of_step(&config).map(|why| (report.peer, why)))
+    {
+        let error = format!("all links work, but {peer} {why}");
+        let mut failure = Failure::unavailable(error).with_peer(peer).at("mesh check");
+        failure.retry = true;
         done.failure = Some(failure);
     }
     Ok(done)

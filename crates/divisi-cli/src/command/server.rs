@@ -12,8 +12,8 @@ use std::path::PathBuf;
 /// Run one of the three servers, until SIGTERM or Ctrl-C. It logs one line a request to standard error, and
 /// no secret.
 ///
-/// SIGHUP makes it read its configuration again. It listens on one port, that of its party in the
-/// configuration.
+/// SIGHUP makes it read its configuration again, and its log says what has changed. It listens on one port,
+/// that of its party in the configuration. With --json each line of the log is a JSON object.
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi"
@@ -40,6 +40,10 @@ pub struct ServerArgs {
     /// trip to the others takes a millisecond or more
     #[arg(long, value_name = "NAME", default_value_t)]
     mode: RoundsChoice,
+    /// Serve with a store that has no keys while the two other servers have some. Without it such a server
+    /// serves nothing, because its directory of data is probably the wrong one
+    #[arg(long)]
+    new_store: bool,
 }
 
 pub(super) fn party(text: &str) -> Result<PartyId, String> {
@@ -55,6 +59,8 @@ pub fn run(context: &Context, arguments: &ServerArgs) -> Result<CommandOutput, F
         listen: arguments.listen.clone(),
         timeout: context.timeout,
         rounds: arguments.mode,
+        new_store: arguments.new_store,
+        json: context.json,
     })?;
     Ok(CommandOutput::new("", json!({ "schema": 1 })))
 }

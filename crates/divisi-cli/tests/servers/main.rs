@@ -177,6 +177,9 @@ fn keys_and_files_there_and_back() {
     for party in 1..=3 {
         signal(harness.server(party), Signal::HUP);
         harness.wait_for(party, "took over", 1);
+        let change =
+            format!("the configuration changes: client carl is new, with the identity {fingerprint}");
+        harness.wait_for(party, &change, 1);
     }
     let list = harness.does("carl", &["key", "list"]);
     assert!(String::from_utf8_lossy(&list.stdout).contains("no key serves you"));
@@ -283,7 +286,7 @@ fn a_server_that_dies_is_named_and_the_others_join_it_again() {
 
 #[test]
 fn links_are_checked_and_a_data_directory_has_one_server() {
-    let mut harness = ServersHarness::new(10.0);
+    let mut harness = ServersHarness::with(10.0, &["--json"], None);
     let check = harness.does("anna", &["mesh", "check", "--json"]);
     let json: serde_json::Value = serde_json::from_slice(&check.stdout).unwrap();
     let links = json["links"].as_array().unwrap();
@@ -292,6 +295,28 @@ fn links_are_checked_and_a_data_directory_has_one_server() {
         links.iter().all(|link| link["trouble"].is_null() && link["same_configuration"] == true),
         "{json}"
     );
+    for (link, others) in links.iter().zip([[2, 3], [1, 3], [1, 2]]) {
+        let with = serde_json::json!(others);
+        assert!(link["session"]["with"] == with && link["out_of_step"].is_null(), "{json}");
+    }
+
+    // who is not in the configuration is named in the log, of which each line is an object
+    harness.run(&["mesh", "identity", "--out", "stranger"]);
+    let stranger = harness.path("stranger/identity.key");
+    let fingerprint = divisi_net::Identity::load(&stranger).unwrap().fingerprint().to_string();
+    std::fs::copy(harness.path("mesh/mesh.toml"), harness.path("other.toml")).unwrap();
+    harness.run(&["mesh", "add", "--config", "other.toml", "--client", "eve", "--fingerprint", &fingerprint]);
+    let check =
+        harness.run(&["mesh", "check", "--config", "other.toml", "--identity", "stranger/identity.key"]);
+    assert_eq!(check.status.code(), Some(1), "{check:?}");
+    for party in 1..=3 {
+        harness.wait_for(party, &format!("showed the unknown identity {fingerprint}"), 1);
+        for line in harness.log(party) {
+            let object: serde_json::Value = serde_json::from_str(&line).unwrap();
+            assert!(object["time"].as_str().unwrap().ends_with('Z'), "{line}");
+            assert!(object["party"] == party && object["line"].is_string(), "{line}");
+        }
+    }
 
     // a second server on the first one's data; nobody else can read what lies there
     let second = harness.run(&[
