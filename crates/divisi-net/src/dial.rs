@@ -303,6 +303,23 @@ mod tests {
         assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&lasted), "{lasted:?}");
     }
 
+    /// A party's connection that waits for a join ends when its identity is not pinned any more.
+    #[test]
+    fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
+        let p = test_mesh();
+        let until = Machine.now() + Duration::from_secs(20);
+        let mut wire = dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until).unwrap();
+        wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
+        let second = PartyId::new(2).unwrap();
+        while !p.listener.has_seen(second) {
+            assert!(Machine.now() < until);
+            std::thread::yield_now();
+        }
+        let fresh = crate::Pin::Key(Identity::generate(&Machine).public());
+        p.listener.reload(p.config.add_party(second, None, fresh).unwrap()).unwrap();
+        assert_eq!(receive(&mut wire, until), Err(Broken::Closed));
+    }
+
     #[test]
     fn an_answer_that_is_not_confirmed_seats_nobody() {
         let p = test_mesh();

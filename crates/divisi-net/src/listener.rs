@@ -270,6 +270,12 @@ impl Listener {
         self.shared.handshakes.expects(from)
     }
 
+    /// Whether a connection of this party waits, or waited, for a join.
+    #[cfg(test)]
+    pub(crate) fn has_seen(&self, party: PartyId) -> bool {
+        self.shared.state().newest.contains_key(&party)
+    }
+
     /// The next client that has connected; waits for one until the time limit.
     pub fn next_client(&self, timeout: Duration) -> Option<Connection> {
         let until = later(self.shared.world.now(), timeout);

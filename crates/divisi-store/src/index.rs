@@ -12,7 +12,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What a store has of one party's keys, for a comparison with the stores of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSummary {
-    /// The number of its keys in any state: also prepared and destroyed ones.
+    /// The number of its keys in any state, also prepared and destroyed ones, and of files whose keys cannot
+    /// be read: 0 only if there is nothing.
     pub known: u64,
     /// The number of its active keys.
     pub active: u64,

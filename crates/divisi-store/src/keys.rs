@@ -108,11 +108,15 @@ impl StoredKeys {
         self.index.count(holds)
     }
 
-    /// What there is of the keys of party `party`. Keys of other parties and damaged files do not count. It
-    /// reads no file.
+    /// What there is of the keys of party `party`. Keys of other parties do not count. It reads no file.
     #[must_use]
     pub fn summary(&self, party: u8) -> StoreSummary {
-        self.index.summary(party)
+        let mut summary = self.index.summary(party);
+        // a directory that cannot be read has no file that is known
+        let files = self.folder.names().unwrap_or_default();
+        let damaged = |file: &&String| file.parse().map_or(true, |name| self.index.kind(&name).is_none());
+        summary.known += files.iter().filter(damaged).count() as u64;
+        summary
     }
 
     /// The type of a key in any state, as the index has it; `None` if there is none. It reads no file.

@@ -1,6 +1,6 @@
 //! Which client may do what with which key, and what happens to files.
 
-use super::harness::{ServersHarness, decrypt, encrypt, eventually};
+use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually};
 use crate::{Client, ErrorKind, KeyState, KeyType};
 use std::collections::HashSet;
 use std::fs;
@@ -46,6 +46,27 @@ fn a_client_that_no_server_knows_is_refused() {
     let error = Client::connect(&harness.config, &harness.stranger, super::harness::world()).err().unwrap();
     assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
     assert!(error.message.contains("add it"), "{error}");
+}
+
+/// An identity that is refused is named in the log, at most ten times a minute.
+#[test]
+fn refused_identities_are_named() {
+    let harness = ServersHarness::patient(|_| {});
+    let (first, world) = (harness.config.parties()[0].id, super::harness::world());
+    for _ in 0..12 {
+        divisi_net::Connection::dial(&harness.config, first, &harness.stranger, &world, BUSY).err().unwrap();
+    }
+    let named = || {
+        let words = format!("showed the unknown identity {}", harness.stranger.fingerprint());
+        let log = harness.log.lock().unwrap();
+        log.iter()
+            .filter(|line| line.contains("identity refused: 127.0.0.1:") && line.contains(&words))
+            .count()
+    };
+    eventually(BUSY, || if named() >= 10 { Ok(()) } else { Err(format!("{} are named", named())) });
+    // a client that comes later is served after the names
+    harness.connect("alice");
+    assert_eq!(named(), 10);
 }
 
 /// A client that is taken out of the configuration is refused from its next request on, one that is put in is

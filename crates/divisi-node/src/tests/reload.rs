@@ -153,7 +153,13 @@ fn reloads(rounds: usize, new_identities: bool) {
                 harness.start(i, None);
             } else {
                 harness.config = changed(&harness.config, member, round);
-                (0..3).for_each(|i| assert!(!harness.reload(i, harness.config.clone()).is_empty()));
+                for i in 0..3 {
+                    let changes = harness.reload(i, harness.config.clone());
+                    assert!(!changes.is_empty());
+                    // its own address is the one member that a running server cannot take over
+                    let restart = changes.iter().any(|c| c.contains("until it is started again"));
+                    assert_eq!(restart, member == 3, "{changes:?}");
+                }
             }
             let before = served.load(Ordering::SeqCst);
             eventually(8 * BUSY, || {

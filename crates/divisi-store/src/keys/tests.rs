@@ -84,6 +84,12 @@ fn a_summary_is_of_the_active_keys_of_one_party() {
     same.destroy(&"a".parse().unwrap()).unwrap();
     same.destroy(&"b".parse().unwrap()).unwrap();
     assert_eq!((same.summary(2).known, same.summary(2).digest), (3, none));
+    // a damaged file is not nothing
+    let (dir, keys) = store();
+    put(&keys, "a", &|_| {});
+    fs::write(dir.path().join("keys/a.key"), "short").unwrap();
+    let keys = StoredKeys::open_on(Box::new(MachineDisk), &dir.path().join("keys")).unwrap();
+    assert_eq!((keys.summary(2).known, keys.summary(2).active), (1, 0));
     let changes: [&dyn Fn(&mut KeyInfo); 3] =
         [&|_| {}, &|info| info.id[15] ^= 1, &|info| info.generation += 1];
     let digests: Vec<[u8; 32]> = changes
