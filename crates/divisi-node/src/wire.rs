@@ -5,6 +5,7 @@
 //! lists in it, and a message that does not decode to its last byte is refused. Golden bytes of every message
 //! are in the tests of [`crate::request`].
 
+use postcard::ser_flavors::Size;
 use serde::de::{DeserializeOwned, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -62,9 +63,9 @@ impl<'de> Deserialize<'de> for Blob {
 }
 
 /// The bytes of a message; `None` if it is longer than any may be. `body` is the length of its part of
-/// variable length.
+/// variable length; a message that needs more room is measured, because all of the room is wiped.
 pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing<Vec<u8>>> {
-    [(SHORT + body).min(LONGEST), LONGEST].into_iter().find_map(|room| {
+    let within = |room: usize| {
         let mut out = Zeroizing::new(vec![0; room]);
         let (head, rest) = out.split_at_mut(HEAD);
         let [low, high] = VERSIONS.1.to_le_bytes();
@@ -72,6 +73,10 @@ pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing
         let len = postcard::to_slice(message, rest).ok()?.len();
         out.truncate(HEAD + len);
         Some(out)
+    };
+    within((SHORT + body).min(LONGEST)).or_else(|| {
+        let len = HEAD + postcard::serialize_with_flavor(message, Size::default()).ok()?;
+        if len <= LONGEST { within(len) } else { None }
     })
 }
 

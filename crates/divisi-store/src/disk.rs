@@ -42,15 +42,17 @@ pub trait Disk: Send + Sync {
     fn read(&self, path: &Path, longest: usize) -> io::Result<(Zeroizing<Vec<u8>>, u32)> {
         let file = File::open(path)?;
         let meta = file.metadata()?;
-        if !meta.is_file() || meta.len() > longest as u64 {
+        let len = usize::try_from(meta.len()).ok().filter(|len| *len <= longest && meta.is_file());
+        let Some(len) = len else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "it is not a regular file of at most the expected length",
             ));
-        }
-        // room for one byte more, so that reading to the end does not move the buffer
-        let mut bytes = Zeroizing::new(Vec::with_capacity(longest + 1));
-        file.take(longest as u64).read_to_end(&mut bytes)?;
+        };
+        // as long as the file, because all of it is wiped; one byte more, so that reading to the end does not
+        // move the buffer
+        let mut bytes = Zeroizing::new(Vec::with_capacity(len + 1));
+        file.take(len as u64).read_to_end(&mut bytes)?;
         Ok((bytes, meta.permissions().mode()))
     }
 
@@ -111,6 +113,7 @@ pub trait Disk: Send + Sync {
 /// Check that only the owner can enter a directory, if it exists.
 pub(crate) fn private(dir: &Path) -> Result<(), StoreError> {
     match fs::metadata(dir) {
+        Ok(meta) if !meta.is_dir() => Err(StoreError::Io(dir.into(), io::ErrorKind::NotADirectory.into())),
         Ok(meta) if meta.permissions().mode() & 0o077 == 0 => Ok(()),
         Ok(meta) => Err(StoreError::Open(dir.into(), meta.permissions().mode())),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),

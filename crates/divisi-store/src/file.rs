@@ -7,6 +7,7 @@
 
 use crate::error::StoreError;
 use crate::key::{KeyFile, KeyInfo, KeyState, Secret};
+use postcard::ser_flavors::Size;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
@@ -43,19 +44,19 @@ pub(crate) fn encode(key: &KeyFile) -> Result<Zeroizing<Vec<u8>>, StoreError> {
     let next_clients = key.next_clients.as_deref();
     let body = Written { info: &key.info, reserved: key.reserved, components, next_clients };
     let too_large = || StoreError::TooLarge(key.info.name.clone());
-    let mut out = Zeroizing::new(vec![0; LONGEST]);
-    let (head, rest) = out.split_at_mut(HEAD);
-    let len = postcard::to_slice(&body, rest).map_err(|_| too_large())?.len();
-    head[..8].copy_from_slice(&MAGIC);
-    head[8..10].copy_from_slice(&VERSION.to_le_bytes());
-    head[10..].copy_from_slice(&(len as u32).to_le_bytes());
+    let len = postcard::serialize_with_flavor(&body, Size::default()).map_err(|_| too_large())?;
     let end = HEAD + len;
     if end + CHECKSUM > LONGEST {
         return Err(too_large());
     }
+    let mut out = Zeroizing::new(vec![0; end + CHECKSUM]);
+    let (head, rest) = out.split_at_mut(HEAD);
+    postcard::to_slice(&body, rest).map_err(|_| too_large())?;
+    head[..8].copy_from_slice(&MAGIC);
+    head[8..10].copy_from_slice(&VERSION.to_le_bytes());
+    head[10..].copy_from_slice(&(len as u32).to_le_bytes());
     let checksum = *blake3::hash(&out[..end]).as_bytes();
-    out[end..end + CHECKSUM].copy_from_slice(&checksum);
-    out.truncate(end + CHECKSUM);
+    out[end..].copy_from_slice(&checksum);
     Ok(out)
 }
 
