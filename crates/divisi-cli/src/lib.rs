@@ -9,7 +9,8 @@ mod command;
 use clap::Parser;
 use command::{Cli, CommandOutput};
 use divisi::failure::{Failure, Kind};
-use std::io::Write;
+use divisi::output;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Run the command that the arguments of this process describe.
@@ -23,8 +24,8 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
-            let _ = error.print();
-            return ExitCode::SUCCESS;
+            let printed = error.print().and_then(|()| io::stdout().flush());
+            return output::written(printed).map_or_else(|lost| say(&lost), |()| ExitCode::SUCCESS);
         }
         Err(error) => return end(json, Err(usage(&error))),
     };
@@ -49,7 +50,7 @@ fn usage(error: &clap::Error) -> Failure {
 }
 
 /// Print the outcome, and return the exit code. That standard output is closed is its reader's choice, and no
-/// failure.
+/// failure; a result that cannot be written for any other reason is lost, and the exit code says so.
 fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> ExitCode {
     let (done, failure) = match outcome {
         Ok(mut done) => {
@@ -58,25 +59,38 @@ fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> ExitCode {
         }
         Err(failure) => (None, Some(failure)),
     };
-    let mut out = std::io::stdout().lock();
+    let lost = output::written(print(json, done, failure.as_ref())).err();
+    match (failure, lost) {
+        (None, None) => ExitCode::SUCCESS,
+        (Some(failure), None) | (None, Some(failure)) => say(&failure),
+        (Some(failure), Some(lost)) => {
+            let code = say(&failure);
+            let _ = say(&lost);
+            code
+        }
+    }
+}
+
+/// Print what standard output gets.
+fn print(json: bool, done: Option<CommandOutput>, failure: Option<&Failure>) -> io::Result<()> {
+    let mut out = io::stdout().lock();
     if json {
         let mut object = done.map_or_else(|| serde_json::json!({ "schema": 1 }), |done| done.json);
         if let (Some(object), Some(serde_json::Value::Object(told))) =
-            (object.as_object_mut(), failure.as_ref().map(Failure::to_json))
+            (object.as_object_mut(), failure.map(Failure::to_json))
         {
             object.extend(told);
         }
-        let _ = writeln!(out, "{object}");
+        writeln!(out, "{object}")?;
     } else if let Some(done) = done.filter(|done| !done.text.is_empty()) {
-        let _ = writeln!(out, "{}", done.text.trim_end());
+        writeln!(out, "{}", done.text.trim_end())?;
     }
-    let _ = out.flush();
-    match failure {
-        None => ExitCode::SUCCESS,
-        Some(failure) => {
-            let word = if failure.kind == Kind::Abort { "aborted: " } else { "" };
-            let _ = writeln!(std::io::stderr(), "divisi: {word}{failure}");
-            ExitCode::from(failure.kind.exit_code())
-        }
-    }
+    out.flush()
+}
+
+/// Print a failure on standard error, and return its exit code.
+fn say(failure: &Failure) -> ExitCode {
+    let word = if failure.kind == Kind::Abort { "aborted: " } else { "" };
+    let _ = writeln!(io::stderr(), "divisi: {word}{failure}");
+    ExitCode::from(failure.kind.exit_code())
 }

@@ -9,7 +9,7 @@
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,7 +64,8 @@ impl Cleanup {
                 // waits.
                 let mut state = lock(&register.0);
                 state.empty();
-                eprintln!(
+                let _ = writeln!(
+                    io::stderr(),
                     "divisi: interrupted: all its processes and files are removed, run the command again"
                 );
                 std::process::exit(1)

@@ -10,14 +10,14 @@ mod using;
 
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::output::OutputFile;
+use crate::output::{self, OutputFile};
 use crate::source::is_stdin;
 pub use divisi_core::Direction;
 use divisi_node::{Client, KeyName, Mode, OVERHEAD};
 use input::Reader;
 pub use input::{InputFile, StreamInput, TextInput};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 pub use using::Using;
@@ -54,6 +54,27 @@ impl TextSource {
             Some(path) if !is_stdin(path) => TextSource::File(path.into()),
             _ => TextSource::Stdin,
         }
+    }
+
+    /// Check that the destination is not the source, by whatever name: nothing could replace what was in it.
+    ///
+    /// # Errors
+    /// [`Failure`] if both are one file.
+    pub fn differs_from(&self, sink: &Sink) -> Result<(), Failure> {
+        let Sink::File(out) = sink else { return Ok(()) };
+        let input = match self {
+            TextSource::File(path) => path.as_path(),
+            TextSource::Stdin => Path::new("/dev/stdin"),
+        };
+        // what cannot be looked at is refused when it is opened
+        let file = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        if file(out).is_some_and(|out| file(input) == Some(out)) {
+            return Err(Failure::usage(format!(
+                "{} is the input itself, which would be lost: give another file with --out",
+                out.display()
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -252,18 +273,35 @@ fn to_stream(sink: &Sink, content: &mut dyn Read) -> Result<(), Failure> {
             io::copy(content, &mut out).and_then(|bytes| out.flush().map(|()| bytes))
         }
     };
-    written.map(drop).map_err(|e| {
-        let shown = match sink {
-            Sink::Stream(path) | Sink::File(path) => path.display().to_string(),
-            Sink::Stdout => "standard output".into(),
-        };
-        Failure::usage(format!("{shown} cannot be written ({e}): give a file with --out"))
-    })
+    match (sink, written) {
+        (Sink::Stream(path) | Sink::File(path), Err(e)) if e.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::usage(format!("{} cannot be written ({e}): give a file with --out", path.display())))
+        }
+        (_, written) => output::written(written.map(drop)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_no_destination_of_itself() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, link, hard, other] = ["file", "link", "hard", "other"].map(|name| dir.path().join(name));
+        std::fs::write(&file, b"a text").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        std::fs::hard_link(&file, &hard).unwrap();
+        let dotted = dir.path().join(".").join("file");
+        let differs =
+            |from: &Path, to: &Path| TextSource::File(from.into()).differs_from(&Sink::File(to.into()));
+        for (from, to) in [(&file, &file), (&link, &file), (&file, &link), (&file, &hard), (&dotted, &file)] {
+            assert!(differs(from, to).unwrap_err().error.contains("another file with --out"));
+        }
+        assert!(differs(&file, &other).is_ok() && differs(&other, &file).is_ok());
+        std::fs::write(&other, b"a text").unwrap();
+        assert!(differs(&file, &other).is_ok());
+    }
 
     #[test]
     fn streams_are_known_by_the_names_of_their_devices() {

@@ -65,6 +65,13 @@ impl OutputFile {
             }
             _ => {}
         }
+        if !dir.is_dir() {
+            return Err(Failure::usage(format!(
+                "there is no directory {} for {}: make it, or give another place with --out",
+                dir.display(),
+                path.display()
+            )));
+        }
         remove_stale(dir);
         let file = match unnamed(dir, mode) {
             Ok(file) => Unfinished::Unnamed(file),
@@ -85,11 +92,17 @@ impl OutputFile {
         self.file()
     }
 
-    /// Complete the file: put it into its place, and replace an existing file.
+    /// Complete the file: put it into its place, and replace an existing file, whose permissions stay.
     ///
     /// # Errors
     /// [`Failure`] if the file cannot be written to the disk or renamed.
     pub fn put_in_place(mut self, path: &Path) -> Result<(), Failure> {
+        if let Ok(there) = std::fs::symlink_metadata(path)
+            && there.is_file()
+        {
+            let mode = Permissions::from_mode(there.permissions().mode() & 0o777);
+            self.file().set_permissions(mode).map_err(|e| unwritten(path, &e))?;
+        }
         self.file().sync_all().map_err(|e| unwritten(path, &e))?;
         match self.file {
             // only a rename replaces a file, and only a file with a name can be renamed
@@ -140,6 +153,20 @@ fn named(dir: &Path, mode: u32, cleanup: &Cleanup) -> io::Result<Unfinished> {
     let _ = file.as_file().try_lock();
     let entry = cleanup.path(file.path());
     Ok(Unfinished::Named(file, entry))
+}
+
+/// The outcome of a write to standard output. It is no failure that the reader has closed it, and wants no
+/// more.
+///
+/// # Errors
+/// [`Failure`] if the result, or a part of it, is lost.
+pub fn written(outcome: io::Result<()>) -> Result<(), Failure> {
+    match outcome {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::usage(format!(
+            "standard output cannot be written ({e}), so the result is lost: make room, or give it another place"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Give a file that has no name the name `name`.
@@ -241,6 +268,28 @@ mod tests {
             std::fs::write(&file, b"old").unwrap();
             begin(&file, way, &cleanup).unwrap().put_in_place(&file).unwrap();
             assert_eq!(std::fs::read(&file).unwrap(), b"");
+        }
+    }
+
+    #[test]
+    fn the_permissions_of_a_file_that_is_replaced_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("out");
+        for (way, mode) in [(0, 0o640), (1, 0o640), (0, 0o444), (1, 0o600)] {
+            let _ = std::fs::remove_file(&path);
+            std::fs::write(&path, b"old").unwrap();
+            std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            begin(&path, way, &Cleanup::new()).unwrap().put_in_place(&path).unwrap();
+            let now = std::fs::metadata(&path).unwrap();
+            assert_eq!((now.permissions().mode() & 0o777, now.len()), (mode, 0));
+        }
+    }
+
+    #[test]
+    fn only_a_closed_pipe_is_no_failure() {
+        assert!(written(Ok(())).is_ok() && written(Err(io::ErrorKind::BrokenPipe.into())).is_ok());
+        for lost in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::Other] {
+            assert_eq!(written(Err(lost.into())).unwrap_err().kind.exit_code(), 2);
         }
     }
 

@@ -211,6 +211,17 @@ pub fn info(dir: &Path, key_file: Option<&Path>) -> Result<Vec<StockPart>, Failu
     here.into_iter().map(|party| told(dir, party, &key)).collect()
 }
 
+/// The number of parties that have a part in this directory, whatever its state.
+///
+/// # Errors
+/// [`Failure`] if there is none.
+pub fn parts_in(dir: &Path) -> Result<usize, Failure> {
+    match stock::parties_in(dir).len() {
+        0 => Err(usage(&StockError::Missing(dir.into()))),
+        parts => Ok(parts),
+    }
+}
+
 /// Overwrite and remove all parts in a directory, whatever their state; returns their number.
 ///
 /// # Errors

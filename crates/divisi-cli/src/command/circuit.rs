@@ -7,7 +7,7 @@ use divisi::circuit::{self, About, NamedCircuit};
 use divisi::failure::Failure;
 use divisi::file::Sink;
 use divisi::name::Name;
-use divisi::output::OutputFile;
+use divisi::output::{self, OutputFile};
 use divisi_circuit::bristol::{BitOrder, FileCounts, Format, Transcript};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -244,10 +244,9 @@ fn put(
         }
         Sink::Stdout => match write(&mut std::io::stdout().lock())? {
             Ok(counts) => counts,
-            // the reader wants no more
-            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => circuit.counts()?,
             Err(e) => {
-                return Err(Failure::unavailable(format!("standard output cannot be written: {e}")));
+                output::written(Err(e))?;
+                circuit.counts()?
             }
         },
     };

@@ -6,6 +6,8 @@ use divisi::failure::Failure;
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::Client;
 use serde_json::Value;
+use std::fmt::Display;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +34,11 @@ pub(super) struct Context {
     pub verbose: bool,
     pub timeout: Option<Duration>,
     pub cleanup: Cleanup,
+}
+
+/// Print a warning on standard error.
+pub(super) fn warn(what: impl Display) {
+    let _ = writeln!(std::io::stderr(), "divisi: {what}");
 }
 
 /// A file's name for JSON, whose texts are Unicode: U+FFFD replaces everything that is not.

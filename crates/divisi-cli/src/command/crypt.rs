@@ -58,6 +58,7 @@ fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<Comma
     if context.json && matches!(sink, Sink::Stdout) {
         return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
+    source.differs_from(&sink)?;
     let aad = arguments.aad.read(arguments.input.as_deref().is_none_or(is_stdin))?;
     let input = TextInput::open(&source, way, &sink)?;
     input.check(way, arguments.algorithm)?;

@@ -9,6 +9,7 @@ use divisi::engine::job::Cipher;
 use divisi::engine::{self, Demonstration, EngineSettings, first_with};
 use divisi::failure::Failure;
 use divisi::local::this_program;
+use divisi::output;
 use divisi_symmetric::aes::KeySize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -61,17 +62,27 @@ Nothing is left behind. On three machines of your own it goes like this:
 
 pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Failure> {
     // Lines are printed as the demonstration proceeds; with --json only the result is printed.
-    let mut say = |line: &str| {
-        if !context.json {
-            let _ = writeln!(std::io::stdout(), "{line}");
+    let mut outcome = Ok(());
+    let done = demonstrate(context, arguments, &mut |line| {
+        if !context.json && outcome.is_ok() {
+            outcome = writeln!(std::io::stdout(), "{line}");
         }
-    };
+    })?;
+    output::written(outcome)?;
+    Ok(done)
+}
+
+fn demonstrate(
+    context: &Context,
+    arguments: &DemoArgs,
+    say: &mut dyn FnMut(&str),
+) -> Result<CommandOutput, Failure> {
     let engine = arguments.engine.engine();
     let mut own = arguments.own.own(engine)?;
     arguments.mode.own(&mut own);
     match engine.demonstration() {
         Some(Demonstration::Servers) => {}
-        Some(Demonstration::Parties(_)) => return joint(context, arguments, own, &mut say),
+        Some(Demonstration::Parties(_)) => return joint(context, arguments, own, say),
         _ => {
             return Err(Failure::usage(format!(
                 "the engine {} has no demonstration: leave --engine out, or give --engine {}",
@@ -99,7 +110,7 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
         choice: arguments.mode.choice(&arguments.own),
         timeout: context.timeout,
     };
-    let report = demo::run(&options, &this_program()?, &context.cleanup, &mut say)?;
+    let report = demo::run(&options, &this_program()?, &context.cleanup, say)?;
     Ok(CommandOutput::new(NEXT, report.to_json()))
 }
 

@@ -104,10 +104,10 @@ pub const EQUAL_KEYS: &str =
 /// Print a warning if the engine offers only semi-honest security.
 pub fn caution(engine: &dyn Engine, security: Security) {
     if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {
-        eprintln!(
-            "divisi: {} is semi-honest: it protects against parties that follow the protocol, not against parties that deviate",
+        super::warn(format_args!(
+            "{} is semi-honest: it protects against parties that follow the protocol, not against parties that deviate",
             engine.name()
-        );
+        ));
     }
 }
 

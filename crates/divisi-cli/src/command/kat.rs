@@ -53,7 +53,7 @@ pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {
     let options = KatOptions { engine, settings, long: arguments.long };
     let report = kat::run(&arguments.files, &options)?;
     if report.equal_keys > 0 {
-        eprintln!("divisi: {} vectors of triple DES have {EQUAL_KEYS}", report.equal_keys);
+        super::warn(format_args!("{} vectors of triple DES have {EQUAL_KEYS}", report.equal_keys));
     }
     if report.is_good() {
         caution(engine, options.settings.security);

@@ -7,7 +7,9 @@ use divisi::log::utc;
 use divisi_net::{Config, Created, Fingerprint, Identity, Machine, PartyId, Pin, World};
 use divisi_rep3::{FAR, LANES_EACH, Rounds, RoundsChoice};
 use serde_json::{Value, json};
+use std::fs::Permissions;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -277,9 +279,9 @@ fn remove(arguments: &Remove) -> Result<CommandOutput, Failure> {
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let write = || {
-        let mut file = tempfile::Builder::new()
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(dir)?;
+        // the permissions of a file that is replaced stay
+        let kept = std::fs::metadata(path).map_or(0o644, |there| there.permissions().mode() & 0o777);
+        let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(kept)).tempfile_in(dir)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path).map(drop).map_err(|e| e.error)

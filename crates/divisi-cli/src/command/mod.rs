@@ -33,7 +33,7 @@ pub use context::CommandOutput;
 
 use choice::{AnyMode, Goal, ProtocolChoice};
 use clap::{Parser, Subcommand};
-use context::{Context, Membership, list, named, positive, seconds};
+use context::{Context, Membership, list, named, positive, seconds, warn};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
 use std::time::Duration;

@@ -40,7 +40,7 @@ pub struct Make {
     #[arg(long, default_value = with_stocks(), value_name = "NAME", value_parser = Names)]
     engine: super::engine::NamedEngine,
     /// The protocol of the stock: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or
-    /// 3des-raw; or, for circuits
+    /// 3des-raw; for circuits it is called and
     #[arg(long, value_name = "NAME")]
     protocol: String,
     /// The number of blocks, which includes key schedules for some keys; for circuits the number of ANDs
@@ -121,9 +121,10 @@ pub fn run(context: &Context, command: &PrepCommands) -> Result<CommandOutput, F
             Ok(done(dir, &parts))
         }
         PrepCommands::Drop(Drop { dir, yes }) => {
+            let parts = prep::parts_in(dir)?;
             if !yes {
                 return Err(Failure::usage(format!(
-                    "this destroys everything that is left in {}: give --yes to confirm",
+                    "this destroys everything that is left in {}, which has parts of {parts} parties: give --yes to confirm",
                     dir.display()
                 )));
             }

@@ -4,7 +4,7 @@
 use super::Context;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// How often a line is written.
@@ -88,7 +88,7 @@ impl ProgressDisplay {
     pub fn at(&self, done: u64) {
         self.bar.set_position(done);
         if let Some(line) = self.lines.as_ref().and_then(|lines| lines.at(done, Instant::now())) {
-            eprintln!("{line}");
+            let _ = writeln!(std::io::stderr(), "{line}");
         }
     }
 

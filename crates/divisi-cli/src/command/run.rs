@@ -106,6 +106,7 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
 /// Whether the key of the circuit des3, as `P=HEX`, is no more than single DES.
 fn has_equal_keys(given: &str) -> bool {
     let digits = given.split_once('=').map_or("", |(_, digits)| digits.trim());
+    let digits = digits.strip_prefix("0x").unwrap_or(digits);
     // digits that are no key are refused later
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or("00"), 16).unwrap_or(0);
     let key = Zeroizing::new(digits.as_bytes().chunks_exact(2).map(byte).collect::<Vec<u8>>());
@@ -139,7 +140,7 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
     let circuit = Arc::new(circuit::hold(name, adder, settings.is_streamed())?);
     let given = given::inputs(&arguments.inputs)?;
     if *circuit.name() == *"des3" && given.first().is_some_and(|key| has_equal_keys(key)) {
-        eprintln!("divisi: the key has {EQUAL_KEYS}");
+        super::warn(format_args!("the key has {EQUAL_KEYS}"));
     }
     let inputs = run::inputs(&circuit, &given, parties, me)?;
     let options = RunOptions {

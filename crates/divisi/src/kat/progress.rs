@@ -1,5 +1,6 @@
 //! Reports on standard error about tests that take long: their progress, and the estimated time left.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// The time after which the first report is printed, with an estimate from what is done by then.
@@ -29,7 +30,8 @@ impl Progress {
         }
         self.said = Some(Instant::now());
         let left = self.begun.elapsed().as_secs_f64() / done.max(1) as f64 * (all - done) as f64;
-        eprintln!("divisi: {}: {done} of {all} {}, about {} to go", self.name, self.what, span(left));
+        let (name, what, left) = (&self.name, self.what, span(left));
+        let _ = writeln!(std::io::stderr(), "divisi: {name}: {done} of {all} {what}, about {left} to go");
     }
 }
 
