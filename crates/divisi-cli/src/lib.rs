@@ -5,11 +5,14 @@
 #![forbid(unsafe_code)]
 
 mod command;
+mod help;
+mod usage;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use command::{Cli, CommandOutput};
 use divisi::failure::{Failure, Kind};
 use divisi::output;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -21,32 +24,29 @@ pub fn main() -> ExitCode {
     // This comes before the arguments are parsed, so that a failure to parse them is printed as JSON, too, if
     // `--json` is given.
     let json = std::env::args_os().any(|argument| argument == "--json");
-    let cli = match Cli::try_parse() {
+    let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
             let printed = error.print().and_then(|()| io::stdout().flush());
             return output::written(printed).map_or_else(|lost| say(&lost), |()| ExitCode::SUCCESS);
         }
-        Err(error) => return end(json, Err(usage(&error))),
+        Err(error) => {
+            let mut failure = usage::failure(&error);
+            if let Some(tip) = usage::smaller(&error, parse) {
+                failure.error = format!("{}\n{tip}", failure.error);
+            }
+            return end(json, Err(failure));
+        }
     };
     let kernel = divisi_field::kernel::select().map_err(|e| Failure::usage(e.to_string()));
     end(json, kernel.and_then(|_| command::run(cli)))
 }
 
-/// The failure of arguments that cannot be parsed, in one sentence.
-fn usage(error: &clap::Error) -> Failure {
-    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return Failure::usage(
-            "a command is missing: `--help` lists what there is, and `divisi demo` shows what it is for",
-        );
-    }
-    let text = error.render().to_string();
-    let what: Vec<&str> =
-        text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).collect();
-    let what = what.join(" ");
-    let what = what.split("For more information").next().unwrap_or_default().trim();
-    let what = what.strip_prefix("error:").unwrap_or(what).trim();
-    Failure::usage(format!("{}; `--help` after the command explains it", what.trim_end_matches('.')))
+/// The command of these arguments, the first of which is the program's name.
+fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, clap::Error> {
+    let mut command = help::arranged(Cli::command());
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// Print the outcome, and return the exit code. That standard output is closed is its reader's choice, and no

@@ -222,7 +222,7 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     let entries = match input.value.kind() {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
-                let number = word.parse::<i64>().ok().filter(|x| x.unsigned_abs() <= LARGEST as u64);
+                let number = whole(word).filter(|x| x.unsigned_abs() <= LARGEST as u64);
                 number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
@@ -243,6 +243,16 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     };
     fits(&input.name, input.value.kind(), input.value.shape(), &entries).map_err(Failure::usage)?;
     Ok(entries)
+}
+
+/// A number in decimal digits, or in hexadecimal ones behind `0x`.
+fn whole(word: &str) -> Option<i64> {
+    match word.strip_prefix("0x") {
+        // a sign stands before 0x or nowhere
+        Some(digits) if digits.starts_with(['-', '+']) => None,
+        Some(digits) => i64::from_str_radix(digits, 16).ok(),
+        None => word.parse().ok(),
+    }
 }
 
 /// An unsigned number of this many bits, in decimal digits (up to 128 bits) or hexadecimal ones behind `0x`.

@@ -34,20 +34,22 @@ impl WireValue {
         WireValue(bits)
     }
 
-    /// The value of these hexadecimal digits, `width` bits wide.
+    /// The value of these hexadecimal digits, `width` bits wide; `0x` may stand before them.
     ///
     /// # Errors
     /// If the number of digits does not fit the width, a character is not a hexadecimal digit, or the number
     /// has more than `width` bits; in words that follow the name of the value.
     pub fn from_hex(digits: &str, width: usize) -> Result<WireValue, String> {
         let want = width.div_ceil(4);
+        let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err("has a character that is not a hexadecimal digit".into());
+        }
         if digits.len() != want {
             return Err(format!("has {} hexadecimal digits where {width} bits need {want}", digits.len()));
         }
         let mut bits = Zeroizing::new(Vec::with_capacity(4 * want));
-        for digit in digits.bytes().rev() {
-            let value =
-                (digit as char).to_digit(16).ok_or("has a character that is not a hexadecimal digit")?;
+        for value in digits.bytes().rev().filter_map(|digit| (digit as char).to_digit(16)) {
             bits.extend((0..4).map(|i| (value >> i & 1) as u8));
         }
         if bits.iter().skip(width).any(|bit| *bit == 1) {
@@ -131,12 +133,17 @@ mod tests {
         let bits = |digits: &str, width| WireValue::from_hex(digits, width).unwrap().bits().to_vec();
         assert_eq!(bits("1a", 8), [0, 1, 0, 1, 1, 0, 0, 0]);
         assert_eq!(bits("5", 3), [1, 0, 1]);
+        assert_eq!((bits("0x1a", 8), bits("0X5", 3)), (bits("1a", 8), bits("5", 3)));
         assert!(bits("", 0).is_empty());
         for (digits, width, what) in [
             ("1", 8, "1 hexadecimal digits"),
             ("1g", 8, "not a hexadecimal digit"),
             ("8", 3, "larger"),
             ("é", 8, "not a hexadecimal digit"),
+            ("0 1", 8, "not a hexadecimal digit"),
+            ("00x1", 16, "not a hexadecimal digit"),
+            ("0x", 8, "0 hexadecimal digits"),
+            ("0x0x", 8, "not a hexadecimal digit"),
         ] {
             assert!(WireValue::from_hex(digits, width).is_err_and(|error| error.contains(what)), "{digits}");
         }

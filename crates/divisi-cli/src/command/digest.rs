@@ -3,7 +3,7 @@
 use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, Membership, named};
 use clap::Args;
-use divisi::failure::Failure;
+use divisi::failure::{Failure, Kind};
 use divisi::file::{InputFile, TextSource};
 use divisi_node::{Client, KeyName};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -40,16 +40,17 @@ pub struct HashArgs {
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --config mesh.toml --identity client-me.key\n\
-                        Verify:  divisi mac --key tokens --algorithm hmac-sha256 --in a.txt --verify 5b01... --config mesh.toml --identity client-me.key"
+                        Verify:  divisi mac --key tokens --in a.txt --verify 5b01... --config mesh.toml --identity client-me.key"
 )]
 pub struct MacArgs {
-    /// The name of the key; its type must be the algorithm
+    /// The name of the key; its type is the algorithm
     #[arg(long, value_name = "NAME")]
     key: KeyName,
     /// The algorithm: hmac-sha256 and the like, kmac128, kmac256, cmac-aes128, cmac-aes256, gmac-aes128,
-    /// gmac-aes256; one-time-password-sha1, -sha256, -sha512; hmac-sha1-for-old-data
+    /// gmac-aes256; one-time-password-sha1, -sha256, -sha512; hmac-sha1-for-old-data [default: that of the
+    /// key's type]
     #[arg(long, value_name = "NAME", value_parser = super::bench::mac)]
-    algorithm: Algorithm,
+    algorithm: Option<Algorithm>,
     /// Compare this tag instead of making one; a wrong tag ends with exit code 1
     #[arg(long, value_name = "HEX")]
     verify: Option<String>,
@@ -140,7 +141,15 @@ pub fn hash(context: &Context, arguments: &HashArgs) -> Result<CommandOutput, Fa
 }
 
 pub fn mac(context: &Context, arguments: &MacArgs) -> Result<CommandOutput, Failure> {
-    let settings = arguments.text.settings(arguments.algorithm);
+    // what can be refused without the servers is refused before they are asked
+    let (algorithm, asked) = match arguments.algorithm {
+        Some(algorithm) => (algorithm, None),
+        None => {
+            let mut client = arguments.membership.connect(context)?;
+            (of_key(&mut client, &arguments.key)?, Some(client))
+        }
+    };
+    let settings = arguments.text.settings(algorithm);
     let settings = checked(Settings { xof: arguments.xof, ..settings })?;
     let least = divisi_node::least_tag(settings.algorithm);
     if settings.output_bytes < least {
@@ -160,8 +169,14 @@ pub fn mac(context: &Context, arguments: &MacArgs) -> Result<CommandOutput, Fail
         Some(counter) => InputFile::of(counter.to_be_bytes().to_vec()),
         None => arguments.text.open()?,
     };
-    let mut client = arguments.membership.connect(context)?;
-    serves(&mut client, &arguments.key, settings.algorithm)?;
+    let mut client = match asked {
+        Some(client) => client,
+        None => {
+            let mut client = arguments.membership.connect(context)?;
+            serves(&mut client, &arguments.key, algorithm)?;
+            client
+        }
+    };
     let (start, length) = (Instant::now(), input.length);
     let mut json = json!({
         "schema": 1,
@@ -198,6 +213,20 @@ pub fn mac(context: &Context, arguments: &MacArgs) -> Result<CommandOutput, Fail
     Ok(CommandOutput::new(text, json))
 }
 
+/// The algorithm of a key, by the servers' list.
+fn of_key(client: &mut Client, key: &KeyName) -> Result<Algorithm, Failure> {
+    let Some(found) = client.key_named(key)?.map(|listed| listed.key) else {
+        let error = format!("there is no key {key} that serves you: `divisi key list` prints those that do");
+        return Err(Failure::new(Kind::Refused, error));
+    };
+    Algorithm::macs().find(|algorithm| algorithm.name() == found.kind.name()).ok_or_else(|| {
+        let kind = found.kind;
+        Failure::usage(format!(
+            "key {key} is of type {kind}, which makes no tags: use a key of type hmac-sha256 or the like"
+        ))
+    })
+}
+
 /// Check that the key is for the algorithm, by the servers' list. If the key does not exist, it is the
 /// servers that refuse the request.
 fn serves(client: &mut Client, key: &KeyName, algorithm: Algorithm) -> Result<(), Failure> {
@@ -214,11 +243,14 @@ fn serves(client: &mut Client, key: &KeyName, algorithm: Algorithm) -> Result<()
 fn given(digits: &str, settings: &Settings) -> Result<(Option<[u8; 12]>, Vec<u8>), Failure> {
     let (nonce, tag) = (settings.algorithm.nonce_bytes(), settings.output_bytes);
     let wrong = |what: String| Failure::usage(format!("--verify {what}: give what `mac` printed"));
-    let bytes = hex::decode(digits.trim()).map_err(|_| wrong("is not hexadecimal".into()))?;
+    let digits = digits.trim();
+    let bytes = hex::decode(digits.strip_prefix("0x").unwrap_or(digits))
+        .map_err(|_| wrong("is not hexadecimal".into()))?;
     if bytes.len() != nonce + tag {
         return Err(wrong(format!(
-            "has {} bytes, and {} has {}",
+            "has {} byte{}, and {} has {}",
             bytes.len(),
+            if bytes.len() == 1 { "" } else { "s" },
             settings.algorithm,
             nonce + tag
         )));

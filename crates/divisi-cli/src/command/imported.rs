@@ -40,7 +40,7 @@ pub(super) fn read_key(
     check_length(kind, key.len(), || format!("{shown} has{at_least}"))?;
     if !base32 {
         let looks = looks(&key, kind);
-        looks.iter().for_each(|what| eprintln!("divisi: warning: the key in {shown} {what}"));
+        looks.iter().for_each(|what| super::warn(format_args!("warning: the key in {shown} {what}")));
     }
     warn_if_short(kind, key.len());
     Ok(key)
@@ -70,11 +70,11 @@ fn named(kind: KeyType) -> String {
 pub(super) fn warn_if_short(kind: KeyType, bytes: usize) {
     if bytes < STRONG {
         let kind = named(kind);
-        eprintln!(
-            "divisi: warning: {kind} key of {} bits is below 112 bits, and can be found by trying: use it for tests \
+        super::warn(format_args!(
+            "warning: {kind} key of {} bits is below 112 bits, and can be found by trying: use it for tests \
              and for what others have fixed",
             8 * bytes
-        );
+        ));
     }
 }
 

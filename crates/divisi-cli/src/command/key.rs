@@ -8,7 +8,7 @@ use divisi::failure::{Failure, Kind};
 use divisi::output::OutputFile;
 use divisi_net::{Config, PartyId};
 use divisi_node::operator::{self, Deed, Order, OrderState};
-use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed};
+use divisi_node::{KeyEntry, KeyName, KeyState, KeyType, Listed, Purpose};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -180,6 +180,7 @@ pub struct Chown {
 pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Failure> {
     match command {
         KeyCommands::New(Draw { new, bytes }) => {
+            distinct("clients", &new.clients)?;
             if let Some(bytes) = bytes {
                 imported::check_length(new.kind, *bytes as usize, || format!("--bytes {bytes} asks for"))?;
                 imported::warn_if_short(new.kind, *bytes as usize);
@@ -198,6 +199,7 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
         }
         KeyCommands::Import(import) => {
             let new = &import.new;
+            distinct("clients", &new.clients)?;
             let key = imported::read_key(import.input.as_deref(), new.kind, import.base32)?;
             let mut client = new.membership.connect(context)?;
             let wanted = client.new_key(new.key.clone(), new.kind, new.exportable, new.clients.clone());
@@ -228,6 +230,7 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
             let mut client = export.membership.connect(context)?;
             // The output file is begun first, so that a key that cannot be written is not requested.
             let mut output = OutputFile::beside(&export.out, 0o600, &context.cleanup)?;
+            let kind = client.key_named(&export.key)?.map(|listed| listed.key.kind);
             let key = client.key_export(&export.key)?;
             let unwritten = |e: std::io::Error| {
                 Failure::usage(format!(
@@ -238,10 +241,11 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
             output.writer().write_all(&key).map_err(unwritten)?;
             output.put_in_empty_place(&export.out)?;
             let text = format!(
-                "{} holds the {} bytes of key {}: whoever reads it can decrypt everything that the key encrypted",
+                "{} holds the {} bytes of key {}: whoever reads it can {}",
                 export.out.display(),
                 key.len(),
-                export.key
+                export.key,
+                kind.map_or("do all that the key does", can)
             );
             Ok(CommandOutput::new(
                 text,
@@ -249,6 +253,7 @@ pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Fa
             ))
         }
         KeyCommands::Chown(Chown { key, to, data, party, membership }) => {
+            distinct("to", to)?;
             let (config, _) = membership.load()?;
             if let Some(name) = to.iter().find(|name| !config.clients().iter().any(|c| c.name == **name)) {
                 let error = format!("client {name} is not in the configuration: add it with `mesh add`");
@@ -296,6 +301,33 @@ fn strangers<'k>(key: &'k KeyEntry, config: &Config) -> Vec<&'k str> {
 
 fn is_known(name: &str, config: &Config) -> bool {
     config.clients().iter().any(|client| client.name == name)
+}
+
+/// What a reader of a key can do.
+fn can(kind: KeyType) -> &'static str {
+    match kind.purpose() {
+        Purpose::Mac if kind.name().starts_with("one-time-password") => {
+            "make every password that the key makes"
+        }
+        Purpose::Mac => "make and verify every tag that the key makes",
+        Purpose::Wrap => "unwrap every key that the key wrapped",
+        _ => "decrypt everything that the key encrypted",
+    }
+}
+
+/// Check that each client is named, and once.
+fn distinct(argument: &str, clients: &[String]) -> Result<(), Failure> {
+    for (i, name) in clients.iter().enumerate() {
+        if name.is_empty() {
+            let error =
+                format!("--{argument} has an empty name: give names of clients with commas between them");
+            return Err(Failure::usage(error));
+        }
+        if clients.iter().take(i).any(|other| other == name) {
+            return Err(Failure::usage(format!("--{argument} names {name} twice: name each client once")));
+        }
+    }
+    Ok(())
 }
 
 /// Give a server an order, as its operator.

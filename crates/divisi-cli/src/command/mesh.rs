@@ -279,9 +279,12 @@ fn remove(arguments: &Remove) -> Result<CommandOutput, Failure> {
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let write = || {
-        // the permissions of a file that is replaced stay
-        let kept = std::fs::metadata(path).map_or(0o644, |there| there.permissions().mode() & 0o777);
-        let mut file = tempfile::Builder::new().permissions(Permissions::from_mode(kept)).tempfile_in(dir)?;
+        let mut file =
+            tempfile::Builder::new().permissions(Permissions::from_mode(0o644)).tempfile_in(dir)?;
+        // those of a file that is replaced stay
+        if let Ok(there) = std::fs::metadata(path) {
+            file.as_file().set_permissions(there.permissions())?;
+        }
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         file.persist(path).map(drop).map_err(|e| e.error)

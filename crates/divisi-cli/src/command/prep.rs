@@ -181,10 +181,10 @@ fn make(context: &Context, arguments: &Make) -> Result<CommandOutput, Failure> {
     };
     bar().end();
     if parts.is_ok() && arguments.party.is_none() {
-        eprintln!(
-            "divisi: {} has the parts of all parties, for tests alone: a copy of it that is restored uses masks twice, which reveals what they hide, and no party can notice; give --party to make a real party's part",
+        super::warn(format_args!(
+            "{} has the parts of all parties, for tests alone: a copy of it that is restored uses masks twice, which reveals what they hide, and no party can notice; give --party to make a real party's part",
             arguments.out.display()
-        );
+        ));
     }
     Ok(done(&arguments.out, &parts?))
 }

@@ -47,7 +47,12 @@ pub struct ServerArgs {
 }
 
 pub(super) fn party(text: &str) -> Result<PartyId, String> {
-    text.parse().ok().and_then(PartyId::new).ok_or_else(|| "parties are numbered from 1".into())
+    text.parse::<u8>()
+        .map_err(|e| match e.kind() {
+            std::num::IntErrorKind::PosOverflow => format!("{text} is not in 1..=255"),
+            _ => e.to_string(),
+        })
+        .and_then(|number| PartyId::new(number).ok_or_else(|| format!("{text} is not in 1..=255")))
 }
 
 pub fn run(context: &Context, arguments: &ServerArgs) -> Result<CommandOutput, Failure> {

@@ -5,6 +5,8 @@ mod answers;
 #[cfg(target_os = "linux")]
 mod ends;
 mod files;
+#[cfg(target_os = "linux")]
+mod full;
 mod garbled;
 mod harness;
 mod keys;

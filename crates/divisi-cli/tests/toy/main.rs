@@ -112,7 +112,7 @@ fn its_own_option_is_its_own(dir: &Path) {
     assert_eq!((once, sent(&["--times", "3"])), (1.into(), (3.into(), 3 * bits)));
     for (engine, times, why) in [
         ("toy", "10", "toys tell everything 1 to 9 times"),
-        ("toy", "x", "invalid digit"),
+        ("toy", "x", "x is not a whole number"),
         ("garble", "2", "--times belongs to the engine toy: give --engine toy"),
     ] {
         let output = of(engine, &["--times", times]);

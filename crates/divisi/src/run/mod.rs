@@ -127,9 +127,11 @@ fn input(
         ))
     };
     let (owner, digits) = given.split_once('=').ok_or_else(form)?;
-    let owner: u8 = owner.trim().parse().map_err(|_| form())?;
-    let owner = PartyId::new(owner).filter(|owner| owner.index() < parties);
-    let owner = owner.ok_or_else(|| wrong(format!("has no owner: the parties are 1 to {parties}")))?;
+    let owner: u64 = owner.trim().parse().map_err(|_| form())?;
+    let party = u8::try_from(owner).ok().and_then(PartyId::new).filter(|party| party.index() < parties);
+    let owner = party.ok_or_else(|| {
+        wrong(format!("belongs to party {owner}, and there is none: the parties are 1 to {parties}"))
+    })?;
     if known.is_some_and(|known| known != owner) {
         if !digits.is_empty() {
             return Err(wrong(format!(

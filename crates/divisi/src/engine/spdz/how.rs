@@ -127,7 +127,8 @@ impl How {
             Some(name) => {
                 let known = NAMED.iter().find(|named| named.name == name).copied();
                 if known.is_none() {
-                    let names: Vec<&str> = NAMED.iter().map(|named| named.name).collect();
+                    // in quotes: one of them is called `and`
+                    let names: Vec<String> = NAMED.iter().map(|named| format!("`{}`", named.name)).collect();
                     return wrong(format!(
                         "the engine spdz has no protocol {name}: choose one of {}",
                         names.join(", ")
