@@ -7,6 +7,9 @@ use divisi_core::{Abort, Session, Step};
 impl Trio {
     /// The origin of a value that is made now.
     pub(crate) fn origin(&self) -> Origin {
+        if self.foreseeing {
+            return Origin::NONE;
+        }
         Origin { engine_id: self.engine_id, closed: self.closed }
     }
 
@@ -30,6 +33,10 @@ impl Trio {
 
     #[cold]
     fn admits_other(&self, value: Origin) -> bool {
+        if value.engine_id == EngineId::NONE {
+            // while programs are only foreseen, the next program takes what the last one did not compute
+            return self.foreseeing;
+        }
         if value.engine_id.strand() == self.engine_id.strand() {
             return value.engine_id.and(self.engine_id).is_some();
         }
@@ -38,6 +45,9 @@ impl Trio {
 
     /// The reason why a value of that engine is refused.
     pub(crate) fn why_not(&self, engine_id: EngineId) -> &'static str {
+        if engine_id == EngineId::NONE {
+            return "values that nobody computed: of a program that was only foreseen, or of a failed call";
+        }
         if engine_id.strand() == self.engine_id.strand() {
             "values with and without active security in one computation"
         } else {

@@ -25,7 +25,7 @@ const LEVEL: u64 = 3;
 
 impl EngineId {
     /// No engine, on no strand.
-    const NONE: EngineId = EngineId(0);
+    pub(crate) const NONE: EngineId = EngineId(0);
 
     /// A fresh id: no other strand of this process has it, and there is no engine on the strand yet.
     pub(crate) fn new() -> EngineId {

@@ -20,6 +20,9 @@ pub struct Trio {
     pub(crate) session: Session,
     /// The strand and engine to which values made here belong.
     pub(crate) engine_id: EngineId,
+    /// Whether programs are only noted, and not run: what is made meanwhile is no value, and belongs to no
+    /// engine.
+    pub(crate) foreseeing: bool,
     pub(crate) next: PartyId,
     pub(crate) prev: PartyId,
     pub(crate) streams: Streams,
@@ -70,6 +73,7 @@ impl Trio {
         Ok(Trio {
             session,
             engine_id: EngineId::new(),
+            foreseeing: false,
             next,
             prev,
             streams,

@@ -3,7 +3,7 @@
 //! wrong product with it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::Build;
+use divisi_circuit::{Build, Gates};
 use divisi_core::{
     Abort, Blocks, Boolean, Bytes, Convert, Direction, Matrix, ProgramRun, PublicParameters, Session, Step,
     Verified, settle,
@@ -11,7 +11,7 @@ use divisi_core::{
 use divisi_net::memory;
 use divisi_rep3::adversary::adaptive::engine;
 use divisi_rep3::adversary::harness::{TrioHarness, party};
-use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use std::sync::Arc;
 
 const LANES: usize = 3;
@@ -348,4 +348,59 @@ fn what_is_settled_serves_every_strand_of_its_session() {
         two.add(&mut x, &key)
     });
     is_misuse("early", &early);
+}
+
+/// What a program that is only foreseen returns is no value: the next foreseen program takes it, and nothing
+/// else does. It would be opened as verified zeros, where the program gives 5a.
+#[test]
+fn what_was_only_foreseen_is_no_value() {
+    let mut g = Build::new();
+    let [x, y] = [(); 2].map(|()| g.input(8));
+    let out: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    g.output(&out);
+    let program = g.finish();
+    let inputs = |e: &mut Rep3| -> Vec<Bit> {
+        let bits = (0..16).map(|i| 0xdb7e >> i & 1 == 1);
+        bits.map(|bit| e.public_bit(&[bit; LANES])).collect()
+    };
+    let run = |e: &mut Rep3, wires: Vec<Bit>| -> Result<[Bit; 8], Abort> {
+        let mut jobs = [ProgramRun::new(&program, wires)];
+        e.run(&mut jobs)?;
+        Ok(std::array::from_fn(|i| jobs[0].wires[i].clone()))
+    };
+    let act = |f: &(dyn Fn(&mut Rep3) -> Result<Vec<Vec<u8>>, Abort> + Sync)| {
+        TrioHarness::default().patient().act(|trio| {
+            let mut e = engine(trio);
+            e.use_rounds(Rounds::Constant);
+            f(&mut e)
+        })
+    };
+    // as a byte, made of what the second program returns for what the first one returned
+    let foreseen = |e: &mut Rep3| -> Result<Byte, Abort> {
+        let (wires, mut out) = (inputs(e), None);
+        e.foresee(|e| {
+            let first = run(e, wires)?;
+            let second = run(e, [&first[..], &first].concat())?;
+            out = Some(e.convert(second)?);
+            Ok(())
+        })?;
+        Ok(out.unwrap())
+    };
+    let ends = act(&|e| {
+        foreseen(e)?;
+        let wires = inputs(e);
+        let out = run(e, wires)?;
+        let out: Byte = e.convert(out)?;
+        let pending = e.close_linear(vec![out])?;
+        let verified = settle(e, pending)?;
+        e.trio().open(&verified)
+    });
+    ends.into_iter().for_each(|end| assert_eq!(end.unwrap(), [[0x5a; LANES]]));
+    for (name, uses) in USES {
+        let ends = act(&|e| {
+            let x = foreseen(e)?;
+            uses(e, x).map(|()| Vec::new())
+        });
+        is_misuse(name, &ends);
+    }
 }

@@ -34,16 +34,17 @@ impl Rep3 {
     }
 
     /// Let [`Rep3::restock`] garble for the programs that `f` runs, and for none that ran before. The
-    /// programs are noted and return zeros of no meaning. `f` must be linear apart from programs in constant
-    /// rounds; nothing is sent.
+    /// programs are noted and not run: what they return, and all that `f` makes of it, is no value and
+    /// belongs to no engine, so that using it later ends the session. `f` must be linear apart from programs
+    /// in constant rounds; nothing is sent.
     ///
     /// # Errors
     /// The errors of `f`; [`Abort::Misuse`] if it makes products.
     pub fn foresee(&mut self, f: impl FnOnce(&mut Self) -> Result<(), Abort>) -> Result<(), Abort> {
-        let (before, owed) = (std::mem::replace(&mut self.calls.foreseeing, true), self.owes());
+        let (before, owed) = (std::mem::replace(&mut self.trio.foreseeing, true), self.owes());
         self.calls.want_nothing();
         let result = f(self);
-        self.calls.foreseeing = before;
+        self.trio.foreseeing = before;
         result?;
         if self.owes() != owed {
             return Err(self
@@ -56,12 +57,12 @@ impl Rep3 {
 
     /// Whether programs are only noted at present; if so, these are noted.
     pub(super) fn foresees(&mut self, jobs: &[ProgramRun<'_, Bit>], lanes: &[usize]) -> bool {
-        if self.calls.foreseeing {
+        if self.trio.foreseeing {
             for (job, lanes) in jobs.iter().zip(lanes) {
                 self.calls.note(&Run::new(job.program, *lanes, None, &[]), None, 1);
             }
         }
-        self.calls.foreseeing
+        self.trio.foreseeing
     }
 
     /// The stocked calls for the programs of a run, one for each; `None` if there is not one for each.

@@ -20,8 +20,6 @@ const PROGRAMS: usize = 16;
 pub(crate) struct CallStock {
     /// The limit in bytes.
     budget: usize,
-    /// Whether programs are only noted, and not run.
-    pub(crate) foreseeing: bool,
     /// The name of the key whose bits are the first wires of programs.
     pub(crate) key: Option<[u8; 32]>,
     programs: Vec<ProgramStock>,
