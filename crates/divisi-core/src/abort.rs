@@ -72,6 +72,16 @@ impl Abort {
         }
     }
 
+    /// The party to which the end goes back: the peer at fault, or the party that stalled or is gone by what
+    /// a peer claims ([`Fault::blames`]).
+    #[must_use]
+    pub fn blames(&self) -> Option<PartyId> {
+        match self {
+            Abort::Network(fault) => fault.blames(),
+            other => other.peer(),
+        }
+    }
+
     /// What the operator can do now.
     #[must_use]
     pub fn advice(&self) -> &'static str {

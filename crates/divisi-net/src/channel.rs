@@ -3,7 +3,7 @@
 use crate::fabric::{Fabric, Link, Out, PATIENCE};
 use crate::fault::Fault;
 use crate::frame::{Control, MAX_BODY};
-use crate::inbox::{Look, Progress, Turn};
+use crate::inbox::{Awaited, Look, Progress, Turn};
 use crate::permits;
 use crate::session::Session;
 use crate::world::later;
@@ -118,14 +118,49 @@ impl Channel {
                 let claim = claim.filter(|_| claimed.is_none_or(|(party, _)| party != from));
                 limit += GRACE;
                 if now >= limit || claim.is_some() {
-                    let claim = claim.flatten();
+                    let claim = claim.flatten().map(|claim| self.follow(from, step, claim));
+                    // who was asked may have ended the session, and says because of whom
+                    self.check(step)?;
                     return Err(Fault::Stalled { peer: from, step, waited: now - start, claim });
                 }
             }
             let long = now >= start + PATIENCE;
             // a message that has come and is not due yet is not on the socket
             let glance = !long && due.is_none();
-            self.wait(from, link, step, due.map_or(limit, |due| due.min(limit)), long, glance);
+            let until = due.map_or(limit, |due| due.min(limit));
+            self.wait((from, link), step, Awaited::Message, until, long, glance);
+        }
+    }
+
+    /// For whom a chain of parties waits that begins with `from`, whose answer is `claim`: each is asked in
+    /// turn, until one gives no answer or works. If the chain comes back to us or to one that was asked
+    /// before, nobody stands out, and the first claim stays.
+    fn follow(&self, from: PartyId, step: Step, claim: (PartyId, u32)) -> (PartyId, u32) {
+        let key = (self.session.number, self.strand);
+        let (mut known, mut last) = (vec![self.fabric.me, from], claim);
+        loop {
+            let (party, _) = last;
+            if known.contains(&party) {
+                return claim;
+            }
+            known.push(party);
+            let Ok(link) = self.fabric.link(party, step) else { return last };
+            link.inbox.ask(key, true);
+            self.fabric.tell(link, key.0, Control::Ask { strand: key.1 });
+            let until = later(self.fabric.world.now(), GRACE);
+            let answer = loop {
+                let answer = link.inbox.take_claim(key);
+                let over = || self.session.is_over() || link.inbox.down().is_some();
+                if answer.is_some() || self.fabric.world.now() >= until || over() {
+                    break answer.flatten();
+                }
+                self.wait((party, link), step, Awaited::Answer, until, true, false);
+            };
+            link.inbox.ask(key, false);
+            match answer {
+                Some(next) if next.0 != party => last = next,
+                _ => return last,
+            }
         }
     }
 
@@ -143,7 +178,15 @@ impl Channel {
 
     /// Waits, without a permit after a first glance, until a look into the inbox is worth while or `until`
     /// has come.
-    fn wait(&self, from: PartyId, link: &Link, step: Step, until: Instant, long: bool, glance: bool) {
+    fn wait(
+        &self,
+        (from, link): (PartyId, &Link),
+        step: Step,
+        awaited: Awaited,
+        until: Instant,
+        long: bool,
+        glance: bool,
+    ) {
         let fabric = &*self.fabric;
         let key = (self.session.number, self.strand);
         let stop = || self.session.is_over();
@@ -161,11 +204,11 @@ impl Channel {
         }
         let pause = permits::pause();
         let Out::Tls(tls) = &link.out else {
-            link.inbox.wait(key, step, until, false, &*fabric.world, stop);
+            link.inbox.wait(key, step, awaited, until, false, &*fabric.world, stop);
             return;
         };
         let until = until.min(fabric.world.now() + PATIENCE);
-        if link.inbox.wait(key, step, until, true, &*fabric.world, stop) == Turn::Look {
+        if link.inbox.wait(key, step, awaited, until, true, &*fabric.world, stop) == Turn::Look {
             return;
         }
         tls.read(fabric, from, until, long, pause, &stop);
@@ -175,7 +218,13 @@ impl Channel {
     /// Ends the session: its strands wake with [`Fault::Poisoned`], each peer gets one frame that says so,
     /// and nothing else is sent in the session.
     pub fn poison(&self) {
-        self.fabric.poison(&self.session);
+        self.fabric.poison(&self.session, None);
+    }
+
+    /// Like [`Channel::poison`], after a fault: the peers are told which party stalled or is gone, so that
+    /// all name it, and not the one that noticed it first.
+    pub fn poison_after(&self, fault: &Fault) {
+        self.fabric.poison(&self.session, fault.passes_on());
     }
 
     /// Whether the session is over.

@@ -184,8 +184,8 @@ mod tests {
         }
         let elsewhere = Hello { to: 2, ..p.hello(Role::Party, 2) };
         assert_eq!(p.greet(second, &elsewhere).err(), Some(Trouble::NotIt));
-        let future = Hello { versions: (3, 9), ..p.hello(Role::Party, 2) };
-        assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (2, 2), theirs: (2, 2) }));
+        let future = Hello { versions: (4, 9), ..p.hello(Role::Party, 2) };
+        assert_eq!(p.greet(second, &future).err(), Some(Trouble::Version { ours: (2, 3), theirs: (2, 3) }));
         p.greet(&p.client, &p.hello(Role::Client, 0)).unwrap();
         let served = p.listener.next_client(Duration::from_secs(1)).unwrap();
         assert_eq!(served.peer(), &Peer::Client("alice".into()));

@@ -44,7 +44,8 @@ pub enum Fault {
         step: Step,
         /// How long this party waited.
         waited: Duration,
-        /// The party that the peer claims to wait for, and the hash of the step. A claim is no proof.
+        /// The party that the peer claims to wait for, directly or by way of others that were asked in turn,
+        /// and the hash of the step. A claim is no proof.
         claim: Option<(PartyId, u32)>,
     },
     /// The link to a peer is gone.
@@ -82,6 +83,9 @@ pub enum Fault {
         peer: PartyId,
         /// The step of this party.
         step: Step,
+        /// The party that the peer claims to have ended it for: because it waited for it in vain, or lost the
+        /// link to it. A claim is no proof.
+        blames: Option<PartyId>,
     },
     /// A peer sent more than the memory set aside for it holds.
     Flooded {
@@ -116,6 +120,24 @@ impl Fault {
             | Self::Flooded { peer, .. } => Some(*peer),
             Self::Poisoned { .. } | Self::Misuse { .. } => None,
         }
+    }
+
+    /// The party to which the fault goes back: the peer, or the party for which the peer claims to wait or to
+    /// have ended the session, so that all parties name the one that stalled. A claim is no proof.
+    pub fn blames(&self) -> Option<PartyId> {
+        match self {
+            Self::Stalled { claim: Some((party, _)), .. } => Some(*party),
+            Self::Aborted { blames: Some(party), .. } => Some(*party),
+            _ => self.peer(),
+        }
+    }
+
+    /// The party that peers are told when this fault ends a session: one that stalled or is gone.
+    pub(crate) fn passes_on(&self) -> Option<PartyId> {
+        let gone = !matches!(self, Self::Lost { reason: Loss::Own, .. });
+        let told =
+            matches!(self, Self::Stalled { .. } | Self::Lost { .. } | Self::Aborted { blames: Some(_), .. });
+        self.blames().filter(|_| told && gone)
     }
 
     /// The step at which it happened.
@@ -154,8 +176,12 @@ impl fmt::Display for Fault {
             Self::WrongStep { peer, step, got } => {
                 write!(f, "{peer} sent step {got:08x} where {step} ({:08x}) was expected", step.id)
             }
-            Self::Aborted { peer, step } => {
-                write!(f, "{peer} ended the session while this party was at {step}")
+            Self::Aborted { peer, step, blames } => {
+                write!(f, "{peer} ended the session while this party was at {step}")?;
+                match blames {
+                    Some(other) => write!(f, ", and says that {other} is the reason"),
+                    None => Ok(()),
+                }
             }
             Self::Flooded { peer, step } => {
                 write!(f, "{peer} sent more than the memory set aside for it while this party was at {step}")

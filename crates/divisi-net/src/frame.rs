@@ -94,8 +94,8 @@ impl Head {
 /// A message from one party to another that is not part of a session's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// This session is over.
-    Abort,
+    /// This session is over, because of this party; 0 for no party.
+    Abort { blames: u8 },
     /// Whom does this strand of yours wait for?
     Ask { strand: u32 },
     /// This strand of mine waits for this party's message of this step; or it works, if the party is the one
@@ -109,7 +109,8 @@ impl Control {
     /// The frame of a control message about `session`.
     pub fn encode(self, session: u32) -> (Head, Body) {
         let (step, depth, body) = match self {
-            Self::Abort => (1, 0, Vec::new()),
+            // version 2 ignores the depth
+            Self::Abort { blames } => (1, u32::from(blames), Vec::new()),
             Self::Ask { strand } => (2, strand, Vec::new()),
             Self::Answer { strand, party, step } => {
                 let mut body = vec![party];
@@ -127,7 +128,7 @@ impl Control {
     pub fn decode(head: &Head, body: &[u8]) -> Result<Self, Loss> {
         let strand = head.depth;
         match (head.step, body) {
-            (1, []) => Ok(Self::Abort),
+            (1, []) => Ok(Self::Abort { blames: u8::try_from(strand).map_err(|_| Loss::Garbage)? }),
             (2, []) => Ok(Self::Ask { strand }),
             (3, [party, step @ ..]) => {
                 let step = u32::from_le_bytes(step.try_into().map_err(|_| Loss::Garbage)?);
@@ -239,6 +240,16 @@ mod tests {
     }
 
     #[test]
+    fn golden_end_of_a_session() {
+        let (head, body) = Control::Abort { blames: 3 }.encode(7);
+        assert!(body.is_empty());
+        assert_eq!(hex::encode(head.encode()), "07000000ffffffff010000000300000000000000");
+        // no party has a larger number
+        let beyond = Head { depth: 256, ..head };
+        assert_eq!(Control::decode(&beyond, &[]), Err(Loss::Garbage));
+    }
+
+    #[test]
     fn golden_header() {
         let head = Head { session: 1, strand: 2, step: 0xaabb_ccdd, depth: 3, len: 65536, more: true };
         assert_eq!(hex::encode(head.encode()), "0100000002000000ddccbbaa0300000000000180");
@@ -278,7 +289,7 @@ mod tests {
         #[test]
         fn control_comes_back(session: u32, strand: u32, party: u8, step: u32) {
             let answer = Control::Answer { strand, party, step };
-            for c in [Control::Abort, Control::Ask { strand }, answer, Control::Close] {
+            for c in [Control::Abort { blames: party }, Control::Ask { strand }, answer, Control::Close] {
                 let (head, body) = c.encode(session);
                 prop_assert_eq!(Control::decode(&Head::decode(&head.encode()).unwrap(), &body), Ok(c));
             }

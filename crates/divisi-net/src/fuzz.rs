@@ -45,8 +45,9 @@ fn some_frames() -> Vec<Vec<u8>> {
     };
     let head = Head { session: 7, strand: 2, step: 0x1234_5678, depth: 9, len: 5, more: false };
     let data = [&head.encode()[..], b"a body"].concat();
-    let mut all = vec![data, control(Control::Abort), control(Control::Ask { strand: 1 })];
+    let mut all = vec![data, control(Control::Abort { blames: 0 }), control(Control::Ask { strand: 1 })];
     all.push(control(Control::Answer { strand: 1, party: 2, step: 3 }));
+    all.push(control(Control::Abort { blames: 2 }));
     all.push(all.concat());
     all
 }

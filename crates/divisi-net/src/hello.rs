@@ -4,8 +4,9 @@ use crate::config::IdentityDigest;
 use crate::world::World;
 use std::ops::RangeInclusive;
 
-/// The versions of the link protocol that this program speaks.
-pub(crate) const VERSIONS: RangeInclusive<u16> = 2..=2;
+/// The versions of the link protocol that this program speaks. In version 3 the end of a session says because
+/// of whom; version 2 ignores that.
+pub(crate) const VERSIONS: RangeInclusive<u16> = 2..=3;
 /// The length of a greeting.
 pub(crate) const HELLO: usize = 89;
 const MAGIC: [u8; 8] = *b"divisi\r\n";
@@ -165,7 +166,7 @@ mod tests {
         hello.verdict = Verdict::Digest;
         let expected = [
             "6469766973690d0a",
-            "02000200",
+            "02000300",
             "01000200",
             &"07".repeat(16),
             &"08".repeat(16),

@@ -108,6 +108,15 @@ pub(crate) enum Look {
     Wait(Option<Instant>),
 }
 
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Awaited {
+    /// The next message of the channel.
+    Message,
+    /// The peer's answer to the question whom it waits for; messages may lie there meanwhile.
+    Answer,
+}
+
 /// What a waiting thread is to do next.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Turn {
@@ -241,12 +250,13 @@ impl Inbox {
         }
     }
 
-    /// Sleeps until something may have changed for this channel, `until` has come, or (with `may_read`) the
+    /// Sleeps until what is awaited may have come to this channel, `until` has come, or (with `may_read`) the
     /// socket needs a reader. `stop` is asked under the lock that [`Self::wake_session`] takes.
     pub fn wait(
         &self,
         key: Key,
         step: Step,
+        awaited: Awaited,
         until: Instant,
         may_read: bool,
         world: &dyn World,
@@ -258,8 +268,9 @@ impl Inbox {
             let now = world.now();
             let down = state.down.is_some();
             let Some(slot) = state.slots.get_mut(&key) else { return Turn::Look };
-            let ready = slot.queue.front().is_some_and(|a| a.due.is_none_or(|due| due <= now));
-            if ready || now >= until || stop() || (down && slot.queue.is_empty()) || slot.claim.is_some() {
+            let first = slot.queue.front().filter(|_| awaited == Awaited::Message);
+            let ready = first.is_some_and(|a| a.due.is_none_or(|due| due <= now));
+            if ready || now >= until || stop() || (down && first.is_none()) || slot.claim.is_some() {
                 slot.waiting = None;
                 if may_read {
                     state.call_reader();
@@ -271,8 +282,8 @@ impl Inbox {
                 state.reading = true;
                 return Turn::Read;
             }
+            let due = first.and_then(|a| a.due).map_or(until, |due| due.min(until));
             let wake = slot.wake.clone();
-            let due = slot.queue.front().and_then(|a| a.due).map_or(until, |due| due.min(until));
             if let Some(skipping) = &self.skipping {
                 let id = skipping.doze(due);
                 slot.dozing.push((skipping.clone(), id));

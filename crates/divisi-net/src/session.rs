@@ -13,8 +13,8 @@ const REMEMBERED: usize = 1024;
 /// Why a session is over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cause {
-    /// A peer said so.
-    Aborted(PartyId),
+    /// A peer said so, and perhaps because of whom.
+    Aborted(PartyId, Option<PartyId>),
     /// A link of the mesh is gone.
     Lost(PartyId, Loss),
     /// A strand of this party said so.
@@ -25,7 +25,7 @@ impl Cause {
     /// The fault that a strand meets at `step`.
     pub fn fault(self, step: Step) -> Fault {
         match self {
-            Self::Aborted(peer) => Fault::Aborted { peer, step },
+            Self::Aborted(peer, blames) => Fault::Aborted { peer, step, blames },
             Self::Lost(peer, Loss::Flooded) => Fault::Flooded { peer, step },
             Self::Lost(peer, reason) => Fault::Lost { peer, step, reason },
             Self::Own => Fault::Poisoned { step },
@@ -78,8 +78,8 @@ pub(crate) struct Sessions {
     open: BTreeMap<u32, (Arc<Session>, usize)>,
     /// Sessions that this party has seen end.
     ended: BTreeSet<u32>,
-    /// Sessions that a peer ended and this party has not opened, by peer.
-    aborted: BTreeMap<PartyId, VecDeque<u32>>,
+    /// Sessions that a peer ended and this party has not opened, by peer, and because of whom.
+    aborted: BTreeMap<PartyId, VecDeque<(u32, Option<PartyId>)>>,
     /// The first link that was lost.
     lost: Option<(PartyId, Loss)>,
 }
@@ -100,17 +100,17 @@ impl Sessions {
         self.ended.insert(number);
     }
 
-    /// Records that a peer ended a session.
-    pub fn aborted(&mut self, from: PartyId, number: u32) {
+    /// Records that a peer ended a session, and because of whom.
+    pub fn aborted(&mut self, from: PartyId, number: u32, blames: Option<PartyId>) {
         match self.open.get(&number) {
             Some((session, _)) => {
-                session.end(Cause::Aborted(from));
+                session.end(Cause::Aborted(from, blames));
                 self.ended.insert(number);
             }
             None => {
                 let known = self.aborted.entry(from).or_default();
-                if !known.contains(&number) {
-                    known.push_back(number);
+                if known.iter().all(|(other, _)| *other != number) {
+                    known.push_back((number, blames));
                 }
                 if known.len() > REMEMBERED {
                     known.pop_front();
@@ -133,8 +133,12 @@ impl Sessions {
         if let Some((peer, reason)) = self.lost {
             return Err(Cause::Lost(peer, reason).fault(step));
         }
-        if let Some((peer, _)) = self.aborted.iter().find(|(_, known)| known.contains(&number)) {
-            return Err(Fault::Aborted { peer: *peer, step });
+        let of_peer = |(peer, known): (&PartyId, &VecDeque<(u32, Option<PartyId>)>)| {
+            let (_, blames) = known.iter().find(|(other, _)| *other == number)?;
+            Some(Cause::Aborted(*peer, *blames).fault(step))
+        };
+        if let Some(fault) = self.aborted.iter().find_map(of_peer) {
+            return Err(fault);
         }
         let fresh = || (Arc::new(Session::new(number)), 0);
         let (session, strands) = self.open.entry(number).or_insert_with(fresh);

@@ -189,7 +189,7 @@ fn poison_wakes_own_strands_and_peers_and_spares_other_sessions() {
                     if m.me() == p(1) {
                         assert!(matches!(fault, Fault::Poisoned { .. }), "{fault}");
                     } else {
-                        assert_eq!(fault, Fault::Aborted { peer: p(1), step: step!("one") });
+                        assert_eq!(fault, Fault::Aborted { peer: p(1), step: step!("one"), blames: None });
                     }
                 });
                 std::thread::sleep(Duration::from_millis(150));

@@ -115,7 +115,9 @@ impl Failed {
     pub fn abort(me: PartyId, abort: &Abort, compared: bool) -> Failed {
         let peer = match abort {
             // a party that itself waits for another is not to blame, unless it says that it waits for us
-            Abort::Network(Fault::Stalled { claim: Some((other, _)), .. }) if *other != me => Some(*other),
+            Abort::Network(
+                Fault::Stalled { claim: Some((other, _)), .. } | Fault::Aborted { blames: Some(other), .. },
+            ) if *other != me => Some(*other),
             _ => abort.peer(),
         };
         let hearsay = match abort {

@@ -117,7 +117,7 @@ impl From<Abort> for Failure {
             kind: if matches!(abort, Abort::Unfit { .. }) { Kind::Usage } else { Kind::Abort },
             // A broken link may work again later; a party that deviated or disagrees will not change.
             retry: matches!(abort, Abort::Network(_)),
-            peer: abort.peer().map(PartyId::number),
+            peer: abort.blames().map(PartyId::number),
             step: Some(abort.step().to_string()),
         }
     }

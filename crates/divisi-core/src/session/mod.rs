@@ -365,7 +365,10 @@ impl Session {
         // set before other strands can notice the end, because their own aborts only follow from this one
         let _ = self.shared.cause.set(abort.clone());
         self.shared.bound.forget(&abort);
-        self.channel.poison();
+        match &abort {
+            Abort::Network(fault) => self.channel.poison_after(fault),
+            _ => self.channel.poison(),
+        }
         abort
     }
 

@@ -14,21 +14,22 @@ impl Fabric {
         lock(&self.sessions).is_over(session)
     }
 
-    /// A peer ended a session.
-    pub(super) fn aborted(&self, from: PartyId, number: u32) {
-        lock(&self.sessions).aborted(from, number);
+    /// A peer ended a session, because of `blames` if it says so.
+    pub(super) fn aborted(&self, from: PartyId, number: u32, blames: Option<PartyId>) {
+        lock(&self.sessions).aborted(from, number, blames);
         self.wake(number);
     }
 
-    /// This party ends a session: wakes its strands, tells the peers once.
-    pub fn poison(&self, session: &Session) {
+    /// This party ends a session: wakes its strands, tells the peers once, and because of whom.
+    pub fn poison(&self, session: &Session, blames: Option<PartyId>) {
         session.end(Cause::Own);
         lock(&self.sessions).ended(session.number);
         self.wake(session.number);
         if session.must_tell() {
+            let abort = Control::Abort { blames: blames.map_or(0, PartyId::number) };
             for (_, link) in self.links() {
                 if link.inbox.down().is_none() {
-                    self.tell(link, session.number, Control::Abort);
+                    self.tell(link, session.number, abort);
                     if let Some(Some(placed)) = link.tap().as_deref_mut() {
                         placed.intercept.abort_sent(session.number);
                     }

@@ -118,7 +118,10 @@ impl Fabric {
 
     fn control(&self, from: PartyId, link: &Link, session: u32, control: Control) -> Result<(), Loss> {
         match control {
-            Control::Abort => self.aborted(from, session),
+            Control::Abort { blames } => {
+                let blames = PartyId::new(blames).filter(|p| p.index() < self.links.len());
+                self.aborted(from, session, blames);
+            }
             Control::Close => {
                 link.inbox.lose(Loss::Closed);
             }

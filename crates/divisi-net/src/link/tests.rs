@@ -96,7 +96,7 @@ fn unasked_answers_and_unknown_sessions_are_passed_over() {
         bytes.extend_from_slice(&body);
     }
     for session in 100..5000 {
-        bytes.extend_from_slice(&Control::Abort.encode(session).0.encode());
+        bytes.extend_from_slice(&Control::Abort { blames: 0 }.encode(session).0.encode());
     }
     far.write_all(&bytes, far.now() + Duration::from_secs(1)).unwrap();
     let fault = c.recv(PartyId::new(2).unwrap(), step!("x"), &mut [0; 8]).unwrap_err();
