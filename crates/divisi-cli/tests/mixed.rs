@@ -186,3 +186,39 @@ fn memory_of_a_party_is_bounded_among_sixteen() {
         ],
     );
 }
+
+/// What transfers nothing makes no base OTs: a program of sums, and a circuit without ANDs. With an AND they
+/// are made in the set-up.
+#[test]
+fn what_transfers_nothing_makes_no_base_ots() {
+    let dir = tempfile::tempdir().unwrap();
+    let circuit = |gate: &str| format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
+    let files = [
+        ("sums.txt", "divisi program 1\ninput x 1 num 3\ns = sum x\noutput s 2\n".to_owned()),
+        (
+            "bits.txt",
+            "divisi program 1\ninput x 1 bits 1 3\ny = circuit and.txt x x\noutput y 2\n".to_owned(),
+        ),
+        ("xor.txt", circuit("XOR")),
+        ("and.txt", circuit("AND")),
+    ];
+    for (name, text) in &files {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    let work: [(&[&str], bool); 4] = [
+        (&["mixed", "--op", "program", "--program", "sums.txt"], false),
+        (&["mixed", "--op", "program", "--program", "bits.txt"], true),
+        (&["circuit", "--engine", "mixed", "--circuit", "xor.txt"], false),
+        (&["circuit", "--engine", "mixed", "--circuit", "and.txt"], true),
+    ];
+    for (what, makes) in work {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
+        command.current_dir(dir.path()).arg("bench").args(what);
+        let rest = ["--parties", "3", "--count", "1", "--reps", "1", "--warmup", "0", "--json"];
+        let output = command.args(rest).output().unwrap();
+        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let setup = told["phases"].as_array().unwrap().iter().find(|phase| phase["name"] == "setup").unwrap();
+        let bytes = setup["bytes_sent_per_party"].as_u64().unwrap();
+        assert_eq!(bytes > 1000, makes, "{what:?}: {told}");
+    }
+}

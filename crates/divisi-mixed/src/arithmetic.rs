@@ -1,5 +1,5 @@
-//! Arithmetic triples (shares of a, b and a b modulo p) by one product of ciphertexts: GYKW, section 7.2 and
-//! appendix A.3.
+//! Arithmetic triples (shares of a, b and a b modulo p) by one product of ciphertexts: GYKW, section 3.3,
+//! "Arithmetic sharings", and appendix A.3.
 //!
 //! Adversary: semi-honest, all parties but one. Each party draws its shares of a and b. One party, the
 //! holder, gets encryptions of a and b by A2E, multiplies them, and shares the product by E2A. Answers of E2A

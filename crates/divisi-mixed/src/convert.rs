@@ -16,9 +16,9 @@ use divisi_field::zp::Modulus;
 
 const LOOKUP: Step = step!("lookup");
 
-/// Step 1 of Figure 9, for numbers as a circuit has them: x has a share for each of their binary places, all
-/// with the same lanes. Returns u = x xor r, all lanes of one place behind those of the place before; and the
-/// shares of r modulo p, in the same order.
+/// Figure 9, step 2, up to the opening (Figure 8, step 1), for numbers as a circuit has them: x has a share
+/// for each of their binary places, all with the same lanes. Returns u = x xor r, all lanes of one place
+/// behind those of the place before; and the shares of r modulo p, in the same order.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if there is no mask for each bit.
@@ -39,7 +39,8 @@ pub(crate) fn mask_planes(
     Ok((u, numbers))
 }
 
-/// Step 2, for the opened u: x = sum of 2^j t_j, where t_j is 1 - r_j if u_j is one, and r_j otherwise.
+/// Figure 9, steps 2 and 3, for the opened u: x = sum of 2^j t_j, where t_j is 1 - r_j if u_j is one, and r_j
+/// otherwise.
 pub(crate) fn of_planes(
     session: &Session,
     plain: Modulus,

@@ -37,7 +37,9 @@ const WINDOW_PRODUCTS: usize = 1 << 23;
 /// One party of GMW, with its session.
 pub struct Gmw {
     session: Session,
-    setup: Setup,
+    config: SetupConfig,
+    /// `None` until transfers are needed.
+    setup: Option<Setup>,
     stock: TripleStock,
     own: Prg,
     /// The generators in common with each other party: one for inputs of the party with the lower number, one
@@ -58,8 +60,16 @@ impl Gmw {
     ///
     /// # Errors
     /// It fails as [`Setup::new`] does.
-    pub fn new(mut session: Session, config: SetupConfig) -> Result<Gmw, Abort> {
-        let setup = Setup::new(&mut session, config)?;
+    pub fn new(session: Session, config: SetupConfig) -> Result<Gmw, Abort> {
+        let mut gmw = Gmw::deferred(session, config);
+        gmw.set_up()?;
+        Ok(gmw)
+    }
+
+    /// Like [`Gmw::new`], but the set-up is made when transfers are needed first, or by [`Gmw::set_up`]: a
+    /// program without products of bits needs none, and among many parties base OTs take seconds.
+    #[must_use]
+    pub fn deferred(mut session: Session, config: SetupConfig) -> Gmw {
         let (own, me) = (own_stream(&session), session.me());
         let parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
         let mut stream = |peer: PartyId| {
@@ -68,7 +78,15 @@ impl Gmw {
         };
         let streams = parties.into_iter().map(&mut stream).collect();
         let (stock, rounds) = (TripleStock::default(), OpeningRounds::default());
-        Ok(Gmw { session, setup, stock, own, streams, rounds })
+        Gmw { session, config, setup: None, stock, own, streams, rounds }
+    }
+
+    /// Makes the set-up, unless it was made. All parties call it at the same place.
+    ///
+    /// # Errors
+    /// It fails as [`Setup::new`] does.
+    pub fn set_up(&mut self) -> Result<(), Abort> {
+        self.ends().map(drop)
     }
 
     /// The session.
@@ -76,9 +94,21 @@ impl Gmw {
         &mut self.session
     }
 
-    /// The session, and its set-up for oblivious transfer.
-    pub fn ends(&mut self) -> (&mut Session, &mut Setup) {
-        (&mut self.session, &mut self.setup)
+    /// The session, and its set-up for oblivious transfer, which is made now unless it was made before.
+    ///
+    /// # Errors
+    /// It fails as [`Setup::new`] does.
+    pub fn ends(&mut self) -> Result<(&mut Session, &mut Setup), Abort> {
+        let (session, setup, _) = self.parts()?;
+        Ok((session, setup))
+    }
+
+    fn parts(&mut self) -> Result<(&mut Session, &mut Setup, &mut Prg), Abort> {
+        let made = match self.setup.take() {
+            Some(setup) => setup,
+            None => Setup::new(&mut self.session, self.config)?,
+        };
+        Ok((&mut self.session, self.setup.insert(made), &mut self.own))
     }
 
     /// Chooses how many rounds openings of products take. All parties must choose the same.
@@ -116,7 +146,8 @@ impl Gmw {
             // each batch is counted as a chunk of its phase
             let phase = self.session.current_phase();
             self.session.phase(phase);
-            let made = bit_triples(&mut self.session, &mut self.setup, &mut self.own, count)?;
+            let (session, setup, own) = self.parts()?;
+            let made = bit_triples(session, setup, own, count)?;
             self.stock.put(made);
         }
         Ok(())

@@ -10,15 +10,15 @@
 //! |---|---|---|
 //! | [`bits`] | random bits shared in both worlds | Figure 6, three forms |
 //! | [`cot`] | the same by correlated oblivious transfer, without ciphertexts | docs/mixed.md, 2 |
-//! | [`triples`] | Boolean triples by correlated oblivious transfer | Gilboa 1999; Beaver 1991 |
+//! | [`triples`] | Boolean triples by correlated oblivious transfer | section 3.3; Gilboa 1999; Beaver 1991 |
 //! | [`gmw`] | Boolean circuits on these triples | Goldreich, Micali, Wigderson 1987 |
-//! | `convert`, [`together`] | bits to numbers; conversions and lookups that share one opening | Figure 9; 8 for size 2 |
+//! | `convert`, [`together`] | bits to numbers; conversions and lookups that share one opening | section 5.1, Figure 9; section 4.3, Figure 8, for size 2 |
 //! | [`open`] | openings of packed bits | section 3.1 |
-//! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 7.2, A.3 |
+//! | [`arithmetic`] | arithmetic triples by one product of ciphertexts | section 3.3, A.3 |
 //! | [`num`] | shared numbers, and their openings | section 3.1 |
 //! | [`table`] | masks of indices; entries of tables of 2 to 256, public and private, also vectors | Figures 7 and 8 |
 //! | [`private`] | private tables masked by hops, with keys of their own | Figure 7, case 2 |
-//! | [`a2b`], [`adders`] | numbers to bits: masks ahead, and the conversion | Figure 10, steps 1 to 3; 4 and 5 |
+//! | [`a2b`], [`adders`] | numbers to bits: masks ahead, and the conversion | section 5.2; Figure 10, steps 1 to 3; 4 and 5 |
 //! | [`mixed`] | one party that does all of this: stocks, products | |
 //!
 //! ```

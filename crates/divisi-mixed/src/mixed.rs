@@ -117,6 +117,12 @@ impl Mixed {
         self.keys().map_or(0, |keys| keys.decryptions())
     }
 
+    /// Whether bits are multiplied and shared in both worlds by transfers alone, and not by ciphertexts.
+    #[must_use]
+    pub fn is_by_transfers(&self) -> bool {
+        matches!(self.source, Source::Transfers)
+    }
+
     /// Keys of this party, beside which other keys of the session are made ([`Keys::beside`]); `None` if it
     /// uses no ciphertexts.
     #[must_use]
@@ -137,14 +143,16 @@ impl Mixed {
             if missing == 0 {
                 return Ok(());
             }
-            let (session, setup) = self.gmw.ends();
-            let phase = session.current_phase();
-            session.phase(phase);
+            let phase = self.gmw.session().current_phase();
+            self.gmw.session().phase(phase);
             let made = match &mut self.source {
-                Source::Transfers => cot::batches(session, setup, self.plain, missing)?,
+                Source::Transfers => {
+                    let (session, setup) = self.gmw.ends()?;
+                    cot::batches(session, setup, self.plain, missing)?
+                }
                 Source::Ciphertexts(keys, sampler) => {
                     let batches = missing.div_ceil(keys.ring().dimension());
-                    bits::batches(session, keys, sampler, batches)?
+                    bits::batches(self.gmw.session(), keys, sampler, batches)?
                 }
             };
             self.bits.append(made);
@@ -173,14 +181,14 @@ impl Mixed {
     /// Makes shares modulo p of bits that every party chooses. If random bits are made by ciphertexts, there
     /// must be as many bits as a ciphertext has slots.
     pub(crate) fn share_bits(&mut self, bits: Hidden<u64>) -> Result<RandomBits, Abort> {
-        let (session, setup) = self.gmw.ends();
         match &mut self.source {
             Source::Transfers => {
+                let (session, setup) = self.gmw.ends()?;
                 let packed = GmwBit::of(bits.iter().copied());
                 let chosen = divisi_ot::Bits::Chosen(packed.words(), bits.len());
                 cot::of_bits(session, setup, self.plain, chosen)
             }
-            Source::Ciphertexts(keys, sampler) => bits::chosen_bits(session, keys, sampler, bits),
+            Source::Ciphertexts(keys, sampler) => bits::chosen_bits(self.gmw.session(), keys, sampler, bits),
         }
     }
 
@@ -218,7 +226,7 @@ impl Mixed {
         self.bits.take(count).ok_or_else(none)
     }
 
-    /// x y, lane by lane: one opening of both masked factors (section 3.1), and one triple for each lane.
+    /// x y, lane by lane: one opening of both masked factors, and one triple for each lane (section 3.3).
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the numbers of lanes differ, or if there are no keys for triples; the abort that

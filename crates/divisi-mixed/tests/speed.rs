@@ -53,7 +53,7 @@ fn boolean_triples() {
     for (n, count) in [(2, 1 << 20), (2, 1 << 16), (4, 1 << 18)] {
         measure(&["rows", "products", "all, batched"], n, 5, |session| {
             let mut gmw = Gmw::new(session, SetupConfig::default())?;
-            let (session, setup) = gmw.ends();
+            let (session, setup) = gmw.ends()?;
             let mut lap = Lap::begin();
             let mut pads = setup.semi_honest_rows(session, Bits::Random(count), Links::All)?;
             let rows = lap.each(count);
@@ -74,7 +74,7 @@ fn bits_and_conversions() {
     for n in [2, 4] {
         measure(&["random bit by transfers", "B2A ahead", "B2A online"], n, 5, |session| {
             let mut gmw = Gmw::new(session, SetupConfig::default())?;
-            let (session, setup) = gmw.ends();
+            let (session, setup) = gmw.ends()?;
             let mut lap = Lap::begin();
             cot::random_bits(session, setup, plain, count)?;
             let bit = lap.each(count);

@@ -232,7 +232,7 @@ impl GarblingContext {
     /// Step 2: shares of lambda_u lambda_v for the next ANDs of a group. Each party chooses with its share of
     /// lambda_u, and the payloads are the others' shares of lambda_v.
     fn multiply(gmw: &mut Gmw, group: &mut Group<'_>) -> Result<(), Abort> {
-        let (session, setup) = gmw.ends();
+        let (session, setup) = gmw.ends()?;
         let next = group.next(LOOKED_UP);
         let of = |side: usize| GmwBit::of(next.iter().map(|and| u64::from(group.mask(session, and, side))));
         let [u, v] = [0, 1].map(of);

@@ -157,7 +157,7 @@ fn by_transfers<'k>(
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
 ) -> Result<Vec<Hidden<u32>>, Abort> {
-    let (session, setup) = gmw.ends();
+    let (session, setup) = gmw.ends()?;
     let pads = setup.semi_honest_rows(session, Bits::Chosen(e.words(), count), Links::All)?; // [G14]
     // V = D
     let begun = (0..).step_by(PART).zip(pads.split(PART)).map(|(first, pads)| {

@@ -59,6 +59,14 @@ impl RunCost {
         self.b2a_bits + self.lookup_bits + 43 * self.a2b
     }
 
+    /// Whether a run takes oblivious transfers: for ANDs, garbled or not, and for random bits if these are
+    /// made by transfers, and not by ciphertexts.
+    #[must_use]
+    pub fn needs_transfers(&self, bits_by_transfers: bool) -> bool {
+        let ands = self.ands + self.a2b_ands + self.garbled[0];
+        ands > 0 || bits_by_transfers && self.random_bits() > 0
+    }
+
     /// Arithmetic triples that a run takes, including about 2.7 for each mask of A2B.
     #[must_use]
     pub fn triples(&self) -> usize {

@@ -1,4 +1,5 @@
-//! Programs that mix numbers, bits, tables and circuits, among many parties: GYKW, section 7.
+//! Programs that mix numbers, bits, tables and circuits, among many parties, such as the applications
+//! of GYKW, section 8.5.
 //! **Semi-honest**: the adversary may see all but one of the parties, but every party follows the protocol.
 //!
 //! | module | what |

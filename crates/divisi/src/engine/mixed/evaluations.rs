@@ -127,7 +127,11 @@ impl Prepared for Evaluations<'_> {
         _: &Own,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
-        let gmw = Gmw::new(session, self.manner.config)?;
+        let mut gmw = Gmw::deferred(session, self.manner.config);
+        // a circuit without ANDs needs no transfers
+        if self.garbling.is_some() || self.program.and_count() > 0 {
+            gmw.set_up()?;
+        }
         if let Some(garbling) = &self.garbling {
             let (owners, receivers) = (self.owners.as_slice(), self.receivers);
             return Ok(Box::new(garbled::Member::new(garbling, owners, receivers, gmw)?));

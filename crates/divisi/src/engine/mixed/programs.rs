@@ -178,8 +178,12 @@ impl Prepared for Programs<'_> {
         _: &Own,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
         session.phase(SETUP);
-        let gmw = Gmw::new(session, self.manner.config)?;
+        let gmw = Gmw::deferred(session, self.manner.config);
         let mut mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
+        let cost = self.job.program.about().cost;
+        if cost.needs_transfers(mixed.is_by_transfers()) {
+            mixed.gmw().set_up()?;
+        }
         let beside = mixed.keys();
         let context = self
             .garbled
