@@ -99,7 +99,10 @@ impl Ciphertext {
         [&mut self.c0, &mut self.c1]
     }
 
-    /// Adds another ciphertext to this one.
+    /// Adds another ciphertext to this one. The sum has the noise of both, and the parameters plan for no
+    /// sum: floods hide the noise of what arrives at the bottom by the steps of an operation, and not twice
+    /// as much. So [`Keys::to_shares`](crate::Keys::to_shares) (E2A) and refreshes refuse the sum of two
+    /// ciphertexts at the bottom as a misuse. For shares of a sum, convert each summand and add the shares.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if levels or factors differ.

@@ -28,9 +28,10 @@ impl Keys {
     /// first prime before they are sent.
     ///
     /// # Errors
-    /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide;
-    /// [`Abort::CheckFailed`] if the session has used up its partial decryptions \[G12\], and, naming the
-    /// sender, if coefficients are not reduced \[G10\].
+    /// [`Abort::Misuse`] if the ciphertext is not at the bottom, or has more noise than the floods hide, as
+    /// the sum of two ciphertexts that arrived there has ([`Ciphertext::add`]): convert both, and add their
+    /// shares; [`Abort::CheckFailed`] if the session has used up its partial decryptions \[G12\], and, naming
+    /// the sender, if coefficients are not reduced \[G10\].
     pub fn to_shares(
         &self,
         session: &mut Session,
@@ -89,7 +90,10 @@ impl Keys {
             );
         };
         if !self.ring().parameters().hides(x.noise()) {
-            return Err(session.misuse(step, "a ciphertext with more noise than floods hide"));
+            return Err(session.misuse(
+                step,
+                "a ciphertext with more noise than floods hide, as a sum has: convert each summand",
+            ));
         }
         Ok(x)
     }
