@@ -83,7 +83,7 @@ mod zero;
 pub use bit::Bit;
 pub use coin::Coin;
 pub use divisi_core::Security;
-pub use engine::{OneHots, Rep3};
+pub use engine::{Account, OneHots, Rep3};
 pub use garbled::{Ahead, FAR, LANES_EACH, Rounds, RoundsChoice};
 pub use input::{Agreement, ComparedInput, Lack};
 pub use masked::ByteMask;

@@ -123,7 +123,8 @@ pub fn look_up_again(
 /// than the others.
 pub fn skip_vectors(rep: &mut Rep3, bytes: usize, lanes: usize) {
     let protocol = rep.protocol();
-    let _ = rep.stocks.take(protocol, &pack::shape(bytes, lanes));
+    let account = rep.calls.account.clone();
+    let _ = rep.stocks.take(protocol, &pack::shape(bytes, lanes), &account);
 }
 
 /// An opening split in layer 9 of ten, and what came of it.

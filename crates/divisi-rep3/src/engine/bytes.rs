@@ -115,7 +115,7 @@ impl Rep3 {
         if self.stocks.missing(protocol, &shape, 1) > 0 {
             self.stock_up(1, &shape)?;
         }
-        let Some((_, vectors)) = self.stocks.take(protocol, &shape) else {
+        let Some((_, vectors)) = self.stocks.take(protocol, &shape, &self.calls.account) else {
             return Err(self.trio.session.misuse(VECTORS, "no one-hot vectors for a layer"));
         };
         Ok(vectors)

@@ -1,9 +1,9 @@
 //! Garbling in idle time, and the use of what was garbled.
 
-use super::Rep3;
+use super::{Account, Rep3};
 use crate::bit::Bit;
 use crate::garbled::ahead::Ahead;
-use crate::garbled::stock::{CallStock, Run};
+use crate::garbled::stock::{CallStock, Run, Wanted};
 use divisi_core::{Abort, ProgramRun, Step, step};
 
 const FORESEE: Step = step!("foresee");
@@ -15,7 +15,15 @@ impl Rep3 {
     /// all of them run in two one-way messages. The default is 0, with which none is kept. All three parties
     /// call this at the same place.
     pub fn stock_calls(&mut self, bytes: usize) {
+        let account = std::mem::take(&mut self.calls.account);
         self.calls = CallStock::bounded(bytes);
+        self.calls.account = account;
+    }
+
+    /// Note for whom later calls are. [`Rep3::restock`] returns for whom the calls were in whose place it
+    /// makes something, so that they can be charged for it. Local, and without any effect on what is made.
+    pub fn use_account(&mut self, account: Account) {
+        self.calls.account = account;
     }
 
     /// State that the first wires of programs with [`ProgramRun::keeping`] hold the bits that the key of this
@@ -80,13 +88,15 @@ impl Rep3 {
         taken.map_err(|_| self.trio().session().misuse(KEY, "a key whose name stood for other bits before"))
     }
 
-    /// Garble one call of those that are wanted.
-    pub(crate) fn restock_calls(&mut self) -> Result<(), Abort> {
-        let Some((at, program, lanes, kept)) = self.calls.wanted() else { return Ok(()) };
+    /// Garble one call of those that are wanted; returns for whom.
+    pub(crate) fn restock_calls(&mut self) -> Result<Option<Account>, Abort> {
+        let Some(Wanted { at, program, lanes, kept, account }) = self.calls.wanted() else {
+            return Ok(None);
+        };
         let place = self.trio().session().detour("preprocessing");
         let call = self.garble_program_ahead(program, lanes, &kept);
         self.trio().session().back(place);
         self.calls.put(at, call?);
-        Ok(())
+        Ok(Some(account))
     }
 }

@@ -1,9 +1,11 @@
 //! The stock of one-hot vectors.
 
+use super::Account;
 use super::one_hots::OneHots;
 use crate::sbox::Protocol;
 use crate::wire::Shape;
 use divisi_core::{Stock, Verified};
+use std::collections::VecDeque;
 
 /// How many bytes of vectors an engine keeps, of all kinds and shapes: 24 layers of 4096 blocks for the
 /// largest kind.
@@ -29,8 +31,8 @@ struct VectorStock {
     protocol: Protocol,
     shape: Shape,
     stock: Stock<OneHots>,
-    /// The number of layers that were taken and not replaced yet.
-    lacking: usize,
+    /// For whom each layer was taken that is not replaced yet, the first one first.
+    lacking: VecDeque<Account>,
 }
 
 impl VectorStock {
@@ -62,7 +64,7 @@ impl VectorStocks {
     ) {
         let mut at = self.find(protocol, shape).unwrap_or_else(|| {
             let stock = Stock::bounded(bound(protocol, shape));
-            self.0.push(VectorStock { protocol, shape: shape.clone(), stock, lacking: 0 });
+            self.0.push(VectorStock { protocol, shape: shape.clone(), stock, lacking: VecDeque::new() });
             self.0.len() - 1
         });
         if when == Use::Now {
@@ -80,36 +82,45 @@ impl VectorStocks {
             // a full stock gives it back, and it is dropped here
             let _ = self.0[at].stock.put(vector);
         }
-        let kept = |stock: &VectorStock| stock.lacking > 0 || !stock.stock.is_empty();
+        let kept = |stock: &VectorStock| !stock.lacking.is_empty() || !stock.stock.is_empty();
         self.0.retain(kept);
     }
 
-    /// The oldest vectors for a layer of this shape, and their position.
-    pub(crate) fn take(&mut self, protocol: Protocol, shape: &Shape) -> Option<(u64, OneHots)> {
+    /// The oldest vectors for a layer of this shape, which is computed for `account`, and their position.
+    pub(crate) fn take(
+        &mut self,
+        protocol: Protocol,
+        shape: &Shape,
+        account: &Account,
+    ) -> Option<(u64, OneHots)> {
         let at = self.find(protocol, shape)?;
         self.0[at..].rotate_left(1);
         let stock = self.0.last_mut()?;
         let taken = stock.stock.take();
-        stock.lacking += usize::from(taken.is_some());
+        stock.lacking.extend(taken.is_some().then(|| account.clone()));
         taken
     }
 
     /// Whether there is something to make in idle time.
     pub(crate) fn lack(&self) -> bool {
-        self.0.iter().any(|stock| stock.lacking > 0)
+        self.0.iter().any(|stock| !stock.lacking.is_empty())
     }
 
     /// What to make next in idle time: vectors for the stock that was used last among those that lack some,
-    /// as many as its layers took, as far as there is room beside the stocks that were used later.
-    pub(crate) fn wanted(&mut self) -> Option<(Protocol, Shape, usize)> {
-        let at = self.0.iter().rposition(|stock| stock.lacking > 0)?;
+    /// as many as its layers took, as far as there is room beside the stocks that were used later; and for
+    /// whom each layer was computed.
+    pub(crate) fn wanted(&mut self) -> Option<(Protocol, Shape, Vec<Account>)> {
+        let at = self.0.iter().rposition(|stock| !stock.lacking.is_empty())?;
         let kept: usize = self.0[at..].iter().map(VectorStock::bytes).sum();
         let stock = &mut self.0[at];
         let (free, layer) = (BUDGET.saturating_sub(kept), stock.layer());
-        let layers = stock.lacking.min(free / layer).min((PORTION / layer).max(1));
+        let layers = stock.lacking.len().min(free / layer).min((PORTION / layer).max(1));
         // layers beyond the budget are not restocked
-        stock.lacking = if layers == 0 { 0 } else { stock.lacking - layers };
-        (layers > 0).then(|| (stock.protocol, stock.shape.clone(), layers))
+        if layers == 0 {
+            stock.lacking.clear();
+        }
+        let accounts: Vec<Account> = stock.lacking.drain(..layers).collect();
+        (layers > 0).then(|| (stock.protocol, stock.shape.clone(), accounts))
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::one_hots::OneHots;
 use super::vector_stock::Use;
-use super::{Rep3, pack};
+use super::{Account, Rep3, pack};
 use crate::record::Record;
 use crate::verify::Products;
 use crate::wire::Shape;
@@ -66,16 +66,19 @@ impl Rep3 {
 
     /// In idle time: make and verify a portion of one-hot vectors for layers like the last ones, or garble
     /// one call like the last ones; counted as preprocessing. All three parties call this at the same place;
-    /// the history of their calls determines what is made.
+    /// the history of their calls determines what is made. Returns for whom each part of it was made
+    /// ([`Rep3::use_account`]), parts that took the same work.
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn restock(&mut self) -> Result<(), Abort> {
-        let Some((protocol, shape, layers)) = self.stocks.wanted() else { return self.restock_calls() };
+    pub fn restock(&mut self) -> Result<Vec<Account>, Abort> {
+        let Some((protocol, shape, accounts)) = self.stocks.wanted() else {
+            return Ok(self.restock_calls()?.into_iter().collect());
+        };
         let place = self.trio().session.detour("preprocessing");
-        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(layers, &shape));
+        let vectors = self.with_protocol(protocol, |rep| rep.vectors_of(accounts.len(), &shape));
         self.trio().session.back(place);
         self.stocks.put(protocol, &shape, vectors?, Use::Later);
-        Ok(())
+        Ok(accounts)
     }
 }

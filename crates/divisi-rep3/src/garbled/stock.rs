@@ -2,6 +2,7 @@
 
 use super::ahead::{self, Ahead};
 use crate::bit::Bit;
+use crate::engine::Account;
 use divisi_circuit::Program;
 use divisi_core::{Step, step, taint};
 use std::borrow::Cow;
@@ -22,6 +23,8 @@ pub(crate) struct CallStock {
     budget: usize,
     /// The name of the key whose bits are the first wires of programs.
     pub(crate) key: Option<[u8; 32]>,
+    /// For whom programs run at present.
+    pub(crate) account: Account,
     programs: Vec<ProgramStock>,
 }
 
@@ -36,8 +39,8 @@ struct ProgramStock {
     /// The bytes of one call.
     bytes: usize,
     calls: VecDeque<Ahead>,
-    /// How many calls were used or foreseen, and not replaced yet.
-    lacking: usize,
+    /// For whom each call was used or foreseen that is not replaced yet, the first one first.
+    lacking: VecDeque<Account>,
 }
 
 /// A key: its name, and our shares of the bits that are the first wires of a program under it.
@@ -75,6 +78,18 @@ impl<'r> Run<'r> {
     }
 }
 
+/// A call that is to be garbled next.
+pub(crate) struct Wanted {
+    /// The position of its stock.
+    pub(crate) at: usize,
+    pub(crate) program: Arc<Program>,
+    pub(crate) lanes: usize,
+    /// Our shares of the bits of its key.
+    pub(crate) kept: Vec<Bit>,
+    /// For whom the call ran that it replaces.
+    pub(crate) account: Account,
+}
+
 /// A call, and what it is bound to.
 struct Found {
     key: Option<[u8; 32]>,
@@ -92,7 +107,7 @@ impl CallStock {
 
     /// Want nothing: calls that were used are not made again.
     pub(crate) fn want_nothing(&mut self) {
-        self.programs.iter_mut().for_each(|stock| stock.lacking = 0);
+        self.programs.iter_mut().for_each(|stock| stock.lacking.clear());
     }
 
     fn find(&self, run: &Run<'_>, key: Option<[u8; 32]>) -> Option<usize> {
@@ -119,12 +134,13 @@ impl CallStock {
                 };
                 let of_key = run.kept.filter(|_| key.is_some());
                 let key = of_key.map(|(name, bits)| Key { name, bits: bits.to_vec() });
-                let (program, calls) = (Arc::new(folded), VecDeque::new());
-                ProgramStock { digest: run.digest, lanes: run.lanes, key, program, bytes, calls, lacking: 0 }
+                let (program, calls, lacking) = (Arc::new(folded), VecDeque::new(), VecDeque::new());
+                ProgramStock { digest: run.digest, lanes: run.lanes, key, program, bytes, calls, lacking }
             }
         };
         let most = self.budget / stock.bytes.max(1);
-        stock.lacking = (stock.lacking + more).min(most.saturating_sub(stock.calls.len()));
+        stock.lacking.extend(std::iter::repeat_n(self.account.clone(), more.min(most)));
+        stock.lacking.truncate(most.saturating_sub(stock.calls.len()));
         if self.programs.len() >= PROGRAMS {
             self.programs.remove(0);
         }
@@ -196,25 +212,24 @@ impl CallStock {
         run.key().and_then(|name| of(Some(name))).or_else(|| of(None))
     }
 
-    /// What to make next, for the program that was used last among those that lack calls: its position, the
-    /// program, its lanes, and our shares of its key's bits.
-    pub(crate) fn wanted(&mut self) -> Option<(usize, Arc<Program>, usize, Vec<Bit>)> {
-        let at = self.programs.iter().rposition(|stock| stock.lacking > 0)?;
+    /// What to make next, for the program that was used last among those that lack calls.
+    pub(crate) fn wanted(&mut self) -> Option<Wanted> {
+        let at = self.programs.iter().rposition(|stock| !stock.lacking.is_empty())?;
         let stock = &self.programs[at];
         let (program, lanes, bytes) = (stock.program.clone(), stock.lanes, stock.bytes);
         // calls of programs that were used before this one make room
         while self.bytes() + bytes > self.budget {
             let Some(older) = self.programs[..at].iter_mut().find(|stock| !stock.calls.is_empty()) else {
                 // beyond the budget nothing is made
-                self.programs[at].lacking = 0;
+                self.programs[at].lacking.clear();
                 return self.wanted();
             };
             drop(older.calls.pop_front());
         }
         let stock = &mut self.programs[at];
-        stock.lacking -= 1;
+        let account = stock.lacking.pop_front()?;
         let kept = stock.key.as_ref().map_or(Vec::new(), |key| key.bits.clone());
-        Some((at, program, lanes, kept))
+        Some(Wanted { at, program, lanes, kept, account })
     }
 
     /// Put a call that was wanted into the stock at this position.
@@ -230,7 +245,7 @@ impl CallStock {
     }
 
     pub(crate) fn lack(&self) -> bool {
-        self.programs.iter().any(|stock| stock.lacking > 0)
+        self.programs.iter().any(|stock| !stock.lacking.is_empty())
     }
 
     pub(crate) fn bytes(&self) -> usize {
