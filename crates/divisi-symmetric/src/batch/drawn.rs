@@ -1,5 +1,6 @@
 //! Programs of whole functions, which are made once and kept; their inputs and outputs.
 
+use super::chains::Chain;
 use super::{SecretByte, hmac, wires};
 use crate::drawn::drawn;
 use crate::gates::Adder;
@@ -29,6 +30,8 @@ pub(super) enum Named {
     Kmac(Kmac, OutputLength),
     /// CMAC with keys of this many bytes.
     Cmac(usize),
+    /// AES in a mode of chained blocks.
+    Chained,
 }
 
 /// What a program computes.
@@ -43,6 +46,8 @@ pub(super) enum Task {
     /// (an input, if the `before` bytes that it contains are not zero) and the last `bits` bits of the
     /// message.
     Finish { before: u64, bits: usize, bytes: usize, spare: usize },
+    /// Blocks that are chained, from values of these numbers of bytes, the key first.
+    Chain(Chain, Vec<usize>),
 }
 
 /// Programs with what they compute; the one that was used last is at the end.

@@ -6,6 +6,7 @@
 
 mod absorb;
 pub mod block;
+pub mod chains;
 pub mod cmac;
 mod drawn;
 mod function;

@@ -70,6 +70,7 @@ impl<E: MacEngine> Function<E> {
             }
             Named::Kmac(kmac, output) => Kind::Kmac(kmac, kept, output),
             Named::Cmac(_) => Kind::Cmac(cmac::LaneCmacKey::of_kept(e, kept)?),
+            Named::Chained => return Err(unfit("a mode in place of a hash or MAC")),
         };
         Ok(Function { kind, bytes, spare })
     }

@@ -126,6 +126,27 @@ pub struct Chaining<B> {
 }
 
 impl<B> Chaining<B> {
+    /// Tags with this state, of which these blocks are left.
+    pub(crate) fn of(state: Vec<B>, rest: Vec<B>) -> Chaining<B> {
+        Chaining { state, rest }
+    }
+
+    /// The blocks that are left.
+    pub(crate) fn into_rest(self) -> Vec<B> {
+        self.rest
+    }
+
+    /// The state, and the next blocks of 16 bytes, at most so many, which are processed outside.
+    pub(crate) fn next(&mut self, blocks: usize) -> (Vec<B>, Vec<B>) {
+        let now = self.rest.len().min(blocks.saturating_mul(16));
+        (std::mem::take(&mut self.state), self.rest.drain(..now).collect())
+    }
+
+    /// Sets the state after blocks that were processed outside.
+    pub(crate) fn set(&mut self, state: Vec<B>) {
+        self.state = state;
+    }
+
     /// Whether all blocks have been processed.
     #[must_use]
     pub fn is_done(&self) -> bool {

@@ -85,11 +85,22 @@ impl<E: BitEngine> SivKey<E> {
         strings: &[Vec<Vec<u8>>],
         text: &[E::Byte],
     ) -> Result<cmac::Chaining<E::Byte>, Abort> {
+        let strings: Vec<Vec<E::Byte>> = strings.iter().map(|rows| public(e, rows)).collect();
+        self.s2v_of(e, lanes, &strings, text)
+    }
+
+    /// The same for strings that may be shared.
+    pub(crate) fn s2v_of(
+        &self,
+        e: &mut E,
+        lanes: usize,
+        strings: &[Vec<E::Byte>],
+        text: &[E::Byte],
+    ) -> Result<cmac::Chaining<E::Byte>, Abort> {
         let zeros = constant(e, &[0; 16], lanes);
         let mut d = self.tag(e, lanes, &zeros)?;
-        for rows in strings {
-            let string = public(e, rows);
-            let tag = self.tag(e, lanes, &string)?;
+        for string in strings {
+            let tag = self.tag(e, lanes, string)?;
             d = RoundKeys::<E::Byte>::double(e, d)?;
             add(e, &mut d, &tag)?;
         }
@@ -199,11 +210,30 @@ impl<E: BitEngine> SivKey<E> {
         text: Vec<E::Byte>,
         tag: Vec<E::Byte>,
     ) -> Result<Undecided<E>, Abort> {
-        let mut difference = tag;
-        let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>());
-        add(e, &mut difference, &received)?;
-        Undecided::new(e, ivs.len(), text, vec![difference])
+        undecided(e, ivs, text, tag)
     }
+}
+
+/// [`SivKey::undecided`], which needs no key.
+///
+/// # Errors
+/// [`Abort::Misuse`] if the lanes do not fit.
+pub fn undecided<E: BitEngine>(
+    e: &mut E,
+    ivs: &[[u8; 16]],
+    text: Vec<E::Byte>,
+    tag: Vec<E::Byte>,
+) -> Result<Undecided<E>, Abort> {
+    let mut difference = tag;
+    let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>());
+    add(e, &mut difference, &received)?;
+    Undecided::new(e, ivs.len(), text, vec![difference])
+}
+
+/// The first `bytes` bytes of one text, whose block `b` is lane `b` of these bytes.
+pub(crate) fn in_order<B: Lanes>(blocks: &[B], bytes: usize) -> Result<Vec<B>, Abort> {
+    let byte = |at: usize| blocks.get(at % 16)?.gather(&[at / 16]);
+    (0..bytes).map(byte).collect::<Option<Vec<B>>>().ok_or_else(|| misfit("fewer blocks than the text has"))
 }
 
 /// Opened columns, as a block for each text.
@@ -216,7 +246,7 @@ pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, A
 
 /// The counter blocks of an IV (2.5): two of its bits are cleared, so that a counter of 32 or of 64 bits has
 /// no carry.
-fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
+pub(crate) fn counters(mut iv: [u8; 16], n: usize) -> Vec<[u8; 16]> {
     iv[8] &= 0x7f;
     iv[12] &= 0x7f;
     let first = u128::from_be_bytes(iv);

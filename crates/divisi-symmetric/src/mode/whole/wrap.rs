@@ -54,6 +54,15 @@ pub enum WrapForm {
     Kwp,
 }
 
+/// What is public about a wrapping: all but its value, and its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WrapShape {
+    form: WrapForm,
+    direction: Direction,
+    inverse: bool,
+    done: usize,
+}
+
 /// Keys that are being wrapped or unwrapped, one in each lane: W (6.1, algorithms 1 and 2), a few calls of
 /// the cipher at a time.
 pub struct Wrapping<B> {
@@ -99,6 +108,31 @@ impl<B: Clone + Lanes> Wrapping<B> {
         s.extend(constant(e, &vec![0; text.len().next_multiple_of(HALF) - text.len()], lanes));
         let r = s.split_off(HALF);
         Ok(Wrapping { form, direction, inverse, lanes, a: s, r, done: 0 })
+    }
+
+    /// What is public about it.
+    pub(crate) fn shape(&self) -> WrapShape {
+        let Wrapping { form, direction, inverse, done, .. } = *self;
+        WrapShape { form, direction, inverse, done }
+    }
+
+    /// Its value: A, then R.
+    pub(crate) fn value(&self) -> Vec<B> {
+        [&self.a[..], &self.r].concat()
+    }
+
+    /// A wrapping of one text with this shape and value.
+    pub(crate) fn resumed(shape: WrapShape, mut value: Vec<B>) -> Self {
+        let WrapShape { form, direction, inverse, done } = shape;
+        let r = value.split_off(HALF.min(value.len()));
+        Wrapping { form, direction, inverse, lanes: 1, a: value, r, done }
+    }
+
+    /// Sets the value after `calls` calls that were made outside, or as many as were left.
+    pub(crate) fn advance(&mut self, mut value: Vec<B>, calls: usize) {
+        self.r = value.split_off(HALF.min(value.len()));
+        self.a = value;
+        self.done = self.calls().min(self.done.saturating_add(calls));
     }
 
     /// How many calls there are: one if the key has one semiblock (KWP only), otherwise six for each

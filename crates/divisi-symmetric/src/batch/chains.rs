@@ -1,0 +1,181 @@
+//! Modes of chained blocks, several blocks in one program that takes the AES key itself, for engines whose
+//! rounds do not grow with a program's depth. Each function does the same as the one that it names, which
+//! needs as many rounds for each block as the cipher has. There is one text: one lane.
+
+use super::block::BlockKey;
+use super::drawn::{Named, Task, inputs, output, program};
+use super::{MacEngine, bits, byte_values, unfit};
+use crate::aes;
+use crate::drawn::{DrawnBytes, drawn};
+use crate::gates::GateBytes;
+use crate::mode::block::BlockCipher;
+use crate::mode::cbc;
+use crate::mode::cmac::Chaining;
+use crate::mode::whole::siv;
+use crate::mode::whole::wrap::{WrapShape, Wrapping};
+use divisi_circuit::Build;
+use divisi_core::{Abort, Direction, ProgramRun};
+
+/// How many blocks one program has at most: the ANDs of one permutation of Keccak, or two compressions of
+/// SHA-256.
+pub const TOGETHER: usize = 8;
+
+const BLOCK: usize = 16;
+
+/// What a program on AES computes, beside the sizes of its inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chain {
+    /// CBC from a state.
+    Cbc,
+    /// CBC-MAC from a state.
+    Mac,
+    /// The blocks of the last CMAC of S2V, from public strings and a text.
+    S2v,
+    /// Calls of key wrapping.
+    Wrap(WrapShape, usize),
+}
+
+/// Run `chain` on these values, the key first.
+fn run<E: MacEngine>(
+    e: &mut E,
+    chain: Chain,
+    values: Vec<Vec<E::Byte>>,
+    draw: impl FnOnce(&mut GateBytes<'_, Build>, DrawnBytes, Vec<DrawnBytes>) -> Result<DrawnBytes, Abort>,
+) -> Result<Vec<E::Byte>, Abort> {
+    let sizes: Vec<usize> = values.iter().map(Vec::len).collect();
+    let make = || {
+        drawn(&sizes, |g, mut values| {
+            if values.is_empty() {
+                return Err(unfit("a program without a key"));
+            }
+            let key = values.remove(0);
+            Ok(vec![draw(g, key, values)?])
+        })
+    };
+    let program = program(&Named::Chained, Task::Chain(chain, sizes.clone()), make)?;
+    let values = values.into_iter().map(|value| bits(e, value)).collect::<Result<Vec<_>, Abort>>()?;
+    let mut jobs = [ProgramRun::new(&program, inputs(values))];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    byte_values(e, output(job.wires))
+}
+
+/// [`cbc::encrypt_from`] under this key of AES, in bytes.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] for values of other lengths.
+pub fn cbc<E: MacEngine>(
+    e: &mut E,
+    key: &[E::Byte],
+    state: Vec<E::Byte>,
+    text: &[E::Byte],
+) -> Result<Vec<E::Byte>, Abort> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    run(e, Chain::Cbc, vec![key.to_vec(), state, text.to_vec()], |g, key, mut values| {
+        let (Some(text), Some(state)) = (values.pop(), values.pop()) else { return Err(unfit("a text")) };
+        let key = aes::expand(g, &key)?;
+        cbc::encrypt_from(g, &key, state, &text)
+    })
+}
+
+/// Continues a CBC-MAC by `blocks` blocks, or as many as are left, under this key of AES, in bytes.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+pub fn mac_on<E: MacEngine>(
+    e: &mut E,
+    key: &[E::Byte],
+    chaining: &mut Chaining<E::Byte>,
+    blocks: usize,
+) -> Result<(), Abort> {
+    if blocks == 0 || chaining.is_done() {
+        return Ok(());
+    }
+    let (state, now) = chaining.next(blocks);
+    let next = run(e, Chain::Mac, vec![key.to_vec(), state, now], |g, key, mut values| {
+        let (Some(text), Some(state)) = (values.pop(), values.pop()) else { return Err(unfit("a text")) };
+        let key = aes::expand(g, &key)?;
+        let blocks = cbc::encrypt_from(g, &key, state, &text)?;
+        Ok(blocks.into_iter().skip(text.len().saturating_sub(BLOCK)).collect())
+    })?;
+    chaining.set(next);
+    Ok(())
+}
+
+/// How many blocks [`s2v`] processes for these public strings.
+#[must_use]
+pub fn s2v_blocks(strings: &[&[u8]]) -> usize {
+    2 + strings.iter().map(|string| string.len().div_ceil(BLOCK).max(1)).sum::<usize>()
+}
+
+/// [`siv::SivKey::s2v_begin`] of these public strings and a text: the last CMAC of S2V as it begins.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+pub fn s2v<E: MacEngine>(
+    e: &mut E,
+    key: &[E::Byte],
+    strings: &[&[u8]],
+    text: &[E::Byte],
+) -> Result<Chaining<E::Byte>, Abort> {
+    // an empty string has no wires, and is a string nevertheless
+    let mut values = vec![key.to_vec()];
+    let public = |e: &mut E, string: &[u8]| string.iter().map(|byte| e.public(&[*byte])).collect();
+    values.extend(strings.iter().map(|string| public(e, string)));
+    values.push(text.to_vec());
+    let rest = run(e, Chain::S2v, values, |g, key, mut values| {
+        let text = values.pop().ok_or_else(|| unfit("a text"))?;
+        let key = aes::expand(g, &key)?;
+        let key = siv::SivKey::from_round_keys(g, key.clone(), key)?;
+        Ok(key.s2v_of(g, 1, &values, &text)?.into_rest())
+    })?;
+    let zeros = (0..BLOCK).map(|_| e.public(&[0])).collect();
+    Ok(Chaining::of(zeros, rest))
+}
+
+/// [`siv::SivKey::stream`] for one text, all blocks at once: `key` is the second key of SIV.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+pub fn siv_stream<E: MacEngine>(
+    e: &mut E,
+    key: &[E::Byte],
+    iv: [u8; BLOCK],
+    bytes: usize,
+) -> Result<Vec<E::Byte>, Abort> {
+    let counters = siv::counters(iv, bytes.div_ceil(BLOCK));
+    if counters.is_empty() {
+        return Ok(Vec::new());
+    }
+    let column = |i: usize| counters.iter().filter_map(|block| block.get(i).copied()).collect::<Vec<u8>>();
+    let blocks = (0..BLOCK).map(|i| e.public(&column(i))).collect();
+    let stream = BlockKey::<E>::new(key.to_vec())?.permute(e, Direction::Encrypt, blocks)?;
+    siv::in_order(&stream, bytes)
+}
+
+/// [`Wrapping::go_on`] under this key of AES, in bytes.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
+pub fn wrap_on<E: MacEngine>(
+    e: &mut E,
+    key: &[E::Byte],
+    wrapping: &mut Wrapping<E::Byte>,
+    calls: usize,
+) -> Result<(), Abort> {
+    let shape = wrapping.shape();
+    if calls == 0 || wrapping.is_done() {
+        return Ok(());
+    }
+    let values = vec![key.to_vec(), wrapping.value()];
+    let next = run(e, Chain::Wrap(shape, calls), values, |g, key, mut values| {
+        let key = aes::expand(g, &key)?;
+        let mut wrapping = Wrapping::resumed(shape, values.pop().unwrap_or_default());
+        wrapping.go_on(g, &key, calls)?;
+        Ok(wrapping.value())
+    })?;
+    wrapping.advance(next, calls);
+    Ok(())
+}
