@@ -18,6 +18,7 @@ use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Agreement, Passes, Rep3, Rounds, Trio};
+use divisi_symmetric::batch::block::BlockKey;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -59,9 +60,6 @@ impl<'j> Dealt<'j> {
             }
         };
         let (protocol, rounds) = (settings.choice.protocol(), super::rounds(settings));
-        if rounds == Rounds::Constant && matches!(what, What::Aes { .. }) {
-            return Err(Unsupported::new(super::PROGRAMS_ALONE));
-        }
         let garbled = if rounds == Rounds::Constant { super::GARBLED } else { usize::MAX };
         let bits = statistical(settings).unwrap_or(0);
         let task = Task {
@@ -288,6 +286,11 @@ fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Abort> {
         bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
     }
     Ok(match &task.what {
+        What::Aes { .. } if task.rounds == Rounds::Constant => {
+            // the program of a block computes the key schedule itself
+            let pending = rep.close_linear(BlockKey::new(bytes)?)?;
+            Ready::Block(settle(rep, pending)?)
+        }
         What::Aes { .. } => {
             let round_keys = divisi_symphony::cipher::expand(rep, &bytes)?;
             let pending = rep.close(round_keys);

@@ -54,9 +54,9 @@ fn aes_alone() -> Unsupported {
     Unsupported::new(format!("the engine rep3 has no block cipher but AES: give --engine {other}"))
 }
 
-/// The refusal of a job that does not run in constant rounds.
+/// The refusal of lookups, which do not run in constant rounds.
 const PROGRAMS_ALONE: &str =
-    "--mode constant-round is for circuits, hashes and MACs: give a circuit (aes128), or another mode";
+    "--mode constant-round is for AES, hashes, MACs and circuits, and not for lookups: give another mode";
 
 const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at most that as --statistical";
 

@@ -32,7 +32,7 @@ pub(super) fn options() -> Vec<EngineOption> {
             "with --mode constant-round, garble nothing ahead, so that the online phase has all the work of a \
              job that no idle time precedes",
         )
-        .at(&[Hashes, Macs, Circuits]),
+        .at(&[Blocks, Hashes, Macs, Circuits]),
     ]
 }
 

@@ -25,7 +25,8 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     let protocol = measured.settings.choice.protocol();
     // a job without S-boxes is the same under every protocol
     let lookups = measured.facts.contains_key(ENTRIES);
-    let has_sboxes = text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
+    let has_sboxes = !is_constant_round(&measured.settings)
+        && text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
     let mut object = members(json!({
         "protocol": if lookups { Some(OHVERTURE) } else { has_sboxes.then(|| protocol.name()) },
         "mode": mode_name(&measured.settings),
@@ -85,7 +86,11 @@ pub(super) fn page(measured: &Measured) -> Page {
         (_, Some("aes")) => {
             let number = |name| measured.about.get(name).and_then(Value::as_u64).unwrap_or(0);
             let way = text(measured, "direction").unwrap_or_default();
-            format!("AES-{} {way} by {}", number("key_bits"), settings.choice)
+            if is_constant_round(settings) {
+                format!("AES-{} {way} from its key{mode}", number("key_bits"))
+            } else {
+                format!("AES-{} {way} by {}", number("key_bits"), settings.choice)
+            }
         }
         (_, algorithm) => {
             let bytes = measured.about.get("message_bytes").and_then(Value::as_u64).unwrap_or(0);

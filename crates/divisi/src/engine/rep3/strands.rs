@@ -18,7 +18,9 @@ use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Rounds, Security};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::algorithm::{Algorithm, Settings as Use};
+use divisi_symmetric::batch::block::BlockKey;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
+use divisi_symmetric::mode::block::BlockCipher;
 use std::sync::{Arc, Mutex};
 
 pub(super) const INPUT: Step = step!("input");
@@ -64,7 +66,7 @@ impl Task {
     /// Whether each chunk has preprocessing.
     fn makes_ahead(&self) -> bool {
         match &self.what {
-            What::Aes { .. } => self.protocol.has_vectors(),
+            What::Aes { .. } if self.rounds != Rounds::Constant => self.protocol.has_vectors(),
             // GMAC is linear, but for the cipher of one block
             What::Function(using) if matches!(using.algorithm, Algorithm::Gmac(_)) => false,
             _ => self.rounds == Rounds::Constant && !self.on_demand,
@@ -83,6 +85,8 @@ pub(super) struct Columns {
 /// What is made once for a key, verified; nothing for a circuit.
 pub(super) enum Ready {
     Aes(Verified<RoundKeys<Byte>>),
+    /// A key in bytes, for blocks that are programs.
+    Block(Verified<BlockKey<Rep3>>),
     Function(Verified<Function<Rep3>>),
     Circuit,
 }
@@ -146,6 +150,10 @@ fn compute(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
 /// The outputs of a chunk, before they are declared pending.
 fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<Vec<Byte>, Abort> {
     Ok(match (ready, &task.what) {
+        (Ready::Block(key), What::Aes { direction, .. }) => {
+            let block = chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<_, _>>()?;
+            key.get().permute(rep, *direction, block)?
+        }
         (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
@@ -164,7 +172,7 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
                 return Err(Abort::Misuse { step: INPUT, what: "a circuit in its file" });
             }
         },
-        (Ready::Aes(_) | Ready::Circuit, _) => {
+        (Ready::Aes(_) | Ready::Block(_) | Ready::Circuit, _) => {
             return Err(Abort::Misuse {
                 step: INPUT,
                 what: "the prepared key belongs to another kind of job",
