@@ -347,8 +347,8 @@ fn check(context: &Context, membership: &Membership) -> Result<CommandOutput, Fa
     let auto = if auto == Rounds::Constant { RoundsChoice::Constant } else { RoundsChoice::Levels };
     if farthest.is_some() {
         lines.push(format!(
-            "server --mode auto: {auto} for a hash or MAC (constant-round from a round trip of {} ms on, at most {LANES_EACH} \
-             messages at once for each millisecond)",
+            "server --mode auto: {auto} for a hash, a MAC or chained blocks (constant-round from a round trip of {} ms on, at \
+             most {LANES_EACH} of them in a round of the servers for each millisecond)",
             FAR.as_millis()
         ));
     }

@@ -35,9 +35,9 @@ pub struct ServerArgs {
     /// The directory in which this server keeps its shares of keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// How hashes and MACs run in the rounds that this server leads: levels (the least bytes), constant-round
-    /// (two of the servers garble: two messages whatever the algorithm), or auto, which garbles if a round
-    /// trip to the others takes a millisecond or more
+    /// How hashes, MACs and the modes CBC, SIV, KW and KWP run in the rounds that this server leads: levels
+    /// (the least bytes), constant-round (two of the servers garble: two messages whatever the algorithm), or
+    /// auto, which garbles if a round trip to the others takes a millisecond or more
     #[arg(long, value_name = "NAME", default_value_t)]
     mode: RoundsChoice,
     /// Serve with a store that has no keys while the two other servers have some. Without it such a server

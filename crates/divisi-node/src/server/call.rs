@@ -5,10 +5,11 @@ use super::intake::Offer;
 use super::operators::Order;
 use super::plan::Budget;
 use super::state::ServerState;
+use super::trips::RoundTrips;
 use crate::wire::{decode, encode};
 use divisi_core::{Abort, PartyId, Step, step};
 use divisi_net::Fault;
-use divisi_rep3::Rounds;
+use divisi_rep3::{Rounds, RoundsChoice};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -68,8 +69,10 @@ fn lead(state: &mut ServerState<'_>, quiet: Duration, stopping: bool) -> Result<
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
     let call = match (order, offers.is_empty(), lacks && !stopping) {
         (Some(order), ..) => Call::Order(order),
-        // a step is of one request: one lane
-        (_, false, _) => Call::Offers(offers, node.options.rounds.proposes(state.nearest, 1)),
+        (_, false, _) => {
+            let lanes = shared.with(|intake, _| intake.programs(&offers));
+            Call::Offers(offers, rounds_of(node.options.rounds, &state.trips, lanes))
+        }
         (.., true) => Call::Restock,
         _ => Call::Nothing,
     };
@@ -99,6 +102,11 @@ fn lead(state: &mut ServerState<'_>, quiet: Duration, stopping: bool) -> Result<
     }
     state.rep.trio().absorb("call", &[kind]);
     Ok(call)
+}
+
+/// How the programs of a round run: each of them is a lane.
+pub(super) fn rounds_of(choice: RoundsChoice, trips: &RoundTrips, lanes: usize) -> Rounds {
+    choice.proposes(trips.shortest(), u32::try_from(lanes.max(1)).unwrap_or(u32::MAX))
 }
 
 /// Append an offer to a message.

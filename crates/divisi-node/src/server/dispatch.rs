@@ -20,13 +20,13 @@ use super::intake::{After, Offer};
 use super::plan::{Budget, RoundPlan};
 use super::ready::Ready;
 use super::reload::MeshInForce;
-use super::script::{Kind, cost, kind};
+use super::script::{Kind, cost, kind, runs_programs};
 use super::state::{Candidate, ServerState};
+use super::trips::RoundTrips;
 use super::turn::Turn;
 use super::work::{Under, step};
 use super::{call, clients, orders, shorts, stores, work};
 use crate::error::Stop;
-use crate::request::Item;
 use compare::Missing;
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
 use divisi_net::Mesh;
@@ -85,7 +85,7 @@ pub(crate) fn serve(node: &Node, mesh: &Arc<Mesh>, parties: &MeshInForce) -> Res
         ready: Ready::default(),
         under: Under::new(),
         since_short: CALM,
-        nearest: None,
+        trips: RoundTrips::default(),
         rounds: Rounds::OfLevels,
         counted: HashSet::new(),
     };
@@ -129,7 +129,7 @@ fn rounds(state: &mut ServerState<'_>, goes_on: &dyn Fn() -> bool) -> Result<(),
             call::Call::Nothing => state.rep.release(),
             call::Call::Restock => {
                 let (lacked, begun) = (state.rep.lacks_stock(), now());
-                state.rep.restock()?;
+                state.restock()?;
                 // on slow links this takes longer, and clients that come meanwhile wait: demand a silence of
                 // the same length before the next time
                 quiet = IDLE.max(now().saturating_duration_since(begun));
@@ -141,8 +141,8 @@ fn rounds(state: &mut ServerState<'_>, goes_on: &dyn Fn() -> bool) -> Result<(),
             call::Call::Offers(offers, how) => {
                 if how != state.rounds {
                     node.log(match how {
-                        Rounds::Constant => "hashes and MACs run in constant rounds",
-                        _ => "hashes and MACs run level by level",
+                        Rounds::Constant => "hashes, MACs and modes of chained blocks run in constant rounds",
+                        _ => "hashes, MACs and modes of chained blocks run level by level",
                     });
                 }
                 state.rounds = how;
@@ -182,7 +182,7 @@ impl ServerState<'_> {
         if leader == self.node.me {
             // nobody answers before receiving what this server sent, so that this is a round trip
             let took = shared.world.now().saturating_duration_since(asked);
-            self.nearest = Some(self.nearest.map_or(took, |nearest| nearest.min(took)));
+            self.trips.note(took);
         }
         let agreed = self.within_budget(leader, agreed);
         let of = |wanted| move |candidate: &Candidate| kind(&candidate.taken.item) == wanted;
@@ -238,7 +238,8 @@ impl ServerState<'_> {
         let who = &taken.who;
         let brisk = self.since_short < CALM;
         let (rep, ready) = (&mut self.rep, &mut self.ready);
-        if matches!(*taken.item, Item::Hash { .. } | Item::Mac { .. }) {
+        rep.use_account([who.name.clone()].into());
+        if runs_programs(&taken.item) {
             // a garbled call is named by the request and step that the three compared
             rep.use_handles(&[&request[..], &offer.step.to_le_bytes()].concat());
             rep.use_rounds(self.rounds);
@@ -249,6 +250,18 @@ impl ServerState<'_> {
         self.rep.use_key(None);
         let took = node.shared.world.thread_time().saturating_sub(begun);
         self.ended(&offer, result, took)
+    }
+
+    /// Make something for later requests like those before. The clients that asked for those pay for it: who
+    /// uses what was made ahead has used less of the processor's time when it asked.
+    pub(super) fn restock(&mut self) -> Result<(), Abort> {
+        let shared = &self.node.shared;
+        let begun = shared.world.thread_time();
+        let accounts = self.rep.restock()?;
+        let took = shared.world.thread_time().saturating_sub(begun);
+        let each = took / u32::try_from(accounts.len().max(1)).unwrap_or(u32::MAX);
+        shared.with(|intake, now| accounts.iter().for_each(|clients| intake.made_ahead(clients, each, now)));
+        Ok(())
     }
 
     /// Note how a step ended, and how much of the processor's time it took here.

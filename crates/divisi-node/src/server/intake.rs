@@ -349,6 +349,13 @@ impl Intake {
         }
     }
 
+    /// Something was made ahead in place of what these clients used together, which took so much of the
+    /// processor's time.
+    pub fn made_ahead(&mut self, clients: &[String], took: Duration, now: Instant) {
+        let each = took / u32::try_from(clients.len().max(1)).unwrap_or(u32::MAX);
+        clients.iter().for_each(|client| self.accounts.compute(client, each, now));
+    }
+
     /// Another server's offer names messages that have not arrived here.
     pub fn was_late(&mut self, offer: &Offer) {
         if let Some(connection) = self.connections.get_mut(&offer.connection) {

@@ -41,6 +41,7 @@ mod slots;
 mod state;
 mod stores;
 mod text;
+mod trips;
 mod turn;
 mod turns;
 mod whole;
@@ -103,9 +104,10 @@ pub struct ServerOptions {
     pub ending: Duration,
     /// How long an order of its operator waits for the operators of the others.
     pub orders: Duration,
-    /// How the programs of hashes and MACs run: this server proposes it in the rounds that it leads, and goes
-    /// along with what the others propose in theirs. Both promise the same against the same adversary; level
-    /// by level has 128 bits of computational security, constant rounds have 117.
+    /// How the programs of hashes, MACs and modes of chained blocks run: this server proposes it in the
+    /// rounds that it leads, and goes along with what the others propose in theirs. Both promise the same
+    /// against the same adversary; level by level has 128 bits of computational security, constant rounds
+    /// have 117.
     pub rounds: RoundsChoice,
     /// Whether the operator says that the store of keys is new. Without it a server whose store is empty
     /// serves nothing while the others have keys.

@@ -87,6 +87,12 @@ pub(crate) fn kind(item: &Item) -> Kind {
     }
 }
 
+/// Whether the steps of a request run programs, or blocks of a cipher one after another, which have constant
+/// rounds if they are garbled.
+pub(crate) fn runs_programs(item: &Item) -> bool {
+    matches!(item, Item::Hash { .. } | Item::Mac { .. } | Item::Whole(_))
+}
+
 /// Short texts that are one computation: under keys of one size, with S-boxes computed in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {

@@ -58,6 +58,7 @@ pub(super) fn run(state: &mut ServerState<'_>, candidates: Vec<Candidate>) -> Re
     }
     for (with, jobs) in groups {
         state.rep.use_protocol(with.way.0);
+        state.rep.use_account(jobs.iter().map(|job| job.candidate.taken.who.name.clone()).collect());
         group(state, with.size, jobs)?;
     }
     Ok(())

@@ -6,6 +6,7 @@ use super::intake::{Offer, Taken};
 use super::keys::Found;
 use super::plan::KeyStatus;
 use super::ready::Ready;
+use super::trips::RoundTrips;
 use super::work::Under;
 use crate::request::ConnectionId;
 use divisi_core::Step;
@@ -13,7 +14,6 @@ use divisi_rep3::{Rep3, Rounds};
 use divisi_store::KeyName;
 use divisi_symmetric::aes::KeySize;
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// A session's state, besides the engine: the same at all three servers, except for requests that ended at
 /// one of them only.
@@ -25,8 +25,8 @@ pub(super) struct ServerState<'a> {
     /// Rounds since the last one with short texts: the same at all three servers, because all three did
     /// those.
     pub since_short: u32,
-    /// The shortest round-trip time that this server measured as leader.
-    pub nearest: Option<Duration>,
+    /// The round trips that this server measured as leader.
+    pub trips: RoundTrips,
     /// How the programs of this round run: proposed by the leader, agreed by all.
     pub rounds: Rounds,
     /// The requests whose use of a key is already counted.

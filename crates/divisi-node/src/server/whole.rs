@@ -4,7 +4,9 @@
 //! A text to be encrypted arrives as shares, which no server can read, and its ciphertext is opened to all
 //! three. A decrypted text goes to its client alone, with KW, KWP and SIV only after a verdict on its
 //! integrity, and the servers learn nothing but the verdict \[A23\]. These modes process block after block: a
-//! step does a few blocks, with steps of other requests in between.
+//! step does a few blocks, with steps of other requests in between. In constant rounds the blocks of a step
+//! are one program that takes the key itself ([`chains`]); blocks that do not wait for each other, if there
+//! are more of them, run level by level all the same, because that takes fewer bytes and less work.
 //!
 //! Repetition: under one key, KW, KWP and SIV give equal ciphertexts for equal texts, so that the servers and
 //! whoever stores the ciphertexts learn that they are equal. The IV of CBC is a coin of all three servers.
@@ -18,10 +20,12 @@ use super::turn::Turn;
 use crate::error::{Failed, Stop};
 use crate::request::{Mode, ToClient, UsedKey, Whole};
 use crate::wire::Blob;
-use divisi_core::{Bytes, Direction, Settles, Step, Verified, step};
-use divisi_rep3::{Byte, Rep3};
+use divisi_core::{Abort, Bytes, Direction, Settles, Step, Verified, step};
+use divisi_rep3::{Byte, Rep3, Rounds};
 use divisi_store::{KeyInfo, Purpose};
 use divisi_symmetric::aes::RoundKeys;
+use divisi_symmetric::batch::block::BlockKey;
+use divisi_symmetric::batch::chains;
 use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::whole::wrap::{WrapForm, Wrapping};
 use divisi_symmetric::mode::whole::{Undecided, siv};
@@ -33,6 +37,8 @@ const SETTINGS: Step = step!("settings");
 const BLOCK: usize = 16;
 /// How many calls of the cipher that wait for each other one step makes: some 20 ms of rounds.
 const CALLS: usize = 8;
+/// The most blocks of S2V, public strings included, that one program begins with.
+const STRINGS: usize = 16;
 
 /// Check that a key is for this mode.
 pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
@@ -68,12 +74,22 @@ enum Under {
     Tagging(cmac::Chaining<Byte>, Vec<Byte>),
 }
 
+/// What is computed from a key for blocks level by level.
+struct LevelKey {
+    cipher: RoundKeys<Byte>,
+    /// The keys of SIV.
+    siv: Option<siv::SivKey<Rep3>>,
+}
+
 /// A text that is being encrypted or decrypted.
 pub(crate) struct Texting {
     asked: Whole,
-    key: RoundKeys<Byte>,
-    /// The keys of SIV.
-    siv: Option<siv::SivKey<Rep3>>,
+    /// The key in bytes; of SIV the first half.
+    key: Vec<Byte>,
+    /// The second half of a key of SIV.
+    second: Vec<Byte>,
+    /// Made before the first step that runs level by level.
+    levels: Option<LevelKey>,
     /// The chaining value before the next block of CBC.
     previous: [u8; BLOCK],
     /// The chaining value as shares, during encryption.
@@ -94,15 +110,8 @@ impl Texting {
         let bytes = single(turn.rep, &loaded.part)?;
         let (first, second) =
             bytes.split_at(if asked.mode == Mode::Siv { bytes.len() / 2 } else { bytes.len() });
-        let first = expand(turn.rep, first)?;
-        let siv = if second.is_empty() {
-            None
-        } else {
-            let second = expand(turn.rep, second)?;
-            Some(siv::SivKey::from_round_keys(turn.rep, first.clone(), second)?)
-        };
-        // what is computed from the key is verified here, once, before its first use
-        let (key, siv) = turn.rep.settled((first, siv))?.into_inner();
+        let (key, second) = (first.to_vec(), second.to_vec());
+        let levels = if is_garbled(turn) { None } else { Some(level_key(turn, &key, &second)?) };
         let iv = match (asked.mode, asked.encrypts) {
             (Mode::Cbc, true) => draw_iv(turn, loaded)?,
             _ => asked.iv,
@@ -112,7 +121,8 @@ impl Texting {
         Ok(Texting {
             asked: asked.clone(),
             key,
-            siv,
+            second,
+            levels,
             previous: iv,
             state: None,
             secret: Vec::new(),
@@ -150,7 +160,12 @@ impl Texting {
             Some(state) => state,
             None => RoundKeys::<Byte>::public_block(turn.rep, &self.previous.map(|byte| vec![byte])),
         };
-        let made = cbc::encrypt_from(turn.rep, &self.key, state, &now)?;
+        let made = if is_garbled(turn) {
+            chains::cbc(turn.rep, &self.key, state, &now)?
+        } else {
+            let key = self.level_key(turn)?;
+            cbc::encrypt_from(turn.rep, &key.cipher, state, &now)?
+        };
         let made = turn.rep.settled(made)?.into_inner();
         self.state = made.get(made.len().saturating_sub(BLOCK)..).map(<[Byte]>::to_vec);
         self.made.extend(made);
@@ -172,7 +187,13 @@ impl Texting {
         if let Some(last) = known.last_chunk() {
             self.previous = *last;
         }
-        let plain = cbc::decrypt(turn.rep, &self.key, &columns(&before), &columns(&known))?;
+        let (before, blocks) = (columns(&before), columns(&known));
+        let plain = if is_garbled(turn) && known.len() <= chains::TOGETHER * BLOCK {
+            let key = BlockKey::<Rep3>::new(self.key.clone())?;
+            cbc::decrypt(turn.rep, &key, &before, &blocks)?
+        } else {
+            self.by_levels(turn, |rep, key| cbc::decrypt(rep, &key.cipher, &before, &blocks))?
+        };
         let plain = turn.rep.settled(plain)?;
         let context = turn.context(self.index);
         self.index += 1;
@@ -206,11 +227,10 @@ impl Texting {
                 return Ok(After::Done);
             }
             Mode::Siv => {
-                let key = self.siv.as_ref().ok_or_else(|| misfit(turn.me()))?;
                 let text = if self.asked.encrypts {
                     secret
                 } else {
-                    let mut text = key.stream(turn.rep, &[self.asked.iv], known.len())?;
+                    let mut text = self.stream(turn, self.asked.iv, known.len())?;
                     for (byte, known) in text.iter_mut().zip(&known) {
                         turn.rep.add_public(byte, &[*known])?;
                     }
@@ -218,7 +238,12 @@ impl Texting {
                 };
                 // an empty string is a string, too (RFC 5297, 2.6; Tink and Wycheproof always have one)
                 let strings: Vec<_> = self.asked.aad.iter().map(|aad| vec![aad.0.clone()]).collect();
-                let chaining = key.s2v_begin(turn.rep, 1, &strings, &text)?;
+                let public: Vec<&[u8]> = strings.iter().flatten().map(Vec::as_slice).collect();
+                let chaining = if is_garbled(turn) && chains::s2v_blocks(&public) <= STRINGS {
+                    chains::s2v(turn.rep, &self.key, &public, &text)?
+                } else {
+                    self.by_levels(turn, |rep, key| siv_of(key)?.s2v_begin(rep, 1, &strings, &text))?
+                };
                 self.under = Under::Tagging(chaining, text);
                 return self.go_on(turn);
             }
@@ -237,13 +262,20 @@ impl Texting {
     /// Go on with what is in hand: a few calls of the cipher.
     fn go_on(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
         let calls = if turn.brisk { CALLS / 2 } else { CALLS };
-        match &mut self.under {
-            Under::Gathering => return Err(misfit(turn.me())),
-            Under::Wrapping(wrapping) => wrapping.go_on(turn.rep, &self.key, calls)?,
-            Under::Tagging(chaining, _) => {
-                let key = self.siv.as_ref().ok_or_else(|| misfit(turn.me()))?;
-                key.s2v_go_on(turn.rep, chaining, calls)?;
+        let garbled = is_garbled(turn);
+        if !garbled {
+            self.level_key(turn)?;
+        }
+        match (&mut self.under, &self.levels) {
+            (Under::Wrapping(wrapping), _) if garbled => {
+                chains::wrap_on(turn.rep, &self.key, wrapping, calls)?;
             }
+            (Under::Tagging(chaining, _), _) if garbled => {
+                chains::mac_on(turn.rep, &self.key, chaining, calls)?;
+            }
+            (Under::Wrapping(wrapping), Some(key)) => wrapping.go_on(turn.rep, &key.cipher, calls)?,
+            (Under::Tagging(chaining, _), Some(key)) => siv_of(key)?.s2v_go_on(turn.rep, chaining, calls)?,
+            _ => return Err(misfit(turn.me())),
         }
         let is_done = match &self.under {
             Under::Gathering => true,
@@ -276,25 +308,55 @@ impl Texting {
             }
             Under::Tagging(chaining, text) => {
                 let tag = chaining.tag();
-                let key = self.siv.as_ref().ok_or_else(|| misfit(turn.me()))?;
                 if self.asked.encrypts {
                     let verified = turn.rep.settled(tag)?;
                     let iv = turn.rep.trio().open(&verified)?.concat();
                     let v = <[u8; 16]>::try_from(iv.as_slice()).map_err(|_| misfit(turn.me()))?;
                     let mut made: Vec<Byte> = iv.iter().map(|byte| turn.rep.public(&[*byte])).collect();
-                    let mut stream = key.stream(turn.rep, &[v], text.len())?;
+                    let mut stream = self.stream(turn, v, text.len())?;
                     for (stream, text) in stream.iter_mut().zip(&text) {
                         turn.rep.add(stream, text)?;
                     }
                     made.extend(stream);
                     self.tell_all(turn, made)?;
                 } else {
-                    let undecided = key.undecided(turn.rep, &[self.asked.iv], text, tag)?;
+                    let undecided = siv::undecided(turn.rep, &[self.asked.iv], text, tag)?;
                     self.release(turn, undecided)?;
                 }
             }
         }
         Ok(After::Done)
+    }
+
+    /// The key for a step level by level, made now if it was not made before.
+    fn level_key(&mut self, turn: &mut Turn<'_>) -> Result<&LevelKey, Stop> {
+        let made = match self.levels.take() {
+            Some(key) => key,
+            None => level_key(turn, &self.key, &self.second)?,
+        };
+        Ok(self.levels.insert(made))
+    }
+
+    /// Compute something level by level, however the steps of this round run.
+    fn by_levels<R>(
+        &mut self,
+        turn: &mut Turn<'_>,
+        f: impl FnOnce(&mut Rep3, &LevelKey) -> Result<R, Abort>,
+    ) -> Result<R, Stop> {
+        let rounds = turn.rep.rounds();
+        turn.rep.use_rounds(Rounds::OfLevels);
+        let key = self.level_key(turn)?;
+        let result = f(turn.rep, key);
+        turn.rep.use_rounds(rounds);
+        Ok(result?)
+    }
+
+    /// The key stream of SIV.
+    fn stream(&mut self, turn: &mut Turn<'_>, iv: [u8; BLOCK], bytes: usize) -> Result<Vec<Byte>, Stop> {
+        if is_garbled(turn) && bytes <= chains::TOGETHER * BLOCK {
+            return Ok(chains::siv_stream(turn.rep, &self.second, iv, bytes)?);
+        }
+        self.by_levels(turn, |rep, key| siv_of(key)?.stream(rep, &[iv], bytes))
     }
 
     /// Send the text to its client alone, if the verdict is good.
@@ -307,6 +369,28 @@ impl Texting {
         turn.answer(ToClient::Answer { component, digest: answer.digest });
         Ok(())
     }
+}
+
+/// Whether the programs of this step are garbled.
+fn is_garbled(turn: &Turn<'_>) -> bool {
+    turn.rep.rounds() == Rounds::Constant
+}
+
+/// Compute from a key what blocks level by level need. It is verified here, once, before its first use.
+fn level_key(turn: &mut Turn<'_>, key: &[Byte], second: &[Byte]) -> Result<LevelKey, Stop> {
+    let cipher = expand(turn.rep, key)?;
+    let siv = if second.is_empty() {
+        None
+    } else {
+        let second = expand(turn.rep, second)?;
+        Some(siv::SivKey::from_round_keys(turn.rep, cipher.clone(), second)?)
+    };
+    let (cipher, siv) = turn.rep.settled((cipher, siv))?.into_inner();
+    Ok(LevelKey { cipher, siv })
+}
+
+fn siv_of(key: &LevelKey) -> Result<&siv::SivKey<Rep3>, Abort> {
+    key.siv.as_ref().ok_or(Abort::Misuse { step: SETTINGS, what: "a key of SIV without its second half" })
 }
 
 /// An IV of a whole block for this text alone, a coin of all three.

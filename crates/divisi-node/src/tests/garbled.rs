@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::io::{Cursor, Read};
 use std::time::Duration;
 
-const GARBLED: &str = "hashes and MACs run in constant rounds";
+const GARBLED: &str = "hashes, MACs and modes of chained blocks run in constant rounds";
 
 #[test]
 fn digests_and_tags_are_those_of_the_standards() {

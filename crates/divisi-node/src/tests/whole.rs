@@ -1,6 +1,7 @@
 //! Wrapped keys, SIV and CBC by three servers: what an ordinary library gives, or the standard's example.
 
 use super::harness::{ServersHarness, text};
+use crate::RoundsChoice;
 use crate::{Client, ErrorKind, KeyName, KeyType, Mode, WHOLE};
 use aws_lc_rs::cipher::{AES_128, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::cipher::{DecryptingKey, EncryptingKey};
@@ -178,4 +179,51 @@ fn a_key_serves_the_algorithms_of_its_type() {
     assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, Some(b"aad"), &text(16), &mut |_| {})));
     assert!(refused(alice.encrypt_whole(&siv, Mode::Siv, None, &text(WHOLE + 1), &mut |_| {})));
     assert!(refused(alice.encrypt_whole(&siv, Mode::Siv, Some(&text(1025)), b"", &mut |_| {})));
+}
+
+/// The same in constant rounds: texts of one program, of several, and of more blocks than are garbled.
+#[test]
+fn modes_in_constant_rounds_are_those_of_the_standards() {
+    let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
+    let mut alice = harness.connect("alice");
+    let hex = |digits: &str| hex::decode(digits).unwrap();
+    let bytes: [u8; 16] = text(16).try_into().unwrap();
+    let key = import(&mut alice, "kek", KeyType::Aes128Kw, &bytes);
+    let kek = AesKek::new(&KEK_128, &bytes).unwrap();
+    let secret = text(16);
+    let wrapped = encrypt(&mut alice, &key, Mode::Kw, b"", &secret);
+    assert_eq!(wrapped, *kek.wrap(&secret, &mut [0; 24]).unwrap());
+    assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &wrapped), Some(secret));
+    let mut damaged = wrapped;
+    damaged[9] ^= 1;
+    assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &damaged), None);
+    let padded = encrypt(&mut alice, &key, Mode::Kwp, b"", &text(7));
+    assert_eq!(decrypt(&mut alice, &key, Mode::Kwp, b"", &padded), Some(text(7)));
+
+    let key = import(&mut alice, "old", KeyType::Aes128Cbc, &bytes);
+    let plain = text(144);
+    let sealed = encrypt(&mut alice, &key, Mode::Cbc, b"", &plain);
+    let (iv, rest) = sealed.split_at(16);
+    let iv: [u8; 16] = iv.try_into().unwrap();
+    let mut own = rest.to_vec();
+    let decrypting = DecryptingKey::cbc(UnboundCipherKey::new(&AES_128, &bytes).unwrap()).unwrap();
+    assert_eq!(decrypting.decrypt(&mut own, DecryptionContext::Iv128((&iv).into())).unwrap(), plain);
+    assert_eq!(decrypt(&mut alice, &key, Mode::Cbc, b"", &sealed), Some(plain));
+    let two = [&sealed[..16], &rest[..32]].concat();
+    assert_eq!(decrypt(&mut alice, &key, Mode::Cbc, b"", &two), Some(text(144)[..32].to_vec()));
+
+    let bytes = hex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    let key = import(&mut alice, "names", KeyType::Aes128Siv, &bytes);
+    let aad = hex("101112131415161718191a1b1c1d1e1f2021222324252627");
+    let plain = hex("112233445566778899aabbccddee");
+    let sealed = hex("85632d07c6e8f37f950acd320a2ecc9340c02b9690c4dc04daef7f6afe5c");
+    assert_eq!(encrypt(&mut alice, &key, Mode::Siv, &aad, &plain), sealed);
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &sealed), Some(plain));
+    let mut damaged = sealed;
+    damaged[16] ^= 4;
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &aad, &damaged), None);
+    // level by level, but for the tag
+    let sealed = encrypt(&mut alice, &key, Mode::Siv, &text(300), &text(150));
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &text(300), &sealed), Some(text(150)));
+    assert!(harness.logged("run in constant rounds") && !harness.logged("session ended"));
 }

@@ -2,13 +2,14 @@
 
 mod charged;
 mod granted;
+mod rounds;
 mod split;
 mod ways;
 
 use super::*;
 use crate::admit::Who;
 use crate::error::Failed;
-use crate::request::{NewKey, SboxChoice, ToServer};
+use crate::request::{Item, NewKey, SboxChoice, ToServer};
 use crate::server::operators::{Deed, Order};
 use crate::server::{Server, ServerOptions};
 use crate::wire::Blob;
@@ -113,7 +114,7 @@ impl Three {
                             rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
                             ready: Ready::default(),
                             under: Under::new(),
-                            nearest: None,
+                            trips: RoundTrips::default(),
                             rounds: Rounds::OfLevels,
                             since_short: CALM,
                             counted: HashSet::new(),

@@ -4,7 +4,7 @@ use super::queue::{ConnectionQueue, Request};
 use super::{BACKLOG, Intake, Offer, PAUSE, SMALL, Stand, Taken};
 use crate::request::{Item, ToServer};
 use crate::server::plan::{Budget, KeyStatus, Waiting, plan};
-use crate::server::script::{Cost, Kind, cost, kind, needs, step};
+use crate::server::script::{Cost, Kind, cost, kind, needs, runs_programs, step};
 use divisi_core::PartyId;
 use divisi_store::KeyName;
 use std::time::{Duration, Instant};
@@ -43,6 +43,12 @@ impl Intake {
             waiting.push(Waiting { client: &connection.who.name, kind, cost, makes, came: request.came });
         }
         plan(&waiting, &self.turns, budget).into_iter().filter_map(|at| offers.get(at).copied()).collect()
+    }
+
+    /// How many of these steps run programs: so many are garbled in the round, each by itself.
+    pub fn programs(&self, offers: &[Offer]) -> usize {
+        let item = |offer: &Offer| Some(&self.connections.get(&offer.connection)?.request.as_ref()?.item);
+        offers.iter().filter_map(item).filter(|item| runs_programs(item)).count()
     }
 
     /// The earliest time at which a paused request can be offered again, if there is one.
