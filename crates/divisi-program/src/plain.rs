@@ -6,6 +6,7 @@ use crate::program::{Action, Constant, LARGEST, Script, Statement, ValueKind};
 use crate::shape::Shape;
 use divisi_circuit::{Program as Circuit, plain};
 use divisi_field::zp::P32;
+use std::cell::Cell;
 use std::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -29,7 +30,7 @@ impl fmt::Debug for Entries {
 }
 
 impl Entries {
-    fn num(&self) -> &[i64] {
+    pub(crate) fn num(&self) -> &[i64] {
         match self {
             Entries::Num(numbers) => numbers,
             Entries::Bits(_) => &[],
@@ -65,16 +66,30 @@ impl Entries {
         }
     }
 
-    fn wide(&self, own: &Shape, wide: &Shape) -> Entries {
+    /// These entries, repeated in a larger shape.
+    pub(crate) fn wide(&self, own: &Shape, wide: &Shape) -> Entries {
         own.places(wide).map_or_else(|| self.clone(), |places| self.gather(&places))
     }
 }
 
-/// The residue modulo p that is nearest to zero.
-fn reduced(x: i128) -> i64 {
-    let p = i128::from(P32);
-    let x = x.rem_euclid(p);
-    (if x > i128::from(LARGEST) { x - p } else { x }) as i64
+/// Reduces the results of one statement modulo p, entry after entry, and notes the first one that it changes.
+#[derive(Default)]
+struct Modulus {
+    reduced: Cell<usize>,
+    wrapped: Cell<Option<usize>>,
+}
+
+impl Modulus {
+    /// The residue modulo p that is nearest to zero.
+    fn reduced(&self, x: i128) -> i64 {
+        if x.unsigned_abs() > LARGEST as u128 && self.wrapped.get().is_none() {
+            self.wrapped.set(Some(self.reduced.get()));
+        }
+        self.reduced.set(self.reduced.get() + 1);
+        let p = i128::from(P32);
+        let x = x.rem_euclid(p);
+        (if x > i128::from(LARGEST) { x - p } else { x }) as i64
+    }
 }
 
 /// x + y + carry modulo 2^W.
@@ -106,11 +121,19 @@ pub fn evaluate(program: &Script, inputs: &[Entries]) -> Result<Vec<Entries>, St
     evaluate_with(program, inputs, &mut |_, _| Ok(()))
 }
 
-/// Like [`evaluate`]; `see` is called before each statement, with the values so far.
+/// What is known of a statement before and after it is evaluated.
+pub(crate) enum Stage<'v> {
+    /// The values so far.
+    Before(&'v [Entries]),
+    /// The first entry of its first result that was reduced modulo p, if there is one.
+    After(Option<usize>),
+}
+
+/// Like [`evaluate`]; `see` is called before and after each statement.
 pub(crate) fn evaluate_with(
     program: &Script,
     inputs: &[Entries],
-    see: &mut dyn FnMut(&Statement, &[Entries]) -> Result<(), String>,
+    see: &mut dyn FnMut(&Statement, Stage<'_>) -> Result<(), String>,
 ) -> Result<Vec<Entries>, String> {
     if inputs.len() != program.inputs.len() {
         return Err(format!(
@@ -128,8 +151,10 @@ pub(crate) fn evaluate_with(
         if matches!(statement.op, Action::Input) {
             continue;
         }
-        see(statement, &values)?;
-        let results = step(program, statement, &values)?;
+        see(statement, Stage::Before(&values))?;
+        let modulus = Modulus::default();
+        let results = step(program, statement, &values, &modulus)?;
+        see(statement, Stage::After(modulus.wrapped.get()))?;
         for (id, entries) in statement.results.iter().zip(results) {
             values[*id] = entries;
         }
@@ -158,7 +183,13 @@ pub fn fits(name: &str, kind: ValueKind, shape: &Shape, entries: &Entries) -> Re
     }
 }
 
-fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<Vec<Entries>, String> {
+fn step(
+    program: &Script,
+    statement: &Statement,
+    values: &[Entries],
+    modulus: &Modulus,
+) -> Result<Vec<Entries>, String> {
+    let reduced = |x: i128| modulus.reduced(x);
     let arg = |i: usize| &values[statement.args[i]];
     let shape_of = |i: usize| program.value(statement.args[i]).shape();
     let out = program.value(statement.results[0]);
@@ -238,7 +269,7 @@ fn step(program: &Script, statement: &Statement, values: &[Entries]) -> Result<V
             let number = |x: &Vec<bool>| reduced(x.iter().rev().fold(0, |n, bit| n << 1 | i128::from(*bit)));
             Entries::Num(arg(0).bits().iter().map(number).collect())
         }
-        Action::Shift(by) => shifted(arg(0), *by),
+        Action::Shift(by) => shifted(arg(0), *by, modulus),
         Action::Div => {
             if wide(1).num().iter().any(|y| *y <= 0) {
                 return Err("a division by a number that is not above 0".into());
@@ -270,11 +301,13 @@ fn extreme(x: &Entries, side: usize, largest: bool) -> Vec<Entries> {
     vec![x.gather(&places), Entries::Num(numbers)]
 }
 
-fn shifted(x: &Entries, by: i32) -> Entries {
+fn shifted(x: &Entries, by: i32, modulus: &Modulus) -> Entries {
     let places = by.unsigned_abs() as usize;
     match x {
         Entries::Num(x) => Entries::Num(
-            x.iter().map(|x| if by < 0 { x >> places } else { reduced(i128::from(*x) << places) }).collect(),
+            x.iter()
+                .map(|x| if by < 0 { x >> places } else { modulus.reduced(i128::from(*x) << places) })
+                .collect(),
         ),
         Entries::Bits(x) => {
             let from = |bits: &[bool], i: usize| {

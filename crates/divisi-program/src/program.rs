@@ -194,6 +194,9 @@ pub struct Script {
     pub(crate) public: BTreeMap<usize, Arc<Vec<i64>>>,
     /// The line that names a party first, in programs that are texts.
     lines: BTreeMap<u8, usize>,
+    /// The line that makes a value, and the value's name if it has one, by the values' ids, in programs that
+    /// are texts.
+    sources: BTreeMap<usize, (usize, Option<String>)>,
 }
 
 impl Script {
@@ -238,6 +241,39 @@ impl Script {
     #[must_use]
     pub fn line_of_party(&self, party: u8) -> Option<usize> {
         self.lines.get(&party).copied()
+    }
+
+    /// Notes that a line makes a value, and what it calls the value.
+    pub(crate) fn note_source(&mut self, value: &Value, line: usize, name: Option<&str>) {
+        let source = self.sources.entry(value.id).or_insert((line, None));
+        if let Some(name) = name {
+            source.1 = Some(name.to_owned());
+        }
+    }
+
+    /// Where a statement is, for error messages: its line, or its number if the program is no text.
+    pub(crate) fn place_of(&self, statement: &Statement) -> String {
+        match statement.results.first().and_then(|id| self.sources.get(id)) {
+            Some((line, _)) => format!("line {line}"),
+            None => {
+                let same = |other: &Statement| other.results == statement.results;
+                let number = self.statements.iter().position(same).unwrap_or(0);
+                format!("statement {}", number + 1)
+            }
+        }
+    }
+
+    /// The name of one entry of a value, for error messages; entries are counted from 1.
+    pub(crate) fn name_of_entry(&self, id: usize, entry: usize) -> String {
+        let name = self.sources.get(&id).and_then(|(_, name)| name.as_deref());
+        let is_input = |input: &&Input| input.value.id == id;
+        let input = self.inputs.iter().find(is_input).map(|input| input.name.as_str());
+        match (name.or(input), self.value(id).shape.entries()) {
+            (Some(name), 1) => name.to_owned(),
+            (Some(name), _) => format!("value {} of {name}", entry + 1),
+            (None, 1) => "a value without a name".to_owned(),
+            (None, _) => format!("value {} of those without a name", entry + 1),
+        }
     }
 
     /// Check that the program is small enough to be run: its values have at most [`LARGEST_PROGRAM`] entries

@@ -128,6 +128,7 @@ impl Reader<'_> {
 
     /// Names the results of a statement. Trailing results without a name are dropped.
     fn give(&mut self, names: &[&str], mut results: Vec<Value>, op: &str) -> Result<(), ProgramError> {
+        results.iter().for_each(|result| self.program.note_source(result, self.line, None));
         if names.len() == 1 && matches!(op, "min" | "max") {
             results.truncate(1);
         }
@@ -145,6 +146,7 @@ impl Reader<'_> {
     }
 
     fn define(&mut self, word: &str, value: Value) -> Result<(), ProgramError> {
+        self.program.note_source(&value, self.line, Some(word));
         if self.names.insert(name(word)?.to_owned(), value).is_some() {
             return Err(format!("the name {word} is used already"));
         }

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::name::Name;
 use crate::source;
 use divisi_program::applications::{self, Application};
-use divisi_program::plain::{Entries, evaluate, fits};
+use divisi_program::plain::{Entries, fits};
 use divisi_program::program::{Input, LARGEST};
 use divisi_program::{Code, RunCost, Script, ValueKind, lower, text, valid};
 use divisi_symmetric::gates::Adder;
@@ -194,17 +194,30 @@ impl HeldProgram {
                 )));
             }
         }
+        if let Some(application) = self.application {
+            let own = application.check(&self.program, &found);
+            own.map_err(|error| Failure::usage(format!("{}: {error}", self.name)))?;
+        }
         Ok(found)
     }
 
-    /// Evaluate the program in the clear.
+    /// The smallest and the largest number of an input for which an application is right; `None` for inputs
+    /// without a range, and programs from files.
+    #[must_use]
+    pub fn range(&self, input: &str) -> Option<(i64, i64)> {
+        self.application.and_then(|own| own.range(input)).map(|(_, low, high)| (low, high))
+    }
+
+    /// Evaluate the program in the clear, with a check that a run would be right ([`valid`]).
     ///
     /// # Errors
-    /// [`Failure`] if an input is missing, or for an error of [`evaluate`].
+    /// [`Failure`] if an input is missing, or for an error of [`valid::evaluate`]: the sentence names the
+    /// line and the value.
     pub fn evaluate(&self, inputs: &[Option<Entries>]) -> Result<Vec<Entries>, Failure> {
         let inputs: Option<Vec<Entries>> = inputs.iter().cloned().collect();
         let inputs = inputs.ok_or_else(|| Failure::usage("an input is missing"))?;
-        evaluate(&self.program, &inputs).map_err(Failure::usage)
+        let name = &self.name;
+        valid::evaluate(&self.program, &inputs).map_err(|error| Failure::usage(format!("{name}, {error}")))
     }
 }
 

@@ -35,7 +35,8 @@ pub struct ProgramInfoArgs {
     program: Name,
 }
 
-/// Evaluate a program on numbers and bits in the clear.
+/// Evaluate a program on numbers and bits in the clear. Values for which a run would be wrong, or which are
+/// reduced modulo p, are refused, with their line.
 #[derive(Args)]
 pub struct ProgramEvalArgs {
     /// A program: a text that begins with the line `divisi program 1`, or biomatch, kmeans, mnist, gauss or
@@ -69,7 +70,9 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
     );
     for input in program.inputs() {
         let what = described(input.value.kind(), input.value.shape());
-        text += &format!("  input {}: {what}, of party {}\n", input.name, input.owner);
+        let range = held.range(&input.name);
+        let range = range.map_or_else(String::new, |(low, high)| format!(", from {low} to {high}"));
+        text += &format!("  input {}: {what}, of party {}{range}\n", input.name, input.owner);
     }
     for output in program.outputs() {
         let what = described(output.value.kind(), output.value.shape());
@@ -93,7 +96,10 @@ fn info(held: &HeldProgram) -> Result<CommandOutput, Failure> {
         object[name] = member;
         object
     };
-    let inputs = program.inputs().iter().map(|x| with(value(&x.name, &x.value), "party", json!(x.owner)));
+    let inputs = program.inputs().iter().map(|x| {
+        let range = held.range(&x.name).map(|(low, high)| json!([low, high]));
+        with(with(value(&x.name, &x.value), "party", json!(x.owner)), "range", json!(range))
+    });
     let outputs =
         program.outputs().iter().map(|x| with(value(&x.name, &x.value), "parties", json!(x.receivers)));
     let json = json!({

@@ -14,7 +14,7 @@
 use crate::plain::Entries;
 use crate::program::{BOUND, LARGEST, ProgramError, Script, Value, ValueKind};
 use crate::shape::Shape;
-use crate::valid::Draw;
+use crate::valid::{Draw, InputRange};
 
 /// The side of an image in points.
 pub const SIDE: usize = 28;
@@ -32,6 +32,19 @@ pub const LAYERS: [[usize; 2]; 4] =
 pub const WIDTHS: [usize; 3] = [8, 12, 12];
 /// The number of bits by which sums of the network in the repository are shifted down.
 const SHIFTS: [u32; 3] = [6, 9, 12];
+
+/// The ranges of the inputs. Whether sums are small enough depends on the whole network: see [`check`].
+pub(super) const RANGES: &[InputRange] = &[
+    ("image", 0, BRIGHTEST),
+    ("weights1", -128, 127),
+    ("biases1", -(1 << 29), 1 << 29),
+    ("weights2", -128, 127),
+    ("biases2", -(1 << 29), 1 << 29),
+    ("weights3", -128, 127),
+    ("biases3", -(1 << 29), 1 << 29),
+    ("weights4", -128, 127),
+    ("biases4", -(1 << 29), 1 << 29),
+];
 
 /// The weights that data/digits.py made, and the test digits that it did not train with (data/README.md).
 const WEIGHTS: &[u8] = include_bytes!("../../data/digits.weights");
@@ -140,6 +153,30 @@ fn bounded(layers: &[Layer]) -> Result<[u32; 3], ProgramError> {
         }
     }
     Ok(shifts)
+}
+
+/// Check a network that a party gives as inputs (the image first, then weights and biases of each layer):
+/// with the public shifts of the program no image may make a sum too large. Nothing is checked for the party
+/// that has the image.
+///
+/// # Errors
+/// If some image could lead to a wrong sum.
+pub(super) fn check(inputs: &[Option<Entries>]) -> Result<(), ProgramError> {
+    let own: Option<Vec<&Entries>> = inputs.iter().skip(1).map(Option::as_ref).collect();
+    let Some(own) = own else { return Ok(()) };
+    let of = |pair: &[&Entries]| match pair {
+        [weights, biases] => Layer { weights: weights.num().to_vec(), biases: biases.num().to_vec() },
+        _ => Layer { weights: Vec::new(), biases: Vec::new() },
+    };
+    let layers: Vec<Layer> = own.chunks(2).map(of).collect();
+    let shifts = bounded(&layers)?;
+    match shifts.iter().zip(SHIFTS).position(|(need, has)| *need > has) {
+        Some(layer) => Err(format!(
+            "sums of layer {} can have more bits than the program keeps: give a network with smaller weights",
+            layer + 1
+        )),
+        None => Ok(()),
+    }
 }
 
 fn shape(sides: &[usize]) -> Result<Shape, ProgramError> {
