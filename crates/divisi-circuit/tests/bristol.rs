@@ -1,7 +1,7 @@
 //! The reader and the writer of Bristol Fashion, and the reader of the format before it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::bristol::{FileCounts, Format, Unwritable, read, write, write_as};
+use divisi_circuit::bristol::{self, FileCounts, Format, Unwritable, read, write, write_as};
 use divisi_circuit::{Build, Gates, Program, plain};
 
 /// `adder_32bit.txt`: the 32-bit adder of Tillich and Smart ("Circuits of basic functions suitable for MPC
@@ -97,6 +97,8 @@ fn a_circuit_without_gates_is_one() {
 }
 
 /// A file, the number of its wrong line, and the error message about it.
+const UNORDERED_2: &str = "wire 2 is read before a line writes it: if a later line does, sort the gates with `divisi circuit convert --sort`";
+
 const WRONG: &[(&str, usize, &str)] = &[
     ("", 1, "the file ends before the numbers of gates and wires"),
     ("\n\n3\n", 3, "the first line has two numbers: gates and wires"),
@@ -113,16 +115,29 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("2 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n", 4, "2 gates were declared, the file has 1"),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 AND\n", 5, "only 1 gates were declared"),
     (
-        "1 4\n2 1 1\n1 1\n2 1 0 1 3 AND\n",
-        4,
-        "4 wires were declared, 3 are written; the first that is not is 2",
+        "1 5\n1 1\n1 4\n\n1 1 0 1 INV\n",
+        5,
+        "no gate writes wire 2, which is an output: the outputs are the last 4 of the 5 wires, from 1 on",
     ),
+    ("1 4\n2 1 1\n1 1\n2 1 0 2 3 AND\n", 4, UNORDERED_2),
     ("2 4\n2 1 1\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n", 5, "wire 2 is written a second time"),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 1 AND\n", 4, "wire 1 is written a second time"),
-    ("1 3\n2 1 1\n1 1\n2 1 0 1 3 AND\n", 4, "wire 3 is not one of the 3"),
-    ("1 3\n2 1 1\n1 1\n2 1 0 7 2 AND\n", 4, "wire 7 is not one of the 3"),
-    ("1 3\n2 1 1\n1 1\n2 1 0 2 2 AND\n", 4, "wire 2 is read before a line writes it"),
-    ("2 4\n2 1 1\n1 1\n2 1 0 3 2 AND\n2 1 2 1 3 XOR\n", 4, "wire 3 is read before a line writes it"),
+    (
+        "1 3\n2 1 1\n1 1\n2 1 0 1 3 AND\n",
+        4,
+        "wire 3 is not one of the 3: the header's second number must be larger than the number of every wire",
+    ),
+    (
+        "1 3\n2 1 1\n1 1\n2 1 0 7 2 AND\n",
+        4,
+        "wire 7 is not one of the 3: the header's second number must be larger than the number of every wire",
+    ),
+    ("1 3\n2 1 1\n1 1\n2 1 0 2 2 AND\n", 4, UNORDERED_2),
+    (
+        "2 4\n2 1 1\n1 1\n2 1 0 3 2 AND\n2 1 2 1 3 XOR\n",
+        4,
+        "wire 3 is read before a line writes it: if a later line does, sort the gates with `divisi circuit convert --sort`",
+    ),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 2 MUX\n", 4, "`MUX` is no gate of this format"),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 2\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
     ("1 3\n2 1 1\n1 1\n2 1 0 1 AND\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
@@ -132,7 +147,45 @@ const WRONG: &[(&str, usize, &str)] = &[
     ("1 3\n2 1 1\n1 1\n1000000000 1 0 2 AND\n", 4, "a gate of 1000000000 and 1 wires, but 2 are named"),
     ("1 3\n2 1 1\n1 1\n1 1 2 2 EQ\n", 4, "the constant of EQ is 0 or 1"),
     ("1 3\n1 1 1\n2 1 0 1 2 AND\n1 1 2 2 EQW\n", 4, "only 1 gates were declared"),
-    ("1 3\n1 1 1\n2 1 0 1 2 MAND\n", 3, "`MAND` is no gate of this format"),
+    (
+        "1 3\n2 1 1\n1 1\n2 1 0 1 2 AMul\n",
+        4,
+        "`AMul` is a gate of arithmetic circuits: only Boolean ones are read",
+    ),
+    (
+        "2 4\n2 1 1\n1 2\n\n122 121 0 1 2 XOR\n122 121 0 1 3 AND\n",
+        5,
+        "the line's first two numbers are 122 and 121, and XOR reads 2 wires and writes 1: write `2 1` before the wires",
+    ),
+    (
+        "1 2\n1 1\n1 1\n2 1 0 1 inv\n",
+        4,
+        "the line's first two numbers are 2 and 1, and inv reads 1 wires and writes 1: write `1 1` before the wires",
+    ),
+    (
+        "1 3\n2 1\n2 1 0 1 2 AND\n",
+        2,
+        "a gate follows this line, as in the format before Bristol Fashion, whose widths are three (two inputs and one \
+         output), and here are 2; for one input of 2 bits and an output of 1 write `2 0 1`; in Bristol Fashion a line \
+         with the widths of the outputs is missing",
+    ),
+    (
+        "1 3\n1 1 0 1\n\n2 1 0 1 2 AND\n",
+        2,
+        "a gate follows this line, as in the format before Bristol Fashion, whose widths are three (two inputs and one \
+         output), and here are 4; in Bristol Fashion a line with the widths of the outputs is missing",
+    ),
+    (
+        "1 3\n2 1 0 1 2 AND\n",
+        2,
+        "a gate follows the first line: the header has no widths; write the widths of the inputs and those of the \
+         outputs before the gates, each line with the number of values first",
+    ),
+    (
+        "2\n2\n1 2\n\n0\n1\n\n2 2\n\n2\n3\n\n2\n4\n5\n\n2 1 0 2 4 0110\n2 1 1 3 5 0110\n",
+        1,
+        "this looks like a circuit of SCAPI; Bristol Fashion and the format before it are read",
+    ),
 ];
 
 #[test]
@@ -143,6 +196,80 @@ fn what_is_wrong_is_named_with_its_line() {
         assert_eq!(error.to_string(), format!("line {line}: {reason}"));
     }
     assert_eq!(read(b"1 3\n\xff\n").unwrap_err().to_string(), "line 2: this is not text");
+}
+
+/// What one lane of each wire of a circuit gives for these inputs.
+fn outputs(program: &Program, inputs: &[u64]) -> Vec<u64> {
+    let inputs: Vec<Vec<u64>> = inputs.iter().map(|word| vec![*word]).collect();
+    plain::run(program, &inputs).unwrap().iter().map(|wire| wire[0] & 15).collect()
+}
+
+/// Two ANDs of one gate under the header of the older format, and `LOR`.
+#[test]
+fn gates_of_other_programs_are_read() {
+    let mand = read(b"1 6\n2 2 2\n\n4 2 0 1 2 3 4 5 MAND\n").unwrap();
+    assert_eq!((mand.format, mand.counts.and), (Format::Older, 2));
+    assert_eq!(outputs(&mand.program, &[0b1100, 0b1111, 0b1010, 0b0110]), [0b1000, 0b0110]);
+    let or = read(b"1 3\n2 1 1\n1 1\n2 1 0 1 2 LOR\n").unwrap();
+    assert_eq!((outputs(&or.program, &[0b1100, 0b1010]), or.counts.and), (vec![0b1110], 1));
+}
+
+/// Numbers of wires with gaps: no gate writes 2, 3 and 5, and the output is still the last wire.
+#[test]
+fn wires_may_have_gaps_between_their_numbers() {
+    let text = "2 7\n2 1 1\n1 1\n\n2 1 0 1 4 AND\n2 1 4 0 6 XOR\n";
+    let sparse = read(text.as_bytes()).unwrap();
+    let dense = read(b"2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n2 1 2 0 3 XOR\n").unwrap();
+    assert_eq!(sparse.program, dense.program);
+    assert_eq!(outputs(&sparse.program, &[0b1100, 0b1010]), [0b0100]);
+    // nothing with gaps is written
+    let how = bristol::Transcript { to: Format::Fashion, turned: false, keeps_names: true };
+    let unwritten = bristol::transcribe(text.as_bytes(), how, &mut Vec::new());
+    assert!(matches!(unwritten, Err(bristol::Untranscribed::Sparse)));
+}
+
+#[test]
+fn gates_out_of_order_are_sorted() {
+    let sorted = |text: &str| bristol::sort(text.as_bytes());
+    // an order that is right stays, also with comments and in the older format
+    let right = "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND # first\n2 1 2 0 3 XOR\n";
+    let (text, is_other) = sorted(right).unwrap();
+    assert_eq!(String::from_utf8(text.clone()).unwrap(), right.replace(" # first", ""));
+    assert!(!is_other && read(&text).unwrap() == read(right.as_bytes()).unwrap());
+    let older = "2 5\n1 1 1\n\n1 1 3 4 INV\n2 1 0 1 3 NAND\n".replace("2 5", "3 5") + "1 1 0 2 EQW\n";
+    let (text, is_other) = sorted(&older).unwrap();
+    assert_eq!(text, b"3 5\n1 1 1\n\n2 1 0 1 3 NAND\n1 1 3 4 INV\n1 1 0 2 EQW\n");
+    assert!(is_other && read(older.as_bytes()).is_err());
+    assert_eq!(outputs(&read(&text).unwrap().program, &[0b1100, 0b1010]), [0b1000]);
+    // backwards, as deep as it is long
+    let gates = 30_000;
+    let line = |i: usize| format!("2 1 {} 0 {} XOR\n", i - 1, i);
+    let backwards: String = (2..2 + gates).rev().map(line).collect();
+    let (text, _) = sorted(&format!("{gates} {}\n2 1 1\n1 1\n{backwards}", gates + 2)).unwrap();
+    assert_eq!(outputs(&read(&text).unwrap().program, &[0b1100, 0b1010]), [0b1010]);
+    // what no order can mend
+    for (text, line, reason) in [
+        (
+            "2 4\n2 1 1\n1 1\n2 1 3 0 2 AND\n2 1 2 1 3 XOR\n",
+            5,
+            "wire 2 depends on itself: a circuit has no cycles",
+        ),
+        ("1 3\n2 1 1\n1 1\n2 1 2 0 2 AND\n", 4, "wire 2 depends on itself: a circuit has no cycles"),
+        ("1 4\n2 1 1\n1 1\n2 1 2 0 3 AND\n", 4, "no line writes wire 2, which is read"),
+        ("1 3\n2 1 1\n1 1\n2 1 0 1 1 AND\n", 4, "wire 1 is written a second time"),
+        ("2 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n2 1 0 1 2 XOR\n", 5, "wire 2 is written a second time"),
+        ("1 3\n2 1 1\n1 1\n2 1 0 1 2\n", 4, "a gate of 2 and 1 wires, but 2 are named"),
+        ("2 3\n2 1 1\n1 1\n2 1 0 1 2 AND\n", 4, "2 gates were declared, the file has 1"),
+    ] {
+        let error = sorted(text).unwrap_err();
+        assert_eq!((error.line(), error.reason()), (line, reason), "{text:?}");
+    }
+    assert!(
+        sorted("1 3\n2 1 1\n1 1\n2 1 0 1 9 AND\n")
+            .unwrap_err()
+            .reason()
+            .starts_with("wire 9 is not one of the 3")
+    );
 }
 
 #[test]

@@ -37,6 +37,29 @@ fn random_circuits() {
     });
 }
 
+/// Gates that are sorted are read if they were read before, and compute the same; sorting them again changes
+/// nothing.
+#[test]
+fn random_orders() {
+    let mut seeds = some_circuits();
+    seeds.push(b"3 5\n1 1 1\n\n1 1 3 4 INV\n2 1 0 1 3 NAND\n1 1 0 2 EQW\n".to_vec());
+    divisi_fuzz::run("circuits", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let (source, sorted) = (bristol::read(bytes), bristol::sort(bytes));
+        let Ok((text, is_other)) = sorted else {
+            return if source.is_ok() { Err("a circuit that cannot be sorted".into()) } else { Ok(false) };
+        };
+        let again = bristol::sort(&text).map_err(|e| format!("what was sorted is not sorted: {e}"))?;
+        if again != (text.clone(), false) {
+            return Err("another order".into());
+        }
+        match (source, bristol::read(&text)) {
+            (Ok(source), Ok(again)) if is_other || source != again => Err("another circuit".into()),
+            (Ok(_), Err(e)) => Err(format!("a circuit that is not read when it is sorted: {e}")),
+            _ => Ok(true),
+        }
+    });
+}
+
 /// The check of circuits that stay in their file accepts what the reader of circuits accepts.
 #[test]
 fn random_surveys() {

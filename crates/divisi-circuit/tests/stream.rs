@@ -77,7 +77,7 @@ proptest! {
     #[test]
     fn no_bytes_upset_a_survey(
         text in "([0-9]{1,2}|XOR|AND|INV|EQ|EQW|MAND|-1|\u{e9}| |\n){0,60}",
-        lines in prop::collection::vec(("[0-4] [0-4]( [0-6]){0,5}", prop::sample::select(vec!["XOR", "AND", "INV", "EQ", "EQW", "MAND", "NOR", "xnor", "MUX"])), 0..6),
+        lines in prop::collection::vec(("[0-4] [0-4]( [0-6]){0,5}", prop::sample::select(vec!["XOR", "AND", "INV", "EQ", "EQW", "MAND", "NOR", "LOR", "xnor", "MUX"])), 0..6),
         gates in 0..6_usize,
     ) {
         let body: String = lines.iter().map(|(numbers, name)| format!("{numbers} {name}\n")).collect();
@@ -103,6 +103,38 @@ fn what_everybody_knows_is_no_step() {
     let program = bristol::read(text.as_bytes()).unwrap().program;
     let inputs = [vec![0b1100], vec![0b1010]];
     assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), plain::run(&program, &inputs).unwrap());
+}
+
+/// The streamed reader accepts and refuses what the reader into memory does, for circuits of other programs.
+#[test]
+fn circuits_in_the_wild_are_the_same_in_their_file() {
+    let cases = [
+        ("1 6\n2 2 2\n\n4 2 0 1 2 3 4 5 MAND\n", true),
+        ("1 3\n2 1 1\n1 1\n2 1 0 1 2 LOR\n", true),
+        ("2 9\n2 1 1\n1 1\n\n2 1 0 1 4 AND\n2 1 4 0 8 XOR\n", true),
+        ("0 7\n2 1 1\n0\n", true),
+        ("1 5\n1 1\n1 4\n\n1 1 0 1 INV\n", false),
+        ("2 9\n2 1 1\n1 2\n\n2 1 0 1 4 AND\n2 1 4 0 8 XOR\n", false),
+        ("2 4\n2 1 1\n1 2\n\n122 121 0 1 2 XOR\n122 121 0 1 3 AND\n", false),
+        ("2\n2\n1 2\n\n0\n1\n", false),
+        ("1 3\n2 1\n2 1 0 1 2 AND\n", false),
+    ];
+    for (text, is_right) in cases {
+        match (bristol::read(text.as_bytes()), Stream::open(text.as_bytes().to_vec())) {
+            (Ok(source), Ok(stream)) => {
+                assert!(is_right, "{text}");
+                check_steps(&stream);
+                let inputs: Vec<Vec<u64>> =
+                    (0..stream.input_bits() as u64).map(|i| vec![0xcaaa_5af0_3c3c_9669 << i]).collect();
+                let want = plain::run(&source.program, &inputs).unwrap();
+                assert_eq!(plain::run_stream(&stream, &inputs).unwrap(), want, "{text}");
+            }
+            (Err(error), Err(fault)) => {
+                assert!(!is_right && CircuitFault::Wrong(error) == fault, "{text}: {fault}");
+            }
+            (read, _) => panic!("{text}: {:?}", read.err()),
+        }
+    }
 }
 
 /// A chain of gates needs only a few slots, however long it is, and products that do not depend on each other

@@ -7,7 +7,7 @@ mod rewrite;
 
 pub use held::{HeldCircuit, hold};
 pub use info::{About, info};
-pub use rewrite::{AS_IT_IS, is_better_transcribed, optimised, transcribe, turned, write_as};
+pub use rewrite::{AS_IT_IS, can_transcribe, is_better_transcribed, optimised, transcribe, turned, write_as};
 
 use crate::failure::Failure;
 use crate::name::Name;
@@ -53,11 +53,35 @@ pub fn load_text(name: impl Into<Name>, adder: Adder) -> Result<(NamedCircuit, O
     if let Some(program) = built_in(&name, adder)? {
         return Ok((NamedCircuit { name, program, file: None }, None));
     }
-    let (name, _) = in_file(&name)?;
+    let (name, text) = text_of(&name)?;
+    Ok((read(name, &text)?, Some(text)))
+}
+
+/// Like [`load_text`] for a file whose gates may be out of order: they are sorted, in the text, too. Also
+/// returns whether they were out of order.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_sorted(
+    name: impl Into<Name>,
+    adder: Adder,
+) -> Result<(NamedCircuit, Option<Vec<u8>>, bool), Failure> {
+    let name: Name = name.into();
+    if let Some(program) = built_in(&name, adder)? {
+        return Ok((NamedCircuit { name, program, file: None }, None, false));
+    }
+    let (name, text) = text_of(&name)?;
+    let (text, was_unsorted) = bristol::sort(&text).map_err(|e| Failure::usage(format!("{name}, {e}")))?;
+    Ok((read(name, &text)?, Some(text), was_unsorted))
+}
+
+/// The text of the file of that name, and the name under which it can be read again.
+fn text_of(name: &Name) -> Result<(Name, Vec<u8>), Failure> {
+    let (name, _) = in_file(name)?;
     let mut held = source::read(name.path(), LONGEST).map_err(|e| unread(&name, e))?;
     // a circuit is public, and need not be wiped
     let text = std::mem::take(&mut *held);
-    Ok((read(name, &text)?, Some(text)))
+    Ok((name, text))
 }
 
 /// The circuit of a file with this text.

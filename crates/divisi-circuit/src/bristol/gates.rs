@@ -2,6 +2,7 @@
 //! does not grow with the number of lines.
 
 use super::error::BristolError;
+use super::headers;
 use super::known::{self, BitOrder};
 use super::lines::{Line, Lines};
 use super::looks;
@@ -52,7 +53,7 @@ impl<R: BufRead> Reader<R> {
                 return Err(first.error(format!("this looks like {form}; {}", looks::KNOWN)));
             }
             if first.words.len() != 2 {
-                return Err(first.error("the first line has two numbers: gates and wires"));
+                return Err(headers::without_wires(&first, &mut lines));
             }
         }
         let (gates, wires) = (first.number(0)?, first.number(1)?);
@@ -61,6 +62,9 @@ impl<R: BufRead> Reader<R> {
         let most = UNREAD_WIRES.saturating_add(length / 2);
         lines.longest = LINE.saturating_add(wires.min(most).saturating_mul(LINE_FOR_A_WIRE));
         let second = lines.of_header(first.number, "the widths of the inputs")?;
+        if second.is_gate() {
+            return Err(second.error(headers::NO_WIDTHS));
+        }
         // Three widths and then a gate: the older format. Otherwise the outputs' widths have their own line.
         let mut third = Line::default();
         let more = lines.next(&mut third)?;
@@ -70,6 +74,9 @@ impl<R: BufRead> Reader<R> {
             let widths = second.numbers(0..3)?;
             (Format::Older, widths[..2].to_vec(), widths[2..].to_vec(), second.number)
         } else {
+            if more && gate_follows && second.numbers(0..second.words.len()).is_ok() {
+                return Err(headers::one_line_of_widths(&second));
+            }
             let inputs = second.widths("input")?;
             if !more {
                 return Err(BristolError::new(
@@ -125,9 +132,14 @@ impl<R: BufRead> Reader<R> {
         if self.gates > self.header.gates {
             return Err(self.line.error(format!("only {} gates were declared", self.header.gates)));
         }
-        let gate = gate(&self.line, self.header.format, &mut self.wires)?;
+        let gate = gate(&self.line, &mut self.wires)?;
         self.known.add(&gate);
         Ok(Some((self.line.number, gate)))
+    }
+
+    /// The text of the last line that was read, without its comment.
+    pub(super) fn text(&self) -> &str {
+        self.line.text().trim()
     }
 
     /// The order of the wires of a value, if the gates so far are those of a known published file.
@@ -138,23 +150,54 @@ impl<R: BufRead> Reader<R> {
 }
 
 /// The names of gates, in capitals.
-const NAMES: [&str; 11] = ["XOR", "XNOR", "AND", "NAND", "OR", "NOR", "INV", "NOT", "EQ", "EQW", "MAND"];
+const NAMES: [&str; 12] =
+    ["XOR", "XNOR", "AND", "NAND", "OR", "LOR", "NOR", "INV", "NOT", "EQ", "EQW", "MAND"];
+
+/// The beginnings of the names of gates on numbers, in capitals, which files of arithmetic circuits have.
+const ARITHMETIC: [&str; 5] = ["AADD", "ASUB", "AMUL", "ADIV", "ANEG"];
+
+/// How many wires a gate with this name reads and writes; `None` for `MAND`, which may have any number.
+fn arity(name: &str) -> Option<(usize, usize)> {
+    match name {
+        "INV" | "NOT" | "EQ" | "EQW" => Some((1, 1)),
+        "MAND" => None,
+        _ => Some((2, 1)),
+    }
+}
+
+/// The error for a name that no gate has.
+fn unknown(line: &Line, written: &str) -> BristolError {
+    let capitals = written.to_ascii_uppercase();
+    if ARITHMETIC.iter().any(|begin| capitals.starts_with(begin)) {
+        return line
+            .error(format!("`{written}` is a gate of arithmetic circuits: only Boolean ones are read"));
+    }
+    line.error(format!("`{written}` is no gate of this format"))
+}
 
 /// Parses the gate on a line; `named` is a buffer for its wires.
-fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Gate<'r>, BristolError> {
+fn gate<'r>(line: &Line, named: &'r mut Vec<usize>) -> Result<Gate<'r>, BristolError> {
     let (read, write) = (line.number(0)?, line.number(1)?);
     let wires = line.words.len().saturating_sub(3);
-    if !line.is_gate() || read.checked_add(write) != Some(wires) {
-        return Err(line.error(format!("a gate of {read} and {write} wires, but {wires} are named")));
-    }
     let written = line.last();
     let known = NAMES.into_iter().find(|name| name.eq_ignore_ascii_case(written));
-    let name = known.filter(|name| format == Format::Fashion || *name != "MAND");
-    let name = name.ok_or_else(|| line.error(format!("`{written}` is no gate of this format")))?;
-    let fits = match name {
-        "INV" | "NOT" | "EQ" | "EQW" => (read, write) == (1, 1),
-        "MAND" => write > 0 && Some(read) == write.checked_mul(2),
-        _ => (read, write) == (2, 1),
+    if !line.is_gate() || read.checked_add(write) != Some(wires) {
+        // as many wires as the gate has: only the numbers before them are wrong
+        if let Some((reads, writes)) = known.and_then(arity)
+            && line.is_gate()
+            && reads + writes == wires
+        {
+            return Err(line.error(format!(
+                "the line's first two numbers are {read} and {write}, and {written} reads {reads} wires and writes \
+                 {writes}: write `{reads} {writes}` before the wires"
+            )));
+        }
+        return Err(line.error(format!("a gate of {read} and {write} wires, but {wires} are named")));
+    }
+    let name = known.ok_or_else(|| unknown(line, written))?;
+    let fits = match arity(name) {
+        Some(arity) => (read, write) == arity,
+        None => write > 0 && Some(read) == write.checked_mul(2),
     };
     if !fits {
         return Err(line.error(format!("{name} does not read {read} wires and write {write}")));
@@ -170,7 +213,7 @@ fn gate<'r>(line: &Line, format: Format, named: &'r mut Vec<usize>) -> Result<Ga
         ("AND", &[x, y, out]) => and(x, y, out, false, false),
         ("NAND", &[x, y, out]) => and(x, y, out, false, true),
         // x or y = not ((not x) and (not y)): De Morgan
-        ("OR", &[x, y, out]) => and(x, y, out, true, true),
+        ("OR" | "LOR", &[x, y, out]) => and(x, y, out, true, true),
         ("NOR", &[x, y, out]) => and(x, y, out, true, false),
         ("INV" | "NOT", &[x, out]) => Gate::Inv { x, out },
         ("EQW", &[x, out]) => Gate::Eqw { x, out },

@@ -9,9 +9,11 @@
 //! single line with the widths of two inputs and one output, instead of one line for the inputs and one for
 //! the outputs, and the gates `XOR`, `AND` and `INV`.
 //!
-//! In both formats the parser also accepts what other programs write: `OR`, `NAND`, `NOR` (each counts as an
-//! AND) and `XNOR`, `NOT` for `INV`, names in any case, `EQ` and `EQW` in the older format, too, comments
-//! (from `//` or `#` to the end of the line), and blank lines anywhere.
+//! In both formats the parser also accepts what other programs write: `OR` (or `LOR`), `NAND`, `NOR` (each
+//! counts as an AND) and `XNOR`, `NOT` for `INV`, names in any case, `EQ`, `EQW` and `MAND` in the older
+//! format, too, comments (from `//` or `#` to the end of the line), blank lines anywhere, and numbers of
+//! wires that no gate writes or reads. [`sort()`] puts gates that are out of order in an order in which they
+//! can be read.
 //!
 //! Files are not trusted: a header that declares more than a file of this length can have is refused.
 //!
@@ -21,10 +23,12 @@
 
 mod error;
 mod gates;
+mod headers;
 mod known;
 mod lines;
 mod looks;
 mod read;
+mod sort;
 mod survey;
 mod syntax;
 mod transcribe;
@@ -35,6 +39,7 @@ pub use error::BristolError;
 pub use gates::Reader;
 pub use known::BitOrder;
 pub use read::{CircuitFile, read};
+pub use sort::sort;
 pub(crate) use survey::MANY;
 pub use survey::{FileCounts, Survey, survey};
 pub use syntax::{Format, Gate, Header, Negations};

@@ -29,6 +29,8 @@ pub enum Untranscribed {
     /// One of its outputs is an input, for which a gate must be added, or it has no inputs: such a circuit
     /// has to be rebuilt.
     Overlap,
+    /// It has numbers of wires that no gate writes: such a circuit has to be rebuilt.
+    Sparse,
 }
 
 /// Transcribe a file; returns the counts of what is written. It does not check that wires exist and are
@@ -54,9 +56,13 @@ pub fn transcribe(
         return Err(Untranscribed::Overlap);
     }
     // count first what is written, because the counts stand before the gates
-    let mut all = Counted::default();
+    let (mut all, mut written) = (Counted::default(), inputs);
     while let Some((_, gate)) = reader.gate().map_err(Untranscribed::Unread)? {
         all.add(&gate, how);
+        written += if let Gate::Mand { out, .. } = gate { out.len() } else { 1 };
+    }
+    if written < header.wires {
+        return Err(Untranscribed::Sparse);
     }
     let mut reader = Reader::new(file, file.len()).map_err(Untranscribed::Unread)?;
     let mut scribe =

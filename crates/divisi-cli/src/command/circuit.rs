@@ -24,6 +24,7 @@ pub enum CircuitCommands {
     Info(CircuitInfoArgs),
     /// Write a circuit in another format, or with the bits of its values in reverse order
     #[command(after_help = "Example: divisi circuit convert --to fashion old.txt --out new.txt\n\
+                      Gates out of order: divisi circuit convert --sort found.txt --out sorted.txt\n\
                       In the output, the first wire of a value is its last bit, as in Bristol Fashion. Published files that have it the other\n\
                       way are known by their gates; for other files give --first-bit-first.")]
     Convert(ConvertArgs),
@@ -69,9 +70,12 @@ pub struct ConvertArgs {
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(value_name = "FILE")]
     circuit: Name,
-    /// The format: fashion, or bristol for the old Bristol format
-    #[arg(long, value_name = "FORMAT")]
-    to: CircuitFormat,
+    /// The format: fashion, or bristol for the old Bristol format [default with --sort: that of the file]
+    #[arg(long, value_name = "FORMAT", required_unless_present = "sort")]
+    to: Option<CircuitFormat>,
+    /// Put the gates in an order in which every wire is written before it is read
+    #[arg(long)]
+    sort: bool,
     /// In the input file wire 0 is the first bit of a value; write it as the last bit
     #[arg(long)]
     first_bit_first: bool,
@@ -148,12 +152,20 @@ fn emit(context: &Context, arguments: &Emit) -> Result<CommandOutput, Failure> {
 }
 
 fn convert(context: &Context, arguments: &ConvertArgs) -> Result<CommandOutput, Failure> {
-    let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
+    let (name, adder) = (&arguments.circuit, arguments.goal.adder());
+    let (circuit, source, was_unsorted) = if arguments.sort {
+        circuit::load_sorted(name, adder)?
+    } else {
+        let (circuit, source) = circuit::load_text(name, adder)?;
+        (circuit, source, false)
+    };
     let turn = arguments.first_bit_first || circuit.is_first_bit_first();
+    let own = circuit.file.map_or(Format::Fashion, |(format, ..)| format);
     let program = if turn { circuit::turned(&circuit.program)? } else { circuit.program };
     let format = match arguments.to {
-        CircuitFormat::Fashion => Format::Fashion,
-        CircuitFormat::Bristol => Format::Older,
+        Some(CircuitFormat::Fashion) => Format::Fashion,
+        Some(CircuitFormat::Bristol) => Format::Older,
+        None => own,
     };
     let how = Transcript { to: format, turned: turn, keeps_names: false };
     let source = source.as_deref();
@@ -168,6 +180,7 @@ fn convert(context: &Context, arguments: &ConvertArgs) -> Result<CommandOutput, 
     }
     let mut json = to_json(&info);
     json["turned"] = json!(turn);
+    json["sorted"] = json!(was_unsorted);
     Ok(CommandOutput::new("", json))
 }
 
@@ -178,7 +191,8 @@ fn optimise(context: &Context, arguments: &Optimise) -> Result<CommandOutput, Fa
     // the order of bits stays the same, but the new file is no longer recognised as a published one
     let first_bit_first = circuit.is_first_bit_first();
     let kept = better.is_none();
-    let source = source.as_deref().filter(|_| kept).map(|text| (text, circuit::AS_IT_IS));
+    let source = source.as_deref().filter(|text| kept && circuit::can_transcribe(text, circuit::AS_IT_IS));
+    let source = source.map(|text| (text, circuit::AS_IT_IS));
     let program = better.unwrap_or(circuit.program);
     let file = NamedCircuit { name: circuit.name, program, file: None };
     let after = put(context, file, Format::Fashion, source, arguments.out.as_deref())?;

@@ -72,6 +72,12 @@ pub fn is_better_transcribed(program: &Program, text: &[u8], how: Transcript) ->
     Ok(transcribed(text, how).is_some_and(|counts| counts.total() <= anew.total()))
 }
 
+/// Whether a file can be transcribed in this way; otherwise it has to be written from memory.
+#[must_use]
+pub fn can_transcribe(text: &[u8], how: Transcript) -> bool {
+    transcribed(text, how).is_some()
+}
+
 /// The counts that a transcript would have; `None` if the file cannot be transcribed in this way.
 fn transcribed(text: &[u8], how: Transcript) -> Option<FileCounts> {
     bristol::transcribe(text, how, &mut io::sink()).ok()
