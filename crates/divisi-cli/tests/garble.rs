@@ -22,6 +22,12 @@ fn one_party_each() {
     separate::one_party_each("garble");
 }
 
+/// Two programs, of which each learns one of two output values.
+#[test]
+fn each_value_to_its_own() {
+    separate::each_value_to_its_own("garble", "with other owners or receivers");
+}
+
 /// Parties with different arguments get an error that says so, all of them, with both digests, before
 /// anything secret is there.
 #[test]

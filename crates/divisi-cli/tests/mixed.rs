@@ -9,6 +9,12 @@ use divisi_program::plain::{Entries, evaluate};
 use serde_json::json;
 use std::process::Command;
 
+/// Two programs, of which each learns one of two output values.
+#[test]
+fn each_value_to_its_own() {
+    separate::each_value_to_its_own("mixed", "with other owners or receivers");
+}
+
 /// Four programs, each one party: the number of parties is the configuration's.
 #[test]
 fn one_party_each() {

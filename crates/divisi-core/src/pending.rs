@@ -94,6 +94,15 @@ impl<T> Verified<Vec<T>> {
     pub fn each(self) -> Vec<Verified<T>> {
         self.0.into_iter().map(Verified).collect()
     }
+
+    /// Those of several values that were verified together which have these positions, in this order.
+    /// Positions after the last value are left out.
+    pub fn select(&self, places: &[usize]) -> Verified<Vec<T>>
+    where
+        T: Clone,
+    {
+        Verified(places.iter().filter_map(|place| self.0.get(*place)).cloned().collect())
+    }
 }
 
 impl<T> Verified<Option<T>> {

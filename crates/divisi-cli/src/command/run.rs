@@ -15,6 +15,7 @@ use divisi::run::{self, Membership, RunOptions};
 use divisi_core::Security;
 use divisi_net::{Config, PartyId};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use zeroize::Zeroizing;
     after_help = "Example: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff --output 3\n\
                         Any number, nobody trusted: divisi run --engine garble --parties 2 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
                         Curious parties, who follow the protocol (semi-honest): divisi run --engine mixed --parties 5 --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2=00112233445566778899aabbccddeeff\n\
+                        Each output value to its own parties: divisi run --circuit two.txt --input 1=09 --input 2=03 --output 1=2,3 --output 2=1\n\
                         One real party: divisi run --circuit aes128 --input 1=000102030405060708090a0b0c0d0e0f --input 2= --party 1 --config mesh.toml --identity party-1.key"
 )]
 pub struct RunArgs {
@@ -53,9 +55,10 @@ pub struct RunArgs {
     /// Wire 0 is the first bit of a value, as in most files of the old Bristol format
     #[arg(long)]
     first_bit_first: bool,
-    /// The parties that learn the outputs [default: all]
-    #[arg(long, value_name = "P,...", value_delimiter = ',')]
-    output: Vec<u8>,
+    /// The parties that learn all output values of a circuit, or, with the number of a value from 1 before
+    /// them, those that learn this value; then give it once for each value [default: all learn all]
+    #[arg(long, value_name = "P,...|VALUE=P,...")]
+    output: Vec<String>,
     #[arg(long, value_name = "NAME", help = about_security())]
     security: Option<Security>,
     #[command(flatten)]
@@ -128,16 +131,10 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
     if let Some(program) = &arguments.program {
         return super::program::among(context, program, &arguments.inputs, engine, settings, membership);
     }
-    let mut receivers =
-        arguments.output.iter().map(|number| party(*number)).collect::<Result<Vec<_>, _>>()?;
-    if receivers.is_empty() {
-        receivers = PartyId::all(parties).collect();
-    }
-    receivers.sort();
-    receivers.dedup();
     let adder = arguments.goal.adder();
     let name = arguments.circuit.clone().unwrap_or_else(|| "".into());
     let circuit = Arc::new(circuit::hold(name, adder, settings.is_streamed())?);
+    let receivers = run::receivers(&circuit, &arguments.output, parties, party)?;
     let given = given::inputs(&arguments.inputs)?;
     if *circuit.name() == *"des3" && given.first().is_some_and(|key| has_equal_keys(key)) {
         super::warn(format_args!("the key has {EQUAL_KEYS}"));
@@ -158,12 +155,23 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
         None => run::local(&options, &this_program()?, &context.cleanup)?,
     };
     caution(engine, options.settings.security);
-    let values = report.outputs.first().map(|(_, values)| values.clone());
-    let to: Vec<u8> = options.receivers.iter().map(|party| party.number()).collect();
-    let told = to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let text = match &values {
-        Some(values) => values.join("\n"),
-        None => format!("done; the outputs went to party {told}, and to nobody else"),
+    let numbers = |list: &Vec<PartyId>| list.iter().map(|party| party.number()).collect::<Vec<u8>>();
+    let receivers: Vec<Vec<u8>> = options.receivers.iter().map(numbers).collect();
+    let to: BTreeSet<u8> = receivers.iter().flatten().copied().collect();
+    let told = |to: &[u8]| to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let values = report.outputs.iter().any(Option::is_some).then_some(&report.outputs);
+    let line = |(value, (digits, to)): (usize, (&Option<String>, &Vec<u8>))| match digits {
+        Some(digits) => digits.clone(),
+        None => format!("(the output value {} went to party {}, and to nobody else)", value + 1, told(to)),
+    };
+    let text = match values {
+        Some(values) => {
+            values.iter().zip(&receivers).enumerate().map(line).collect::<Vec<String>>().join("\n")
+        }
+        None => {
+            let to: Vec<u8> = to.iter().copied().collect();
+            format!("done; the outputs went to party {}, and to nobody else", told(&to))
+        }
     };
     let circuit = &options.circuit;
     let mut json = json!({
@@ -182,6 +190,7 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
         "streamed": null,
         "outputs": values,
         "output_to": to,
+        "receivers": receivers,
         "and": circuit.and_count(),
         "and_depth": circuit.and_depth(),
         "seconds": report.seconds,

@@ -73,6 +73,32 @@ pub fn one_party_each(engine: &str) {
     }
 }
 
+/// The sum of two numbers of two bits, and the AND of their bits.
+const TWO: &str = "6 10\n2 2 2\n2 2 2\n\n2 1 0 2 4 AND\n2 1 1 3 5 XOR\n2 1 0 2 6 XOR\n2 1 5 4 7 XOR\n\
+                   1 1 4 8 EQW\n2 1 1 3 9 AND\n";
+
+/// Each party learns its own output value and has null for the other's. If the second means other parties,
+/// both are told so.
+pub fn each_value_to_its_own(engine: &str, difference: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    mesh(dir.path(), 2);
+    std::fs::write(dir.path().join("two"), TWO).unwrap();
+    let of = |i: usize, outputs: [&'static str; 2]| {
+        let inputs = if i == 1 { ["1=3", "2="] } else { ["1=", "2=2"] };
+        let [x, y] = inputs;
+        vec!["--circuit", "two", "--input", x, "--input", y, "--output", outputs[0], "--output", outputs[1]]
+    };
+    let own = ["1=2", "2=1"];
+    for (i, output) in (1..).zip(each(dir.path(), engine, &[of(1, own), of(2, own)])) {
+        let told = json(&output);
+        assert!(output.status.success(), "{told}");
+        let outputs = if i == 1 { serde_json::json!([null, "2"]) } else { serde_json::json!(["1", null]) };
+        assert_eq!((&told["outputs"], &told["receivers"]), (&outputs, &serde_json::json!([[2], [1]])));
+        assert_eq!(told["output_to"], serde_json::json!([1, 2]));
+    }
+    both_are_told(dir.path(), engine, &[of(1, own), of(2, ["1=1", "2=2"])], difference);
+}
+
 /// Two parties, the second of which has these arguments where the first has the circuit `and` alone: both are
 /// told what they differ in, as usage, with the digests of both.
 pub fn refused_with_both_digests(engine: &str, differences: &[(&[&str], &str)]) {

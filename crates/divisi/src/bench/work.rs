@@ -180,10 +180,9 @@ impl BenchOptions {
                     let parties = engine::parties(engine, &settings);
                     let values = circuit.inputs().len();
                     let owners: Vec<PartyId> = PartyId::all(parties).collect();
-                    Between::Parties {
-                        owners: owners.into_iter().cycle().take(values).collect(),
-                        receivers: PartyId::all(1).collect(),
-                    }
+                    let owners = owners.into_iter().cycle().take(values).collect();
+                    let first: Vec<PartyId> = PartyId::all(1).collect();
+                    Between::with_all_to(owners, &first, circuit.outputs().len())
                 };
                 Job::Circuit(CircuitJob { circuit: Arc::new(circuit), adder, between, count })
             }

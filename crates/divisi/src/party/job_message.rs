@@ -20,7 +20,8 @@ pub(crate) enum JobMessage {
         low_depth: bool,
         in_file: bool,
         digest: [u8; 32],
-        between: Option<(Vec<u8>, Vec<u8>)>,
+        /// The owner of each input value, and the receivers of each output value.
+        between: Option<(Vec<u8>, Vec<Vec<u8>>)>,
         count: u64,
     },
     Blocks {
@@ -76,7 +77,9 @@ impl JobMessage {
                 in_file,
                 digest: job.circuit.digest(),
                 between: match &job.between {
-                    Between::Parties { owners, receivers } => Some((numbers(owners), numbers(receivers))),
+                    Between::Parties { owners, receivers } => {
+                        Some((numbers(owners), receivers.iter().map(|list| numbers(list)).collect()))
+                    }
                     Between::Client => None,
                 },
                 count: job.count as u64,
@@ -133,7 +136,7 @@ impl JobMessage {
                 }
                 let between = between.map_or(Between::Client, |(owners, receivers)| Between::Parties {
                     owners: parties(&owners),
-                    receivers: parties(&receivers),
+                    receivers: receivers.iter().map(|list| parties(list)).collect(),
                 });
                 Job::Circuit(CircuitJob { circuit: Arc::new(circuit), adder, between, count: number(count) })
             }
@@ -192,7 +195,7 @@ mod fuzz {
                 low_depth: true,
                 in_file: false,
                 digest: [7; 32],
-                between: Some((vec![1, 2], vec![3])),
+                between: Some((vec![1, 2], vec![vec![3], vec![1, 3]])),
                 count: 300,
             },
             JobMessage::Blocks { cipher: "aes".into(), key_bytes: 16, decrypt: false, count: 5 },

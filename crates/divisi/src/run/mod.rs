@@ -57,8 +57,8 @@ pub struct RunOptions {
     /// Whether wire 0 is the first bit of a value, as in most files in the older Bristol format. It need not
     /// be set for published files that are recognised.
     pub first_bit_first: bool,
-    /// The parties that learn the outputs.
-    pub receivers: Vec<PartyId>,
+    /// The parties that learn each output value ([`receivers`]).
+    pub receivers: Vec<Vec<PartyId>>,
     /// The engine.
     pub engine: &'static dyn Engine,
     /// The settings of the engine.
@@ -69,8 +69,8 @@ pub struct RunOptions {
 
 /// The result of a run.
 pub struct RunReport {
-    /// The output values, in the circuit's order, of each receiver known here.
-    pub outputs: Vec<(PartyId, Vec<String>)>,
+    /// The output values, in the circuit's order; `None` for one of which no receiver is known here.
+    pub outputs: Vec<Option<String>>,
     /// Seconds from the first input to the last output.
     pub seconds: f64,
     /// Payload that a party sent, in bits: the maximum over the parties known here.
@@ -146,6 +146,70 @@ fn input(
     Ok(InputWires { owner, bits: Some(bits) })
 }
 
+/// The parties that learn each output value, in order: from `P,...` for parties that learn all values, and
+/// `VALUE=P,...` for those that learn one, which is counted from 1. If nothing is given all parties learn
+/// all.
+///
+/// # Errors
+/// [`Failure`] for the first of these that is wrong, or if nobody would learn a value.
+pub fn receivers(
+    circuit: &HeldCircuit,
+    given: &[String],
+    parties: usize,
+    party: impl Fn(u8) -> Result<PartyId, Failure>,
+) -> Result<Vec<Vec<PartyId>>, Failure> {
+    let values = circuit.outputs().len();
+    let list = |given: &str, list: &str| -> Result<Vec<PartyId>, Failure> {
+        let number = |word: &str| {
+            let number = word.trim().parse::<u8>().map_err(|_| {
+                Failure::usage(format!(
+                    "--output {given} is not of the form P,... or VALUE=P,...: give the numbers of the parties that \
+                     learn all output values, or the number of a value and those of the parties that learn it"
+                ))
+            })?;
+            party(number)
+        };
+        list.split(',').map(number).collect()
+    };
+    let mut all = if given.is_empty() { PartyId::all(parties).collect() } else { Vec::new() };
+    let mut own: Vec<Option<Vec<PartyId>>> = vec![None; values];
+    for given in given {
+        let Some((value, parties)) = given.split_once('=') else {
+            all.extend(list(given, given)?);
+            continue;
+        };
+        let place = value.trim().parse::<usize>().ok().and_then(|value| value.checked_sub(1));
+        let Some(place) = place.and_then(|place| own.get_mut(place)) else {
+            return Err(Failure::usage(format!(
+                "--output {given} names no output value: {} has the output values 1 to {values}",
+                circuit.name()
+            )));
+        };
+        if place.is_some() {
+            return Err(Failure::usage(format!(
+                "--output names the value {} twice: give all its parties at once, as {}=1,2",
+                value.trim(),
+                value.trim()
+            )));
+        }
+        *place = Some(list(given, parties)?);
+    }
+    let mut receivers = Vec::with_capacity(values);
+    for (value, own) in (1..).zip(own) {
+        let mut own = own.unwrap_or_default();
+        own.extend(&all);
+        own.sort_unstable();
+        own.dedup();
+        if own.is_empty() {
+            return Err(Failure::usage(format!(
+                "no party learns the output value {value} of {values}: give --output {value}=P,... too"
+            )));
+        }
+        receivers.push(own);
+    }
+    Ok(receivers)
+}
+
 /// A job, with the input of each party, and whether it learns an output.
 struct Work<'o> {
     engine: &'static dyn Engine,
@@ -164,7 +228,7 @@ impl RunOptions {
             timeout: self.timeout,
             job: self.job(),
             own: Box::new(|party| self.of(party)),
-            learns: Box::new(|party| self.receivers.contains(&party)),
+            learns: Box::new(|party| self.receivers.iter().any(|list| list.contains(&party))),
         }
     }
 
@@ -188,9 +252,20 @@ impl RunOptions {
         self.first_bit_first || self.circuit.is_first_bit_first()
     }
 
-    fn values(&self, wires: &[u8]) -> Vec<String> {
-        let values = WireValue::cut(wires, self.circuit.outputs());
-        values.into_iter().map(|value| value.ordered(self.is_first_bit_first()).to_hex()).collect()
+    /// The numbers of the output values that a party learns, from 0, with their widths.
+    fn values_of(&self, party: PartyId) -> Vec<(usize, usize)> {
+        let values = self.circuit.outputs().iter().zip(&self.receivers).enumerate();
+        values.filter(|(_, (_, to))| to.contains(&party)).map(|(i, (width, _))| (i, *width)).collect()
+    }
+
+    /// The values that a party learned, with their numbers, from its output wires.
+    fn values(&self, party: PartyId, wires: &[u8]) -> Vec<(usize, String)> {
+        let (numbers, widths): (Vec<usize>, Vec<usize>) = self.values_of(party).into_iter().unzip();
+        let values = WireValue::cut(wires, &widths).into_iter();
+        numbers
+            .into_iter()
+            .zip(values.map(|value| value.ordered(self.is_first_bit_first()).to_hex()))
+            .collect()
     }
 }
 
@@ -239,18 +314,25 @@ fn report(
     facts: Map<String, Value>,
     reports: Vec<(PartyId, PartyReport)>,
 ) -> Result<RunReport, Failure> {
-    let mut report =
-        RunReport { outputs: Vec::new(), seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
+    let outputs = vec![None; options.circuit.outputs().len()];
+    let mut report = RunReport { outputs, seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
     for (party, own) in reports {
-        report.outputs.extend(own.outputs.map(Own::new).map(|wires| (party, options.values(&wires))));
+        let learned = own.outputs.map(Own::new).map(|wires| options.values(party, &wires));
+        for (value, digits) in learned.into_iter().flatten() {
+            match report.outputs.get_mut(value) {
+                Some(known @ None) => *known = Some(digits),
+                Some(Some(known)) if *known == digits => {}
+                _ => {
+                    let error =
+                        "the parties learned different outputs, so the outputs mean nothing: report this";
+                    return Err(Failure::mismatch(error));
+                }
+            }
+        }
         report.seconds = report.seconds.max(own.seconds);
         report.bits_sent = report.bits_sent.max(own.bits);
         report.bytes_sent = report.bytes_sent.max(own.bytes);
         report.rounds = report.rounds.max(own.rounds);
-    }
-    if report.outputs.windows(2).any(|pair| pair.first().map(|p| &p.1) != pair.last().map(|p| &p.1)) {
-        let error = "the parties learned different outputs, so the outputs mean nothing: report this";
-        return Err(Failure::mismatch(error));
     }
     Ok(report)
 }
@@ -261,7 +343,7 @@ fn report(
 /// [`Failure`] if a file is wrong, or the run fails.
 pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, Failure> {
     let (facts, own) = alone(&options.work(), membership)?;
-    let wires: usize = options.circuit.outputs().iter().sum();
+    let wires: usize = options.values_of(membership.party).iter().map(|(_, width)| width).sum();
     if own.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
         return Err(Failure::new(Kind::Abort, "a party did not receive its output: report this"));
     }

@@ -157,7 +157,8 @@ impl Garbling {
         self.admitted(count, || Plan::new(program, self.parties, owners, &lists))
     }
 
-    /// Like [`Garbling::plan`], for a circuit in memory or in its file.
+    /// The plan of an evaluation of a circuit in memory or in its file, each of whose output values has
+    /// receivers of its own.
     ///
     /// # Errors
     /// [`Unsupported`] as from [`Garbling::plan`]; also for a circuit that stays in its file without the
@@ -166,16 +167,13 @@ impl Garbling {
         &self,
         circuit: &'p HeldCircuit,
         owners: &[PartyId],
-        receivers: &[PartyId],
+        receivers: &[Vec<PartyId>],
         count: usize,
     ) -> Result<Plan<'p>, Unsupported> {
-        match circuit {
-            HeldCircuit::Program(circuit) => self.plan(&circuit.program, owners, receivers, count),
-            HeldCircuit::File { stream, .. } => {
-                let lists = vec![receivers.to_vec(); stream.outputs().len()];
-                self.admitted(count, || Plan::streamed(stream, self.parties, owners, &lists))
-            }
-        }
+        self.admitted(count, || match circuit {
+            HeldCircuit::Program(circuit) => Plan::new(&circuit.program, self.parties, owners, receivers),
+            HeldCircuit::File { stream, .. } => Plan::streamed(stream, self.parties, owners, receivers),
+        })
     }
 
     fn admitted<'p>(

@@ -9,7 +9,7 @@ mod own;
 mod text;
 
 pub use cipher::{BlocksJob, Cipher, DesKeys};
-pub use circuit::{Between, CircuitJob};
+pub use circuit::{Between, CircuitJob, OutputGroup};
 pub use message::{ChainJob, DigestsJob, LargeJob, MessagesJob, PublicMessage, nonce};
 pub use numbers::{LookupJob, Op, OperationJob, ProgramJob, decode, encode, length};
 pub use own::{Own, alike};

@@ -4,13 +4,13 @@
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
 use super::super::Differ;
-use super::super::job::{Between, CircuitJob, Own};
+use super::super::job::{Between, CircuitJob, OutputGroup, Own};
 use super::super::{
     BenchSchedule, EngineParty, Prepared, Rows, Unsupported, Watch, lattice_json, members, timed,
 };
 use super::garbled::{self, Garbling};
 use super::manner::{CircuitProtocol, Manner};
-use super::values::evaluate;
+use super::values::{evaluate, learn};
 use super::{ONLINE, PREPROCESSING, SETUP};
 use divisi_bgv::parameters::Parameters as Lattice;
 use divisi_circuit::Program;
@@ -31,7 +31,8 @@ const TRIPLES: usize = 1 << 28;
 pub(super) struct Evaluations<'j> {
     job: &'j CircuitJob,
     program: &'j Program,
-    receivers: &'j [PartyId],
+    /// The outputs by their receivers.
+    groups: Vec<OutputGroup>,
     /// The owner of each input wire.
     owners: Vec<PartyId>,
     manner: Manner,
@@ -44,34 +45,27 @@ impl<'j> Evaluations<'j> {
     /// [`Unsupported`] for wrong owners or receivers, too many instances, or a circuit that cannot be garbled
     /// if it is to be.
     pub fn new(job: &'j CircuitJob, manner: Manner) -> Result<Self, Unsupported> {
-        let Between::Parties { owners, receivers } = &job.between else {
+        let Between::Parties { owners, .. } = &job.between else {
             return Err(Unsupported::new("the engine mixed has no clients: inputs belong to its parties"));
         };
         if job.count > MOST {
             return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
         }
         let program = job.circuit.program()?;
-        if owners.len() != program.inputs().len() {
-            return Err(Unsupported::new(
-                "the number of owners is not that of the inputs: give one for each input",
-            ));
-        }
-        if owners.iter().chain(receivers).any(|party| party.index() >= manner.parties) {
-            return Err(Unsupported::new("an owner or receiver that is not a party: give another number"));
-        }
+        job.check_parties(manner.parties)?;
         let owner = |(owner, width): (&PartyId, &usize)| std::iter::repeat_n(*owner, *width);
         let owners = owners.iter().zip(program.inputs()).flat_map(owner).collect();
         let garbling = manner.is_garbled().then(|| Garbling::new(program, job.count, &manner)).transpose()?;
-        Ok(Evaluations { job, program, receivers, owners, manner, garbling })
+        Ok(Evaluations { job, program, groups: job.output_groups(), owners, manner, garbling })
     }
 
     /// The parameters that say what is computed and for whom, without the settings.
     fn what(&self) -> PublicParameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
-        PublicParameters::new("mixed")
+        let parameters = PublicParameters::new("mixed")
             .with("circuit", &self.job.circuit.digest())
-            .with("owners", &numbers(&self.owners))
-            .with("receivers", &numbers(self.receivers))
+            .with("owners", &numbers(&self.owners));
+        self.job.describe_receivers(parameters)
     }
 
     /// Add the settings to these parameters.
@@ -133,8 +127,8 @@ impl Prepared for Evaluations<'_> {
             gmw.set_up()?;
         }
         if let Some(garbling) = &self.garbling {
-            let (owners, receivers) = (self.owners.as_slice(), self.receivers);
-            return Ok(Box::new(garbled::Member::new(garbling, owners, receivers, gmw)?));
+            let (owners, outputs) = (self.owners.as_slice(), (self.job, self.groups.as_slice()));
+            return Ok(Box::new(garbled::Member::new(garbling, owners, outputs, gmw)?));
         }
         Ok(Box::new(Member { of: self, gmw }))
     }
@@ -173,7 +167,8 @@ impl EngineParty for Member<'_> {
         })?;
         timed(watch, ONLINE, || {
             gmw.session().phase(ONLINE);
-            evaluate(gmw, of.program, &of.owners, of.receivers, count, own)
+            let outputs = evaluate(gmw, of.program, &of.owners, count, own)?;
+            learn(gmw, of.job, &of.groups, count, &outputs)
         })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Adversary: all parties but one, semi-honest. Preprocessing is everything that depends on no input.
 
-use super::super::job::Own;
+use super::super::job::{CircuitJob, OutputGroup, Own};
 use super::super::{EngineParty, Unsupported, Watch, timed};
 use super::manner::{BitForm, Manner};
 use super::values::{learn, share};
@@ -135,7 +135,8 @@ impl Garbling {
 pub(super) struct Member<'p> {
     of: &'p Garbling,
     owners: &'p [PartyId],
-    receivers: &'p [PartyId],
+    /// The circuit, and its outputs by their receivers.
+    outputs: (&'p CircuitJob, &'p [OutputGroup]),
     garbler: Garbler,
 }
 
@@ -145,17 +146,17 @@ impl<'p> Member<'p> {
     pub fn new(
         of: &'p Garbling,
         owners: &'p [PartyId],
-        receivers: &'p [PartyId],
+        outputs: (&'p CircuitJob, &'p [OutputGroup]),
         gmw: Gmw,
     ) -> Result<Self, Abort> {
         let garbler = Garbler::new(gmw, of.way.way.clone())?;
-        Ok(Member { of, owners, receivers, garbler })
+        Ok(Member { of, owners, outputs, garbler })
     }
 }
 
 impl EngineParty for Member<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
-        let Member { of, owners, receivers, garbler } = self;
+        let Member { of, owners, outputs: (job, groups), garbler } = self;
         let garbled = timed(watch, PREPROCESSING, || {
             garbler.gmw().session().phase(PREPROCESSING);
             garbler.garble(&of.wiring, count)
@@ -164,7 +165,7 @@ impl EngineParty for Member<'_> {
             garbler.gmw().session().phase(ONLINE);
             let inputs = share(garbler.gmw(), owners, count, own)?;
             let outputs = garbler.evaluate(garbled, &inputs)?;
-            learn(garbler.gmw(), receivers, count, &outputs)
+            learn(garbler.gmw(), job, groups, count, &outputs)
         })
     }
 

@@ -5,7 +5,7 @@ use super::super::drawn::{Drawn, from_bits};
 use super::super::job::{Job, Own};
 use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike};
 use super::manner::Manner;
-use super::values::evaluate;
+use super::values::{evaluate, learn_all};
 use super::{ONLINE, SETUP};
 use crate::engine::drawn::KNOWN;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
@@ -83,7 +83,8 @@ impl EngineParty for Learner<'_> {
             let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
             let (now, later) = rest.split_at_checked(instances * width).ok_or_else(misfit)?;
             rest = later;
-            let learned = evaluate(gmw, &program, &owners, &parties, instances, now)?;
+            let outputs = evaluate(gmw, &program, &owners, instances, now)?;
+            let learned = learn_all(gmw, &parties, instances, &outputs)?;
             let bits = program.output_bits().max(1);
             let outputs: Vec<Vec<u8>> = learned.chunks(bits).map(from_bits).collect();
             *openings += outputs.iter().map(|output| output.len() as u64).sum::<u64>();

@@ -2,7 +2,7 @@
 //!
 //! Adversary: that of [`divisi_mixed::gmw`]: all parties but one, semi-honest.
 
-use super::super::job::Own;
+use super::super::job::{CircuitJob, OutputGroup, Own};
 use divisi_circuit::Program;
 use divisi_core::{Abort, Boolean, PartyId, ProgramRun, Step, step};
 use divisi_mixed::{Gmw, GmwBit};
@@ -36,32 +36,53 @@ pub(super) fn share(
     Ok(inputs)
 }
 
-/// Open outputs to their receivers. A receiver gets all output wires, one to a byte, instance after instance;
-/// another party gets nothing.
+/// Open outputs, each value to its receivers alone, in one round. A party gets the output wires of its
+/// values, one to a byte, instance after instance.
 pub(super) fn learn(
     gmw: &mut Gmw,
-    receivers: &[PartyId],
+    job: &CircuitJob,
+    groups: &[OutputGroup],
     count: usize,
     bits: &[GmwBit],
 ) -> Result<Own, Abort> {
-    let outputs = gmw.output(receivers, bits)?.unwrap_or_default();
-    let rows = (0..if outputs.is_empty() { 0 } else { count })
-        .flat_map(|lane| outputs.iter().map(move |bit| bit.lane(lane) as u8));
+    let me = gmw.session().me();
+    let mut sent = Vec::with_capacity(groups.len());
+    for group in groups {
+        let bits: Vec<GmwBit> = group.wires.iter().filter_map(|wire| bits.get(*wire)).cloned().collect();
+        sent.push(gmw.send_to(&group.receivers, &bits)?);
+    }
+    let mut learned = Vec::with_capacity(groups.len());
+    for (group, sent) in groups.iter().zip(sent) {
+        let Some(bits) = sent.receive(gmw.session())? else { continue };
+        let rows = (0..count).flat_map(|lane| bits.iter().map(move |bit| bit.lane(lane) as u8));
+        learned.push((group.clone(), Zeroizing::new(rows.collect())));
+    }
+    Ok(job.join_groups(me, count, learned))
+}
+
+/// Open outputs to all parties. Each gets all output wires, one to a byte, instance after instance.
+pub(super) fn learn_all(
+    gmw: &mut Gmw,
+    parties: &[PartyId],
+    count: usize,
+    bits: &[GmwBit],
+) -> Result<Own, Abort> {
+    let outputs = gmw.output(parties, bits)?.unwrap_or_default();
+    let rows = (0..count).flat_map(|lane| outputs.iter().map(move |bit| bit.lane(lane) as u8));
     Ok(Zeroizing::new(rows.collect()))
 }
 
-/// Evaluate a program on all instances side by side, from [`share`] to [`learn`].
+/// Evaluate a program on all instances side by side: shares of its outputs.
 pub(super) fn evaluate(
     gmw: &mut Gmw,
     program: &Program,
     owners: &[PartyId],
-    receivers: &[PartyId],
     count: usize,
     own: &[u8],
-) -> Result<Own, Abort> {
+) -> Result<Vec<GmwBit>, Abort> {
     let inputs = share(gmw, owners, count, own)?;
     let mut jobs = [ProgramRun::new(program, inputs)];
     gmw.run(&mut jobs)?;
     let [job] = jobs;
-    learn(gmw, receivers, count, &job.wires)
+    Ok(job.wires)
 }

@@ -242,9 +242,10 @@ impl Engine for Replicated {
             });
         };
         let program = circuit.circuit.program()?;
-        let Between::Parties { owners, receivers } = &circuit.between else {
+        let Between::Parties { owners, .. } = &circuit.between else {
             return Ok(Box::new(Dealt::new(job, settings)?));
         };
+        circuit.check_parties(PARTIES)?;
         if settings.statistical.is_some() {
             // for the parties' own inputs, `--statistical` belongs to engines that have a choice of it:
             // refuse it here
@@ -256,7 +257,7 @@ impl Engine for Replicated {
             ));
         }
         let (digest, security, rounds) = (circuit.circuit.digest(), settings.security, rounds(settings));
-        Ok(Box::new(Task { job: circuit, program, digest, owners, receivers, security, rounds }))
+        Ok(Box::new(Task { job: circuit, program, digest, owners, security, rounds }))
     }
 
     fn facts(&self, settings: &EngineSettings) -> Map<String, Value> {

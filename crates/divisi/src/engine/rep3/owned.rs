@@ -21,7 +21,6 @@ pub(super) struct Task<'j> {
     /// A digest of the circuit.
     pub digest: [u8; 32],
     pub owners: &'j [PartyId],
-    pub receivers: &'j [PartyId],
     pub security: Security,
     pub rounds: Rounds,
 }
@@ -33,10 +32,10 @@ impl Prepared for Task<'_> {
 
     fn parameters(&self, _: usize) -> PublicParameters {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
-        PublicParameters::new("run")
-            .with("circuit", &self.digest)
-            .with("owners", &numbers(self.owners))
-            .with("receivers", &numbers(self.receivers))
+        let parameters =
+            PublicParameters::new("run").with("circuit", &self.digest).with("owners", &numbers(self.owners));
+        self.job
+            .describe_receivers(parameters)
             .with("security", self.security.name().as_bytes())
             .with("rounds", format!("{:?}", self.rounds).as_bytes())
     }
@@ -54,7 +53,8 @@ impl Prepared for Task<'_> {
     }
 
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let circuit = OwnedCircuit::new(self.program, &self.digest, self.owners, self.receivers)?;
+        let circuit =
+            OwnedCircuit::with_receivers(self.program, &self.digest, self.owners, self.job.receivers())?;
         let mut rep = Rep3::new(Trio::new(session)?, Protocol::Gf4Circuit, self.security);
         rep.use_rounds(self.rounds);
         Ok(Box::new(Owner { circuit, rep }))
@@ -68,8 +68,8 @@ struct Owner<'p> {
 }
 
 impl EngineParty for Owner<'_> {
-    /// `own` has this party's input wires, value after value, one to a byte. The outputs have the same form
-    /// at a receiver; another party gets none.
+    /// `own` has this party's input wires, value after value, one to a byte. The outputs have the same form:
+    /// the wires of the values that this party learns.
     fn batch(&mut self, _: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let rep = &mut self.rep;
         let outputs = timed(watch, ONLINE, || {

@@ -5,10 +5,11 @@
 //!
 //! 1. The owner of a value broadcasts it masked by bits that it alone knows.
 //! 2. The circuit runs as a Boolean program over products of bits, and everything opened is checked.
-//! 3. Outputs for all parties are opened to all and checked; for an output to some, its sum with bits that
-//!    the receiver alone knows is opened, and the receiver checks it, too \[K24\].
+//! 3. Each output value goes to its own receivers. Values for all parties are opened to all and checked; for
+//!    a value to some, its sum with bits that the receiver alone knows is opened, and the receiver checks it,
+//!    too \[K24\]. Each receiver has bits of its own, so that what is opened for one tells others nothing.
 
-use super::super::job::{self, Own};
+use super::super::job::{self, OutputGroup, Own};
 use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch};
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
 use super::by_field;
@@ -34,7 +35,6 @@ pub(super) struct Circuit<'j> {
     job: &'j job::CircuitJob,
     program: &'j Program,
     owners: &'j [PartyId],
-    receivers: &'j [PartyId],
     how: How,
 }
 
@@ -48,17 +48,14 @@ impl<'j> Circuit<'j> {
                 "--streamed keeps the circuit in its file, and the engine spdz needs it in memory: leave --streamed out",
             ));
         };
-        let job::Between::Parties { owners, receivers } = &job.between else {
+        let job::Between::Parties { owners, .. } = &job.between else {
             return Err(Unsupported::new("inputs dealt by a client, which the engine spdz does not support"));
         };
         if how.named().is_some() {
             how.protocol_for(Task::Circuits)?;
         }
-        let beyond = |party: &PartyId| party.index() >= how.parties;
-        if owners.iter().chain(receivers).any(beyond) {
-            return Err(Unsupported::new("an owner or a receiver that is not a party: give another number"));
-        }
-        Ok(Circuit { job, program: &circuit.program, owners, receivers, how })
+        job.check_parties(how.parties)?;
+        Ok(Circuit { job, program: &circuit.program, owners, how })
     }
 
     fn begin<'p, F: Host + 'p>(&'p self, session: Session) -> Result<Box<dyn EngineParty + 'p>, Abort> {
@@ -85,15 +82,14 @@ impl Prepared for Circuit<'_> {
         let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
         let parameters = PublicParameters::new("spdz circuit")
             .with("circuit", &self.job.circuit.digest())
-            .with("owners", &numbers(self.owners))
-            .with("receivers", &numbers(self.receivers))
-            .with("count", &(count as u64).to_le_bytes());
+            .with("owners", &numbers(self.owners));
+        let parameters = self.job.describe_receivers(parameters).with("count", &(count as u64).to_le_bytes());
         self.how.describe(parameters)
     }
 
     fn agreement(&self) -> Vec<(&'static str, [u8; 32])> {
-        let how =
-            blake3::hash(format!("{} {:?} {:?}", self.how.common(), self.owners, self.receivers).as_bytes());
+        let parties = format!("{:?} {:?}", self.owners, self.job.receivers());
+        let how = blake3::hash(format!("{} {parties}", self.how.common()).as_bytes());
         vec![("another circuit", self.job.circuit.digest()), ("with other options", *how.as_bytes())]
     }
 
@@ -127,7 +123,7 @@ struct Owner<'p, F: Host> {
 
 impl<F: Host> EngineParty for Owner<'_, F> {
     /// `own` has this party's input wires, evaluation after evaluation, one to a byte. The outputs have the
-    /// same form at a receiver; another party gets none.
+    /// same form: the wires of the values that this party learns.
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (of, e) = (self.of, &mut self.engine);
         let wires = phase(e, watch, SETUP, |e| inputs(e, of, count, own))?;
@@ -191,7 +187,7 @@ fn inputs<F: Host>(
     wires.into_iter().collect::<Option<_>>().ok_or_else(misfit)
 }
 
-/// Open the outputs to their receivers; returns what this party learns.
+/// Open each output to its receivers; returns what this party learns.
 fn outputs<F: Host>(
     e: &mut Spdz<F>,
     of: &Circuit<'_>,
@@ -202,19 +198,29 @@ fn outputs<F: Host>(
         let row = |lane: usize| wires.iter().filter_map(move |wire| wire.get(lane)).map(|bit| u8::from(*bit));
         Own::new((0..count).flat_map(row).collect())
     };
-    if of.receivers.len() == of.how.parties {
-        let wires: Vec<Vec<bool>> = Opens::<Vec<AuthBit<F>>>::open(e, out)?;
-        return Ok(in_rows(wires));
+    let me = e.session().me();
+    let groups = of.job.output_groups();
+    let (to_all, to_some): (Vec<_>, Vec<_>) =
+        groups.into_iter().partition(|group| group.receivers.len() == of.how.parties);
+    let mut learned = Vec::with_capacity(to_all.len() + 1);
+    for group in to_all {
+        let wires: Vec<Vec<bool>> = Opens::<Vec<AuthBit<F>>>::open(e, out.select(&group.wires))?;
+        learned.push((group, in_rows(wires)));
     }
-    let bits = out.into_inner();
-    let all = e.join_bits(&bits.iter().collect::<Vec<_>>());
-    // joining only reorders wires that were settled, so nothing is owed
-    let verified = e.settled(all)?;
-    let mut learned = Own::default();
-    for receiver in of.receivers {
-        if let Some(bits) = e.output_bits_to(*receiver, verified.clone())? {
-            learned = in_rows(bits.chunks(count.max(1)).map(<[bool]>::to_vec).collect());
+    for receiver in PartyId::all(of.how.parties) {
+        let own = to_some.iter().filter(|group| group.receivers.contains(&receiver));
+        let wires: Vec<usize> = own.flat_map(|group| group.wires.iter().copied()).collect();
+        if wires.is_empty() {
+            continue;
+        }
+        let bits = out.select(&wires).into_inner();
+        let all = e.join_bits(&bits.iter().collect::<Vec<_>>());
+        // joining only reorders wires that were settled, so nothing is owed
+        let verified = e.settled(all)?;
+        if let Some(bits) = e.output_bits_to(receiver, verified)? {
+            let rows = in_rows(bits.chunks(count.max(1)).map(<[bool]>::to_vec).collect());
+            learned.push((OutputGroup { receivers: vec![receiver], wires }, rows));
         }
     }
-    Ok(learned)
+    Ok(of.job.join_groups(me, count, learned))
 }
