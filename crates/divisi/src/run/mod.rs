@@ -161,13 +161,15 @@ pub fn receivers(
     let values = circuit.outputs().len();
     let list = |given: &str, list: &str| -> Result<Vec<PartyId>, Failure> {
         let number = |word: &str| {
-            let number = word.trim().parse::<u8>().map_err(|_| {
+            let number = word.trim().parse::<u64>().map_err(|_| {
                 Failure::usage(format!(
                     "--output {given} is not of the form P,... or VALUE=P,...: give the numbers of the parties that \
                      learn all output values, or the number of a value and those of the parties that learn it"
                 ))
             })?;
-            party(number)
+            let absent =
+                || Failure::usage(format!("there is no party {number}: the parties are 1 to {parties}"));
+            party(u8::try_from(number).map_err(|_| absent())?)
         };
         list.split(',').map(number).collect()
     };
