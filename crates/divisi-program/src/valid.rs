@@ -273,7 +273,7 @@ mod tests {
             );
         }
         let matrix = "input x 1 num 2x2\nz = matmul x x\noutput z 1\n";
-        let error = of(matrix, &[vec![1, 0, 40_000, 40_001]]);
+        let error = of(matrix, &[vec![1, 0, 40_000, 40_200]]);
         assert!(error.starts_with("line 3: value 4 of z is beyond"), "{error}");
         let table = "input x 1 num\nt = const 3 1 2 3\nz = lookup t x\noutput z 1\n";
         assert!(of(table, &[vec![3]]).starts_with("line 4: x is no place of the table"));
