@@ -18,9 +18,8 @@ fn a_stalled_party_is_named_by_all() {
     let [memory, tls] = &mut both(4, &Options::default()).into_iter().collect::<Vec<_>>()[..] else {
         panic!("two kinds of meshes");
     };
-    let mut session = 0;
-    for (meshes, impatient) in [(&*memory, 2), (&*memory, 3), (&*memory, 4), (&*tls, 4)] {
-        session += 1;
+    let cases = [(&*memory, 2), (&*memory, 3), (&*memory, 4), (&*tls, 4)];
+    for (session, (meshes, impatient)) in (1..).zip(cases) {
         let (begun, ended) = (Barrier::new(3), Barrier::new(4));
         let faults = run(meshes, |m| {
             let c = m.open(session, 0).unwrap();
