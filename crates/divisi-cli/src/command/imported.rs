@@ -4,8 +4,6 @@ use data_encoding::BASE32_NOPAD;
 use divisi::failure::Failure;
 use divisi::source;
 use divisi_node::{KeyType, Purpose};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -14,21 +12,16 @@ const LONGEST: usize = 4096;
 /// The shortest key that protects what must stay secret today, in bytes (SP 800-131A: 112 bits).
 const STRONG: usize = 14;
 
-/// Read a key, which must have a length of its type, and warn of what a key rarely looks like. At most 4096
-/// bytes are read, so that a longer file is noticed.
+/// Read a key, which must have a length of its type, and warn of what a key rarely looks like.
 pub(super) fn read_key(
     path: Option<&Path>,
     kind: KeyType,
     base32: bool,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
     let path = path.filter(|path| !source::is_stdin(path));
-    let mut key = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
     let shown = path.map_or("standard input".into(), |path| path.display().to_string());
-    let mut read = || match path {
-        Some(path) => File::open(path)?.take(LONGEST as u64).read_to_end(&mut key),
-        None => std::io::stdin().lock().take(LONGEST as u64).read_to_end(&mut key),
-    };
-    read().map_err(|e| {
+    // a file that is being written would be a shorter key
+    let mut key = source::read(path.unwrap_or(Path::new("-")), LONGEST as u64).map_err(|e| {
         Failure::usage(format!("the key in {shown} cannot be read ({e}): give a file with --in"))
     })?;
     if base32 {
@@ -36,8 +29,7 @@ pub(super) fn read_key(
             Failure::usage(format!("{shown} is not base32: give letters, 2 to 7 and perhaps = at the end"))
         })?;
     }
-    let at_least = if key.len() < LONGEST { "" } else { " at least" };
-    check_length(kind, key.len(), || format!("{shown} has{at_least}"))?;
+    check_length(kind, key.len(), || format!("{shown} has"))?;
     if !base32 {
         let looks = looks(&key, kind);
         looks.iter().for_each(|what| super::warn(format_args!("warning: the key in {shown} {what}")));
