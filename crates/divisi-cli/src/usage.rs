@@ -114,7 +114,7 @@ fn refused(error: &Error) -> Option<String> {
         "invalid digit found in string" if of_party => {
             format!("{value} is not the number of a party: parties are numbered from 1")
         }
-        "invalid digit found in string" => match whole(value) {
+        "invalid digit found in string" => match meant(value) {
             Some(number) => format!("{value} is not a whole number: write {number} for {argument}"),
             None => format!("{value} is not a whole number: give one in digits for {argument}"),
         },
@@ -133,7 +133,7 @@ fn refused(error: &Error) -> Option<String> {
 }
 
 /// The whole number that somebody meant who wrote 1e6, 1,000, 1_000 or 0x10.
-fn whole(value: &str) -> Option<u64> {
+fn meant(value: &str) -> Option<u64> {
     if let Some(digits) = value.strip_prefix("0x") {
         return u64::from_str_radix(digits, 16).ok();
     }
@@ -180,17 +180,17 @@ pub fn smaller<T>(error: &Error, parse: impl FnOnce(Vec<String>) -> Result<T, Er
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::meant;
 
     #[test]
     fn a_number_that_was_meant_is_found() {
         for (value, number) in
             [("1e6", 1_000_000), ("1,000", 1000), ("1_000", 1000), ("0x10", 16), ("2.0", 2)]
         {
-            assert_eq!(whole(value), Some(number), "{value}");
+            assert_eq!(meant(value), Some(number), "{value}");
         }
         for none in ["two", "1.5", "-1", "", "1e30", "0xg", "NaN", "inf"] {
-            assert_eq!(whole(none), None, "{none}");
+            assert_eq!(meant(none), None, "{none}");
         }
     }
 }

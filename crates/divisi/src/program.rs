@@ -235,7 +235,7 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
     let entries = match input.value.kind() {
         ValueKind::Num => {
             let number = |(i, word): (usize, &str)| {
-                let number = whole(word).filter(|x| x.unsigned_abs() <= LARGEST as u64);
+                let number = integer(word).filter(|x| x.unsigned_abs() <= LARGEST as u64);
                 number.ok_or_else(|| wrong(i, format!("is not an integer from -{LARGEST} to {LARGEST}")))
             };
             Entries::Num(words.enumerate().map(number).collect::<Result<_, _>>()?)
@@ -259,7 +259,7 @@ pub(crate) fn entries(input: &Input, values: &str) -> Result<Entries, Failure> {
 }
 
 /// A number in decimal digits, or in hexadecimal ones behind `0x`.
-fn whole(word: &str) -> Option<i64> {
+fn integer(word: &str) -> Option<i64> {
     match word.strip_prefix("0x") {
         // a sign stands before 0x or nowhere
         Some(digits) if digits.starts_with(['-', '+']) => None,
