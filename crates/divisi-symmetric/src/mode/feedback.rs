@@ -7,12 +7,14 @@ use super::block::{BlockCipher, first_lanes, misfit};
 use divisi_core::{Abort, Direction, Lanes};
 
 /// CFB encryption with segments of `segment` bytes (6.3): C_j = P_j + the first bytes of E(I_j); I_(j+1) is
-/// I_j shifted by one segment, with C_j at its end. Texts are whole segments.
+/// I_j shifted by one segment, with C_j at its end. The last segment of a text may be incomplete: it is added
+/// to as many bytes of the stream, and nothing follows it.
 ///
 /// Cost: one call of the cipher for each segment of the longest text, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if texts are not whole segments, or lanes do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if a segment is longer than a block, or lanes do not
+/// fit.
 pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
@@ -20,8 +22,8 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     iv: &[Vec<u8>],
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
-    if segment == 0 || segment > C::BYTES || !text.len().is_multiple_of(segment) || iv.len() != C::BYTES {
-        return Err(misfit("texts that are not whole segments, or an IV that is not a block"));
+    if segment == 0 || segment > C::BYTES || iv.len() != C::BYTES {
+        return Err(misfit("segments that are longer than a block, or an IV that is not a block"));
     }
     let mut input = C::public_block(e, iv);
     let mut ciphertext = Vec::with_capacity(text.len());
@@ -29,14 +31,23 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
         let lanes = now.first().map_or(0, Lanes::lanes);
         input = first_lanes(&input, lanes)?;
         let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
-        let mut sum = key.permute(e, Direction::Encrypt, input.clone())?;
-        sum.truncate(segment);
-        C::add_block(e, &mut sum, now)?;
+        let stream = key.permute(e, Direction::Encrypt, input.clone())?;
+        let mut sum = Vec::with_capacity(now.len());
+        for (stream, text) in stream.iter().zip(now) {
+            // a text that ends within the segment has no lane in its later bytes
+            let mut byte = stream.first(text.lanes()).ok_or_else(unsorted)?;
+            C::add(e, &mut byte, text)?;
+            sum.push(byte);
+        }
         input.drain(..segment);
         input.extend_from_slice(&sum);
         ciphertext.extend(sum);
     }
     Ok(ciphertext)
+}
+
+fn unsorted() -> Abort {
+    misfit("texts that are not sorted, the longest first")
 }
 
 /// CFB decryption of segments, one in each lane: P_j = C_j + the first bytes of E(I_j). The ciphertext is
@@ -93,9 +104,7 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
         state = key.permute(e, Direction::Encrypt, first_lanes(&state, lanes)?)?;
         for (stream, text) in state.iter().zip(block) {
             // a text that ends within the block has no lane in its later bytes
-            let mut sum = stream
-                .first(text.lanes())
-                .ok_or_else(|| misfit("texts that are not sorted, the longest first"))?;
+            let mut sum = stream.first(text.lanes()).ok_or_else(unsorted)?;
             C::add(e, &mut sum, text)?;
             out.push(sum);
         }

@@ -9,7 +9,7 @@ mod functions;
 mod text;
 
 use super::job::{CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
-use super::{Rows, Unsupported};
+use super::{Rows, Unsupported, taken};
 use crate::cleanup::lock;
 use divisi_circuit::Program;
 use divisi_core::{Abort, Direction, Step, step};
@@ -71,6 +71,7 @@ impl<'j> Drawn<'j> {
                         "a mode for which the engine {engine} has no circuit"
                     )));
                 }
+                taken::check(job)?;
                 if !at_once {
                     return Drawn::texts(job, texts);
                 }
@@ -87,6 +88,9 @@ impl<'j> Drawn<'j> {
                         continue;
                     }
                     // the pad is an encryption of the counter block in both directions
+                    if text.bytes == 0 {
+                        continue;
+                    }
                     let decrypt = text.direction == Direction::Decrypt && !counter;
                     let places = drawings.entry(Drawing::Block { counter, decrypt }).or_default();
                     places
@@ -125,21 +129,21 @@ impl<'j> Drawn<'j> {
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
 
-    /// A circuit for each text that its mode takes.
+    /// A circuit for each text. An empty one has no circuit, unless its mode makes something of it.
     fn texts(job: &'j Job, texts: &TextsJob) -> Result<Self, Unsupported> {
-        let taken = |(_, public): &(usize, &PublicText)| text::takes(texts, public);
-        let taken: Vec<(usize, &PublicText)> = texts.texts.iter().enumerate().filter(taken).collect();
+        let is_drawn = |(_, public): &(usize, &PublicText)| text::is_drawn(texts, public);
+        let drawn: Vec<(usize, &PublicText)> = texts.texts.iter().enumerate().filter(is_drawn).collect();
         let too_long = |(_, public): &&(usize, &PublicText)| {
             public.aad.len() > LONGEST_MESSAGE || text::calls(texts, public) > text::MOST_CALLS
         };
-        let instances: Vec<usize> = taken.iter().filter(too_long).map(|(place, _)| *place).collect();
+        let instances: Vec<usize> = drawn.iter().filter(too_long).map(|(place, _)| *place).collect();
         if !instances.is_empty() {
             let most = text::MOST_CALLS;
             let reason = format!("a text of more than {most} calls of the cipher, one circuit");
             return Err(Unsupported { reason, instances });
         }
         let drawing = |(place, _)| (Drawing::Text { place }, vec![(place, 0)]);
-        Ok(Drawn { job, drawings: taken.into_iter().map(drawing).collect(), drawn: Mutex::default() })
+        Ok(Drawn { job, drawings: drawn.into_iter().map(drawing).collect(), drawn: Mutex::default() })
     }
 
     /// The number of circuits.
@@ -196,7 +200,7 @@ impl<'j> Drawn<'j> {
                 }
             }
         }
-        // a text that is refused has a row of zeros
+        // an empty text has an empty row
         for (i, row) in rows.iter_mut().enumerate() {
             row.resize(self.job.output_bytes(i), 0);
         }

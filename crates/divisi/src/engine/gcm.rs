@@ -3,8 +3,7 @@
 //! Texts whose IV has 96 bits go together, in one batch. The counter blocks of another IV are secret, so that
 //! each of the other texts goes by itself.
 
-use super::Unsupported;
-use super::job::{CipherMode, Job, PublicText, TextsJob};
+use super::job::{PublicText, TextsJob};
 use divisi_core::{Abort, Step, step};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::mode::gcm::{
@@ -32,23 +31,6 @@ pub(super) trait Dealt: GcmEngine {
 
     /// The round keys and the hash keys of several keys, one key in each lane.
     fn ready(&mut self, key: &[Self::Byte]) -> Result<(RoundKeys<Self::Byte>, Self::Block), Abort>;
-}
-
-/// Checks that GCM supports the IVs and the lengths of tags of a job's texts.
-///
-/// # Errors
-/// [`Unsupported`] with the texts whose IV or tag it does not support.
-pub(super) fn check(job: &Job) -> Result<(), Unsupported> {
-    let Job::Texts(TextsJob { mode: CipherMode::Gcm, texts, .. }) = job else { return Ok(()) };
-    let supports = |text: &PublicText| {
-        !text.iv.is_empty() && TagLength::from_bits_even_short(8 * text.tag_bytes).is_ok()
-    };
-    let unsupported = texts.iter().enumerate().filter(|(_, text)| !supports(text));
-    let instances: Vec<usize> = unsupported.map(|(i, _)| i).collect();
-    if instances.is_empty() {
-        return Ok(());
-    }
-    Err(Unsupported { reason: "an IV or a tag that this GCM does not support".into(), instances })
 }
 
 /// The output rows of all texts. A row has a byte that is 1 if the text is authentic, the resulting text, and

@@ -37,10 +37,14 @@ pub(super) struct Group<'j> {
     places: Vec<usize>,
 }
 
-/// All texts of a job in groups.
+/// All texts of a job in groups, without those of which nothing is computed.
 pub(super) fn groups(job: &TextsJob) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
     for (place, text) in job.texts.iter().enumerate() {
+        // of an empty text nothing is computed, unless it is for a tag
+        if text.bytes == 0 && job.mode != CipherMode::Cmac {
+            continue;
+        }
         let length = if job.mode == CipherMode::Cmac { text.bytes } else { 0 };
         // a tag that is compared is made like any other
         let decrypts = job.mode != CipherMode::Cmac && text.direction == Direction::Decrypt;

@@ -42,6 +42,7 @@ mod rows;
 pub mod settings;
 pub mod spdz;
 pub mod stock;
+mod taken;
 mod together;
 mod watch;
 mod whole;

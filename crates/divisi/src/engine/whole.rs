@@ -1,7 +1,7 @@
 //! Texts of modes that process a text as a whole, in batches of one shape, on any engine.
 //!
-//! Inputs that a mode does not take (a key that is not whole semiblocks, a nonce of another length) are
-//! refused before anything is computed: all of this is public.
+//! Inputs that a mode does not have (a key that is not whole semiblocks, a nonce of another length) cannot be
+//! computed: [`lacks`] says why, and an engine does not prepare a job with such a text.
 
 mod calls;
 mod polyval;
@@ -45,39 +45,62 @@ pub(super) struct Batch<'j> {
     places: Vec<usize>,
 }
 
-/// Whether a mode takes a text of these lengths.
-pub(super) fn takes(mode: Whole, size: Option<KeySize>, text: &PublicText) -> bool {
+/// Why a mode does not have a text of these lengths, or a key of this size; `None` if it has them.
+pub(super) fn lacks(mode: Whole, size: Option<KeySize>, text: &PublicText) -> Option<&'static str> {
     let decrypts = text.direction == Direction::Decrypt;
-    if decrypts != text.sealed.is_some() || (8 * text.bytes) < text.spare_bits {
-        return false;
-    }
+    let Some(bits) = (8 * text.bytes).checked_sub(text.spare_bits) else {
+        return Some("a text that is shorter than its length says");
+    };
     let received = text.sealed.as_ref().map_or(text.tag_bytes, |(_, tag)| tag.len());
-    let (bits, whole) = (8 * text.bytes - text.spare_bits, text.spare_bits == 0);
-    let tag = |bytes: usize| text.tag_bytes == bytes && received == bytes && whole;
-    let not_192 = size.is_some_and(|size| size != KeySize::Aes192);
-    match mode {
-        Whole::Kw { .. } if decrypts => whole && wrap::unwraps(text.bytes, false),
-        Whole::Kw { .. } => whole && wrap::kw_takes(text.bytes),
-        Whole::Kwp { .. } if decrypts => whole && wrap::unwraps(text.bytes, true),
-        Whole::Kwp { .. } => whole && text.bytes > 0,
-        Whole::Siv => tag(16),
-        Whole::Ccm => tag(received) && ccm::takes(text.iv.len(), text.tag_bytes, text.bytes),
-        Whole::GcmSiv => {
-            tag(16) && not_192 && text.iv.len() == 12 && text.bytes.max(text.aad.len()) <= gcm_siv::LONGEST
-        }
-        // the standard has no keys of 192 bits for XTS, but files of vectors have them
-        Whole::Xts => text.iv.len() == 16 && bits >= 128 && text.bytes <= 16 * xts::LONGEST,
-        Whole::Stealing(_) => text.iv.len() == 16 && bits >= 128,
-        Whole::Cfb1 => text.iv.len() == 16 && bits > 0,
+    if decrypts != text.sealed.is_some() || received != text.tag_bytes {
+        return Some("a text without the ciphertext or the tag that belongs to it");
     }
+    let keys = match (mode, size) {
+        (_, None) => Some("a mode that exists for AES only"),
+        (Whole::GcmSiv, Some(KeySize::Aes192)) => Some("a key of 192 bits, which RFC 8452 does not have"),
+        (Whole::Xts, Some(KeySize::Aes192)) => Some("a key of 384 bits, which IEEE 1619 does not have"),
+        _ => None,
+    };
+    let unless = |holds: bool, reason: &'static str| (!holds).then_some(reason);
+    let tag = |holds: bool| unless(holds, "a tag of a length that the mode does not have");
+    let nonce = |holds: bool| unless(holds, "a nonce of a length that the mode does not have");
+    let length = |holds: bool| unless(holds, "a text of a length that the mode does not have");
+    let wrapped = |holds: bool| unless(holds, "a wrapped key of a length that the mode does not have");
+    let whole =
+        |e: Option<&'static str>| e.or(unless(text.spare_bits == 0, "a text that is not whole bytes"));
+    keys.or_else(|| match mode {
+        Whole::Kw { .. } if decrypts => whole(wrapped(wrap::unwraps(text.bytes, false))),
+        Whole::Kw { .. } => whole(length(wrap::kw_takes(text.bytes))),
+        Whole::Kwp { .. } if decrypts => whole(wrapped(wrap::unwraps(text.bytes, true))),
+        Whole::Kwp { .. } => whole(length(text.bytes > 0)),
+        Whole::Siv => whole(tag(text.tag_bytes == 16)),
+        Whole::Ccm => whole(
+            nonce((7..=13).contains(&text.iv.len()))
+                .or(tag(ccm::takes(text.iv.len(), text.tag_bytes, 0)))
+                .or(length(ccm::takes(text.iv.len(), text.tag_bytes, text.bytes))),
+        ),
+        Whole::GcmSiv => {
+            let fits = text.bytes.max(text.aad.len()) <= gcm_siv::LONGEST;
+            let fits = unless(fits, "a text of more than a megabyte");
+            whole(nonce(text.iv.len() == 12).or(tag(text.tag_bytes == 16)).or(fits))
+        }
+        Whole::Xts => {
+            let fits = bits >= 128 && text.bytes <= 16 * xts::LONGEST;
+            unless(text.iv.len() == 16, "a tweak of another length than 128 bits").or(length(fits))
+        }
+        Whole::Stealing(_) => {
+            unless(text.iv.len() == 16, "an IV of another length than 128 bits").or(length(bits >= 128))
+        }
+        Whole::Cfb1 => unless(text.iv.len() == 16, "an IV of another length than 128 bits"),
+    })
 }
 
-/// All texts of a job that its mode takes, in batches of one shape.
+/// All texts of a job that its mode has, in batches of one shape.
 pub(super) fn batches(job: &TextsJob) -> Vec<Batch<'_>> {
     let CipherMode::Whole(mode) = job.mode else { return Vec::new() };
     let mut batches: BTreeMap<Shape, Vec<usize>> = BTreeMap::new();
     for (place, text) in job.texts.iter().enumerate() {
-        if takes(mode, job.cipher.aes(), text) {
+        if lacks(mode, job.cipher.aes(), text).is_none() {
             let shape = Shape {
                 decrypts: text.direction == Direction::Decrypt,
                 bytes: text.bytes,
@@ -92,8 +115,8 @@ pub(super) fn batches(job: &TextsJob) -> Vec<Batch<'_>> {
     batches.into_iter().map(|(shape, places)| Batch { job, mode, shape, places }).collect()
 }
 
-/// The rows of texts that are refused: zeros.
-pub(super) fn refused(job: &TextsJob) -> Vec<Vec<u8>> {
+/// The rows of all texts, which say that each is rejected, until [`put`] has put the answers.
+pub(super) fn rejected(job: &TextsJob) -> Vec<Vec<u8>> {
     let CipherMode::Whole(mode) = job.mode else { return Vec::new() };
     let bytes = |text: &PublicText| 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes);
     job.texts.iter().map(|text| vec![0; bytes(text)]).collect()

@@ -58,7 +58,14 @@ fn check(content: &Content) -> usize {
         // no circuit is made for very long texts
         let mut group = group.clone();
         group.vectors.retain(|vector| vector.plaintext.len().max(vector.aad.len()) <= 160);
-        let asked = texts::ask(&group);
+        let mut asked = texts::ask(&group);
+        let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
+        // some invalid vectors have lengths that the mode does not have
+        loop {
+            let lacks = plain.engine.prepare(&asked.job, &plain.settings).err();
+            let Some(lacks) = lacks else { break };
+            asked = asked.without(&lacks.instances);
+        }
         let rows = in_the_clear(&asked.job, &asked.inputs).expect("a circuit for each text");
         for (vector, right) in texts::right(&group, &rows, &asked.of) {
             assert!(right, "{} #{vector}", group.algorithm);

@@ -70,11 +70,23 @@ fn vectors(content: &Content) -> u64 {
 #[test]
 fn all_of_wycheproof_in_the_clear() {
     let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
-    for content in all(1) {
+    // wrapped keys, nonces and tags of lengths that a mode does not have: nothing is computed of them
+    for (content, unsupported) in all(1).into_iter().zip([57, 3, 0, 66, 0]) {
         let n = vectors(&content);
         assert!(n > 160);
-        assert_eq!(counts(&run(content, &plain)), (n, 0, 0));
+        assert_eq!(counts(&run(content, &plain)), (n - unsupported, 0, unsupported));
     }
+}
+
+/// The number of vectors that have no length that their mode has; all others must pass.
+fn of_no_length(report: &KatReport, n: u64) -> u64 {
+    let tally = &report.algorithms[0];
+    assert!(
+        tally.unsupported.keys().all(|reason| reason.ends_with("of a length that the mode does not have"))
+    );
+    let unsupported = tally.unsupported.values().sum();
+    assert_eq!(counts(report), (n - unsupported, 0, unsupported), "{:?}", tally.failures);
+    unsupported
 }
 
 /// `divisi kat` runs all of these vectors among three parties, which takes some minutes.
@@ -89,7 +101,7 @@ fn some_of_wycheproof_on_the_three() {
         for content in all(every) {
             let n = vectors(&content);
             let report = run(content, &options);
-            assert_eq!(counts(&report), (n, 0, 0), "{:?}", report.algorithms[0].failures);
+            assert!(of_no_length(&report, n) < n / 2);
         }
     }
 }
@@ -104,7 +116,7 @@ fn some_of_wycheproof_on_spdz() {
         let report = run(content, &options);
         let tally = &report.algorithms[0];
         if runs {
-            assert_eq!(counts(&report), (n, 0, 0), "{:?}", tally.failures);
+            assert!(of_no_length(&report, n) < n);
         } else {
             let why = "GCM-SIV, whose products in GF(2^128) the engine spdz does not have";
             assert_eq!((counts(&report), tally.unsupported.get(why)), ((0, 0, n), Some(&n)));
@@ -114,7 +126,7 @@ fn some_of_wycheproof_on_spdz() {
 
 /// For an invalid vector a verdict for each claim is opened, one masked block each, and nothing of the text.
 /// KWP has eight claims, because eight lengths of the text are possible; the IV that SIV computes is only
-/// compared. A vector that is refused for its form opens nothing at all.
+/// compared. A vector of a length that its mode does not have opens nothing at all.
 #[test]
 fn nothing_of_what_is_not_authentic_is_opened() {
     let options = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
@@ -127,7 +139,7 @@ fn nothing_of_what_is_not_authentic_is_opened() {
         let n = vectors(&content);
         assert!(n > 0);
         let report = run(content, &options);
-        assert_eq!(counts(&report), (n, 0, 0));
+        let n = n - of_no_length(&report, n);
         assert!(
             report.openings.is_multiple_of(16) && report.openings <= 16 * claims * n,
             "{}",

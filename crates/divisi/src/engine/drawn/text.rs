@@ -2,7 +2,6 @@
 //! data (IV, associated data, a ciphertext to be decrypted) are constants.
 
 use super::super::job::{Cipher, CipherMode, PublicText, TextsJob, Whole};
-use super::super::whole;
 use super::KNOWN;
 use super::functions::same;
 use divisi_circuit::{Build, BuildBit, Program};
@@ -26,19 +25,9 @@ fn misfit() -> Abort {
     Abort::Misuse { step: KNOWN, what: "a text that its mode does not take" }
 }
 
-/// Whether the job's mode takes a text of these lengths; a text that it does not take has no circuit, and is
-/// refused.
-pub(super) fn takes(job: &TextsJob, text: &PublicText) -> bool {
-    let block = job.cipher.block_bytes();
-    let whole = |unit: usize| text.bytes > 0 && unit > 0 && text.bytes.is_multiple_of(unit);
-    match job.mode {
-        CipherMode::Cbc => text.iv.len() == block && whole(block),
-        CipherMode::Cfb { segment } => text.iv.len() == block && segment <= block && whole(segment),
-        CipherMode::Ofb => text.iv.len() == block && text.bytes > 0,
-        CipherMode::Cmac => text.tag_bytes <= block,
-        CipherMode::Whole(mode) => whole::takes(mode, job.cipher.aes(), text),
-        _ => false,
-    }
+/// Whether a text has a circuit: an empty one only in a mode that makes something of it.
+pub(super) fn is_drawn(job: &TextsJob, text: &PublicText) -> bool {
+    text.bytes > 0 || matches!(job.mode, CipherMode::Cmac | CipherMode::Whole(_))
 }
 
 /// About how many calls of the cipher the circuit of a text has.
@@ -145,7 +134,11 @@ fn chained<'g, C: BlockCipher<Gated<'g>, Byte = Byte>>(
         (CipherMode::Cfb { segment }, None) => feedback::cfb_encrypt(e, key, segment, &iv, secret),
         (CipherMode::Cfb { segment }, Some((ciphertext, _))) => {
             let inputs = columns(&feedback::cfb_inputs(&text.iv, segment, ciphertext), C::BYTES);
-            interleaved(&feedback::cfb_decrypt(e, key, &inputs, &columns(ciphertext, segment))?)
+            // the last segment is filled up with zeros, and cut again
+            let mut whole = ciphertext.clone();
+            whole.resize(ciphertext.len().next_multiple_of(segment), 0);
+            let out = feedback::cfb_decrypt(e, key, &inputs, &columns(&whole, segment))?;
+            Ok(interleaved(&out)?.into_iter().take(ciphertext.len()).collect())
         }
         (CipherMode::Ofb, _) => feedback::ofb(e, key, &iv, secret),
         _ => Err(misfit()),

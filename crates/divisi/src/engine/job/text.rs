@@ -33,7 +33,7 @@ pub enum CipherMode {
 }
 
 /// A mode that processes a text as a whole ([`divisi_symmetric::mode::whole`]). An output row begins with a
-/// byte: 0 if the text is refused, else 1 plus the number of unused bytes at the end of the row.
+/// byte: 0 if the mode rejects the text, else 1 plus the number of unused bytes at the end of the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Whole {

@@ -6,6 +6,7 @@ use super::gcm::{self, Dealt, Secrets};
 use super::groups::{CipherTexts, Group, groups};
 use super::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
+use super::taken;
 use super::whole;
 use super::{
     Adversary, BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Prepared,
@@ -59,7 +60,7 @@ impl Engine for InTheClear {
     }
 
     fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
-        gcm::check(job)?;
+        taken::check(job)?;
         match job {
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
                 Ok(Box::new(KnownAnswers { job }))
@@ -183,7 +184,7 @@ fn texts_of_gcm(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
 
 /// Texts in a mode that processes a text as a whole, batch by batch.
 fn whole(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
-    let mut all = whole::refused(job);
+    let mut all = whole::rejected(job);
     for batch in whole::batches(job) {
         let (key, text) = (public(&batch.keys(rows)), public(&batch.secret(rows)));
         let keys = batch.ready(&mut Plain, aes::expand, &key)?;

@@ -4,6 +4,7 @@ use super::super::gcm::{self, Dealt, Secrets};
 use super::super::groups::{CipherTexts, groups};
 use super::super::hashes::{columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of};
 use super::super::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
+use super::super::taken;
 use super::super::whole;
 use super::super::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
@@ -37,13 +38,13 @@ impl<'j> KnownAnswers<'j> {
     /// [`Unsupported`] for an IV or a tag that this GCM does not support, for triple DES in GCM or in a mode
     /// that processes a text as a whole, and for GCM in constant rounds.
     pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
-        gcm::check(job)?;
         if let Job::Texts(texts) = job
             && texts.cipher.aes().is_none()
             && matches!(texts.mode, CipherMode::Gcm | CipherMode::Whole(_))
         {
             return Err(aes_alone());
         }
+        taken::check(job)?;
         let rounds = super::rounds(settings);
         if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {
             return Err(Unsupported::new(GCM_BY_LEVELS));
@@ -222,7 +223,7 @@ fn texts_of_gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Resu
 
 /// Texts in a mode that processes a text as a whole, batch by batch.
 fn texts_as_wholes(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
-    let mut rows = whole::refused(job);
+    let mut rows = whole::rejected(job);
     for batch in whole::batches(job) {
         let key = pieces.inputs(rep, job.key_bytes())?;
         let text = pieces.inputs(rep, batch.secret_bytes())?;

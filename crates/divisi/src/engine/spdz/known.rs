@@ -6,6 +6,7 @@ use super::super::groups::{Apart, Chained, CipherTexts, Group, groups};
 use super::super::job::{
     Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
 };
+use super::super::taken;
 use super::super::whole;
 use super::super::{
     BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike,
@@ -67,6 +68,7 @@ impl<'j> KnownAnswers<'j> {
                 return Err(Unsupported::new("a job without texts or messages"));
             }
         };
+        taken::check(job)?;
         let named = how.protocol(texts.cipher)?;
         Ok(KnownAnswers { job, texts, how, named })
     }

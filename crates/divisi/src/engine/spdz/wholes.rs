@@ -57,7 +57,7 @@ struct Holder<'p, F: Host> {
 
 impl<F: Host> EngineParty for Holder<'_, F> {
     fn batch(&mut self, _: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
-        let mut rows = whole::refused(self.texts);
+        let mut rows = whole::rejected(self.texts);
         let mut rest = own.as_slice();
         let e = self.slot.get()?;
         for batch in whole::batches(self.texts) {
