@@ -1,6 +1,6 @@
 //! `divisi kat`.
 
-use super::differences::about_security;
+use super::differences::{about_security, about_statistical_option};
 use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
 use super::options::{MODE, OfKat, OwnOptions};
 use super::{AnyMode, CommandOutput, Context};
@@ -15,10 +15,11 @@ use std::path::PathBuf;
 /// Run published test vectors through an engine, and print one line for each algorithm.
 #[derive(Args)]
 #[command(after_help = "Example: divisi kat --engine rep3 aes_gcm_test.json\n\
-                        Files: Wycheproof (v1: AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM,\n\
+                        Files: Wycheproof (AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, AES-CBC-PKCS5, HMAC, KMAC, AES-CMAC, AES-GMAC), and of ACVP (AES-GCM,\n\
                         -XPN, -CCM, -GCM-SIV, -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1 to -CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR, TDES-ECB, -CBC, SHA-1, SHA2,\n\
                         SHA3, SHAKE, cSHAKE, HMAC, KMAC, CMAC-AES, CMAC-TDES, AES-GMAC) internalProjection.json, or prompt.json and expectedResults.json.\n\
-                        Vectors that cannot run are counted with the reason. Large data, and Monte Carlo tests but those of SHA-3, need --long.\n\
+                        Of NIST's CAVP .rsp (AES-ECB, -CBC, -CFB8, -CFB128, -OFB, -GCM, TDES-ECB, -CBC, CMAC, HMAC, SHA-1, SHA-2, SHA-3, SHAKE; a vector's number is its line),\n\
+                        of Rooterberg JSON. Vectors that cannot run are counted with the reason. Large data, and Monte Carlo tests but those of SHA-3, need --long.\n\
                         Nobody trusted: divisi kat --engine garble --parties 5 ACVP-AES-ECB.json; vectors without a circuit are counted.\n\
                         Curious parties (semi-honest): divisi kat --engine mixed --parties 5 ACVP-AES-ECB.json\n\
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
@@ -29,6 +30,8 @@ pub struct KatArgs {
     mode: AnyMode,
     #[arg(long, value_name = "NAME", help = about_security())]
     security: Option<Security>,
+    #[arg(long, value_name = "BITS", help = about_statistical_option())]
+    statistical: Option<u32>,
     #[command(flatten)]
     own: OwnOptions<OfKat>,
     /// Also run tests that take long, with an estimate of the time on standard error: Monte Carlo tests, some
@@ -43,10 +46,13 @@ pub struct KatArgs {
 pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {
     let engine = arguments.engine.engine();
     let security = arguments.engine.security(arguments.security);
+    if arguments.statistical.is_some() {
+        engine::belongs(engine, "statistical")?;
+    }
     let mut own = arguments.own.own(engine)?;
     arguments.mode.own(&mut own);
     let sboxes = arguments.mode.choice(&arguments.own);
-    let settings = settings_with(arguments.engine, security, None, own, sboxes)?;
+    let settings = settings_with(arguments.engine, security, arguments.statistical, own, sboxes)?;
     if arguments.mode.is_given() {
         engine::belongs(engine, MODE)?;
     }

@@ -1,7 +1,7 @@
 //! Fuzz targets for the readers of test vector files.
 
 use super::monte::Fed;
-use super::read::{join, kind, kinds};
+use super::read::{decode, formatted, join, kind, kinds, rooterberg_tests};
 use super::*;
 use crate::engine;
 use serde_json::Value;
@@ -19,6 +19,9 @@ fn parts(json: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn tests_of(json: &Value) -> u64 {
+    if let Some(tests) = rooterberg_tests(json) {
+        return tests.len() as u64;
+    }
     let groups = json.get("testGroups").and_then(Value::as_array).into_iter().flatten();
     let tests = groups.filter_map(|group| group.get("tests").and_then(Value::as_array));
     tests.map(|tests| tests.len() as u64).sum()
@@ -66,6 +69,72 @@ fn random_vectors() {
             }
         }
         Ok(true)
+    });
+}
+
+/// A file whose vectors are all counted, and which an engine gets through without a panic.
+fn counted(name: &str, json: &Value) -> Result<(), String> {
+    let Ok(content) = parse(json) else { return Ok(()) };
+    let tests = tests_of(json);
+    if vectors_of(&content) != tests {
+        return Err(format!("{tests} tests became {} vectors", vectors_of(&content)));
+    }
+    if long_of(&content) == 0 {
+        run_contents(&[(name.into(), content)], &plain()).map_err(|e| e.error)?;
+    }
+    Ok(())
+}
+
+/// No vector of a .rsp file is lost, whatever its lines are.
+#[test]
+fn random_rsp() {
+    let mut taken = 0_u64;
+    divisi_fuzz::run("rsp", env!("CARGO_MANIFEST_DIR"), &[], |bytes| {
+        let Ok(json) = formatted("some.rsp", bytes.to_vec()) else { return Ok(false) };
+        taken += 1;
+        if taken % RUNS == 1 {
+            json.as_array().into_iter().flatten().try_for_each(|set| counted("some.rsp", set))?;
+        } else {
+            json.as_array().into_iter().flatten().for_each(|set| drop(parse(set)));
+        }
+        Ok(true)
+    });
+}
+
+/// No vector of a file of Rooterberg is lost.
+#[test]
+fn random_rooterberg() {
+    let mut taken = 0_u64;
+    divisi_fuzz::run("rooterberg", env!("CARGO_MANIFEST_DIR"), &[], |bytes| {
+        let Ok(json) = serde_json::from_slice::<Value>(bytes) else { return Ok(false) };
+        if rooterberg_tests(&json).is_none() {
+            return Ok(false);
+        }
+        taken += 1;
+        if taken % RUNS == 1 {
+            counted("some", &json)?
+        } else {
+            drop(parse(&json))
+        }
+        Ok(true)
+    });
+}
+
+/// Whatever the byte order mark, the text of a file is read or refused.
+#[test]
+fn random_encodings() {
+    let text: Vec<u16> = "{\"\u{e9}\": \"\u{1f511}\"}".encode_utf16().collect();
+    let le = text.iter().flat_map(|unit| unit.to_le_bytes());
+    let be = text.iter().flat_map(|unit| unit.to_be_bytes());
+    let seeds = [
+        [0xff, 0xfe].into_iter().chain(le).collect(),
+        [0xfe, 0xff].into_iter().chain(be).collect(),
+        b"\xef\xbb\xbf{}".to_vec(),
+    ];
+    divisi_fuzz::run("encodings", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let Ok(text) = decode(bytes.to_vec()) else { return Ok(false) };
+        let marked = bytes.starts_with(&[0xef, 0xbb, 0xbf]) && text.as_bytes() != &bytes[3..];
+        if marked { Err("another text".into()) } else { Ok(true) }
     });
 }
 

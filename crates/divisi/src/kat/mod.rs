@@ -1,10 +1,11 @@
-//! Known answers: published test vectors, in the formats of Wycheproof (v1) and ACVP, run on an engine. A
-//! file of ACVP is an internalProjection.json, with questions and answers, or a prompt.json and an
-//! expectedResults.json, which are combined.
+//! Known answers: published test vectors, in the formats of Wycheproof, Rooterberg, ACVP and NIST's CAVP, run
+//! on an engine. A file of ACVP is an internalProjection.json, with questions and answers, or a prompt.json
+//! and an expectedResults.json, which are combined; one of CAVP is a .rsp.
 //!
 //! A test group of a file becomes one call of the engine. A vector passes if every direction that the file
-//! asks for gives the right answer; an invalid one passes if it is refused. Vectors that the engine cannot
-//! run are counted by reason.
+//! asks for gives the right answer; an invalid one passes if it was computed and rejected. What an engine
+//! cannot compute is no rejection: such vectors are counted as unsupported, by reason, and so are those that
+//! contradict the lengths that their file declares.
 //!
 //! Trust: the parties of an engine are threads of this process, over links in memory. This protects nothing
 //! and need not: the vectors are public, and so are the keys in them.
@@ -240,11 +241,15 @@ mod tests_of_circuits;
 #[cfg(test)]
 mod tests_of_constant_rounds;
 #[cfg(test)]
+mod tests_of_formats;
+#[cfg(test)]
 mod tests_of_functions;
 #[cfg(test)]
 mod tests_of_garbling;
 #[cfg(test)]
 mod tests_of_ivs;
+#[cfg(test)]
+mod tests_of_lengths;
 #[cfg(test)]
 mod tests_of_long;
 #[cfg(test)]

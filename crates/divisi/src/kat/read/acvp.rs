@@ -5,7 +5,9 @@
 //! Functional tests (`AFT`, and `CTR` for the counter) are run; Monte Carlo tests (`MCT`) and large data
 //! (`LDT`) only if long tests are asked for.
 
-use super::blocks::{gcm_can, sort};
+use super::blocks::{gcm_can, sort, whole_blocks};
+use super::declared::agrees;
+use super::family::id;
 use super::member::{self, UNANSWERED, bytes};
 use super::{ivs, units};
 use crate::engine::job::{Cipher, Whole};
@@ -221,23 +223,29 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
         }
         _ => None,
     };
+    let tag = if gcm { bytes(test, &["tag"])? } else { tag };
+    let iv = match algorithm {
+        VectorAlgorithm::Ecb
+        | VectorAlgorithm::TripleEcb
+        | VectorAlgorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
+        VectorAlgorithm::Whole(Whole::Xts) => tweak(test)?,
+        VectorAlgorithm::Gcm => ivs::of_gcm(group, test)?,
+        VectorAlgorithm::Xpn => ivs::of_xpn(group, test)?,
+        _ => bytes(test, &["iv"])?,
+    };
+    let aad = if aead { bytes(test, &["aad"])? } else { Vec::new() };
+    if aead {
+        agrees([test, group], "tagLen", tag.len())?;
+    }
     Ok(Vector {
-        id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
+        id: id(test),
         key,
         units,
-        iv: match algorithm {
-            VectorAlgorithm::Ecb
-            | VectorAlgorithm::TripleEcb
-            | VectorAlgorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
-            VectorAlgorithm::Whole(Whole::Xts) => tweak(test)?,
-            VectorAlgorithm::Gcm => ivs::of_gcm(group, test)?,
-            VectorAlgorithm::Xpn => ivs::of_xpn(group, test)?,
-            _ => bytes(test, &["iv"])?,
-        },
-        aad: if aead { bytes(test, &["aad"])? } else { Vec::new() },
+        iv,
+        aad,
         plaintext,
         ciphertext,
-        tag: if gcm { bytes(test, &["tag"])? } else { tag },
+        tag,
         spare_bits: (8 - within("payloadLen")) % 8,
         ways,
         expected: if valid { Expected::Valid } else { Expected::Invalid },
@@ -291,7 +299,7 @@ fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Mont
     if lanes.is_empty() || !lanes.iter().all(whole) {
         return Err("a Monte Carlo test whose parts are no blocks".into());
     }
-    let id = test.get("tcId").and_then(Value::as_u64).unwrap_or(0);
+    let id = id(test);
     Ok(Monte { id, algorithm, kind: Fed::Texts(Texts { cipher, direction, lanes }) })
 }
 
@@ -346,11 +354,12 @@ fn tag(group: &Value, test: &Value) -> Result<Vector, String> {
         message.truncate(length);
     }
     let tag = bytes(test, &["mac"])?;
+    agrees([test, group], "macLen", tag.len())?;
     if tag.is_empty() || tag.len() > 8 {
         return Err(format!("a tag of {} bits", 8 * tag.len()));
     }
     Ok(Vector {
-        id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
+        id: id(test),
         key: key(test)?,
         iv: Vec::new(),
         aad: Vec::new(),
@@ -362,19 +371,4 @@ fn tag(group: &Value, test: &Value) -> Result<Vector, String> {
         ways: if verifies { Ways::Decrypt } else { Ways::Encrypt },
         expected: if valid { Expected::Valid } else { Expected::Invalid },
     })
-}
-
-fn whole_blocks(algorithm: VectorAlgorithm, vector: Vector) -> Result<Vector, String> {
-    let (plain, cipher) = (vector.plaintext.len(), vector.ciphertext.len());
-    if plain != cipher || plain == 0 {
-        return Err("texts that are empty or of different lengths".into());
-    }
-    let any = matches!(algorithm, VectorAlgorithm::Ctr | VectorAlgorithm::Cfb8 | VectorAlgorithm::Ofb);
-    if !any && plain % algorithm.block_bytes() != 0 {
-        return Err("a text that is no whole number of blocks".into());
-    }
-    if algorithm == VectorAlgorithm::Ctr && vector.iv.len() != 16 {
-        return Err(format!("a counter of {} bits", 8 * vector.iv.len()));
-    }
-    Ok(vector)
 }

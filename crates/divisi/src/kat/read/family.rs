@@ -97,6 +97,8 @@ pub(super) fn settings(family: Family, key: &[u8], output: &[u8]) -> Result<Sett
     Ok(settings)
 }
 
+/// The number of a test, which some tools write as a text.
 pub(super) fn id(test: &Value) -> u64 {
-    test.get("tcId").and_then(Value::as_u64).unwrap_or(0)
+    let number = |id: &Value| id.as_u64().or_else(|| id.as_str()?.parse().ok());
+    test.get("tcId").and_then(number).unwrap_or(0)
 }

@@ -1,5 +1,6 @@
 //! Files of ACVP and Wycheproof with vectors of hashes and MACs.
 
+use super::declared::agrees;
 use super::family::{BIT_LENGTH, Family, hash, id, settings, strength};
 use super::member::{UNANSWERED, bytes, tests};
 use crate::kat::content::Content;
@@ -65,7 +66,7 @@ pub(super) fn acvp(algorithm: &str, groups: &[Value]) -> Option<Result<Content, 
 pub(super) fn wycheproof(algorithm: &str, groups: &[Value]) -> Option<Result<Content, String>> {
     let (_, family) = known(&WYCHEPROOF, algorithm)?;
     let groups: Vec<&Value> = groups.iter().collect();
-    Some(sort(family, &groups, |_, test| wycheproof_vector(family, test)))
+    Some(sort(family, &groups, |group, test| wycheproof_vector(family, group, test)))
 }
 
 /// A vector and the settings of its function, or why it cannot run.
@@ -115,7 +116,7 @@ fn spare(bits: usize) -> usize {
     bits.div_ceil(8) * 8 - bits
 }
 
-fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
+fn wycheproof_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     let expected = match test.get("result").and_then(Value::as_str) {
         Some("valid") => Expected::Valid,
         Some("invalid") => Expected::Invalid,
@@ -123,7 +124,11 @@ fn wycheproof_vector(family: Family, test: &Value) -> Sorted {
         _ => return Err("no \"result\" in the file".into()),
     };
     let (key, output) = (bytes(test, &["key"])?, bytes(test, &["tag"])?);
-    let settings = settings(family, &key, &output)?;
+    let mut settings = settings(family, &key, &output)?;
+    agrees([test, group], "tagSize", output.len())?;
+    if let (Family::Kmac(_), Some(_)) = (family, group.get("customizationHex")) {
+        settings.customization = bytes(group, &["customizationHex"])?;
+    }
     let makes = expected == Expected::Valid;
     let (nonce, message) = (nonce(family, test)?, bytes(test, &["msg"])?);
     Ok((
@@ -220,6 +225,11 @@ fn acvp_vector(family: Family, group: &Value, test: &Value) -> Sorted {
     }
     let mut settings = settings(family, &key, &output)?;
     settings.spare_output_bits = spare_output_bits;
+    match family {
+        Family::Hmac(_) | Family::Cmac => agrees([test, group], "macLen", output.len())?,
+        Family::Gmac => agrees([test, group], "tagLen", output.len())?,
+        _ => {}
+    }
     if let Family::Kmac(_) = family {
         settings.spare_key_bits = own("keyLen").and_then(|bits| usize::try_from(bits).ok()).map_or(0, spare);
     }

@@ -2,16 +2,23 @@
 
 mod acvp;
 mod blocks;
+mod declared;
+mod decode;
 mod family;
 mod fed;
 mod functions;
 mod ivs;
 mod member;
+mod rooterberg;
+mod rsp;
 mod units;
 mod wycheproof;
 
 #[cfg(test)]
-pub(super) use {acvp::join, blocks::gcm_can, blocks::sort, member::UNANSWERED};
+pub(super) use {
+    acvp::join, blocks::gcm_can, blocks::sort, decode::decode, member::UNANSWERED,
+    rooterberg::tests as rooterberg_tests,
+};
 
 use super::content::Content;
 use super::vector::VectorAlgorithm;
@@ -29,8 +36,9 @@ const LONGEST: u64 = 1 << 30;
 /// joined to their questions.
 ///
 /// # Errors
-/// If a file cannot be read, is no JSON, or has answers whose questions are in no file; if this version knows
-/// the algorithm of none of the files; or if no vector of any file has input that an engine could take.
+/// If a file cannot be read, has no format that is known here, or has answers whose questions are in no file;
+/// if this version knows the algorithm of none of the files; or if no vector of any file has input that an
+/// engine could take.
 pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
     let files = paths.iter().map(|path| Ok((path.display().to_string(), json(path)?)));
     let mut files = files.collect::<Result<Vec<(String, Value)>, Failure>>()?;
@@ -45,15 +53,23 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<(String, Content)>, Failure> {
         Some((name, content)) if parsed.iter().all(|(_, content)| !content.unknown.is_empty()) => {
             Err(Failure::usage(format!("{name}: {}", not_known(content))))
         }
-        _ if parsed.iter().all(|(_, content)| content.is_refused()) => match reasons(&parsed) {
-            reasons if reasons.is_empty() => Ok(parsed),
-            reasons => Err(Failure::usage(format!(
-                "no vector has input that can run ({}): give a file with others",
-                reasons.join("; ")
-            ))),
+        _ => match refused(&parsed) {
+            Some(why) => Err(Failure::usage(why)),
+            None => Ok(parsed),
         },
-        _ => Ok(parsed),
     }
+}
+
+/// Why no vector of any file has input that an engine could take; `None` if some vector has, if there are no
+/// vectors, or if a vector contradicts its file, which is counted like a wrong one.
+fn refused(parsed: &[(String, Content)]) -> Option<String> {
+    let reasons = reasons(parsed);
+    let refused = !reasons.is_empty()
+        && !reasons.iter().any(|reason| declared::contradicts(reason))
+        && parsed.iter().all(|(_, content)| content.is_refused());
+    let why =
+        || format!("no vector has input that can run ({}): give a file with others", reasons.join("; "));
+    refused.then(why)
 }
 
 /// Why vectors cannot run on any engine, each reason once.
@@ -70,7 +86,8 @@ fn not_known(content: &Content) -> String {
         "the algorithm {:?} is not in this version: it runs AES-GCM, -CCM, -GCM-SIV, -SIV-CMAC, -XTS, -WRAP, -KWP, \
          AES-CBC-PKCS5, AES-CMAC, AES-GMAC, HMAC and KMAC of Wycheproof, and of ACVP AES-GCM, -XPN, -CCM, -GCM-SIV, \
          -XTS, -KW, -KWP, -ECB, -CBC, -CBC-CS1, -CBC-CS2, -CBC-CS3, -CFB1, -CFB8, -CFB128, -OFB, -CTR and -GMAC, \
-         TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC",
+         TDES-ECB and -CBC, CMAC-AES, CMAC-TDES, SHA2, SHA3, SHAKE, cSHAKE, HMAC and KMAC; of Rooterberg and of \
+         NIST's CAVP (.rsp) those of them that they have",
         names.join(", ")
     )
 }
@@ -78,7 +95,7 @@ fn not_known(content: &Content) -> String {
 fn json(path: &Path) -> Result<Value, Failure> {
     let shown = path.display();
     let unread = |e: std::io::Error| {
-        Failure::usage(format!("{shown} cannot be read ({e}): give a JSON file of test vectors"))
+        Failure::usage(format!("{shown} cannot be read ({e}): give a file of test vectors"))
     };
     let text = crate::source::read(path, LONGEST).map_err(|e| match e.kind() {
         std::io::ErrorKind::FileTooLarge => {
@@ -86,8 +103,17 @@ fn json(path: &Path) -> Result<Value, Failure> {
         }
         _ => unread(e),
     })?;
-    serde_json::from_slice(&text).map_err(|e| {
-        Failure::usage(format!("{shown} is not JSON ({e}): give a file of Wycheproof (v1) or ACVP"))
+    let name = path.display().to_string();
+    formatted(&name, text.to_vec()).map_err(|why| Failure::usage(format!("{shown} {why}")))
+}
+
+/// The contents of a file of this name: JSON, or what the lines of a .rsp file say in the form of JSON.
+pub(super) fn formatted(name: &str, bytes: Vec<u8>) -> Result<Value, String> {
+    let known = "give a file of Wycheproof, Rooterberg or ACVP, or a .rsp of NIST's CAVP";
+    let text = decode::decode(bytes).map_err(|why| format!("is no text ({why}): {known}"))?;
+    serde_json::from_str(&text).or_else(|e| match rsp::is_rsp(&text) {
+        true => rsp::read(name, &text).map_err(|why| format!("cannot be read as a .rsp file: {why}")),
+        false => Err(format!("is not JSON ({e}): {known}")),
     })
 }
 
@@ -96,7 +122,7 @@ type Groups = fn(&[Value]) -> Result<Content, String>;
 
 /// The algorithms of texts, by the names that files give them, each with what reads its groups. Those of
 /// hashes and MACs are in `functions`.
-const TEXTS: [(&str, Groups); 30] = [
+const TEXTS: [(&str, Groups); 32] = [
     ("AES-GCM", wycheproof::gcm),
     ("ACVP-AES-GCM", |groups| acvp::groups(VectorAlgorithm::Gcm, groups)),
     ("ACVP-AES-XPN", |groups| acvp::groups(VectorAlgorithm::Xpn, groups)),
@@ -111,6 +137,8 @@ const TEXTS: [(&str, Groups); 30] = [
     ("CMAC-TDES", acvp::tags),
     ("AES-CBC-PKCS5", wycheproof::cbc),
     ("AES-KW", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
+    ("KW", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
+    ("KWP", |groups| wycheproof::whole(Whole::Kwp { inverse: false }, groups)),
     ("AES-WRAP", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
     ("AES-KWP", |groups| wycheproof::whole(Whole::Kwp { inverse: false }, groups)),
     ("AES-SIV-CMAC", |groups| wycheproof::whole(Whole::Siv, groups)),
@@ -135,7 +163,7 @@ const TEXTS: [(&str, Groups); 30] = [
     }),
 ];
 
-/// Read test vectors of either format.
+/// Read test vectors of any format in JSON.
 ///
 /// # Errors
 /// If they cannot be read, or their algorithm is not known; the text says why, and what to do.
@@ -146,12 +174,16 @@ pub fn parse(json: &Value) -> Result<Content, String> {
 
 /// Like [`parse`], but vectors of an unknown algorithm are counted and no error.
 fn parse_any(json: &Value) -> Result<Content, String> {
+    if let Some(content) = rooterberg::read(json) {
+        return content;
+    }
     let json = acvp::body(json)?;
     let algorithm = json.get("algorithm").and_then(Value::as_str);
     let groups = json.get("testGroups").and_then(Value::as_array);
     let (Some(algorithm), Some(groups)) = (algorithm, groups) else {
         return Err(
-            "it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof (v1) or ACVP".into()
+            "it has no \"algorithm\" and \"testGroups\": give a file of Wycheproof, Rooterberg or ACVP"
+                .into(),
         );
     };
     let texts = TEXTS.iter().find(|(name, _)| *name == algorithm).map(|(_, read)| read(groups));

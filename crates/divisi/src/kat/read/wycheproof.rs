@@ -1,6 +1,8 @@
 //! Files of Wycheproof, schema `aead_test_schema_v1.json`.
 
-use super::blocks::{gcm_can, sort};
+use super::blocks::{gcm_can, sort, whole_blocks};
+use super::declared::agrees;
+use super::family::id;
 use super::member::{bytes, tests};
 use crate::engine::job::Whole;
 use crate::kat::content::Content;
@@ -12,7 +14,8 @@ pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
         let tests = tests(group)?.iter();
-        sort(&mut content, VectorAlgorithm::Gcm, tests.map(|test| vector(test).and_then(gcm_can)).collect());
+        let vectors = tests.map(|test| vector(group, test).and_then(gcm_can));
+        sort(&mut content, VectorAlgorithm::Gcm, vectors.collect());
     }
     Ok(content)
 }
@@ -22,8 +25,22 @@ pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
 pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
-        let tests = tests(group)?.iter();
-        sort(&mut content, VectorAlgorithm::CbcPadded, tests.map(vector).collect());
+        let vectors = tests(group)?.iter().map(|test| match vector(group, test) {
+            // a client does not send it, so that nothing is computed
+            Ok(vector) if vector.ciphertext.is_empty() => Err("a ciphertext without a block".into()),
+            vector => vector,
+        });
+        sort(&mut content, VectorAlgorithm::CbcPadded, vectors.collect());
+    }
+    Ok(content)
+}
+
+/// The vectors of a mode without padding or tag. Each is for both directions.
+pub(super) fn text(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Content, String> {
+    let mut content = Content::default();
+    for group in groups {
+        let one = |test: &Value| vector(group, test).and_then(|vector| whole_blocks(algorithm, vector));
+        sort(&mut content, algorithm, tests(group)?.iter().map(one).collect());
     }
     Ok(content)
 }
@@ -32,8 +49,8 @@ pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
 pub(super) fn whole(mode: Whole, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     let algorithm = VectorAlgorithm::Whole(mode);
-    let one = |test: &Value| {
-        let mut vector = vector(test)?;
+    let one = |group: &Value, test: &Value| {
+        let mut vector = vector(group, test)?;
         match mode {
             // the synthetic IV comes first where the file has one member for both
             Whole::Siv if test.get("tag").is_none() => {
@@ -47,26 +64,31 @@ pub(super) fn whole(mode: Whole, groups: &[Value]) -> Result<Content, String> {
         Ok(vector)
     };
     for group in groups {
-        sort(&mut content, algorithm, tests(group)?.iter().map(one).collect());
+        sort(&mut content, algorithm, tests(group)?.iter().map(|test| one(group, test)).collect());
     }
     Ok(content)
 }
 
-fn vector(test: &Value) -> Result<Vector, String> {
+fn vector(group: &Value, test: &Value) -> Result<Vector, String> {
     let expected = match test.get("result").and_then(Value::as_str) {
         Some("valid") => Expected::Valid,
         Some("invalid") => Expected::Invalid,
         Some("acceptable") => Expected::Acceptable,
         _ => return Err("no \"result\" in the file".into()),
     };
+    let if_there = |name: &str| if test.get(name).is_some() { bytes(test, &[name]) } else { Ok(Vec::new()) };
+    let (key, iv, tag) = (bytes(test, &["key"])?, if_there("iv")?, if_there("tag")?);
+    if test.get("tag").is_some() {
+        agrees([test, group], "tagSize", tag.len())?;
+    }
     Ok(Vector {
-        id: test.get("tcId").and_then(Value::as_u64).unwrap_or(0),
-        key: bytes(test, &["key"])?,
-        iv: if test.get("iv").is_some() { bytes(test, &["iv"])? } else { Vec::new() },
-        aad: if test.get("aad").is_some() { bytes(test, &["aad"])? } else { Vec::new() },
+        id: id(test),
+        key,
+        iv,
+        aad: if_there("aad")?,
         plaintext: bytes(test, &["msg"])?,
         ciphertext: bytes(test, &["ct"])?,
-        tag: if test.get("tag").is_some() { bytes(test, &["tag"])? } else { Vec::new() },
+        tag,
         spare_bits: 0,
         units: None,
         ways: Ways::Both,
