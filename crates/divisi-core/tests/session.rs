@@ -176,3 +176,41 @@ fn no_stream_is_given_out_twice() {
     assert_eq!(a, b);
     assert_eq!(a.iter().collect::<HashSet<_>>().len(), 12);
 }
+
+const PASSED: Step = step!("passed");
+
+/// One message to each peer, and one from each.
+fn pass(session: &mut Session) -> Result<(), Abort> {
+    let peers = session.peers();
+    peers.iter().try_for_each(|peer| session.send(PASSED, *peer, &[1], 8))?;
+    peers.iter().try_for_each(|peer| session.recv(PASSED, *peer, &mut [0]))
+}
+
+/// Detours that follow each other in one chunk count as one chain, and those of another chunk apart; what is
+/// counted aside runs beside the chunk.
+#[test]
+fn detours_in_a_row_are_added_up() {
+    let ends = play(meshes(2), |mut session| {
+        let through = |session: &mut Session, name: &'static str, rounds: usize| {
+            let place = session.detour(name);
+            let result = (0..rounds).try_for_each(|_| pass(session));
+            session.back(place);
+            result
+        };
+        session.phase("online");
+        for rounds in [3, 1, 3] {
+            through(&mut session, "ahead", rounds)?;
+            pass(&mut session)?;
+        }
+        through(&mut session, "online", 2)?;
+        let place = session.aside();
+        pass(&mut session)?;
+        session.back(place);
+        // another chunk, whose detours are fewer
+        session.phase("online");
+        through(&mut session, "ahead", 2)?;
+        let counts = session.meter().read();
+        Ok(["online", "ahead"].map(|name| counts.phases[name].rounds))
+    });
+    assert!(ends.iter().all(|end| *end == Ok([5, 7])), "{ends:?}");
+}

@@ -136,7 +136,7 @@ impl Upward {
 
 /// Messages that are counted as a chunk of their own.
 fn beside(session: &mut Session, act: impl FnOnce(&mut Session) -> Result<(), Abort>) -> Result<(), Abort> {
-    let place = session.detour(session.current_phase());
+    let place = session.aside();
     let result = act(session);
     session.back(place);
     result

@@ -50,6 +50,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
         phase: "setup",
         depth: 0,
         base: None,
+        detours: std::collections::BTreeMap::new(),
         asked: std::collections::BTreeMap::new(),
     };
     let digest = parameters.digest();

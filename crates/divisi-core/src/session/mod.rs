@@ -42,7 +42,8 @@ impl fmt::Debug for SessionId {
 #[must_use]
 pub struct PhasePlace {
     phase: &'static str,
-    depth: u32,
+    /// Where the chain of messages was; `None` if it goes on.
+    depth: Option<u32>,
 }
 
 /// What the strands of a session have in common.
@@ -81,6 +82,8 @@ pub struct Session {
     depth: u32,
     /// The depth from which the current exchange sends, if there is one.
     base: Option<u32>,
+    /// How far the detours to other phases in this chunk came, by phase: the next one continues there.
+    detours: BTreeMap<&'static str, u32>,
     /// How many times the streams of each peer and purpose were requested; under this party itself, the
     /// numbers of [`Session::count`].
     asked: BTreeMap<(PartyId, &'static str), u64>,
@@ -166,6 +169,7 @@ impl Session {
             phase: self.phase,
             depth: 0,
             base: None,
+            detours: BTreeMap::new(),
             asked: BTreeMap::new(),
         })
     }
@@ -181,6 +185,7 @@ impl Session {
     pub fn phase(&mut self, name: &'static str) {
         self.phase = name;
         self.depth = 0;
+        self.detours.clear();
     }
 
     /// The current phase.
@@ -189,16 +194,32 @@ impl Session {
         self.phase
     }
 
-    /// Count what follows in another phase, until [`Session::back`].
+    /// Count what follows in another phase, until [`Session::back`]. Detours of one chunk to the same phase
+    /// follow each other, and so do their rounds; within that phase already, nothing changes.
     pub fn detour(&mut self, name: &'static str) -> PhasePlace {
-        let place = PhasePlace { phase: self.phase, depth: self.depth };
-        self.phase(name);
+        if name == self.phase {
+            return PhasePlace { phase: name, depth: None };
+        }
+        let place = PhasePlace { phase: self.phase, depth: Some(self.depth) };
+        (self.phase, self.depth) = (name, self.detours.get(name).copied().unwrap_or(0));
+        place
+    }
+
+    /// Count what follows in the same phase as a chunk of its own, which runs beside the present one, until
+    /// [`Session::back`].
+    pub fn aside(&mut self) -> PhasePlace {
+        let place = PhasePlace { phase: self.phase, depth: Some(self.depth) };
+        self.depth = 0;
         place
     }
 
     /// Return to the phase that a detour left, in the state where it was.
     pub fn back(&mut self, place: PhasePlace) {
-        (self.phase, self.depth) = (place.phase, place.depth);
+        let Some(depth) = place.depth else { return };
+        if self.phase != place.phase {
+            self.detours.insert(self.phase, self.depth);
+        }
+        (self.phase, self.depth) = (place.phase, depth);
     }
 
     /// The number of messages in the longest chain of this chunk so far; in a chain each message was sent
