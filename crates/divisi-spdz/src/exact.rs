@@ -44,6 +44,15 @@ fn counts<V: Shareable, F: Mac>(made: &Auth<V, F>, count: usize) -> bool {
     [made.x.len(), made.m.len()] == [count; 2]
 }
 
+/// Whether there are this many known bits, with their values at the party that knows them, and only there.
+fn told<F: Mac>(KnownBits { values, shares }: &KnownBits<F>, ours: bool, count: usize) -> bool {
+    let told = match values {
+        Some(values) => ours && values.len() == count,
+        None => !ours,
+    };
+    told && counts(shares, count)
+}
+
 fn all_count<V: Shareable, F: Mac>(made: &Triples<V, F>, count: usize) -> bool {
     [&made.a, &made.b, &made.c].iter().all(|part| counts(part, count))
 }
@@ -59,13 +68,25 @@ impl<F: Mac> Source<F> for Exact<F> {
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         let made = self.0.known(party, owner, count)?;
         let ours = party.me() == owner;
-        demand(party, made, |KnownBits { values, shares }| {
-            let told = match values {
-                Some(values) => ours && values.len() == count,
-                None => !ours,
-            };
-            told && counts(shares, count)
+        demand(party, made, |made| told(made, ours, count))
+    }
+
+    fn known_each(
+        &mut self,
+        party: &mut Party<F>,
+        wanted: &[(PartyId, usize)],
+    ) -> Result<Vec<KnownBits<F>>, Abort> {
+        let made = self.0.known_each(party, wanted)?;
+        let me = party.me();
+        demand(party, made, |made| {
+            let each = made.iter().zip(wanted);
+            made.len() == wanted.len() && { each }
+                .all(|(made, (owner, count))| told(made, me == *owner, *count))
         })
+    }
+
+    fn makes(&self) -> bool {
+        self.0.makes()
     }
 
     fn foresee(&mut self, log: usize, lanes: usize) {

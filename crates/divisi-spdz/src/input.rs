@@ -98,8 +98,7 @@ impl<F: Host> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn input_mask(&mut self, owner: PartyId, lanes: usize) -> Result<InputMask<F>, Abort> {
-        let (party, source) = self.parts();
-        let known = source.known(party, owner, 8 * lanes)?;
+        let known = self.known(owner, 8 * lanes)?;
         let values = known.values.map(|r| known_bytes(&r, lanes));
         Ok(InputMask { owner, values, shares: bytes(&known.shares, lanes) })
     }
@@ -139,8 +138,7 @@ impl<F: Host> Spdz<F> {
     /// The abort that ends the session.
     #[inline(never)]
     pub fn bit_mask(&mut self, owner: PartyId, lanes: usize) -> Result<BitMask<F>, Abort> {
-        let (party, source) = self.parts();
-        let KnownBits { values, shares } = source.known(party, owner, lanes)?;
+        let KnownBits { values, shares } = self.known(owner, lanes)?;
         Ok(BitMask { owner, values, shares })
     }
 
@@ -218,9 +216,9 @@ impl<F: Host> Spdz<F> {
         receiver: PartyId,
         value: Verified<Auth<Gf8, F>>,
     ) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
-        let (party, source) = self.parts();
         let mut y = value.into_inner();
-        let known = source.known(party, receiver, 8 * y.len())?;
+        let known = self.known(receiver, 8 * y.len())?;
+        let (party, _) = self.parts();
         let mask = bytes(&known.shares, y.len());
         party.mask(&mut y, &mask)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
@@ -247,9 +245,9 @@ impl<F: Host> Spdz<F> {
         receiver: PartyId,
         value: Verified<Auth<Gf2, F>>,
     ) -> Result<Option<Zeroizing<Vec<bool>>>, Abort> {
-        let (party, source) = self.parts();
         let mut y = value.into_inner();
-        let known = source.known(party, receiver, y.len())?;
+        let known = self.known(receiver, y.len())?;
+        let (party, _) = self.parts();
         party.mask(&mut y, &known.shares)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(checks::K24); // [K24]

@@ -22,6 +22,7 @@
 //! | `stock` | preprocessing from disk | docs/spdz.md, section 11 |
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; 3DES-LT, 3DES-PV, 3DES-Raw, 3DES-TinyTable | Protocol 1, sections 3.3 and 4.1, appendix |
+//! | `engine` | lookups of values in any public table | Fig. 3 |
 //! | `engine` | Boolean programs; zero tests; openings | docs/spdz.md, section 10 |
 //!
 //! ```
@@ -80,8 +81,8 @@ pub use client::{ClientFault, ClientMask, ForClient, Receipt};
 #[doc(hidden)]
 pub use compiled::compiled;
 pub use engine::{
-    AuthBit, AuthByte, LOAD_PHASE, Openings, PREPROCESSING_PHASE, Spdz, SpdzProtocol, Tiny, TinyBit,
-    TinyBits, TinyByte,
+    AuthBit, AuthByte, AuthValue, LOAD_PHASE, Openings, PREPROCESSING_PHASE, PublicTable, Spdz, SpdzProtocol,
+    Tiny, TinyBit, TinyBits, TinyByte,
 };
 pub use input::{BitMask, InputMask};
 pub use part::{Embeds, Host, Mac, Projects, Shareable, Small, Word32};

@@ -61,6 +61,20 @@ pub struct KnownBits<F: Mac> {
     pub(crate) shares: Auth<Gf2, F>,
 }
 
+impl<F: Mac> KnownBits<F> {
+    /// The last `count` of these bits, which are gone then; `None` if there are fewer.
+    pub(crate) fn take(&mut self, count: usize) -> Option<KnownBits<F>> {
+        let shares = self.shares.pop(count)?;
+        let values = self.values.as_mut().map(|values| {
+            let from = values.len().saturating_sub(count);
+            let last = Zeroizing::new(values[from..].to_vec());
+            values.truncate(from);
+            last
+        });
+        Some(KnownBits { values, shares })
+    }
+}
+
 /// A source of correlated randomness. All parties call it in the same order with the same counts. The values
 /// that it returns were checked, or the openings for them are in the ledger of the party, so that the next
 /// check covers them \[M0.7\].
@@ -76,6 +90,23 @@ pub trait Source<F: Mac>: Send {
     /// # Errors
     /// The abort that ends the session.
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort>;
+
+    /// Random bits for each of these parties, which it alone knows; each party stands there once.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    fn known_each(
+        &mut self,
+        party: &mut Party<F>,
+        counts: &[(PartyId, usize)],
+    ) -> Result<Vec<KnownBits<F>>, Abort> {
+        counts.iter().map(|(owner, count)| self.known(party, *owner, *count)).collect()
+    }
+
+    /// Whether a request makes values, in some rounds; a stock has what it has, and gives it without a round.
+    fn makes(&self) -> bool {
+        true
+    }
 
     /// Announce unit vectors of 2^log entries, `lanes` in all: the source can then do one-time work once for
     /// all of them.

@@ -165,7 +165,7 @@ fn census_of_tinytable() {
         pieces,
         checks: 4,
         // the mask of the input, masks of what two layers give
-        rows: [1 + 2 + 4, 2, 0],
+        rows: [1 + 1 + 4, 2, 0],
         more,
     };
     census::<Gf48>(SpdzProtocol::Lookup, Preparation::Bucketed, &done, |e, owner, mine| {

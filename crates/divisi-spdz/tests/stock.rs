@@ -268,3 +268,33 @@ fn false_counts_gain_nothing() {
             .contains("has another stock than this party")
     );
 }
+
+/// A computation that needs more than is left is refused before anything is taken, at all parties.
+#[test]
+fn a_stock_with_too_little_loses_nothing() {
+    use divisi_spdz::stock::{FromStock, Lots, StockPlan};
+    for n in [2, 3] {
+        let dirs = StockDirs::new(n);
+        let needs =
+            |tables: u64, bits: u64| StockPlan::new(&[(Lots::Units { log: 8 }, tables), (Lots::Bits, bits)]);
+        let start = |needs: &StockPlan| {
+            Harness::new(n, &parameters()).act(|session| {
+                let number = session.me().number();
+                let reserve = common::opened(&dirs, number);
+                FromStock::<divisi_field::Gf48>::start_for(session, reserve, needs).map(|_| 0)
+            })
+        };
+        let before = dirs.state(1).unwrap().counts;
+        for needs in [needs(SBOXES + 1, 0), needs(1, 51)] {
+            for end in start(&needs) {
+                assert!(
+                    why(&end).contains("is used up") && why(&end).contains("divisi prep make"),
+                    "{end:?}"
+                );
+            }
+        }
+        assert!((1..=n as u8).all(|number| dirs.state(number).unwrap().counts == before));
+        assert!(start(&needs(SBOXES, 50)).iter().all(|end| *end == Ok(0)));
+        assert!(dirs.all(0x53).into_iter().all(|end| end == Ok(0xed)));
+    }
+}

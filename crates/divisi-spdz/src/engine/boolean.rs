@@ -33,6 +33,9 @@ impl<F: Host> Boolean for Spdz<F> {
     #[inline(never)]
     fn run(&mut self, jobs: &mut [ProgramRun<'_, AuthBit<F>>]) -> Result<(), Abort> {
         let mut running = jobs.iter().map(|job| self.placed(job)).collect::<Result<Vec<_>, Abort>>()?;
+        // one request for the products of all levels
+        let all = jobs.iter().zip(&running).map(|(job, (lanes, _))| lanes * job.program.and_count()).sum();
+        self.stock_ands(all)?;
         let levels = jobs.iter().map(|job| job.program.levels().len()).max().unwrap_or(0);
         for l in 0..levels {
             let (mut x, mut y) = (AuthBit::default(), AuthBit::default());

@@ -17,6 +17,7 @@ mod reserve;
 mod sixes;
 mod tiny;
 mod tiny_bits;
+mod values;
 
 use crate::checks;
 use crate::exact::Exact;
@@ -32,6 +33,7 @@ pub use bits::AuthBit;
 pub use bytes::AuthByte;
 pub use tiny::{Tiny, TinyByte};
 pub use tiny_bits::{TinyBit, TinyBits};
+pub use values::{AuthValue, PublicTable};
 
 /// The phase of making unit vectors, before keys and inputs are known.
 pub const PREPROCESSING_PHASE: &str = "preprocessing";
@@ -85,6 +87,7 @@ pub struct Spdz<F: Host> {
     polynomials: polynomial::Decompositions,
     interpolated: raw::Polynomials,
     reserve: reserve::Reserve<F>,
+    vectors: Vec<values::Vectors<F>>,
 }
 
 /// What a value owes: the check of everything that one engine had opened until then.
@@ -111,6 +114,7 @@ impl<F: Host> Spdz<F> {
             polynomials: polynomial::Decompositions::default(),
             interpolated: raw::Polynomials::default(),
             reserve: reserve::Reserve::default(),
+            vectors: Vec::new(),
         })
     }
 

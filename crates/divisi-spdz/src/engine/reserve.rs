@@ -6,8 +6,8 @@ use crate::multiply::Pair;
 use crate::part::{Host, Mac};
 use crate::party::Party;
 use crate::share::{Auth, Tail};
-use crate::source::{LastTriples, Triples};
-use divisi_core::{Abort, Step, step};
+use crate::source::{KnownBits, LastTriples, Triples};
+use divisi_core::{Abort, PartyId, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
 
 const SHORT: Step = step!("reserve");
@@ -23,7 +23,14 @@ pub(super) struct Reserve<F: Mac> {
     foreseen_bits: usize,
     foreseen_triples: usize,
     foreseen_sixes: usize,
+    /// Bits that one party knows, which were asked for together.
+    known: Vec<(PartyId, KnownBits<F>)>,
+    /// The number of random bits that were last made for an operation that nobody had announced.
+    unforeseen_bits: usize,
 }
+
+/// The most random bits that are made beyond those that an operation asks for.
+const MOST_AHEAD: usize = 1 << 16;
 
 /// Random bits and products of bytes that a lookup in a table of few bits takes.
 const LOOKUP: (usize, usize) = (24, 3);
@@ -59,7 +66,7 @@ impl<F: Host> Spdz<F> {
     }
 
     /// Announce this many random bits and products of bytes that will be used.
-    fn foresee_products(&mut self, bits: usize, triples: usize) {
+    pub(super) fn foresee_products(&mut self, bits: usize, triples: usize) {
         let reserve = &mut self.reserve;
         reserve.foreseen_bits = reserve.foreseen_bits.saturating_add(bits);
         reserve.foreseen_triples = reserve.foreseen_triples.saturating_add(triples);
@@ -112,8 +119,47 @@ impl<F: Host> Spdz<F> {
         self.stock_ands(ands)
     }
 
+    /// Make sure that this many random bits are there, for masks: one request instead of one for each use.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    #[inline(never)]
+    pub fn preprocess_bits(&mut self, bits: usize) -> Result<(), Abort> {
+        self.stock_bits(bits)
+    }
+
+    /// Make bits that these parties know, for their inputs and for outputs to them alone: one request for all
+    /// of them, instead of one for each.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    #[inline(never)]
+    pub fn preprocess_known(&mut self, counts: &[(PartyId, usize)]) -> Result<(), Abort> {
+        let lacks = |(owner, count): &(PartyId, usize)| {
+            let there = self.reserve.known.iter().find(|(of, _)| of == owner);
+            there.map_or(0, |(_, known)| known.shares.len()) < *count
+        };
+        let lacking: Vec<(PartyId, usize)> = counts.iter().filter(|wanted| lacks(wanted)).copied().collect();
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        let made = self.source.known_each(&mut self.party, &lacking)?;
+        self.reserve.known.retain(|(of, _)| lacking.iter().all(|(owner, _)| owner != of));
+        self.reserve.known.extend(lacking.iter().map(|(owner, _)| *owner).zip(made));
+        Ok(())
+    }
+
+    /// Bits that one party knows: from those that were made ahead, if there are enough.
+    pub(crate) fn known(&mut self, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
+        let there = self.reserve.known.iter_mut().find(|(of, _)| *of == owner);
+        if let Some(known) = there.and_then(|(_, known)| known.take(count)) {
+            return Ok(known);
+        }
+        self.source.known(&mut self.party, owner, count)
+    }
+
     /// Make sure that `count` products of bits are in stock.
-    fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
+    pub(super) fn stock_ands(&mut self, count: usize) -> Result<(), Abort> {
         if self.reserve.ands.a.len() < count {
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.bit_triples(&mut self.party, count);
@@ -137,6 +183,13 @@ impl<F: Host> Spdz<F> {
     fn stock_bits(&mut self, count: usize) -> Result<(), Abort> {
         if self.reserve.bits.len() < count {
             let more = self.reserve.foreseen_bits.max(count);
+            let more = if self.source.makes() && self.reserve.foreseen_bits == 0 {
+                // a loop that asks again and again costs rounds each time: each request makes twice as many
+                more.max(self.reserve.unforeseen_bits.saturating_mul(2).min(MOST_AHEAD))
+            } else {
+                more
+            };
+            self.reserve.unforeseen_bits = more;
             let phase = self.party.session.detour(PREPROCESSING_PHASE);
             let made = self.source.bits(&mut self.party, more);
             self.party.session.back(phase);

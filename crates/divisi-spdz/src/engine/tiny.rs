@@ -109,9 +109,8 @@ impl<F: Host> Tiny<F> {
     #[inline(never)]
     pub fn enter(&mut self, x: &[AuthByte<F>]) -> Result<Vec<[TinyByte<F>; 2]>, Abort> {
         let lanes: usize = x.iter().map(Auth::len).sum();
-        let (party, source) = self.engine.parts();
-        let s = bytes(&source.bits(party, LOG * lanes)?, lanes);
-        party.session.observe_each(checks::K5, (LOG * lanes) as u64); // [K5]
+        let s = bytes(&self.engine.random_bits(LOG * lanes)?, lanes); // [K5]
+        let (party, _) = self.engine.parts();
         let mut sum = AuthByte::with_room(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
@@ -190,9 +189,8 @@ impl<F: Host> Tiny<F> {
             self.loads.push((d, tables));
         }
         self.foreseen = self.foreseen.saturating_sub(count);
-        let (party, source) = self.engine.parts();
-        let o = bytes(&source.bits(party, LOG * count)?, count);
-        party.session.observe_each(checks::K5, (LOG * count) as u64); // [K5]
+        let o = bytes(&self.engine.random_bits(LOG * count)?, count); // [K5]
+        let (party, _) = self.engine.parts();
         party.session.observe_each(checks::K2, count as u64); // [K2]
         let load = self.loads.len().saturating_sub(1);
         let Some((_, tables)) = self.loads.last_mut() else { return Ok(()) };
@@ -323,7 +321,10 @@ impl<F: Host> Bytes for Tiny<F> {
     #[inline(never)]
     fn prepare(&mut self, layers: usize, bytes: usize, lanes: usize) -> Result<(), Abort> {
         if self.done.is_none() {
-            self.foreseen = self.foreseen.saturating_add(layers.saturating_mul(bytes).saturating_mul(lanes));
+            let lookups = layers.saturating_mul(bytes).saturating_mul(lanes);
+            self.foreseen = self.foreseen.saturating_add(lookups);
+            // the masks of all outputs are drawn together, too
+            self.engine.foresee_products(lookups.saturating_mul(LOG), 0);
         }
         Ok(())
     }

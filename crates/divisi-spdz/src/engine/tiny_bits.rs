@@ -1,8 +1,8 @@
 //! 3DES-TinyTable: does for bits what [`Tiny`](super::Tiny) does for bytes. The bits of an index are masked
 //! together, and those of a table's value are opened together.
 
+use super::Spdz;
 use super::bits::{AuthBit, Stock, is_small, packed};
-use super::{PREPROCESSING_PHASE, Spdz};
 use crate::checks;
 use crate::part::{Host, Small};
 use crate::share::Auth;
@@ -99,9 +99,8 @@ impl<F: Host> TinyBits<F> {
     #[inline(never)]
     pub fn enter(&mut self, x: &[AuthBit<F>]) -> Result<Vec<[TinyBit<F>; 2]>, Abort> {
         let lanes: usize = x.iter().map(Auth::len).sum();
-        let (party, source) = self.engine.parts();
-        let s = source.bits(party, lanes)?;
-        party.session.observe_each(checks::K5, lanes as u64); // [K5]
+        let s = self.engine.random_bits(lanes)?; // [K5]
+        let (party, _) = self.engine.parts();
         let mut sum = AuthBit::with_room(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
@@ -199,14 +198,14 @@ impl<F: Host> TinyBits<F> {
             }
         }
         self.place(&wanted)?;
+        // one request for the masks of all outputs of the layer, at most
+        let widths =
+            layer.iter().map(|Lookup { table, wires }| table.width * wires.first().map_or(0, Lanes::lanes));
+        let mut masks = self.engine.random_bits(widths.sum())?; // [K5]
         let mut planned = Vec::with_capacity(layer.len());
         for Lookup { table, wires } in layer.iter_mut() {
             let lanes = wires.first().map_or(0, Lanes::lanes);
-            let phase = self.engine.party.session.detour(PREPROCESSING_PHASE);
-            let o = self.engine.source.bits(&mut self.engine.party, table.width * lanes);
-            self.engine.party.session.back(phase);
-            let o = o?;
-            self.engine.party.session.observe_each(checks::K5, o.len() as u64); // [K5]
+            let Some(o) = masks.pop(table.width * lanes) else { return Err(self.unfit()) };
             self.engine.party.session.observe_each(checks::K2, lanes as u64); // [K2]
             let load = self.loads.iter().rposition(|load| std::ptr::eq(load.of, *table));
             let Some(load) = load else { return Err(self.unfit()) };
@@ -322,6 +321,12 @@ impl<F: Host> Lookups for TinyBits<F> {
 
     #[inline(never)]
     fn foresee(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
-        if self.done.is_none() { Lookups::foresee(&mut self.engine, lookups) } else { Ok(()) }
+        if self.done.is_some() {
+            return Ok(());
+        }
+        // the masks of all outputs are drawn together, too
+        let masks = lookups.iter().map(|(table, count)| table.width.saturating_mul(*count)).sum();
+        self.engine.foresee_products(masks, 0);
+        Lookups::foresee(&mut self.engine, lookups)
     }
 }

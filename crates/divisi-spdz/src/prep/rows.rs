@@ -168,19 +168,45 @@ impl Rows {
         owner: PartyId,
         count: usize,
     ) -> Result<KnownBits<F>, Abort> {
-        let mut all = Auth::with_room(count);
-        let ours = party.me() == owner;
-        for from in (0..count).step_by(POSITIONS) {
-            let bits = Bits::Random(POSITIONS.min(count - from));
-            let (rows, macs) = self.with(party, |session, setup| {
+        let made = self.known_each(party, &[(owner, count)])?.pop();
+        made.ok_or_else(|| party.session.misuse(SETUP, "no bits of one party"))
+    }
+
+    /// Random bits for each of these parties, which it alone knows. Every party has a bit of its own at each
+    /// position, with MACs under all others' keys, so that the same positions serve all of them.
+    ///
+    /// Cost: that of [`Rows::bits`] for the party with the most bits.
+    pub fn known_each<F: Mac>(
+        &mut self,
+        party: &mut Party<F>,
+        counts: &[(PartyId, usize)],
+    ) -> Result<Vec<KnownBits<F>>, Abort> {
+        let me = party.me();
+        let mut all: Vec<_> = counts.iter().map(|(_, count)| Auth::with_room(*count)).collect();
+        let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+        for from in (0..most).step_by(POSITIONS) {
+            let bits = Bits::Random(POSITIONS.min(most - from));
+            let made = self.with(party, |session, setup| {
                 let rows = setup.mac_rows(session, bits)?;
-                let macs = macs_of(&rows, setup, owner);
-                Ok((rows, macs))
+                let of = |(owner, count): &(PartyId, usize)| {
+                    let here = 0..count.saturating_sub(from).min(rows.len());
+                    let macs = macs_of::<F>(&rows, setup, *owner);
+                    let x = if *owner == me {
+                        shares(rows.bits(), here.clone())
+                    } else {
+                        vec![Gf2::default(); here.len()]
+                    };
+                    Auth::new(x, macs[here].to_vec())
+                };
+                Ok(counts.iter().map(of).collect::<Vec<Auth<Gf2, F>>>())
             })?;
-            let x = if ours { shares(rows.bits(), 0..rows.len()) } else { vec![Gf2::default(); rows.len()] };
-            all.append(&Auth::new(x, macs.into_vec()));
+            all.iter_mut().zip(&made).for_each(|(all, made)| all.append(made));
         }
-        Ok(KnownBits { values: ours.then(|| Zeroizing::new(all.x.clone())), shares: all })
+        let known = |((owner, _), shares): (&(PartyId, usize), Auth<Gf2, F>)| KnownBits {
+            values: (*owner == me).then(|| Zeroizing::new(shares.x.clone())),
+            shares,
+        };
+        Ok(counts.iter().zip(all).map(known).collect())
     }
 
     /// The sharing in which each party's share is the value that it passes here: f chosen bits an element,

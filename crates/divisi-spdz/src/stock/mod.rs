@@ -109,7 +109,20 @@ impl<F: Mac> FromStock<F> {
     /// # Errors
     /// [`Abort::Unfit`] if the stock is unsuitable; nothing of it was used then. Otherwise the abort that
     /// ends the session.
-    pub fn start(mut session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
+    pub fn start(session: Session, reserve: Reserve) -> Result<(Party<F>, Self), Abort> {
+        FromStock::start_for(session, reserve, &StockPlan::default())
+    }
+
+    /// The same for a computation that will take at least `needs`: if less is left, the stock is refused
+    /// before anything is taken.
+    ///
+    /// # Errors
+    /// Those of [`FromStock::start`]; [`Abort::Unfit`] at all parties if too little is left.
+    pub fn start_for(
+        mut session: Session,
+        reserve: Reserve,
+        needs: &StockPlan,
+    ) -> Result<(Party<F>, Self), Abort> {
         let info = reserve.info().clone();
         let alpha = wipe::stack(|| fitting::<F>(&session, &info, reserve.secret()));
         let alpha = alpha.map_err(|abort| session.fail(abort))?;
@@ -158,6 +171,15 @@ impl<F: Mac> FromStock<F> {
             return Err(end_together(&mut session, COUNTS, refused(why)));
         }
         agreed.iter_mut().for_each(|count| count.taken = count.taken.min(count.made));
+        for (kind, wanted) in needs.kinds() {
+            let series = info.series.iter().position(|series| series.name == kind.name());
+            let left = series.and_then(|series| agreed.get(series)).map_or(0, |count| count.left());
+            if left < *wanted {
+                // all parties agree on what is left, and so on this
+                let why = reserve.used_up(kind.name(), *wanted, left).to_string();
+                return Err(end_together(&mut session, COUNTS, refused(why)));
+            }
+        }
         // 3.
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 stock counts v1");
         hasher.update(&info.id);
@@ -322,6 +344,10 @@ impl<F: Mac> Source<F> for FromStock<F> {
         let shares: Auth<Gf2, F> = self.next(party, Lots::Known { owner }, count)?;
         let ours = party.me() == owner;
         Ok(KnownBits { values: ours.then(|| Zeroizing::new(shares.x.clone())), shares })
+    }
+
+    fn makes(&self) -> bool {
+        false
     }
 
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {

@@ -172,3 +172,9 @@ pub fn copy(from: &Path, to: &Path) {
         std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
     }
 }
+
+/// A party's part of a stock.
+#[allow(dead_code)] // not all tests open one by itself
+pub fn opened(dirs: &StockDirs, number: u8) -> Reserve {
+    Reserve::open(&dirs.dir(number), key(), entropy(), number).unwrap()
+}

@@ -217,8 +217,7 @@ impl Reserve {
     /// Nothing is taken then.
     pub fn take(&self, series: usize, count: u64) -> Result<Range<u64>, StockError> {
         let mut state = self.guard();
-        let used_up =
-            |left| StockError::UsedUp(self.dir.clone(), self.name_of(series), count, left, self.again());
+        let used_up = |left| self.used_up(self.name_of(series), count, left);
         let of = state.counts.get(series).copied().ok_or_else(|| used_up(0))?;
         if of.left() < count {
             return Err(used_up(of.left()));
@@ -306,6 +305,13 @@ impl Reserve {
         let mark = self.disk.write(&path, b"").and_then(|()| self.disk.sync(&path));
         let mark = mark.and_then(|()| self.disk.sync_dir(&self.dir));
         done.and(mark.map_err(|e| StockError::Io(path, e)))
+    }
+
+    /// The error of a stock of which too little is left: the name of a series, and how many values were
+    /// wanted and are left.
+    #[must_use]
+    pub fn used_up(&self, series: String, wanted: u64, left: u64) -> StockError {
+        StockError::UsedUp(self.dir.clone(), series, wanted, left, self.again())
     }
 
     /// The command that makes another stock like this one.

@@ -99,6 +99,15 @@ impl<F: Mac> Source<F> for Bucketed<F> {
         self.rows.known(party, owner, count)
     }
 
+    #[inline(never)]
+    fn known_each(
+        &mut self,
+        party: &mut Party<F>,
+        counts: &[(PartyId, usize)],
+    ) -> Result<Vec<KnownBits<F>>, Abort> {
+        self.rows.known_each(party, counts)
+    }
+
     fn foresee(&mut self, log: usize, lanes: usize) {
         let stock = self.stock(log);
         stock.foreseen = stock.foreseen.saturating_add(lanes);

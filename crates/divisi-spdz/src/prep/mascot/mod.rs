@@ -74,6 +74,15 @@ impl<F: Mac> Source<F> for Mascot<F> {
     }
 
     #[inline(never)]
+    fn known_each(
+        &mut self,
+        party: &mut Party<F>,
+        counts: &[(PartyId, usize)],
+    ) -> Result<Vec<KnownBits<F>>, Abort> {
+        self.rows.known_each(party, counts)
+    }
+
+    #[inline(never)]
     fn units(&mut self, party: &mut Party<F>, log: usize, lanes: usize) -> Result<Units<F>, Abort> {
         party.demux(self, log, lanes)
     }
