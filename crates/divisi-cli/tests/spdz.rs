@@ -278,3 +278,27 @@ fn modes_over_each_field() {
         assert_eq!(found, expected, "{field} {protocol:?}: {output:?}");
     }
 }
+
+/// The run over masks asks for all its masks at once: TinyTable's load takes at most four rounds more than
+/// that of the tables alone, which takes none, whatever the number of lookups and layers.
+#[test]
+fn the_load_of_tiny_tables_takes_few_rounds() {
+    let dir = tempfile::tempdir().unwrap();
+    for (command, plain, tiny) in [("des3", "3des-lt", "3des-tinytable"), ("aes", "aes-lt", "aes-tinytable")]
+    {
+        let rounds = |protocol: &str, name: &str| {
+            let usual = ["bench", command, "--engine", "spdz", "--parties", "2", "--protocol", protocol];
+            let output = divisi(
+                dir.path(),
+                &[&usual[..], &["--blocks", "1", "--reps", "1", "--warmup", "0"]].concat(),
+            );
+            assert!(output.status.success(), "{protocol}: {output:?}");
+            phase(&told(&output), name)["rounds"].as_u64().unwrap()
+        };
+        assert_eq!(rounds(plain, "load"), 0);
+        assert!(rounds(tiny, "load") <= 4, "{tiny}: {}", rounds(tiny, "load"));
+        // one more request for authenticated bits
+        let (ahead, more) = (rounds(plain, "preprocessing"), rounds(tiny, "preprocessing"));
+        assert!(more <= ahead + 4, "{tiny}: {more}, {ahead}");
+    }
+}

@@ -34,7 +34,7 @@ pub enum BenchCommands {
     Circuit(Circuit),
     /// Operations on numbers and bits among semi-honest parties, every output checked
     Mixed(bench_mixed::BenchMixedArgs),
-    /// Lookups in a public table among three processes over TLS, every entry checked
+    /// Lookups in a public table among processes over TLS, every entry checked
     Lookup(bench_lookup::BenchLookupArgs),
     /// Three servers encrypt and decrypt a file; the result is compared byte by byte
     File(bench_servers::File),

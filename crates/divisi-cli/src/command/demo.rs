@@ -26,6 +26,8 @@ pub struct DemoArgs {
     /// The file to encrypt and decrypt [default: a built-in text]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    #[arg(long, value_name = "OUT", help = about_out())]
+    out: Option<PathBuf>,
     /// The size of the key in bits: 128, 192 or 256 [default: 128]; among parties, the cipher determines it
     #[arg(long, value_name = "BITS", value_parser = super::bench::key_size)]
     key_bits: Option<KeySize>,
@@ -50,6 +52,11 @@ fn about_cipher() -> String {
         "With {}: aes-128-cbc, aes-192-cbc, aes-256-cbc or 3des-cbc [default: aes-128-cbc]",
         with_parties()
     )
+}
+
+/// The help of the file that is left.
+fn about_out() -> String {
+    format!("With {}: leave the encrypted file in OUT, and its key in OUT.key", with_parties())
 }
 
 const NEXT: &str = "\
@@ -102,6 +109,12 @@ fn demonstrate(
             with_parties()
         )));
     }
+    if arguments.out.is_some() {
+        return Err(Failure::usage(format!(
+            "--out belongs to the engine {0}: give --engine {0}, or leave it out",
+            with_parties()
+        )));
+    }
     let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     engine::check(engine, &settings)?;
     let options = DemoOptions {
@@ -129,6 +142,8 @@ fn joint(
     let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
     let (engine, file) = (arguments.engine.engine(), arguments.file.clone());
-    let json = demo::joint(&Joint { engine, file, cipher, settings, timeout: context.timeout }, say)?;
-    Ok(CommandOutput::new("Nothing is left behind.", json))
+    let out = arguments.out.clone();
+    let left = if out.is_some() { "Nothing else is left behind." } else { "Nothing is left behind." };
+    let json = demo::joint(&Joint { engine, file, out, cipher, settings, timeout: context.timeout }, say)?;
+    Ok(CommandOutput::new(left, json))
 }

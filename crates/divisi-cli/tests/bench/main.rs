@@ -312,7 +312,7 @@ fn a_lookup_costs_what_its_factors_do() {
                 continue; // 65,519 bits each
             }
             for security in [Security::SemiHonest, Security::Malicious] {
-                let work = Work::Lookups { entries: 1 << k, inputs, dimensions: Some(factors) };
+                let work = Work::Lookups { entries: 1 << k, inputs, dimensions: Some(factors), table: None };
                 let options = BenchOptions {
                     work,
                     security,

@@ -68,7 +68,7 @@ fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
             }))
         }
         Job::Lookups(job) => {
-            let job = *job;
+            let job = job.clone();
             Some(Box::new(move |_, row| job.expected(row)))
         }
         Job::Circuit(_)

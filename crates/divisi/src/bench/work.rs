@@ -4,7 +4,8 @@
 use super::BenchOptions;
 use crate::circuit;
 use crate::engine::job::{
-    Between, BlocksJob, Cipher, CircuitJob, DesKeys, DigestsJob, Job, LookupJob, Op, OperationJob, ProgramJob,
+    Between, BlocksJob, Cipher, CircuitJob, DesKeys, DigestsJob, Job, LookupJob, Op, OperationJob,
+    ProgramJob, UserTable,
 };
 use crate::engine::{self, Engine, members};
 use crate::failure::Failure;
@@ -50,7 +51,7 @@ pub enum Work {
         /// The images that the program reads one after the other; only the application `mnist` takes images.
         images: Option<Arc<LabelledImages>>,
     },
-    /// Lookups at random indices of one public table of bytes.
+    /// Lookups at random indices of one public table: of bytes, or the user's own.
     Lookups {
         /// The number of entries of the table.
         entries: usize,
@@ -58,6 +59,8 @@ pub enum Work {
         inputs: usize,
         /// The number of factors of the one-hot vectors; the cheapest one by default.
         dimensions: Option<usize>,
+        /// The user's table, with as many entries.
+        table: Option<Arc<UserTable>>,
     },
     /// A circuit, with random inputs.
     Circuit {
@@ -168,9 +171,13 @@ impl BenchOptions {
                 let program = Arc::new(HeldProgram::load(name)?);
                 Job::Program(ProgramJob { program, count, images: images.clone() })
             }
-            Work::Lookups { entries, inputs, dimensions } => {
-                Job::Lookups(LookupJob { entries: *entries, inputs: *inputs, dimensions: *dimensions, count })
-            }
+            Work::Lookups { entries, inputs, dimensions, table } => Job::Lookups(LookupJob {
+                entries: *entries,
+                inputs: *inputs,
+                dimensions: *dimensions,
+                count,
+                table: table.clone(),
+            }),
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;

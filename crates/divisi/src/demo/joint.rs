@@ -13,7 +13,10 @@ use crate::padding;
 use divisi_core::local;
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -27,6 +30,8 @@ pub struct Joint {
     pub engine: &'static dyn Engine,
     /// The caller's file; a built-in text by default.
     pub file: Option<PathBuf>,
+    /// The file that is left, encrypted, with its key in a file of the same name and `.key`; none by default.
+    pub out: Option<PathBuf>,
     /// The cipher.
     pub cipher: Cipher,
     /// The settings of the engine.
@@ -61,7 +66,7 @@ fn mode_name(cipher: Cipher) -> String {
 /// # Errors
 /// [`Failure`] if the file cannot be read, a party fails, or a result is wrong.
 pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failure> {
-    let Joint { engine, file, cipher, settings, timeout } = options;
+    let Joint { engine, file, out, cipher, settings, timeout } = options;
     let Some(Demonstration::Parties(ciphers)) = engine.demonstration() else {
         return Err(Failure::usage(format!(
             "the engine {} does not encrypt files among its parties: give another",
@@ -73,6 +78,12 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
         Some(file) => text_of(file, LONGEST as u64)?,
         None => Zeroizing::new(TEXT.as_bytes().to_vec()),
     };
+    if let Some(key) = out.as_deref().map(key_beside).filter(|key| key.symlink_metadata().is_ok()) {
+        return Err(Failure::usage(format!(
+            "{} is there already, and may be the key of another file: move it away, or give another --out",
+            key.display()
+        )));
+    }
     let (block, parties) = (cipher.block_bytes(), prepared.parties());
     let padded = Zeroizing::new(padding::add(&plain, block));
     let ends = local::run_over(
@@ -129,7 +140,16 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
         "The crates {library} and cbc, ordinary libraries, opened it with that key, which they told the client once, for this check: the same file again. Anybody else's \
          software does the same: the first {block} bytes are the IV, the rest is CBC with PKCS #7 padding."
     ));
-    Ok(json!({
+    if let Some(out) = out {
+        leave(out, &sealed, &key)?;
+        say(&format!(
+            "{} has the encrypted file, and {} its key of {} bytes.",
+            out.display(),
+            key_beside(out).display(),
+            key.len()
+        ));
+    }
+    let mut told = json!({
         "schema": 1,
         "engine": engine.name(),
         "protocol": prepared.protocol(),
@@ -143,5 +163,35 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
         "decrypt_seconds": decrypt,
         "decrypted_equals_file": true,
         "opened_by_ordinary_library": true,
-    }))
+    });
+    if let (Some(out), Some(told)) = (out, told.as_object_mut()) {
+        told.insert("out".into(), json!(out.display().to_string()));
+        told.insert("key_file".into(), json!(key_beside(out).display().to_string()));
+    }
+    Ok(told)
+}
+
+/// The file with the key of an encrypted file.
+fn key_beside(out: &Path) -> PathBuf {
+    let mut name = out.as_os_str().to_owned();
+    name.push(".key");
+    name.into()
+}
+
+/// Leave the encrypted file, and its key in a new file that its owner alone can read. If the encrypted file
+/// cannot be written, no key is left.
+fn leave(out: &Path, sealed: &[u8], key: &[u8]) -> Result<(), Failure> {
+    let beside = key_beside(out);
+    let failed = |path: &Path, e: std::io::Error| {
+        Failure::usage(format!("{} cannot be written ({e}): give another --out", path.display()))
+    };
+    let mut file = OpenOptions::new();
+    let made = file.write(true).create_new(true).mode(0o600).open(&beside);
+    let mut file = made.map_err(|e| failed(&beside, e))?;
+    let written = file.write_all(key).and_then(|()| file.sync_all()).map_err(|e| failed(&beside, e));
+    let written = written.and_then(|()| std::fs::write(out, sealed).map_err(|e| failed(out, e)));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }

@@ -15,7 +15,7 @@
 //! | [`Job::Texts`] | known answers | all | all, short texts | all, short texts | all but those with GF(2^128) | all |
 //! | [`Job::Messages`] | known answers | all | all, short messages | all, short messages | CMAC | all |
 //! | [`Job::Chain`], [`Job::Large`] | known answers | all | | | | all |
-//! | [`Job::Lookups`] | party 1 | all | | | | |
+//! | [`Job::Lookups`] | party 1 | all | | | up to ten bits in | |
 //! | [`Job::Operation`] | dealt | | | all | | |
 //! | [`Job::Program`] | its owners | | | all | | |
 //!

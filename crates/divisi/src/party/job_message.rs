@@ -2,7 +2,7 @@
 
 use crate::circuit::hold;
 use crate::engine::job::{
-    Between, BlocksJob, Cipher, CircuitJob, DigestsJob, Job, LookupJob, OperationJob, ProgramJob,
+    Between, BlocksJob, Cipher, CircuitJob, DigestsJob, Job, LookupJob, OperationJob, ProgramJob, UserTable,
 };
 use crate::failure::Failure;
 use divisi_core::{Direction, PartyId};
@@ -53,6 +53,8 @@ pub(crate) enum JobMessage {
         inputs: u64,
         dimensions: Option<u64>,
         count: u64,
+        /// The entries of the user's table; none for a table of bytes.
+        table: Vec<u16>,
     },
 }
 
@@ -108,6 +110,7 @@ impl JobMessage {
                 inputs: job.inputs as u64,
                 dimensions: job.dimensions.map(|n| n as u64),
                 count: job.count as u64,
+                table: job.table.as_ref().map_or_else(Vec::new, |table| table.entries().to_vec()),
             },
             Job::Program(job) => {
                 let (name, digest) = (job.program.name().exact().to_owned(), job.program.digest());
@@ -171,11 +174,15 @@ impl JobMessage {
                 private,
                 count: number(count),
             }),
-            JobMessage::Lookups { entries, inputs, dimensions, count } => Job::Lookups(LookupJob {
+            JobMessage::Lookups { entries, inputs, dimensions, count, table } => Job::Lookups(LookupJob {
                 entries: number(entries),
                 inputs: number(inputs),
                 dimensions: dimensions.map(number),
                 count: number(count),
+                table: match table.as_slice() {
+                    [] => None,
+                    _ => Some(Arc::new(UserTable::new(table).map_err(Failure::usage)?)),
+                },
             }),
         })
     }
@@ -202,7 +209,14 @@ mod fuzz {
             JobMessage::Digests { algorithm: "sha256".into(), low_depth: true, message_bytes: 64, count: 2 },
             JobMessage::Program { name: "program.txt".into(), digest: [8; 32], count: 1 },
             JobMessage::Operation { op: "mul".into(), bits: 32, entries: 8, private: false, count: 9 },
-            JobMessage::Lookups { entries: 256, inputs: 3, dimensions: Some(2), count: 4 },
+            JobMessage::Lookups { entries: 256, inputs: 3, dimensions: Some(2), count: 4, table: Vec::new() },
+            JobMessage::Lookups {
+                entries: 4,
+                inputs: 1,
+                dimensions: None,
+                count: 4,
+                table: vec![0, 1, 8, 0xffff],
+            },
         ];
         let encode = |message: &JobMessage| postcard::to_stdvec(message).unwrap_or_default();
         let seeds: Vec<Vec<u8>> = seeds.iter().map(encode).collect();

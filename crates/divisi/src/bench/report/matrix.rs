@@ -184,7 +184,7 @@ impl MatrixPlan {
 
     /// The options of a run of lookups by this many factors, in a table of 2^16 bytes.
     fn lookups(&self, factors: usize, security: Security) -> BenchOptions {
-        let work = Work::Lookups { entries: 1 << 16, inputs: 1, dimensions: Some(factors) };
+        let work = Work::Lookups { entries: 1 << 16, inputs: 1, dimensions: Some(factors), table: None };
         let options = self.large(Protocol::Gf4Circuit, security);
         BenchOptions { work, blocks: self.blocks().min(LOOKUPS), ..options }
     }

@@ -6,6 +6,7 @@ mod circuit;
 mod message;
 mod numbers;
 mod own;
+mod table;
 mod text;
 
 pub use cipher::{BlocksJob, Cipher, DesKeys};
@@ -13,6 +14,7 @@ pub use circuit::{Between, CircuitJob, OutputGroup};
 pub use message::{ChainJob, DigestsJob, LargeJob, MessagesJob, PublicMessage, nonce};
 pub use numbers::{LookupJob, Op, OperationJob, ProgramJob, decode, encode, length};
 pub use own::{Own, alike};
+pub use table::UserTable;
 pub use text::{CipherMode, PublicText, TextsJob, Whole};
 
 use super::Rows;
@@ -123,7 +125,7 @@ impl Job {
                     8
                 }
             }
-            Job::Lookups(_) => 1,
+            Job::Lookups(job) => 1 + usize::from(job.table.is_some()),
             Job::Program(job) => {
                 job.program.program().outputs().iter().map(|output| length(&output.value)).sum()
             }

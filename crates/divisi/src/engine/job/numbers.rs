@@ -1,11 +1,12 @@
 //! Jobs on numbers and bits: single operations, lookups, programs.
 
 use super::own::Own;
+use super::table::UserTable;
 use divisi_program::plain::Entries;
 use std::sync::Arc;
 
-/// Lookups in one public table of bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Lookups in one public table: of bytes, or one that the user brings.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LookupJob {
     /// The number of entries of the table.
     pub entries: usize,
@@ -15,6 +16,9 @@ pub struct LookupJob {
     pub dimensions: Option<usize>,
     /// The number of lookups.
     pub count: usize,
+    /// The user's table, whose entries have two bytes in an output row, the lower one first; `None` for a
+    /// table of bytes.
+    pub table: Option<Arc<UserTable>>,
 }
 
 impl LookupJob {
@@ -28,6 +32,10 @@ impl LookupJob {
     #[must_use]
     pub fn expected(&self, row: &[u8]) -> Option<Vec<u8>> {
         let place = u32::from_le_bytes(row.try_into().ok()?) as usize;
+        if let Some(table) = &self.table {
+            let entry = table.entries().get(place & self.entries.checked_sub(1)?)?;
+            return Some(entry.to_le_bytes().to_vec());
+        }
         Some(vec![LookupJob::entry(place & self.entries.checked_sub(1)?)])
     }
 }

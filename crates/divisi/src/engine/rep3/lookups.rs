@@ -73,6 +73,9 @@ impl<'j> Looker<'j> {
     /// [`Unsupported`] for parameters that the lookups do not support.
     pub fn new(job: &'j LookupJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let refuse = |what: String| Err(Unsupported::new(what));
+        if job.table.is_some() {
+            return refuse("--table belongs to the engine spdz: give --engine spdz, or --entries".into());
+        }
         let k = job.entries.trailing_zeros() as usize;
         if !job.entries.is_power_of_two() || !(1..=MAX_CUBE_BITS).contains(&k) {
             let most = 1_usize << MAX_CUBE_BITS;
@@ -283,7 +286,7 @@ mod tests {
     use super::*;
 
     fn job(entries: usize, inputs: usize, dimensions: Option<usize>) -> LookupJob {
-        LookupJob { entries, inputs, dimensions, count: 10 }
+        LookupJob { entries, inputs, dimensions, count: 10, table: None }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::super::{Moment, Took, Watch};
 use super::how::How;
 use divisi_core::{Abort, Session};
+use divisi_spdz::stock::StockPlan;
 use divisi_spdz::{Host, Spdz, SpdzProtocol};
 
 /// The phase in which a session begins, and inputs are given.
@@ -12,7 +13,7 @@ pub(super) const ONLINE: &str = "online";
 /// The phase after all phases that are measured, in which outputs are opened.
 pub(super) const OUTPUTS: &str = "outputs";
 
-/// An engine on a session.
+/// An engine on a session. A stock that has less than `needs` is refused before anything is taken.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -20,10 +21,11 @@ pub(super) fn engine<F: Host>(
     mut session: Session,
     how: &How,
     protocol: SpdzProtocol,
+    needs: &StockPlan,
 ) -> Result<Spdz<F>, Abort> {
     session.phase(SETUP);
     if let Some(from) = &how.stock {
-        let (party, source) = super::stock::open(session, from)?;
+        let (party, source) = super::stock::open(session, from, needs)?;
         return Spdz::new(party, Box::new(source), protocol);
     }
     let (party, source) = how.prep.start::<F>(session, how.config)?;

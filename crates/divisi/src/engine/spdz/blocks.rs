@@ -7,6 +7,7 @@ use super::begin::{OUTPUTS, SETUP, engine, phase};
 use super::cipher::OnSpdz;
 use super::evaluate::{EngineSlot, Keyed, evaluate};
 use super::how::{How, Named, Task};
+use super::needs::{self, Needs};
 use super::{by_field, party_of};
 use divisi_core::{Abort, Counts, PublicParameters, Session, Settles};
 use divisi_spdz::{AuthBit, AuthByte, Host, SpdzProtocol};
@@ -57,7 +58,10 @@ impl<'j> Work<'j> {
         count: usize,
         own: &Own,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let mut e = engine::<F>(session, &self.how, self.named.protocol)?;
+        let (key_bytes, block) = (self.job.cipher.key_bytes(), self.job.cipher.block_bytes());
+        let needs = Needs::default().known(needs::party(0), key_bytes).known(needs::party(1), block * count);
+        let needs = needs.cipher(self.named, key_bytes, 1, count).plan();
+        let mut e = engine::<F>(session, &self.how, self.named.protocol, &needs)?;
         let column: Vec<Vec<u8>> = own.iter().map(|byte| vec![*byte]).collect();
         let owner = party_of(e.session(), 0)?;
         let mine = (e.session().me() == owner).then_some(column.as_slice());

@@ -51,6 +51,10 @@ pub(super) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     /// Announce the number of blocks to come in all, for which [`OnSpdz::ahead`] is then called part by part.
     fn announce(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize);
 
+    /// How many random bits a run over masks takes: for the key and the text that enter, and for the outputs
+    /// of the lookups of this many blocks.
+    fn masks(key: &[Self::Byte], cipher: &Self, text: &[Self::Byte], blocks: usize) -> usize;
+
     /// Make the preprocessing for this many blocks.
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
 
@@ -114,6 +118,16 @@ pub(super) fn brought<F: Host, C: OnSpdz<F>>(
     C::input(e, owner, Some(&columns), lanes)
 }
 
+/// Make the masks of the inputs of the first two parties, which give this many bytes in all.
+///
+/// # Errors
+/// The abort that ends the session.
+pub(super) fn announced<F: Host>(e: &mut Spdz<F>, bytes: [usize; 2]) -> Result<(), Abort> {
+    e.session().phase(SETUP);
+    let owners = [party_of(e.session(), 0)?, party_of(e.session(), 1)?];
+    e.preprocess_known(&[(owners[0], 8 * bytes[0]), (owners[1], 8 * bytes[1])])
+}
+
 /// Split a value into values with these numbers of lanes, one after the other.
 fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
     let mut at = 0;
@@ -167,6 +181,11 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
         if how.protocol == SpdzProtocol::Lookup {
             e.announce(8, sboxes(key_bytes, blocks));
         }
+    }
+
+    fn masks(key: &[AuthByte<F>], cipher: &Self, text: &[AuthByte<F>], blocks: usize) -> usize {
+        let lanes = cipher.keys().iter().flatten().chain(text).map(Lanes::lanes).sum::<usize>();
+        8 * (lanes + sboxes(key.len(), blocks))
     }
 
     fn ahead(e: &mut Spdz<F>, how: Named, key_bytes: usize, blocks: usize) -> Result<(), Abort> {
@@ -282,6 +301,12 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
         if how.protocol == SpdzProtocol::Lookup {
             e.announce(6, des::LOOKUPS * blocks);
         }
+    }
+
+    fn masks(key: &[Octet<AuthBit<F>>], _: &Self, text: &[Octet<AuthBit<F>>], blocks: usize) -> usize {
+        let widths = des::SBOXES.iter().map(|table| table.width).sum::<usize>();
+        let lookups = des::LOOKUPS / des::SBOXES.len() * widths * blocks;
+        8 * key.iter().chain(text).map(Lanes::lanes).sum::<usize>() + lookups
     }
 
     fn ahead(e: &mut Spdz<F>, how: Named, _: usize, blocks: usize) -> Result<(), Abort> {

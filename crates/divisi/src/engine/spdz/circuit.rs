@@ -14,6 +14,7 @@ use super::super::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupport
 use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
 use super::by_field;
 use super::how::{How, Task};
+use super::needs::Needs;
 use crate::circuit::HeldCircuit;
 use divisi_circuit::Program;
 use divisi_core::{
@@ -58,8 +59,13 @@ impl<'j> Circuit<'j> {
         Ok(Circuit { job, program: &circuit.program, owners, how })
     }
 
-    fn begin<'p, F: Host + 'p>(&'p self, session: Session) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let engine = engine::<F>(session, &self.how, SpdzProtocol::Lookup)?;
+    fn begin<'p, F: Host + 'p>(
+        &'p self,
+        session: Session,
+        count: usize,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+        let needs = Needs::default().ands(self.program.and_count() * count).plan();
+        let engine = engine::<F>(session, &self.how, SpdzProtocol::Lookup, &needs)?;
         let ahead = self.how.ahead();
         Ok(Box::new(Owner { of: self, engine, ahead, openings: 0, bucket: None }))
     }
@@ -106,8 +112,13 @@ impl Prepared for Circuit<'_> {
         self.job.learned(count, &outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        by_field!(self.how.field, F => self.begin::<F>(session))
+    fn start<'p>(
+        &'p self,
+        session: Session,
+        count: usize,
+        _: &Own,
+    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+        by_field!(self.how.field, F => self.begin::<F>(session, count))
     }
 }
 
@@ -166,6 +177,8 @@ fn inputs<F: Host>(
     if own.len() != of.job.wires_of(me).len() * count {
         return Err(misfit());
     }
+    let owned = |owner: PartyId| (owner, of.job.wires_of(owner).len() * count);
+    e.preprocess_known(&PartyId::all(of.how.parties).map(owned).collect::<Vec<_>>())?;
     let mut wires: Vec<Option<AuthBit<F>>> = vec![None; of.program.input_bits()];
     for owner in PartyId::all(of.how.parties) {
         let places = of.job.wires_of(owner);
@@ -207,6 +220,12 @@ fn outputs<F: Host>(
         let wires: Vec<Vec<bool>> = Opens::<Vec<AuthBit<F>>>::open(e, out.select(&group.wires))?;
         learned.push((group, in_rows(wires)));
     }
+    // one request for the masks of all receivers
+    let told = |receiver: PartyId| {
+        let own = to_some.iter().filter(|group| group.receivers.contains(&receiver));
+        (receiver, own.map(|group| group.wires.len() * count).sum::<usize>())
+    };
+    e.preprocess_known(&PartyId::all(of.how.parties).map(told).collect::<Vec<_>>())?;
     for receiver in PartyId::all(of.how.parties) {
         let own = to_some.iter().filter(|group| group.receivers.contains(&receiver));
         let wires: Vec<usize> = own.flat_map(|group| group.wires.iter().copied()).collect();

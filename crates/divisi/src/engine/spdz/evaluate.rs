@@ -41,7 +41,8 @@ const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine was dr
 
 /// From shares of inputs to verified shares of outputs: preprocessing, load, online, verification. A tiny
 /// protocol makes its tables by a run over masks, which counts as load, as does the opening of the indices
-/// and of the masked inputs. Also returns the number of values that were opened online.
+/// and of the masked inputs; the masks are made in preprocessing, or read with the tables. Also returns the
+/// number of values that were opened online.
 ///
 /// # Errors
 /// The abort that ends the session.
@@ -55,7 +56,12 @@ pub(super) fn evaluate<F: Host, C: OnSpdz<F>>(
 ) -> Result<(Verified<Vec<C::Byte>>, u64), Abort> {
     let ahead = slot.ahead;
     let e = slot.get()?;
-    phase(e, watch, ahead, |e| C::ahead(e, how, key.bytes.len(), texts.blocks()))?;
+    phase(e, watch, ahead, |e| {
+        C::ahead(e, how, key.bytes.len(), texts.blocks())?;
+        // all masks of the run over masks in one request
+        let masks = if how.tiny { C::masks(&key.bytes, &key.cipher, &text, texts.blocks()) } else { 0 };
+        e.preprocess_bits(masks)
+    })?;
     let (out, opened) = if how.tiny {
         watch.meet(LOAD_PHASE)?;
         let start = Moment::now();

@@ -5,6 +5,7 @@ use super::super::{EngineSettings, FileCipher, FileResults, PreparedFile, Unsupp
 use super::begin::{OUTPUTS, engine};
 use super::cipher::OnSpdz;
 use super::how::{How, Named, Task};
+use super::needs::{self, Needs};
 use super::{Authenticated, by_field};
 use crate::engine::job::Cipher;
 use divisi_core::{Abort, Bytes, Direction, PartyId, PublicParameters, Session, Settles, Step, step};
@@ -85,14 +86,26 @@ impl Through {
             step: SHAPE,
             what: "a text that is not whole blocks, or not at the first party",
         };
-        let mut engine = engine::<F>(session, &self.how, named.protocol)?;
+        let blocks = bytes / block;
+        let mut needs = Needs::default().cipher(named, key_bytes, 1, 2 * blocks);
+        for owner in PartyId::all(session.parties()) {
+            needs = needs.known(Some(owner), key_bytes + block);
+        }
+        // the first party gives the text, and learns it and the key
+        let needs = needs.known(needs::party(0), 2 * bytes + key_bytes).plan();
+        let mut engine = engine::<F>(session, &self.how, named.protocol, &needs)?;
         let e = &mut engine;
         let first = super::party_of(e.session(), 0)?;
-        let (me, blocks) = (e.session().me(), bytes / block);
+        let me = e.session().me();
         if !bytes.is_multiple_of(block) || text.map(<[u8]>::len) != (me == first).then_some(bytes) {
             return Err(misfit());
         }
         // 1.
+        let drawn_bits = PartyId::all(e.session().parties()).map(|owner| {
+            let text = if owner == first { bytes } else { 0 };
+            (owner, 8 * (key_bytes + block + text))
+        });
+        e.preprocess_known(&drawn_bits.collect::<Vec<_>>())?;
         let key = drawn::<F, C>(e, key_bytes)?;
         let iv = drawn::<F, C>(e, block)?;
         let cipher = C::schedule(e, &key)?;

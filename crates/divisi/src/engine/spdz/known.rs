@@ -12,9 +12,10 @@ use super::super::{
     BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike,
 };
 use super::begin::{ONLINE, OUTPUTS, engine};
-use super::cipher::{OnSpdz, brought};
+use super::cipher::{OnSpdz, announced, brought};
 use super::evaluate::{EngineSlot, Keyed, evaluate};
 use super::how::{How, Named, Task};
+use super::needs::{self, Needs};
 use super::{by_field, wholes};
 use divisi_core::{Abort, Counts, Direction, Lanes, PublicParameters, Session, Settles, Step, step};
 use divisi_spdz::{AuthBit, AuthByte, Host, Spdz};
@@ -78,7 +79,14 @@ impl<'j> KnownAnswers<'j> {
         &'p self,
         session: Session,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let e = engine::<F>(session, &self.how, self.named.protocol)?;
+        let (texts, key_bytes) = (&self.texts, self.texts.cipher.key_bytes());
+        let mut needs = Needs::default();
+        for group in groups(texts) {
+            let (keys, secret) = (group.texts().count(), group.lanes().into_iter().sum());
+            needs = needs.known(needs::party(0), keys * key_bytes).known(needs::party(1), secret);
+            needs = needs.cipher(self.named, key_bytes, keys, group.blocks());
+        }
+        let e = engine::<F>(session, &self.how, self.named.protocol, &needs.plan())?;
         let holder = Holder::<F, C> {
             of: self,
             slot: EngineSlot::new(e, &self.how),
@@ -192,6 +200,10 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let mut rows = vec![Vec::new(); count];
         let mut rest = own.as_slice();
+        let (texts, key_bytes) = (&self.of.texts, self.of.texts.cipher.key_bytes());
+        let keys = groups(texts).iter().map(|group| group.texts().count() * key_bytes).sum();
+        let secret = groups(texts).iter().flat_map(Group::lanes).sum();
+        announced(self.slot.get()?, [keys, secret])?;
         for group in groups(&self.of.texts) {
             let lanes = group.texts().count();
             let e = self.slot.get()?;

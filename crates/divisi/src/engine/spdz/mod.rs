@@ -9,6 +9,8 @@ mod evaluate;
 mod file;
 mod how;
 mod known;
+mod lookups;
+mod needs;
 mod options;
 mod place;
 mod stock;
@@ -164,8 +166,9 @@ impl Engine for Authenticated {
             Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
                 Ok(Box::new(KnownAnswers::new(job, how)?))
             }
-            Job::Digests(_) | Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => Err(Unsupported::new(
-                "the engine spdz has block ciphers and circuits: use `divisi bench aes`, `bench des3` or `bench circuit`",
+            Job::Lookups(lookups) => Ok(Box::new(lookups::Looker::new(lookups, how)?)),
+            Job::Digests(_) | Job::Operation(_) | Job::Program(_) => Err(Unsupported::new(
+                "the engine spdz has block ciphers, circuits and lookups: use `divisi bench aes`, `bench des3`, `bench circuit` or `bench lookup`",
             )),
         }
     }
@@ -198,6 +201,9 @@ impl Engine for Authenticated {
         })));
         for member in ["algorithm", "direction", "key_bits", "message_bytes"] {
             all.insert(member.into(), measured.about.get(member).cloned().unwrap_or(Value::Null));
+        }
+        for member in lookups::FACTS {
+            all.extend(measured.facts.get(member).map(|fact| (member.to_owned(), fact.clone())));
         }
         if let Some(name) = measured.facts.get("protocol") {
             all.insert("protocol".into(), name.clone());

@@ -28,23 +28,28 @@ const DRAWN: u64 = 1024;
 /// The largest number of bits of the round keys of AES.
 const ROUND_KEYS: u64 = 15 * 128;
 
-/// The party of a session that takes from a stock, and its source.
+/// The party of a session that takes from a stock, and its source. A stock that has less than `needs` is
+/// refused before anything is taken.
 ///
 /// # Errors
 /// [`Abort::Unfit`] with the reason, if the stock cannot be used; the abort that ends the session.
-pub(super) fn open<F: Host>(session: Session, from: &Taken) -> Result<(Party<F>, FromStock<F>), Abort> {
+pub(super) fn open<F: Host>(
+    session: Session,
+    from: &Taken,
+    needs: &StockPlan,
+) -> Result<(Party<F>, FromStock<F>), Abort> {
     let me = session.me();
     let opened = SealKey::load(&from.key)
         .and_then(|key| Reserve::open(&of_party(&from.dir, me), key, entropy(), me.number()));
     let unfit = |e: StockError| session.fail(Abort::Unfit { step: OPEN, why: e.to_string() });
     let reserve = opened.map_err(unfit)?;
-    FromStock::start(session, reserve)
+    FromStock::start_for(session, reserve, needs)
 }
 
 /// The contents of a stock for this many blocks of a protocol, with a key schedule for every [`BLOCKS_A_KEY`]
 /// of them. Party 1 gives keys and may give and learn texts, party 2 gives texts, and all parties draw keys
 /// and IVs together.
-fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
+pub(super) fn plan(named: Named, blocks: u64, parties: usize) -> StockPlan {
     if named.task == Task::Circuits {
         return for_circuits(blocks, parties);
     }

@@ -9,9 +9,10 @@ use super::super::job::{Own, TextsJob};
 use super::super::whole::{self, WithoutBlocks};
 use super::super::{EngineParty, Unsupported, Watch};
 use super::begin::{ONLINE, engine};
-use super::cipher::{OnSpdz, brought};
+use super::cipher::{OnSpdz, announced, brought};
 use super::evaluate::EngineSlot;
 use super::how::{How, Named};
+use super::needs::{self, Needs};
 use divisi_core::{Abort, Counts, Direction, Session};
 use divisi_spdz::{AuthByte, Host, Spdz, SpdzProtocol};
 use divisi_symmetric::aes::RoundKeys;
@@ -43,7 +44,12 @@ pub(super) fn begin<'p, F: Host + 'p>(
     named: Named,
     session: Session,
 ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-    let e = engine::<F>(session, how, named.protocol)?;
+    let mut needs = Needs::default();
+    for batch in whole::batches(texts) {
+        let bytes = [texts.key_bytes(), batch.secret_bytes()].map(|bytes| bytes * batch.count());
+        needs = needs.known(needs::party(0), bytes[0]).known(needs::party(1), bytes[1]);
+    }
+    let e = engine::<F>(session, how, named.protocol, &needs.plan())?;
     Ok(Box::new(Holder::<F> { texts, named, slot: EngineSlot::new(e, how) }))
 }
 
@@ -60,6 +66,11 @@ impl<F: Host> EngineParty for Holder<'_, F> {
         let mut rows = whole::rejected(self.texts);
         let mut rest = own.as_slice();
         let e = self.slot.get()?;
+        let of_all = |batch: &whole::Batch<'_>| {
+            [self.texts.key_bytes(), batch.secret_bytes()].map(|bytes| bytes * batch.count())
+        };
+        let bytes = whole::batches(self.texts).into_iter().map(|batch| of_all(&batch));
+        announced(e, bytes.fold([0, 0], |all, more| [all[0] + more[0], all[1] + more[1]]))?;
         for batch in whole::batches(self.texts) {
             let lanes = batch.count();
             let key = brought::<F, Key<F>>(e, 0, &vec![lanes; self.texts.key_bytes()], &mut rest)?;
