@@ -120,7 +120,10 @@ fn reloads(rounds: usize, new_identities: bool) {
                         };
                         let file = encrypt(client, key, b"", &text)?;
                         match decrypt(client, key, b"", &file) {
-                            (back, None) => Ok(assert_eq!(back, text)),
+                            (back, None) => {
+                                assert_eq!(back, text);
+                                Ok(())
+                            }
                             (_, Some(error)) => Err(error),
                         }
                     };
