@@ -254,7 +254,7 @@ impl<F: Mac> Party<F> {
     }
 
     /// What was opened so far, taken out: for corrupt parties of tests, which check as they like.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "testing"))]
     pub(crate) fn take_ledger(&mut self) -> Ledger<F> {
         let views = views(&mut self.session);
         let checked = self.ledger.opened();

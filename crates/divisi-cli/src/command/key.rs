@@ -18,7 +18,7 @@ pub enum KeyCommands {
     #[command(
         after_help = "Example: divisi key new --key files --type aes-256 --clients anna,ben --config mesh.toml --identity client-me.key"
     )]
-    New(Draw),
+    New(KeyToDraw),
     /// Split an existing key among the servers
     #[command(
         after_help = "Example: divisi key import --key old --type aes-128 --in key.bin --config mesh.toml --identity client-me.key"
@@ -90,7 +90,7 @@ pub struct NewKeyArgs {
 
 /// A key that the servers draw.
 #[derive(Args)]
-pub struct Draw {
+pub struct KeyToDraw {
     #[command(flatten)]
     new: NewKeyArgs,
     /// The length of the key in bytes: 1 to 1024 for hmac and kmac, 10 to 64 for one-time passwords [default:
@@ -179,7 +179,7 @@ pub struct Chown {
 
 pub fn run(context: &Context, command: &KeyCommands) -> Result<CommandOutput, Failure> {
     match command {
-        KeyCommands::New(Draw { new, bytes }) => {
+        KeyCommands::New(KeyToDraw { new, bytes }) => {
             distinct("clients", &new.clients)?;
             if let Some(bytes) = bytes {
                 imported::check_length(new.kind, *bytes as usize, || format!("--bytes {bytes} asks for"))?;

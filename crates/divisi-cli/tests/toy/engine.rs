@@ -171,9 +171,9 @@ impl EngineParty for Child<'_> {
             rows.iter().for_each(|row| all.push(&[row]));
             let columns = of.job.circuit.columns(count, &all.columns(0..count, bytes));
             let columns = columns.map_err(|_| session.misuse(TELL, "a circuit that cannot be evaluated"))?;
-            let wires = if of.job.tells(session.me()) { of.job.circuit.outputs().iter().sum() } else { 0 };
+            let wires = of.job.results_of(session.me());
             let bit = |lane: usize, wire: usize| columns[wire / 8 * count + lane] >> (wire % 8) & 1;
-            Ok(Own::new((0..count).flat_map(|lane| (0..wires).map(move |wire| bit(lane, wire))).collect()))
+            Ok(Own::new((0..count).flat_map(|lane| wires.iter().map(move |wire| bit(lane, *wire))).collect()))
         })
     }
 
