@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod account;
 mod admit;
 #[cfg(feature = "fault")]
 pub mod adversary;

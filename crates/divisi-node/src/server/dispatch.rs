@@ -16,10 +16,10 @@
 mod compare;
 
 use super::Node;
+use super::in_force::MeshInForce;
 use super::intake::{After, Offer};
 use super::plan::{Budget, RoundPlan};
 use super::ready::Ready;
-use super::reload::MeshInForce;
 use super::script::{Kind, cost, kind, runs_programs};
 use super::state::{Candidate, ServerState};
 use super::trips::RoundTrips;

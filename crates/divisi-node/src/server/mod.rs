@@ -14,12 +14,14 @@
 
 mod call;
 mod clients;
+mod compared;
 mod connection;
 mod digest;
 mod dispatch;
 #[cfg(test)]
 mod fuzz;
 mod given;
+mod in_force;
 mod intake;
 mod keys;
 mod limits;
@@ -61,10 +63,10 @@ use divisi_core::{PartyId, Step, step};
 use divisi_net::{Config, Identity, Listener, Mesh, Options, Permits, World};
 use divisi_rep3::RoundsChoice;
 use divisi_store::StoredKeys;
+use in_force::MeshInForce;
 use intake::Intake;
 use operator_socket::OperatorSocket;
 use operators::Orders;
-use reload::MeshInForce;
 use script::Shape;
 use shared::SharedIntake;
 use std::fmt;

@@ -1,11 +1,11 @@
 //! The data that a server's threads share.
 
 use super::ServerOptions;
+use super::compared::Stores;
+use super::in_force::MeshInForce;
 use super::limits::Limits;
 use super::operators::Orders;
-use super::reload::MeshInForce;
 use super::shared::SharedIntake;
-use super::stores::Stores;
 use crate::admit::{Admit, Who};
 use crate::error::Failed;
 use divisi_core::{PartyId, Step, step};

@@ -1,8 +1,9 @@
 //! What a change of the configuration changes while a server runs.
 //!
-//! Whatever a server derives from its configuration is here, or is derived anew at each use: what
+//! Whatever a server derives from its configuration is renewed here, or derived anew at each use: what
 //! [`Server::reload`] forgets stays as it was until the next start.
 
+use super::in_force::MeshInForce;
 use super::limits::Allowances;
 use super::{Node, Server, ServerError, usable};
 use crate::error::{ErrorKind, Failed};
@@ -12,31 +13,6 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 const RELOAD: Step = step!("reload");
-
-/// The parties of the configuration in force, and how often they have changed.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct MeshInForce {
-    /// Counts the changes: a session with other parties ends even if the same come back.
-    changes: u64,
-    /// A digest of the parties' identities.
-    pub digest: [u8; 32],
-    /// The digest by which the configurations of parties are compared.
-    pub parties: [u8; 16],
-    pub identities: Vec<(PartyId, Fingerprint)>,
-}
-
-impl MeshInForce {
-    pub fn of(config: &Config) -> MeshInForce {
-        let mut digest = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
-        let identities: Vec<_> =
-            config.parties().iter().map(|party| (party.id, party.pin.fingerprint())).collect();
-        identities.iter().for_each(|(_, identity)| {
-            digest.update(identity.bytes());
-        });
-        let parties = config.digest().parties;
-        MeshInForce { changes: 0, digest: *digest.finalize().as_bytes(), parties, identities }
-    }
-}
 
 impl Node {
     /// The parties in force.
@@ -96,7 +72,7 @@ impl Server {
             let mut mesh = node.mesh.lock().unwrap_or_else(PoisonError::into_inner);
             if !config.has_parties_of(&old) {
                 // whoever reads it waits for the lock, and so for the configuration
-                *mesh = MeshInForce { changes: mesh.changes + 1, ..MeshInForce::of(&config) };
+                *mesh = mesh.then(&config);
             }
             node.listener.reload(config).map_err(|e| ServerError(e.to_string()))?;
         }

@@ -11,6 +11,7 @@
 //! Nothing depends on these words that a server computes: each use of a key compares the key \[A26\].
 
 use super::Node;
+use super::compared::Stores;
 use super::operators::parties;
 use crate::error::{ErrorKind, Failed};
 use divisi_core::{Abort, PartyId, Session, Step, step};
@@ -67,15 +68,6 @@ impl StoreWord {
     }
 }
 
-/// What the last comparison found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stores {
-    /// The parties whose active keys are others than this server's.
-    pub differ: Vec<PartyId>,
-    /// The servers that serve nothing, because their store is empty while another one has keys.
-    pub lost: Vec<PartyId>,
-}
-
 /// What the words of the three servers mean, for `me`.
 fn judge(me: PartyId, words: &[StoreWord; 3]) -> Stores {
     let own = &words[me.index()];
@@ -112,8 +104,10 @@ pub(super) fn compare(node: &Node, session: &mut Session) -> Result<(), Abort> {
             format!("{party} has {}{same}", word.active)
         });
         node.log(&format!(
-            "the servers do not have the same active keys: {}; a key that a server lacks serves nobody: restore the \
-             data directory of that server, or destroy the key and make it again",
+            "the servers do not have the same active keys: {}; before you restore anything: a key that was made only \
+             partly is repaired by using it once, and one that was destroyed only partly by giving `key destroy` \
+             again; any other key that a server lacks serves nobody: restore the data directory of that server, or \
+             destroy the key and make it again",
             said.collect::<Vec<_>>().join(", ")
         ));
     }
@@ -164,7 +158,8 @@ impl Node {
         }
         let message = format!(
             "there is no key {name} at {}, whose store does not have the keys of {}: its operator has to restore its \
-             data directory; if that is lost, destroy the key and make it again",
+             data directory, unless the key was being destroyed: then give `key destroy` again; if the directory is \
+             lost, destroy the key and make it again",
             self.me,
             parties(differ.into_iter())
         );

@@ -20,6 +20,7 @@ mod vectors;
 mod wide;
 mod wires;
 
+pub use crate::account::Account;
 pub use one_hots::OneHots;
 
 use crate::garbled::Rounds;
@@ -31,13 +32,8 @@ use crate::share::{Block, Byte, Rep, constant_component};
 use crate::trio::Trio;
 use crate::verify::{Dot, Products};
 use divisi_core::{Abort, Debt, Pending, Security, Step, step};
-use std::sync::Arc;
 use vector_stock::VectorStocks;
 use zeroize::Zeroizing;
-
-/// For whom something is computed: names that the engine only keeps and gives back, one for each part of the
-/// work.
-pub type Account = Arc<[String]>;
 
 /// An engine on one strand: it computes, and keeps what its values owe.
 pub struct Rep3 {

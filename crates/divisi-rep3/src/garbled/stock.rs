@@ -1,8 +1,8 @@
 //! The stock of calls garbled in idle time, for programs like those that ran last.
 
 use super::ahead::{self, Ahead};
+use crate::account::Account;
 use crate::bit::Bit;
-use crate::engine::Account;
 use divisi_circuit::Program;
 use divisi_core::{Step, step, taint};
 use std::borrow::Cow;

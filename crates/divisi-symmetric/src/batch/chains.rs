@@ -3,6 +3,7 @@
 //! needs as many rounds for each block as the cipher has. There is one text: one lane.
 
 use super::block::BlockKey;
+use super::chain::Chain;
 use super::drawn::{Named, Task, inputs, output, program};
 use super::{MacEngine, bits, byte_values, unfit};
 use crate::aes;
@@ -12,7 +13,7 @@ use crate::mode::block::BlockCipher;
 use crate::mode::cbc;
 use crate::mode::cmac::Chaining;
 use crate::mode::whole::siv;
-use crate::mode::whole::wrap::{WrapShape, Wrapping};
+use crate::mode::whole::wrap::Wrapping;
 use divisi_circuit::Build;
 use divisi_core::{Abort, Direction, ProgramRun};
 
@@ -21,19 +22,6 @@ use divisi_core::{Abort, Direction, ProgramRun};
 pub const TOGETHER: usize = 8;
 
 const BLOCK: usize = 16;
-
-/// What a program on AES computes, beside the sizes of its inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chain {
-    /// CBC from a state.
-    Cbc,
-    /// CBC-MAC from a state.
-    Mac,
-    /// The blocks of the last CMAC of S2V, from public strings and a text.
-    S2v,
-    /// Calls of key wrapping.
-    Wrap(WrapShape, usize),
-}
 
 /// Run `chain` on these values, the key first.
 fn run<E: MacEngine>(

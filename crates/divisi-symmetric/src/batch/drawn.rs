@@ -1,6 +1,6 @@
 //! Programs of whole functions, which are made once and kept; their inputs and outputs.
 
-use super::chains::Chain;
+use super::chain::Chain;
 use super::{SecretByte, hmac, wires};
 use crate::drawn::drawn;
 use crate::gates::Adder;

@@ -6,6 +6,7 @@
 
 mod absorb;
 pub mod block;
+mod chain;
 pub mod chains;
 pub mod cmac;
 mod drawn;

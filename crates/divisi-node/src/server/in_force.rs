@@ -1,0 +1,34 @@
+//! The parties that a server's configuration has in force.
+
+use divisi_core::PartyId;
+use divisi_net::{Config, Fingerprint};
+
+/// The parties of the configuration in force, and how often they have changed.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct MeshInForce {
+    /// Counts the changes: a session with other parties ends even if the same come back.
+    changes: u64,
+    /// A digest of the parties' identities.
+    pub digest: [u8; 32],
+    /// The digest by which the configurations of parties are compared.
+    pub parties: [u8; 16],
+    pub identities: Vec<(PartyId, Fingerprint)>,
+}
+
+impl MeshInForce {
+    pub fn of(config: &Config) -> MeshInForce {
+        let mut digest = blake3::Hasher::new_derive_key("divisi 2026 mesh of a key v1");
+        let identities: Vec<_> =
+            config.parties().iter().map(|party| (party.id, party.pin.fingerprint())).collect();
+        identities.iter().for_each(|(_, identity)| {
+            digest.update(identity.bytes());
+        });
+        let parties = config.digest().parties;
+        MeshInForce { changes: 0, digest: *digest.finalize().as_bytes(), parties, identities }
+    }
+
+    /// What is in force after these, by another configuration.
+    pub fn then(&self, config: &Config) -> MeshInForce {
+        MeshInForce { changes: self.changes + 1, ..MeshInForce::of(config) }
+    }
+}
