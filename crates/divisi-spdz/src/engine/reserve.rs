@@ -129,17 +129,25 @@ impl<F: Host> Spdz<F> {
     }
 
     /// Make bits that these parties know, for their inputs and for outputs to them alone: one request for all
-    /// of them, instead of one for each.
+    /// of them, instead of one for each. For a party that is named twice the numbers are added.
     ///
     /// # Errors
     /// The abort that ends the session.
     #[inline(never)]
     pub fn preprocess_known(&mut self, counts: &[(PartyId, usize)]) -> Result<(), Abort> {
+        // a request names each party once: it would get the same bits twice
+        let mut wanted: Vec<(PartyId, usize)> = Vec::with_capacity(counts.len());
+        for (owner, count) in counts {
+            match wanted.iter_mut().find(|(of, _)| of == owner) {
+                Some((_, sum)) => *sum = sum.saturating_add(*count),
+                None => wanted.push((*owner, *count)),
+            }
+        }
         let lacks = |(owner, count): &(PartyId, usize)| {
             let there = self.reserve.known.iter().find(|(of, _)| of == owner);
             there.map_or(0, |(_, known)| known.shares.len()) < *count
         };
-        let lacking: Vec<(PartyId, usize)> = counts.iter().filter(|wanted| lacks(wanted)).copied().collect();
+        let lacking: Vec<(PartyId, usize)> = wanted.into_iter().filter(lacks).collect();
         if lacking.is_empty() {
             return Ok(());
         }

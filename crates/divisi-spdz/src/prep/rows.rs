@@ -173,7 +173,8 @@ impl Rows {
     }
 
     /// Random bits for each of these parties, which it alone knows. Every party has a bit of its own at each
-    /// position, with MACs under all others' keys, so that the same positions serve all of them.
+    /// position, with MACs under all others' keys, so that the same positions serve all of them. Each party
+    /// must stand there once: named twice, it would get the same bits twice.
     ///
     /// Cost: that of [`Rows::bits`] for the party with the most bits.
     pub fn known_each<F: Mac>(

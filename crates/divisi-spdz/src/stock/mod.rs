@@ -69,12 +69,13 @@ fn is_unfit(why: &Abort) -> bool {
 }
 
 /// Decides about a stock when its session aborts: the stock is destroyed, unless a link was lost, or the
-/// stock itself gave out, while nobody could learn alpha. Also records that the session aborted.
+/// stock itself gave out, while nobody could learn alpha. Also records whether the session was interrupted:
+/// if this party's own stock gave out it was not, and the state is closed with what was taken.
 fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool>) {
     let (reserve, aborted) = (Arc::clone(reserve), Arc::new(AtomicBool::new(false)));
     let noted = Arc::clone(&aborted);
     let end = session.at_end(move |why| {
-        noted.store(true, Ordering::SeqCst);
+        noted.store(!is_unfit(why), Ordering::SeqCst);
         if !(is_loss(why) || is_unfit(why)) || reserve.state().at_risk {
             // if it cannot be removed, its state on disk still says that it is at risk, or the others, who
             // have removed theirs, refuse it
@@ -87,7 +88,7 @@ fn at_abort(session: &Session, reserve: &Arc<Reserve>) -> (AtEnd, Arc<AtomicBool
 /// A source that takes preprocessing from a stock on disk.
 pub struct FromStock<F: Mac> {
     reserve: Arc<Reserve>,
-    /// Whether the session ended by an abort.
+    /// Whether the session ended by an abort that is not due to this party's own stock.
     aborted: Arc<AtomicBool>,
     _end: AtEnd,
     field: PhantomData<fn() -> F>,
@@ -223,7 +224,7 @@ impl<F: Mac> FromStock<F> {
         }
         let (name, all) = (kind.name(), &reserve.info().series);
         let place = all.iter().position(|series| series.name == name);
-        let series = place.unwrap_or(all.len());
+        let series = place.ok_or_else(|| reserve.used_up(name.clone(), count as u64, 0))?;
         let lot = all.get(series).map_or(1, |series| series.lot.max(1));
         let taken = reserve.take(series, count as u64)?;
         let made = reserve.state().counts.get(series).map_or(0, |count| count.made);

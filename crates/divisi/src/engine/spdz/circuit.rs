@@ -64,8 +64,13 @@ impl<'j> Circuit<'j> {
         session: Session,
         count: usize,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let needs = Needs::default().ands(self.program.and_count() * count).plan();
-        let engine = engine::<F>(session, &self.how, SpdzProtocol::Lookup, &needs)?;
+        let groups = self.job.output_groups();
+        let mut needs = Needs::default().ands(self.program.and_count() * count);
+        for party in PartyId::all(self.how.parties) {
+            let bits = self.job.wires_of(party).len() + told_to(&groups, self.how.parties, party);
+            needs = needs.known_bits(Some(party), bits * count);
+        }
+        let engine = engine::<F>(session, &self.how, SpdzProtocol::Lookup, &needs.plan())?;
         let ahead = self.how.ahead();
         Ok(Box::new(Owner { of: self, engine, ahead, openings: 0, bucket: None }))
     }
@@ -200,6 +205,12 @@ fn inputs<F: Host>(
     wires.into_iter().collect::<Option<_>>().ok_or_else(misfit)
 }
 
+/// The number of output bits that this party learns and not all parties do: each takes a mask of its own.
+fn told_to(groups: &[OutputGroup], parties: usize, receiver: PartyId) -> usize {
+    let to_some = groups.iter().filter(|group| group.receivers.len() < parties);
+    to_some.filter(|group| group.receivers.contains(&receiver)).map(|group| group.wires.len()).sum()
+}
+
 /// Open each output to its receivers; returns what this party learns.
 fn outputs<F: Host>(
     e: &mut Spdz<F>,
@@ -215,17 +226,14 @@ fn outputs<F: Host>(
     let groups = of.job.output_groups();
     let (to_all, to_some): (Vec<_>, Vec<_>) =
         groups.into_iter().partition(|group| group.receivers.len() == of.how.parties);
+    // one request for the masks of all receivers, before anything is opened
+    let told = |receiver: PartyId| (receiver, told_to(&to_some, of.how.parties, receiver) * count);
+    e.preprocess_known(&PartyId::all(of.how.parties).map(told).collect::<Vec<_>>())?;
     let mut learned = Vec::with_capacity(to_all.len() + 1);
     for group in to_all {
         let wires: Vec<Vec<bool>> = Opens::<Vec<AuthBit<F>>>::open(e, out.select(&group.wires))?;
         learned.push((group, in_rows(wires)));
     }
-    // one request for the masks of all receivers
-    let told = |receiver: PartyId| {
-        let own = to_some.iter().filter(|group| group.receivers.contains(&receiver));
-        (receiver, own.map(|group| group.wires.len() * count).sum::<usize>())
-    };
-    e.preprocess_known(&PartyId::all(of.how.parties).map(told).collect::<Vec<_>>())?;
     for receiver in PartyId::all(of.how.parties) {
         let own = to_some.iter().filter(|group| group.receivers.contains(&receiver));
         let wires: Vec<usize> = own.flat_map(|group| group.wires.iter().copied()).collect();

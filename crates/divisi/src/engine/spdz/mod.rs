@@ -92,14 +92,18 @@ impl Engine for Authenticated {
 
     fn claims(&self) -> Vec<SecurityClaim> {
         let [least, most] = how::STATISTICAL;
-        let least_of_field = |parties| super::stock::statistical_bits(least, how::Field::F40.bits(), parties);
+        let among = |field: how::Field, parties| super::stock::statistical_bits(least, field.bits(), parties);
+        let of = |field| {
+            let (two, all) = (among(field, 2), among(field, MOST_PARTIES));
+            format!("{two} between two parties to {all} among {MOST_PARTIES}")
+        };
         vec![
             SecurityClaim::new("spdz", &self.parties())
                 .statistical(format!(
-                    "{least} bits, {most} on request with GF(2^72); with `--field 40` {} between two parties to {} \
-                     among {MOST_PARTIES}; reported by the meter",
-                    least_of_field(2),
-                    least_of_field(MOST_PARTIES),
+                    "{least} bits, {most} on request with GF(2^72); with `--field 40` {}, with `--field 42` {}; \
+                     reported by the meter",
+                    of(how::Field::F40),
+                    of(how::Field::F42),
                 ))
                 .computational(format!("{COMPUTATIONAL_BITS} bits")),
         ]
@@ -248,4 +252,31 @@ fn page(measured: &Measured) -> Page {
         ]
     };
     Page { head, rows: measured.phases.iter().map(row).collect(), ..Page::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stock::statistical_bits;
+    use super::how::Field::{F40, F42, F48, F72};
+    use super::*;
+
+    /// The claim names each field that leaves fewer bits than the least that can be chosen among some number
+    /// of parties, with the least among all numbers of them.
+    #[test]
+    fn the_claim_has_the_least_of_all_fields_and_parties() {
+        let chosen = how::STATISTICAL[0];
+        let bits = |field: how::Field| {
+            (2..=MOST_PARTIES).map(move |parties| statistical_bits(chosen, field.bits(), parties))
+        };
+        let least = |field| bits(field).min().unwrap_or(0);
+        let claims = Authenticated.claims();
+        let claim = &claims[0].statistical;
+        for field in [F40, F42, F48, F72] {
+            let (most, least) = (bits(field).max().unwrap_or(0), least(field));
+            let says = format!("`--field {}` {most} between two parties to {least} among 32", field.bits());
+            assert_eq!(claim.contains(&says), least < chosen, "{field:?}: {says}");
+        }
+        assert_eq!([F40, F42, F48, F72].map(least), [35, 37, 40, 40]);
+        assert_eq!([F40, F42, F48, F72].into_iter().flat_map(bits).min(), Some(35));
+    }
 }

@@ -35,8 +35,13 @@ fn of_schedule(size: KeySize) -> usize {
 
 impl Needs {
     /// Bytes that this party gives, or alone learns.
-    pub fn known(mut self, owner: Option<PartyId>, bytes: usize) -> Self {
-        self.0.extend(owner.map(|owner| (Lots::Known { owner }, 8 * bytes as u64)));
+    pub fn known(self, owner: Option<PartyId>, bytes: usize) -> Self {
+        self.known_bits(owner, 8 * bytes)
+    }
+
+    /// Bits that this party gives, or alone learns.
+    pub fn known_bits(mut self, owner: Option<PartyId>, bits: usize) -> Self {
+        self.0.extend(owner.map(|owner| (Lots::Known { owner }, bits as u64)));
         self
     }
 

@@ -45,9 +45,14 @@ pub(super) fn begin<'p, F: Host + 'p>(
     session: Session,
 ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
     let mut needs = Needs::default();
+    // what a mode takes to take bytes apart and to compare is not named
+    let key_bytes = texts.cipher.key_bytes();
     for batch in whole::batches(texts) {
-        let bytes = [texts.key_bytes(), batch.secret_bytes()].map(|bytes| bytes * batch.count());
+        let lanes = batch.count();
+        let bytes = [texts.key_bytes(), batch.secret_bytes()].map(|bytes| bytes * lanes);
         needs = needs.known(needs::party(0), bytes[0]).known(needs::party(1), bytes[1]);
+        let (keys, calls) = (texts.key_bytes() / key_bytes.max(1), batch.calls().into_iter().sum::<usize>());
+        needs = needs.cipher(named, key_bytes, keys * lanes, calls * lanes);
     }
     let e = engine::<F>(session, how, named.protocol, &needs.plan())?;
     Ok(Box::new(Holder::<F> { texts, named, slot: EngineSlot::new(e, how) }))
