@@ -63,8 +63,9 @@ pub(crate) fn verdict_of(verdict: Agreement, step: Step, about: About<'_>) -> Re
             0,
             format!(
                 "the servers' files of key {name} do not belong together, at {step}: one of them is damaged, old or \
-                 another key's; give the last `key grant` or `key revoke` again if it failed, restore the file \
-                 from its server's backup, or destroy the key"
+                 another key's; give the last `key grant` or `key revoke` again if it failed; if that does not help, \
+                 all three operators give `key chown`, which sets owner and clients anew; if the files still differ, \
+                 restore the one that is wrong from its server's backup, or destroy the key"
             ),
         ),
     };

@@ -5,7 +5,7 @@ use divisi::failure::Failure;
 use divisi::source;
 use divisi_node::{KeyType, Purpose};
 use std::path::Path;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// No file of a key is longer, in base32 neither.
 const LONGEST: usize = 4096;
@@ -97,11 +97,14 @@ fn of_base32(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let digits = text.trim_ascii_end();
     let end = digits.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last + 1);
     let grouped = |byte: &u8| !matches!(byte, b' ' | b'-' | b'\n' | b'\r' | b'\t');
-    let mut digits: Vec<u8> =
-        digits.get(..end)?.iter().copied().filter(grouped).map(|byte| byte.to_ascii_uppercase()).collect();
-    let bytes = BASE32_NOPAD.decode(&digits).ok().map(Zeroizing::new);
-    digits.zeroize();
-    bytes
+    let text = digits.get(..end)?;
+    // with room for all: a vector that grows leaves copies behind
+    let mut digits = Zeroizing::new(Vec::<u8>::with_capacity(text.len()));
+    digits.extend(text.iter().copied().filter(grouped).map(|byte| byte.to_ascii_uppercase()));
+    let mut bytes = Zeroizing::new(vec![0u8; BASE32_NOPAD.decode_len(digits.len()).ok()?]);
+    let length = BASE32_NOPAD.decode_mut(&digits, &mut bytes).ok()?;
+    bytes.truncate(length);
+    Some(bytes)
 }
 
 #[cfg(test)]

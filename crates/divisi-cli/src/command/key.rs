@@ -29,9 +29,10 @@ pub enum KeyCommands {
         after_help = "Example: divisi key grant --key files --client carl --config mesh.toml --identity client-me.key"
     )]
     Grant(Served),
-    /// Let a key that you own no longer serve a client, from its next request on
+    /// Let a key that you own no longer serve a client
     ///
-    /// What the client has decrypted or exported before stays with it. Its owner cannot be taken off.
+    /// What the client has under way with the key ends; what it has decrypted or exported before stays with
+    /// it. Its owner cannot be taken off.
     #[command(
         after_help = "Example: divisi key revoke --key files --client carl --config mesh.toml --identity client-me.key"
     )]

@@ -5,12 +5,14 @@
 //! 2. Each writes the new list of clients beside the one in force, durably; all compare the key's entry with
 //!    the new list, and their shares \[A26\]. If one could not write it, all drop it.
 //! 3. A barrier: no server saw another outcome.
-//! 4. Each puts the new list in force, durably; all learn who has, and the client is told when all have.
+//! 4. Each puts the new list in force, durably, and ends what a client that is taken off has under way; all
+//!    learn who has, and the client is told when all have.
 //!
 //! **Crashes.** A server that died after step 2 finds both lists in the key's file. At the start of a session
 //! the servers tell each other the digests of both entries of such a key. If each of the three has the new
 //! list in force or written, those that have it written put it in force. If none has it in force and one
-//! lacks it, nobody has told the client that it is in force, and those that have it written drop it.
+//! lacks it, nobody has told the client that it is in force, and those that have it written drop it. A server
+//! that cannot read the key may have it in force: as long as there is one, nothing is completed or dropped.
 //!
 //! Adversary: one malicious server. An honest server puts in force only what the key's owner asked both
 //! honest servers for, since both must have written it. A malicious server that lies about its file can keep
@@ -60,6 +62,10 @@ pub(crate) fn change(turn: &mut Turn<'_>, asked: &KeyServe) -> Result<(), Stop> 
     // whoever goes on knows that the others do, too
     turn.rep.trio().barrier()?;
     let put = node.keys.activate_clients(name, &id);
+    if !asked.serves {
+        // whatever was written: at all three
+        node.shared.with(|intake, now| intake.key_is_revoked(name, client, now));
+    }
     let told = exchange(turn.rep, [u8::from(put.is_ok())])?;
     let put = put.map_err(|e| turn.stored(IN_FORCE, name, &e));
     if let Some(party) = first(&told, |done| *done != [1]) {
@@ -180,8 +186,9 @@ fn complete(node: &Node, rep: &mut Rep3, name: Option<&KeyName>) -> Result<(), A
         }
         End::Unknown => {
             node.log(&format!(
-                "a change of the clients of key {name} is in force at one server, and another does not have it: \
-                 one of their files is old or damaged"
+                "a change of the clients of key {name} is neither completed nor dropped: a server cannot read the key, or \
+                 has the change in force while another lacks it; restore the file that is lost, old or damaged, or \
+                 have all three operators give `key chown`, which sets owner and clients anew"
             ));
             return Ok(());
         }
@@ -206,6 +213,9 @@ enum End {
 fn end(all: &[Entries; 3], next: &[u8; 32]) -> End {
     if *next == [0; 32] {
         End::Nothing
+    } else if all.iter().any(|[now, _]| *now == [0; 32]) {
+        // whoever cannot read the key may have the change in force
+        End::Unknown
     } else if all.iter().all(|entries| entries.contains(next)) {
         End::InForce
     } else if all.iter().all(|[now, _]| now != next) {
@@ -220,7 +230,7 @@ mod tests {
     use super::{End, end};
 
     /// Every way in which a crash can leave the three: a server has the old list in force, with the new one
-    /// written or not, or the new list.
+    /// written or not, or the new list; or it cannot read the key, and nothing becomes of the change.
     #[test]
     fn a_change_is_in_force_at_all_or_at_none() {
         let [old, new, other, none] = [1, 2, 3, 0].map(|byte| [byte; 32]);
@@ -231,9 +241,11 @@ mod tests {
                     let all = [a, b, c];
                     let lacks = all.iter().any(|entries| !entries.contains(&new));
                     let in_force = all.iter().any(|[now, _]| *now == new);
+                    let unread = all.iter().any(|[now, _]| *now == none);
                     for [_, next] in all {
                         let right = match (lacks, in_force) {
                             _ if next == none => End::Nothing,
+                            _ if unread => End::Unknown,
                             _ if next == other && all.iter().all(|[now, _]| *now != other) => {
                                 if all.iter().all(|entries| entries.contains(&other)) {
                                     End::InForce
@@ -253,5 +265,7 @@ mod tests {
         // of those that can be: once one has it in force, all have at least written it
         assert_eq!(end(&[[old, new], [new, none], [old, new]], &new), End::InForce);
         assert_eq!(end(&[[old, new], [old, none], [old, new]], &new), End::Dropped);
+        // a server that cannot read the key may be the one that has it in force
+        assert_eq!(end(&[[old, new], [none, none], [old, new]], &new), End::Unknown);
     }
 }

@@ -316,11 +316,10 @@ impl Intake {
         connection.late = 0;
         (connection.ring)();
         let (limits, client) = (self.limits.of(&connection.who.name), &connection.who.name);
+        // whatever else ends the request: these bytes were computed
+        let added = self.accounts.add(limits, client, bytes, now);
         let over = match self.accounts.is_over(limits, client, now) {
-            None if bytes > 0 => limits
-                .admits_so_far(length)
-                .and_then(|()| self.accounts.add(limits, client, bytes, now))
-                .err(),
+            None => limits.admits_so_far(length).and(added).err(),
             over => over,
         };
         if let (Some(failed), After::More { .. }) = (over, after) {

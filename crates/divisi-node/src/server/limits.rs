@@ -195,6 +195,11 @@ impl Account {
         let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
         Failed { kind: ErrorKind::Unavailable, ..failed }
     }
+
+    fn full_of_bytes(&self, limits: &Limits, client: &str, now: Instant) -> Failed {
+        let most = limits.bytes_an_hour;
+        self.full(client, &format!("{} of its {most} bytes", self.bytes.min(most)), now)
+    }
 }
 
 /// The accounts of all clients, by name.
@@ -223,21 +228,23 @@ impl Accounts {
         if let Some(full) = self.is_over(limits, client, now) {
             return Err(full);
         }
-        self.add(limits, client, bytes, now)
+        // a text of unknown length needs room for a byte at least
+        let least = if matches!(item, Item::EncryptStream { .. }) { bytes.max(1) } else { bytes };
+        let account = self.of(client, now);
+        if least > 0 && account.bytes.saturating_add(least) > limits.bytes_an_hour {
+            return Err(account.full_of_bytes(limits, client, now));
+        }
+        account.bytes = account.bytes.saturating_add(bytes);
+        Ok(())
     }
 
-    /// Count more bytes of a request, unless they exceed the limit.
+    /// Count more bytes of a request, which were computed already: also if they exceed the limit.
     pub fn add(&mut self, limits: &Limits, client: &str, bytes: u64, now: Instant) -> Result<(), Failed> {
         let account = self.of(client, now);
-        let sum = account.bytes.saturating_add(bytes);
-        if bytes > 0 && sum > limits.bytes_an_hour {
-            return Err(account.full(
-                client,
-                &format!("{} of its {} bytes", account.bytes, limits.bytes_an_hour),
-                now,
-            ));
+        account.bytes = account.bytes.saturating_add(bytes);
+        if bytes > 0 && account.bytes > limits.bytes_an_hour {
+            return Err(account.full_of_bytes(limits, client, now));
         }
-        account.bytes = sum;
         Ok(())
     }
 
@@ -374,5 +381,31 @@ mod tests {
         assert_eq!(begin(&mut accounts, "a", 100, 3601), Ok(()));
         accounts.compute("b", Duration::from_secs(5), start + Duration::from_secs(700));
         assert!(begin(&mut accounts, "b", 0, 701).unwrap_err().contains("5 seconds of computing"));
+    }
+
+    /// What a text of unknown length took counts also where it exceeds the limit, and the next one is refused
+    /// before it begins; what a refused request would have taken does not count.
+    #[test]
+    fn a_stream_that_exceeds_the_limit_is_counted() {
+        let limits = Limits { bytes_an_hour: 100, ..Limits::default() };
+        let (mut accounts, now) = (Accounts::default(), Instant::now());
+        let stream = |aad: usize| {
+            let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::USUAL);
+            Item::EncryptStream { key, aad, way }
+        };
+        assert_eq!(accounts.begin(&limits, "a", &stream(10), now), Ok(()));
+        assert_eq!(accounts.add(&limits, "a", 80, now), Ok(()));
+        assert!(accounts.begin(&limits, "a", &stream(11), now).is_err());
+        assert_eq!(accounts.begin(&limits, "a", &stream(0), now), Ok(()));
+        let full = accounts.add(&limits, "a", 60, now).unwrap_err().message;
+        assert!(full.contains("100 of its 100 bytes"), "{full}");
+        for item in [stream(0), hash("sha256", 1)] {
+            assert!(accounts.begin(&limits, "a", &item, now).is_err());
+        }
+        // nothing more is counted for what takes no bytes
+        assert_eq!(accounts.add(&limits, "a", 0, now), Ok(()));
+        assert_eq!(accounts.begin(&limits, "b", &stream(99), now), Ok(()));
+        assert_eq!(accounts.add(&limits, "b", 1, now), Ok(()));
+        assert!(accounts.begin(&limits, "b", &stream(0), now).is_err());
     }
 }

@@ -6,7 +6,8 @@
 //! integrity, and the servers learn nothing but the verdict \[A23\]. These modes process block after block: a
 //! step does a few blocks, with steps of other requests in between. In constant rounds the blocks of a step
 //! are one program that takes the key itself ([`chains`]); blocks that do not wait for each other, if there
-//! are more of them, run level by level all the same, because that takes fewer bytes and less work.
+//! are more of them, run level by level all the same, because that takes fewer bytes and less work, and so do
+//! steps that take a whole value if it is long ([`GARBLED_BYTES`]).
 //!
 //! Repetition: under one key, KW, KWP and SIV give equal ciphertexts for equal texts, so that the servers and
 //! whoever stores the ciphertexts learn that they are equal. The IV of CBC is a coin of all three servers.
@@ -39,6 +40,10 @@ const BLOCK: usize = 16;
 const CALLS: usize = 8;
 /// The most blocks of S2V, public strings included, that one program begins with.
 const STRINGS: usize = 16;
+/// The most bytes of a value that a garbled step takes as a whole, as wrapping does in each step, and S2V at
+/// its beginning: each bit takes 48 to 96 bytes in each such step, and a wrapping has a step for every ten
+/// bytes or so. 512 bytes take less than 400 KB in each of 48 steps; 16 KiB took gigabytes.
+const GARBLED_BYTES: u64 = 512;
 
 /// Check that a key is for this mode.
 pub(crate) fn serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
@@ -239,7 +244,7 @@ impl Texting {
                 // an empty string is a string, too (RFC 5297, 2.6; Tink and Wycheproof always have one)
                 let strings: Vec<_> = self.asked.aad.iter().map(|aad| vec![aad.0.clone()]).collect();
                 let public: Vec<&[u8]> = strings.iter().flatten().map(Vec::as_slice).collect();
-                let chaining = if is_garbled(turn) && chains::s2v_blocks(&public) <= STRINGS {
+                let chaining = if self.garbles_whole(turn) && chains::s2v_blocks(&public) <= STRINGS {
                     chains::s2v(turn.rep, &self.key, &public, &text)?
                 } else {
                     self.by_levels(turn, |rep, key| siv_of(key)?.s2v_begin(rep, 1, &strings, &text))?
@@ -262,28 +267,29 @@ impl Texting {
     /// Go on with what is in hand: a few calls of the cipher.
     fn go_on(&mut self, turn: &mut Turn<'_>) -> Result<After, Stop> {
         let calls = if turn.brisk { CALLS / 2 } else { CALLS };
-        let garbled = is_garbled(turn);
-        if !garbled {
-            self.level_key(turn)?;
-        }
-        match (&mut self.under, &self.levels) {
-            (Under::Wrapping(wrapping), _) if garbled => {
+        let mut under = std::mem::replace(&mut self.under, Under::Gathering);
+        match &mut under {
+            Under::Wrapping(wrapping) if self.garbles_whole(turn) => {
                 chains::wrap_on(turn.rep, &self.key, wrapping, calls)?;
             }
-            (Under::Tagging(chaining, _), _) if garbled => {
+            // of the text it takes only the blocks of the step
+            Under::Tagging(chaining, _) if is_garbled(turn) => {
                 chains::mac_on(turn.rep, &self.key, chaining, calls)?;
             }
-            (Under::Wrapping(wrapping), Some(key)) => wrapping.go_on(turn.rep, &key.cipher, calls)?,
-            (Under::Tagging(chaining, _), Some(key)) => siv_of(key)?.s2v_go_on(turn.rep, chaining, calls)?,
-            _ => return Err(misfit(turn.me())),
+            Under::Wrapping(wrapping) => {
+                self.by_levels(turn, |rep, key| wrapping.go_on(rep, &key.cipher, calls))?;
+            }
+            Under::Tagging(chaining, _) => {
+                self.by_levels(turn, |rep, key| siv_of(key)?.s2v_go_on(rep, chaining, calls))?;
+            }
+            Under::Gathering => return Err(misfit(turn.me())),
         }
-        let is_done = match &self.under {
+        let is_done = match &under {
             Under::Gathering => true,
             Under::Wrapping(wrapping) => wrapping.is_done(),
             Under::Tagging(chaining, _) => chaining.is_done(),
         };
         // each step verifies what it owes
-        let under = std::mem::replace(&mut self.under, Under::Gathering);
         let under = match under {
             Under::Wrapping(wrapping) => Under::Wrapping(turn.rep.settled(wrapping)?.into_inner()),
             Under::Tagging(chaining, text) => {
@@ -328,6 +334,12 @@ impl Texting {
         Ok(After::Done)
     }
 
+    /// Whether a step that takes the whole value is garbled. All three servers know the value's length, which
+    /// is that of the request.
+    fn garbles_whole(&self, turn: &Turn<'_>) -> bool {
+        is_garbled(turn) && self.asked.length <= GARBLED_BYTES
+    }
+
     /// The key for a step level by level, made now if it was not made before.
     fn level_key(&mut self, turn: &mut Turn<'_>) -> Result<&LevelKey, Stop> {
         let made = match self.levels.take() {
@@ -345,10 +357,10 @@ impl Texting {
     ) -> Result<R, Stop> {
         let rounds = turn.rep.rounds();
         turn.rep.use_rounds(Rounds::OfLevels);
-        let key = self.level_key(turn)?;
-        let result = f(turn.rep, key);
+        // the key, too, is made level by level; whatever comes of it, the rounds are then as before
+        let result = self.level_key(turn).and_then(|key| Ok(f(turn.rep, key)?));
         turn.rep.use_rounds(rounds);
-        Ok(result?)
+        result
     }
 
     /// The key stream of SIV.

@@ -189,16 +189,21 @@ fn modes_in_constant_rounds_are_those_of_the_standards() {
     let hex = |digits: &str| hex::decode(digits).unwrap();
     let bytes: [u8; 16] = text(16).try_into().unwrap();
     let key = import(&mut alice, "kek", KeyType::Aes128Kw, &bytes);
-    let kek = AesKek::new(&KEK_128, &bytes).unwrap();
+    let kek = || AesKek::new(&KEK_128, &bytes).unwrap();
     let secret = text(16);
     let wrapped = encrypt(&mut alice, &key, Mode::Kw, b"", &secret);
-    assert_eq!(wrapped, *kek.wrap(&secret, &mut [0; 24]).unwrap());
+    assert_eq!(wrapped, *kek().wrap(&secret, &mut [0; 24]).unwrap());
     assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &wrapped), Some(secret));
     let mut damaged = wrapped;
     damaged[9] ^= 1;
     assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &damaged), None);
     let padded = encrypt(&mut alice, &key, Mode::Kwp, b"", &text(7));
     assert_eq!(decrypt(&mut alice, &key, Mode::Kwp, b"", &padded), Some(text(7)));
+    // too long to be garbled as a whole
+    let long = text(520);
+    let wrapped = encrypt(&mut alice, &key, Mode::Kw, b"", &long);
+    assert_eq!(wrapped, *kek().wrap(&long, &mut [0; 528]).unwrap());
+    assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &wrapped), Some(long));
 
     let key = import(&mut alice, "old", KeyType::Aes128Cbc, &bytes);
     let plain = text(144);
@@ -225,5 +230,7 @@ fn modes_in_constant_rounds_are_those_of_the_standards() {
     // level by level, but for the tag
     let sealed = encrypt(&mut alice, &key, Mode::Siv, &text(300), &text(150));
     assert_eq!(decrypt(&mut alice, &key, Mode::Siv, &text(300), &sealed), Some(text(150)));
+    let sealed = encrypt(&mut alice, &key, Mode::Siv, b"", &text(520));
+    assert_eq!(decrypt(&mut alice, &key, Mode::Siv, b"", &sealed), Some(text(520)));
     assert!(harness.logged("run in constant rounds") && !harness.logged("session ended"));
 }

@@ -12,7 +12,20 @@ impl Intake {
     /// A key was destroyed or given to other clients: end the requests that use it, except the one that
     /// destroyed it.
     pub fn key_is_gone(&mut self, name: &KeyName, what: &str, now: Instant) {
+        self.end_uses(name, None, what, now);
+    }
+
+    /// A key no longer serves this client: end its requests that use the key.
+    pub fn key_is_revoked(&mut self, name: &KeyName, client: &str, now: Instant) {
+        self.end_uses(name, Some(client), &format!("was taken from client {client}"), now);
+    }
+
+    /// End the requests that use a key: those of one client, or of all.
+    fn end_uses(&mut self, name: &KeyName, client: Option<&str>, what: &str, now: Instant) {
         let uses = |connection: &ConnectionQueue| {
+            if client.is_some_and(|client| connection.who.name != client) {
+                return None;
+            }
             let request = connection.request.as_ref().filter(|request| request.item.key() == Some(name))?;
             (request.steps > 0).then_some(request.number)
         };

@@ -73,6 +73,29 @@ fn what_fails_was_a_turn() {
     assert_eq!(first(&intake).connection, ids[2]);
 }
 
+/// What a client has under way with a key that is taken from it ends, and nothing else does.
+#[test]
+fn a_revoked_key_ends_what_its_client_has_under_way() {
+    let (mut intake, now) = intake();
+    let ask = |intake: &mut Intake, name, id, key: &str, begins| {
+        let (id, aad, way) = (enter(intake, name, id), Blob(vec![]), SboxChoice::USUAL);
+        let item = Item::EncryptStream { key: key.parse().unwrap(), aad, way };
+        intake.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+        if begins {
+            let offer = Offer { connection: id, number: 1, step: 0 };
+            intake.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
+        }
+        id
+    };
+    let revoked = ask(&mut intake, "bob", 1, "k", true);
+    let others = [("bob", 2, "l", true), ("carl", 3, "k", true), ("bob", 4, "k", false)]
+        .map(|(name, id, key, begins)| ask(&mut intake, name, id, key, begins));
+    intake.key_is_revoked(&"k".parse().unwrap(), "bob", now);
+    let failed = failure(&mut intake, &revoked).unwrap();
+    assert_eq!(failed.message, "key k was taken from client bob meanwhile");
+    assert!(!intake.has(&revoked, 1) && others.iter().all(|id| intake.has(id, 1)));
+}
+
 fn hash(number: u64) -> ToServer {
     let item = Item::Hash { asked: (&Settings::new("sha256".parse().unwrap())).into(), length: 1 };
     ToServer::Request { number, item }
