@@ -31,7 +31,8 @@ struct VectorStock {
     protocol: Protocol,
     shape: Shape,
     stock: Stock<OneHots>,
-    /// For whom each layer was taken that is not replaced yet, the first one first.
+    /// For whom each layer was taken that is not replaced yet, the first one first: the last ones, as many as
+    /// the stock holds.
     lacking: VecDeque<Account>,
 }
 
@@ -98,6 +99,9 @@ impl VectorStocks {
         let stock = self.0.last_mut()?;
         let taken = stock.stock.take();
         stock.lacking.extend(taken.is_some().then(|| account.clone()));
+        // more than the stock holds are never restocked
+        let beyond = stock.lacking.len().saturating_sub(bound(protocol, shape));
+        stock.lacking.drain(..beyond);
         taken
     }
 
