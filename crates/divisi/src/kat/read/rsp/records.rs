@@ -3,6 +3,9 @@
 use divisi_core::Direction;
 use std::collections::BTreeMap;
 
+/// The most values of a record, whose names are searched one by one: those of NIST have some twenty.
+const VALUES: usize = 256;
+
 /// Values that belong together: those between two empty lines, or up to a name that is there already.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record {
@@ -47,9 +50,10 @@ impl Record {
 /// All comments in small letters, and all records.
 ///
 /// # Errors
-/// If a line is neither a value nor a section, comment or verdict.
+/// If a line is neither a value nor a section, comment or verdict, a verdict is that of no record, or a
+/// record has too many values.
 pub(super) fn read(text: &str) -> Result<(String, Vec<Record>), String> {
-    let (mut comments, mut all) = (String::new(), Vec::new());
+    let (mut comments, mut all) = (String::new(), Vec::<Record>::new());
     let mut now = Record::default();
     for (line, number) in text.lines().map(str::trim).zip(1..) {
         if let Some(comment) = line.strip_prefix('#') {
@@ -71,9 +75,20 @@ pub(super) fn read(text: &str) -> Result<(String, Vec<Record>), String> {
             if now.values.is_empty() {
                 now.line = number;
             }
+            if now.values.len() == VALUES {
+                return Err(format!(
+                    "line {number} is one value too many for a record, which has at most {VALUES}: put an \
+                     empty line between records"
+                ));
+            }
             now.values.push((name, value.trim().to_owned()));
         } else if line.eq_ignore_ascii_case("fail") {
-            now.fails = true;
+            // behind an empty line it is the verdict of the record before
+            let record = if now.values.is_empty() { all.last_mut() } else { Some(&mut now) };
+            let Some(record) = record else {
+                return Err(format!("line {number} (\"FAIL\") is behind no record: put it behind its own"));
+            };
+            record.fails = true;
         } else if !line.is_empty() {
             let shown: String = line.chars().take(40).collect();
             return Err(format!(
@@ -103,5 +118,29 @@ fn declare(now: &mut Record, section: &str) {
                 now.declared.insert(name.trim().to_owned(), value.trim().to_owned());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_that_of_the_record_before_it() {
+        let fails =
+            |text: &str| -> Vec<bool> { read(text).unwrap().1.iter().map(|record| record.fails).collect() };
+        assert_eq!(fails("Count = 0\nCT = 00\nFAIL\n\nCount = 1\nCT = 01\n"), [true, false]);
+        assert_eq!(fails("Count = 0\nCT = 00\n\nFAIL\n\nCount = 1\nCT = 01\n"), [true, false]);
+        assert_eq!(fails("Count = 0\nCT = 00\n\nCount = 1\nCT = 01\n\nFAIL"), [false, true]);
+        assert!(read("[Taglen = 96]\n\nFAIL\nCount = 0\n").unwrap_err().starts_with("line 3 "));
+    }
+
+    #[test]
+    fn a_record_has_a_bounded_number_of_values() {
+        let text = |n: usize| (0..n).map(|i| format!("v{i} = 0\n")).collect::<String>();
+        assert_eq!(read(&text(VALUES)).unwrap().1[0].values.len(), VALUES);
+        assert!(read(&text(VALUES + 1)).unwrap_err().starts_with("line 257 "));
+        let records = format!("{}\n{}", text(VALUES), text(VALUES));
+        assert_eq!(read(&records).unwrap().1.len(), 2);
     }
 }
