@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tempfile::{Builder, NamedTempFile};
@@ -92,7 +92,8 @@ impl OutputFile {
         self.file()
     }
 
-    /// Complete the file: put it into its place, and replace an existing file, whose permissions stay.
+    /// Complete the file: put it into its place, and replace an existing file, whose permissions stay, and
+    /// whose group, too; if the group cannot stay, only the owner's permissions do.
     ///
     /// # Errors
     /// [`Failure`] if the file cannot be written to the disk or renamed.
@@ -100,8 +101,9 @@ impl OutputFile {
         if let Ok(there) = std::fs::symlink_metadata(path)
             && there.is_file()
         {
-            let mode = Permissions::from_mode(there.permissions().mode() & 0o777);
-            self.file().set_permissions(mode).map_err(|e| unwritten(path, &e))?;
+            let mode = mode_in_group(self.file(), there.gid(), there.permissions().mode() & 0o777);
+            let mode = mode.map_err(|e| unwritten(path, &e))?;
+            self.file().set_permissions(Permissions::from_mode(mode)).map_err(|e| unwritten(path, &e))?;
         }
         self.file().sync_all().map_err(|e| unwritten(path, &e))?;
         match self.file {
@@ -153,6 +155,16 @@ fn named(dir: &Path, mode: u32, cleanup: &Cleanup) -> io::Result<Unfinished> {
     let _ = file.as_file().try_lock();
     let entry = cleanup.path(file.path());
     Ok(Unfinished::Named(file, entry))
+}
+
+/// Give a file to this group, and return the permissions that it gets of `mode`: all of them in that group,
+/// and in another one only those of its owner, so that nobody else reads it.
+fn mode_in_group(file: &File, group: u32, mode: u32) -> io::Result<u32> {
+    if file.metadata()?.gid() != group {
+        // what counts is the group that the file then has
+        let _ = fchown(file, None, Some(group));
+    }
+    Ok(if file.metadata()?.gid() == group { mode } else { mode & 0o700 })
 }
 
 /// The outcome of a write to standard output. It is no failure that the reader has closed it, and wants no
@@ -282,6 +294,19 @@ mod tests {
             begin(&path, way, &Cleanup::new()).unwrap().put_in_place(&path).unwrap();
             let now = std::fs::metadata(&path).unwrap();
             assert_eq!((now.permissions().mode() & 0o777, now.len()), (mode, 0));
+        }
+    }
+
+    /// Group 0 is this user's own, or one that it may give a file to, or neither.
+    #[test]
+    fn in_another_group_only_the_owner_keeps_permissions() {
+        let file = tempfile::tempfile().unwrap();
+        let own = file.metadata().unwrap().gid();
+        assert_eq!(mode_in_group(&file, own, 0o664).unwrap(), 0o664);
+        for group in [0, 54_321] {
+            let mode = mode_in_group(&file, group, 0o664).unwrap();
+            let is_there = file.metadata().unwrap().gid() == group;
+            assert_eq!(mode, if is_there { 0o664 } else { 0o600 });
         }
     }
 
