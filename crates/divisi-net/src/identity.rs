@@ -6,13 +6,14 @@
 
 use crate::World;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, fcntl_setfl, open};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use zeroize::Zeroizing;
@@ -24,6 +25,8 @@ const PKCS8: [u8; 16] =
     [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
 /// No identity file is longer.
 const LONGEST: u64 = 16 * 1024;
+/// How long the first byte of a pipe is waited for.
+const PIPE_WAIT: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
 /// The public key of an identity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -251,10 +254,27 @@ impl Identity {
     }
 }
 
-/// Opens a regular file to read it; anything else is refused at once, also a pipe that nobody writes to.
+/// Opens a file or a pipe to read it; anything else is refused at once, and so is a pipe to which nobody writes
+/// in [`PIPE_WAIT`].
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        return Ok(file);
+    }
+    if !kind.is_fifo() {
+        return Err(io::Error::other("it is neither a file nor a pipe"));
+    }
+    // Opening without waiting succeeds before there is a writer, and reading would then find an empty file.
+    let mut ready = [PollFd::new(&file, PollFlags::IN)];
+    if poll(&mut ready, Some(&PIPE_WAIT))? == 0 {
+        return Err(io::Error::other(format!(
+            "it is a pipe, and nobody wrote to it in {} s",
+            PIPE_WAIT.tv_sec
+        )));
+    }
+    fcntl_setfl(&file, OFlags::empty())?;
+    Ok(file)
 }
 
 /// Base64 without a table: no index depends on the secret.

@@ -5,6 +5,7 @@ mod parties;
 
 use divisi_net::{Config, Identity, Machine, Pin};
 use parties::p;
+use std::io::Write;
 use std::time::Duration;
 
 fn key(i: u8) -> String {
@@ -114,16 +115,57 @@ fn a_new_mesh_and_what_is_added_to_it() {
     );
 }
 
+/// A named pipe for its owner alone.
+fn pipe(dir: &std::path::Path, name: &str) -> std::path::PathBuf {
+    let path = dir.join(name);
+    assert!(std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap().success());
+    path
+}
+
+#[test]
+fn a_pipe_is_read_to_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let (config, identity) = (pipe(dir.path(), "config"), pipe(dir.path(), "identity"));
+    let made = Identity::generate(&Machine);
+    made.save(&dir.path().join("key")).unwrap();
+    let key = std::fs::read(dir.path().join("key")).unwrap();
+    std::thread::scope(|scope| {
+        let path = &config;
+        scope.spawn(move || {
+            let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+            // in two pieces, with a pause between them: the first is not the whole file
+            let text = good();
+            let (first, rest) = text.as_bytes().split_at(20);
+            file.write_all(first).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            file.write_all(rest).unwrap();
+        });
+        assert_eq!(Config::load(&config).unwrap(), Config::parse(&good()).unwrap());
+        let path = &identity;
+        scope.spawn(move || std::fs::write(path, key).unwrap());
+        assert_eq!(Identity::load(&identity).unwrap().public(), made.public());
+    });
+    // a pipe that others may read is refused as a file is
+    let open = pipe(dir.path(), "open");
+    std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    std::thread::scope(|scope| {
+        let path = &open;
+        scope.spawn(move || drop(std::fs::OpenOptions::new().write(true).open(path)));
+        assert!(Identity::load(&open).unwrap_err().to_string().contains("chmod 600"));
+    });
+}
+
 #[test]
 fn what_is_no_file_or_has_no_end_is_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let pipe = dir.path().join("pipe");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    for path in [dir.path(), &pipe, std::path::Path::new("/dev/zero")] {
+    for path in [dir.path(), std::path::Path::new("/dev/zero")] {
         let e = Config::load(path).unwrap_err().to_string();
-        assert!(e.contains("it is not a regular file"), "{e}");
-        assert!(Identity::load(path).err().unwrap().to_string().contains("it is not a regular file"));
+        assert!(e.contains("it is neither a file nor a pipe"), "{e}");
+        assert!(Identity::load(path).err().unwrap().to_string().contains("it is neither a file nor a pipe"));
     }
+    let silent = pipe(dir.path(), "silent");
+    let e = Config::load(&silent).unwrap_err().to_string();
+    assert!(e.contains("nobody wrote to it in 5 s"), "{e}");
     let (short, long) = (dir.path().join("short"), dir.path().join("long"));
     std::fs::write(&short, good()).unwrap();
     assert_eq!(Config::load(&short).unwrap(), Config::parse(&good()).unwrap());

@@ -75,9 +75,9 @@ fn unpin(pin: &Pin) -> (Option<String>, Option<String>) {
 }
 
 /// What `read` reads of a file, unless the file changes meanwhile: half of a file that is being written may
-/// be a configuration with fewer clients.
+/// be a configuration with fewer clients. A pipe has its end where its writer closes it.
 fn unchanged<T>(file: &File, read: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    let stamp = || file.metadata().map(|known| (known.len(), known.modified().ok()));
+    let stamp = || file.metadata().map(|known| known.is_file().then(|| (known.len(), known.modified().ok())));
     let before = stamp()?;
     let content = read()?;
     if stamp()? == before { Ok(content) } else { Err(io::Error::other("it changed while it was read")) }
