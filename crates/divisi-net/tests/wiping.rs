@@ -1,6 +1,7 @@
 //! Messages leave no trace in memory that this crate freed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "it/parties/mod.rs"]
 mod parties;
 
 use divisi_net::{Mesh, Options, PartyId, step};

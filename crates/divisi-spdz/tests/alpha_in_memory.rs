@@ -3,6 +3,7 @@
 //! the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{LOOKUP, StockDirs, entropy, key, parameters};

@@ -1,7 +1,7 @@
 //! Tests that know the key shares of all parties: every RLWE sample has its own error and its own polynomial,
 //! and every flood has its width.
 
-#[path = "../../tests/tools/mod.rs"]
+#[path = "../../tests/it/tools/mod.rs"]
 mod tools;
 
 use super::Keys;

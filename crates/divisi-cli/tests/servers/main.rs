@@ -10,13 +10,13 @@ mod full;
 mod garbled;
 mod harness;
 mod keys;
-#[path = "../members/listed.rs"]
+#[path = "../it/members/listed.rs"]
 mod listed;
 #[cfg(target_os = "linux")]
 mod memory;
 mod names;
 mod orders;
-#[path = "../proxies/mod.rs"]
+#[path = "../faults/proxies/mod.rs"]
 mod proxies;
 #[cfg(target_os = "linux")]
 mod streams;

@@ -1,0 +1,8 @@
+//! Threshold BGV among parties over memory links.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod mutants;
+mod noise;
+mod refresh;
+mod shares;
+mod tools;

@@ -1,0 +1,332 @@
+//! Conversions, triples, and the counter of decryptions.
+
+use crate::tools::*;
+use divisi_bgv::checks;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Ciphertext, Keys, Ring, encode};
+use divisi_core::testing::{failed_check, run};
+use divisi_core::{Abort, PartyId, PublicParameters as Agreed, step};
+use divisi_field::zp::{P16, P32};
+use std::sync::Arc;
+
+/// a b = c on shares: two A2E, a product, E2A.
+fn triples(ring: &Arc<Ring>) {
+    let (n, p, parties) = (ring.dimension(), ring.parameters().plain(), ring.parameters().parties());
+    for holder in [0, parties - 1] {
+        let ends = with_keys(ring, |session, keys, sampler| {
+            let me = session.me().index() as u64;
+            let (a, b) = (elements(me, p, n), elements(me + 50, p, n));
+            let x = keys.from_shares(session, sampler, party(holder), &a)?;
+            let y = keys.from_shares(session, sampler, party(holder), &b)?;
+            let z = match (x, y) {
+                (Some(x), Some(y)) => Some(x.times(keys, session, PASS, &y)?.switch(ring, 0)),
+                _ => None,
+            };
+            let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
+            let c = keys.to_shares(session, sampler, party(holder), z.as_ref(), factor)?;
+            assert_eq!(keys.decryptions(), u64::from(session.me() != party(holder)));
+            let counts = session.meter().read();
+            assert_eq!(counts.checks[&checks::G5], 1);
+            assert_eq!(counts.checks[&checks::G2], 1);
+            assert_eq!(counts.checks[&checks::G13], 2);
+            Ok((a, b, c))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let a = open(p, &ends.iter().map(|e| &e.0[..]).collect::<Vec<_>>());
+        let b = open(p, &ends.iter().map(|e| &e.1[..]).collect::<Vec<_>>());
+        let c = open(p, &ends.iter().map(|e| &e.2[..]).collect::<Vec<_>>());
+        assert!((0..n).all(|i| c[i] == ring.plain().mul(a[i], b[i])));
+        // the shares of all parties are uniform, those of the holder too
+        for end in &ends {
+            let low = end.2.iter().filter(|x| **x < p / 2).count() as f64;
+            assert!((low - n as f64 / 2.0).abs() < 6.0 * (n as f64).sqrt() / 2.0);
+        }
+    }
+}
+
+#[test]
+fn triples_are_right_in_the_small_ring() {
+    [2, 3, 4, 5, 8].into_iter().for_each(|n| triples(&small(Operation::Triples, Form::LeanTree, n)));
+    let of_16 = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 3, P16).unwrap();
+    triples(&Arc::new(Ring::new(of_16).unwrap()));
+}
+
+#[test]
+fn triples_are_right_in_a_secure_ring() {
+    triples(&secure(Operation::Triples, Form::LeanTree, 3));
+}
+
+#[test]
+fn what_is_shared_comes_back() {
+    let ring = small(Operation::Triples, Form::LeanTree, 3);
+    let p = ring.parameters().plain();
+    let ends = with_keys(&ring, |session, keys, sampler| {
+        let share = elements(session.me().index() as u64 + 9, p, 1024);
+        let x = keys.from_shares(session, sampler, party(1), &share)?;
+        // added to itself
+        let twice = match x {
+            Some(mut x) => {
+                x.add(&ring, session, PASS, &x.clone())?;
+                Some(x.switch(&ring, 0))
+            }
+            None => None,
+        };
+        let factor = Ciphertext::factor_after(&ring, 1, ring.parameters().top(), 0);
+        let back = keys.to_shares(session, sampler, party(1), twice.as_ref(), factor)?;
+        Ok((share, back))
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let before = open(p, &ends.iter().map(|e| &e.0[..]).collect::<Vec<_>>());
+    let after = open(p, &ends.iter().map(|e| &e.1[..]).collect::<Vec<_>>());
+    assert!(before.iter().zip(&after).all(|(x, y)| 2 * x % p == *y));
+}
+
+/// [G12]: in a session that may make three decryptions the fourth is not answered, in whatever strand.
+#[test]
+fn the_last_decryption_ends_the_session() {
+    let ring = small(Operation::Bits, Form::LeanRing, 2);
+    let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
+    let ends = run(2, &agreed, |mut session| {
+        let keys = Keys::limited(&mut session, &ring, 3)?;
+        let top = ring.parameters().top();
+        let factor = Ciphertext::factor_after(&ring, 1, top, 0);
+        let mut other = session.strand()?;
+        for i in 0..4 {
+            let strand = if i % 2 == 0 { &mut session } else { &mut other };
+            let mut sampler = divisi_bgv::Sampler::new(strand);
+            let x = keys.encrypt(&mut sampler, top, None).switch(&ring, 0);
+            let x = Some(&x).filter(|_| strand.me() == party(0));
+            let before = keys.decryptions();
+            let share = keys.to_shares(strand, &mut sampler, party(0), x, factor);
+            assert!(i < 3 || share.is_err());
+            share?;
+            assert!(strand.me() == party(0) || keys.decryptions() == before + 1);
+        }
+        Ok(())
+    });
+    assert_eq!(failed_check(&ends[1]), Some(checks::G12));
+    assert!(ends[0].is_err());
+}
+
+/// [G12]: keys for a second operation come beside the first ones, and share their count. With keys that had a
+/// count of their own, the session would answer twice as often.
+#[test]
+fn a_session_has_one_count_of_decryptions() {
+    let kinds = [Operation::Bits, Operation::PrivateTables, Operation::Triples, Operation::Conversions];
+    let rings = kinds.map(|operation| small(operation, Form::LeanTree, 2));
+    for (i, first) in rings.iter().enumerate() {
+        let other = &rings[(i + 1) % rings.len()];
+        let ends = with_keys(first, |session, _, _| Keys::generate(session, other).map(drop));
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{i} {ends:?}");
+        assert!(ends.iter().all(Result::is_err), "{i} {ends:?}");
+    }
+    let ends = with_keys(&rings[0], |session, keys, sampler| {
+        let mut strand = session.strand()?;
+        for ring in &rings[1..] {
+            let other = keys.beside(&mut strand, ring)?;
+            let component = || ring.zero(ring.parameters().limbs(0), false);
+            let zero = Keys::forge(0, 1, component(), component());
+            let held = Some(&zero).filter(|_| strand.me() == party(0));
+            let before = keys.decryptions();
+            other.to_shares(&mut strand, sampler, party(0), held, 1)?;
+            let made = before + u64::from(strand.me() != party(0));
+            assert!(keys.decryptions() == made && other.decryptions() == made);
+        }
+        Ok(())
+    });
+    ends.into_iter().for_each(|end| end.unwrap());
+}
+
+/// Shares to a ciphertext and back, without a product in between: no relinearisation key is made.
+#[test]
+fn conversions_alone_need_no_relinearisation_key() {
+    let made = |session: &divisi_core::Session| {
+        let steps = session.meter().read().steps;
+        steps.keys().filter(|step| step.contains("relinearise.")).count()
+    };
+    for ring in [
+        small(Operation::Conversions, Form::LeanTree, 3),
+        small(Operation::Conversions, Form::Paper, 2),
+        secure(Operation::Conversions, Form::LeanTree, 2),
+    ] {
+        let (p, n) = (ring.parameters().plain(), ring.dimension());
+        assert!(ring.parameters().top() == 0 && ring.parameters().special().is_none());
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let share = elements(session.me().index() as u64 + 9, p, n);
+            let x = keys.from_shares(session, sampler, party(1), &share)?;
+            let back = keys.to_shares(session, sampler, party(1), x.as_ref(), 1)?;
+            assert_eq!(made(session), 0);
+            Ok((share, back.to_vec()))
+        });
+        let (before, after): (Vec<_>, Vec<_>) = ends.into_iter().map(Result::unwrap).unzip();
+        let sum = |all: &[Vec<u64>]| open(p, &all.iter().map(|share| &share[..]).collect::<Vec<_>>());
+        assert_eq!(sum(&before), sum(&after));
+    }
+    // triples have one
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let ends = with_keys(&ring, |session, _, _| Ok(made(session)));
+    assert!(ends.into_iter().all(|end| end.unwrap() > 0));
+}
+
+/// Flooded hops are counted with the answers of a session, over all strands \[G12\].
+#[test]
+fn flooded_hops_are_counted() {
+    let ring = small(Operation::Bits, Form::Paper, 2);
+    let (top, agreed) = (ring.parameters().top(), ring.parameters().describe(Agreed::new("bgv tests")));
+    let limbs = ring.parameters().limbs(top);
+    let ends = run(2, &agreed, |mut session| {
+        let keys = Keys::limited(&mut session, &ring, 3)?;
+        let other = session.strand()?;
+        for i in 0..4 {
+            let strand = if i % 2 == 0 { &session } else { &other };
+            let mut sampler = divisi_bgv::Sampler::new(strand);
+            let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));
+            let hop = keys.hop(strand, &mut sampler, zero, &vec![1; ring.dimension()]);
+            assert_eq!(hop.is_ok(), i < 3);
+            hop?;
+        }
+        Ok(())
+    });
+    assert!(ends.iter().any(|end| failed_check(end) == Some(checks::G12)) && ends.iter().all(Result::is_err));
+}
+
+/// Every hop adds an encryption of zero of its own: hops of zeros, with signs that are all 1, make
+/// ciphertexts whose components have no word in common \[G1\].
+#[test]
+fn every_hop_adds_a_zero_of_its_own() {
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::Bits, form, 2);
+        let (top, limbs) = (ring.parameters().top(), ring.parameters().limbs(ring.parameters().top()));
+        let ends = with_keys(&ring, |session, keys, sampler| {
+            let hop = |_| {
+                let zero = Keys::forge(top, 1, ring.zero(limbs, false), ring.zero(limbs, false));
+                keys.hop(session, sampler, zero, &vec![1; ring.dimension()])
+            };
+            (0..3).map(hop).collect::<Result<Vec<_>, _>>()
+        });
+        let hops: Vec<_> = ends.into_iter().flat_map(Result::unwrap).collect();
+        let components: Vec<&[u64]> = hops.iter().flat_map(|x| x.components().map(|c| c.words())).collect();
+        assert_eq!(components.len(), 2 * 2 * 3);
+        for (i, x) in components.iter().enumerate() {
+            for y in &components[..i] {
+                assert!(x.iter().zip(*y).all(|(x, y)| x != y), "{form:?} {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let ring = small(Operation::Bits, Form::LeanRing, 2);
+    let misuse = |f: &(
+                       dyn Fn(&mut divisi_core::Session, &Keys, &mut divisi_bgv::Sampler) -> Result<(), Abort>
+                           + Sync
+                   )| {
+        let ends = with_keys(&ring, f);
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    };
+    // a second set of keys
+    misuse(&|session, _, _| Keys::generate(session, &ring).map(drop));
+    misuse(&|session, keys, _| keys.beside(session, &ring).map(drop));
+    misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &[1; 7]).map(drop));
+    for wide in [P32, P32 + 1, 1 << 63, u64::MAX] {
+        for at in [0, 700, 1023] {
+            let mut share = [P32 - 1; 1024];
+            share[at] = wide;
+            misuse(&|session, keys, sampler| keys.from_shares(session, sampler, party(0), &share).map(drop));
+        }
+    }
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, 1, None);
+        keys.to_shares(session, sampler, session.me(), Some(&x), 1).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, 0, None);
+        keys.hop(session, sampler, x, &[1; 1024]).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let x = keys.encrypt(sampler, 1, None);
+        keys.hop(session, sampler, x, &[1; 1000]).map(drop)
+    });
+    misuse(&|session, keys, sampler| {
+        let (x, y) = (keys.encrypt(sampler, 0, None), keys.encrypt(sampler, 1, None));
+        let mut sum = y.clone();
+        assert!(matches!(y.times(keys, session, step!("times"), &y), Err(Abort::Misuse { .. })));
+        sum.add(&ring, session, step!("add"), &x)
+    });
+    // a session of three with parameters for two
+    let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
+    for end in run(3, &agreed, |mut session| Keys::generate(&mut session, &ring).map(drop)) {
+        assert!(end.is_err());
+    }
+}
+
+/// The decryption of a ciphertext with more noise than the steps of the parameters leave is refused: the
+/// floods of the others would not hide the noise.
+#[test]
+fn noise_that_no_flood_hides_is_refused() {
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::Bits, form, 2);
+        let p = ring.parameters();
+        let factor = Ciphertext::factor_after(&ring, 1, p.top(), 0);
+        let ones = encode::encode(&ring, &[1; 1024], p.limbs(0));
+        // 0: as it is, 1: added to itself, 2: times a plaintext, 3: both parties' along a tree
+        for what in 0..4 {
+            let ends = with_keys(&ring, |session, keys, sampler| {
+                let x = keys.encrypt(sampler, p.top(), None);
+                let mut x = keys.hop(session, sampler, x, &[1; 1024])?;
+                assert!(x.noise() <= p.noise_at(0) + 1e-6 && x.noise() > p.noise_at(0) - 0.5);
+                match what {
+                    1 => x.add(&ring, session, PASS, &x.clone())?,
+                    2 => x.times_random_plain(&ring, &ones),
+                    3 => {
+                        let mine = x.clone();
+                        x = mine.add_up(session, &ring, PASS, party(0))?.unwrap_or(x);
+                    }
+                    _ => {}
+                }
+                let asked = Some(&x).filter(|_| session.me() == party(0));
+                let shares = keys.to_shares(session, sampler, party(0), asked, factor);
+                assert!(what == 0 || session.me() != party(0) || matches!(shares, Err(Abort::Misuse { .. })));
+                shares.map(drop)
+            });
+            assert!(ends.iter().all(|end| end.is_ok() == (what == 0)), "{what} {ends:?}");
+        }
+    }
+}
+
+/// The roles rotate: any party may be the holder, and a ciphertext has the factor that the protocol says.
+#[test]
+fn any_party_holds() {
+    let ring = small(Operation::Bits, Form::LeanRing, 3);
+    let (p, top) = (ring.parameters().plain(), ring.parameters().top());
+    let ends = with_keys(&ring, |session, keys, sampler| {
+        let mut shares = Vec::new();
+        for holder in PartyId::all(3) {
+            let slots = elements(holder.index() as u64, p, 1024);
+            let plain = encode::coefficients(&ring, &slots);
+            let x = keys.encrypt(sampler, top, Some(&plain)).switch(&ring, 0);
+            let factor = Ciphertext::factor_after(&ring, 1, top, 0);
+            assert_eq!(x.factor(), factor);
+            let x = Some(&x).filter(|_| session.me() == holder);
+            shares.push(keys.to_shares(session, sampler, holder, x, factor)?);
+        }
+        Ok(shares)
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    for holder in 0..3 {
+        let all: Vec<&[u64]> = ends.iter().map(|shares| &shares[holder][..]).collect();
+        assert_eq!(open(p, &all), elements(holder as u64, p, 1024));
+    }
+    assert_eq!(p, P32);
+}
+
+/// [M0.4]: parties with other parameters end before a secret exists.
+#[test]
+fn different_parameters_end_the_start() {
+    let rings = [Form::LeanRing, Form::Paper].map(|form| small(Operation::Bits, form, 2));
+    let agreed = |party: PartyId| rings[party.index()].parameters().describe(Agreed::new("bgv tests"));
+    let ends = divisi_core::testing::run_over(divisi_net::memory::mesh(2), agreed, |_| Ok(()));
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Disagreement { .. }))));
+    assert!(ends.iter().all(Result::is_err));
+}

@@ -1,0 +1,78 @@
+//! Hashes and MACs: their cost is that of their circuits, and each is checked.
+
+use super::{phase, run};
+use divisi::bench::{BenchOptions, Work};
+use divisi::mode::Priority;
+use divisi_core::Security;
+use divisi_symmetric::algorithm::Algorithm;
+
+fn of_messages(name: &str, message_bytes: usize, count: u64) -> BenchOptions {
+    let work = Work::Function { algorithm: name.parse().unwrap(), message_bytes };
+    BenchOptions { work, blocks: count, reps: 1, warmup: 0, ..BenchOptions::default() }
+}
+
+/// Bits: exactly the ANDs of the emitted circuits, a round a level.
+#[test]
+fn a_message_costs_the_ands_of_its_circuits() {
+    let count = 70;
+    for (name, bytes, mode, ands, rounds) in [
+        ("sha256", 55, None, 22_573, 1_607),
+        ("sha256", 56, None, 2 * 22_573, 2 * 1_607),
+        ("sha512", 111, None, 57_947, 3_303),
+        ("sha3-256", 135, None, 38_400, 24),
+        ("shake128", 168, None, 2 * 38_400, 48),
+        ("hmac-sha256", 32, None, 2 * 22_573, 2 * 1_607),
+        ("kmac128", 100, None, 38_400, 24),
+        // three blocks; a block for the mask and an inner product for each 64 blocks, the lengths' one
+        // included
+        ("cmac-aes128", 33, None, 3 * 3_200, 3 * 40),
+        ("gmac-aes128", 32, None, 3_200 + 128, 41),
+        ("gmac-aes256", 1_024, None, 4_480 + 2 * 128, 58),
+        ("sha256", 0, Some(Priority::LowLatency), 0, 457),
+    ] {
+        let mut options = of_messages(name, bytes, count);
+        options.choice = mode.map(Into::into).unwrap_or_default();
+        for security in [Security::SemiHonest, Security::Malicious] {
+            options.security = security;
+            let report = run(&options);
+            let online = phase(&report, "online");
+            assert_eq!(online.rounds, rounds, "{name}");
+            if ands > 0 {
+                assert_eq!(online.bits, count * ands, "{name}");
+                let checked = report.measured.checks.get("S6").copied();
+                // one chunk: each product once, for all lanes; products of a key's states are counted, too
+                let exact = !name.contains("mac") && security == Security::Malicious;
+                assert!(!exact || checked == Some(ands), "{name}: {checked:?}");
+            }
+            let json = report.to_json();
+            assert_eq!((json["algorithm"].as_str(), json["unit"].as_str()), (Some(name), Some("message")));
+            assert_eq!(
+                (json["message_bytes"].as_u64(), json["count"].as_u64()),
+                (Some(bytes as u64), Some(count))
+            );
+            assert!(json["protocol"].is_null() != name.contains("-aes"));
+            assert!(json["direction"].is_null() && json["circuit"].is_null());
+            assert_eq!(json["mode"].as_str(), mode.map(Priority::name));
+        }
+    }
+}
+
+/// Every name is measured, and what it gives is what ordinary libraries give, also for messages in several
+/// pieces and chunks.
+#[test]
+fn every_hash_and_mac_is_checked() {
+    for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
+        let report = run(&of_messages(&algorithm.name(), 33, 3));
+        assert_eq!(report.to_json()["checked"], true);
+        let protocol = report.to_json()["protocol"].as_str().map(str::to_owned);
+        let aes = matches!(algorithm, Algorithm::Cmac(_) | Algorithm::Gmac(_));
+        assert_eq!(protocol, aes.then(|| "gf4-circuit".to_owned()), "{algorithm}");
+    }
+    for name in ["sha3-256", "kmac256", "cmac-aes128", "gmac-aes256"] {
+        run(&of_messages(name, 9000, 2));
+    }
+    let mut options = of_messages("gmac-aes128", 20, 0);
+    options.blocks = 2 * options.chunk().unwrap() as u64 + 3;
+    options.threads = 2;
+    assert_eq!(run(&options).measured.number("chunks"), 3);
+}

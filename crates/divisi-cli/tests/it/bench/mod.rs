@@ -1,0 +1,350 @@
+//! The benchmark's figures: the paper's counts to the bit, the fields that scripts rely on, emulated
+//! networks, many strands.
+
+mod messages;
+
+use divisi::bench::{self, BenchOptions, BenchReport, Phase, Work};
+use divisi::calibrate::Calibration;
+use divisi::cleanup::Cleanup;
+use divisi::mode::Priority;
+use divisi_core::Direction;
+use divisi_rep3::{Protocol, Security};
+use divisi_symmetric::aes::KeySize;
+use std::path::Path;
+
+const CALIBRATION: Calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
+
+fn run(options: &BenchOptions) -> BenchReport {
+    let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
+    bench::run(options, program, CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
+}
+
+fn phase(report: &BenchReport, name: &str) -> Phase {
+    report.measured.phases.iter().find(|(n, _)| *n == name).unwrap().1
+}
+
+/// MAESTRO, Table 1: bits of a block made ahead and online, and rounds online. Four products in sequence make
+/// 40 rounds of gf4-circuit, as in Table 3; a chain of additive layers has one round more than layers.
+const COSTS: [(Protocol, u64, u64, u32); 5] = [
+    (Protocol::Gf8Circuit, 0, 5120, 30),
+    (Protocol::Gf4Circuit, 0, 3200, 40),
+    (Protocol::Lut16, 1760, 2560, 20),
+    (Protocol::Lut256, 39520, 1280, 10),
+    (Protocol::Lut256Additive, 3520, 2560, 11),
+];
+
+#[test]
+fn cost_of_a_block_is_the_papers() {
+    assert!(COSTS.iter().map(|(protocol, ..)| protocol).eq(Protocol::ALL));
+    for (protocol, ahead, bits, rounds) in COSTS {
+        for key in KeySize::ALL {
+            let direction = if key == KeySize::Aes192 { Direction::Decrypt } else { Direction::Encrypt };
+            let blocks = 600;
+            let options = BenchOptions {
+                choice: protocol.into(),
+                security: Security::SemiHonest,
+                key,
+                direction,
+                blocks,
+                reps: 1,
+                warmup: 0,
+                ..BenchOptions::default()
+            };
+            let report = run(&options);
+            let (preprocessing, online) = (phase(&report, "preprocessing"), phase(&report, "online"));
+            let layers = key.rounds() as u64;
+            assert_eq!(preprocessing.bits * 10, blocks * ahead * layers, "{options:?}");
+            assert_eq!(online.bits * 10, blocks * bits * layers, "{options:?}");
+            let end = rounds % 10; // of the chain, however long
+            assert_eq!(u64::from(online.rounds - end) * 10, u64::from(rounds - end) * layers, "{options:?}");
+            assert_eq!(phase(&report, "verification").bits, 0);
+            assert_eq!(report.measured.verification_error_bits, None);
+            // what is made ahead is made for all rounds at once
+            if protocol.has_vectors() {
+                assert!((1..=4).contains(&preprocessing.rounds) && preprocessing.seconds > 0.0);
+                assert!(preprocessing.cpu_seconds > 0.0 && preprocessing.bytes * 8 > preprocessing.bits);
+                assert!(report.total_per_second() < report.online_per_second());
+            } else {
+                assert_eq!(preprocessing, Phase::default());
+                assert!(report.total_per_second() == report.online_per_second());
+            }
+        }
+    }
+}
+
+#[test]
+fn verification_adds_little_to_a_chunk_and_says_its_error() {
+    for (protocol, ahead, bits, rounds) in COSTS {
+        let sent = |blocks| {
+            let choice = protocol.into();
+            let report = run(&BenchOptions { choice, blocks, reps: 1, warmup: 0, ..BenchOptions::default() });
+            assert!(
+                report.measured.verification_error_bits.unwrap() >= 57.0 && report.measured.checks["A7"] > 0
+            );
+            let online = phase(&report, "online");
+            assert_eq!((online.bits, online.rounds), (blocks * bits, rounds), "{protocol}");
+            let verified = phase(&report, "preprocessing").bits - blocks * ahead;
+            assert_eq!(verified > 0, protocol.has_vectors());
+            verified + phase(&report, "verification").bits
+        };
+        let (small, large) = (sent(64), sent(1024));
+        // Sixteen times the products: a fixed number of field elements for each of the four doublings, of at
+        // most two calls.
+        assert!(small < large && large - small <= 2 * 4 * 1024, "{protocol} {small} {large}");
+    }
+}
+
+#[test]
+fn many_strands_compute_what_one_does() {
+    for (protocol, ahead, bits, rounds) in COSTS {
+        let choice = protocol.into();
+        let mut options = BenchOptions { choice, threads: 3, reps: 2, warmup: 1, ..BenchOptions::default() };
+        options.security = Security::SemiHonest;
+        options.blocks = 5 * options.chunk().unwrap() as u64 + 77;
+        let report = run(&options);
+        assert_eq!(
+            (report.measured.number("chunks"), phase(&report, "online").bits),
+            (6, options.blocks * bits),
+            "{protocol}"
+        );
+        assert_eq!(phase(&report, "online").rounds, rounds, "the rounds of one chunk");
+        let preprocessing = phase(&report, "preprocessing");
+        assert_eq!(preprocessing.bits, options.blocks * ahead, "{protocol}");
+        assert_eq!(preprocessing.seconds > 0.0, protocol.has_vectors());
+        assert!(report.online_per_second() > 0.0 && report.total_per_second() > 0.0);
+    }
+}
+
+#[test]
+fn many_strands_verify_what_they_make_ahead() {
+    for mode in Priority::ALL {
+        let options = BenchOptions { choice: mode.into(), threads: 2, reps: 1, ..BenchOptions::default() };
+        let report = run(&BenchOptions { blocks: 2 * options.chunk().unwrap() as u64 + 808, ..options });
+        assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
+        let json = report.to_json();
+        assert_eq!((json["mode"].as_str(), json["chunks"].as_u64()), (Some(mode.name()), Some(3)));
+        assert_eq!(json["protocol"], mode.protocol().name());
+    }
+}
+
+#[test]
+fn an_emulated_network_takes_its_time() {
+    let options = BenchOptions {
+        blocks: 512,
+        security: Security::SemiHonest,
+        reps: 1,
+        warmup: 0,
+        rtt_ms: Some(10.0),
+        rate_mbit: Some(10.0),
+        ..BenchOptions::default()
+    };
+    let online = phase(&run(&options), "online");
+    // 40 rounds of half a round trip each, and 512 blocks of 3,200 bits at 10 Mbit/s.
+    let least = 40.0 * 0.005 + 512.0 * 3200.0 / 10e6;
+    assert!(online.seconds >= least && online.seconds < 4.0 * least, "{} {least}", online.seconds);
+}
+
+/// Repetitions of one chunk share a session: each costs what one alone does, its session's setup included.
+#[test]
+fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
+    for (protocol, ..) in COSTS {
+        let options =
+            BenchOptions { choice: protocol.into(), blocks: 1, warmup: 0, ..BenchOptions::default() };
+        let (one, many) = (
+            run(&BenchOptions { reps: 1, ..options.clone() }),
+            run(&BenchOptions { reps: 7, warmup: 1, ..options }),
+        );
+        for ((name, one), (_, many)) in one.measured.phases.iter().zip(&many.measured.phases) {
+            let counts = |phase: &Phase| (phase.bits, phase.bytes, phase.rounds);
+            assert_eq!(counts(one), counts(many), "{protocol} {name}");
+        }
+        assert_eq!(
+            (&one.measured.checks, one.measured.verification_error_bits),
+            (&many.measured.checks, many.measured.verification_error_bits)
+        );
+        assert!(phase(&many, "setup").bits > 0 && phase(&many, "setup").seconds > 0.0);
+        let sum = phase(&many, "online").seconds + phase(&many, "verification").seconds;
+        // of one repetition: that of all seven is seven times as long; a busy machine delays some of them
+        let ratio = many.latency_seconds() / sum;
+        assert!(ratio > 0.2 && ratio < 5.0, "{protocol}: {ratio}");
+    }
+}
+
+#[test]
+fn as_many_bits_are_reached_as_are_asked_for() {
+    for (protocol, _, bits, _) in COSTS {
+        let of = |statistical, threads| {
+            let choice = protocol.into();
+            let options =
+                BenchOptions { choice, statistical, threads, reps: 1, warmup: 0, ..BenchOptions::default() };
+            let blocks = 1 + threads as u64 * options.chunk().unwrap() as u64;
+            let report = run(&BenchOptions { blocks, ..options });
+            assert_eq!(phase(&report, "online").bits, blocks * bits);
+            let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
+            let json = report.to_json();
+            assert_eq!(json["verification_error_bits"].as_f64(), report.measured.verification_error_bits);
+            (
+                json["statistical_bits"].as_u64().unwrap(),
+                report.measured.verification_error_bits.unwrap(),
+                verified,
+            )
+        };
+        let (asked, reached, once) = of(None, 1);
+        assert!(asked == 57 && reached >= 57.0, "{protocol} {reached}");
+        let (asked, reached, twice) = of(Some(100), 1);
+        assert!(asked == 100 && reached >= 100.0 && twice > once, "{protocol} {reached}");
+        let (_, reached, _) = of(Some(100), 2);
+        assert!(reached >= 100.0, "{protocol}, every strand: {reached}");
+    }
+    let security = Security::SemiHonest;
+    assert!(
+        run(&BenchOptions { security, blocks: 1, reps: 1, ..BenchOptions::default() }).to_json()["statistical_bits"]
+            .is_null()
+    );
+}
+
+#[test]
+fn json_has_every_field_that_scripts_rely_on() {
+    let json = run(&BenchOptions { blocks: 10, reps: 1, warmup: 0, ..BenchOptions::default() }).to_json();
+    let fields = [
+        "schema",
+        "engine",
+        "protocol",
+        "mode",
+        "algorithm",
+        "circuit",
+        "security",
+        "direction",
+        "key_bits",
+        "message_bytes",
+        "parties",
+        "count",
+        "unit",
+        "threads",
+        "reps",
+        "warmup",
+        "chunks",
+        "rtt_ms",
+        "rate_mbit",
+        "connect_seconds",
+        "phases",
+        "online_per_second",
+        "total_per_second",
+        "peak_rss_bytes_per_party",
+        "statistical_bits",
+        "computational_bits",
+        "verification_error_bits",
+        "checks",
+        "kernel",
+        "calibration",
+        "checked",
+    ];
+    let object = json.as_object().unwrap();
+    assert!(fields.iter().all(|field| object.contains_key(*field)) && object.len() == fields.len(), "{json}");
+    let phases = json["phases"].as_array().unwrap();
+    let names: Vec<_> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["setup", "preprocessing", "online", "verification"]);
+    for field in ["seconds", "cpu_seconds_per_party", "bits_sent_per_party", "bytes_sent_per_party", "rounds"]
+    {
+        assert!(phases.iter().all(|phase| phase[field].is_number()), "{field}");
+    }
+    for field in ["aes_ctr_gb_s", "loopback_gbit_s", "clmul_ns"] {
+        assert!(json["calibration"][field].is_number(), "{field}");
+    }
+    #[cfg(target_os = "linux")]
+    assert!((1 << 20..512 << 20).contains(&json["peak_rss_bytes_per_party"].as_u64().unwrap()));
+    assert!(json["mode"].is_null() && json["protocol"] == "gf4-circuit");
+    assert!(json["checks"]["A15"].is_u64() && json["checks"]["M0.4"].is_u64(), "{json}");
+}
+
+/// Preprocessing and online alternate by chunks, so that what is kept does not grow with the blocks.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_what_is_made_ahead() {
+    for protocol in Protocol::ALL.iter().copied().filter(|protocol| protocol.has_vectors()) {
+        let choice = protocol.into();
+        let options = BenchOptions { choice, reps: 1, warmup: 0, ..BenchOptions::default() };
+        let report = run(&BenchOptions { blocks: 8 * options.chunk().unwrap() as u64, ..options });
+        assert!(
+            report.measured.peak_rss_bytes.unwrap() < 128 << 20,
+            "{protocol}: {:?}",
+            report.measured.peak_rss_bytes
+        );
+    }
+}
+
+/// Any circuit, one that only copies among them: each evaluation against the one in the clear, its ANDs to
+/// the bit.
+#[test]
+fn circuits_are_measured_and_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let copies = dir.path().join("copies.txt");
+    std::fs::write(&copies, "3 13\n2 9 1\n2 1 2\n\n1 1 0 10 EQW\n1 1 9 11 INV\n1 1 1 12 EQ\n").unwrap();
+    let copies = copies.to_str().unwrap();
+    for (name, input_bits, ands, rounds) in
+        [("aes128", 256, 6_400, 60), ("keccak-f", 1_600, 38_400, 24), (copies, 10, 0, 0)]
+    {
+        for security in [Security::Malicious, Security::SemiHonest] {
+            let work = Work::Circuit { name: name.into(), input_bits };
+            let options =
+                BenchOptions { work, blocks: 70, reps: 1, warmup: 0, security, ..BenchOptions::default() };
+            let report = run(&options);
+            let online = phase(&report, "online");
+            assert_eq!((online.bits, online.rounds), (70 * ands, rounds), "{name}");
+            let json = report.to_json();
+            assert_eq!((json["circuit"].as_str(), json["unit"].as_str()), (Some(name), Some("evaluation")));
+            assert!(
+                json["algorithm"].is_null() && json["message_bytes"].is_null() && json["key_bits"].is_null()
+            );
+        }
+    }
+}
+
+/// What a lookup costs, ahead and online, to the bit, by every number of factors and in chunks.
+#[test]
+fn a_lookup_costs_what_its_factors_do() {
+    use divisi_rep3::ohverture::Dimensions;
+    // of 2^10 entries in one chunk, of 2^16 in two
+    for (k, count, inputs) in [(10, 700_u64, 1), (16, 9000, 3)] {
+        for factors in 1..=3 {
+            if (k, factors) == (16, 1) {
+                continue; // 65,519 bits each
+            }
+            for security in [Security::SemiHonest, Security::Malicious] {
+                let work = Work::Lookups { entries: 1 << k, inputs, dimensions: Some(factors), table: None };
+                let options = BenchOptions {
+                    work,
+                    security,
+                    blocks: count,
+                    reps: 2,
+                    warmup: 0,
+                    ..BenchOptions::default()
+                };
+                assert_eq!(options.factors(), Some(factors as u64));
+                let report = run(&options);
+                let way = match factors {
+                    1 => Dimensions::One,
+                    2 => Dimensions::Two,
+                    _ => Dimensions::three(k, 8).unwrap(),
+                };
+                let [ahead, online] = ["preprocessing", "online"].map(|name| phase(&report, name));
+                assert_eq!(online.bits, count * way.bits_online(k, 8), "{options:?}");
+                assert_eq!(online.rounds, way.rounds_online());
+                let bits = count * way.bits_ahead(k);
+                let verification = phase(&report, "verification").bits;
+                if security == Security::SemiHonest {
+                    assert_eq!((ahead.bits, verification), (bits, 0), "{options:?}");
+                    assert_eq!(report.measured.verification_error_bits, None);
+                } else {
+                    // verifications grow with the logarithm of a chunk
+                    assert!(ahead.bits > bits && ahead.bits < bits + 2 * 8000, "{options:?} {ahead:?}");
+                    assert!(verification < 2 * 8000);
+                    assert!(report.measured.verification_error_bits.unwrap() > 57.0);
+                }
+                let json = report.to_json();
+                assert_eq!((&json["protocol"], &json["unit"]), (&"ohverture".into(), &"item".into()));
+                assert_eq!(json["dimensions"], factors);
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The program `divisi`, as its user calls it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bench;
+mod bench_servers;
+mod cmd;
+mod full;
+mod garble;
+mod garble_files;
+mod members;
+mod mixed;
+mod prep;
+mod report;
+mod rounds;
+mod run;
+mod separate;
+mod shipped;
+mod spdz;

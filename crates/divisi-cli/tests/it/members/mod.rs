@@ -1,0 +1,89 @@
+//! The JSON of each command keeps its members: `members.txt` has commands on fixed inputs, and below each its
+//! exit code and the paths of all members of its object, with their types and, unless they are times or the
+//! like, their values. What a later version adds is added there. `members_of_servers.txt` is the same of the
+//! commands that need three servers (`tests/servers/answers.rs`).
+//!
+//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test members --test servers keep` writes both again.
+
+mod listed;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::{fs, thread};
+
+/// How many commands run at a time. A benchmark first measures the machine for two seconds.
+const AT_A_TIME: usize = 6;
+
+const CIRCUIT: &str = "2 5\n3 1 1 1\n1 1\n\n2 1 0 1 3 AND\n2 1 3 2 4 XOR\n";
+const PROGRAM: &str = "divisi program 1\ninput x 1 num 2x2\ninput y 2 num 1x2\ns = sub x y\nbest at = min s\n\
+                       output best 1\noutput at 1,2\n";
+const VECTORS: [&str; 5] = ["cmac", "ecb", "gcm", "sha2", "wycheproof-gcm"];
+
+fn here() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/members.txt")
+}
+
+/// A directory with the files that commands read.
+fn folder() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("c.txt"), CIRCUIT).unwrap();
+    fs::write(dir.path().join("p.txt"), PROGRAM).unwrap();
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../divisi/tests/corpus/vectors");
+    for name in VECTORS.map(|name| format!("{name}.json")) {
+        fs::copy(vectors.join(&name), dir.path().join(&name)).unwrap();
+    }
+    dir
+}
+
+/// What the list says of commands, in their order.
+fn all_of(commands: &[String]) -> Vec<String> {
+    // benchmarks need nothing of each other; the others follow each other in one directory
+    let (benches, others): (Vec<_>, Vec<_>) =
+        (0..commands.len()).partition(|i| commands[*i].starts_with("bench"));
+    let (place, next) = (folder(), Mutex::new(benches.into_iter()));
+    let mut all = BTreeMap::new();
+    thread::scope(|scope| {
+        let bench = || {
+            let (mut done, place) = (Vec::new(), folder());
+            while let Some(i) = { next.lock().unwrap().next() } {
+                done.push((i, listed::told(&commands[i], place.path())));
+            }
+            done
+        };
+        let benches: Vec<_> = (0..AT_A_TIME).map(|_| scope.spawn(bench)).collect();
+        all.extend(others.into_iter().map(|i| (i, listed::told(&commands[i], place.path()))));
+        benches.into_iter().for_each(|done| all.extend(done.join().unwrap()));
+    });
+    all.into_values().collect()
+}
+
+#[test]
+fn commands_keep_their_members() {
+    let commands = listed::commands(&here());
+    assert!(commands.len() > 50, "commands are read");
+    listed::compare(&here(), &all_of(&commands).join("\n"));
+}
+
+#[test]
+fn members_are_paths_with_types_and_values() {
+    let value = serde_json::json!({
+        "a": [{ "b": 1 }, { "b": null, "c": "x" }, { "b": 2 }], "d": true, "seconds": 1.5, "id": "00",
+        "calibration": { "any": 3 }, "p50_ms": 1.0, "rtt_ms": 20.0,
+    });
+    assert_eq!(
+        listed::lines(&value),
+        [
+            "a: array",
+            "a[]: object",
+            "a[].b: null, number = 1, 2",
+            "a[].c: string = \"x\"",
+            "calibration: object",
+            "calibration.any: number",
+            "d: boolean = true",
+            "id: string",
+            "p50_ms: number",
+            "rtt_ms: number = 20.0",
+            "seconds: number",
+        ]
+    );
+}

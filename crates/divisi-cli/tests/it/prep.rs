@@ -1,0 +1,496 @@
+//! Preprocessing on disk, through the command line: made, told, used, used up and dropped, and everything
+//! that can be wrong with it.
+
+#[allow(dead_code)] // what other engines' tests need of it
+use crate::separate;
+use divisi::demo::{self, Joint};
+use divisi::engine::{self, EngineSettings};
+use divisi::prep::{self, PrepOptions};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
+
+fn command(dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.current_dir(dir).args(arguments).args(["--json", "--timeout", "60"]);
+    command
+}
+
+fn divisi(dir: &Path, arguments: &[&str]) -> Output {
+    command(dir, arguments).output().unwrap()
+}
+
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+}
+
+fn good(dir: &Path, arguments: &[&str]) -> Value {
+    let output = divisi(dir, arguments);
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    told(&output)
+}
+
+/// Refused: exit 2, and one sentence that says this.
+fn refused(dir: &Path, arguments: &[&str], says: &str) {
+    let output = divisi(dir, arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
+    let told = told(&output);
+    let error = told["error"].as_str().unwrap();
+    assert!(error.contains(says) && told["kind"] == "usage", "{says}: {error}");
+    assert!(!error.contains('\n'), "{error}");
+}
+
+/// With GF(2^40) a lie passes the check of MACs among two parties with probability 2 / 2^40.
+#[test]
+fn a_stock_over_the_smallest_field_has_39_bits_and_a_warning_about_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let usual = ["prep", "make", "--protocol", "aes-lt", "--blocks", "1", "--parties", "2", "--out", "stock"];
+    let made = divisi(dir.path(), &[&usual[..], &["--field", "40"]].concat());
+    assert!(made.status.success(), "{made:?}");
+    assert_eq!(told(&made)["parts"][0]["statistical_bits"], 39);
+    assert!(String::from_utf8_lossy(&made.stderr).contains("uses masks twice"), "{made:?}");
+    assert_eq!(good(dir.path(), &["prep", "info", "stock"])["parts"][1]["statistical_bits"], 39);
+}
+
+fn make(dir: &Path, protocol: &str, blocks: &str, more: &[&str]) -> Value {
+    let usual =
+        ["prep", "make", "--protocol", protocol, "--blocks", blocks, "--parties", "2", "--out", "stock"];
+    good(dir, &[&usual[..], more].concat())
+}
+
+fn bench<'a>(command: &'a str, blocks: &'a str) -> Vec<&'a str> {
+    let usual =
+        ["--engine", "spdz", "--parties", "2", "--prep-from", "stock", "--reps", "1", "--warmup", "0"];
+    [&["bench", command, "--blocks", blocks][..], &usual].concat()
+}
+
+fn left(dir: &Path) -> Vec<u64> {
+    let parts = good(dir, &["prep", "info", "stock"])["parts"].as_array().unwrap().clone();
+    parts.iter().map(|part| part["blocks_left"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn a_stock_is_made_and_used_and_used_up_and_dropped() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let made = make(dir, "aes-lt", "12", &[]);
+    let part = &made["parts"][1];
+    assert_eq!(
+        (&part["party"], &part["parties"], &part["protocol"]),
+        (&json!(2), &json!(2), &json!("aes-lt"))
+    );
+    assert_eq!(
+        (&part["field_bits"], &part["k"], &part["interrupted"]),
+        (&json!(48), &json!(4), &json!(false))
+    );
+    assert!(part["bytes"].as_u64().unwrap() <= 12 * 300_000, "{part}");
+    assert_eq!(left(dir), [12, 12]);
+    let told = good(dir, &bench("aes", "7"));
+    assert_eq!(
+        (&told["checked"], &told["protocol"], &told["bucket"]),
+        (&json!(true), &json!("aes-lt"), &Value::Null)
+    );
+    let phases = told["phases"].as_array().unwrap();
+    let phase = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap();
+    assert_eq!(phase("preprocessing")["bytes_sent_per_party"], json!(0));
+    assert_eq!(phase("load")["bytes_sent_per_party"], json!(0));
+    assert!(phase("load")["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(phase("online")["bits_sent_per_party"], json!(7 * 1280));
+    assert_eq!(left(dir), [5, 5]);
+    let info = good(dir, &["prep", "info", "stock"]);
+    assert!(
+        info["parts"].as_array().unwrap().iter().all(|part| part["interrupted"] == json!(false)),
+        "{info}"
+    );
+    refused(
+        dir,
+        &bench("aes", "7"),
+        "divisi prep make --protocol aes-lt --blocks 12 --parties 2 --out stock",
+    );
+    // nothing was taken for a run that asks for too much
+    assert_eq!(left(dir), [5, 5]);
+    good(dir, &bench("aes", "5"));
+    let again = ["prep", "make", "--protocol", "aes-lt", "--blocks", "1", "--parties", "2", "--out", "stock"];
+    refused(dir, &again, "is a stock in");
+    refused(dir, &["prep", "drop", "stock"], "--yes");
+    assert_eq!(good(dir, &["prep", "drop", "stock", "--yes"])["dropped"], json!(2));
+    refused(dir, &["prep", "drop", "stock", "--yes"], "there is no stock in");
+    refused(dir, &["prep", "info", "stock"], "there is no stock in");
+    refused(dir, &bench("aes", "1"), "there is no stock in");
+    // the key is there still
+    good(dir, &again);
+}
+
+#[test]
+fn every_protocol_takes_from_its_stock() {
+    for (command, protocol, more) in [
+        ("aes", "aes-tinytable", &["--field", "40"][..]),
+        ("aes", "aes-rp", &["--prep", "mascot"]),
+        ("aes", "aes-bd", &["--statistical", "64"]),
+        ("des3", "3des-lt", &["--k", "2"]),
+        ("des3", "3des-tinytable", &[]),
+        ("des3", "3des-pv", &[]),
+        ("des3", "3des-raw", &["--field", "42"]),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), protocol, "2", more);
+        let told = good(dir.path(), &bench(command, "2"));
+        assert_eq!((&told["checked"], &told["protocol"]), (&json!(true), &json!(protocol)));
+        let of = |name: &str| more.iter().position(|given| *given == name).map(|at| more[at + 1]);
+        assert_eq!(told["prep"], of("--prep").unwrap_or("bucketed"));
+        assert_eq!(told["k"].to_string(), of("--k").unwrap_or("4"));
+        let field = if of("--statistical").is_some() { "72" } else { of("--field").unwrap_or("48") };
+        assert_eq!(told["field_bits"].to_string(), field);
+    }
+}
+
+/// Products of bits serve circuits, whoever owns their inputs and learns their outputs, and nothing else.
+#[test]
+fn circuits_take_from_their_stock() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    fs::write(dir.join("gate"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
+    make(dir, "and", "3", &[]);
+    let run = |x: &str, y: &str| {
+        let (x, y) = (format!("1={x}"), format!("2={y}"));
+        let usual =
+            ["run", "--engine", "spdz", "--parties", "2", "--prep-from", "stock", "--circuit", "gate"];
+        let more = ["--input", &x, "--input", &y, "--output", "2"];
+        divisi(dir, &[&usual[..], &more].concat())
+    };
+    for (at, (x, y)) in [("0", "1"), ("1", "1"), ("1", "0")].into_iter().enumerate() {
+        let output = run(x, y);
+        assert!(output.status.success(), "{output:?}");
+        let expected = if (x, y) == ("1", "1") { "0" } else { "1" };
+        assert_eq!(told(&output)["outputs"][0], json!(expected));
+        let info = good(dir, &["prep", "info", "stock"]);
+        let series = info["parts"][0]["series"].as_array().unwrap().clone();
+        let ands = series.iter().find(|series| series["name"] == "products-1").unwrap();
+        assert_eq!(ands["left"], json!(2 - at));
+    }
+    let none_left = run("1", "1");
+    assert_eq!(none_left.status.code(), Some(2), "{none_left:?}");
+    refused(dir, &bench("aes", "1"), "and is for circuits and not for AES");
+    refused(
+        dir,
+        &["prep", "make", "--protocol", "aes-lt", "--field", "42", "--blocks", "1", "--out", "other"],
+        "--field 42 is for the protocols that multiply no bytes",
+    );
+    refused(
+        dir,
+        &["prep", "make", "--protocol", "3des-raw", "--field", "40", "--blocks", "1", "--out", "other"],
+        "which GF(2^40) does not contain",
+    );
+}
+
+/// One party a process, each with its own directory and key file, as on machines of their own.
+#[test]
+fn each_party_makes_and_uses_its_own_part() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    separate::mesh(dir, 2);
+    fs::write(dir.join("gate"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
+    for (protocol, blocks, out) in [("aes-lt", "1", "tables"), ("and", "2", "ands")] {
+        let parties: Vec<_> = (1..=2)
+            .map(|i| {
+                let mut command = command(dir, &["prep", "make", "--protocol", protocol, "--blocks", blocks]);
+                command.args(["--party", &i.to_string(), "--config", "m/mesh.toml"]);
+                command.args(["--out", &format!("{out}-{i}")]);
+                command.arg("--identity").arg(format!("m/party-{i}.key"));
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            })
+            .collect();
+        for (i, party) in (1..=2).zip(parties) {
+            let output = party.wait_with_output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            assert!(dir.join(format!("{out}-{i}/party-{i}")).is_dir());
+            let info = good(dir, &["prep", "info", &format!("{out}-{i}")]);
+            let parts = info["parts"].as_array().unwrap();
+            let found = (parts.len(), &parts[0]["party"], parts[0]["blocks_left"].to_string());
+            assert_eq!(found, (1, &json!(i), blocks.to_owned()));
+        }
+    }
+    // they belong to these peers, and not to processes of one machine
+    let usual = ["bench", "aes", "--engine", "spdz", "--parties", "2", "--blocks", "1", "--reps", "1"];
+    refused(
+        dir,
+        &[&usual[..], &["--warmup", "0", "--prep-from", "tables-1"]].concat(),
+        "that of other peers",
+    );
+    // each party of the mesh takes from its own directory
+    let gate = |inputs: [&'static str; 2], prep: &[&'static str]| {
+        [&["--circuit", "gate", "--input", inputs[0], "--input", inputs[1]][..], prep].concat()
+    };
+    let first = || gate(["1=1", "2="], &["--prep-from", "ands-1"]);
+    let second = |prep: &[&'static str]| gate(["1=", "2=1"], prep);
+    let both = [first(), second(&["--prep-from", "ands-2"])];
+    for output in separate::each(dir, "spdz", &both) {
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(told(&output)["outputs"][0], json!("0"));
+    }
+    for i in 1..=2 {
+        let info = good(dir, &["prep", "info", &format!("ands-{i}")]);
+        assert_eq!(info["parts"][0]["blocks_left"], json!(1));
+    }
+    // with a stock and without one: refused to both, and nothing of it is used
+    separate::both_are_told(dir, "spdz", &[first(), second(&[])], "with other options");
+    assert_eq!(good(dir, &["prep", "info", "ands-1"])["parts"][0]["blocks_left"], json!(1));
+}
+
+/// Parties with different arguments get an error that says so, both of them, before anything secret is there.
+#[test]
+fn parties_that_disagree_are_refused_with_both_digests() {
+    let differences: [(&[&str], &str); 6] = [
+        (&["--circuit", "xor"], "another circuit"),
+        (&["--circuit", "and", "--output", "1"], "with other options"),
+        (&["--circuit", "and", "--field", "40"], "with other options"),
+        (&["--circuit", "and", "--prep", "mascot"], "with other options"),
+        (&["--circuit", "and", "--k", "3"], "with other options"),
+        (&["--circuit", "and", "--statistical", "64"], "with other options"),
+    ];
+    separate::refused_with_both_digests("spdz", &differences);
+}
+
+/// A file's bytes, changed for as long as something is tried.
+fn with(path: &Path, change: impl Fn(&mut Vec<u8>), try_it: impl Fn()) {
+    let bytes = fs::read(path).unwrap();
+    let mut bad = bytes.clone();
+    change(&mut bad);
+    fs::write(path, bad).unwrap();
+    try_it();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn what_is_wrong_with_a_stock_is_said_in_one_sentence_and_nothing_is_lost() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    for (wrong, says) in [
+        (&["--blocks", "0", "--protocol", "aes-lt"][..], "--blocks is 0"),
+        (&["--blocks", "1", "--protocol", "aes-xy"], "aes-xy"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--parties", "1"], "2 to 32 parties, not 1"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--field", "41"], "--field is 41"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--k", "9"], "--k is 9"),
+        (&["--blocks", "1", "--protocol", "aes-lt", "--engine", "garble"], "keeps no preprocessing on disk"),
+    ] {
+        refused(dir, &[&["prep", "make", "--out", "stock"][..], wrong].concat(), says);
+        assert!(!dir.join("stock").exists());
+    }
+    make(dir, "aes-lt", "3", &["--key-file", "seal"]);
+    let bench = |more: &[&str]| {
+        let mut all = bench("aes", "1");
+        all.extend(["--key-file", "seal"]);
+        all.extend(more.iter().copied());
+        all.into_iter().map(str::to_owned).collect::<Vec<String>>()
+    };
+    let refuse = |more: &[&str], says: &str| {
+        let all = bench(more);
+        refused(dir, &all.iter().map(String::as_str).collect::<Vec<_>>(), says);
+    };
+    refuse(&["--field", "40"], "one with MACs of 48 bits");
+    refuse(&["--statistical", "64"], "one with MACs of 48 bits");
+    refuse(&["--protocol", "aes-rp"], "for the protocol aes-lt");
+    refuse(&["--prep", "mascot"], "made by bucketed");
+    refuse(&["--k", "3"], "made with k = 4");
+    let des: Vec<String> =
+        bench(&[]).into_iter().map(|word| if word == "aes" { "des3".into() } else { word }).collect();
+    refused(dir, &des.iter().map(String::as_str).collect::<Vec<_>>(), "aes-lt is for AES");
+    let three: Vec<String> =
+        bench(&[]).into_iter().map(|word| if word == "2" { "3".into() } else { word }).collect();
+    refused(dir, &three.iter().map(String::as_str).collect::<Vec<_>>(), "give --parties 2");
+    let party = dir.join("stock/party-1");
+    with(&party.join("head"), |bytes| bytes[100] ^= 1, || refuse(&[], "head is damaged"));
+    with(&party.join("state"), |bytes| bytes.truncate(70), || refuse(&[], "state is damaged"));
+    let lot = party.join("tables-8-00000000.lot");
+    with(&lot, |bytes| *bytes.last_mut().unwrap() ^= 128, || refuse(&[], "lot is damaged"));
+    // another hexadecimal digit: `a` with a bit flipped would be none
+    let digit = |bytes: &mut Vec<u8>| bytes[30] = if bytes[30] == b'0' { b'1' } else { b'0' };
+    with(&dir.join("seal"), digit, || refuse(&[], "is sealed under another key"));
+    with(&dir.join("seal"), |bytes| bytes.truncate(30), || refuse(&[], "is not the key file"));
+    refused(dir, &["prep", "info", "stock"], "seal.key");
+    // open twice
+    let lock = fs::File::open(party.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    refuse(&[], "another process uses the stock");
+    refused(dir, &["prep", "drop", "stock", "--yes"], "another process uses the stock");
+    drop(lock);
+    // another party's
+    let aside = dir.join("aside");
+    fs::rename(&party, &aside).unwrap();
+    copy(&dir.join("stock/party-2"), &party);
+    refuse(&[], "belongs to party 2");
+    fs::remove_dir_all(&party).unwrap();
+    fs::rename(&aside, &party).unwrap();
+    // an older state of one party
+    copy(&party, &aside);
+    let used = bench(&[]);
+    good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());
+    copy(&party, &dir.join("newer"));
+    fs::remove_dir_all(&party).unwrap();
+    copy(&aside, &party);
+    refuse(&[], "copied back from an older state");
+    // with its own it continues
+    fs::remove_dir_all(&party).unwrap();
+    copy(&dir.join("newer"), &party);
+    good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+fn copy(from: &Path, to: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir(to).unwrap();
+    fs::set_permissions(to, fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// If a party dies while a stock is made, the values that both parties have remain and can be used. (A party
+/// that dies in a check of MACs leaves a stock that nobody may use: then another one is killed.)
+#[test]
+fn a_kill_keeps_what_is_whole() {
+    let used = || {
+        let root = tempfile::tempdir().unwrap();
+        let dir = root.path();
+        let what = ["prep", "make", "--protocol", "3des-lt", "--blocks", "256", "--parties", "2"];
+        let mut child = command(dir, &[&what[..], &["--out", "stock"]].concat())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // lots of all kinds are written in turn: with the second of tables the first of every kind is there
+        let lots: Vec<PathBuf> = ["party-1", "party-2"]
+            .map(|party| dir.join("stock").join(party).join("tables-6-00000001.lot"))
+            .into();
+        while !lots.iter().all(|lot| lot.exists()) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let least = left(dir).into_iter().min().unwrap();
+        assert!(least <= 256);
+        let output = divisi(dir, &bench("des3", "2"));
+        if output.status.code() == Some(2) {
+            assert!(told(&output)["error"].as_str().unwrap().contains("was destroyed"), "{output:?}");
+            return false;
+        }
+        assert!(output.status.success() && told(&output)["checked"] == true, "{least}: {output:?}");
+        // not killed too late
+        (2..256).contains(&least)
+    };
+    assert!((0..5).any(|_| used()), "nobody was killed between two lots and outside of a check");
+}
+
+#[test]
+fn a_file_goes_through_parties_that_trust_nobody() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path();
+    fs::write(dir.join("note"), b"seventeen bytes..").unwrap();
+    for (cipher, bits, more) in [("aes-256-cbc", 256, &[][..]), ("3des-cbc", 192, &["--parties", "2"])] {
+        let usual = ["demo", "--engine", "spdz", "--file", "note", "--cipher", cipher];
+        let told = good(dir, &[&usual[..], more].concat());
+        assert_eq!(
+            (&told["cipher"], &told["key_bits"], &told["bytes"]),
+            (&json!(cipher), &json!(bits), &json!(17))
+        );
+        assert_eq!(told["decrypted_equals_file"], json!(true));
+        assert_eq!(told["opened_by_ordinary_library"], json!(true));
+        assert_eq!(told["parties"], json!(if more.is_empty() { 3 } else { 2 }));
+    }
+    make(dir, "aes-lt", "6", &[]);
+    let from = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note", "--prep-from", "stock"];
+    assert_eq!(good(dir, &from)["cipher"], "aes-128-cbc");
+    refused(dir, &["demo", "--cipher", "3des-cbc"], "--cipher belongs to the engine spdz");
+    refused(dir, &["demo", "--engine", "spdz", "--key-bits", "256"], "--key-bits");
+    refused(dir, &["demo", "--engine", "garble"], "has no demonstration");
+    refused(dir, &["demo", "--engine", "spdz", "--protocol", "aes-tinytable"], "name another protocol");
+}
+
+/// Two keys that follow each other and are the same but for parity: told, and not refused.
+#[test]
+fn equal_keys_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    for (key, equal) in [
+        ("0123456789abcdef0022446688aaccee0022446688aaccee", true),
+        ("0123456789abcdef0022446688aaccee0123456789abcdef", true),
+        ("0123456789abcdef1032547698badcfe0123456789abcdef", false),
+    ] {
+        let input = format!("1={key}");
+        let run = ["run", "--circuit", "des3", "--input", &input, "--input", "2=0011223344556677"];
+        let output = divisi(root.path(), &run);
+        let said = String::from_utf8_lossy(&output.stderr).contains("K1 = K2 or K2 = K3");
+        assert_eq!((output.status.success(), said), (true, equal), "{key}: {output:?}");
+    }
+}
+
+/// The time limit also holds among parties in one process: none of them can wait so little.
+#[test]
+fn parties_in_one_process_keep_the_time_limit() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = [("protocol".to_owned(), "aes-lt".to_owned())];
+    let settings = EngineSettings { own: own.into(), ..EngineSettings::default() }.among(2);
+    let timeout = Some(Duration::from_nanos(1));
+    let engine = engine::named("spdz").unwrap();
+    let options = PrepOptions {
+        engine,
+        settings: settings.clone(),
+        blocks: 1,
+        out: dir.path().join("stock"),
+        key_file: None,
+        timeout,
+    };
+    let cipher = demo::cipher("aes-128-cbc").unwrap();
+    let failures = [
+        prep::make(&options, &|_, _| {}).map(drop).unwrap_err(),
+        demo::joint(&Joint { engine, file: None, out: None, cipher, settings, timeout }, &mut |_| {})
+            .map(drop)
+            .unwrap_err(),
+    ];
+    for failure in failures {
+        assert_eq!(failure.kind.exit_code(), 1, "{failure}");
+    }
+}
+
+/// The demonstration leaves the file and its key to a user who asks: the key for its owner alone, and never
+/// in the place of another.
+#[test]
+fn the_demonstration_leaves_its_file_and_key() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let text = b"sixteen bytes, and some more of them";
+    fs::write(dir.join("note.txt"), text).unwrap();
+    let demo = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note.txt", "--out", "note.cbc"];
+    let told = good(dir, &demo);
+    assert_eq!((&told["out"], &told["key_file"]), (&json!("note.cbc"), &json!("note.cbc.key")));
+    let (sealed, key) =
+        (fs::read(dir.join("note.cbc")).unwrap(), fs::read(dir.join("note.cbc.key")).unwrap());
+    let mode = fs::metadata(dir.join("note.cbc.key")).unwrap().permissions().mode();
+    assert_eq!((sealed.len(), key.len(), mode & 0o777), (16 + 48, 16, 0o600));
+    assert_eq!(cbc_of(&key, &sealed), [&text[..], &[12; 12]].concat());
+    refused(dir, &demo, "note.cbc.key is there already");
+    assert_eq!(fs::read(dir.join("note.cbc.key")).unwrap(), key);
+    let nowhere = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note.txt", "--out", "no/where"];
+    refused(dir, &nowhere, "cannot be written");
+    refused(dir, &["demo", "--file", "note.txt", "--out", "x"], "--out belongs to the engine spdz");
+}
+
+/// The blocks of a file in CBC, whose first block is the IV, decrypted in the clear.
+fn cbc_of(key: &[u8], sealed: &[u8]) -> Vec<u8> {
+    use aes_gcm::aes::Aes128;
+    use aes_gcm::aes::cipher::{BlockCipherDecrypt, KeyInit};
+    let cipher = Aes128::new_from_slice(key).unwrap();
+    let blocks = sealed.as_chunks::<16>().0;
+    let open = |[before, block]: &[[u8; 16]; 2]| {
+        let mut x = (*block).into();
+        cipher.decrypt_block(&mut x);
+        x.iter().zip(before).map(|(x, before)| x ^ before).collect::<Vec<u8>>()
+    };
+    blocks.windows(2).flat_map(|two| open(two.first_chunk().unwrap())).collect()
+}

@@ -1,0 +1,215 @@
+//! Attacks on the start and the end of sessions among n parties (M0.1 to M0.6).
+
+use divisi_core::checks;
+use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
+use divisi_net::memory::mesh_with;
+use divisi_net::tamper::{Intercept, Tap};
+use divisi_net::{Frame, Machine, Mesh, Options};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const HELLO: &str = "divisi_core::session::agree/hello";
+const ECHO: &str = "divisi_core::session::agree/echo";
+
+fn meshes(n: usize) -> Vec<Mesh> {
+    mesh_with(n, &Options { timeout: Duration::from_millis(250), ..Options::default() }, Arc::new(Machine))
+}
+
+fn party(index: usize) -> PartyId {
+    PartyId::from_index(index).unwrap()
+}
+
+/// Start session 1 at each party and run `f` in it; the results in the parties' order.
+fn play<R: Send>(meshes: Vec<Mesh>, f: impl Fn(Session) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
+    std::thread::scope(|scope| {
+        let f = &f;
+        let start = |mesh: Mesh| f(Session::start(&Arc::new(mesh), 1, &PublicParameters::new("core tests"))?);
+        let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
+        parties.into_iter().map(|p| p.join().unwrap()).collect()
+    })
+}
+
+/// Flip one byte of the first message of a step on these links.
+fn flip(meshes: &[Mesh], from: usize, to: &[usize], name: &'static str, byte: usize) {
+    for &to in to {
+        let mut done = false;
+        let hand = move |mut frame: Frame| {
+            if frame.step == Step::new(name).id && !std::mem::replace(&mut done, true) {
+                frame.body[byte] ^= 1;
+            }
+            vec![frame]
+        };
+        Tap::new(&meshes[from]).intercept(party(to), Box::new(hand)).unwrap();
+    }
+}
+
+#[test]
+fn all_have_one_id_and_each_pair_its_key() {
+    for n in [2, 3, 5] {
+        let results = play(meshes(n), |session| {
+            let keys: Vec<_> =
+                PartyId::all(n).map(|p| (p != session.me()).then(|| *session.key(p, "a test"))).collect();
+            Ok((*session.id().as_bytes(), keys))
+        });
+        let parties: Vec<_> = results.into_iter().map(Result::unwrap).collect();
+        assert!(parties.iter().all(|p| p.0 == parties[0].0));
+        let mut keys = HashSet::new();
+        for i in 0..n {
+            for j in 0..i {
+                assert_eq!(parties[i].1[j], parties[j].1[i]);
+                keys.insert(parties[i].1[j].unwrap());
+            }
+        }
+        assert_eq!(keys.len(), n * (n - 1) / 2);
+    }
+}
+
+/// A party sends one nonce to some and another to the others: for 3 to 5 parties and every way to divide the
+/// honest ones, all of them stop.
+#[test]
+fn a_nonce_told_differently_ends_the_start_for_every_honest_subset() {
+    for n in 3..=5 {
+        for subset in 1..(1 << (n - 1)) - 1 {
+            let meshes = meshes(n);
+            let lied_to: Vec<usize> = (1..n).filter(|i| subset >> (i - 1) & 1 == 1).collect();
+            flip(&meshes, 0, &lied_to, HELLO, 40);
+            let results = play(meshes, |_| Ok(()));
+            assert!(results[1..].iter().all(Result::is_err), "{n} parties, {lied_to:?}: {results:?}");
+            assert!(
+                results.iter().any(|r| matches!(r, Err(Abort::CheckFailed { check: checks::M0_3, .. }))),
+                "{results:?}"
+            );
+        }
+    }
+}
+
+/// A nonce that is changed in the same way towards all peers is only another nonce for them, but the liar's
+/// own id differs.
+#[test]
+fn a_nonce_of_the_liars_own_making_leaves_the_others_together() {
+    let meshes = meshes(3);
+    flip(&meshes, 0, &[1, 2], HELLO, 33);
+    let results = play(meshes, |_| Ok(()));
+    // the liar's echo gives it away
+    assert!(results.iter().all(Result::is_err));
+}
+
+#[test]
+fn a_false_echo_or_proof_names_the_check() {
+    for (byte, check) in [(0, checks::M0_3), (31, checks::M0_3), (32, checks::M0_1), (63, checks::M0_1)] {
+        let meshes = meshes(3);
+        flip(&meshes, 2, &[1], ECHO, byte);
+        let results = play(meshes, |_| Ok(()));
+        let found = matches!(&results[1], Err(Abort::CheckFailed { check: c, .. }) if *c == check);
+        assert!(found, "{:?}", results[1]);
+    }
+}
+
+/// Records the messages that go out after a party has failed.
+struct Listener(Arc<Mutex<(bool, Vec<u32>)>>);
+
+impl Intercept for Listener {
+    fn outgoing(&mut self, frame: Frame) -> Vec<Frame> {
+        let state = &mut *self.0.lock().unwrap();
+        if state.0 {
+            state.1.push(frame.step);
+        }
+        vec![frame]
+    }
+
+    fn abort_sent(&mut self, _: u32) {
+        self.0.lock().unwrap().0 = true;
+    }
+}
+
+/// After an Abort no strand sends anything: neither the one that failed nor another (docs/lookups.md, 6).
+#[test]
+fn after_an_abort_every_strand_is_silent() {
+    const LATE: Step = step!("late");
+    let meshes = meshes(3);
+    let received = Arc::new(Mutex::new((false, Vec::new())));
+    for to in [1, 2] {
+        Tap::new(&meshes[0]).intercept(party(to), Box::new(Listener(received.clone()))).unwrap();
+    }
+    let results = play(meshes, |session| {
+        let mut strands = [session.strand()?, session.strand()?];
+        if session.me() != party(0) {
+            let mut body = [0; 1];
+            return strands[0].recv(LATE, party(0), &mut body);
+        }
+        let end = session.require(checks::M0_3, LATE, false, None);
+        assert!(end.is_err());
+        for strand in &mut strands {
+            let sent = strand.send(LATE, party(1), &[1], 8);
+            assert!(sent.is_err(), "a strand of an ended session sent something");
+            assert!(strand.strand().is_err() || strand.send(LATE, party(2), &[1], 8).is_err());
+        }
+        end
+    });
+    assert!(results.iter().all(Result::is_err));
+    let received = received.lock().unwrap();
+    assert!(received.0 && received.1.is_empty(), "{:?}", received.1);
+}
+
+/// A second request for a stream gives another stream; those of different strands and purposes differ too.
+#[test]
+fn no_stream_is_given_out_twice() {
+    let results = play(meshes(2), |mut session| {
+        let peer = session.peers()[0];
+        let mut strand = session.strand()?;
+        let mut all = Vec::new();
+        for purpose in ["one", "other"] {
+            for s in [&mut session, &mut strand] {
+                for _ in 0..3 {
+                    let mut out = [0; 16];
+                    s.prg(peer, purpose).fill(&mut out);
+                    all.push(out);
+                }
+            }
+        }
+        Ok(all)
+    });
+    let [a, b]: [Vec<[u8; 16]>; 2] =
+        results.into_iter().map(Result::unwrap).collect::<Vec<_>>().try_into().unwrap();
+    assert_eq!(a, b);
+    assert_eq!(a.iter().collect::<HashSet<_>>().len(), 12);
+}
+
+const PASSED: Step = step!("passed");
+
+/// One message to each peer, and one from each.
+fn pass(session: &mut Session) -> Result<(), Abort> {
+    let peers = session.peers();
+    peers.iter().try_for_each(|peer| session.send(PASSED, *peer, &[1], 8))?;
+    peers.iter().try_for_each(|peer| session.recv(PASSED, *peer, &mut [0]))
+}
+
+/// Detours that follow each other in one chunk count as one chain, and those of another chunk apart; what is
+/// counted aside runs beside the chunk.
+#[test]
+fn detours_in_a_row_are_added_up() {
+    let ends = play(meshes(2), |mut session| {
+        let through = |session: &mut Session, name: &'static str, rounds: usize| {
+            let place = session.detour(name);
+            let result = (0..rounds).try_for_each(|_| pass(session));
+            session.back(place);
+            result
+        };
+        session.phase("online");
+        for rounds in [3, 1, 3] {
+            through(&mut session, "ahead", rounds)?;
+            pass(&mut session)?;
+        }
+        through(&mut session, "online", 2)?;
+        let place = session.aside();
+        pass(&mut session)?;
+        session.back(place);
+        // another chunk, whose detours are fewer
+        session.phase("online");
+        through(&mut session, "ahead", 2)?;
+        let counts = session.meter().read();
+        Ok(["online", "ahead"].map(|name| counts.phases[name].rounds))
+    });
+    assert!(ends.iter().all(|end| *end == Ok([5, 7])), "{ends:?}");
+}

@@ -1,0 +1,337 @@
+//! Attacks that blind changes of messages cannot make: lies at every position of a batch, and what an abort
+//! depends on and reveals.
+
+use divisi_circuit::{Build, Gates, Program};
+use divisi_core::testing::{Harness, MessageDirection, failed_check, many, party};
+use divisi_core::{Abort, PartyId, Prg, Step};
+use divisi_field::Gf128;
+use divisi_garble::adversary::{TripleLie, another_delta, guess};
+use divisi_garble::checks;
+use divisi_garble::lab::{BitSource, GarbleLab, of_party, run_over};
+use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
+use divisi_net::memory;
+use divisi_ot::bucket;
+use std::sync::Mutex;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer
+/// ones.
+#[test]
+fn no_place_of_a_batch_is_left_out() {
+    let lengths: Vec<usize> = (1..40).chain([63, 64, 65, 127, 129, 255, 256, 257, 400]).collect();
+    many(lengths.len(), 3, |i| {
+        let ands = lengths[i];
+        let m = ands * bucket::size(ands, 40);
+        for at in [0, m / 2, m - 1] {
+            let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
+            let ends = run_over(
+                memory::mesh(2),
+                |_| lab.parameters(),
+                |session| {
+                    let lie = if session.me() == party(2) { TripleLie::OneX(at) } else { TripleLie::Honest };
+                    guess(&mut lab.party(session)?, session, ands, lie)
+                },
+            );
+            let noticed = ends.iter().any(|end| failed_check(end) == Some(checks::W15));
+            assert!(noticed && ends[0].is_err(), "{ands} at {at}: {ends:?}");
+        }
+    });
+}
+
+fn one_gate() -> Program {
+    let mut g = Build::new();
+    let (x, y) = (g.input(1)[0], g.input(1)[0]);
+    let xy = g.and(x, y);
+    g.output(&[xy]);
+    g.finish()
+}
+
+/// How often P_1 stops in this many runs with these inputs, when P_2 spoils one of the four rows.
+fn stops(input: [u8; 2], runs: usize) -> usize {
+    let ends = many(runs, 3, |i| {
+        let program = one_gate();
+        let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
+        let options = GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() };
+        let lab = GarbleLab { options, seed: (i % 256) as u8, ..GarbleLab::default() };
+        let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
+        harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
+        let ends = harness.act(|mut session| {
+            let mine = of_party(&plan, session.me(), &[input.to_vec()]);
+            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
+        });
+        match &ends[0] {
+            Ok(outputs) => assert_eq!(outputs[0], [input[0] & input[1]]),
+            Err(abort) => {
+                let anonymous = Abort::CheckFailed { check: checks::W22, step: abort.step(), culprit: None };
+                assert_eq!(*abort, anonymous);
+            }
+        }
+        ends[0].is_err()
+    });
+    ends.into_iter().filter(|stopped| *stopped).count()
+}
+
+/// A wrong row stops the run when it is read: one time in four, whatever the inputs are (W23).
+#[test]
+fn whether_a_wrong_row_is_read_does_not_depend_on_inputs() {
+    const RUNS: usize = 768;
+    for input in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+        let stopped = stops(input, RUNS) as f64;
+        let (mean, sigma) = (RUNS as f64 / 4.0, (RUNS as f64 * 3.0 / 16.0).sqrt());
+        assert!((stopped - mean).abs() < 5.0 * sigma, "{input:?}: {stopped} of {RUNS}");
+    }
+}
+
+/// The shares that an honest party sends for an opening are uniform, and so are its masked inputs.
+#[test]
+fn what_is_opened_looks_random() {
+    for step in [
+        "divisi_garble::laand/3.e",
+        "divisi_garble::aand/3.d",
+        "divisi_garble::run/4a.d",
+        "divisi_garble::online/5.masked",
+    ] {
+        let ones = many(256, 3, |i| {
+            let program = one_gate();
+            let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+            let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
+            let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+            let recording = harness.recording(party(1));
+            let ends = harness.act(|mut session| {
+                let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
+                lab.play(&mut session, &plan, &mine)
+            });
+            assert!(ends.iter().all(Result::is_ok));
+            let body = recording.of(MessageDirection::Out, step).pop().unwrap().frame.body;
+            // behind the plan's digest, where there is one
+            body[if step.ends_with("4a.d") { 32 } else { 0 }] & 1
+        });
+        let ones = ones.iter().filter(|bit| **bit == 1).count();
+        assert!((88..=168).contains(&ones), "{step}: {ones} of 256");
+    }
+}
+
+/// 1.32: a party uses another Delta in the second batch, for garbling alone or for its keys, too: every
+/// triple of this batch is wrong under somebody's MACs.
+#[test]
+fn another_delta_in_the_second_batch_is_noticed() {
+    for (n, rows) in [(2, false), (2, true), (3, false), (3, true)] {
+        let lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
+        let run = |difference: Option<u128>| {
+            // a corrupt party does not mind its own checks
+            let parameters = |p| match p == party(2) {
+                true => lab.parameters().without(checks::W5).without(checks::W15).without(checks::W17),
+                false => lab.parameters(),
+            };
+            Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10)).act_each(
+                parameters,
+                |mut session| {
+                    let difference = difference.filter(|_| session.me() == party(2));
+                    another_delta(&mut lab.party(&mut session)?, &mut session, 5, difference, rows)
+                },
+            )
+        };
+        assert!(run(None).iter().all(Result::is_ok), "{n} {rows}");
+        let ends = run(Some(1 << 77));
+        let honest = ends.iter().enumerate().filter(|(i, _)| *i != 1).map(|(_, end)| end);
+        assert!(honest.clone().all(Result::is_err), "{n} {rows}: {ends:?}");
+        assert!(honest.into_iter().any(|end| failed_check(end).is_some()), "{n} {rows}: {ends:?}");
+    }
+}
+
+/// P_1 sends a receiver a digest of other labels than its own, or of right ones in another order of
+/// instances: nothing is taken, and nobody is named, for a garbler may have misled P_1.
+#[test]
+fn a_wrong_label_reaches_no_receiver() {
+    const RESULT: &str = "divisi_garble::online/8.result";
+    for streamed in [false, true] {
+        for form in [GarblingForm::Improved, GarblingForm::Paper] {
+            let program = one_gate();
+            let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                streamed,
+                ..GarbleLab::default()
+            };
+            let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+            // behind one byte with the bit
+            harness.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
+            let ends = harness.act(|mut session| {
+                let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
+                lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
+            });
+            // P_2's result may have come before P_3's abort, or not
+            assert!(ends[1].as_ref().is_ok_and(|outputs| *outputs == [[1]]) || ends[1].is_err());
+            assert!(
+                matches!(ends[2], Err(Abort::CheckFailed { check: checks::W25, culprit: None, .. })),
+                "{:?}",
+                ends[2]
+            );
+        }
+    }
+}
+
+/// 1.4: P_3 sends everybody P_2's commitment and P_2's opening as its own: in an XOR of two the values would
+/// cancel. The committer's name is inside, so that P_2 and P_1 refuse the opening and name P_3.
+#[test]
+fn a_copied_commitment_opens_to_nothing() {
+    const COMMIT: &str = "divisi_garble::zero/6.commit";
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    for n in [2_u8, 3, 4] {
+        let program = one_gate();
+        let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
+        let lab = GarbleLab::default();
+        let (liar, copied) = (party(n), party(n - 1));
+        let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
+        let recording = harness.recording(liar);
+        for to in (1..n).map(party) {
+            let (recording, tap) = (recording.clone(), harness.tap(liar));
+            let mut late: Option<JoinHandle<bool>> = None;
+            harness.hand(liar, to, move |mut frame| {
+                let step = [COMMIT, OPEN].into_iter().find(|step| frame.step == Step::new(step).id);
+                let previous = late.take();
+                let Some(step) = step else {
+                    // a party that has gone receives no more
+                    let _ = previous.map(JoinHandle::join);
+                    return vec![frame];
+                };
+                // a rushing party: its message follows the other's, which its own thread receives meanwhile
+                let (recording, tap, busy) = (recording.clone(), tap.clone(), tap.busy());
+                late = Some(std::thread::spawn(move || {
+                    let _busy = busy;
+                    let _ = previous.map(JoinHandle::join);
+                    for _ in 0..2000 {
+                        let seen = recording.of(MessageDirection::In, step);
+                        if let Some(seen) = seen.into_iter().find(|seen| seen.peer == copied) {
+                            frame.body = seen.frame.body;
+                            return tap.inject(to, &frame).is_ok();
+                        }
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    false
+                }));
+                vec![]
+            });
+        }
+        let ends = harness.act(|mut session| {
+            let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
+            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
+        });
+        let named = |end: &Result<_, Abort>| match end {
+            Err(Abort::CheckFailed { check: checks::W14, culprit, .. }) => *culprit == Some(liar),
+            _ => false,
+        };
+        assert!(ends[..usize::from(n) - 1].iter().any(named), "{n}: {ends:?}");
+        assert!(ends[..usize::from(n) - 1].iter().all(Result::is_err), "{n}: {ends:?}");
+    }
+}
+
+/// The first coefficient of a batch's check, from what everybody saw of its coin.
+fn first_coefficient(links: &[Vec<u8>]) -> Gf128 {
+    let mut coin = [0_u8; 16];
+    for link in links {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 coin share v1");
+        hasher.update(link).update(&Step::new("divisi_garble::laand/6.coin").id.to_le_bytes());
+        let mut share = [0; 16];
+        hasher.finalize_xof().fill(&mut share);
+        coin.iter_mut().zip(share).for_each(|(x, y)| *x ^= y);
+    }
+    let mut seed = [0; 16];
+    let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
+    hasher.update(&coin).update(b"coefficients").finalize_xof().fill(&mut seed);
+    let mut words = [0; 2];
+    Prg::new(&seed).words(&mut words);
+    Gf128(u128::from(words[0]) | u128::from(words[1]) << 64)
+}
+
+/// A party that is caught learns nothing. All parties but P_1 are corrupt; the last one sends another e for
+/// one triple, so that the sum of the combinations is the triple's coefficient times the honest Delta instead
+/// of zero. If the combinations were opened directly, as in Fig. 8, corrupt parties with tables of an earlier
+/// circuit or batch of the session could decrypt all their rows with that Delta, and read P_1's inputs, for
+/// the price of an abort.
+#[test]
+fn an_abort_does_not_tell_delta() {
+    const COIN: &str = "divisi_garble::laand/6.coin";
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    for n in [2_u8, 3, 4] {
+        for form in [GarblingForm::Improved, GarblingForm::Paper] {
+            let lab = GarbleLab {
+                options: GarbleOptions { form, ..GarbleOptions::default() },
+                ..GarbleLab::default()
+            };
+            let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
+            let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| harness.recording(p)).collect();
+            let deltas = Mutex::new(vec![0; usize::from(n)]);
+            // corrupt parties do not mind their own checks
+            let parameters = |p| match p == party(1) {
+                true => lab.parameters(),
+                false => lab.parameters().without(checks::W15),
+            };
+            let ends = harness.act_each(parameters, |mut session| {
+                let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
+                deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
+                let lie = if session.me() == party(n) { TripleLie::OtherE } else { TripleLie::Honest };
+                guess(&mut Garble::new(&session, setup, lab.options), &mut session, 3, lie)
+            });
+            let check = failed_check(&ends[0]);
+            assert_eq!(check, Some(checks::W15), "{n} {form:?}");
+            // what each party sent to all
+            let said = |i: usize, step| {
+                let to = party(if i == 0 { 2 } else { 1 });
+                recordings[i]
+                    .of(MessageDirection::Out, step)
+                    .into_iter()
+                    .find(|seen| seen.peer == to)
+                    .unwrap()
+                    .frame
+                    .body
+            };
+            let links: Vec<Vec<u8>> = (0..usize::from(n)).map(|i| said(i, COIN)).collect();
+            let opened = (0..usize::from(n)).fold(0, |sum, i| {
+                let body = said(i, OPEN);
+                sum ^ u128::from_le_bytes(body[body.len() - 16..].try_into().unwrap())
+            });
+            assert_ne!(opened, 0);
+            // the keys of every party but the liar have changed by its Delta
+            let moved = deltas.lock().unwrap()[..usize::from(n) - 1].iter().fold(0, |sum, delta| sum ^ delta);
+            assert_ne!((first_coefficient(&links) * Gf128(moved)).0, opened, "{n} {form:?}: that is Delta");
+        }
+    }
+}
+
+/// 1.33: the shares of the check of triples that honest parties open are uniform except for their sum: of 160
+/// openings of P_1, and of P_2, all 128 bits are independent, and the three of a session add up to zero.
+#[test]
+fn opened_combinations_are_uniform_but_for_their_sum() {
+    const OPEN: &str = "divisi_garble::zero/6.open";
+    let opened = many(160, 3, |i| {
+        // one seed: the same Deltas, bits and triples each time
+        let lab = GarbleLab::default();
+        let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+        let recordings: Vec<_> = (1..=3).map(|p| harness.recording(party(p))).collect();
+        let ends = harness
+            .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, TripleLie::Honest));
+        assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");
+        let word = |body: &[u8]| u128::from_le_bytes(body[32..].try_into().unwrap());
+        let words: Vec<u128> = recordings
+            .iter()
+            .map(|r| word(&r.of(MessageDirection::Out, OPEN).pop().unwrap().frame.body))
+            .collect();
+        assert_eq!(words.iter().fold(0, |sum, word| sum ^ word), 0);
+        words
+    });
+    for p in 0..2 {
+        let mut rows: Vec<u128> = opened.iter().map(|words| words[p]).collect();
+        let rank = (0..128)
+            .filter(|bit| {
+                let Some(at) = rows.iter().position(|row| row >> bit & 1 == 1) else { return false };
+                let pivot = rows.swap_remove(at);
+                rows.iter_mut().filter(|row| **row >> bit & 1 == 1).for_each(|row| *row ^= pivot);
+                true
+            })
+            .count();
+        // less than 128 once in 2^32
+        assert_eq!(rank, 128, "party {}", p + 1);
+    }
+}

@@ -1,0 +1,51 @@
+//! An adversary that spoils triples and guesses succeeds with the probability of the bound; parameters are so
+//! small here that this is seen.
+
+use divisi_core::testing::many;
+use divisi_garble::adversary::{TripleLie, guess};
+use divisi_garble::lab::{GarbleLab, run_over};
+use divisi_net::memory;
+use divisi_ot::bucket;
+
+/// How often, in this many runs of two parties, the second one knows the x of a combined triple and was not
+/// noticed.
+fn successes(rho: u32, ands: usize, runs: usize) -> usize {
+    let wins = many(runs, 4, |i| {
+        let mut lab = GarbleLab { seed: (i % 256) as u8, ..GarbleLab::default() };
+        lab.config.rho = rho;
+        let ends = run_over(
+            memory::mesh(2),
+            |_| lab.parameters(),
+            |session| {
+                let lie = if session.me().index() == 1 { TripleLie::Guess } else { TripleLie::Honest };
+                let mut garble = lab.party(session)?;
+                let known = guess(&mut garble, session, ands, lie);
+                assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");
+                known
+            },
+        );
+        // the honest one went on, and the other one knows
+        matches!(ends[..], [Ok(_), Ok(true)])
+    });
+    wins.into_iter().filter(|win| *win).count()
+}
+
+#[test]
+fn cheating_succeeds_as_often_as_the_bound_says() {
+    for (rho, runs) in [(4, 2_000), (8, 5_000)] {
+        // where the bound is nearest to its limit
+        let bits = |l: &usize| bucket::error_bits(*l, bucket::size(*l, rho));
+        let ands = (4..64).min_by(|l, m| bits(l).total_cmp(&bits(m))).unwrap();
+        let chance = 2_f64.powf(-bits(&ands));
+        assert!(chance <= 2_f64.powi(-(rho as i32)) && chance > 2_f64.powi(-(rho as i32) - 1), "{chance}");
+        // within three standard deviations; if a sample is not, which happens once in 370, a second one four
+        // times as large decides
+        let fits = |runs: usize| {
+            let (n, wins) = (runs as f64, successes(rho, ands, runs) as f64);
+            let sigma = (n * chance * (1.0 - chance)).sqrt();
+            println!("{rho} bits: {wins} of {n}, {} expected", n * chance);
+            (wins - n * chance).abs() <= 3.0 * sigma
+        };
+        assert!(fits(runs) || fits(4 * runs), "{rho} bits");
+    }
+}

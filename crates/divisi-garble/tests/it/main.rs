@@ -1,0 +1,14 @@
+//! Authenticated garbling, honest and attacked.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod attacks;
+mod cheating;
+mod circuits;
+mod costs;
+mod faults;
+mod files;
+mod known_answers;
+mod mutants;
+mod split_views;
+mod toy_fields;
+mod used_once;

@@ -1,0 +1,267 @@
+//! A party that stops at every step of every phase: it is cut off, or sends too little, or garbage. All
+//! others end with an abort that names a peer, and nobody waits. With garbage the results may be wrong, but
+//! the run ends, too.
+//!
+//! Faults at a bootstrap are here, in one process: with the parameters of real sessions, and with the
+//! insecure ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a
+//! test. Here a chain may have one hop, so that three parties refresh at each.
+
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{Harness, MessageDirection, many, party};
+use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters as Agreed, Session};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::bits::random_bits;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_ot::SetupConfig;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const PARTIES: usize = 3;
+
+/// The time that a run with a fault may take on a busy machine.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// How random bits are made: by transfers, or in a form, with this many hops before a refresh.
+type How = Option<(Form, usize)>;
+
+const WHOLE: usize = usize::MAX;
+const ALL: [How; 6] = [
+    None,
+    Some((Form::LeanTree, WHOLE)),
+    Some((Form::LeanRing, WHOLE)),
+    Some((Form::Paper, WHOLE)),
+    Some((Form::LeanRing, 1)),
+    Some((Form::Paper, 1)),
+];
+
+fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
+    let p = Parameters::danger_insecure_in_runs(operation, form, PARTIES, P32, length).unwrap();
+    Arc::new(Ring::new(p).unwrap())
+}
+
+/// Set-up, everything made ahead, a circuit, conversions, lookups, products, outputs.
+fn whole(session: Session, how: How) -> Result<(), Abort> {
+    let plain = Modulus::new(P32).unwrap();
+    let rings =
+        (how.map(|how| small(Operation::Bits, how)), small(Operation::Triples, (Form::LeanTree, WHOLE)));
+    let gmw = Gmw::new(session, SetupConfig::default())?;
+    let mut mixed = Mixed::new(gmw, plain, rings.0.as_ref(), Some(&rings.1))?;
+    let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
+    let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(1));
+    let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
+    let mut g = Build::new();
+    let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
+    let product = g.and(x, y);
+    g.output(&[product]);
+    let program = g.finish();
+    let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
+    mixed.gmw().run(&mut jobs)?;
+    let number: Num = mixed.convert(vec![bit.clone(), bit.clone()])?;
+    let bits: Vec<GmwBit> = mixed.convert(number.clone())?;
+    let signs = mixed.signs(1, 1)?;
+    let looked = mixed.look_up(&[&[3, 4]], std::slice::from_ref(&bit), signs)?;
+    let sum = number.add(plain, &looked[0]).unwrap();
+    assert_eq!(num::open(mixed.session(), plain, &sum)?.len(), 1);
+    num::open_to(mixed.session(), plain, &all, &sum)?;
+    mixed.gmw().output(&all, &bits)?;
+    Ok(())
+}
+
+fn harness() -> Harness {
+    let rings = ALL.into_iter().flatten().map(|how| small(Operation::Bits, how));
+    let rings = rings.chain([small(Operation::Triples, (Form::LeanTree, WHOLE))]);
+    Harness::new(
+        PARTIES,
+        &rings.fold(Agreed::new("mixed faults"), |all, ring| ring.parameters().describe(all)),
+    )
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    CutOff,
+    TooShort,
+    Garbage,
+}
+
+/// Every party's first message of every step, over all ways to make random bits; no step of a party occurs
+/// twice.
+fn steps() -> Vec<(How, u8, u32)> {
+    let mut known = HashSet::new();
+    let mut all = Vec::new();
+    for how in ALL {
+        let harness = harness();
+        let seen = harness.recordings();
+        harness.act(|session| whole(session, how)).into_iter().for_each(|end| end.unwrap());
+        for (number, seen) in (1..).zip(seen) {
+            let sent = seen.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
+            all.extend(sent.map(|s| (how, number, s.frame.step)).filter(|(_, n, s)| known.insert((*n, *s))));
+        }
+    }
+    all
+}
+
+#[test]
+fn whoever_stops_at_any_step_the_others_abort() {
+    let steps = steps();
+    let different: HashSet<u32> = steps.iter().map(|(_, _, step)| *step).collect();
+    assert!(different.len() > 25 && steps.len() > 2 * different.len(), "{} {}", different.len(), steps.len());
+    let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
+    many(faults.len() * steps.len(), 12, |i| {
+        let ((how, broken, id), fault) = (steps[i / faults.len()], faults[i % faults.len()]);
+        let (harness, broken) = (harness(), party(broken));
+        for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
+            let mut begun = false;
+            harness.hand(broken, to, move |mut frame| {
+                begun |= frame.step == id;
+                match fault {
+                    Fault::CutOff if begun => return vec![],
+                    Fault::TooShort if begun => frame.body.truncate(frame.body.len().saturating_sub(1)),
+                    Fault::Garbage if begun => {
+                        frame.body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5)
+                    }
+                    _ => {}
+                }
+                vec![frame]
+            });
+        }
+        let begun = Instant::now();
+        let ends = harness.act(|session| whole(session, how));
+        // time limits pass at once when all wait; only the computation of a dozen runs takes time
+        let took = begun.elapsed();
+        assert!(took < LONGEST, "{took:?} after {fault:?} of {broken} at {id:08x}, {how:?}");
+        // nobody is promised to notice garbage: it is enough that nobody waits, or panics
+        for (p, end) in
+            PartyId::all(PARTIES).zip(ends).filter(|(p, _)| *p != broken && fault != Fault::Garbage)
+        {
+            let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
+            assert!(named, "{p} after {fault:?} of {broken} at {id:08x}, {how:?}: {end:?}");
+        }
+    });
+}
+
+/// The receiver of a ciphertext refuses it if its level is not that of the hop, but higher or lower.
+#[test]
+fn a_ciphertext_of_another_level_is_refused() {
+    let ring = small(Operation::Bits, (Form::LeanRing, WHOLE));
+    let agreed = ring.parameters().describe(Agreed::new("levels"));
+    let step = "divisi_mixed::circle/pass";
+    let act = |mut session: Session| {
+        let keys = Keys::generate(&mut session, &ring)?;
+        let mut sampler = Sampler::new(&session);
+        random_bits(&mut session, &keys, &mut sampler).map(drop)
+    };
+    // two parties pass it on, the second at a lower level than the first
+    let harness = Harness::new(PARTIES, &agreed);
+    let seen = harness.recordings();
+    harness.act(act).into_iter().for_each(|end| end.unwrap());
+    let passed = PartyId::all(PARTIES).zip(seen).flat_map(|(from, seen)| {
+        seen.of(MessageDirection::Out, step).into_iter().map(move |seen| (from, seen.peer, seen.frame.body))
+    });
+    let mut passed: Vec<_> = passed.collect();
+    passed.sort_by_key(|(.., body)| std::cmp::Reverse(body.len()));
+    let [(_, _, high), (_, _, low)] = &passed[..] else { panic!("{} messages", passed.len()) };
+    assert!(high.len() > low.len());
+    for (at, other) in [low.clone(), high.clone()].into_iter().enumerate() {
+        let (from, to, _) = passed[at];
+        let harness = Harness::new(PARTIES, &agreed);
+        harness.change(from, to, step, 0, move |body| body.clone_from(&other));
+        let ends = harness.act(act);
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        let end = &ends[to.index()];
+        let Err(Abort::Network(divisi_net::Fault::Malformed { peer, .. })) = end else { panic!("{end:?}") };
+        assert_eq!(*peer, from);
+    }
+}
+
+/// Random bits of three batches, in each of which another party has the ciphertext refreshed; and a
+/// conversion that uses them.
+fn refreshed(session: Session, ring: &Arc<Ring>) -> Result<(), Abort> {
+    let gmw = Gmw::new(session, SetupConfig::default())?;
+    let mut mixed = Mixed::new(gmw, ring.plain(), Some(ring), None)?;
+    mixed.prepare_bits(PARTIES * ring.dimension())?;
+    let (me, plain) = (mixed.session().me(), ring.plain());
+    let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(2));
+    let bit = mixed.gmw().input(party(2), 1, value.as_ref())?;
+    let number: Num = mixed.convert(vec![bit])?;
+    assert_eq!(num::open(mixed.session(), plain, &number)?[..], [1]);
+    Ok(())
+}
+
+/// How a party stops when it sends its first message of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Stop {
+    Killed,
+    Silent,
+    TooShort,
+    Garbage,
+}
+
+/// Every party asks for one refresh and answers two, and is stopped at each of these steps in each way.
+#[test]
+fn whoever_stops_at_a_bootstrap_the_others_abort() {
+    let stops = [Stop::Killed, Stop::Silent, Stop::TooShort, Stop::Garbage];
+    let steps = ["divisi_bgv::refresh/refresh.ask", "divisi_bgv::refresh/refresh.answer"];
+    let mut all = Vec::new();
+    for form in [Form::LeanRing, Form::Paper] {
+        let ring = small(Operation::Bits, (form, 1));
+        assert_eq!(ring.parameters().bootstraps(), 1);
+        let agreed = ring.parameters().describe(Agreed::new("bootstrap faults"));
+        let harness = Harness::new(PARTIES, &agreed);
+        let seen = harness.recordings();
+        harness.act(|session| refreshed(session, &ring)).into_iter().for_each(|end| end.unwrap());
+        for seen in seen {
+            let sent = steps.map(|step| seen.of(MessageDirection::Out, step).len());
+            assert_eq!(sent, [PARTIES - 1, PARTIES - 1], "{form:?}");
+        }
+        for (broken, step) in (1..=3).flat_map(|broken| steps.map(|step| (broken, step))) {
+            all.extend(stops.map(|stop| (ring.clone(), agreed.clone(), party(broken), step, stop)));
+        }
+    }
+    many(all.len(), 12, |i| {
+        let (ring, agreed, broken, step, stop) = &all[i];
+        let (harness, id) = (Harness::new(PARTIES, agreed), divisi_core::Step::new(step).id);
+        let others: Vec<PartyId> = PartyId::all(PARTIES).filter(|to| to != broken).collect();
+        let begun = Arc::new(AtomicBool::new(false));
+        for to in &others {
+            let own = (harness.tap(*broken), *broken, *stop);
+            let taps: Vec<_> = others.iter().map(|other| (*other, harness.tap(*other))).collect();
+            let begun = begun.clone();
+            harness.hand(*broken, *to, move |mut frame| {
+                let (tap, broken, stop) = &own;
+                let first = frame.step == id && !begun.swap(true, Ordering::Relaxed);
+                if first && *stop == Stop::Killed {
+                    for (other, theirs) in &taps {
+                        theirs.cut(*broken);
+                        tap.cut(*other);
+                    }
+                }
+                if begun.load(Ordering::Relaxed) {
+                    match stop {
+                        Stop::Killed | Stop::Silent => return vec![],
+                        Stop::TooShort => frame.body.truncate(frame.body.len().saturating_sub(1)),
+                        Stop::Garbage => {
+                            frame.body.iter_mut().for_each(|byte| *byte = byte.wrapping_mul(7) ^ 0xa5)
+                        }
+                    }
+                }
+                vec![frame]
+            });
+        }
+        let ends = harness.act(|session| refreshed(session, ring));
+        for (p, end) in PartyId::all(PARTIES).zip(&ends).filter(|(p, _)| p != broken) {
+            let named = end.as_ref().is_err_and(|abort| abort.peer().is_some());
+            assert!(named, "{p} after {stop:?} of {broken} at {step}: {end:?}");
+        }
+        // the first party to notice names the one that stopped, or a party that says that it waits for it
+        let names = |abort: &Abort| match abort {
+            Abort::Network(divisi_net::Fault::Stalled { claim: Some((of, _)), .. }) if of == broken => true,
+            other => other.peer() == Some(*broken),
+        };
+        let blamed = ends.iter().any(|end| end.as_ref().is_err_and(names));
+        assert!(blamed, "nobody names {broken} after {stop:?} at {step}: {ends:?}");
+    });
+}

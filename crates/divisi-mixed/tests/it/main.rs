@@ -1,0 +1,13 @@
+//! Numbers, bits and tables among semi-honest parties.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bits;
+mod convert;
+mod cot;
+mod faults;
+mod gmw;
+mod mixed;
+mod mutants;
+mod origins;
+mod private;
+mod speed;

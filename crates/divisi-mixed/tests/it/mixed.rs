@@ -1,0 +1,338 @@
+//! Numbers: triples, products, B2A and A2B, and what they cost.
+
+use divisi_bgv::hidden::Hidden;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::testing::run;
+use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::adders::NumberAdder;
+use divisi_mixed::open::OpeningRounds;
+use divisi_mixed::together::Asked;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, arithmetic, num};
+use divisi_ot::SetupConfig;
+use std::sync::Arc;
+
+fn small(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
+    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, n, P32).unwrap()).unwrap())
+}
+
+/// How random bits are made: by transfers, or in one of these forms.
+type How = Option<Form>;
+const COT: How = None;
+const ALL: [How; 4] = [COT, Some(Form::LeanTree), Some(Form::LeanRing), Some(Form::Paper)];
+
+/// All parties.
+fn parties<R: Send>(
+    n: usize,
+    how: How,
+    act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let bits = how.map(|form| small(Operation::Bits, form, n));
+    let numbers = small(Operation::Triples, Form::LeanTree, n);
+    let rings = bits.iter().chain([&numbers]);
+    let agreed = rings.fold(Agreed::new("mixed tests"), |all, ring| ring.parameters().describe(all));
+    run(n, &agreed, |session| {
+        let gmw = Gmw::new(session, SetupConfig::default())?;
+        let plain = Modulus::new(P32).unwrap();
+        let mut mixed = Mixed::new(gmw, plain, bits.as_ref(), Some(&numbers))?;
+        act(&mut mixed)
+    })
+}
+
+/// This party's share of a number: those of the others are hashes, the first has the rest.
+fn share(n: usize, me: PartyId, i: usize, x: u64) -> u64 {
+    let of = |party: usize| (i as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ party as u64) % P32;
+    if me.index() == 0 { (1..n).fold(x, |x, party| (x + P32 - of(party)) % P32) } else { of(me.index()) }
+}
+
+fn shared(mixed: &mut Mixed, values: &[u64]) -> Num {
+    let (n, me) = (mixed.session().parties(), mixed.session().me());
+    let shares: Vec<u64> = values.iter().enumerate().map(|(i, x)| share(n, me, i, *x)).collect();
+    Num::new(Hidden::from(&*shares))
+}
+
+/// 0, 1, p - 1, and numbers around every power that matters.
+fn numbers() -> Vec<u64> {
+    let mut all = vec![0, 1, P32 - 1, P32 - 2, 1 << 31, (1 << 31) - 1, 3 << 30, (3 << 30) - 1, 12_345_678];
+    all.extend((0..60_u64).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % P32));
+    all
+}
+
+/// Two polynomials of shares from each to the holder, c_1 and an answer back; three rounds.
+#[test]
+fn cost_of_arithmetic_triples() {
+    for n in [2, 3, 4, 5, 8] {
+        let ring = small(Operation::Triples, Form::LeanTree, n);
+        let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
+        let ends = run(n, &agreed, |mut session| {
+            let keys = Keys::generate(&mut session, &ring)?;
+            let mut sampler = Sampler::new(&session);
+            let mut all = Vec::new();
+            for _ in 0..n {
+                session.phase("triples");
+                let triples = arithmetic::triples(&mut session, &keys, &mut sampler)?;
+                all.push(triples.open().map(|part| part.shares().to_vec()));
+            }
+            Ok((all, session.meter().read()))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let plain = ring.plain();
+        for batch in 0..n {
+            for at in 0..ring.dimension() {
+                let of = |part: usize| ends.iter().fold(0, |s, (all, _)| plain.add(s, all[batch][part][at]));
+                assert_eq!(plain.mul(of(0), of(1)), of(2), "{n} parties, batch {batch}, {at}");
+            }
+        }
+        let report = ring.parameters().report();
+        for (_, counts) in &ends {
+            let phase = counts.phases["triples"];
+            // over n batches everybody has sent the same
+            assert_eq!(phase.bits as f64 / 8.0 / (n * ring.dimension()) as f64, report.bytes_per_item);
+            assert_eq!(phase.rounds as usize, report.rounds);
+            // with frames
+            assert!((phase.bits / 8..phase.bits * 51 / 400).contains(&phase.bytes), "{phase:?}");
+        }
+    }
+}
+
+#[test]
+fn products_of_numbers_and_matrices() {
+    let plain = Modulus::new(P32).unwrap();
+    for n in [2, 3, 4, 5, 8] {
+        let (x, mut y) = (numbers(), numbers());
+        y.reverse();
+        let ends = parties(n, COT, |mixed| {
+            let (left, right) = (shared(mixed, &x), shared(mixed, &y));
+            let product = mixed.multiply(&left, &right)?;
+            // 2 x 3 times 3 x 2
+            let six = |mixed: &mut Mixed, from: &[u64]| shared(mixed, &from[..6]);
+            let (left, right) = (six(mixed, &x), six(mixed, &y));
+            let matrix = mixed.multiply_matrices([2, 3, 2], &left, &right)?;
+            let all = Num::join(&[&product, &matrix]);
+            num::open(mixed.session(), plain, &all)
+        });
+        for end in ends {
+            let opened = end.unwrap();
+            let (products, matrix) = opened.split_at(x.len());
+            assert!(x.iter().zip(&y).zip(products).all(|((x, y), z)| plain.mul(*x, *y) == *z));
+            for (at, z) in matrix.iter().enumerate() {
+                let sum =
+                    (0..3).fold(0, |s, k| plain.add(s, plain.mul(x[at / 2 * 3 + k], y[k * 2 + at % 2])));
+                assert_eq!(sum, *z);
+            }
+        }
+    }
+    let wrong = parties(2, COT, |mixed| mixed.multiply_matrices([2, 2, 2], &Num::zero(4), &Num::zero(3)));
+    assert!(wrong.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+}
+
+#[test]
+fn numbers_become_bits_and_bits_numbers() {
+    let plain = Modulus::new(P32).unwrap();
+    for (n, how) in [2, 3, 4, 5, 8].into_iter().flat_map(|n| ALL.map(|how| (n, how))) {
+        for adder in NumberAdder::ALL {
+            // the adder does not depend on how masks are made
+            if adder == NumberAdder::LowDepth && how != COT {
+                continue;
+            }
+            let x = numbers();
+            let ends = parties(n, how, |mixed| {
+                let all: Vec<PartyId> = PartyId::all(n).collect();
+                mixed.set_adder(adder);
+                mixed.gmw().set_opening_rounds(OpeningRounds::One);
+                let number = shared(mixed, &x);
+                mixed.session().phase("preprocessing");
+                mixed.prepare_to_bits(x.len())?;
+                mixed.session().phase("online");
+                let bits: Vec<GmwBit> = mixed.convert(number)?;
+                let online = mixed.session().meter().read().phases["online"];
+                assert_eq!(mixed.gmw().triples(), 0, "as many as were foreseen");
+                let opened = mixed.gmw().output(&all, &bits)?.unwrap();
+                let back: Num = mixed.convert(bits)?;
+                Ok((opened, num::open(mixed.session(), plain, &back)?, online))
+            });
+            for end in ends {
+                let (bits, back, online) = end.unwrap();
+                for (i, x) in x.iter().enumerate() {
+                    let number = bits.iter().rev().fold(0, |sum, bit| sum << 1 | bit.lane(i));
+                    assert_eq!((number, back[i]), (*x, *x), "{n} parties, {how:?}, {adder:?}");
+                }
+                let rounds = if adder == NumberAdder::LowDepth { 2 + 5 + 6 } else { 2 + 31 + 31 };
+                assert!(online.rounds <= rounds, "{}", online.rounds);
+            }
+        }
+    }
+}
+
+/// [G12]: both kinds of keys count together.
+#[test]
+fn decryptions_are_counted_over_all_keys() {
+    let ends = parties(2, Some(Form::LeanTree), |mixed| {
+        mixed.prepare_bits(2048)?;
+        mixed.prepare_products(2048)?;
+        Ok(mixed.decryptions())
+    });
+    // of two batches, each party holds one and answers the other
+    assert!(ends.into_iter().all(|end| end.unwrap() == 2));
+}
+
+#[test]
+fn other_moduli_have_no_a2b() {
+    let ends = run(2, &Agreed::new("mixed tests"), |session| {
+        let gmw = Gmw::new(session, SetupConfig::default())?;
+        let mut mixed = Mixed::new(gmw, Modulus::new(65_537).unwrap(), None, None)?;
+        mixed.prepare_masks(1)
+    });
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+}
+
+/// Public and private tables, each also of vectors, of 2 to 256 entries: every entry, or some.
+#[test]
+fn lookups_of_all_sizes() {
+    let plain = Modulus::new(P32).unwrap();
+    let widths =
+        [(2, [1, 4, 3, 2]), (3, [8, 2, 1, 3]), (4, [2, 3, 1, 4]), (5, [3, 1, 2, 1]), (8, [1, 2, 3, 2])];
+    for (n, how, width) in widths
+        .into_iter()
+        .flat_map(|(n, widths)| ALL.into_iter().zip(widths).map(move |(how, width)| (n, how, width)))
+    {
+        let entries = 1_usize << width;
+        let table = |c: u64| -> Vec<u64> {
+            (0..entries as u64)
+                .map(|j| [0, 1, P32 - 1].get(j as usize).copied().unwrap_or(c * j * j % P32))
+                .collect()
+        };
+        let (one, other) = (table(7_919), table(104_729));
+        let index: Vec<usize> = (0..entries.min(16)).map(|i| i * entries.div_ceil(16) % entries).collect();
+        let ends = parties(n, how, |mixed| {
+            let (me, lanes) = (mixed.session().me(), index.len());
+            let mut x = Vec::new();
+            for j in 0..width {
+                let values = GmwBit::of(index.iter().map(|i| (i >> j & 1) as u64));
+                let owner = PartyId::all(n).nth(j % n).unwrap();
+                x.push(mixed.gmw().input(owner, lanes, Some(&values).filter(|_| owner == me))?);
+            }
+            let signs = mixed.signs_ahead(width, lanes)?;
+            mixed.session().phase("online");
+            let looked = mixed.look_up(&[&one, &other], &x, signs)?;
+            let online = mixed.session().meter().read().phases["online"];
+            assert!(online.rounds <= 2 && online.bits <= ((n - 1) * width * lanes) as u64);
+            // each lookup in a table of its own
+            let all: Vec<u64> =
+                (0..lanes as u64).flat_map(|i| one.iter().map(move |e| (e + i) % P32)).collect();
+            let tables = shared(mixed, &all);
+            let signs = mixed.signs_ahead(width, lanes)?;
+            let private = mixed.look_up_private(&tables, &x, signs)?;
+            // and in tables of vectors, under one mask
+            let more = shared(mixed, &all.iter().rev().copied().collect::<Vec<_>>());
+            let signs = mixed.signs_ahead(width, lanes)?;
+            mixed.prepare_products(2 * (entries - 1) * lanes)?;
+            mixed.session().phase("vectors");
+            let pair = mixed.look_up_vectors(&[tables, more], &x, signs)?;
+            let online = mixed.session().meter().read().phases["vectors"];
+            assert!(online.rounds <= 4, "{}", online.rounds);
+            let found = [&looked[0], &looked[1], &private, &pair[0], &pair[1]];
+            assert_eq!(pair.len(), 2);
+            num::open(mixed.session(), plain, &Num::join(&found))
+        });
+        for end in ends {
+            let opened = end.unwrap();
+            for (i, at) in index.iter().enumerate() {
+                let own = |lane: usize, at: usize| (one[at] + lane as u64) % P32;
+                let back = own(index.len() - 1 - i, entries - 1 - at);
+                let wanted = [one[*at], other[*at], own(i, *at), own(i, *at), back];
+                let got = [0, 1, 2, 3, 4].map(|part| opened[part * index.len() + i]);
+                assert_eq!(got, wanted, "{n} parties, {how:?}, {entries} entries, {at}");
+            }
+        }
+    }
+}
+
+/// Requests that are asked for together take two rounds, and two more for private tables; products and an A2B
+/// share their opening, too.
+#[test]
+fn conversions_and_lookups_share_an_opening() {
+    let plain = Modulus::new(P32).unwrap();
+    let (table, n) = ([7_u64, 0, P32 - 1, 5], 3);
+    for private in [false, true] {
+        let ends = parties(n, COT, |mixed| {
+            let me = mixed.session().me();
+            let mut input = |lanes: usize, value: usize| {
+                let values = GmwBit::new(lanes, &[value as u64]);
+                mixed.gmw().input(
+                    PartyId::all(n).next().unwrap(),
+                    lanes,
+                    Some(&values).filter(|_| me.index() == 0),
+                )
+            };
+            // places 1, 3, 0, and the numbers 5, 2 of three bits
+            let x = vec![input(3, 0b011)?, input(3, 0b010)?];
+            let y = vec![input(2, 0b01)?, input(2, 0b10)?, input(2, 0b01)?];
+            let z = vec![input(3, 0b011)?];
+            let (first, second) = (mixed.signs_ahead(2, 3)?, mixed.signs_ahead(2, 3)?);
+            mixed.prepare_bits(9)?;
+            mixed.prepare_products(9)?;
+            let tables = shared(mixed, &[table; 3].concat());
+            mixed.session().phase("online");
+            let mut asked = vec![
+                Asked::Number(y),
+                Asked::LookUp { tables: vec![&table[..], &[1, 2, 3, 4][..]], index: x.clone(), signs: first },
+                Asked::Number(z),
+            ];
+            if private {
+                asked.insert(1, Asked::LookUpPrivate { tables: vec![tables], index: x, signs: second });
+            }
+            let found = mixed.ask(asked)?.concat();
+            let rounds = mixed.session().meter().read().phases["online"].rounds;
+            assert!(rounds <= if private { 4 } else { 2 }, "{rounds}");
+            num::open(mixed.session(), plain, &Num::join(&found.iter().collect::<Vec<_>>()))
+        });
+        let looked: &[u64] = if private { &[0, 5, 7] } else { &[] };
+        let expected = [&[5, 2][..], looked, &[0, 5, 7][..], &[2, 4, 1][..], &[1, 1, 0][..]].concat();
+        for end in ends {
+            assert_eq!(end.unwrap(), expected);
+        }
+    }
+    let ends = parties(n, COT, |mixed| {
+        mixed.prepare_products(3)?;
+        mixed.prepare_to_bits(2)?;
+        let (x, y, z) = (shared(mixed, &[3, 5, 7]), shared(mixed, &[2, 0, 9]), shared(mixed, &[6, P32 - 1]));
+        mixed.session().phase("online");
+        let (products, bits) = mixed.multiply_and_convert([&x, &y], &z)?;
+        let rounds = mixed.session().meter().read().phases["online"].rounds as usize;
+        let alone = 2 + divisi_mixed::adders::cost(NumberAdder::default()).1;
+        assert!(rounds <= alone, "{rounds}, not {alone}");
+        let all: Vec<PartyId> = PartyId::all(n).collect();
+        let bits = mixed.gmw().output(&all, &bits)?.unwrap();
+        let word = |lane: usize| bits.iter().rev().fold(0, |word, bit| word << 1 | bit.lane(lane));
+        Ok((num::open(mixed.session(), plain, &products)?, [word(0), word(1)]))
+    });
+    for end in ends {
+        assert_eq!(end.unwrap(), (vec![6, 0, 63], [6, P32 - 1]));
+    }
+}
+
+#[test]
+fn indices_that_do_not_fit_are_refused() {
+    let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| {
+        let ends = parties(2, COT, f);
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    };
+    misuse(&|mixed| mixed.signs(9, 1).map(drop));
+    misuse(&|mixed| {
+        let signs = mixed.signs(2, 1)?;
+        // an index wider than its table
+        mixed.look_up(&[&[0; 4]], &[GmwBit::zero(1), GmwBit::zero(1), GmwBit::zero(1)], signs).map(drop)
+    });
+    misuse(&|mixed| {
+        let signs = mixed.signs(1, 1)?;
+        mixed.look_up(&[&[0, P32]], &[GmwBit::zero(1)], signs).map(drop)
+    });
+    let vectors = |mixed: &mut Mixed, tables: &[Num]| {
+        let signs = mixed.signs(1, 1)?;
+        mixed.look_up_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
+    };
+    misuse(&|mixed| vectors(mixed, &[]));
+    misuse(&|mixed| vectors(mixed, &[Num::zero(2), Num::zero(4)]));
+}

@@ -1,0 +1,178 @@
+//! Shares that a session made cannot be used in another one: every function that takes shares refuses them,
+//! before it sends anything.
+
+use divisi_bgv::Ring;
+use divisi_bgv::hidden::Hidden;
+use divisi_bgv::parameters::{Form, Operation, Parameters};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{party, run};
+use divisi_core::{Abort, Boolean, Convert, ProgramRun, PublicParameters as Agreed};
+use divisi_field::zp::{Modulus, P32};
+use divisi_mixed::table::Signs;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
+use divisi_ot::SetupConfig;
+use std::sync::{Arc, Mutex};
+
+fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
+    let small = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
+    let ring = Arc::new(Ring::new(small).unwrap());
+    let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
+    run(2, &agreed, |session| {
+        let gmw = Gmw::new(session, SetupConfig::default())?;
+        act(&mut Mixed::new(gmw, Modulus::new(P32).unwrap(), None, Some(&ring))?)
+    })
+}
+
+/// A bit and a number that the session made.
+fn made(mixed: &mut Mixed) -> Result<(GmwBit, Num), Abort> {
+    let value = Some(GmwBit::of([1].into_iter())).filter(|_| mixed.session().me() == party(1));
+    let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
+    let number = mixed.multiply(&Num::zero(1), &Num::zero(1))?;
+    Ok((bit, number))
+}
+
+/// A function that takes shares, applied to a bit and a number.
+type Entry = fn(&mut Mixed, GmwBit, Num) -> Result<(), Abort>;
+
+const ENTRIES: [(&str, Entry); 14] = [
+    ("run", |mixed, bit, _| {
+        let mut g = Build::new();
+        let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
+        let product = g.and(x, y);
+        g.output(&[product]);
+        mixed.gmw().run(&mut [ProgramRun::new(&g.finish(), vec![GmwBit::zero(1), bit])])
+    }),
+    ("output", |mixed, bit, _| mixed.gmw().output(&[party(1)], &[GmwBit::zero(1), bit]).map(drop)),
+    ("join and output", |mixed, bit, _| {
+        let joined = mixed.gmw().join_bits(&[&GmwBit::zero(1), &bit]);
+        mixed.gmw().output(&[party(1)], &[joined]).map(drop)
+    }),
+    ("B2A", |mixed, bit, _| {
+        Convert::<Vec<GmwBit>, Num>::convert(mixed, vec![GmwBit::zero(1), bit]).map(drop)
+    }),
+    ("A2B", |mixed, _, number| Convert::<Num, Vec<GmwBit>>::convert(mixed, number).map(drop)),
+    ("lookup", |mixed, bit, _| {
+        let signs = mixed.signs(1, 1)?;
+        mixed.look_up(&[&[3, 4]], &[bit], signs).map(drop)
+    }),
+    ("lookup in a pair", |mixed, bit, _| mixed.look_up_pairs(&[[3, 4]], bit).map(drop)),
+    ("vectors", |mixed, _, number| {
+        let signs = mixed.signs(1, 1)?;
+        let table = Num::join(&[&number, &Num::zero(1)]);
+        mixed.look_up_vectors(&[Num::zero(2), table], &[GmwBit::zero(1)], signs).map(drop)
+    }),
+    ("private lookup", |mixed, _, number| {
+        let signs = mixed.signs(1, 1)?;
+        let table = Num::join(&[&number, &Num::zero(1)]);
+        mixed.look_up_private(&table, &[GmwBit::zero(1)], signs).map(drop)
+    }),
+    ("first factor", |mixed, _, number| mixed.multiply(&number, &Num::zero(1)).map(drop)),
+    ("second factor", |mixed, _, number| mixed.multiply(&Num::zero(1), &number).map(drop)),
+    ("matrices", |mixed, _, number| mixed.multiply_matrices([1; 3], &Num::zero(1), &number).map(drop)),
+    ("open", |mixed, _, number| {
+        let plain = mixed.plain();
+        num::open(mixed.session(), plain, &number.scale(plain, 2)).map(drop)
+    }),
+    ("open to one", |mixed, _, number| {
+        let plain = mixed.plain();
+        num::open_to(mixed.session(), plain, &[party(1)], &number.sum(plain)).map(drop)
+    }),
+];
+
+#[test]
+fn every_entry_refuses_what_another_session_made() {
+    let ends = parties(|mixed| Ok((made(mixed)?, mixed.signs(1, 1)?)));
+    let (others, masks): (Vec<_>, Vec<Signs>) = ends.into_iter().map(Result::unwrap).unzip();
+    for (name, entry) in ENTRIES {
+        // a session takes shares that it made itself, and shares that a caller brings
+        let own = parties(|mixed| {
+            let (bit, number) = made(mixed)?;
+            entry(mixed, bit, number)
+        });
+        assert!(own.iter().all(Result::is_ok), "{name}: {own:?}");
+        let ends = parties(|mixed| {
+            let (bit, number) = others[mixed.session().me().index()].clone();
+            entry(mixed, bit, number)
+        });
+        let named = |what: &str| what.contains("another session");
+        let refused = |end: &Result<(), Abort>| matches!(end, Err(Abort::Misuse { what, .. }) if named(what));
+        assert!(ends.iter().any(refused) && ends.iter().all(Result::is_err), "{name}: {ends:?}");
+    }
+    // random bits of another session, which are passed by value, are refused, too
+    let masks = Mutex::new(masks.into_iter().map(Some).collect::<Vec<_>>());
+    let ends = parties(|mixed| {
+        let mask = masks.lock().unwrap()[mixed.session().me().index()].take().unwrap();
+        mixed.look_up(&[&[0, 1]], &[GmwBit::zero(1)], mask).map(drop)
+    });
+    assert!(ends.iter().all(Result::is_err));
+}
+
+/// A mask below p does not hide a larger share: no function takes such a share, in whatever lane.
+#[test]
+fn every_entry_refuses_numbers_that_are_not_reduced() {
+    const ENTRIES: [(&str, fn(&mut Mixed, Num) -> Result<(), Abort>); 8] = [
+        ("A2B", |mixed, number| Convert::<Num, Vec<GmwBit>>::convert(mixed, number).map(drop)),
+        ("private lookup", |mixed, number| {
+            let signs = mixed.signs(1, 1)?;
+            mixed.look_up_private(&number, &[GmwBit::zero(1)], signs).map(drop)
+        }),
+        ("first factor", |mixed, number| mixed.multiply(&number, &Num::zero(2)).map(drop)),
+        ("second factor", |mixed, number| mixed.multiply(&Num::zero(2), &number).map(drop)),
+        ("matrices", |mixed, number| mixed.multiply_matrices([1, 2, 1], &Num::zero(2), &number).map(drop)),
+        ("products and A2B", |mixed, number| {
+            mixed.multiply_and_convert([&Num::zero(1), &Num::zero(1)], &number).map(drop)
+        }),
+        ("open", |mixed, number| {
+            let plain = mixed.plain();
+            num::open(mixed.session(), plain, &number).map(drop)
+        }),
+        ("open to one", |mixed, number| {
+            let plain = mixed.plain();
+            num::open_to(mixed.session(), plain, &[party(2)], &number).map(drop)
+        }),
+    ];
+    for (name, entry) in ENTRIES {
+        for (shares, fits) in
+            [([P32 - 1, 0], true), ([P32, 0], false), ([0, 2 * P32 + 5], false), ([0, u64::MAX], false)]
+        {
+            let ends = parties(|mixed| {
+                let own = if mixed.session().me() == party(1) { shares } else { [0; 2] };
+                entry(mixed, Num::new(Hidden::from(&own[..])))
+            });
+            if fits {
+                assert!(ends.iter().all(Result::is_ok), "{name}: {ends:?}");
+            } else {
+                assert!(matches!(ends[0], Err(Abort::Misuse { .. })), "{name}, {shares:?}: {ends:?}");
+            }
+        }
+    }
+}
+
+/// Shares that are computed from shares of two sessions belong to no session.
+#[test]
+fn shares_of_two_sessions_do_not_meet() {
+    let others: Vec<_> = parties(made).into_iter().map(Result::unwrap).collect();
+    let plain = Modulus::new(P32).unwrap();
+    let ends = parties(|mixed| {
+        let ((bit, number), me) = (made(mixed)?, mixed.session().me());
+        let (other_bit, other) = &others[me.index()];
+        assert!(number.add(plain, other).is_none() && number.sub(plain, other).is_none());
+        assert!(number.add(plain, &Num::zero(1)).is_some());
+        num::open(mixed.session(), plain, &Num::join(&[&number, &Num::zero(1)]))?;
+        let joined = mixed.gmw().join_bits(&[&bit, other_bit]);
+        assert!(matches!(mixed.gmw().output(&[me], &[joined]), Err(Abort::Misuse { .. })));
+        Ok(())
+    });
+    // the party that refused first has ended the session for the other
+    assert!(ends.iter().any(Result::is_ok), "{ends:?}");
+    // a share is not taken as an input value
+    for end in parties(|mixed| {
+        let (bit, _) = made(mixed)?;
+        mixed.gmw().input(party(1), 1, Some(&bit)).map(drop)
+    })
+    .into_iter()
+    .take(1)
+    {
+        assert!(matches!(end, Err(Abort::Misuse { .. })));
+    }
+}

@@ -1,0 +1,7 @@
+//! Garbled circuits of linear size.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod circuits;
+mod faults;
+mod mutants;
+mod rows;

@@ -1,0 +1,188 @@
+//! The configuration file: what is accepted, and what each mistake is told.
+
+use crate::parties::p;
+use divisi_net::{Config, Identity, Machine, Pin};
+use std::io::Write;
+use std::time::Duration;
+
+fn key(i: u8) -> String {
+    hex::encode([i; 32])
+}
+
+fn party(id: u8) -> String {
+    format!("[[party]]\nid = {id}\naddress = \"host{id}:4701\"\nkey = \"{}\"\n", key(id))
+}
+
+fn good() -> String {
+    ["version = 1\ntimeout_seconds = 2.5\n", &party(1), &party(2), &party(3)].concat()
+}
+
+#[test]
+fn a_file_comes_back() {
+    let text = good() + &format!("[[client]]\nname = \"alice\"\nfingerprint = \"{}\"\n", key(9));
+    let config = Config::parse(&text).unwrap();
+    assert_eq!(config.parties().len(), 3);
+    assert_eq!(config.timeout(), Duration::from_millis(2500));
+    assert_eq!(config.connect(), Duration::from_secs(30));
+    assert_eq!(config.clients()[0].pin.fingerprint().to_string(), key(9));
+    let again = Config::parse(&config.to_toml()).unwrap();
+    assert_eq!(again, config);
+    assert_eq!(again.digest(), config.digest());
+}
+
+#[test]
+fn each_mistake_is_told_in_one_sentence() {
+    let clients = |a: &str, b: &str, ka: u8, kb: u8| {
+        let client = |n: &str, k| format!("[[client]]\nname = \"{n}\"\nkey = \"{}\"\n", key(k));
+        good() + &client(a, ka) + &client(b, kb)
+    };
+    let cases = [
+        ("version = 1".into(), "at least two parties"),
+        (good().replace("version = 1", "version = 2"), "version 2"),
+        (good().replace("version = 1\n", ""), "missing field `version`"),
+        (good().replace("address = \"host2", "adress = \"host2"), "line 9: unknown field `adress`"),
+        (good() + "colour = 1\n", "line 15: unknown field `colour`"),
+        (good().replace("id = 2", "id = 1"), "party 1 is there twice"),
+        (good().replace("id = 2", "id = 4"), "party 2 is missing"),
+        (good().replace("id = 2", "id = 0"), "numbered from 1"),
+        (good().replace("id = 2", "id = 300"), "line 8"),
+        (good().replace("host2", "host1"), "party 1 and party 2 have the same address"),
+        (good().replace(&key(3), &key(1)), "party 1 and party 3 have the same key"),
+        (good().replace(&key(3), "abcd"), "key of party 3 is not 64 hexadecimal digits"),
+        (good().replace(&format!("key = \"{}\"", key(3)), ""), "party 3 has no key"),
+        (good() + &format!("fingerprint = \"{}\"\n", key(3)), "keep one of them"),
+        (good().replace("host3:4701", "host3"), "not host:port"),
+        (good().replace("host3:4701", "host3:0"), "not host:port"),
+        (good().replace("host3:4701", "host3:70000"), "not host:port"),
+        (good().replace("host3:4701", "::1:4701"), "write it like [::1]:4701"),
+        (good().replace("2.5", "0"), "timeout_seconds"),
+        (good().replace("2.5", "nan"), "timeout_seconds"),
+        (good().replace("2.5", "inf"), "timeout_seconds"),
+        (clients("a", "a", 7, 8), "client a is there twice"),
+        (clients("a", "b", 7, 7), "client a and client b have the same key"),
+        (clients("a", "b", 7, 1), "party 1 and client b have the same key"),
+        (clients("a b", "b", 7, 8), "client name"),
+        ("version = [".into(), "line 1"),
+    ];
+    for (text, expected) in cases {
+        let e = Config::parse(&text).unwrap_err().to_string();
+        assert!(e.contains(expected), "{expected}: {e}");
+        assert!(!e.contains('\n'), "{e}");
+    }
+    let e = Config::load(std::path::Path::new("/nowhere/mesh.toml")).unwrap_err().to_string();
+    assert!(e.contains("cannot be read"), "{e}");
+}
+
+#[test]
+fn a_new_mesh_and_what_is_added_to_it() {
+    let names = ["alice".to_owned(), "bob".to_owned()];
+    let made = Config::create(3, &[], &names, &Machine).unwrap();
+    assert_eq!(made.parties.len(), 3);
+    assert_eq!(made.clients.len(), 2);
+    for (party, identity) in made.config.parties().iter().zip(&made.parties) {
+        made.config.check_identity(party.id, identity).unwrap();
+    }
+    assert_eq!(Config::parse(&made.config.to_toml()).unwrap(), made.config);
+
+    let one = Identity::generate(&Machine);
+    let pin = Pin::Fingerprint(one.fingerprint());
+    let more = made.config.add_client("carol", pin).unwrap();
+    assert_eq!(more.client_of(one.fingerprint()).unwrap().name, "carol");
+    assert_ne!(more.digest().clients, made.config.digest().clients);
+    assert_eq!(more.digest().parties, made.config.digest().parties);
+    let fewer = more.remove_client("carol").unwrap();
+    assert_eq!(fewer, made.config);
+    assert!(fewer.remove_client("carol").unwrap_err().to_string().contains("alice, bob"));
+    let changed = made.config.add_party(p(2), None, pin).unwrap();
+    assert_eq!(changed.party_of(one.fingerprint()), Some(p(2)));
+    assert_eq!(changed.parties()[1].address, made.config.parties()[1].address);
+    let larger = made.config.add_party(p(4), Some("four:1"), pin).unwrap();
+    assert_eq!(larger.parties().len(), 4);
+    assert!(made.config.add_party(p(4), None, pin).unwrap_err().to_string().contains("address"));
+    assert!(made.config.add_party(p(6), Some("six:1"), pin).unwrap_err().to_string().contains("missing"));
+    assert!(more.add_party(p(4), Some("four:1"), pin).unwrap_err().to_string().contains("same key"));
+
+    // Addresses may differ from place to place; who takes part may not.
+    let moved = made.config.add_party(p(2), Some("elsewhere:99"), made.config.parties()[1].pin).unwrap();
+    assert_eq!(moved.digest(), made.config.digest());
+
+    assert!(Config::create(1, &[], &[], &Machine).unwrap_err().to_string().contains("2 to 255"));
+    assert!(
+        Config::create(3, &names, &[], &Machine).unwrap_err().to_string().contains("2 hosts for 3 parties")
+    );
+}
+
+/// A named pipe for its owner alone.
+fn pipe(dir: &std::path::Path, name: &str) -> std::path::PathBuf {
+    let path = dir.join(name);
+    assert!(std::process::Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap().success());
+    path
+}
+
+#[test]
+fn a_pipe_is_read_to_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let (config, identity) = (pipe(dir.path(), "config"), pipe(dir.path(), "identity"));
+    let made = Identity::generate(&Machine);
+    made.save(&dir.path().join("key")).unwrap();
+    let key = std::fs::read(dir.path().join("key")).unwrap();
+    std::thread::scope(|scope| {
+        let path = &config;
+        scope.spawn(move || {
+            let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+            // in two pieces, with a pause between them: the first is not the whole file
+            let text = good();
+            let (first, rest) = text.as_bytes().split_at(20);
+            file.write_all(first).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+            file.write_all(rest).unwrap();
+        });
+        assert_eq!(Config::load(&config).unwrap(), Config::parse(&good()).unwrap());
+        let path = &identity;
+        scope.spawn(move || std::fs::write(path, key).unwrap());
+        assert_eq!(Identity::load(&identity).unwrap().public(), made.public());
+    });
+    // a pipe that others may read is refused as a file is
+    let open = pipe(dir.path(), "open");
+    std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    std::thread::scope(|scope| {
+        let path = &open;
+        scope.spawn(move || drop(std::fs::OpenOptions::new().write(true).open(path)));
+        assert!(Identity::load(&open).unwrap_err().to_string().contains("chmod 600"));
+    });
+}
+
+#[test]
+fn what_is_no_file_or_has_no_end_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for path in [dir.path(), std::path::Path::new("/dev/zero")] {
+        let e = Config::load(path).unwrap_err().to_string();
+        assert!(e.contains("it is neither a file nor a pipe"), "{e}");
+        assert!(Identity::load(path).err().unwrap().to_string().contains("it is neither a file nor a pipe"));
+    }
+    let silent = pipe(dir.path(), "silent");
+    let e = Config::load(&silent).unwrap_err().to_string();
+    assert!(e.contains("nobody wrote to it in 5 s"), "{e}");
+    let (short, long) = (dir.path().join("short"), dir.path().join("long"));
+    std::fs::write(&short, good()).unwrap();
+    assert_eq!(Config::load(&short).unwrap(), Config::parse(&good()).unwrap());
+    std::fs::write(&long, good() + &"#".repeat(4 << 20)).unwrap();
+    let e = Config::load(&long).unwrap_err().to_string();
+    assert!(e.contains("more than 4194304 bytes"), "{e}");
+}
+
+#[test]
+fn another_time_limit_keeps_the_digest() {
+    let config = Config::parse(&good()).unwrap();
+    let other = config.clone().with_timeout(Duration::from_millis(1500));
+    assert_eq!(other.timeout(), Duration::from_millis(1500));
+    assert_eq!(other.digest(), config.digest());
+    assert_eq!(other.connect(), config.connect());
+    for (asked, given) in
+        [(Duration::ZERO, Duration::from_millis(10)), (Duration::MAX, Duration::from_secs(86_400))]
+    {
+        let limited = config.clone().with_timeout(asked);
+        assert_eq!(limited.timeout(), given);
+        assert_eq!(Config::parse(&limited.to_toml()).unwrap(), limited);
+    }
+}

@@ -1,0 +1,191 @@
+//! Rows that are begun ahead are right, in whatever order the parties' threads run, and are refused out of
+//! order.
+
+use divisi_core::testing::run;
+use divisi_core::{Abort, PublicParameters, Session};
+use divisi_ot::correlate::BitVectors;
+use divisi_ot::testing::fit;
+use divisi_ot::{Bits, Links, MacShares, Setup, SetupConfig};
+
+fn all<R: Send>(
+    n: usize,
+    act: impl Fn(&mut Session, &mut Session, &mut Setup) -> Result<R, Abort> + Sync,
+) -> Vec<Result<R, Abort>> {
+    let config = SetupConfig::default();
+    let parameters = Setup::describe_field(48, config.describe(PublicParameters::new("rows ahead")));
+    run(n, &parameters, |mut session| {
+        let mut setup = Setup::over_field(&mut session, config, 48)?;
+        let mut strand = session.strand()?;
+        act(&mut session, &mut strand, &mut setup)
+    })
+}
+
+/// Our bits, and our shares of the MACs of the sums.
+fn values(shares: &MacShares) -> (Vec<u64>, Vec<u128>) {
+    (shares.bits().to_vec(), shares.rows(0..shares.len(), |row| row))
+}
+
+/// Batches of several sizes, each begun before the one before it is finished; the products of each with
+/// payloads are received when the next batch is begun. Other rows follow.
+#[test]
+fn rows_that_are_begun_ahead_fit() {
+    let counts = [(130, 300), (1, 1), (128, 900)];
+    for n in [2, 3] {
+        let ends = all(n, |session, strand, setup| {
+            let (delta, width) = (setup.delta().get(), BitVectors { width: 56 });
+            let (mut rows, mut products) = (Vec::new(), Vec::new());
+            let (mut before, mut sent) = (None, None);
+            for counts in counts.map(Some).into_iter().chain([None, None]) {
+                let begun =
+                    counts.map(|(wide, narrow)| setup.begin_ahead(strand, wide, narrow)).transpose()?;
+                let batch = std::mem::replace(&mut before, begun);
+                let batch = batch.map(|batch| setup.receive_ahead(strand, batch)).transpose()?;
+                if let Some((payload, sent)) = sent.take() {
+                    products.push((payload, setup.finish_correlate(session, sent)?.to_vec()));
+                }
+                if let Some(batch) = batch {
+                    let (mut wide, narrow) = setup.finish_ahead(session, batch)?;
+                    assert_eq!(wide.macs.bits(), wide.pads.bits());
+                    let of = session.me().index() as u128 + 3;
+                    let payload: Vec<u128> =
+                        (0..wide.pads.len() as u128).map(|i| (i + of).pow(9) & 0xff_ffff_ffff_ffff).collect();
+                    let ahead = setup.begin_correlate(session, &mut wide.pads, None, width, &payload)?;
+                    sent = Some((payload, ahead));
+                    rows.push([values(&wide.macs), values(&narrow)]);
+                }
+            }
+            let after = setup.mac_rows(session, Bits::Random(77))?;
+            Ok((delta, rows, products, after))
+        });
+        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let alpha = ends.iter().fold(0, |sum, (delta, ..)| sum ^ delta);
+        for (batch, (wide, narrow)) in counts.into_iter().enumerate() {
+            for (kind, count) in [wide, narrow].into_iter().enumerate() {
+                for at in 0..count {
+                    let of = |x: &(Vec<u64>, Vec<u128>)| (u128::from(x.0[at / 64] >> (at % 64) & 1), x.1[at]);
+                    let both = ends.iter().map(|(_, rows, ..)| of(&rows[batch][kind]));
+                    let (x, mac) = both.fold((0, 0), |sum, of| (sum.0 ^ of.0, sum.1 ^ of.1));
+                    assert_eq!(mac, alpha * x, "{n} {batch} {kind} {at}");
+                    if kind == 0 {
+                        let of = ends.iter().map(|(_, _, products, _)| &products[batch]);
+                        let both = of.fold((0, 0), |sum, (y, z)| (sum.0 ^ y[at], sum.1 ^ z[at]));
+                        assert_eq!(both.1, x * both.0, "{n} {batch} {at}");
+                    }
+                }
+            }
+        }
+        fit(&ends.into_iter().map(|(delta, .., after)| (delta, after)).collect::<Vec<_>>());
+    }
+}
+
+/// Products must be finished in the order in which they were begun: otherwise the payloads of other products
+/// would be taken for theirs, which only a later check would detect.
+#[test]
+fn products_out_of_order_are_refused() {
+    let ends = all(2, |session, _, setup| {
+        let mut rows = setup.wide_rows(session, Bits::Random(20))?;
+        let mut begin = |session: &mut Session, setup: &mut Setup| {
+            let mut pads = rows.pads.take(10).unwrap();
+            setup.begin_correlate(session, &mut pads, None, BitVectors { width: 56 }, &[5; 10])
+        };
+        let first = begin(session, setup)?;
+        let second = begin(session, setup)?;
+        let made = setup.finish_correlate(session, second).map(|_| ());
+        drop(first);
+        made
+    });
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    assert!(ends.iter().all(Result::is_err), "{ends:?}");
+}
+
+/// Batches must be finished in the order in which they were begun, and no other rows can be made in between.
+#[test]
+fn rows_out_of_order_are_refused() {
+    let refused = |ends: Vec<Result<(), Abort>>| {
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+    };
+    refused(all(2, |session, strand, setup| {
+        let _first = setup.begin_ahead(strand, 10, 10)?;
+        let second = setup.begin_ahead(strand, 10, 10)?;
+        let second = setup.receive_ahead(strand, second)?;
+        setup.finish_ahead(session, second).map(|_| ())
+    }));
+    refused(all(2, |session, strand, setup| {
+        let first = setup.begin_ahead(strand, 10, 10)?;
+        let second = setup.begin_ahead(strand, 10, 10)?;
+        let _first = setup.receive_ahead(strand, first)?;
+        let second = setup.receive_ahead(strand, second)?;
+        setup.finish_ahead(session, second).map(|_| ())
+    }));
+    refused(all(2, |session, strand, setup| {
+        let first = setup.begin_ahead(strand, 10, 10)?;
+        let _first = setup.receive_ahead(strand, first)?;
+        setup.mac_rows(session, Bits::Random(5)).map(|_| ())
+    }));
+    refused(all(2, |session, strand, setup| {
+        let _first = setup.begin_ahead(strand, 10, 10)?;
+        setup.mac_rows(session, Bits::Random(5)).map(|_| ())
+    }));
+    refused(all(2, |_, strand, setup| setup.begin_ahead(strand, 0, 10).map(|_| ())));
+}
+
+/// Several batches of unchecked rows are under way. The first batch has more chunks than
+/// [`Setup::semi_honest_rows`] sends before it awaits the peers'.
+#[test]
+fn unchecked_rows_that_are_begun_ahead_fit() {
+    let counts = [(32 << 14) + 1, 130, 1];
+    let ends = run(2, &PublicParameters::new("unchecked rows ahead"), |mut session| {
+        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+        let session = &mut session;
+        let mut begun = Vec::new();
+        for (first, count) in counts.into_iter().enumerate() {
+            begun.push(setup.begin_semi_honest(session, Bits::Random(count), Links::Before(first % 2))?);
+        }
+        // the rows that were begun first are finished first
+        let finish = |rows| setup.finish_semi_honest(session, rows);
+        let pads = begun.into_iter().map(finish).collect::<Result<Vec<_>, _>>()?;
+        let mut products = Vec::new();
+        for (first, mut pads) in pads.into_iter().enumerate() {
+            let (bits, me) = (pads.bits().to_vec(), session.me());
+            // the party that does not begin the circle has the bits
+            let chooser = if me.index() == first % 2 { session.peers()[0] } else { me };
+            let payload = vec![first as u128 + 16 * me.index() as u128; pads.len()];
+            let width = BitVectors { width: 8 };
+            let shares = setup.correlate(session, &mut pads, Some(chooser), &width, &payload)?;
+            products.push((bits, shares.to_vec()));
+        }
+        Ok(products)
+    });
+    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    for (first, count) in counts.into_iter().enumerate() {
+        let [(.., a), (.., b)] = [&ends[0][first], &ends[1][first]];
+        let bits = &ends[1 - first % 2][first].0;
+        for at in 0..count {
+            let x = u128::from(bits[at / 64] >> (at % 64) & 1);
+            assert_eq!(a[at] ^ b[at], 16 * x, "rows of party {first}, {at}");
+        }
+    }
+}
+
+/// Unchecked rows must be finished in the order in which they were begun, and no others can be made before.
+#[test]
+fn unchecked_rows_out_of_order_are_refused() {
+    let begin = |setup: &mut Setup, session: &mut Session| {
+        setup.begin_semi_honest(session, Bits::Random(5), Links::All)
+    };
+    for others in [false, true] {
+        let ends = run(2, &PublicParameters::new("unchecked rows ahead"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+            let (_first, second) = (begin(&mut setup, &mut session)?, begin(&mut setup, &mut session)?);
+            let made = if others {
+                setup.semi_honest_rows(&mut session, Bits::Random(5), Links::All)
+            } else {
+                setup.finish_semi_honest(&mut session, second)
+            };
+            made.map(|_| ())
+        });
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+    }
+}

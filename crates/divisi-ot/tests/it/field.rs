@@ -1,0 +1,369 @@
+//! Rows over a field end to end: they are right for every field, width, number of parties and k, have the
+//! cost that the modules' headers name, and lies about them are detected as often as docs/ot.md says.
+
+use divisi_core::testing::{Harness, failed_check, many, party, run};
+use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
+use divisi_ot::adversary::Deviation;
+use divisi_ot::checks;
+use divisi_ot::correlate::{BitVectors, gadget};
+use divisi_ot::testing::{deal_over_field, fit};
+use divisi_ot::{AuthBits, Base, Bits, FIELDS, Setup, SetupConfig};
+
+const CORRECT: &str = "divisi_ot::vole/correct";
+
+fn parameters(config: SetupConfig, f: u32) -> PublicParameters {
+    Setup::describe_field(f, config.describe(PublicParameters::new("field tests")))
+}
+
+fn all<R: Send>(
+    n: usize,
+    config: SetupConfig,
+    f: u32,
+    act: impl Fn(&mut Session, &mut Setup) -> Result<R, Abort> + Sync,
+) -> Vec<R> {
+    let ends = run(n, &parameters(config, f), |mut session| {
+        session.phase("setup");
+        let mut setup = Setup::over_field(&mut session, config, f)?;
+        act(&mut session, &mut setup)
+    });
+    ends.into_iter().map(Result::unwrap).collect()
+}
+
+/// Demands that the sum of all parties' shares of products is the sum of all bits times the sum of all
+/// payloads.
+fn products_are_right(views: &[(Vec<u64>, Vec<u128>, Vec<u128>)]) {
+    let words = views[0].1.len();
+    for at in 0..words {
+        let bits = views.iter().fold(0, |sum, (bits, ..)| sum ^ bits[at / 64] >> (at % 64)) & 1;
+        let payloads = views.iter().fold(0, |sum, (_, payloads, _)| sum ^ payloads[at]);
+        let shares = views.iter().fold(0, |sum, (.., shares)| sum ^ shares[at]);
+        assert_eq!(shares, payloads * u128::from(bits), "{at}");
+    }
+}
+
+fn payloads(session: &Session, count: usize, width: u32) -> Vec<u128> {
+    let mut bytes = vec![0; 16 * count];
+    session.entropy(&mut bytes);
+    bytes.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word) >> (128 - width)).collect()
+}
+
+/// Narrow rows, wide ones and pads alone, random bits and chosen ones, in one set-up.
+#[test]
+fn rows_fit_for_every_field_width_and_number_of_parties() {
+    let mut cases: Vec<(usize, u32, u32, Base)> = Vec::new();
+    cases.extend(FIELDS.iter().map(|f| (2, *f, 4, Base::Half)));
+    cases.extend((1..=8).map(|k| (2, 48, k, Base::Half)));
+    cases.extend([
+        (2, 48, 4, Base::Both),
+        (3, 48, 4, Base::Half),
+        (3, 72, 5, Base::Both),
+        (5, 40, 4, Base::Half),
+    ]);
+    many(cases.len(), 2, |case| {
+        let (n, f, k, base) = cases[case];
+        let ends = all(n, SetupConfig { k, base, ..SetupConfig::default() }, f, |session, setup| {
+            let delta = setup.delta().get();
+            assert!(setup.mac_bits() == f && delta >> f == 0 && delta.count_ones() > 4);
+            let narrow = setup.mac_rows(session, Bits::Random(300))?;
+            let mut wide = setup.wide_rows(session, Bits::Random(130))?;
+            let chosen: Vec<u64> = vec![0x5555_0000_ffff_1234; 4];
+            let given = setup.mac_rows(session, Bits::Chosen(&chosen, 200))?;
+            assert_eq!(given.bits(), [chosen[0], chosen[1], chosen[2], chosen[3] & 0xff]);
+            let mut pads = setup.pad_rows(session, Bits::Chosen(&chosen, 256))?;
+            assert_eq!(pads.bits(), chosen);
+            // a part of the rows is used first, and then the rest
+            let mut made = Vec::new();
+            assert!(wide.take(131).is_none() && wide.len() == 130);
+            let front = wide.take(70).unwrap();
+            for mut part in [front, wide] {
+                assert_eq!(part.bits.bits(), part.pads.bits());
+                let values = payloads(session, part.len(), 48);
+                let width = BitVectors { width: 48 };
+                let shares = setup.correlate(session, &mut part.pads, None, &width, &values)?;
+                made.push((part.bits.bits().to_vec(), values, shares.to_vec(), Some(part.bits)));
+            }
+            let values = payloads(session, 256, 101);
+            let shares = setup.correlate(session, &mut pads, None, &BitVectors { width: 101 }, &values)?;
+            made.push((pads.bits().to_vec(), values, shares.to_vec(), None));
+            Ok((delta, vec![narrow, given], made))
+        });
+        let mut authenticated: Vec<Vec<(u128, AuthBits)>> = Vec::new();
+        let mut products = vec![Vec::new(); 3];
+        for (delta, bits, made) in ends {
+            let mut of: Vec<_> = bits.into_iter().map(|bits| (delta, bits)).collect();
+            for (at, (bits, values, shares, auth)) in made.into_iter().enumerate() {
+                products[at].push((bits, values, shares));
+                of.extend(auth.map(|auth| (delta, auth)));
+            }
+            authenticated.push(of);
+        }
+        for _ in 0..4 {
+            fit(&authenticated.iter_mut().map(|of| of.remove(0)).collect::<Vec<_>>());
+        }
+        products.iter().for_each(|views| products_are_right(views));
+    });
+}
+
+/// Rows from a dealer fit like those that the protocols make.
+#[test]
+fn dealt_rows_fit() {
+    for n in [2, 3] {
+        let ends = run(n, &PublicParameters::new("field tests"), |mut session| {
+            let mut setup = deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
+            let mut wide = setup.wide_rows(&mut session, Bits::Random(200))?;
+            let chosen = [session.me().index() as u64 * 77; 2];
+            let given = setup.mac_rows(&mut session, Bits::Chosen(&chosen, 128))?;
+            assert_eq!(given.bits(), chosen);
+            let values = payloads(&session, 200, 40);
+            let width = BitVectors { width: 40 };
+            let shares = setup.correlate(&mut session, &mut wide.pads, None, &width, &values)?;
+            let view = (wide.bits.bits().to_vec(), values, shares.to_vec());
+            Ok((view, (setup.delta().get(), wide.bits), (setup.delta().get(), given)))
+        });
+        let (mut products, mut wide, mut given) = (Vec::new(), Vec::new(), Vec::new());
+        for end in ends {
+            let (p, w, g) = end.unwrap();
+            products.push(p);
+            wide.push(w);
+            given.push(g);
+        }
+        fit(&wide);
+        fit(&given);
+        products_are_right(&products);
+    }
+}
+
+/// A narrow row costs ceil(f / k) bits to each peer, a wide one ceil(128 / k) bits more, and a payload its
+/// bits; there are whole tiles of rows, and one more. So a triple of MASCOT at k = 1 costs tau f (128 + f) +
+/// 5 f^2 bits and a random bit f, both as in Table 5 of KOR+17.
+#[test]
+fn costs() {
+    let (tau, triples) = (4, 64);
+    for (n, f, k) in [(2, 40, 1), (2, 48, 4), (3, 42, 5), (2, 72, 8)] {
+        let config = SetupConfig { k, ..SetupConfig::default() };
+        let (fk, pk) = ((f as usize).div_ceil(k as usize), 128_usize.div_ceil(k as usize));
+        let ends = all(n, config, f, |session, setup| {
+            let f = f as usize;
+            let bits = |session: &Session, phase: &str| session.meter().read().phases[phase].bits as usize;
+            // the first batch includes the proof
+            setup.mac_rows(session, Bits::Random(1))?;
+            session.phase("narrow");
+            setup.mac_rows(session, Bits::Random(1280))?;
+            assert_eq!(bits(session, "narrow"), (n - 1) * 128 * 11 * fk);
+            session.phase("wide");
+            setup.wide_rows(session, Bits::Random(1200))?;
+            assert_eq!(bits(session, "wide"), (n - 1) * 128 * 11 * (fk + pk));
+            session.phase("triples");
+            let mut a = setup.pad_rows(session, Bits::Random(triples * tau * f))?;
+            let b = vec![3; triples * tau * f];
+            let shares = setup.correlate(session, &mut a, None, &BitVectors { width: f }, &b)?;
+            assert_eq!(gadget(&shares, f as u32, 5).len(), triples * tau);
+            let words = vec![0; (5 * triples * f).div_ceil(64)];
+            setup.mac_rows(session, Bits::Chosen(&words, 5 * triples * f))?;
+            let each = tau * f * (pk + f) + 5 * f * fk;
+            // whole tiles, and a sacrificed one of each width
+            assert_eq!(bits(session, "triples"), (n - 1) * (triples * each + 128 * (pk + fk)));
+            if (f, k) == (40, 1) {
+                assert_eq!(each, 34_880, "4,360 bytes");
+            }
+            Ok(session.meter().read())
+        });
+        // a batch takes three or four rounds, and a correlation one
+        let rounds: Vec<u64> = ["narrow", "wide", "triples"]
+            .iter()
+            .map(|phase| ends.iter().map(|meter| u64::from(meter.phases[*phase].rounds)).max().unwrap())
+            .collect();
+        let batch = if n > 2 { 4 } else { 3 };
+        assert_eq!(rounds, [batch, batch, 2 * batch + 1]);
+    }
+}
+
+/// The checks that each party executed, by formula.
+#[test]
+fn census() {
+    for (n, base) in [(2, Base::Both), (2, Base::Half), (3, Base::Half), (5, Base::Both)] {
+        let peers = n as u64 - 1;
+        let more = u64::from(n > 2);
+        let ends = all(n, SetupConfig { base, ..SetupConfig::default() }, 48, |session, setup| {
+            setup.mac_rows(session, Bits::Random(200))?;
+            let mut wide = setup.wide_rows(session, Bits::Random(300))?;
+            setup.pad_rows(session, Bits::Random(100))?;
+            setup.correlate(session, &mut wide.pads, None, &BitVectors { width: 8 }, &[1; 300])?;
+            Ok(session.meter().read())
+        });
+        let made = |meter: &Counts, check: Check| meter.checks.get(&check).copied().unwrap_or(0);
+        for (party, meter) in PartyId::all(n).zip(&ends) {
+            let times = |check: Check| made(meter, check);
+            // by halves each pair has one direction of first rows
+            let halves = if base == Base::Half {
+                PartyId::all(n)
+                    .filter(|p| *p != party)
+                    .filter(|peer| (party < *peer) != (party.index().abs_diff(peer.index()) % 2 == 1))
+                    .count() as u64
+            } else {
+                0
+            };
+            assert_eq!(times(checks::K11), 3 * peers);
+            assert_eq!(times(checks::K12), more * 2 * peers);
+            assert_eq!(times(checks::K13), peers);
+            assert_eq!(times(checks::K14), halves + 1);
+            assert_eq!(times(checks::W1), 3 * peers + halves);
+            assert_eq!((times(checks::W5), times(checks::W10)), (0, 0));
+            assert_eq!(times(checks::W4), more * 3 * peers);
+            assert_eq!(times(checks::W3), 3);
+            // between two parties only the check of rows has an error; among more the proof of one Delta errs
+            // with 2^-rho
+            let bits = meter.verification_error_bits.unwrap();
+            assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
+        }
+    }
+}
+
+/// Check that of `of` trials, which succeed with probability `p` each, the expected number succeeds, within
+/// three standard deviations. Chance alone exceeds these once in 370 times; then four times as many trials
+/// decide.
+fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
+    let fits = |of: usize| {
+        // a run that ends early mostly waits
+        let count = many(of, 8, |_| passes()).into_iter().filter(|passed| *passed).count();
+        let (mean, deviation) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
+        (count as f64 - mean).abs() <= 3.0 * deviation
+    };
+    assert!(fits(of) || fits(4 * of));
+}
+
+/// Corrections of another bit in t pieces of one bit each, of MACs, of pads, or of both, pass if these bits
+/// of the keys are all zero. This holds for the first piece, too, because no bit is public.
+#[test]
+fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
+    let f = 12;
+    for pieces in [vec![0], vec![13], vec![0, 11], vec![3, 12, 139]] {
+        let t = pieces.len() as i32;
+        let passes = || {
+            let harness = Harness::new(2, &PublicParameters::new("field tests"));
+            let pieces = pieces.clone();
+            // the first message with corrections belongs to the set-up
+            harness.change(party(1), party(2), CORRECT, 1, move |body| {
+                // 12 + 128 pieces, each with two words: one for each tile
+                assert_eq!(body.len(), 32 * 140);
+                pieces.iter().for_each(|piece| body[32 * piece] ^= 1);
+            });
+            let ends = harness.act(|mut session| {
+                let config = SetupConfig { k: 1, ..SetupConfig::default() };
+                let mut setup = Setup::over_field(&mut session, config, f)?;
+                setup.wide_rows(&mut session, Bits::Random(100)).map(|_| ())
+            });
+            assert!(ends[1].is_ok() || failed_check(&ends[1]) == Some(checks::K11), "{:?}", ends[1]);
+            ends[1].is_ok()
+        };
+        as_often_as(passes, 48, 0.5_f64.powi(t));
+    }
+}
+
+/// 1.32: another Delta towards P_3 passes each of rho = 3 equations with probability 1/2, whether the first
+/// batch has narrow or wide rows.
+#[test]
+fn a_second_delta_passes_as_often_as_the_bound_says() {
+    for wide in [false, true] {
+        let passes = || {
+            let config = SetupConfig { k: 2, rho: 3, base: Base::Half };
+            let how = Deviation { other_delta: Some((party(3), 1 << 5)), ..Deviation::default() };
+            let ends = Harness::new(3, &PublicParameters::new("field tests")).act(|mut session| {
+                let mut setup = if session.me() == party(1) {
+                    Setup::corrupt_over_field(&mut session, config, 12, how.clone())?
+                } else {
+                    Setup::over_field(&mut session, config, 12)?
+                };
+                // rows of pads alone come without the proof, because no column of theirs is under Delta
+                setup.pad_rows(&mut session, Bits::Random(1))?;
+                if wide {
+                    setup.wide_rows(&mut session, Bits::Random(100)).map(|_| ())
+                } else {
+                    setup.mac_rows(&mut session, Bits::Random(100)).map(|_| ())
+                }
+            });
+            ends[1].is_ok() && ends[2].is_ok()
+        };
+        as_often_as(passes, 48, 0.125);
+    }
+}
+
+/// If a party computes with another Delta from the second batch on, its own check fails, because its trees
+/// are for the first Delta.
+#[test]
+fn a_later_delta_is_that_of_the_trees() {
+    for other in [1, 1 << 39] {
+        let ends = Harness::new(2, &PublicParameters::new("field tests")).act(|mut session| {
+            let config = SetupConfig { base: Base::Both, ..SetupConfig::default() };
+            let mut setup = Setup::over_field(&mut session, config, 40)?;
+            setup.mac_rows(&mut session, Bits::Random(10))?;
+            if session.me() == party(1) {
+                setup.take_another_delta(other, true);
+            }
+            setup.mac_rows(&mut session, Bits::Random(10)).map(|_| ())
+        });
+        // P_1's own check of P_2's rows fails
+        assert_eq!(failed_check(&ends[0]), Some(checks::K11));
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let misuse = |ends: Vec<Result<(), Abort>>| {
+        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+        assert!(ends.iter().all(Result::is_err));
+    };
+    for f in [0, 7, 41, 74, 128] {
+        let open =
+            |mut session: Session| Setup::over_field(&mut session, SetupConfig::default(), f).map(|_| ());
+        misuse(run(2, &PublicParameters::new("field tests"), open));
+    }
+    type Ask = fn(&mut Session, &mut Setup) -> Result<(), Abort>;
+    let labels: [Ask; 2] = [
+        |session, setup| setup.wide_rows(session, Bits::Random(1)).map(|_| ()),
+        |session, setup| setup.pad_rows(session, Bits::Random(1)).map(|_| ()),
+    ];
+    for ask in labels {
+        misuse(run(2, &PublicParameters::new("field tests"), |mut session| {
+            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
+            ask(&mut session, &mut setup)
+        }));
+    }
+    let field: [Ask; 7] = [
+        |session, setup| setup.mac_rows(session, Bits::Random(0)).map(|_| ()),
+        |session, setup| setup.mac_rows(session, Bits::Chosen(&[1], 65)).map(|_| ()),
+        |session, setup| setup.mac_rows(session, Bits::Chosen(&[1, 2], 64)).map(|_| ()),
+        |session, setup| {
+            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
+            setup.correlate(session, &mut pads, None, &BitVectors { width: 0 }, &[]).map(|_| ())
+        },
+        |session, setup| {
+            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
+            setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[1; 3]).map(|_| ())
+        },
+        |session, setup| {
+            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
+            let width = BitVectors { width: 128 * 64 + 1 };
+            setup.correlate(session, &mut pads, None, &width, &[1; 130]).map(|_| ())
+        },
+        |session, setup| {
+            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
+            setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[1; 2])?;
+            setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[2; 2]).map(|_| ())
+        },
+    ];
+    for ask in field {
+        misuse(run(2, &PublicParameters::new("field tests"), |mut session| {
+            let mut setup = deal_over_field(&mut session, SetupConfig::default(), 40, 1)?;
+            ask(&mut session, &mut setup)
+        }));
+    }
+}
+
+/// Different fields have different digests of parameters, so that parties that differ stop before any secret
+/// is used.
+#[test]
+fn the_field_is_agreed() {
+    let digests: Vec<_> = FIELDS.iter().map(|f| parameters(SetupConfig::default(), *f).digest()).collect();
+    assert!((0..4).all(|i| (0..i).all(|j| digests[i] != digests[j])));
+}

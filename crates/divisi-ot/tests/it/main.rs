@@ -1,0 +1,13 @@
+//! Base OT, correlations and authenticated bits, honest and attacked.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod ahead;
+mod attacks;
+mod bits;
+mod correlations;
+mod field;
+mod hashed_coins;
+mod mutants;
+mod speed;
+mod streamed;
+mod toy_fields;

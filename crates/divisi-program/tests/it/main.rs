@@ -1,0 +1,8 @@
+//! Programs and applications of the mixed engine.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod applications;
+mod fuzz;
+mod parties;
+mod random;
+mod statements;

@@ -1,0 +1,395 @@
+//! Every statement among parties, compared with the evaluation in the clear; the costs of runs; texts that
+//! are refused.
+
+use crate::parties::compare;
+use divisi_circuit::{Build, Gates, Program as Circuit};
+use divisi_program::plain::Entries;
+use divisi_program::{RunCost, Script, lower, text};
+use std::sync::Arc;
+
+/// A sum of four bits with its carry, and nothing else.
+fn circuits(name: &str) -> Result<Arc<Circuit>, String> {
+    if name != "half" {
+        return Err(format!("there is no circuit {name}"));
+    }
+    let mut g = Build::new();
+    let (x, y) = (g.input(4), g.input(4));
+    let sums: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.xor(*x, *y)).collect();
+    let products: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
+    // outputs of four bits and of two
+    let mut g2 = g;
+    g2.output(&sums);
+    g2.output(&products[..2]);
+    Ok(Arc::new(g2.finish()))
+}
+
+fn read(body: &str) -> Script {
+    text::read(&format!("divisi program 1\n{body}"), &circuits).unwrap()
+}
+
+fn num(numbers: &[i64]) -> Entries {
+    Entries::Num(numbers.to_vec())
+}
+
+fn bits(width: usize, words: &[u64]) -> Entries {
+    Entries::Bits(words.iter().map(|word| (0..width).map(|i| word >> i & 1 == 1).collect()).collect())
+}
+
+const EDGE: [i64; 8] = [0, 1, -1, 5, -7, (1 << 30) - 1, 1 - (1 << 30), 1 << 20];
+
+#[test]
+fn statements_on_numbers() {
+    let program = read(
+        "input x 1 num 8\n\
+         input y 2 num 8\n\
+         s = add x y\n\
+         d = sub x 3\n\
+         n = neg y\n\
+         m = mul x y\n\
+         t = mul x -2\n\
+         matrix = reshape x 2x4\n\
+         rows = sum matrix\n\
+         other = reshape y 4x2\n\
+         product = matmul matrix other\n\
+         few = gather x 7 0 3\n\
+         a = const 1x3 1 -2 3\n\
+         b = mul a few\n\
+         output s 1\noutput d 1,2\noutput n 2\noutput m 1\noutput t 1\noutput rows 2\noutput product 1\noutput b 1\n",
+    );
+    compare(2, &program, &[num(&EDGE), num(&[3, -4, 1 << 30, -(1 << 29), 0, 2, -1, 77])]);
+}
+
+#[test]
+fn comparisons_shifts_and_quotients() {
+    let program = read(
+        "input x 1 num 8\n\
+         input y 2 num 8\n\
+         input z 2 num 8\n\
+         half = div x 2\n\
+         other = div y 2\n\
+         l = lt half other\n\
+         le = le half other\n\
+         e = eq half other\n\
+         small = lt x 5\n\
+         same = eq x -7\n\
+         c = select l x y\n\
+         down = shift x -3\n\
+         all = shift x -30\n\
+         up = shift z 4\n\
+         q = div x z\n\
+         third = div y 3\n\
+         again = lt q third\n\
+         output half 1\noutput l 1\noutput le 1\noutput e 1\noutput small 2\noutput same 2\noutput c 1\n\
+         output down 1\noutput all 1\noutput up 1\noutput q 1\noutput third 1\noutput again 1\n",
+    );
+    let y = [0, -1, 1, 5, 7, 1 - (1 << 30), (1 << 30) - 1, (1 << 20) - 1];
+    compare(3, &program, &[num(&EDGE), num(&y), num(&[1, 2, 3, 7, 2, 1 << 10, 999, (1 << 20) + 1])]);
+}
+
+#[test]
+fn statements_on_bits() {
+    let program = read(
+        "input x 1 bits 7 4\n\
+         input y 2 bits 7 4\n\
+         s = add x y\n\
+         d = sub x y\n\
+         n = neg x\n\
+         l = lt x y\n\
+         le = le x 77\n\
+         e = eq x y\n\
+         c = select e x 3\n\
+         o = xor x y\n\
+         a = and x y\n\
+         r = or x 96\n\
+         t = not x\n\
+         up = shift x 2\n\
+         down = shift x -6\n\
+         number = num x\n\
+         back = bits number 5\n\
+         more = add number 1\n\
+         full = bits more 31\n\
+         best place = max x\n\
+         one = reshape y 1x4\n\
+         least = min one\n\
+         output s 1\noutput d 1\noutput n 1\noutput l 1\noutput le 1\noutput e 1\noutput c 1\noutput o 1\n\
+         output a 1\noutput r 1\noutput t 1\noutput up 1\noutput down 1\noutput number 1\noutput back 1\n\
+         output full 2\noutput best 1\noutput place 1,2\noutput least 2\n",
+    );
+    compare(2, &program, &[bits(7, &[0, 77, 127, 64]), bits(7, &[127, 77, 1, 65])]);
+}
+
+#[test]
+fn the_best_of_rows_and_its_first_place() {
+    for side in [1, 2, 3, 5, 8] {
+        let program = read(&format!(
+            "input x 1 num 3x{side}\n\
+             least at = min x\n\
+             most there = max x\n\
+             both = add at there\n\
+             near = lt least most\n\
+             output least 1\noutput at 1\noutput most 2\noutput there 2\noutput both 1\noutput near 1\n"
+        ));
+        let x: Vec<i64> =
+            (0..3 * side).map(|i| [4, -9, 4, 0, -9, (1 << 30) - 1][(i * i + i / 3) as usize % 6]).collect();
+        compare(2, &program, &[num(&x)]);
+    }
+}
+
+#[test]
+fn lookups_in_tables_of_all_kinds() {
+    let program = read(
+        "input i 1 num 3\n\
+         input j 2 bits 2 3\n\
+         input t 2 num 1x5\n\
+         input own 1 num 3x5\n\
+         public = const 5 10 -20 30 -40 50\n\
+         a = lookup public i\n\
+         b = lookup t i\n\
+         c = lookup own i\n\
+         d = lookup public j\n\
+         e = lookup t j\n\
+         output a 1\noutput b 1\noutput c 1\noutput d 1\noutput e 1\n",
+    );
+    let own: Vec<i64> = (0..15).map(|i| i * i - 30).collect();
+    compare(2, &program, &[num(&[4, 0, 3]), bits(2, &[3, 0, 1]), num(&[7, 6, 5, 4, -3]), num(&own)]);
+}
+
+#[test]
+fn circuits_on_many_entries() {
+    let program = read(
+        "input x 1 bits 4 3\n\
+         input y 2 bits 4\n\
+         low high = circuit half x y\n\
+         with rest = circuit half 9 low\n\
+         output low 1\noutput high 1\noutput with 2\n",
+    );
+    compare(3, &program, &[bits(4, &[3, 9, 15]), bits(4, &[10])]);
+}
+
+/// The example of the README, at its size.
+#[test]
+fn the_nearest_of_256_records() {
+    let program = read(
+        "input  query  1  num 1x4      # party 1's\n\
+         input  base   2  num 256x4\n\
+         diff       = sub base query\n\
+         square     = mul diff diff\n\
+         dist       = sum square\n\
+         best place = min dist\n\
+         near       = lt best 1000\n\
+         shown      = select near place -1\n\
+         output shown 1,3\n",
+    );
+    let base: Vec<i64> = (0..1024_i64).map(|i| i * i * 37 % 501).collect();
+    for query in [[100, 7, 300, 2], [-9000, 0, 0, 0]] {
+        compare(3, &program, &[num(&query), num(&base)]);
+    }
+    let cost = lower(&program).unwrap().cost();
+    // 1,024 squares; 256 distances are converted to bits; the best one is compared as bits; one choice
+    assert_eq!((cost.a2b, cost.products, cost.b2a, cost.lookups), (256, 1025, 2, 0));
+}
+
+/// A run takes the rounds that its cost says, and makes no preprocessing online. The meter may count a few
+/// rounds less: an opening takes one round for the party that adds the shares, and two for the others.
+#[test]
+fn costs_are_those_of_the_run() {
+    let program = read(
+        "input x 1 num 6\n\
+         input i 2 bits 3 6\n\
+         table = const 8 1 2 3 4 5 6 7 8\n\
+         t = lookup table i\n\
+         s = mul x t\n\
+         l = lt s 9\n\
+         c = select l s x\n\
+         best at = min c\n\
+         q = div c 7\n\
+         output best 1\noutput at 2\noutput q 1\noutput l 2\n",
+    );
+    let inputs = [num(&[1, 2, 3, 4, 5, 6]), bits(3, &[7, 6, 5, 4, 3, 2])];
+    let cost = lower(&program).unwrap().cost();
+    let counts = compare(2, &program, &inputs);
+    let most =
+        |phase: &str| counts.iter().filter_map(|c| c.phases.get(phase)).map(|p| p.rounds as usize).max();
+    let online = most("online").unwrap();
+    assert!(online <= cost.rounds && cost.rounds <= online + 16, "{online} {cost:?}");
+}
+
+/// Garbled circuits in the middle of a program: their inputs were computed, and their outputs are computed
+/// with. Two circuits of one layer share rounds, and an integer and a side of 1 are repeated.
+#[test]
+fn garbled_circuits_in_the_middle_of_a_program() {
+    let program = read(
+        "input x 1 bits 4 3\n\
+         input y 2 bits 4\n\
+         input z 3 num 3\n\
+         low = bits z 4\n\
+         xy = and x y\n\
+         s p = garbled half xy y\n\
+         t q = garbled half xy 5\n\
+         u = add s t\n\
+         v w = garbled half u low\n\
+         n = num w\n\
+         m = mul n z\n\
+         output s 1\noutput p 2\noutput q 1,3\noutput v 1\noutput m 2\n",
+    );
+    let cost = lower(&program).unwrap().cost();
+    // four XORs, and the two ANDs whose results are used: three times, in three lanes each
+    assert_eq!(cost.garbled, [54, 18]);
+    for n in [3, 4] {
+        let counts = compare(n, &program, &[bits(4, &[15, 6, 9]), bits(4, &[11]), num(&[3, 14, 0])]);
+        let rounds = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap();
+        assert!(rounds <= cost.rounds, "{rounds} {cost:?}");
+    }
+}
+
+/// The number of groups of receivers does not add rounds: all outputs are sent before one is received.
+#[test]
+fn outputs_to_many_groups_take_one_round() {
+    let mut body = String::from("input x 1 num 3\ninput b 2 bits 4 3\n");
+    for (i, receivers) in ["1", "2", "3", "1,2", "2,3", "1,2,3"].iter().enumerate() {
+        body.push_str(&format!("n{i} = add x {i}\nb{i} = xor b {i}\n"));
+        body.push_str(&format!("output n{i} {receivers}\noutput b{i} {receivers}\n"));
+    }
+    for (more, rounds) in [("", 1), ("product = mul x x\noutput product 3\n", 3)] {
+        let program = read(&format!("{body}{more}"));
+        assert_eq!(lower(&program).unwrap().cost().rounds, rounds);
+        let counts = compare(3, &program, &[num(&[5, -6, 1 << 29]), bits(4, &[0, 9, 15])]);
+        let online = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max();
+        assert_eq!(online, Some(rounds));
+    }
+}
+
+fn cost(body: &str) -> RunCost {
+    lower(&read(body)).unwrap().cost()
+}
+
+/// A number that is compared, shifted or converted to bits is converted once, whatever shape it has where it
+/// is used.
+#[test]
+fn nothing_is_converted_twice() {
+    let a2b = |body: &str| cost(body).a2b;
+    // a divisor of one entry is converted before it is repeated
+    let all = "input x 1 num 256\ninput y 2 num\nq = div x y\nl = lt x y\nm = lt y 9\n\
+               output q 1\noutput l 1\noutput m 1\n";
+    assert_eq!(a2b(all), 257);
+    // entries gathered from a number that is compared, too, whichever comes first
+    let x = "input x 1 num 4\ng = gather x 0 1 2\n";
+    assert_eq!(a2b(&format!("{x}l = lt g 5\nm = lt x 5\noutput l 1\noutput m 1\n")), 4);
+    assert_eq!(a2b(&format!("{x}m = lt x 5\nl = lt g 5\noutput l 1\noutput m 1\n")), 4);
+    assert_eq!(a2b(&format!("{x}l = lt g 5\noutput l 1\n")), 3);
+    let twice = "input x 1 num 9\ng = gather x 0 1\nh = gather x 2 3\nl = lt g 5\nm = lt h 5\n";
+    assert_eq!(a2b(&format!("{twice}output l 1\noutput m 1\n")), 4);
+    // all 32 bits of a number are not its offset word
+    let whole = "input x 1 num\na = bits x 32\nb = bits x 32\nc = bits x 31\nl = lt x 5\n";
+    assert_eq!(a2b(&format!("{whole}output a 1\noutput b 2\noutput c 2\noutput l 1\n")), 2);
+    // a difference that has a name, and a comparison of its terms
+    let named = "input x 1 num\ninput y 2 num\nd = sub x y\nl = lt d 0\nm = lt x y\n";
+    assert_eq!(a2b(&format!("{named}output l 1\noutput m 1\n")), 1);
+    // a bit that chooses in two statements is converted once
+    let bit = "input x 1 num 3\ninput c 2 bits 1\na = select c x 5\nb = select c 5 x\n";
+    let both = cost(&format!("{bit}output a 1\noutput b 1\n"));
+    assert_eq!((both.b2a, both.products), (1, 6));
+    for body in [all.replace("256", "5").as_str(), &format!("{twice}output l 1\noutput m 2\n")] {
+        let x: Vec<i64> = (0..9).map(|i| i * 4 - 7).collect();
+        let inputs = if body.contains("input y") { vec![num(&x[..5]), num(&[3])] } else { vec![num(&x)] };
+        compare(2, &read(body), &inputs);
+    }
+}
+
+/// Statements that do not wait for each other share rounds, also if they are of different kinds: B2A with
+/// lookups, products with A2B.
+#[test]
+fn independent_statements_share_rounds() {
+    let rounds = |body: &str| cost(body).rounds;
+    let table = "input i 1 bits 2 3\ninput j 2 bits 3\ninput x 2 num 3\ninput t 1 num 4\n\
+                 a = const 4 5 6 -7 8\nb = const 3 1 2 3\n";
+    let one = "p = lookup a i\noutput p 1\n";
+    let more = "q = lookup b i\nr = num i\ns = num j\noutput q 1\noutput r 2\noutput s 2,1\n";
+    let private = "u = lookup t i\noutput u 2\n";
+    assert_eq!(rounds(&format!("{table}{one}")), 3);
+    assert_eq!(rounds(&format!("{table}{one}{more}")), 3);
+    assert_eq!(rounds(&format!("{table}{private}")), 5);
+    let all = format!("{table}{one}{more}{private}m = mul x x\nl = lt x 3\noutput m 1\noutput l 2\n");
+    let less = rounds("input x 2 num 3\nl = lt x 3\noutput l 2\n");
+    assert_eq!(rounds("input x 2 num 3\nm = mul x x\nl = lt x 3\noutput m 1\noutput l 2\n"), less);
+    assert_eq!(rounds(&all), less + 4);
+    let inputs = [bits(2, &[0, 1, 2]), bits(3, &[7]), num(&[-3, 3, 2]), num(&[9, 10, 11, 12])];
+    for n in [2, 3] {
+        let counts = compare(n, &read(&all), &inputs);
+        let online = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap();
+        assert!(online <= rounds(&all), "{online}");
+    }
+    // a quotient that is not needed before another waits for it
+    let quotient = "input x 1 num\ninput y 2 num\nq = div x y\n";
+    let alone = rounds(&format!("{quotient}output q 1\n"));
+    let later = "t = mul x x\nu = mul t t\nr = div u x\ns = add q r\noutput s 1\n";
+    let both = rounds(&format!("{quotient}{later}"));
+    assert!(both < alone + 20, "{alone} and {both}");
+}
+
+#[test]
+fn integers_stand_for_any_argument() {
+    let program = read(
+        "t = const 4 5 6 7 8\n\
+         a = lookup t 3\nb = bits 77 8\nc = shift 5 2\nd = sum 9\ne = reshape 4 1x1\nf = gather 6 0\n\
+         g = select 1 a c\nh at = min 12\n\
+         output a 1\noutput b 1\noutput c 1\noutput d 1\noutput e 1\noutput f 1\noutput g 2\noutput h 1\n",
+    );
+    compare(2, &program, &[]);
+}
+
+#[test]
+fn what_does_not_stand_is_refused_with_its_line() {
+    let refused = |body: &str, what: &str| {
+        let error = text::read(&format!("divisi program 1\n{body}"), &circuits).err().unwrap_or_default();
+        assert!(error.contains(what) && error.starts_with("line "), "{body:?}: {error:?}, not {what:?}");
+        assert!(!error.contains('\n') && error.len() < 300, "{error}");
+    };
+    refused("input x 1 num\ninput x 2 num\n", "line 3: the name x is used already");
+    refused("input x 1 num\nx = add x 1\n", "used already");
+    refused("y = add x 1\n", "line 2: x is used before it is defined");
+    refused("input x 1 num 2\ninput y 1 num 3\nz = add x y\n", "line 4: the shapes 2 and 3 do not fit");
+    refused("input x 1 bits 4\ny = mul x x\n", "mul takes numbers");
+    refused("input x 1 num\ny = not x\n", "not takes bits");
+    refused("input x 1 num\ninput b 1 bits 4\ny = add x b\n", "a number and bits do not fit");
+    refused("t = const 4 1 2 3 4\ninput i 1 bits 3\ny = lookup t i\n", "is too wide");
+    refused("t = const 1 1\ninput i 1 bits 3\ny = lookup t i\n", "2 to 256");
+    refused("t = const 1 1610612737\n", "beyond p/2");
+    refused("t = const 4 1 2 3 4\ni = const 2 3 4\ny = lookup t i\n", "line 4: the table has no place 4");
+    refused("t = const 4 1 2 3 4\ni = const 1 -1\nj = reshape i 1x1\ny = lookup t j\n", "no place -1");
+    refused("t = const 4 1 2 3 4\ny = lookup t 9\n", "line 3: the table has no place 9");
+    refused("input x 1 num\noutput x 1,\n", "line 3: a party is missing beside a comma");
+    refused("input x 1 num\noutput x ,\n", "a party is missing");
+    refused("input x 1 num\ny = bits x -5\n", "and -5 are asked for");
+    refused("y = not 5\n", "not takes bits");
+    refused("input x 1 num\ny = select 2 x x\n", "2 is no number of 1 bits");
+    refused("input x 1 num\ny = add x 99999999999999999999\n", "not an integer");
+    refused("input x 0 num\n", "0 is not a party: give a number from 1 to 255");
+    refused("input x 256 num\n", "not a party");
+    refused("input x 1 num\noutput x\n", "has no receiver");
+    refused("input x 1 num\noutput x 1,0\n", "not a party");
+    refused("input x 1 num\n", "has no output");
+    refused("input x 1 num\ny = garbage x\n", "not an operation");
+    refused("input x 1 num\ny = circuit half x x\n", "has 4 bits");
+    refused("input x 1 bits 4\ny = circuit half x x\n", "gives 2 values");
+    refused("input x 1 bits 4\ny z = circuit half x\n", "takes 2 values");
+    refused("input x 1 bits 4\ny z = circuit none x x\n", "no circuit none");
+    refused("input x 1 num\ny z = garbled half x x\n", "has 4 bits");
+    refused("input x 1 bits 4\ny = garbled half x x\n", "gives 2 values");
+    refused("input x 1 bits 4\ny z = garbled\n", "garbled takes the name of a circuit");
+    refused("input x 1 num\ny = div x 0\n", "division by 0");
+    refused("input x 1 num\ny = shift x 31\n", "at most 30");
+    refused("input x 1 num\ny = bits x 33\n", "1 to 32 bits");
+    refused("input x 1 num 3\ny = gather x 3\n", "no place 3");
+    refused("input x 1 num 3\ny = reshape x 2\n", "do not go into");
+    refused("input x 1 num 3x\n", "a shape is");
+    refused("input x 1 num 99999999\n", "a shape is");
+    refused("input x 1 bits 0\n", "1 to 65536");
+    let many: String = (0..9).map(|i| format!("y{i} = add x {i}\n")).collect();
+    refused(&format!("input x 1 num 16777216\n{many}"), "in all");
+    refused("input 1x 1 num\n", "not a name");
+    refused("what is this\n", "not a statement");
+    refused(&format!("x = const 1 {}\n", "1 ".repeat(600_000)), "a line of");
+    assert!(text::read("", &circuits).unwrap_err().starts_with("line 1"));
+    assert!(text::read("divisi program 2\n", &circuits).unwrap_err().contains("divisi program 1"));
+}

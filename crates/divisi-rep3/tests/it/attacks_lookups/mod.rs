@@ -1,0 +1,77 @@
+//! Attacks on lookups and their one-hot vectors: openings split between peers, vectors that are wrong, used
+//! twice or out of step, outputs that are not the S-box's.
+
+mod errors;
+mod openings;
+mod vectors;
+
+use divisi_core::{Abort, Direction, Step, settle};
+use divisi_field::{Field, Gf8};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording};
+use divisi_rep3::deal::Part;
+use divisi_rep3::lab::deal_all;
+use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+use divisi_symmetric::aes;
+
+const LOOKUPS: [Protocol; 3] = [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive];
+const COIN: &str = "divisi_rep3::random/coin.share";
+const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
+
+fn sbox(x: u8) -> u8 {
+    affine(Gf8(x).inverse().0) ^ 0x63
+}
+
+/// The linear part of the affine map.
+fn affine(y: u8) -> u8 {
+    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
+}
+
+/// The steps and lengths of what a party sent, and to whom.
+fn sent(recording: &Recording) -> Vec<(u8, u32, usize)> {
+    let out = recording.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
+    out.map(|seen| (seen.peer.index() as u8, seen.frame.step, seen.frame.body.len())).collect()
+}
+
+/// Whether a party sent a share of a coin after this message of its own.
+fn verified_after(recording: &Recording, step: &'static str, nth: usize) -> bool {
+    let sent = sent(recording);
+    let id = Step::new(step).id;
+    let to = sent.iter().find(|(_, s, _)| *s == id).unwrap().0;
+    let at = sent.iter().enumerate().filter(|(_, s)| s.1 == id && s.0 == to).nth(nth).unwrap().0;
+    sent[at..].iter().any(|(_, s, _)| *s == Step::new(COIN).id)
+}
+
+/// AES-128 on one block, encrypted or decrypted, of this state under this key: the opened output. `lie` makes
+/// a party corrupt once the key schedule is done.
+fn aes_128(
+    trio: Trio,
+    protocol: Protocol,
+    direction: Direction,
+    [key, state]: [&[[Part; 16]; 3]; 2],
+    lie: impl FnOnce(&mut Trio),
+) -> Result<Vec<u8>, Abort> {
+    let me = trio.me().index();
+    let mut e = Rep3::new(trio, protocol, Security::Malicious);
+    let mut input = |parts: &[[Part; 16]; 3]| {
+        parts[me].iter().map(|part| e.trio().input(part)).collect::<Result<Vec<Byte>, _>>()
+    };
+    let (key, state) = (input(key)?, input(state)?);
+    let round_keys = e.with_protocol(Protocol::Gf4Circuit, |e| aes::expand(e, &key))?;
+    let mut state: [Byte; 16] = state.try_into().ok().unwrap();
+    lie(e.trio());
+    match direction {
+        Direction::Encrypt => aes::encrypt(&mut e, &round_keys, &mut state)?,
+        Direction::Decrypt => aes::decrypt(&mut e, &round_keys, &mut state)?,
+    }
+    let pending = e.close(state.to_vec());
+    let verified = settle(&mut e, pending)?;
+    Ok(e.trio().open(&verified)?.concat())
+}
+
+/// A part of each byte for each party.
+fn parts(bytes: [u8; 16]) -> [[Part; 16]; 3] {
+    deal_all(&bytes.map(|byte| vec![byte])).map(|parts| parts.try_into().ok().unwrap())
+}
+
+const KEY: [u8; 16] =
+    [0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae, 0xd2, 0xa6, 0xab, 0xf7, 0x15, 0x88, 9, 0xcf, 0x4f, 0x3c];

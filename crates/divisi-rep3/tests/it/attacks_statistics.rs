@@ -1,0 +1,315 @@
+//! Masks, coins and shares are uniform, bit by bit and pair by pair: what an adversary that looks for a
+//! pattern would find. Every deviation stays below six standard deviations.
+
+use divisi_core::testing::small;
+use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
+use divisi_field::Plane;
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
+use divisi_rep3::adversary::lookups::{self, opening, sets};
+use divisi_rep3::deal::{self, Part};
+use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+
+/// Samples of up to 128 bits, turned into a row of bits for each place.
+struct Columns(Vec<Vec<u64>>, usize);
+
+impl Columns {
+    fn new(samples: &[u128], bits: usize) -> Columns {
+        let row = |bit: usize| {
+            samples
+                .chunks_exact(64)
+                .map(|chunk| {
+                    chunk.iter().enumerate().fold(0, |word, (i, x)| word | ((x >> bit & 1) as u64) << i)
+                })
+                .collect()
+        };
+        Columns((0..bits).map(row).collect(), samples.len() / 64 * 64)
+    }
+
+    /// How many standard deviations the number of ones is off.
+    fn z(&self, ones: u32) -> f64 {
+        let n = self.1 as f64;
+        (f64::from(ones) - n / 2.0) / (n / 4.0).sqrt()
+    }
+}
+
+/// Asserts that each bit, each pair of bits, and each bit against the next sample's is uniform.
+fn uniform(what: &str, samples: &[u128], bits: usize) {
+    assert!(samples.len() >= 1024);
+    let columns = Columns::new(samples, bits);
+    let ones = |words: &mut dyn Iterator<Item = u64>| words.map(u64::count_ones).sum::<u32>();
+    for (i, x) in columns.0.iter().enumerate() {
+        let z = columns.z(ones(&mut x.iter().copied()));
+        assert!(z.abs() < 6.0, "{what}: bit {i}: z = {z}");
+        for (j, y) in columns.0.iter().enumerate().skip(i + 1) {
+            let z = columns.z(ones(&mut x.iter().zip(y).map(|(x, y)| x ^ y)));
+            assert!(z.abs() < 6.0, "{what}: bits {i} and {j}: z = {z}");
+        }
+    }
+    let steps: Vec<u128> = samples.windows(2).map(|w| w[0] ^ w[1]).collect();
+    let columns = Columns::new(&steps, bits);
+    for (i, x) in columns.0.iter().enumerate() {
+        let z = columns.z(ones(&mut x.iter().copied()));
+        assert!(z.abs() < 6.0, "{what}: bit {i} and the next sample's: z = {z}");
+    }
+}
+
+fn words(bytes: &[u8], size: usize) -> Vec<u128> {
+    let word = |chunk: &[u8]| chunk.iter().rev().fold(0, |word, byte| word << 8 | u128::from(*byte));
+    bytes.chunks_exact(size).map(word).collect()
+}
+
+/// What a party holds of blocks, a lane a sample.
+fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2], Abort> {
+    let bytes: [Byte; 16] = e.convert(blocks)?;
+    let pending = e.close(bytes.to_vec());
+    let verified = settle(e, pending)?.into_inner();
+    let mut sides = [Vec::new(), Vec::new()];
+    let mut columns = Vec::new();
+    for byte in verified {
+        let pending = e.close_linear(byte)?;
+        let settled = settle(e, pending)?;
+        columns.push(e.trio().part(&settled)?);
+    }
+    for (side, pick) in sides.iter_mut().zip([|p: &Part| p.first.clone(), |p: &Part| p.second.clone()]) {
+        let columns: Vec<Vec<u8>> = columns.iter().map(pick).collect();
+        let lanes = columns[0].len();
+        *side = (0..lanes).map(|l| columns.iter().fold(0, |w, c| w << 8 | u128::from(c[l]))).collect();
+    }
+    Ok(sides)
+}
+
+fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R> {
+    TrioHarness::default().act(f).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+/// A message of this many planes in tiles of up to 512 lanes: one sample a lane.
+fn lanes_of(body: &[u8], planes: usize, n: usize) -> Vec<u128> {
+    let lanes = 512.min(n);
+    let mut samples = Vec::new();
+    for tile in body.chunks_exact(planes * lanes / 8) {
+        for l in 0..lanes {
+            let bit = |p: usize| u128::from(tile[p * lanes / 8 + l / 8] >> (l % 8) & 1);
+            samples.push((0..planes).fold(0, |w, p| w | bit(p) << p));
+        }
+    }
+    samples
+}
+
+fn everything_is_uniform(n: usize) {
+    // F_rand on bytes: both components, and their sum
+    let drawn = party_samples(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+        let x = e.random_bytes(n)?;
+        let pending = e.close_linear(x)?;
+        let x = settle(&mut e, pending)?;
+        e.trio().part(&x)
+    });
+    for part in &drawn {
+        let both: Vec<u8> = part.first.iter().zip(&part.second).flat_map(|(a, b)| [*a, *b]).collect();
+        uniform("F_rand on bytes", &words(&both, 2), 16);
+    }
+    // three components, two of which are independent of the third
+    let all: Vec<u8> = (0..n).flat_map(|l| drawn.iter().map(move |p| p.first[l])).collect();
+    uniform("F_rand at the three", &words(&all, 3), 24);
+
+    // F_zero over GF(2^128): the product of zeros is nothing but the mask; also F_rand there
+    let masks = party_samples(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
+        let zero: [Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; n]));
+        let zero = e.convert(zero)?;
+        let z = e.multiply(&zero, &zero)?;
+        let x = e.random_blocks(n);
+        Ok((components(&mut e, z)?, components(&mut e, x)?))
+    });
+    for (z, x) in &masks {
+        for side in z.iter().chain(x) {
+            uniform("F_zero and F_rand over GF(2^128)", side, 128);
+        }
+    }
+    for l in 0..n {
+        assert_eq!(masks[0].0[0][l] ^ masks[1].0[0][l] ^ masks[2].0[0][l], 0, "shares of zero");
+    }
+
+    // F_zero on planes: what an S-box layer sends when all its inputs are zero
+    let harness = TrioHarness::default();
+    let sent = harness.recording(party(2));
+    harness.act(|trio| {
+        let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::SemiHonest);
+        let mut zero = e.public(&vec![0; n]);
+        e.sbox(Direction::Encrypt, &mut [&mut zero])
+    });
+    for step in ["divisi_rep3::sbox::gf8_circuit/x3", "divisi_rep3::sbox::gf8_circuit/x14 x15"] {
+        let planes = if step.ends_with("x3") { 8 } else { 16 };
+        let samples = lanes_of(&sent.of(MessageDirection::Out, step)[0].frame.body, planes, n);
+        assert_eq!(samples.len(), n);
+        uniform("F_zero on planes", &samples, planes);
+    }
+
+    // a dealer's components
+    let world = divisi_net::Machine;
+    let parts = deal::split(&vec![0x5a; n], |out| divisi_net::World::entropy(&world, out));
+    let dealt: Vec<u8> = (0..n).flat_map(|l| [parts[0].first[l], parts[0].second[l]]).collect();
+    uniform("dealt components", &words(&dealt, 2), 16);
+    let dealt: Vec<u8> = (0..n).flat_map(|l| [parts[2].first[l], parts[2].second[l]]).collect();
+    uniform("dealt components", &words(&dealt, 2), 16);
+
+    // coins
+    let tosses = (n / 16).max(4096);
+    let coins = party_samples(|mut trio| {
+        let fixed = trio.barrier()?;
+        (0..tosses)
+            .map(|_| Ok(u128::from_le_bytes(trio.coin(&fixed)?.bytes())))
+            .collect::<Result<Vec<_>, Abort>>()
+    });
+    uniform("coins", &coins[0], 128);
+}
+
+/// What two layers of lookups open for one and the same value in every lane, and what each party sends for
+/// it; and what a party holds of their one-hot vectors.
+fn lookups_are_uniform(n: usize) {
+    for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
+        let harness = TrioHarness::default();
+        let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
+        let held = harness.act(|trio| {
+            let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
+            let mut x = e.public(&vec![0x53; n]);
+            let vectors = e.vectors(2, 1, n)?;
+            let held = lookups::held(&vectors[0]);
+            for vectors in vectors {
+                e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+            }
+            Ok(held)
+        });
+        let planes = if protocol == Protocol::Lut16 { 4 } else { 8 };
+        for layer in 0..2 {
+            let shares: Vec<Vec<u128>> = recordings
+                .iter()
+                .enumerate()
+                .map(|(p, recording)| {
+                    let next = party(p as u8 + 1).next(3);
+                    let sent = recording.of(MessageDirection::Out, opening(protocol));
+                    let body = sent.into_iter().filter(|s| s.peer == next).nth(layer).unwrap().frame.body;
+                    lanes_of(&body, planes, n)
+                })
+                .collect();
+            let c: Vec<u128> = (0..n).map(|l| shares.iter().fold(0, |c, share| c ^ share[l])).collect();
+            uniform("c of a lookup", &c, planes);
+            // any two shares beside c
+            for (x, y) in [(0, 1), (1, 2), (2, 0)] {
+                let all: Vec<u128> =
+                    (0..n).map(|l| c[l] | shares[x][l] << planes | shares[y][l] << (2 * planes)).collect();
+                uniform("c of a lookup and two shares of it", &all, 3 * planes);
+            }
+        }
+        // both components of every plane, some at a time; and the value that they are shares of
+        let held: Vec<_> = held.into_iter().map(Result::unwrap).collect();
+        let bit = |plane: &Plane, l: usize| u128::from(plane.lane(l % 512) == 1);
+        let sets = sets(protocol);
+        for (p, records) in held.iter().enumerate() {
+            for at in (0..sets.len()).step_by(60) {
+                let some = at..sets.len().min(at + 60);
+                let samples: Vec<u128> = (0..n)
+                    .map(|l| {
+                        let planes = records[l / 512].iter().flat_map(|side| &side[some.clone()]);
+                        planes.enumerate().fold(0, |w, (i, plane)| w | bit(plane, l) << i)
+                    })
+                    .collect();
+                uniform("shares of a one-hot vector", &samples, 2 * some.len());
+            }
+            // the vector itself is right, by the three first components
+            for (plane, set) in sets.iter().enumerate() {
+                for l in (0..n).step_by(97) {
+                    let value = |plane: usize| {
+                        held.iter().fold(0, |sum, records| sum ^ bit(&records[l / 512][0][plane], l))
+                    };
+                    let bits = (0..8).filter(|i| set >> i & 1 == 1);
+                    let place = |i: usize| sets.iter().position(|set| *set == 1 << i).unwrap();
+                    let product = bits.fold(1, |product, i| product & value(place(i)));
+                    assert_eq!(value(plane), product, "party {}", p + 1);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn openings_and_vectors_of_lookups_are_uniform() {
+    lookups_are_uniform(1 << 13);
+}
+
+#[test]
+#[ignore = "2^18 samples"]
+fn openings_and_vectors_of_lookups_are_uniform_in_large_samples() {
+    lookups_are_uniform(1 << 18);
+}
+
+#[test]
+fn masks_coins_and_shares_are_uniform() {
+    everything_is_uniform(1 << 16);
+}
+
+#[test]
+#[ignore = "2^20 samples"]
+fn masks_coins_and_shares_are_uniform_in_large_samples() {
+    everything_is_uniform(1 << 20);
+}
+
+/// The test sees what it is for: a bit that is always zero, two that are equal, one that repeats the one
+/// before.
+#[test]
+fn a_pattern_would_be_seen() {
+    let fails = |samples: Vec<u128>| std::panic::catch_unwind(|| uniform("a pattern", &samples, 16)).is_err();
+    let mut bytes = vec![0; 1 << 14];
+    divisi_core::Prg::new(&[9; 16]).fill(&mut bytes);
+    let good = words(&bytes, 2);
+    assert!(!fails(good.clone()));
+    assert!(fails(good.iter().map(|x| x & !0x80).collect()));
+    assert!(fails(good.iter().map(|x| x & !2 | (x & 1) << 1).collect()));
+    assert!(fails(
+        good.iter()
+            .enumerate()
+            .map(|(i, x)| x & !1 | good[i.saturating_sub(1)] >> 15 & 1 | x & 1 << 15)
+            .scan(0, |last, x| {
+                let y = x & !1 | *last & 1;
+                *last = y;
+                Some(y)
+            })
+            .collect()
+    ));
+    // every 64th bit always zero
+    assert!(fails(good.iter().enumerate().map(|(i, x)| if i % 4 == 0 { x & !1 } else { *x }).collect()));
+}
+
+/// Tags of several blocks that differ pass as equal with one in as many as the field has elements: the code
+/// of the zero test, with random blocks of 16 elements. The count is within three standard deviations; if a
+/// first sample is not, as one in 370 is not, a second one decides.
+#[test]
+fn tags_of_several_blocks_pass_as_often_as_the_bound_says() {
+    const GROUPS: usize = 4_096;
+    for blocks in [1, 3] {
+        let fits = || {
+            let answers = TrioHarness::default().act(|trio: Trio| {
+                small::begin(4);
+                let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
+                let mut groups = Vec::with_capacity(GROUPS + 1);
+                for i in 0..=GROUPS {
+                    let mut group = e.random_blocks(blocks);
+                    let same = group.clone();
+                    e.add_block(&mut group, &same)?;
+                    // the last group is zero
+                    let difference = if i == GROUPS { 0 } else { 1 + i as u128 * (u128::MAX / 4_099) };
+                    e.add_public_block(&mut group, &vec![difference; blocks])?;
+                    groups.push(group);
+                }
+                e.are_zero(&groups)
+            });
+            let mut answers = answers[0].clone().unwrap();
+            assert_eq!(answers.pop(), Some(true));
+            let passed = answers.iter().filter(|zero| **zero).count() as f64;
+            let (mean, variance) = (GROUPS as f64 / 16.0, GROUPS as f64 / 16.0 * (1.0 - 1.0 / 16.0));
+            println!("{blocks} blocks: {passed} of {GROUPS}, {mean} expected");
+            (passed - mean).abs() <= 3.0 * variance.sqrt()
+        };
+        assert!(fits() || fits(), "{blocks} blocks");
+    }
+}

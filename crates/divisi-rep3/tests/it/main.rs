@@ -1,0 +1,26 @@
+//! Replicated sharing among three parties, honest and attacked.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod attacks_boolean;
+mod attacks_inputs;
+mod attacks_lookups;
+mod attacks_session;
+mod attacks_statistics;
+mod attacks_verification;
+mod blackbox;
+mod boolean;
+mod common;
+mod costs;
+mod costs_of_macs;
+mod debts;
+mod examples;
+mod garbled;
+mod misuse;
+mod misuse_at_run_time;
+mod modes;
+mod mutants;
+mod ohverture;
+mod origins;
+mod statistical;
+mod stock;
+mod suite;

@@ -1,0 +1,348 @@
+//! Misuse that only a run can notice: one-hot vectors where they do not belong, and bytes of a chain of
+//! layers taken for values. It ends as [`Abort::Misuse`] at every party, and nothing is opened.
+
+use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
+use divisi_rep3::{Byte, OneHots, Protocol, Rep3, Security, Trio};
+use std::sync::Mutex;
+
+const LOOKUPS: [Protocol; 3] = [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive];
+const OPENINGS: [&str; 2] = ["divisi_rep3::open/open.bytes", "divisi_rep3::masked/open_masked"];
+const LANES: usize = 5;
+
+/// All three do this, and all three are told that it is misuse; nothing of it was opened.
+fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
+    let harness = TrioHarness::default().patient();
+    let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+    let results = harness.act(f);
+    for result in &results {
+        // a party may be told of the misuse before it gets there itself
+        let told = matches!(result, Err(Abort::Misuse { .. } | Abort::Network(_)));
+        assert!(told, "{what}: {result:?}");
+    }
+    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
+    for recording in &recordings {
+        assert!(OPENINGS.iter().all(|step| recording.of(MessageDirection::Out, step).is_empty()), "{what}");
+    }
+}
+
+fn one_layer(e: &mut Rep3, bytes: usize, vectors: Verified<OneHots>) -> Result<(), Abort> {
+    let mut x = (0..bytes).map(|_| e.random_bytes(LANES)).collect::<Result<Vec<_>, _>>()?;
+    e.sbox_with(Direction::Encrypt, &mut x.iter_mut().collect::<Vec<_>>(), vectors)
+}
+
+#[test]
+fn vectors_serve_the_layer_for_which_they_were_made() {
+    for protocol in LOOKUPS {
+        let engine = |trio| Rep3::new(trio, protocol, Security::Malicious);
+        for (bytes, lanes) in [(1, LANES), (3, LANES), (2, LANES + 1), (2, 513), (2, 0)] {
+            is_misuse("another shape", |trio| {
+                let mut e = engine(trio);
+                let vectors = e.vectors(1, bytes, lanes)?;
+                let Some(vectors) = vectors.into_iter().next() else {
+                    return Err(Abort::Misuse {
+                        step: divisi_core::step!("none"),
+                        what: "no vectors for nothing",
+                    });
+                };
+                one_layer(&mut e, 2, vectors)
+            });
+        }
+        for other in LOOKUPS.into_iter().filter(|other| *other != protocol) {
+            is_misuse("another protocol", |trio| {
+                let mut e = engine(trio);
+                let vectors = e.vectors(1, 2, LANES)?.remove(0);
+                e.use_protocol(other);
+                one_layer(&mut e, 2, vectors)
+            });
+        }
+        for (made, used) in
+            [(Security::SemiHonest, Security::Malicious), (Security::Malicious, Security::SemiHonest)]
+        {
+            is_misuse("another security", |trio| {
+                let mut e = Rep3::new(trio, protocol, made);
+                let vectors = e.vectors(1, 2, LANES)?.remove(0);
+                let mut e = Rep3::new(e.into_trio(), protocol, used);
+                one_layer(&mut e, 2, vectors)
+            });
+        }
+        let made =
+            TrioHarness::default().patient().act(|trio| Ok(engine(trio).vectors(1, 2, LANES)?.remove(0)));
+        let made: Vec<_> = made.into_iter().map(|made| Mutex::new(Some(made.unwrap()))).collect();
+        is_misuse("another session", |trio| {
+            let vectors = made[trio.me().index()].lock().unwrap().take().unwrap();
+            one_layer(&mut engine(trio), 2, vectors)
+        });
+    }
+    for protocol in [Protocol::Gf8Circuit, Protocol::Gf4Circuit] {
+        is_misuse("vectors for a circuit", |trio| {
+            Rep3::new(trio, protocol, Security::Malicious).vectors(1, 1, 1).map(drop)
+        });
+        is_misuse("a circuit with vectors", |trio| {
+            let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
+            let vectors = e.vectors(1, 1, LANES)?.remove(0);
+            e.use_protocol(protocol);
+            one_layer(&mut e, 1, vectors)
+        });
+    }
+}
+
+/// Two bytes in the middle of a chain.
+fn chain(trio: Trio, security: Security) -> Result<(Rep3, [Byte; 2]), Abort> {
+    let mut e = Rep3::new(trio, Protocol::Lut256Additive, security);
+    e.prepare(3, 2, LANES)?;
+    let mut x = [e.random_bytes(LANES)?, e.random_bytes(LANES)?];
+    e.sbox(Direction::Encrypt, &mut x.each_mut())?;
+    Ok((e, x))
+}
+
+/// A misuse of two such bytes: its name, and what is done.
+type Program = (&'static str, fn(Rep3, [Byte; 2]) -> Result<(), Abort>);
+
+fn settled(mut e: Rep3, x: Vec<Byte>) -> Result<(), Abort> {
+    let pending = e.close(x);
+    let verified = settle(&mut e, pending)?;
+    e.trio().open(&verified).map(drop)
+}
+
+const NEVER_VALUES: &[Program] = &[
+    ("opened", |e, x| settled(e, x.into())),
+    ("answered to a client", |mut e, x| {
+        let pending = e.close(x.to_vec());
+        let verified = settle(&mut e, pending)?;
+        e.trio().answer(b"request", &verified).map(drop)
+    }),
+    ("answered as a text", |mut e, x| {
+        let pending = e.close(x.to_vec());
+        let verified = settle(&mut e, pending)?;
+        e.trio().answer_text(b"request", &verified, 2 * LANES).map(drop)
+    }),
+    ("opened to one", |mut e, [x, _]| {
+        let pending = e.close(x);
+        let verified = settle(&mut e, pending)?;
+        e.trio().open_to(party(2), &verified).map(drop)
+    }),
+    ("stored", |mut e, [x, _]| {
+        let pending = e.close(x);
+        let verified = settle(&mut e, pending)?;
+        e.trio().part(&verified).map(drop)
+    }),
+    ("opened under a mask", |mut e, [x, _]| {
+        let mask = e.mask(LANES)?;
+        e.open_masked(&x, mask).map(drop)
+    }),
+    ("converted to a block", |mut e, [x, _]| {
+        let bytes: [Byte; 16] = std::array::from_fn(|_| x.clone());
+        e.convert(bytes).map(drop)
+    }),
+    ("mixed with finished ones in a layer", |mut e, [mut x, _]| {
+        let mut y = e.public(&[0; LANES]);
+        e.prepare(1, 2, LANES)?;
+        e.sbox(Direction::Encrypt, &mut [&mut x, &mut y])
+    }),
+    ("mixed with finished ones in a linear map", |mut e, [x, _]| {
+        let y = e.public(&[0; LANES]);
+        e.linear(&Matrix([[1, 1], [0, 1]]), &mut [x, y])
+    }),
+    ("added to more lanes than it has", |mut e, [x, _]| {
+        let mut wide = e.public(&[0; 2 * LANES]);
+        e.add(&mut wide, &x)
+    }),
+    ("of one lane, added to more", |mut e, _| {
+        let mut one = e.public(&[7]);
+        e.sbox(Direction::Encrypt, &mut [&mut one])?;
+        let mut wide = e.public(&[0; LANES]);
+        e.add(&mut wide, &one)
+    }),
+];
+
+/// Misuses that only a verification can notice.
+const NEVER_VERIFIED: &[Program] = &[
+    ("dropped", |e, x| {
+        drop(x);
+        settled(e, vec![])
+    }),
+    ("dropped beside something else", |mut e, x| {
+        drop(x);
+        let other = e.random_bytes(LANES)?;
+        settled(e, vec![other])
+    }),
+    ("closed and resumed, and something else closed", |mut e, x| {
+        let unfinished = e.close(x.to_vec());
+        unfinished.resume(&mut e);
+        let other = e.random_bytes(LANES)?;
+        settled(e, vec![other])
+    }),
+    ("joined to what is right", |mut e, x| {
+        let unfinished = e.close(Vec::from(x));
+        let other = e.random_bytes(LANES)?;
+        let right = e.close_linear(vec![other])?;
+        let all = Pending::join([right, unfinished]).unwrap();
+        settle(&mut e, all).map(drop)
+    }),
+    ("dropped beside a product that is verified", |mut e, x| {
+        drop(x);
+        let block = e.random_blocks(1);
+        e.multiply(&block, &block)?;
+        settled(e, vec![])
+    }),
+    ("dropped, and joined with a product that is verified", |mut e, x| {
+        drop(x);
+        let dropped = e.close(());
+        let block = e.random_blocks(1);
+        e.multiply(&block, &block)?;
+        let joined = [e.close(()), dropped];
+        settle(&mut e, Pending::join(joined).expect("two")).map(drop)
+    }),
+    ("one of them dropped before the next layer", |mut e, [mut x, _]| {
+        e.sbox(Direction::Encrypt, &mut [&mut x])
+    }),
+    ("one of them dropped before the end", |mut e, [mut x, _]| e.finish(&mut [&mut x])),
+    ("one of them copied for the next layer", |mut e, [mut x, _]| {
+        let mut y = x.clone();
+        e.sbox(Direction::Encrypt, &mut [&mut x, &mut y])
+    }),
+    ("finished, and a copy of them again", |mut e, x| {
+        let (mut first, mut again) = (x.clone(), x);
+        e.finish(&mut first.each_mut())?;
+        e.finish(&mut again.each_mut())
+    }),
+    ("finished, and a copy opened", |mut e, x| {
+        let mut first = x.clone();
+        e.finish(&mut first.each_mut())?;
+        settled(e, x.into())
+    }),
+    ("finished, and a copy in another protocol's layer", |mut e, x| {
+        let (mut first, mut again) = (x.clone(), x);
+        e.finish(&mut first.each_mut())?;
+        e.use_protocol(Protocol::Gf4Circuit);
+        e.sbox(Direction::Encrypt, &mut again.each_mut())
+    }),
+    ("in the next layer, and a copy of them again", |mut e, x| {
+        let (mut first, mut again) = (x.clone(), x);
+        e.sbox(Direction::Encrypt, &mut first.each_mut())?;
+        e.sbox(Direction::Encrypt, &mut again.each_mut())
+    }),
+    ("three of two", |mut e, [mut x, mut y]| {
+        let mut z = x.clone();
+        e.add(&mut z, &y)?;
+        e.prepare(1, 3, LANES)?;
+        e.sbox(Direction::Encrypt, &mut [&mut x, &mut y, &mut z])
+    }),
+    ("mapped to what does not determine them", |mut e, mut x| {
+        e.linear(&Matrix([[1, 1], [1, 1]]), &mut x)?;
+        e.finish(&mut x.each_mut())
+    }),
+    ("added to themselves", |mut e, mut x| {
+        let copy = x[0].clone();
+        e.add(&mut x[0], &copy)?;
+        e.finish(&mut x.each_mut())
+    }),
+    ("added to bytes of another layer", |mut e, mut x| {
+        let mut other = [e.random_bytes(LANES)?, e.random_bytes(LANES)?];
+        e.sbox(Direction::Encrypt, &mut other.each_mut())?;
+        e.add(&mut x[0], &other[0])?;
+        e.finish(&mut x.each_mut())
+    }),
+    ("with bytes of another layer", |mut e, [mut x, _]| {
+        let mut other = [e.random_bytes(LANES)?, e.random_bytes(LANES)?];
+        e.sbox(Direction::Encrypt, &mut other.each_mut())?;
+        let [mut y, _] = other;
+        e.sbox(Direction::Encrypt, &mut [&mut x, &mut y])
+    }),
+    ("of a computation that was closed", |mut e, mut x| {
+        let pending = e.close(());
+        e.finish(&mut x.each_mut())?;
+        settle(&mut e, pending).map(drop)
+    }),
+    ("left to another engine", |e, _| {
+        // the session ended there and then
+        let mut trio = e.into_trio();
+        Err(trio.session().cause().expect("a reason"))
+    }),
+    ("closed as linear", |mut e, x| {
+        let pending = e.close_linear(x.to_vec())?;
+        let verified = settle(&mut e, pending)?;
+        e.trio().open(&verified).map(drop)
+    }),
+];
+
+#[test]
+fn a_byte_of_a_chain_is_no_value() {
+    for (what, program) in NEVER_VALUES {
+        for security in [Security::SemiHonest, Security::Malicious] {
+            is_misuse(what, |trio| {
+                let (e, x) = chain(trio, security)?;
+                program(e, x)
+            });
+        }
+    }
+    let results = TrioHarness::default().patient().act(|trio| {
+        let (mut e, [x, y]) = chain(trio, Security::Malicious)?;
+        let finished = e.public(&[0; LANES]);
+        assert!(x.gather(&[0]).is_none() && x.prefix(1).is_none());
+        assert!(x.with(&y).is_none() && x.with(&finished).is_none() && finished.with(&x).is_none());
+        Ok(())
+    });
+    assert!(results.iter().all(Result::is_ok));
+}
+
+#[test]
+fn a_chain_that_cannot_be_verified_is_never_opened() {
+    for (what, program) in NEVER_VERIFIED {
+        is_misuse(what, |trio| {
+            let (e, x) = chain(trio, Security::Malicious)?;
+            program(e, x)
+        });
+    }
+}
+
+/// The control: what the programs above get wrong, done right, in the same words.
+#[test]
+fn a_chain_that_is_finished_is_a_value() {
+    let results = TrioHarness::default().patient().act(|trio| {
+        let (mut e, mut x) = chain(trio, Security::Malicious)?;
+        let key = e.public(&[9]);
+        e.linear(&Matrix([[2, 1], [1, 1]]), &mut x)?;
+        e.add(&mut x[1], &key)?;
+        e.add_public(&mut x[0], &[1])?;
+        e.sbox(Direction::Decrypt, &mut x.each_mut())?;
+        e.finish(&mut x.each_mut())?;
+        settled(e, x.into())
+    });
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+}
+
+/// A layer of another protocol ends the chain before it, whoever made its vectors: the output is right.
+#[test]
+fn a_layer_of_another_protocol_ends_the_chain() {
+    let twice = |x: u8| {
+        let table = divisi_field::gf8::anf::SBOX;
+        let sbox = |x| divisi_field::gf8::anf::value(&table, x).0;
+        sbox(sbox(x))
+    };
+    let values = [[0, 1, 0x53, 0xfe, 7], [9, 8, 0x63, 0x52, 0xff]];
+    for protocol in LOOKUPS {
+        for security in [Security::SemiHonest, Security::Malicious] {
+            let results = TrioHarness::default().patient().act(|trio| {
+                let mut e = Rep3::new(trio, Protocol::Lut256Additive, security);
+                let mut x = values.map(|values| e.public(&values));
+                e.sbox(Direction::Encrypt, &mut x.each_mut())?;
+                e.use_protocol(protocol);
+                let vectors = e.vectors(1, 2, LANES)?.remove(0);
+                e.sbox_with(Direction::Encrypt, &mut x.each_mut(), vectors)?;
+                e.finish(&mut x.each_mut())?;
+                let pending = e.close(x.to_vec());
+                let verified = settle(&mut e, pending)?;
+                e.trio().open(&verified)
+            });
+            for result in results {
+                assert_eq!(
+                    result,
+                    Ok(values.map(|x| x.map(twice).to_vec()).to_vec()),
+                    "{protocol} {security}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The tampering sweep over the black box and OHVerture: every message of a corrupt party, changed in every
+//! way, over a run that has everything in it. Whatever happens, each honest party ends with the right output
+//! or aborts; nothing hangs and nothing panics. By default a fixed sample; `cargo test -p divisi-rep3
+//! --features testing,fault --test sweep_blackbox -- --ignored` runs all.
+
+use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
+use divisi_core::{Abort, PartyId, Step};
+use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
+use divisi_net::Frame;
+use divisi_rep3::Trio;
+use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many, party};
+use divisi_rep3::blackbox::{BlackBox, Element, Shared};
+use divisi_rep3::ohverture::{Cube, LookupTable};
+use std::time::{Duration, Instant};
+
+const INPUT: &str = "divisi_rep3::blackbox/input";
+const LANES: usize = 3;
+
+/// What a run opens, as bits.
+type Opened = Vec<u128>;
+
+fn elements<F: Field>(of: &[u8; LANES]) -> Vec<F> {
+    of.iter().map(|x| F::from_low_bits(u128::from(*x) * 0x0101_0101_0101_0101_0101_0101_0101_0101)).collect()
+}
+
+/// The input of the party with this number.
+fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[u8; LANES]) -> Result<Shared<F>, Abort> {
+    let (mine, x) = (b.me() == party(owner), elements(x));
+    b.input(party(owner), mine.then_some(&x[..]), LANES)
+}
+
+/// Products over every kind of field, lookups of every kind, openings masked and plain, two verifications and
+/// outputs.
+fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
+    let b = &mut BlackBox::new(trio);
+    let x = [secret, 0x80, 0xff];
+    let (bit, byte) = (input::<Gf2>(b, 1, &x)?, input::<Gf8>(b, 2, &x)?);
+    let (word, block) = (input::<Gf64>(b, 3, &x)?, input::<Gf128>(b, 1, &x)?);
+    let table = LookupTable::new(&(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
+    let square = b.local_mul(&byte, &byte)?;
+    let replicated = b.rohv_rss(8, LANES)?;
+    let (looked_up, _) = b.lookup_of_additive(&table, square, replicated)?;
+    let additive = b.rohv_add(8, LANES)?;
+    let looked_up = b.lookup_sqrt(&table, &looked_up, additive)?;
+    let cube = Cube::new([2, 2, 4], 1, &(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>());
+    let Some(cube) = cube else { return Err(b.session().misuse(Step::new(INPUT), "no cube")) };
+    let three = b.rohv_cube([2, 2, 4], LANES)?;
+    let looked_up = b.lookup_cube(&cube, &[(&looked_up, 8)], three)?.remove(0);
+    let masks = b.mask(LANES);
+    let (c, r) = b.reconst_masked(&looked_up, masks)?;
+    let back = b.add_opened(&r, &c)?;
+    let chosen = b.bit_mul(&bit, &back)?;
+    let words = b.bit_mul(&bit, &word)?;
+    let blocks = b.local_mul(&block, &block)?;
+    let blocks = b.reshare(blocks)?;
+    let recon = b.verify_recon()?;
+    b.verify_mul(&recon)?;
+    let plain = b.reconst(&back)?;
+    let wide = b.local_mul(&word, &words)?;
+    let wide = b.reshare(wide)?;
+    let recon = b.verify_recon()?;
+    let mul = b.verify_mul(&recon)?;
+    fn bits<F: Field>(x: Vec<F>) -> impl Iterator<Item = u128> {
+        x.into_iter().map(F::to_bits)
+    }
+    let mut opened: Opened = bits(b.opened(plain, &recon, &mul)?).collect();
+    opened.extend(bits(b.output(&chosen)?).chain(bits(b.output(&wide)?)));
+    opened.extend(bits(b.output(&blocks)?));
+    Ok(opened)
+}
+
+/// What a run must open.
+fn expected(secret: u8) -> Opened {
+    let x = [secret, 0x80, 0xff];
+    let [bytes, bits] = [elements::<Gf8>(&x), elements::<Gf8>(&x)];
+    let inverse = |x: &Gf8| (*x * *x).inverse().inverse().inverse();
+    let bit = |x: &Gf8| u128::from(x.0 & 1);
+    let mut out: Opened = bytes.iter().map(|x| inverse(x).to_bits()).collect();
+    out.extend(bytes.iter().zip(&bits).map(|(x, b)| inverse(x).to_bits() * bit(b)));
+    out.extend(elements::<Gf64>(&x).iter().zip(&bits).map(|(w, b)| (*w * *w).to_bits() * bit(b)));
+    out.extend(elements::<Gf128>(&x).iter().map(|x| (*x * *x).to_bits()));
+    out
+}
+
+/// An honest run: what each party sent to each other, in order.
+fn honest(secret: u8) -> Sent {
+    let harness = TrioHarness::default();
+    let recordings = harness.recordings();
+    let ends = harness.act(|trio| play(trio, secret));
+    assert!(ends.iter().all(|end| *end == Ok(expected(secret))), "{ends:?}");
+    sent(&recordings)
+}
+
+/// One attacked run: whether anybody aborted.
+fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Frame]) -> bool {
+    let harness = TrioHarness::default();
+    place(&harness, at, operator, salt, replay);
+    let begun = Instant::now();
+    let ends = harness.act(|trio| play(trio, secret));
+    assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(12), "{at:?} {operator:?}");
+    for (party, end) in PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from) {
+        if let Ok(opened) = end {
+            assert_eq!(*opened, expected(secret), "{party} took a wrong output: {at:?} {operator:?}");
+        }
+    }
+    ends.iter().any(Result::is_err)
+}
+
+/// Sweep over every position except those of inputs, where a corrupt owner may say what it likes: how many
+/// were tried.
+fn sweep(every: u64, every_slow: u64) -> usize {
+    let sent = honest(0x53);
+    let input = Step::new(INPUT).id;
+    let mut jobs = Vec::new();
+    for (from, to) in links() {
+        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
+            for operator in Operator::ALL {
+                let at = Position { from, to, n };
+                let salt = salt((from, to, n, operator));
+                if salt % (if operator.is_slow() { every_slow } else { every }) == 0 {
+                    jobs.push((at, operator, salt));
+                }
+            }
+        }
+    }
+    for operator in Operator::ALL {
+        assert!(jobs.iter().any(|job| job.1 == operator), "{operator:?} was not tried");
+    }
+    jobs.sort_by_key(|job| !job.1.is_slow());
+    let noticed = many(jobs.len(), 12, |i| {
+        let (at, operator, salt) = jobs[i];
+        let noticed = attack(0x53, at, operator, salt, &sent[&(at.from, at.to)]);
+        let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
+            .into_iter()
+            .chain([
+                Operator::Truncate,
+                Operator::Empty,
+                Operator::Extend,
+                Operator::Oversize,
+                Operator::Drop,
+            ]);
+        assert!(noticed || changed.into_iter().all(|o| o != operator), "nobody noticed: {at:?} {operator:?}");
+        noticed
+    });
+    let stopped = noticed.iter().filter(|noticed| **noticed).count();
+    println!("{} positions, {stopped} stopped", noticed.len());
+    assert!(stopped > noticed.len() * 4 / 5);
+    noticed.len()
+}
+
+#[test]
+fn no_change_of_a_message_makes_a_wrong_output() {
+    assert!(sweep(2, 40) >= 2_000);
+}
+
+#[test]
+#[ignore = "every position: some minutes"]
+fn no_change_of_any_message_makes_a_wrong_output() {
+    assert!(sweep(1, 1) >= 5_000);
+}
+
+/// Whether somebody aborts does not depend on the secrets.
+#[test]
+fn an_abort_tells_nothing_of_the_inputs() {
+    let sent = honest(0);
+    let input = Step::new(INPUT).id;
+    let quick =
+        [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both, Operator::Extend];
+    let mut jobs = Vec::new();
+    for (from, to) in links() {
+        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
+            let at = Position { from, to, n };
+            jobs.extend(quick.into_iter().filter(|o| salt((from, to, n, o, 2)) % 8 == 0).map(|o| (at, o)));
+        }
+    }
+    assert!(jobs.len() > 100, "{}", jobs.len());
+    let pattern = |secret: u8| {
+        many(jobs.len(), 12, |i| {
+            let (at, operator) = jobs[i];
+            attack(secret, at, operator, salt((at.from, at.n, operator)), &[])
+        })
+    };
+    assert_eq!(pattern(0), pattern(0xa5));
+}

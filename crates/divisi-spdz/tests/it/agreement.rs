@@ -1,0 +1,46 @@
+//! If parties differ in a parameter, they end before anything secret is used (1.20).
+
+use divisi_core::testing::{Harness, MessageDirection, Recording, party};
+use divisi_core::{PartyId, PublicParameters};
+use divisi_field::{Gf40, Gf42, Gf48, Gf72};
+use divisi_ot::SetupConfig;
+use divisi_spdz::{Preparation, lab};
+
+const USUAL: Preparation = Preparation::Bucketed;
+
+/// The parameters of the odd party.
+fn said(how: &str) -> PublicParameters {
+    let (config, parameters) = (SetupConfig::default(), PublicParameters::new("agreement"));
+    match how {
+        "prep" => Preparation::Mascot.describe::<Gf48>(config, parameters),
+        "k" => USUAL.describe::<Gf48>(SetupConfig { k: 2, ..config }, parameters),
+        "rho" => USUAL.describe::<Gf48>(SetupConfig { rho: 30, ..config }, parameters),
+        "40" => USUAL.describe::<Gf40>(config, parameters),
+        "42" => USUAL.describe::<Gf42>(config, parameters),
+        "72" => USUAL.describe::<Gf72>(config, parameters),
+        _ => USUAL.describe::<Gf48>(config, parameters),
+    }
+}
+
+#[test]
+fn parties_that_differ_begin_nothing() {
+    for (n, odd) in [(2, 1), (2, 2), (3, 2)] {
+        for how in ["as all", "prep", "k", "rho", "40", "42", "72"] {
+            let harness = Harness::new(n, &PublicParameters::new("agreement"));
+            let recordings = harness.recordings();
+            let parameters = |who: PartyId| said(if who == party(odd) { how } else { "" });
+            let ends =
+                harness.act_each(parameters, |session| lab::begin::<Gf48>(session, Some(USUAL)).map(drop));
+            // each party told every peer its own part of the agreement, and that it ends the session
+            let told = |seen: &Recording| {
+                seen.read().iter().filter(|seen| seen.way == MessageDirection::Out).count()
+            };
+            let few = |seen: &Recording| told(seen) <= 4 * (n - 1);
+            if how == "as all" {
+                assert!(ends.iter().all(Result::is_ok) && !recordings.iter().any(few));
+            } else {
+                assert!(ends.iter().all(Result::is_err) && recordings.iter().all(few), "{n} {how}");
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Masked tables over authenticated shares, honest and attacked.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod agreement;
+mod attacks;
+mod census;
+mod clients;
+mod common;
+mod costs;
+mod misuse;
+mod mutants;
+mod prepared;
+mod prices;
+mod programs;
+mod replay;
+mod speed;
+mod stock;
+mod stock_aborts;
+mod suite;
+mod toy_alpha;
+mod values;

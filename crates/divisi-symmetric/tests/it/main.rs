@@ -1,0 +1,13 @@
+//! Ciphers, hashes, MACs and modes against vectors of standards.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod chains;
+mod circuits;
+mod costs;
+mod functions;
+mod gcm;
+mod hashes;
+mod macs;
+mod modes;
+mod suite;
+mod vectors;

@@ -1,0 +1,185 @@
+//! Modes over either block cipher, in the clear: the standards' examples.
+
+use divisi_core::{Direction, Lanes, Opens, Plain, PlainBit, PlainByte};
+use divisi_symmetric::aes::{self, RoundKeys};
+use divisi_symmetric::des::{TripleKey, bits_of};
+use divisi_symmetric::mode::block::{BlockCipher, Octet, counters, keystream};
+use divisi_symmetric::mode::cmac::Doubles;
+use divisi_symmetric::mode::{cbc, cmac};
+use divisi_symmetric::suite::{VectorCase, aes_sp800_38a_vectors, mode_vectors, triple_des_vectors};
+use std::slice::from_ref;
+
+/// A cipher in the clear, with keys and texts as bytes.
+trait Clear: Doubles<Plain> + Clone + Sized {
+    fn with_keys(keys: &[Vec<u8>]) -> Self;
+    fn values(bytes: Vec<Self::Byte>) -> Vec<Vec<u8>>;
+}
+
+/// A column for each byte of texts of one length, with a lane for each text.
+fn columns(texts: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    (0..texts[0].len()).map(|i| texts.iter().map(|text| text[i]).collect()).collect()
+}
+
+impl Clear for RoundKeys<PlainByte> {
+    fn with_keys(keys: &[Vec<u8>]) -> Self {
+        let key: Vec<PlainByte> = columns(keys).into_iter().map(PlainByte::new).collect();
+        aes::expand(&mut Plain, &key).unwrap()
+    }
+
+    fn values(bytes: Vec<PlainByte>) -> Vec<Vec<u8>> {
+        Plain.reveal(bytes).unwrap()
+    }
+}
+
+impl Clear for TripleKey<PlainBit> {
+    fn with_keys(keys: &[Vec<u8>]) -> Self {
+        let bits: Vec<Vec<bool>> = keys.iter().map(|key| bits_of(key)).collect();
+        let bit = |i: usize| PlainBit::new(&bits.iter().map(|key| key[i]).collect::<Vec<_>>());
+        TripleKey::new(&(0..bits[0].len()).map(bit).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn values(bytes: Vec<Octet<PlainBit>>) -> Vec<Vec<u8>> {
+        let bits = Plain.reveal(Octet::into_bits(bytes)).unwrap();
+        let byte = |bits: &[Vec<bool>]| {
+            let lane = |l: usize| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(bit[l]));
+            (0..bits[0].len()).map(lane).collect()
+        };
+        bits.chunks(8).map(byte).collect()
+    }
+}
+
+/// The texts of columns. A column has lanes only for the texts that have this byte.
+fn texts(columns: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    (0..columns[0].len())
+        .map(|l| columns.iter().filter_map(|column| column.get(l).copied()).collect())
+        .collect()
+}
+
+/// Texts of any lengths, one in each lane, the longest first.
+fn secret<C: Clear>(texts: &[Vec<u8>]) -> Vec<C::Byte> {
+    let longest = texts.first().map_or(0, Vec::len);
+    let column = |i: usize| texts.iter().filter_map(|text| text.get(i).copied()).collect::<Vec<u8>>();
+    C::public_block(&mut Plain, &(0..longest).map(column).collect::<Vec<_>>())
+}
+
+fn encrypt<C: Clear>(keys: &[Vec<u8>], ivs: &[Vec<u8>], plain: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let cipher = C::with_keys(keys);
+    texts(&C::values(cbc::encrypt(&mut Plain, &cipher, &columns(ivs), &secret::<C>(plain)).unwrap()))
+}
+
+fn decrypt<C: Clear>(keys: &[Vec<u8>], ivs: &[Vec<u8>], cipher: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let blocks = |texts: &[Vec<u8>]| -> Vec<Vec<u8>> {
+        columns(&texts.iter().flat_map(|text| text.chunks(C::BYTES)).map(<[u8]>::to_vec).collect::<Vec<_>>())
+    };
+    let before: Vec<Vec<u8>> = cipher.iter().zip(ivs).map(|(text, iv)| cbc::previous(iv, text)).collect();
+    let lanes = cipher.iter().enumerate();
+    let lanes: Vec<usize> = lanes.flat_map(|(l, text)| vec![l; text.len() / C::BYTES]).collect();
+    let key = C::with_keys(keys).of_lanes(&lanes).unwrap();
+    let plain = C::values(cbc::decrypt(&mut Plain, &key, &blocks(&before), &blocks(cipher)).unwrap());
+    let mut blocks = texts(&plain).into_iter();
+    cipher.iter().map(|text| blocks.by_ref().take(text.len() / C::BYTES).flatten().collect()).collect()
+}
+
+fn named(mode: &str) -> Vec<VectorCase> {
+    mode_vectors().into_iter().filter(|record| record.text("Mode") == mode).collect()
+}
+
+#[test]
+fn cbc_is_that_of_sp_800_38a_in_both_directions() {
+    let records = named("aes-cbc");
+    assert_eq!(records.len(), 3);
+    for record in &records {
+        let [key, iv, plain, cipher] =
+            ["Key", "IV", "Plaintext", "Ciphertext"].map(|name| record.bytes(name));
+        type Aes = RoundKeys<PlainByte>;
+        assert_eq!(encrypt::<Aes>(from_ref(&key), from_ref(&iv), from_ref(&plain)), from_ref(&cipher));
+        assert_eq!(decrypt::<Aes>(from_ref(&key), from_ref(&iv), from_ref(&cipher)), from_ref(&plain));
+        // several texts of different lengths, one key for all and one each
+        let plains = [plain.clone(), plain[16..48].to_vec(), plain[..16].to_vec()];
+        let ivs = [iv.clone(), cipher[..16].to_vec(), iv.clone()];
+        let expected = encrypt::<Aes>(from_ref(&key), &ivs, &plains);
+        assert_eq!(expected[0], cipher);
+        assert_eq!(expected[2], cipher[..16]);
+        assert_eq!(encrypt::<Aes>(&vec![key.clone(); 3], &ivs, &plains), expected);
+        assert_eq!(decrypt::<Aes>(&vec![key.clone(); 3], &ivs, &expected), plains);
+        assert_eq!(decrypt::<Aes>(&[key], &ivs, &expected), plains);
+    }
+}
+
+#[test]
+fn cbc_of_triple_des_is_that_of_the_validation_program() {
+    type Des = TripleKey<PlainBit>;
+    let records = named("3des-cbc");
+    assert!(records.len() >= 2);
+    for record in &records {
+        let [key, iv, plain, cipher] =
+            ["Key", "IV", "Plaintext", "Ciphertext"].map(|name| record.bytes(name));
+        assert_eq!(encrypt::<Des>(from_ref(&key), from_ref(&iv), from_ref(&plain)), from_ref(&cipher));
+        assert_eq!(decrypt::<Des>(&[key], &[iv], &[cipher]), [plain]);
+    }
+    // single blocks (SP 800-67, B.1): under an IV of zeros, CBC of one block is the cipher alone
+    let record = &triple_des_vectors()[0];
+    let [key, plain, cipher] = ["Key", "Plaintext", "Ciphertext"].map(|name| record.bytes(name));
+    let blocks: Vec<Vec<u8>> = plain.chunks(8).map(<[u8]>::to_vec).collect();
+    let out = encrypt::<Des>(&[key], &vec![vec![0; 8]; blocks.len()], &blocks);
+    assert_eq!(out.concat(), cipher);
+}
+
+#[test]
+fn counter_mode_is_that_of_sp_800_38a() {
+    let mut found = 0;
+    for record in aes_sp800_38a_vectors().iter().filter(|record| record.has("Counter")) {
+        let plain = record.bytes("Plaintext");
+        let cipher = RoundKeys::with_keys(&[record.bytes("Key")]);
+        let counters = counters(&record.bytes("Counter"), plain.len() / 16);
+        let stream = texts(&RoundKeys::values(keystream(&mut Plain, &cipher, &counters).unwrap())).concat();
+        let sum: Vec<u8> = plain.iter().zip(stream).map(|(x, y)| x ^ y).collect();
+        assert_eq!(sum, record.bytes("Ciphertext"));
+        found += 1;
+    }
+    assert_eq!(found, 3);
+    assert_eq!(texts(&counters(&[0xff; 8], 2)), [vec![0xff; 8], vec![0; 8]]);
+}
+
+fn tags<C: Clear>(keys: &[Vec<u8>], messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let key = cmac::CmacKey::new(&mut Plain, C::with_keys(keys)).unwrap();
+    let message = C::public_block(&mut Plain, &columns(messages));
+    texts(&C::values(key.tag(&mut Plain, messages.len(), &message).unwrap()))
+}
+
+#[test]
+fn cmac_is_that_of_sp_800_38b_over_either_cipher() {
+    let (aes, des) = (named("cmac-aes"), named("cmac-3des"));
+    assert_eq!((aes.len(), des.len()), (12, 8));
+    for (records, is_aes) in [(aes, true), (des, false)] {
+        for record in records {
+            let [key, message, tag] = ["Key", "Message", "Tag"].map(|name| record.bytes(name));
+            let tags = |keys: &[Vec<u8>], messages: &[Vec<u8>]| match is_aes {
+                true => tags::<RoundKeys<PlainByte>>(keys, messages),
+                false => tags::<TripleKey<PlainBit>>(keys, messages),
+            };
+            assert_eq!(tags(from_ref(&key), from_ref(&message)), from_ref(&tag), "{}", record.text("Name"));
+            // two messages, one in each lane, under one key for both and under one for each
+            let mut other = message.clone();
+            other.iter_mut().for_each(|byte| *byte ^= 1);
+            let both = tags(from_ref(&key), &[message.clone(), other.clone()]);
+            assert_eq!(both[0], tag);
+            assert_eq!(tags(&vec![key; 2], &[message, other]), both);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let cipher = RoundKeys::with_keys(&[vec![0; 16]]);
+    let text = secret::<RoundKeys<PlainByte>>(&[vec![0; 17]]);
+    assert!(cbc::encrypt(&mut Plain, &cipher, &columns(&[vec![0; 16]]), &text).is_err());
+    assert!(cbc::encrypt(&mut Plain, &cipher, &columns(&[vec![0; 8]]), &text[..16]).is_err());
+    assert!(cipher.permute(&mut Plain, Direction::Encrypt, text).is_err());
+    let three = TripleKey::<PlainBit>::with_keys(&vec![vec![1; 24]; 3]);
+    assert_eq!((three.lanes(), BlockCipher::<Plain>::of_lanes(&three, &[2, 0]).unwrap().lanes()), (3, 2));
+    assert!(BlockCipher::<Plain>::of_lanes(&three, &[3]).is_err());
+    let key = cmac::CmacKey::new(&mut Plain, three).unwrap();
+    assert!(key.tag(&mut Plain, 2, &[]).is_err());
+    assert_eq!(key.of_lanes(&[1, 2]).unwrap().tag(&mut Plain, 2, &[]).unwrap().len(), 8);
+}

@@ -1,0 +1,167 @@
+//! AES-GCM on shared keys against an ordinary library.
+
+use aes_gcm::aead::{Aead, KeyInit, Payload};
+use divisi_rep3::deal::{Part, combine};
+use divisi_rep3::local::{deal_all, run};
+use divisi_rep3::{Protocol, Rep3, Security};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::mode::gcm::TagLength;
+use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
+use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
+
+fn bytes(n: usize, seed: u8) -> Vec<u8> {
+    (0..n).map(|i| (i * 31 + (i >> 8) * 7) as u8 ^ seed).collect()
+}
+
+fn reference(key: &[u8], iv: &[u8; 12], aad: &[u8], plain: &[u8]) -> Vec<u8> {
+    let payload = Payload { msg: plain, aad };
+    let iv = &(*iv).into();
+    match key.len() {
+        16 => aes_gcm::Aes128Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
+        32 => aes_gcm::Aes256Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
+        _ => aes_gcm::AesGcm::<aes_gcm::aes::Aes192, aes_gcm::aead::consts::U12>::new_from_slice(key)
+            .unwrap()
+            .encrypt(iv, payload)
+            .unwrap(),
+    }
+}
+
+fn slice(part: &Part, from: usize, to: usize) -> Part {
+    Part { first: part.first[from..to].to_vec(), second: part.second[from..to].to_vec() }
+}
+
+fn engine(trio: divisi_rep3::Trio, protocol: Protocol) -> Rep3 {
+    Rep3::new(trio, protocol, Security::Malicious)
+}
+
+#[test]
+fn messages_around_every_edge_are_sealed_and_opened() {
+    let aad = bytes(21, 9);
+    let key = bytes(16, 3);
+    let iv = *b"twelve bytes";
+    for (n, protocol) in [0, 1, 15, 16, 17, 100, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK + 333]
+        .into_iter()
+        .zip(Protocol::ALL.iter().copied().cycle())
+    {
+        let plain = bytes(n, 1);
+        let expected = reference(&key, &iv, &aad, &plain);
+        let parts = deal_all(&[key.clone(), plain.clone()]);
+        let results = run(|trio| {
+            let mine = &parts[trio.me().index()];
+            let mut rep = engine(trio, protocol);
+            let mut key = GcmKey::prepare(&mut rep, KeySize::Aes128, &mine[0])?;
+            let mut sealing = Sealing::new(&mut rep, &mut key, iv, &aad, n as u64)?;
+            let mut out = Vec::new();
+            for from in (0..n).step_by(CHUNK) {
+                out.extend(sealing.chunk(&mut rep, &key, &slice(&mine[1], from, n.min(from + CHUNK)))?);
+            }
+            out.extend(sealing.finish(&mut rep, &key)?);
+
+            let (text, tag) = out.split_at(n);
+            let mut opening = Opening::new(&mut rep, &mut key, iv, &aad, n as u64, tag)?;
+            text.chunks(CHUNK).try_for_each(|chunk| opening.absorb(&mut rep, &key, chunk))?;
+            let valid = opening.verify(&mut rep, &key)?;
+            let answers = text
+                .chunks(CHUNK)
+                .map(|chunk| opening.chunk(&mut rep, &key, b"test", chunk))
+                .collect::<Result<Vec<_>, _>>()?;
+            Ok((out, valid, answers))
+        })
+        .unwrap();
+        for (out, valid, _) in &results {
+            assert_eq!((out == &expected, *valid), (true, true), "{n}");
+        }
+        let mut back = Vec::new();
+        for chunk in 0..results[0].2.len() {
+            let answers = std::array::from_fn(|p| results[p].2[chunk].clone());
+            back.extend_from_slice(&combine(b"test", &answers).unwrap());
+        }
+        assert_eq!(back, plain);
+    }
+}
+
+#[test]
+fn a_wrong_tag_text_or_aad_opens_nothing() {
+    let (key, iv, plain) = (bytes(32, 5), [7; 12], bytes(50, 0));
+    let sealed = reference(&key, &iv, b"aad", &plain);
+    let parts = deal_all(&[key]);
+    for (damage, protocol) in (0..4).flat_map(|damage| Protocol::ALL.iter().map(move |p| (damage, *p))) {
+        let mut sealed = sealed.clone();
+        let mut aad = b"aad".to_vec();
+        match damage {
+            0 => sealed[50 + 15] ^= 1,
+            1 => sealed[3] ^= 0x80,
+            2 => aad.push(0),
+            _ => sealed[50] ^= 0x10,
+        }
+        let results = run(|trio| {
+            let mine = &parts[trio.me().index()];
+            let mut rep = engine(trio, protocol);
+            let mut key = GcmKey::prepare(&mut rep, KeySize::Aes256, &mine[0])?;
+            let mut opening = Opening::new(&mut rep, &mut key, iv, &aad, 50, &sealed[50..])?;
+            opening.absorb(&mut rep, &key, &sealed[..50])?;
+            let valid = opening.verify(&mut rep, &key)?;
+            let opened = rep.trio().session().meter().read().openings;
+            assert!(opening.chunk(&mut rep, &key, b"test", &sealed[..50]).is_err());
+            assert_eq!(rep.trio().session().meter().read().openings, opened);
+            Ok((valid, opened))
+        })
+        .unwrap();
+        // what was opened: the 16 bytes of the masked product, nothing else
+        assert!(results.iter().all(|r| *r == (false, 16)), "{protocol} {results:?}");
+    }
+}
+
+#[test]
+fn many_messages_with_their_own_keys_in_one_call() {
+    let each = KeySize::ALL.into_iter().flat_map(|size| Protocol::ALL.iter().map(move |p| (size, *p)));
+    for (size, protocol) in each {
+        let cases: Vec<_> = (0..40)
+            .map(|i| {
+                let key = bytes(size.bytes(), i);
+                let (plain, aad) = (bytes(i as usize * 7 % 65, i), bytes(i as usize % 33, 1));
+                let iv = [i; 12];
+                let sealed = reference(&key, &iv, &aad, &plain);
+                (key, iv, aad, plain, sealed)
+            })
+            .collect();
+        let keys = deal_all(&cases.iter().map(|c| c.0.clone()).collect::<Vec<_>>());
+        let plains = deal_all(&cases.iter().map(|c| c.3.clone()).collect::<Vec<_>>());
+        let tag_length = |k: usize| TagLength::ALL[k % 5];
+        let results = run(|trio| {
+            let me = trio.me().index();
+            let mut jobs = Vec::new();
+            for (k, (_, iv, aad, plain, sealed)) in cases.iter().enumerate() {
+                let n = plain.len();
+                let text = if k % 3 == 0 {
+                    OwnedText::Plain(plains[me][k].clone())
+                } else {
+                    let mut tag = sealed[n..n + tag_length(k).bytes()].to_vec();
+                    tag[k % 12] ^= u8::from(k % 3 == 1);
+                    OwnedText::Cipher { ciphertext: sealed[..n].to_vec(), tag }
+                };
+                let key = keys[me][k].clone();
+                jobs.push(MessageJob {
+                    key,
+                    danger_iv: *iv,
+                    aad: aad.clone(),
+                    tag_length: tag_length(k),
+                    text,
+                });
+            }
+            many(&mut engine(trio, protocol), size, &jobs)
+        })
+        .unwrap();
+        assert!(results[1] == results[0] && results[2] == results[0]);
+        for (k, outcome) in results[0].iter().enumerate() {
+            let (_, _, _, plain, sealed) = &cases[k];
+            let n = plain.len();
+            let expected = match k % 3 {
+                0 => Outcome::Sealed(sealed[..n].to_vec(), sealed[n..n + tag_length(k).bytes()].to_vec()),
+                1 => Outcome::Invalid,
+                _ => Outcome::Opened(plain.clone()),
+            };
+            assert_eq!(*outcome, expected, "{protocol} {k}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Every step of a request is tampered with: inputs of the parties, prepared keys, ciphers, digests, tags
+//! that are made and compared inside the computation, outputs. Whichever message of a corrupt party is
+//! changed, an honest party ends with the right answers, or aborts.
+
+use divisi_core::{Abort, PartyId, PublicParameters};
+use divisi_net::memory;
+use divisi_net::tamper::{Intercept, Tap};
+use divisi_net::{Frame, Mesh};
+use divisi_rep3::checks;
+use divisi_rep3::{Rep3, Security, Trio, local};
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings;
+use divisi_symphony::Priority;
+use divisi_symphony::macnifico::{Macnifico, Received};
+use divisi_symphony::maestro::Maestro;
+use divisi_symphony::sharp::{Sharp, input_message, public_message};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const TEXT: &[u8] = b"a message that no party but its owner has";
+
+/// What each party has of a run: outputs, and whether tags were right.
+type Outputs = (Vec<Vec<u8>>, Vec<bool>);
+
+fn party(number: usize) -> PartyId {
+    PartyId::from_index(number - 1).unwrap()
+}
+
+/// A MAC: a key and a message brought, a tag made, opened, compared, and a wrong one.
+fn mac(trio: Trio, name: &str) -> Result<Outputs, Abort> {
+    let me = trio.me();
+    let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
+    let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
+    let bytes = mac.algorithm().key_bytes();
+    let key = mac.input_key(rep, party(1), bytes, (me == party(1)).then_some(&[7; 32][..bytes]))?;
+    let own: &[&[u8]] = &[TEXT];
+    let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let tag = mac.tag_gen(rep, &key, &m)?;
+    let mut tags = mac.output_tag(rep, &tag)?;
+    let mut found = mac.verify(rep, &key, &m, &tags)?;
+    tags[0].tag[0] ^= 1;
+    found.extend(mac.verify(rep, &key, &m, &tags)?);
+    tags[0].tag[0] ^= 1;
+    // nonces, and so the tags, differ from run to run
+    let told = if tags[0].nonce.is_some() { Vec::new() } else { vec![tags.remove(0).tag] };
+    Ok((told, found))
+}
+
+/// A digest and a block of AES.
+fn cipher_and_digest(trio: Trio) -> Result<Outputs, Abort> {
+    let me = trio.me();
+    let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
+    let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
+    let key = aes.input_key(rep, party(3), (me == party(3)).then_some(&[5; 16][..]))?;
+    let ks = aes.compute_ks(rep, &key)?;
+    let block = aes.input_block(rep, party(1), 1, (me == party(1)).then_some(&[[9; 16]][..]))?;
+    let sealed = aes.encipher(rep, &ks, &block)?;
+    let back = aes.decipher(rep, &ks, &sealed)?;
+    let mut told = vec![aes.output_block(rep, &sealed)?.concat(), aes.output_block(rep, &back)?.concat()];
+    let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency)?;
+    let own: &[&[u8]] = &[TEXT];
+    let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let digest = sha.hash(rep, &m)?;
+    told.extend(sha.output_digest(rep, &digest)?);
+    Ok((told, Vec::new()))
+}
+
+/// Run `f`; `hand` may change what one party sends to another.
+fn run(
+    meshes: Vec<Mesh>,
+    hand: Option<(PartyId, PartyId, Box<dyn Intercept>)>,
+    f: &(impl Fn(Trio) -> Result<Outputs, Abort> + Sync),
+) -> Vec<Result<Outputs, Abort>> {
+    if let Some((from, to, hand)) = hand {
+        Tap::new(&meshes[from.index()]).intercept(to, hand).unwrap();
+    }
+    local::run_over(meshes, &PublicParameters::new("tampering"), f)
+}
+
+/// Every `every`-th message of each link changed in one of three ways.
+fn sweep(every: usize, f: &(impl Fn(Trio) -> Result<Outputs, Abort> + Sync)) -> usize {
+    let honest = run(memory::mesh(3), None, f);
+    let right = honest[0].as_ref().unwrap().clone();
+    assert!(honest.iter().all(|told| told.as_ref() == Ok(&right)));
+    let mut tried = 0;
+    for from in PartyId::all(3) {
+        for to in PartyId::all(3).filter(|to| *to != from) {
+            // how many messages there are
+            let count = Arc::new(AtomicUsize::new(0));
+            let counted = count.clone();
+            let all = run(
+                memory::mesh(3),
+                Some((
+                    from,
+                    to,
+                    Box::new(move |frame: Frame| {
+                        counted.fetch_add(1, Ordering::Relaxed);
+                        vec![frame]
+                    }),
+                )),
+                f,
+            );
+            assert!(all.iter().all(|told| told.as_ref() == Ok(&right)));
+            for n in (tried % every..count.load(Ordering::Relaxed)).step_by(every) {
+                let (mut at, way) = (0, tried % 3);
+                let empty = Arc::new(Mutex::new(false));
+                let was_empty = empty.clone();
+                let hand = move |mut frame: Frame| {
+                    if at == n {
+                        let length = frame.body.len();
+                        *was_empty.lock().unwrap() = length == 0;
+                        match way {
+                            _ if length == 0 => {}
+                            0 => frame.body[length / 2] ^= 4,
+                            1 => frame.body[length - 1] ^= 0x81,
+                            _ => frame.body.truncate(length - 1),
+                        }
+                    }
+                    at += 1;
+                    vec![frame]
+                };
+                let told = run(memory::mesh(3), Some((from, to, Box::new(hand))), f);
+                let mut stopped = false;
+                for (_, told) in PartyId::all(3).zip(&told).filter(|(party, _)| *party != from) {
+                    match told {
+                        Ok(told) => assert_eq!(*told, right, "{from} to {to}, message {n}, way {way}"),
+                        Err(_) => stopped = true,
+                    }
+                }
+                assert!(
+                    stopped || *empty.lock().unwrap(),
+                    "nobody noticed: {from} to {to}, message {n}, way {way}"
+                );
+                tried += 1;
+            }
+        }
+    }
+    tried
+}
+
+#[test]
+fn tags_are_right_or_there_are_none() {
+    for name in ["hmac-sha3-256", "kmac128", "cmac-aes128", "gmac-aes128"] {
+        let tried = sweep(23, &|trio| mac(trio, name));
+        assert!(tried >= 30, "{name}: {tried}");
+    }
+}
+
+#[test]
+fn blocks_and_digests_are_right_or_there_are_none() {
+    let tried = sweep(11, &cipher_and_digest);
+    assert!(tried >= 60, "{tried}");
+}
+
+/// A party that means another MAC, hash or message than the two others, or compares another tag or
+/// nonce: all end before anything is computed.
+#[test]
+fn what_is_public_is_the_same_at_all_three() {
+    type Use = fn(&mut Rep3, PartyId, bool) -> Result<(), Abort>;
+    fn mac(odd: bool, change: impl Fn(&mut Settings)) -> Macnifico {
+        let mut settings = Settings::new("kmac128".parse().unwrap());
+        if odd {
+            change(&mut settings);
+        }
+        Macnifico::new(&settings, Priority::LowLatency).unwrap()
+    }
+    fn hash(odd: bool, change: impl Fn(&mut Settings)) -> Sharp {
+        let mut settings = Settings::new("cshake128".parse().unwrap());
+        if odd {
+            change(&mut settings);
+        }
+        Sharp::new(&settings, Priority::LowLatency).unwrap()
+    }
+    fn verify(rep: &mut Rep3, name: &str, received: &Received) -> Result<(), Abort> {
+        let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
+        let key = mac.dist_key_gen(rep)?;
+        let m = public_message(rep, &[b"abc"])?;
+        mac.verify(rep, &key, &m, std::slice::from_ref(received)).map(drop)
+    }
+    let uses: [(&str, Use); 10] = [
+        ("key", |rep, me, odd| {
+            let mac = mac(odd, |s| s.customization = b"c".to_vec());
+            mac.input_key(rep, party(1), 16, (me == party(1)).then_some(&[7; 16][..])).map(drop)
+        }),
+        ("key of all", |rep, _, odd| mac(odd, |s| s.output_bytes = 16).dist_key_gen(rep).map(drop)),
+        ("xof", |rep, _, odd| mac(odd, |s| s.xof = true).dist_key_gen(rep).map(drop)),
+        ("lengths of what is tagged", |rep, _, odd| {
+            let mac = mac(false, |_| {});
+            let key = mac.dist_key_gen(rep)?;
+            let [one, two] = [public_message(rep, &[b"abc"])?, public_message(rep, &[b"abcd"])?];
+            mac.tag_gen(rep, &key, if odd { &two } else { &one }).map(drop)
+        }),
+        ("tag", |rep, _, odd| {
+            verify(rep, "hmac-sha3-256", &Received { nonce: None, tag: vec![u8::from(odd); 32] })
+        }),
+        ("nonce", |rep, _, odd| {
+            verify(rep, "gmac-aes128", &Received { nonce: Some([u8::from(odd); 12]), tag: vec![0; 16] })
+        }),
+        ("message", |rep, _, odd| public_message(rep, &[if odd { b"abd" } else { b"abc" }]).map(drop)),
+        ("border of messages", |rep, _, odd| {
+            let messages: [&[u8]; 2] = if odd { [b"ab", b"c"] } else { [b"a", b"bc"] };
+            public_message(rep, &messages).map(drop)
+        }),
+        ("function", |rep, _, odd| {
+            let m = public_message(rep, &[b"abc"])?;
+            hash(odd, |s| s.function = b"f".to_vec()).hash(rep, &m).map(drop)
+        }),
+        ("length of a digest", |rep, _, odd| {
+            let m = public_message(rep, &[b"abc"])?;
+            hash(odd, |s| s.output_bytes = 31).hash(rep, &m).map(drop)
+        }),
+    ];
+    for (what, used) in uses {
+        for odd in [None, Some(party(1)), Some(party(3))] {
+            let results = local::run_over(memory::mesh(3), &PublicParameters::new("tampering"), |trio| {
+                let me = trio.me();
+                let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
+                let result = used(rep, me, Some(me) == odd);
+                // what differs was not computed with
+                assert!(odd.is_none() || !rep.owes(), "{what}");
+                result
+            });
+            let noticed =
+                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A25, .. }));
+            match odd {
+                None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
+                // the party that notices first ends the session for the others
+                Some(_) => assert!(
+                    results.iter().all(Result::is_err) && results.iter().any(noticed),
+                    "{what}: {results:?}"
+                ),
+            }
+        }
+    }
+}
