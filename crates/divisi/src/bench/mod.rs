@@ -20,11 +20,13 @@ pub(crate) mod ordinary;
 mod party;
 pub mod report;
 pub mod servers;
+mod spread;
 pub mod table4;
 mod work;
 
 pub use coordinate::run;
 pub use party::run as run_party;
+pub use spread::Spread;
 pub use work::Work;
 
 use crate::calibrate::{AES_BY, Calibration};
