@@ -1,7 +1,8 @@
-//! The progress of a long command on standard error: a bar on a terminal, lines in a log if they are asked
-//! for.
+//! The progress of a long command on standard error: a bar on a terminal; in a log lines if they are asked
+//! for, and those of a report always.
 
 use super::Context;
+use divisi::bench::report::Progress;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -105,6 +106,54 @@ impl Drop for ProgressDisplay {
     }
 }
 
+/// The progress of a report: on a terminal a bar, elsewhere a line at the begin of each run.
+pub struct RunsDisplay {
+    bar: Option<ProgressBar>,
+}
+
+impl RunsDisplay {
+    /// The progress of runs, of which none has begun.
+    pub fn new() -> RunsDisplay {
+        if !std::io::stderr().is_terminal() {
+            return RunsDisplay { bar: None };
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        bar.enable_steady_tick(Duration::from_millis(250));
+        let style = ProgressStyle::with_template("{bar:16} {pos}/{len}, {elapsed} so far{wide_msg}");
+        RunsDisplay { bar: Some(style.map_or(bar.clone(), |style| bar.with_style(style))) }
+    }
+
+    /// Report the run that begins.
+    pub fn at(&self, now: &Progress) {
+        let Some(bar) = &self.bar else {
+            let mut stderr = std::io::stderr();
+            let _ = writeln!(stderr, "{}", run_line(now)).and_then(|()| stderr.flush());
+            return;
+        };
+        bar.set_length(now.of as u64);
+        bar.set_position(now.done as u64);
+        bar.set_message(format!("{}: {}", left(now), now.now));
+    }
+}
+
+impl Drop for RunsDisplay {
+    fn drop(&mut self) {
+        // however the runs ended, the bar is removed before anything else is printed
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The line of the run that begins.
+fn run_line(now: &Progress) -> String {
+    format!("{} of {}: {}{}", now.done + 1, now.of, now.now, left(now))
+}
+
+fn left(now: &Progress) -> String {
+    now.left.map_or(String::new(), |left| format!(", about {} left", HumanDuration(left)))
+}
+
 /// A line with the progress after this time, and the estimated time left.
 fn line(done: u64, total: Option<u64>, after: Duration) -> String {
     let rate = done as f64 / after.as_secs_f64().max(1e-3);
@@ -130,6 +179,14 @@ mod tests {
         assert_eq!(said, "3.00 MiB of 12.00 MiB, 307.20 KiB/s, 30 seconds left");
         assert!(line(0, Some(u64::MAX), Duration::ZERO).contains("0 B of 16.00 EiB"));
         assert_eq!(line(25, None, Duration::from_secs(10)), "25 %, 30 seconds left");
+    }
+
+    #[test]
+    fn a_line_of_a_run_says_which_of_how_many() {
+        let mut now = Progress { done: 2, of: 40, now: "lut16, malicious, 1 block".into(), left: None };
+        assert_eq!(run_line(&now), "3 of 40: lut16, malicious, 1 block");
+        now.left = Some(Duration::from_secs(300));
+        assert_eq!(run_line(&now), "3 of 40: lut16, malicious, 1 block, about 5 minutes left");
     }
 
     #[test]

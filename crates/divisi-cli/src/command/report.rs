@@ -1,20 +1,25 @@
 //! `divisi bench report`.
 
-use super::{CommandOutput, Context};
+use super::progress::RunsDisplay;
+use super::{CommandOutput, Context, warn};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::report::{
-    self, EnginePage, MatrixPlan, PAGES, PageRequest, PaperPage, Progress, RunGroup,
+    self, EnginePage, MatrixPlan, Meanwhile, MeasuredOn, PAGES, PageRequest, PaperPage, ReportProgram,
+    RunGroup,
 };
 use divisi::engine;
 use divisi::failure::Failure;
 use divisi::local::this_program;
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::time::Duration;
+
+/// The commit that this program was built from, if it is known (`build/main.rs`).
+const COMMIT: &str = match option_env!("DIVISI_COMMIT") {
+    Some(commit) => commit,
+    None => "unknown",
+};
 
 /// One figure of the page.
 #[derive(Clone, Copy, ValueEnum)]
@@ -41,20 +46,26 @@ fn of_engine(name: &str) -> Option<&'static EnginePage> {
     PAGES.iter().find(|page| page.engine == name)
 }
 
-/// Measure everything, and write pages with tables and plots, and the same figures as JSON.
+/// Measure everything, and write pages with tables and plots, and the same figures as JSON and CSV.
 ///
 /// The first page has all protocols with both kinds of security, both directions, one and two threads,
 /// batches and single blocks, short and long round-trip times, next to the papers' figures and the machines
 /// of the papers. A second page is about numbers and bits among many semi-honest parties: operations, and
 /// five applications. A third is about AES and triple DES by masked tables among two parties that trust
 /// nobody.
+///
+/// Beside each figure that follows from times stand the least and the greatest of its repetitions. The CSV
+/// has a line for each of them: run, figure, unit, value, least, greatest, repetitions. Each page names the
+/// commit that this program was built from, the processor and its load, and the share of the cores that other
+/// processes took meanwhile; if it is more than a tenth, a warning comes on standard error, too. If standard
+/// error is no terminal, a line there announces each run.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench report --quick --out measured\n\
                         One figure: divisi bench report --figure latency --rtt 1,15,30,50,100\n\
                         Numbers and bits alone: divisi bench report --engine mixed --quick\n\
                         Masked tables alone: divisi bench report --engine spdz --quick")]
 pub struct ReportArgs {
-    /// The directory for report.html, mixed.html, spdz.html and the same as JSON
+    /// The directory for report.html, mixed.html, spdz.html and the same as JSON and CSV
     #[arg(long, default_value = "divisi-report", value_name = "DIR")]
     out: PathBuf,
     /// Fewer runs, with fewer blocks and repetitions
@@ -92,30 +103,52 @@ impl PageWritten {
     ) -> Result<PageWritten, Failure> {
         let ReportArgs { quick, reps, out, .. } = arguments;
         let request = PageRequest { quick: *quick, reps: *reps, timeout: context.timeout };
-        let bar = progress();
-        let written = of.write(request, out, &this_program()?, &context.cleanup, &|now| show(&bar, now));
-        bar.finish_and_clear();
-        written.map(|page| PageWritten { of, page })
+        let path = this_program()?;
+        let program = ReportProgram { path: &path, commit: COMMIT };
+        let shown = RunsDisplay::new();
+        let written = of.write(request, out, program, &context.cleanup, &|now| shown.at(now));
+        drop(shown);
+        let page = written?;
+        warn_of_others(&page.meanwhile, of.engine);
+        Ok(PageWritten { of, page })
     }
 
     fn text(&self) -> String {
-        let PaperPage { html, json, runs, seconds } = &self.page;
+        let PaperPage { html, json, csv, runs, seconds, host, meanwhile } = &self.page;
         let what = self.of.what;
         format!(
-            "{runs} runs of {what} in {seconds:.0} s, all outputs checked: {} (as JSON: {})",
+            "{runs} runs of {what} in {seconds:.0} s, all outputs checked: {} (as JSON: {}, as CSV: {})\n{}",
             html.display(),
-            json.display()
+            json.display(),
+            csv.display(),
+            conditions(host, meanwhile),
         )
     }
 
     fn to_json(&self) -> Value {
-        let PaperPage { html, json, runs, seconds } = &self.page;
+        let PaperPage { html, json, csv, runs, seconds, meanwhile, .. } = &self.page;
         json!({
             "html": html.display().to_string(),
             "json": json.display().to_string(),
+            "csv": csv.display().to_string(),
             "runs": runs,
             "seconds": seconds,
+            "disturbed": meanwhile.is_disturbed(),
         })
+    }
+}
+
+/// Commit, processor, load, and what others took, in one line.
+fn conditions(host: &MeasuredOn, meanwhile: &Meanwhile) -> String {
+    let MeasuredOn { processor, cores, .. } = host;
+    let plural = if *cores == 1 { "" } else { "s" };
+    format!("commit {COMMIT}; {processor}, {cores} core{plural}; {}", meanwhile.line())
+}
+
+/// Say on standard error that other processes disturbed a page's measurements, if they did.
+fn warn_of_others(meanwhile: &Meanwhile, page: &str) {
+    if let Some(warning) = meanwhile.warning() {
+        warn(format!("{page}: {warning}"));
     }
 }
 
@@ -150,14 +183,17 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
         round_trips_ms,
         timeout: context.timeout.unwrap_or(usual.timeout),
     };
-    let bar = progress();
-    let written =
-        report::write(&plan, &arguments.out, &this_program()?, &context.cleanup, &|now| show(&bar, now));
-    bar.finish_and_clear();
+    let path = this_program()?;
+    let program = ReportProgram { path: &path, commit: COMMIT };
+    let shown = RunsDisplay::new();
+    let written = report::write(&plan, &arguments.out, program, &context.cleanup, &|now| shown.at(now));
+    drop(shown);
     let written = written?;
+    warn_of_others(&written.outcome.meanwhile, engine::usual().name());
     let mut json = written.outcome.to_json();
     json["html"] = json!(written.html.display().to_string());
     json["json"] = json!(written.json.display().to_string());
+    json["csv"] = json!(written.csv.display().to_string());
     let mut text = text(&written);
     if arguments.figure.is_none() && arguments.engine.is_none() {
         for page in &PAGES {
@@ -167,26 +203,6 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
         }
     }
     Ok(CommandOutput::new(text, json))
-}
-
-/// A bar on standard error, if somebody is there to see it.
-fn progress() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    bar.enable_steady_tick(Duration::from_millis(250));
-    match ProgressStyle::with_template("{bar:16} {pos}/{len}, {elapsed} so far{wide_msg}") {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
-}
-
-fn show(bar: &ProgressBar, now: &Progress) {
-    bar.set_length(now.of as u64);
-    bar.set_position(now.done as u64);
-    let left = now.left.map_or(String::new(), |left| format!(", about {} left", HumanDuration(left)));
-    bar.set_message(format!("{left}: {}", now.now));
 }
 
 fn text(written: &report::Written) -> String {
@@ -206,22 +222,24 @@ fn text(written: &report::Written) -> String {
         }
         add(table);
     }
-    let mut table = plain(["one block", "round trip, ms", "latency, ms", "bound, ms"]);
+    let mut table = plain(["one block", "round trip, ms", "latency, ms", "expected, ms"]);
     for point in outcome.points() {
         table.add_row([
             point.measured.report.options.choice.to_string(),
             point.rtt_ms.to_string(),
             format!("{:.2}", point.seconds() * 1e3),
-            format!("{:.2}", point.bound_seconds() * 1e3),
+            format!("{:.2}", point.expected_seconds() * 1e3),
         ]);
     }
     add(table);
     format!(
-        "{out}{} runs in {:.0} s, all outputs checked. All figures, plots and the papers' figures: {} (as JSON: {})",
+        "{out}{} runs in {:.0} s, all outputs checked. All figures, plots and the papers' figures: {} (as JSON: {}, as CSV: {})\n{}",
         outcome.measured.len(),
         outcome.seconds,
         written.html.display(),
-        written.json.display()
+        written.json.display(),
+        written.csv.display(),
+        conditions(&outcome.host, &outcome.meanwhile),
     )
 }
 

@@ -3,12 +3,17 @@
 use divisi::bench::report::PageRequest;
 use divisi::bench::report::mixed::MixedPlan;
 use divisi::bench::report::spdz::{LinkLimits, SpdzPlan};
-use divisi::bench::report::{self, MatrixPlan, Progress, RunGroup};
+use divisi::bench::report::{self, MatrixPlan, Progress, ReportProgram, RunGroup};
 use divisi::cleanup::Cleanup;
 use divisi_rep3::Protocol;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
+
+#[path = "../build/commit.rs"]
+mod commit;
 
 /// Elements without content, and without an end.
 const VOID: [&str; 1] = ["meta"];
@@ -101,7 +106,59 @@ fn tiny() -> MatrixPlan {
 }
 
 fn write(plan: &MatrixPlan, out: &Path, tell: &dyn Fn(&Progress)) -> report::Written {
-    report::write(plan, out, Path::new(env!("CARGO_BIN_EXE_divisi")), &Cleanup::new(), tell).unwrap()
+    report::write(plan, out, program(), &Cleanup::new(), tell).unwrap()
+}
+
+/// The program, as if it were built from some commit.
+fn program() -> ReportProgram<'static> {
+    ReportProgram { path: Path::new(env!("CARGO_BIN_EXE_divisi")), commit: "0123abcd" }
+}
+
+/// The lines of a CSV below its header: run, figure, unit, value, least, greatest, repetitions.
+fn lines_of(csv: &Path) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(csv).unwrap();
+    let rest = text.strip_prefix("run,figure,unit,value,least,greatest,repetitions\r\n").unwrap();
+    let cells = |line: &str| {
+        // only the run's name may stand in quotes
+        let (name, figures) = match line.strip_prefix('"') {
+            Some(quoted) => quoted.split_once("\",").unwrap(),
+            None => line.split_once(',').unwrap(),
+        };
+        let cells: Vec<String> = [name].into_iter().chain(figures.split(',')).map(str::to_owned).collect();
+        assert_eq!(cells.len(), 7, "{line}");
+        cells
+    };
+    rest.split_terminator("\r\n").map(cells).collect()
+}
+
+/// The spread of each figure is around the figure that it belongs to, and the same in the CSV.
+fn check_spread(run: &serde_json::Value, reps: usize) {
+    let spread = run["spread"].as_object().unwrap();
+    for name in ["online_per_second", "total_per_second", "latency_seconds", "setup_seconds"] {
+        assert!(spread.contains_key(name), "{name}");
+    }
+    for (name, figure) in spread {
+        let (least, greatest) = (figure["least"].as_f64(), figure["greatest"].as_f64());
+        assert!(least <= greatest, "{name}: {figure}");
+        assert!(reps > 1 || least == greatest, "{name}: {figure}");
+    }
+    if let Some(latency) = run["latency_seconds"].as_f64() {
+        let [least, greatest] =
+            ["least", "greatest"].map(|end| spread["latency_seconds"][end].as_f64().unwrap());
+        assert!((least..=greatest).contains(&latency), "{run}");
+    }
+}
+
+/// Commit, load and the share of others are in a report and its page.
+fn check_conditions(json: &serde_json::Value, page: &str) {
+    assert_eq!(json["commit"], "0123abcd");
+    assert!(json["machine"]["processor"].is_string());
+    assert!(json["load"]["before"].is_number() && json["load"]["after"].is_number());
+    let others = json["others_share"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&others), "{others}");
+    assert_eq!(json["disturbed"], others > 0.1);
+    assert_eq!(page.contains("class=\"warning\">Warning: other processes took"), others > 0.1);
+    assert!(page.contains("commit 0123abcd") && page.contains("other processes meanwhile: "));
 }
 
 #[test]
@@ -109,7 +166,8 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let told: Mutex<Vec<Progress>> = Mutex::default();
-    let written = write(&tiny(), &out, &|now| told.lock().unwrap().push(now.clone()));
+    let tiny = MatrixPlan { reps: Some(2), ..tiny() };
+    let written = write(&tiny, &out, &|now| told.lock().unwrap().push(now.clone()));
 
     let page = std::fs::read_to_string(&written.html).unwrap();
     check_page(&page).unwrap();
@@ -138,10 +196,15 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
         "schema",
         "engine",
         "version",
+        "commit",
         "date",
         "seconds",
         "machine",
+        "load",
+        "others_share",
+        "disturbed",
         "kernel",
+        "rounds",
         "calibration",
         "calibration_after",
         "quick",
@@ -155,8 +218,10 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
     assert!(fields.iter().all(|field| object.contains_key(*field)) && object.len() == fields.len());
     assert!(json["schema"] == 1 && json["count"] == 40 && json["figure"].is_null() && json["quick"] == true);
     let runs = json["runs"].as_array().unwrap();
-    assert_eq!(runs.len(), tiny().runs().len());
+    assert_eq!(runs.len(), tiny.runs().len());
+    check_conditions(&json, &page);
     for run in runs {
+        check_spread(run, 2);
         assert!(run["checked"] == true && run["phases"].as_array().unwrap().len() == 4);
         assert!(RunGroup::ALL.iter().any(|group| run["group"] == group.name()));
         assert!(
@@ -165,6 +230,29 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
     }
     assert_eq!(runs.iter().filter(|run| run["group"] == "throughput").count(), 10);
     assert!(runs.iter().any(|run| run["key_bits"] == 256));
+    let lines = lines_of(&written.csv);
+    assert_eq!(lines.len(), runs.len() * (4 + 2 * 4));
+    assert!(
+        lines.iter().all(|line| line[6] == "2" && line[4..6].iter().all(|cell| cell.parse::<f64>().is_ok()))
+    );
+    let first = runs[0]["spread"]["latency_seconds"]["least"].as_f64();
+    assert_eq!(lines.iter().find(|line| line[1] == "latency_seconds").unwrap()[4].parse().ok(), first);
+
+    // the meter's rounds beside the paper's, each difference with its reason
+    let rounds = json["rounds"].as_array().unwrap();
+    assert_eq!(rounds.len(), 10);
+    for of in rounds {
+        let same = of["online"] == of["paper_online"]
+            && of["preprocessing"] == of["paper_preprocessing"].as_u64().unwrap_or(0);
+        let reasons = of["reasons"].as_array().unwrap();
+        assert_eq!(reasons.is_empty(), same, "{of}");
+        assert!(
+            !reasons.iter().any(|reason| reason.as_str().unwrap().contains("no reason is known")),
+            "{of}"
+        );
+    }
+    let online = |name: &str| rounds.iter().find(|of| of["protocol"] == name).unwrap()["online"].as_u64();
+    assert_eq!(["gf4-circuit", "gf8-circuit", "lut256-additive"].map(online), [Some(40), Some(30), Some(11)]);
 
     let points = json["latency"].as_array().unwrap();
     assert_eq!(points.len(), 6);
@@ -195,7 +283,7 @@ fn a_figure_alone_replaces_what_was_there() {
     check_page(&page).unwrap();
     assert_eq!((page.matches("<svg ").count(), written.outcome.points().len()), (1, 3));
     assert!(!page.contains("<h2>Throughput") && page.contains("<h2>Latency of one block"));
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
 }
 
 #[test]
@@ -203,7 +291,8 @@ fn a_report_that_fails_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let failed = |plan: &MatrixPlan, program: &str| {
-        report::write(plan, &out, Path::new(program), &Cleanup::new(), &|_| {}).unwrap_err()
+        let program = ReportProgram { path: Path::new(program), commit: "unknown" };
+        report::write(plan, &out, program, &Cleanup::new(), &|_| {}).unwrap_err()
     };
     let failure = failed(&tiny(), "/no/such/program");
     assert!(failure.kind.exit_code() == 1 && failure.error.contains("cannot be started"), "{failure}");
@@ -223,9 +312,8 @@ fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
         ..MixedPlan::of(PageRequest { quick: true, ..PageRequest::default() })
     };
     let told: Mutex<Vec<Progress>> = Mutex::default();
-    let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
     let tell = |now: &Progress| told.lock().unwrap().push(now.clone());
-    let written = report::mixed::write(&plan, dir.path(), program, &Cleanup::new(), &tell).unwrap();
+    let written = report::mixed::write(&plan, dir.path(), program(), &Cleanup::new(), &tell).unwrap();
     let page = std::fs::read_to_string(&written.html).unwrap();
     check_page(&page).unwrap();
     // the paper's figures, what they are about, and that these protect nothing
@@ -237,6 +325,8 @@ fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
     let json: serde_json::Value = serde_json::from_str(&data).unwrap();
     assert!(json["schema"] == 1 && json["engine"] == "mixed" && json["insecure"] == true);
     assert_eq!(json["operations"].as_array().unwrap().len(), 2 * 4);
+    check_conditions(&json, &page);
+    json["operations"].as_array().unwrap().iter().for_each(|run| check_spread(run, 1));
     let applications = json["applications"].as_array().unwrap();
     assert_eq!(applications.len(), 2 * 2 * 2);
     for run in applications {
@@ -246,9 +336,12 @@ fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
                 && run["paper_seconds"].is_null()
         );
     }
+    let lines = lines_of(&written.csv);
+    assert_eq!(lines.iter().filter(|line| line[1] == "item_seconds").count(), 2 * 4);
+    assert_eq!(lines.iter().filter(|line| line[1] == "seconds").count(), applications.len());
     assert_eq!(json["counts"].as_array().unwrap().len(), 2);
     assert_eq!((written.runs, told.into_inner().unwrap().len()), (16, 16));
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
 }
 
 #[test]
@@ -266,9 +359,8 @@ fn a_page_of_masked_tables_stands_beside_the_papers_tables() {
         timeout: Duration::from_secs(60),
     };
     let told: Mutex<Vec<Progress>> = Mutex::default();
-    let program = Path::new(env!("CARGO_BIN_EXE_divisi"));
     let tell = |now: &Progress| told.lock().unwrap().push(now.clone());
-    let written = report::spdz::write(&plan, dir.path(), program, &Cleanup::new(), &tell).unwrap();
+    let written = report::spdz::write(&plan, dir.path(), program(), &Cleanup::new(), &tell).unwrap();
     let page = std::fs::read_to_string(&written.html).unwrap();
     check_page(&page).unwrap();
     // figures of each of the paper's tables, and what they are about
@@ -287,15 +379,94 @@ fn a_page_of_masked_tables_stands_beside_the_papers_tables() {
         assert!(run["preprocessing_per_second"].as_f64().unwrap() > 0.0, "{run}");
     }
     assert_eq!(runs.iter().filter(|run| run["network"] == "WAN").count(), 6);
+    check_conditions(&json, &page);
+    // one block near has two repetitions, everything else one
+    runs.iter().for_each(|run| check_spread(run, if run["count"] == 1 { 2 } else { 1 }));
+    let lines = lines_of(&written.csv);
+    assert_eq!(lines.iter().filter(|line| line[1] == "preprocessing_per_second").count(), 14);
     // measured rounds and openings are the paper's, and what is made ahead follows the formula
     for (cost, rounds, openings) in [("aes-lt", 10, 160), ("aes-rp", 70, 1920), ("3des-lt", 46, 384)] {
         let of = json["costs"].as_array().unwrap().iter().find(|of| of["protocol"] == cost).unwrap();
         assert!(of["rounds"] == rounds && of["openings"] == f64::from(openings), "{of}");
+        assert!(of["paper_rounds"] == rounds && of["rounds_reason"].is_null(), "{of}");
         let [measured, formula] =
             ["measured_megabytes", "bucketed_megabytes"].map(|name| of[name].as_f64().unwrap());
         assert!(measured >= formula && measured < 3.0 * formula, "{of}");
     }
+    let raw = json["costs"].as_array().unwrap().iter().find(|of| of["protocol"] == "3des-raw").unwrap();
+    assert!(
+        raw["rounds"] == 322 && raw["paper_rounds"] == 2_979 && raw["rounds_reason"].is_string(),
+        "{raw}"
+    );
+    assert!(page.contains("rounds of 3des-raw: "));
     assert_eq!(json["tables"].as_array().unwrap().len(), 5);
     assert!(json["papers"]["table4"].as_array().unwrap().len() == 5);
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
+}
+
+/// What a report says on standard error, which is no terminal here, and what it prints.
+#[test]
+fn a_report_in_a_log_says_where_it_stands() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+        .args(["bench", "report", "--figure", "latency", "--rtt", "1", "--reps", "2", "--out"])
+        .arg(dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("divisi: ")).collect();
+    assert_eq!(lines.len(), 6, "{said}");
+    for (number, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("{} of 6: ", number + 1)) && line.contains("1 block"), "{line}");
+    }
+    assert!(lines[3].contains("round trip 1 ms") && lines[3].ends_with(" left"), "{said}");
+    let warned = said.lines().any(|line| line.starts_with("divisi: rep3: other processes took "));
+    let data = std::fs::read_to_string(dir.path().join("report.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&data).unwrap();
+    assert_eq!(json["disturbed"], warned, "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    for part in
+        ["expected, ms", "report.csv", "commit ", "load ", json["machine"]["processor"].as_str().unwrap()]
+    {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert!(!printed.contains("bound"), "{printed}");
+    // only an optimised program knows its commit
+    let commit = json["commit"].as_str().unwrap();
+    assert!(commit == "unknown" || commit.len() >= 40 && !cfg!(debug_assertions), "{commit}");
+}
+
+/// The commit of a repository whose files are these.
+fn commit_of(files: &[(&str, &str)]) -> Option<String> {
+    let files: BTreeMap<PathBuf, &str> =
+        files.iter().map(|(path, text)| (PathBuf::from(path), *text)).collect();
+    let found = commit::of(Path::new("/r"), |path| files.get(path).map(|text| (*text).to_owned()))?;
+    assert!(found.read.iter().all(|path| path.is_absolute()), "{found:?}");
+    Some(found.id)
+}
+
+#[test]
+fn the_commit_is_that_of_the_files_of_the_repository() {
+    let (one, two) = ("1".repeat(40), "2".repeat(64));
+    let branch = ("/r/.git/HEAD", "ref: refs/heads/main\n");
+    let packed =
+        format!("# pack-refs with: peeled\n{two} refs/heads/main\n{one} refs/heads/mainly\n^{one}\n");
+    assert_eq!(commit_of(&[branch, ("/r/.git/refs/heads/main", &format!("{one}\n"))]), Some(one.clone()));
+    assert_eq!(commit_of(&[branch, ("/r/.git/packed-refs", &packed)]), Some(two));
+    assert_eq!(commit_of(&[("/r/.git/HEAD", &one)]), Some(one.clone()));
+    // a second working tree
+    assert_eq!(
+        commit_of(&[
+            ("/r/.git", "gitdir: /main/.git/worktrees/r\n"),
+            ("/main/.git/worktrees/r/HEAD", "ref: refs/heads/side\n"),
+            ("/main/.git/worktrees/r/commondir", "/main/.git\n"),
+            ("/main/.git/refs/heads/side", &one),
+        ]),
+        Some(one)
+    );
+    // no repository, an unborn branch, a file that is no repository's
+    for files in [&[][..], &[branch], &[("/r/.git/HEAD", "nonsense")], &[("/r/.git", "nonsense")]] {
+        assert_eq!(commit_of(files), None, "{files:?}");
+    }
 }

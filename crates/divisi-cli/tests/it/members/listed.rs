@@ -12,13 +12,16 @@ const VARIABLE: &str = "DIVISI_MEMBERS";
 
 /// Members whose values are no fact of the program: figures of the machine and what follows from times,
 /// random bytes, prose, and the names of files.
-const VARY: [&str; 21] = [
+const VARY: [&str; 27] = [
     "address",
     "aes_ctr_gb_s",
     "auto",
     "calibration",
     "clmul_ns",
+    "commit",
+    "csv",
     "date",
+    "disturbed",
     "error",
     "fingerprint",
     "html",
@@ -27,10 +30,13 @@ const VARY: [&str; 21] = [
     "kernel",
     "key_id",
     "kinds",
+    "load",
     "loopback_gbit_s",
     "machine",
+    "others_share",
     "peak_rss_bytes_per_party",
     "since",
+    "spread",
     "three_beside_two",
     "trouble",
     "within_bound",

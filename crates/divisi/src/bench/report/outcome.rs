@@ -1,48 +1,16 @@
-//! The measurements of a report: machine and date, the runs, the latencies with their bounds, and all of them
-//! as JSON.
+//! The measurements of a report: machine and date, the runs, the latencies beside what is expected, and all
+//! of them as JSON and CSV.
 
-use super::matrix::{MatrixPlan, RunGroup};
+use super::figures::{self, spread_json};
+use super::machine::{Meanwhile, MeasuredOn};
+use super::matrix::{MatrixPlan, Run, RunGroup};
 use super::papers;
-use crate::bench::{BenchReport, Phase, calibration_json};
+use super::rounds::Rounds;
+use crate::bench::{BenchReport, Phase, Spread, calibration_json};
 use crate::calibrate::Calibration;
 use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 use std::time::Duration;
-
-/// The machine that ran the measurements.
-#[derive(Clone, Debug)]
-pub struct MeasuredOn {
-    /// The processor's name.
-    pub processor: String,
-    /// The number of threads that run at the same time.
-    pub cores: usize,
-    /// Memory in bytes, if the system tells.
-    pub memory_bytes: Option<u64>,
-    /// The system and its version.
-    pub system: String,
-}
-
-impl MeasuredOn {
-    /// This machine, as far as the system tells.
-    #[must_use]
-    pub fn here() -> Self {
-        let file = |path| std::fs::read_to_string(path).unwrap_or_default();
-        let field = |text: &str, name| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name));
-            line.map(|line| line.trim_start_matches([' ', '\t', ':']).trim().to_owned())
-        };
-        let kib =
-            field(&file("/proc/meminfo"), "MemTotal").and_then(|kib| kib.split(' ').next()?.parse().ok());
-        let release = file("/proc/sys/kernel/osrelease");
-        MeasuredOn {
-            processor: field(&file("/proc/cpuinfo"), "model name")
-                .unwrap_or_else(|| std::env::consts::ARCH.into()),
-            cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            memory_bytes: kib.map(|kib: u64| kib.saturating_mul(1024)),
-            system: format!("{} {}", std::env::consts::OS, release.trim()).trim_end().to_owned(),
-        }
-    }
-}
 
 /// One run and its result.
 #[derive(Clone, Debug)]
@@ -66,9 +34,16 @@ impl MeasuredRun {
         self.report.options.choice.protocol()
     }
 
+    /// A title of a few words, which tells it from all other runs of the report.
+    fn title(&self) -> String {
+        let run = Run { group: self.group, options: self.report.options.clone() };
+        format!("{}: {}", self.group.name(), run.title())
+    }
+
     fn to_json(&self) -> Value {
         let mut json = self.report.to_json();
         json["group"] = json!(self.group.name());
+        json["spread"] = spread_json(&figures::of(&self.report));
         json["latency_seconds"] = json!(self.report.latency_seconds());
         json["cpu_us_per_block_and_party"] = json!(self.report.cpu_us_per_block());
         json
@@ -89,9 +64,9 @@ pub struct Point<'o> {
 }
 
 impl Point<'_> {
-    /// The bound: 1.1 x rounds x RTT/2, plus the time over loopback.
+    /// The time that is expected at most: 1.1 x rounds x RTT/2, plus the time over loopback.
     #[must_use]
-    pub fn bound_seconds(&self) -> f64 {
+    pub fn expected_seconds(&self) -> f64 {
         1.1 * f64::from(self.rounds) * self.rtt_ms / 2e3 + self.loopback_seconds
     }
 
@@ -111,9 +86,10 @@ impl Point<'_> {
             "reps": options.reps,
             "rounds": self.rounds,
             "seconds": self.seconds(),
+            "spread": self.measured.report.latency_spread().map(Spread::to_json),
             "loopback_seconds": self.loopback_seconds,
-            "bound_seconds": self.bound_seconds(),
-            "within_bound": self.seconds() <= self.bound_seconds(),
+            "bound_seconds": self.expected_seconds(),
+            "within_bound": self.seconds() <= self.expected_seconds(),
         })
     }
 }
@@ -127,8 +103,12 @@ pub struct MatrixOutcome {
     pub unix_time: Duration,
     /// How long all runs took.
     pub seconds: f64,
+    /// The commit that the program was built from, or "unknown".
+    pub commit: String,
     /// The machine.
     pub host: MeasuredOn,
+    /// What it did beside the measurements.
+    pub meanwhile: Meanwhile,
     /// The calibration before the first run.
     pub before: Calibration,
     /// The calibration after the last run.
@@ -169,6 +149,13 @@ impl MatrixOutcome {
         })
     }
 
+    /// The rounds of the runs of encryption, or, in a report without them, of one block.
+    pub(super) fn rounds(&self) -> Vec<Rounds> {
+        let of = |group| self.of(group).map(|run| Rounds::of(&run.report)).collect::<Vec<_>>();
+        let throughput = of(RunGroup::Throughput);
+        if throughput.is_empty() { of(RunGroup::OneBlock) } else { throughput }
+    }
+
     /// When the first run began, in the format of RFC 3339.
     #[must_use]
     pub fn date(&self) -> String {
@@ -181,17 +168,27 @@ impl MatrixOutcome {
         self.measured.first().map_or("", |measured| &measured.report.measured.kernel)
     }
 
-    /// The report as one object. Fields: `schema`, `engine`, `version`, `date`, `seconds`, `machine`
-    /// {`processor`, `cores`, `memory_bytes`, `system`}, `kernel`, `calibration` and `calibration_after` as
-    /// `bench calibrate` prints them, `quick`, `figure`, `count`; `runs`, each as `bench aes` prints it, with
-    /// `group`, `latency_seconds` and `cpu_us_per_block_and_party` added; `latency`, the points of that
-    /// figure; `papers`, the papers' figures with their machines.
+    /// The figures that follow from times, as CSV; [`mod@super`] has its columns.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let runs = self.measured.iter();
+        figures::csv(runs.map(|run| (run.title(), figures::of(&run.report), &run.report)))
+    }
+
+    /// The report as one object. Fields: `schema`, `engine`, `version`, `commit`, `date`, `seconds`,
+    /// `machine` {`processor`, `cores`, `memory_bytes`, `system`}, `load`, `others_share` and `disturbed`
+    /// (what the machine did meanwhile), `kernel`, `calibration` and `calibration_after` as `bench calibrate`
+    /// prints them, `quick`, `figure`, `count`; `runs`, each as `bench aes` prints it, with `group`,
+    /// `latency_seconds`, `cpu_us_per_block_and_party` and `spread` (for each figure that follows from times
+    /// the `least` and `greatest` of the repetitions) added; `latency`, the points of that figure; `rounds`
+    /// beside those of the papers; `papers`, the papers' figures with their machines.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "schema": 1,
             "engine": "rep3",
             "version": env!("CARGO_PKG_VERSION"),
+            "commit": self.commit,
             "date": self.date(),
             "seconds": self.seconds,
             "machine": {
@@ -208,8 +205,11 @@ impl MatrixOutcome {
             "count": self.plan.blocks(),
             "runs": self.measured.iter().map(MeasuredRun::to_json).collect::<Vec<_>>(),
             "latency": self.points().iter().map(Point::to_json).collect::<Vec<_>>(),
+            "rounds": self.rounds().iter().map(Rounds::to_json).collect::<Vec<_>>(),
             "papers": papers::to_json(),
-        })
+        });
+        self.meanwhile.add_to(&mut json);
+        json
     }
 }
 
@@ -245,11 +245,5 @@ mod tests {
         ] {
             assert_eq!(date(Duration::from_secs(seconds)), expected);
         }
-    }
-
-    #[test]
-    fn the_machine_has_a_name_and_a_core() {
-        let here = MeasuredOn::here();
-        assert!(!here.processor.is_empty() && here.cores > 0 && !here.system.is_empty());
     }
 }

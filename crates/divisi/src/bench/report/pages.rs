@@ -2,13 +2,14 @@
 
 use super::mixed::{self, MixedPlan};
 use super::paper_page::{PageRequest, PaperPage};
-use super::run::Progress;
+use super::run::{Progress, ReportProgram};
 use super::spdz::{self, SpdzPlan};
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use std::path::Path;
 
-type Write = fn(PageRequest, &Path, &Path, &Cleanup, &dyn Fn(&Progress)) -> Result<PaperPage, Failure>;
+type Write =
+    fn(PageRequest, &Path, ReportProgram<'_>, &Cleanup, &dyn Fn(&Progress)) -> Result<PaperPage, Failure>;
 
 /// The page of one engine.
 pub struct EnginePage {
@@ -52,7 +53,7 @@ impl EnginePage {
         &self,
         request: PageRequest,
         out: &Path,
-        program: &Path,
+        program: ReportProgram<'_>,
         cleanup: &Cleanup,
         tell: &dyn Fn(&Progress),
     ) -> Result<PaperPage, Failure> {

@@ -193,6 +193,21 @@ pub fn bits(protocol: Protocol) -> Option<(u64, u64)> {
     TABLE_1.iter().find(|(p, ..)| *p == protocol).map(|(_, ahead, online)| (*ahead, *online))
 }
 
+/// MAESTRO, Table 1: rounds of preprocessing, if there is any, and online. Verification is left out there.
+const ROUNDS: [(Protocol, Option<u32>, u32); 5] = [
+    (Gf8Circuit, None, 30),
+    (Gf4Circuit, None, 30),
+    (Lut16, Some(2), 20),
+    (Lut256, Some(6), 10),
+    (Lut256Additive, Some(2), 10),
+];
+
+/// The rounds of Table 1: preprocessing and online.
+#[must_use]
+pub fn rounds(protocol: Protocol) -> Option<(Option<u32>, u32)> {
+    ROUNDS.iter().find(|(p, ..)| *p == protocol).map(|(_, ahead, online)| (*ahead, *online))
+}
+
 /// The row of Table 5 to compare with.
 #[must_use]
 pub fn throughput(protocol: Protocol, security: Security) -> Option<&'static Throughput> {
@@ -239,6 +254,10 @@ mod tests {
     fn each_protocol_has_its_row_but_the_one_that_was_not_built() {
         for protocol in Protocol::ALL.iter().copied() {
             assert!(throughput(protocol, SemiHonest).is_some() && bits(protocol).is_some());
+            assert_eq!(
+                rounds(protocol).map(|(ahead, _)| ahead.is_some()),
+                bits(protocol).map(|(bits, _)| bits > 0)
+            );
             assert_eq!(throughput(protocol, Malicious).is_some(), protocol != Lut256);
         }
         for row in &TABLE_5 {

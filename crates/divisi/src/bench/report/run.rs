@@ -1,7 +1,8 @@
 //! Running a report, with an estimate of the time left.
 
+use super::machine::{Counters, MeasuredOn};
 use super::matrix::{MatrixPlan, Run};
-use super::outcome::{MatrixOutcome, MeasuredOn, MeasuredRun};
+use super::outcome::{MatrixOutcome, MeasuredRun};
 use crate::bench;
 use crate::calibrate::calibrate;
 use crate::cleanup::Cleanup;
@@ -9,6 +10,15 @@ use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use std::path::Path;
 use std::time::Duration;
+
+/// The program whose processes are measured.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportProgram<'a> {
+    /// Its file.
+    pub path: &'a Path,
+    /// The commit that it was built from, or "unknown".
+    pub commit: &'a str,
+}
 
 /// The progress of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,13 +63,13 @@ impl Pace {
 /// If the plan makes no sense, a run fails, or an output is wrong.
 pub(super) fn measure(
     plan: &MatrixPlan,
-    program: &Path,
+    program: ReportProgram<'_>,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<MatrixOutcome, Failure> {
     plan.check()?;
     let (began, unix_time) = (Machine.now(), Machine.unix_time());
-    let before = calibrate()?;
+    let (counters, before) = (Counters::now(), calibrate()?);
     let runs = plan.runs();
     let mut measured = Vec::with_capacity(runs.len());
     let mut pace = Pace::default();
@@ -67,7 +77,7 @@ pub(super) fn measure(
         let left = pace.left(runs.get(done..).unwrap_or_default());
         tell(&Progress { done, of: runs.len(), now: run.title(), left });
         let start = Machine.now();
-        let report = bench::run(&run.options, program, before, cleanup, &|_, _| {})
+        let report = bench::run(&run.options, program.path, before, cleanup, &|_, _| {})
             .map_err(|failure| Failure { error: format!("{}: {}", run.title(), failure.error), ..failure })?;
         pace.add(run, start.elapsed());
         measured.push(MeasuredRun { group: run.group, report });
@@ -78,7 +88,9 @@ pub(super) fn measure(
         plan: plan.clone(),
         unix_time,
         seconds,
+        commit: program.commit.to_owned(),
         host: MeasuredOn::here(),
+        meanwhile: counters.until(&Counters::now()),
         before,
         after,
         measured,

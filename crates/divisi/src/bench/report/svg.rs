@@ -24,8 +24,8 @@ pub struct Line<'a> {
     pub name: Option<&'a str>,
     /// The number of a colour of the page.
     pub colour: usize,
-    /// Whether it is a bound, drawn dashed and without marks.
-    pub bound: bool,
+    /// Whether it is what is expected, drawn dashed and without marks.
+    pub expected: bool,
     /// The points, in the order in which the line connects them.
     pub points: Vec<(f64, f64)>,
 }
@@ -200,9 +200,9 @@ pub fn lines(lines: &Lines<'_>) -> String {
         let dash = format!(
             "<path class=\"line l{}{}\" d=\"M0 -4H16\"/>",
             line.colour,
-            if line.bound { " bound" } else { "" }
+            if line.expected { " expected" } else { "" }
         );
-        if line.bound { dash } else { dash + &point(line.colour, 8.0, -4.0) }
+        if line.expected { dash } else { dash + &point(line.colour, 8.0, -4.0) }
     };
     let named = |line: &'_ Line<'_>| line.name.map(|name| (name.to_owned(), symbol(line)));
     let names: Vec<(String, String)> = lines.lines.iter().filter_map(named).collect();
@@ -236,9 +236,9 @@ pub fn lines(lines: &Lines<'_>) -> String {
         for (i, (a, b)) in line.points.iter().enumerate() {
             let _ = write!(path, "{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, x(*a), y(*b));
         }
-        let bound = if line.bound { " bound" } else { "" };
-        let _ = write!(body, "<path class=\"line l{}{bound}\" d=\"{path}\"/>", line.colour);
-        if !line.bound {
+        let expected = if line.expected { " expected" } else { "" };
+        let _ = write!(body, "<path class=\"line l{}{expected}\" d=\"{path}\"/>", line.colour);
+        if !line.expected {
             line.points.iter().for_each(|(a, b)| body += &point(line.colour, x(*a), y(*b)));
         }
     }
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn lines_meet_the_corners() {
-        let of = |bound, points| Line { name: Some("one"), colour: 0, bound, points };
+        let of = |expected, points| Line { name: Some("one"), colour: 0, expected, points };
         let drawn = lines(&Lines {
             title: "t",
             across: "ms",

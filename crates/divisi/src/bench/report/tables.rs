@@ -1,52 +1,13 @@
 //! The tables of the page, with their units.
 
+use super::cells::{NONE, cpu, latency_of, list, milliseconds, online, phase_of, table, total, whole};
 use super::escape::escape;
 use super::matrix::RunGroup;
 use super::outcome::{MatrixOutcome, MeasuredRun, Point};
 use super::papers;
+use super::rounds::Rounds;
 use crate::bench::direction_name;
 use divisi_rep3::{Protocol, Security};
-
-/// The cell of a missing figure.
-pub(super) const NONE: &str = "\u{2013}";
-
-/// A table of which the first column names the rows.
-pub(super) fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
-    let head: String = header.iter().map(|name| format!("<th>{}</th>", escape(name))).collect();
-    let mut out = format!("<div class=\"wide\"><table><thead><tr>{head}</tr></thead>\n<tbody>\n");
-    for row in rows {
-        out += "<tr>";
-        for (column, cell) in row.iter().enumerate() {
-            let tag = if column == 0 { "th" } else { "td" };
-            out += &format!("<{tag}>{}</{tag}>", escape(cell));
-        }
-        out += "</tr>\n";
-    }
-    out + "</tbody></table></div>\n"
-}
-
-/// A list of lines, which say where figures come from.
-pub(super) fn list(lines: &[String]) -> String {
-    let lines: String = lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
-    format!("<ul class=\"soft\">\n{lines}</ul>\n")
-}
-
-/// A whole number with commas between its thousands.
-pub(super) fn whole(x: f64) -> String {
-    let digits = format!("{:.0}", x.max(0.0));
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-fn milliseconds(seconds: f64) -> String {
-    format!("{:.2}", seconds * 1e3)
-}
 
 fn error(measured: &MeasuredRun) -> String {
     measured.report.measured.verification_error_bits.map_or(NONE.into(), |bits| format!("{bits:.1}"))
@@ -78,9 +39,9 @@ pub fn throughput<'o>(runs: impl Iterator<Item = &'o MeasuredRun>) -> String {
         let sum = |figure: fn(&crate::bench::Phase) -> f64| phases.iter().map(figure).sum::<f64>() / blocks;
         vec![
             name(m),
-            whole(m.report.online_per_second()),
-            whole(m.report.total_per_second()),
-            format!("{:.2}", m.report.cpu_us_per_block()),
+            online(&m.report),
+            total(&m.report),
+            cpu(&m.report),
             phases.map(|phase| format!("{:.1}", phase.bits as f64 / blocks)).join(" + "),
             printed.unwrap_or(NONE.into()),
             whole(sum(|phase| phase.bytes as f64)),
@@ -109,10 +70,10 @@ pub fn throughput<'o>(runs: impl Iterator<Item = &'o MeasuredRun>) -> String {
 /// One block alone.
 pub fn one_block<'o>(runs: impl Iterator<Item = &'o MeasuredRun>) -> String {
     let row = |m: &MeasuredRun| {
-        let phase = |name| milliseconds(m.phase(name).seconds);
+        let phase = |name| phase_of(&m.report, name);
         vec![
             name(m),
-            milliseconds(m.report.latency_seconds()),
+            latency_of(&m.report),
             phase("online"),
             phase("verification"),
             phase("preprocessing"),
@@ -140,12 +101,12 @@ pub fn latency(points: &[Point<'_>]) -> String {
         vec![
             p.measured.report.options.choice.to_string(),
             format!("{}", p.rtt_ms),
-            milliseconds(p.seconds()),
-            milliseconds(p.bound_seconds()),
-            if p.seconds() <= p.bound_seconds() { "yes" } else { "no" }.into(),
+            latency_of(&p.measured.report),
+            milliseconds(p.expected_seconds()),
+            if p.seconds() <= p.expected_seconds() { "yes" } else { "no" }.into(),
             rounds(p.measured),
             milliseconds(p.loopback_seconds),
-            milliseconds(p.measured.phase("preprocessing").seconds),
+            phase_of(&p.measured.report, "preprocessing"),
             p.measured.report.options.reps.to_string(),
         ]
     };
@@ -153,7 +114,7 @@ pub fn latency(points: &[Point<'_>]) -> String {
         "protocol (mode)",
         "round trip, ms",
         "latency, ms",
-        "bound, ms",
+        "expected, ms",
         "within",
         "rounds: online + verification",
         "over loopback, ms",
@@ -176,10 +137,10 @@ pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
             format!("{}, AES-{} {}", name(m), o.key.bits(), direction_name(o.direction)),
             whole(o.blocks as f64),
             o.threads.to_string(),
-            whole(r.online_per_second()),
-            whole(r.total_per_second()),
+            online(r),
+            total(r),
             beside,
-            format!("{:.2}", r.cpu_us_per_block()),
+            cpu(r),
             memory(m),
         ]
     };
@@ -196,6 +157,17 @@ pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
     table(&header, runs.iter().map(row))
 }
 
+/// Lookups by three factors and by two.
+pub fn lookups(runs: &[&MeasuredRun]) -> String {
+    let row = |m: &&MeasuredRun| {
+        let factors = m.report.options.factors().map_or(NONE.into(), |factors| factors.to_string());
+        vec![factors, online(&m.report), total(&m.report), cpu(&m.report), memory(m)]
+    };
+    let header =
+        ["factors", "online, items/s", "total, items/s", "CPU, us an item and party", "memory, MiB a party"];
+    table(&header, runs.iter().map(row))
+}
+
 /// Figures of this project, of MAESTRO in its fastest network, and of Symphony.
 pub fn beside_papers(outcome: &MatrixOutcome) -> String {
     let row = |m: &MeasuredRun| {
@@ -206,8 +178,8 @@ pub fn beside_papers(outcome: &MatrixOutcome) -> String {
         let printed = |figure: Option<u32>| figure.map_or(NONE.into(), |figure| whole(f64::from(figure)));
         vec![
             name(m),
-            whole(m.report.online_per_second()),
-            whole(m.report.total_per_second()),
+            online(&m.report),
+            total(&m.report),
             printed(of_table.map(|(online, _)| online)),
             printed(of_table.map(|(_, total)| total)),
             printed(slide.map(|slide| slide.per_second.0)),
@@ -244,6 +216,39 @@ pub fn beside_papers(outcome: &MatrixOutcome) -> String {
         + &format!("<p class=\"soft\">The slide's times and data: {}.</p>\n", escape(&note))
 }
 
+/// Metered rounds, those of MAESTRO's Table 1, and the reasons where they differ; nothing if there are none.
+pub fn beside_rounds(all: &[Rounds]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let header = [
+        "protocol",
+        "preprocessing, here",
+        "preprocessing, MAESTRO",
+        "online, here",
+        "online, MAESTRO",
+        "verification, here",
+        "why they differ",
+    ];
+    table(&header, all.iter().map(rounds_row))
+}
+
+fn rounds_row(rounds: &Rounds) -> Vec<String> {
+    let [ahead, online, verification] = rounds.here.map(|rounds| rounds.to_string());
+    let (printed_ahead, printed_online) = rounds.paper.unzip();
+    let printed = |rounds: Option<u32>| rounds.map_or(NONE.into(), |rounds| rounds.to_string());
+    let reasons = rounds.reasons().join(". ");
+    vec![
+        format!("{}, {}", rounds.protocol, rounds.security),
+        ahead,
+        printed(printed_ahead.flatten()),
+        online,
+        printed(printed_online),
+        verification,
+        if reasons.is_empty() { NONE.into() } else { format!("{reasons}.") },
+    ]
+}
+
 /// MAESTRO, Table 5, complete.
 pub fn networks() -> String {
     let place = |setting: &papers::Setting| format!("{}: {}", setting.network, setting.machines);
@@ -266,10 +271,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_stand_apart_and_cells_are_escaped() {
-        assert_eq!([0.0, 999.4, 1000.0, 1_234_567.0].map(whole), ["0", "999", "1,000", "1,234,567"]);
-        let html = table(&["a<"], [vec!["b&".to_owned(), "c".to_owned()]]);
-        assert!(html.contains("<th>a&lt;</th>") && html.contains("<tr><th>b&amp;</th><td>c</td></tr>"));
+    fn rounds_stand_beside_the_papers_with_the_reason() {
+        let of = |protocol: Protocol, security, here| Rounds {
+            protocol,
+            security,
+            here,
+            paper: papers::rounds(protocol),
+        };
+        let row = rounds_row(&of(Protocol::Lut256Additive, Security::SemiHonest, [3, 11, 0]));
+        assert_eq!(row[..6], ["lut256-additive, semi-honest", "3", "2", "11", "10", "0"]);
+        assert!(row[6].contains("step 8") && row[6].ends_with("inputs."), "{}", row[6]);
+        let row = rounds_row(&of(Protocol::Gf8Circuit, Security::Malicious, [0, 30, 46]));
+        assert_eq!(row[1..], ["0", NONE, "30", "30", "46", NONE]);
+        assert_eq!(beside_rounds(&[]), "");
     }
 
     #[test]

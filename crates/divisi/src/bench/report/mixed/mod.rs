@@ -4,9 +4,10 @@
 mod page;
 mod papers;
 
+use super::figures::{self, Figure, spread_json};
 use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs};
-use super::run::Progress;
-use crate::bench::{BenchOptions, BenchReport, Work, table4};
+use super::run::{Progress, ReportProgram};
+use crate::bench::{BenchOptions, BenchReport, Spread, Work, table4};
 use crate::cleanup::Cleanup;
 use crate::engine::job::Op;
 use crate::engine::mixed::manner::INSECURE;
@@ -96,8 +97,8 @@ struct MixedOutcome {
     costs: Vec<(&'static Row, RunCost)>,
 }
 
-/// Run the plan and write `mixed.html` and `mixed.json` into `out`, which is made if it does not exist.
-/// `tell` is called with the progress before each run.
+/// Run the plan and write `mixed.html`, `mixed.json` and `mixed.csv` into `out`, which is made if it does not
+/// exist. `tell` is called with the progress before each run.
 ///
 /// # Errors
 /// [`Failure`] if the plan makes no sense, the files cannot be written, a run fails, or an output is wrong;
@@ -105,7 +106,7 @@ struct MixedOutcome {
 pub fn write(
     plan: &MixedPlan,
     out: &Path,
-    program: &Path,
+    program: ReportProgram<'_>,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<PaperPage, Failure> {
@@ -114,7 +115,7 @@ pub fn write(
 
 fn measure(
     plan: &MixedPlan,
-    program: &Path,
+    program: ReportProgram<'_>,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<MixedOutcome, Failure> {
@@ -149,10 +150,37 @@ fn measure(
     Ok(MixedOutcome { plan: plan.clone(), conditions: runs.end(), columns, costs })
 }
 
-/// The seconds of one item in the phase that the paper's table is about.
+/// The phase that the paper's table is about.
+fn phase_of_paper(op: Op) -> &'static str {
+    if op.is_random() { "preprocessing" } else { "online" }
+}
+
+/// The seconds of one item in that phase.
 fn item_seconds(op: Op, report: &BenchReport) -> f64 {
-    let phase = if op.is_random() { "preprocessing" } else { "online" };
-    report.measured.phase(phase).seconds / report.measured.count.max(1) as f64
+    report.measured.phase(phase_of_paper(op)).seconds / report.measured.count.max(1) as f64
+}
+
+/// The spread of [`item_seconds`].
+fn item_spread(op: Op, report: &BenchReport) -> Option<Spread> {
+    let count = report.measured.count.max(1) as f64;
+    Some(report.seconds_spread(&[phase_of_paper(op)])?.map(|seconds| seconds / count))
+}
+
+/// The spread of an application's seconds, set-up left out.
+fn application_spread(report: &BenchReport) -> Option<Spread> {
+    report.seconds_spread(&["preprocessing", "online"])
+}
+
+/// The figures of an operation: those of every run, and the seconds of an item.
+fn operation_figures(op: Op, report: &BenchReport) -> Vec<Figure> {
+    let item = Figure::new("item_seconds", "s", item_seconds(op, report), item_spread(op, report));
+    figures::of(report).into_iter().chain([item]).collect()
+}
+
+/// The figures of an application: those of every run, and its seconds without set-up.
+fn application_figures(report: &BenchReport) -> Vec<Figure> {
+    let all = Figure::new("seconds", "s", table4::seconds(report), application_spread(report));
+    figures::of(report).into_iter().chain([all]).collect()
 }
 
 impl Outcome for MixedOutcome {
@@ -165,14 +193,21 @@ impl Outcome for MixedOutcome {
     }
 
     /// Fields: those of [`Conditions::to_json`]; `insecure`; `operations` and `applications`, each as
-    /// `bench mixed` prints it, applications with `application`, `seconds` (set-up left out) and
-    /// `paper_seconds` added; `counts` of each application beside Table 6; `papers`.
+    /// `bench mixed` prints it with `spread` added (for each figure that follows from times the `least` and
+    /// `greatest` of the repetitions), applications with `application`, `seconds` (set-up left out) and
+    /// `paper_seconds` added, too; `counts` of each application beside Table 6; `papers`.
     fn to_json(&self) -> Value {
         let application = |(row, report): &(&'static Row, BenchReport)| {
             let mut json = report.to_json();
             json["application"] = json!(row.title);
             json["seconds"] = json!(table4::seconds(report));
             json["paper_seconds"] = json!(table4::printed(row, report.measured.parties));
+            json["spread"] = spread_json(&application_figures(report));
+            json
+        };
+        let operation = |(op, report): &(Op, BenchReport)| {
+            let mut json = report.to_json();
+            json["spread"] = spread_json(&operation_figures(*op, report));
             json
         };
         let counts = |(row, cost): &(&'static Row, RunCost)| {
@@ -186,10 +221,27 @@ impl Outcome for MixedOutcome {
         let applications = self.columns.iter().flat_map(|column| column.counted.iter().chain(&column.whole));
         let mut json = self.conditions.to_json("mixed", Security::SemiHonest.name());
         json["insecure"] = json!(self.plan.danger_insecure);
-        json["operations"] = operations.map(|(_, report)| report.to_json()).collect();
+        json["operations"] = operations.map(operation).collect();
         json["applications"] = applications.map(application).collect();
         json["counts"] = self.costs.iter().map(counts).collect();
         json["papers"] = papers::to_json();
         json
+    }
+
+    fn to_csv(&self) -> String {
+        let mut runs = Vec::new();
+        for column in &self.columns {
+            let name = |what: &str| format!("{what}, {} parties", column.parties);
+            for (op, report) in &column.operations {
+                runs.push((name(op.name()), operation_figures(*op, report), report));
+            }
+            for (row, report) in &column.counted {
+                runs.push((name(&format!("table4-{}", row.name)), application_figures(report), report));
+            }
+            for (row, report) in &column.whole {
+                runs.push((name(row.name), application_figures(report), report));
+            }
+        }
+        figures::csv(runs)
     }
 }

@@ -1,10 +1,11 @@
 //! The page itself: one file, which fetches nothing.
 
+use super::super::cells::{NONE, list, table, whole, with_spread};
 use super::super::escape::escape;
 use super::super::html::{document, paragraph, section};
-use super::super::tables::{NONE, list, table, whole};
+use super::super::paper_page::warning;
 use super::papers::{self, GARBLING, MACHINES, PARTIES, SOURCE};
-use super::{Column, MixedOutcome, item_seconds};
+use super::{Column, MixedOutcome, application_spread, item_seconds, item_spread};
 use crate::bench::BenchReport;
 use crate::bench::table4::{self, PARTIES as PARTIES_OF_TABLE_4};
 use crate::engine::job::Op;
@@ -17,6 +18,7 @@ use divisi_program::applications::table6::Row;
 pub fn page(outcome: &MixedOutcome) -> String {
     let title = "Divisi: numbers and bits among many curious parties";
     let body = [
+        warning(&outcome.conditions.meanwhile),
         introduction(outcome),
         section(
             "Conversions online (Table 2)",
@@ -39,18 +41,16 @@ fn introduction(outcome: &MixedOutcome) -> String {
     } else {
         String::new()
     };
+    let [here, commit] =
+        outcome.conditions.lines(&format!("all parties, one thread each; medians of {}", outcome.plan.reps));
     insecure
         + &paragraph(
             "Semi-honest: all parties but one may be curious together, and everybody follows the protocol. The parties are processes \
              on one machine, joined by TLS 1.3 over loopback; another deals the inputs and checks every output after the clock has \
-             stopped. The machines differ: read the paper's figures beside ours for the shape, not for a race.",
+             stopped. The machines differ: read the paper's figures beside ours for the shape, not for a race. Below a figure stand the \
+             least and the greatest of its repetitions; mixed.csv has them all.",
         )
-        + &list(&[
-            outcome
-                .conditions
-                .line(&format!("all parties, one thread each; medians of {}", outcome.plan.reps)),
-            format!("{SOURCE}: {MACHINES}"),
-        ])
+        + &list(&[here, commit, format!("{SOURCE}: {MACHINES}")])
 }
 
 fn figure(x: f64) -> String {
@@ -60,19 +60,12 @@ fn figure(x: f64) -> String {
 /// A table with our figures in the first row of each operation, and the paper's, a row for each network,
 /// below it.
 fn operations(outcome: &MixedOutcome, ops: &[Op], factor: f64, unit: &str) -> String {
-    // the paper's columns, and those that only we have
-    let mut columns: Vec<usize> = PARTIES.to_vec();
-    columns.extend(outcome.columns.iter().map(|column| column.parties));
-    columns.sort_unstable();
-    columns.dedup();
+    let columns = Columns::new(outcome, &PARTIES);
     let ours = |op: Op, parties: usize| {
         let column = outcome.columns.iter().find(|column| column.parties == parties)?;
         let (_, report) = column.operations.iter().find(|(other, _)| *other == op)?;
-        Some(item_seconds(op, report) * factor)
-    };
-    let line = |name: String, figures: &dyn Fn(usize) -> Option<String>| {
-        let cells = columns.iter().map(|parties| figures(*parties).unwrap_or(NONE.into()));
-        std::iter::once(name).chain(cells).collect::<Vec<String>>()
+        let spread = item_spread(op, report).map(|spread| spread.map(|seconds| seconds * factor));
+        Some(with_spread(item_seconds(op, report) * factor, report, spread, figure))
     };
     let rows = ops.iter().flat_map(|op| {
         let printed = papers::rows(op.name()).map(|row| {
@@ -80,41 +73,63 @@ fn operations(outcome: &MixedOutcome, ops: &[Op], factor: f64, unit: &str) -> St
                 let place = PARTIES.iter().position(|n| *n == parties);
                 place.and_then(|i| row.figures.get(i)).map(f64::to_string)
             };
-            line(format!("{}, paper, {}", op.name(), row.network), &at)
+            columns.row(format!("{}, paper, {}", op.name(), row.network), &at)
         });
-        let here = line(format!("{}, here", op.name()), &|parties| ours(*op, parties).map(figure));
+        let here = columns.row(format!("{}, here", op.name()), &|parties| ours(*op, parties));
         std::iter::once(here).chain(printed).collect::<Vec<_>>()
     });
-    let header: Vec<String> =
-        std::iter::once(unit.to_owned()).chain(columns.iter().map(|n| format!("n = {n}"))).collect();
-    table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+    columns.table(unit, rows)
+}
+
+/// The numbers of parties that a table has a column for: those of the paper, and those that were measured.
+struct Columns(Vec<usize>);
+
+impl Columns {
+    fn new(outcome: &MixedOutcome, papers: &[usize]) -> Columns {
+        let measured = outcome.columns.iter().map(|column| column.parties);
+        let mut all: Vec<usize> = papers.iter().copied().chain(measured).collect();
+        all.sort_unstable();
+        all.dedup();
+        Columns(all)
+    }
+
+    /// A row with a figure for each number of parties that has one.
+    fn row(&self, name: String, figures: &dyn Fn(usize) -> Option<String>) -> Vec<String> {
+        let cells = self.0.iter().map(|parties| figures(*parties).unwrap_or(NONE.into()));
+        std::iter::once(name).chain(cells).collect()
+    }
+
+    fn table(&self, unit: &str, rows: impl IntoIterator<Item = Vec<String>>) -> String {
+        let numbers = self.0.iter().map(|n| format!("n = {n}"));
+        let header: Vec<String> = std::iter::once(unit.to_owned()).chain(numbers).collect();
+        table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+    }
 }
 
 fn applications(outcome: &MixedOutcome) -> String {
-    let of = |runs: &[(&'static Row, BenchReport)], row: &Row| {
-        let run = runs.iter().find(|(other, _)| other.name == row.name);
-        run.map_or(NONE.into(), |(_, report)| format!("{:.3}", table4::seconds(report)))
+    let columns = Columns::new(outcome, &PARTIES_OF_TABLE_4);
+    let of = |runs: fn(&Column) -> &[(&'static Row, BenchReport)], row: &Row, parties: usize| {
+        let column = outcome.columns.iter().find(|column| column.parties == parties)?;
+        let (_, report) = runs(column).iter().find(|(other, _)| other.name == row.name)?;
+        let show = |seconds: f64| format!("{seconds:.3}");
+        Some(with_spread(table4::seconds(report), report, application_spread(report), show))
     };
-    let rows = outcome.plan.rows().map(|row| {
-        let here = |column: &Column| [of(&column.whole, row), of(&column.counted, row)];
-        std::iter::once(row.title.to_owned())
-            .chain(outcome.columns.iter().flat_map(here))
-            .chain(row.seconds.map(|seconds| seconds.to_string()))
-            .collect::<Vec<String>>()
+    let rows = outcome.plan.rows().flat_map(|row| {
+        let name = |what: &str| format!("{}, {what}", row.title);
+        [
+            columns.row(name("here"), &|parties| of(|column| &column.whole, row, parties)),
+            columns.row(name("its counts"), &|parties| of(|column| &column.counted, row, parties)),
+            columns.row(name("paper, LAN"), &|parties| {
+                table4::printed(row, parties).map(|seconds| seconds.to_string())
+            }),
+        ]
     });
-    let here = |column: &Column| {
-        [format!("here, n = {}", column.parties), format!("its counts, n = {}", column.parties)]
-    };
-    let header: Vec<String> = std::iter::once("seconds, set-up of keys apart".to_owned())
-        .chain(outcome.columns.iter().flat_map(here))
-        .chain(PARTIES_OF_TABLE_4.map(|n| format!("paper, LAN, n = {n}")))
-        .collect();
     paragraph(
         "Here: the application itself, from its inputs to its outputs, preprocessing included. Its counts: as many operations as \
          the paper's Table 6 has for it, whatever they compute. The paper's figures are an estimate from its counts and its times of \
          single operations. Gauss Dist. is defined nowhere in the paper; ours is the density of a normal distribution at seven \
          points.",
-    ) + &table(&header.iter().map(String::as_str).collect::<Vec<_>>(), rows)
+    ) + &columns.table("seconds, set-up of keys apart", rows)
 }
 
 fn counts(outcome: &MixedOutcome) -> String {
@@ -166,4 +181,76 @@ fn garbling() -> String {
             AES_128[0] - AES_128[1]
         ))
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::paper_page::{Conditions, Outcome, PageRequest};
+    use super::super::super::{sample, width};
+    use super::super::{MixedPlan, OPERATIONS};
+    use super::*;
+    use crate::bench::Work;
+
+    /// All runs of the plan, as if each had been repeated three times.
+    fn outcome() -> MixedOutcome {
+        let plan = MixedPlan::of(PageRequest::default());
+        let times: [&[f64]; 3] = [&[1.5, 0.2, 0.5, 0.0], &[1.5, 0.3, 0.25, 0.0], &[1.5, 0.4, 1.0, 0.0]];
+        let column = |parties: &usize| {
+            let operation = |(op, count): (Op, u64)| {
+                let work = Work::Operation { op, bits: 32, entries: 256, private: false };
+                (op, sample::report(&plan.options(*parties, work, count), &times))
+            };
+            let application = |row: &'static Row| {
+                let work = Work::Program { name: row.name.into(), images: None };
+                (row, sample::report(&plan.options(*parties, work, 1), &times))
+            };
+            Column {
+                parties: *parties,
+                operations: OPERATIONS.map(operation).into(),
+                counted: plan.rows().map(application).collect(),
+                whole: plan.rows().map(application).collect(),
+            }
+        };
+        let columns = plan.parties.iter().map(column).collect();
+        let conditions = Conditions {
+            commit: "0123456789abcdef".into(),
+            host: sample::host(),
+            meanwhile: sample::meanwhile(0.25),
+            calibration: sample::calibration(),
+            runs: 1,
+            seconds: 1.0,
+        };
+        MixedOutcome { plan, conditions, columns, costs: Vec::new() }
+    }
+
+    #[test]
+    fn tables_fit_a_screen_of_1280_pixels_and_show_spreads() {
+        let page = page(&outcome());
+        let widths = width::tables(&page);
+        assert_eq!(widths.len(), 4);
+        assert!(widths.iter().all(|width| *width <= width::ROOM), "{widths:?}");
+        for part in [
+            "commit 0123456789abcdef; load 0.25 before",
+            "Warning: other processes took 25.0 % of the cores",
+            // 20,000 conversions in 0.5, 0.25 and 1 s, in milliseconds
+            "<td>0.025<small>0.013–0.050</small></td>",
+            // an application: preprocessing and online
+            "<td>0.800<small>0.550–1.400</small></td>",
+            "<th>Gauss Dist., its counts</th>",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn json_and_csv_have_the_spread_of_the_papers_figures() {
+        let outcome = outcome();
+        let json = outcome.to_json();
+        let item = &json["operations"][0]["spread"]["item_seconds"];
+        assert_eq!((item["least"].as_f64(), item["greatest"].as_f64()), (Some(1.25e-5), Some(5e-5)));
+        assert!(json["commit"] == "0123456789abcdef" && json["disturbed"] == true);
+        let csv = outcome.to_csv();
+        assert!(csv.contains("\"b2a, 2 parties\",item_seconds,s,0.000025,0.0000125,0.00005,3\r\n"), "{csv}");
+        assert!(csv.contains("\"table4-gauss, 16 parties\",seconds,s,0.8,0.55,1.4,3\r\n"), "{csv}");
+    }
 }

@@ -5,9 +5,10 @@ mod page;
 mod papers;
 mod prices;
 
+use super::figures::{self, Figure, spread_json};
 use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs};
-use super::run::Progress;
-use crate::bench::{BenchOptions, BenchReport, Work};
+use super::run::{Progress, ReportProgram};
+use crate::bench::{BenchOptions, BenchReport, Spread, Work};
 use crate::cleanup::Cleanup;
 use crate::engine::job::DesKeys;
 use crate::failure::Failure;
@@ -137,8 +138,8 @@ struct SpdzOutcome {
     measured: Vec<Measurement>,
 }
 
-/// Run the plan and write `spdz.html` and `spdz.json` into `out`, which is made if it does not exist. `tell`
-/// is called with the progress before each run.
+/// Run the plan and write `spdz.html`, `spdz.json` and `spdz.csv` into `out`, which is made if it does not
+/// exist. `tell` is called with the progress before each run.
 ///
 /// # Errors
 /// [`Failure`] if the plan makes no sense, the files cannot be written, a run fails, or an output is wrong;
@@ -146,7 +147,7 @@ struct SpdzOutcome {
 pub fn write(
     plan: &SpdzPlan,
     out: &Path,
-    program: &Path,
+    program: ReportProgram<'_>,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<PaperPage, Failure> {
@@ -155,7 +156,7 @@ pub fn write(
 
 fn measure(
     plan: &SpdzPlan,
-    program: &Path,
+    program: ReportProgram<'_>,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<SpdzOutcome, Failure> {
@@ -163,12 +164,14 @@ fn measure(
     let mut runs = Runs::begin(program, cleanup, tell, list.len())?;
     let mut measured = Vec::with_capacity(list.len());
     for (protocol, place, single) in list {
-        let what = if single { "one block" } else { "a batch" };
-        let now = format!("{protocol}, {}, {what}", place.name());
-        let report = runs.run(&now, &plan.options(protocol, place, single))?;
+        let report = runs.run(&run_name(protocol, place, single), &plan.options(protocol, place, single))?;
         measured.push(Measurement { protocol, place, single, report });
     }
     Ok(SpdzOutcome { plan: plan.clone(), conditions: runs.end(), measured })
+}
+
+fn run_name(protocol: &str, place: Distance, single: bool) -> String {
+    format!("{protocol}, {}, {}", place.name(), if single { "one block" } else { "a batch" })
 }
 
 impl Measurement {
@@ -184,6 +187,29 @@ impl Measurement {
         let measured = &self.report.measured;
         let bits: u64 = ["preprocessing", "load"].map(|name| measured.phase(name).bits).iter().sum();
         bits as f64 / measured.count.max(1) as f64 / 8e6
+    }
+
+    /// The spread of [`Measurement::preprocessing_per_second`].
+    fn preprocessing_spread(&self) -> Option<Spread> {
+        let count = self.report.measured.count as f64;
+        Some(self.report.seconds_spread(&["preprocessing", "load"])?.map(|seconds| count / seconds))
+    }
+
+    /// The figures of every run, and the rate of preprocessing.
+    fn figures(&self) -> Vec<Figure> {
+        let rate = self.preprocessing_per_second();
+        let ahead = Figure::new("preprocessing_per_second", "1/s", rate, self.preprocessing_spread());
+        figures::of(&self.report).into_iter().chain([ahead]).collect()
+    }
+
+    /// The name of the run.
+    fn name(&self) -> String {
+        run_name(self.protocol, self.place, self.single)
+    }
+
+    /// Rounds of a block, online.
+    fn rounds(&self) -> u32 {
+        self.report.measured.phase("online").rounds
     }
 
     /// Openings of a block, online.
@@ -209,14 +235,17 @@ impl Outcome for SpdzOutcome {
     }
 
     /// Fields: those of [`Conditions::to_json`]; `runs`, each as `bench` prints it with `network`,
-    /// `latency_seconds` and `preprocessing_per_second` added; `costs` of each protocol by formula beside the
-    /// measured ones (Table 2); `tables` (Table 5); `papers`.
+    /// `latency_seconds`, `preprocessing_per_second` and `spread` (for each figure that follows from times
+    /// the `least` and `greatest` of the repetitions) added; `costs` of each protocol by formula beside the
+    /// measured ones (Table 2), with `paper_rounds` and, if they differ, `rounds_reason`; `tables` (Table
+    /// 5); `papers`.
     fn to_json(&self) -> Value {
         let run = |m: &Measurement| {
             let mut json = m.report.to_json();
             json["network"] = json!(m.place.name());
             json["latency_seconds"] = json!(m.report.latency_seconds());
             json["preprocessing_per_second"] = json!(m.preprocessing_per_second());
+            json["spread"] = spread_json(&m.figures());
             json
         };
         let cost = |protocol: &&'static str| {
@@ -224,9 +253,13 @@ impl Outcome for SpdzOutcome {
             let counts = of.and_then(prices::Material::counts);
             let measured = self.find(protocol, Distance::Near, false);
             let blocks = usize::try_from(self.plan.blocks[0]).unwrap_or(usize::MAX);
+            let paper = papers::cost(protocol);
+            let rounds = measured.map(Measurement::rounds);
             json!({
                 "protocol": protocol,
-                "rounds": measured.map(|m| m.report.measured.phase("online").rounds),
+                "rounds": rounds,
+                "paper_rounds": paper.map(|paper| paper.rounds),
+                "rounds_reason": paper.zip(rounds).and_then(|(paper, rounds)| paper.rounds_reason(rounds)),
                 "openings": measured.map(Measurement::openings),
                 "triples": counts.map(|[triples, _]| triples),
                 "random_bits": counts.map(|[_, bits]| bits),
@@ -244,5 +277,9 @@ impl Outcome for SpdzOutcome {
         json["tables"] = tables.collect();
         json["papers"] = papers::to_json();
         json
+    }
+
+    fn to_csv(&self) -> String {
+        figures::csv(self.measured.iter().map(|m| (m.name(), m.figures(), &m.report)))
     }
 }

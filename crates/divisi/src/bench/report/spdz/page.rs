@@ -1,8 +1,9 @@
 //! The page itself: one file, which fetches nothing.
 
+use super::super::cells::{NONE, list, table, whole, with_spread};
 use super::super::html::{document, paragraph, section};
-use super::super::tables::{NONE, list, table, whole};
-use super::papers::{self, COSTS, ENTRIES, LAN, MACHINES, SOURCE, Speed, TABLES, WAN};
+use super::super::paper_page::warning;
+use super::papers::{self, ENTRIES, LAN, MACHINES, SOURCE, Speed, TABLES, WAN};
 use super::prices::{self, Material, Sizes, material};
 use super::{Distance, Measurement, SpdzOutcome};
 
@@ -10,6 +11,7 @@ use super::{Distance, Measurement, SpdzOutcome};
 pub fn page(outcome: &SpdzOutcome) -> String {
     let title = "Divisi: AES and triple DES by masked tables among parties that trust nobody";
     let body = [
+        warning(&outcome.conditions.meanwhile),
         introduction(outcome),
         section("What a block costs (Table 2)", &costs(outcome)),
         section("Near each other (Table 3)", &speeds(outcome, Distance::Near, &LAN)),
@@ -20,18 +22,16 @@ pub fn page(outcome: &SpdzOutcome) -> String {
 }
 
 fn introduction(outcome: &SpdzOutcome) -> String {
+    let [here, commit] = outcome.conditions.lines(&format!(
+        "both parties, one thread each; fields of 48 bits, preprocessing in buckets, k = 4; medians of {}",
+        outcome.plan.reps
+    ));
     paragraph(
         "Malicious: one of the two parties may do anything, and any deviation ends the computation or has no effect. The parties \
          are processes on one machine, joined by TLS 1.3 over loopback that is slowed down to the paper's networks; another deals \
          the inputs and checks every output after the clock has stopped. The machines differ: read the paper's figures beside ours \
-         for the shape, not for a race.",
-    ) + &list(&[
-        outcome.conditions.line(&format!(
-            "both parties, one thread each; fields of 48 bits, preprocessing in buckets, k = 4; medians of {}",
-            outcome.plan.reps
-        )),
-        format!("{SOURCE}: {MACHINES}"),
-    ])
+         for the shape, not for a race. Below a figure stand the least and the greatest of its repetitions; spdz.csv has them all.",
+    ) + &list(&[here, commit, format!("{SOURCE}: {MACHINES}")])
 }
 
 /// A figure, with fewer decimals the larger it is.
@@ -50,14 +50,14 @@ fn shown(x: Option<f64>) -> String {
 fn costs(outcome: &SpdzOutcome) -> String {
     let count = |x: Option<usize>| x.map_or(NONE.into(), |x| whole(x as f64));
     let row = |protocol: &&'static str| {
-        let (paper, of) = (COSTS.iter().find(|row| row.protocol == *protocol), material(protocol));
+        let (paper, of) = (papers::cost(protocol), material(protocol));
         let here = outcome.find(protocol, Distance::Near, false);
         let blocks = usize::try_from(outcome.plan.blocks[0]).unwrap_or(usize::MAX);
         let counts = of.and_then(Material::counts);
         let printed = |of: fn(&papers::Cost) -> u32| count(paper.map(|row| of(row) as usize));
         vec![
             (*protocol).to_owned(),
-            here.map_or(NONE.into(), |m| m.report.measured.phase("online").rounds.to_string()),
+            here.map_or(NONE.into(), |m| m.rounds().to_string()),
             printed(|row| row.rounds),
             here.map_or(NONE.into(), |m| whole(m.openings())),
             printed(|row| row.openings),
@@ -90,9 +90,36 @@ fn costs(outcome: &SpdzOutcome) -> String {
         + &paragraph(
             "Rounds and openings are metered. Triples of masked tables multiply a bit by an element; triples and random bits are those \
              of --prep mascot. What is measured includes what a key and whole batches take, so it is more than the formula for few \
-             blocks. The buckets are those of so many blocks as a batch has. 3des-raw here has 61 products and 7 rounds an S-box; \
-             the paper's openings and rounds of it follow from nothing that it says.",
+             blocks. The buckets are those of so many blocks as a batch has.",
         )
+        + &rounds_that_differ(outcome)
+}
+
+/// The protocols with other rounds than in the paper, each with the reason.
+fn rounds_that_differ(outcome: &SpdzOutcome) -> String {
+    let line = |protocol: &&'static str| {
+        let here = outcome.find(protocol, Distance::Near, false)?.rounds();
+        let reason = papers::cost(protocol)?.rounds_reason(here)?;
+        Some(format!("rounds of {protocol}: {reason}"))
+    };
+    let lines: Vec<String> = outcome.plan.protocols.iter().filter_map(line).collect();
+    if lines.is_empty() { String::new() } else { list(&lines) }
+}
+
+/// The milliseconds of one block.
+fn latency(m: &Measurement) -> String {
+    let spread = m.report.latency_spread().map(|spread| spread.map(|seconds| seconds * 1e3));
+    with_spread(m.report.latency_seconds() * 1e3, &m.report, spread, figure)
+}
+
+/// The rate online.
+fn online(m: &Measurement) -> String {
+    with_spread(m.report.online_per_second(), &m.report, m.report.online_spread(), figure)
+}
+
+/// The rate of preprocessing.
+fn ahead(m: &Measurement) -> String {
+    with_spread(m.preprocessing_per_second(), &m.report, m.preprocessing_spread(), figure)
 }
 
 fn speeds(outcome: &SpdzOutcome, place: Distance, printed: &[Speed]) -> String {
@@ -101,12 +128,12 @@ fn speeds(outcome: &SpdzOutcome, place: Distance, printed: &[Speed]) -> String {
         let (one, batch) = (outcome.find(protocol, place, true), outcome.find(protocol, place, false));
         vec![
             (*protocol).to_owned(),
-            shown(one.map(|m| m.report.latency_seconds() * 1e3)),
+            one.map_or(NONE.into(), latency),
             shown(paper.map(|row| row.latency_ms)),
-            shown(batch.map(|m| m.report.online_per_second())),
+            batch.map_or(NONE.into(), online),
             shown(paper.map(|row| row.online)),
             shown(paper.and_then(|row| row.threaded)),
-            shown(batch.map(Measurement::preprocessing_per_second)),
+            batch.map_or(NONE.into(), ahead),
             shown(paper.map(|row| row.preprocessing)),
             batch.map_or(NONE.into(), |m| whole(m.report.measured.count as f64)),
         ]
@@ -172,4 +199,70 @@ fn sizes() -> String {
              where the paper counts 18 and 31. In buckets a table is one item, all its random bits included. Buckets have three \
              items, as in 2,048 blocks.",
         )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::paper_page::{Conditions, Outcome, PageRequest};
+    use super::super::super::{sample, width};
+    use super::super::SpdzPlan;
+    use super::*;
+
+    /// All runs of the plan, as if each had been repeated three times.
+    fn outcome() -> SpdzOutcome {
+        let plan = SpdzPlan::of(PageRequest::default());
+        let times: [&[f64]; 3] =
+            [&[1.0, 12.0, 4.0, 0.01, 0.01], &[1.0, 24.0, 8.0, 0.02, 0.02], &[1.0, 6.0, 2.0, 0.005, 0.005]];
+        let measured = plan.runs().into_iter().map(|(protocol, place, single)| {
+            let report = sample::report(&plan.options(protocol, place, single), &times);
+            Measurement { protocol, place, single, report }
+        });
+        let conditions = Conditions {
+            commit: "0123456789abcdef".into(),
+            host: sample::host(),
+            meanwhile: sample::meanwhile(0.0),
+            calibration: sample::calibration(),
+            runs: 1,
+            seconds: 1.0,
+        };
+        SpdzOutcome { measured: measured.collect(), plan, conditions }
+    }
+
+    #[test]
+    fn tables_fit_a_screen_of_1280_pixels_and_show_spreads() {
+        let page = page(&outcome());
+        let widths = width::tables(&page);
+        assert_eq!(widths.len(), 4);
+        assert!(widths.iter().all(|width| *width <= width::ROOM), "{widths:?}");
+        for part in [
+            "commit 0123456789abcdef; load 0.25 before",
+            // one block in 20, 40 and 10 ms, and 2,048 in the same time
+            "<td>20.00<small>10.00–40.00</small></td>",
+            "<td>102,400<small>51,200–204,800</small></td>",
+            // preprocessing and tables: 16, 32 and 8 s
+            "<td>128<small>64.00–256</small></td>",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(!page.contains("Warning"));
+    }
+
+    #[test]
+    fn json_and_csv_have_spreads_and_the_reason_of_other_rounds() {
+        let outcome = outcome();
+        let json = outcome.to_json();
+        let ahead = &json["runs"][1]["spread"]["preprocessing_per_second"];
+        assert_eq!((ahead["least"].as_f64(), ahead["greatest"].as_f64()), (Some(64.0), Some(256.0)));
+        let csv = outcome.to_csv();
+        assert!(
+            csv.contains("\"aes-bd, LAN, a batch\",preprocessing_per_second,1/s,128,64,256,3\r\n"),
+            "{csv}"
+        );
+        // the sample has 40 rounds for every protocol
+        let raw =
+            json["costs"].as_array().unwrap().iter().find(|cost| cost["protocol"] == "3des-raw").unwrap();
+        assert!(raw["paper_rounds"] == 2_979 && raw["rounds"] == 40);
+        assert!(raw["rounds_reason"].as_str().unwrap().contains("48 x 62 + 3"));
+        assert!(page(&outcome).contains("<li>rounds of 3des-raw: the paper&#39;s 2,979"));
+    }
 }
