@@ -320,7 +320,7 @@ fn a_page_of_numbers_and_bits_stands_beside_the_papers_tables() {
     for part in ["0.494", "1621.5", "1.52", "8.51", "51.12", "m5.2xlarge", "Semi-honest", "INSECURE"] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(page.contains("n = 3") && page.contains("here, n = 2") && !page.contains("NaN"));
+    assert!(page.contains("n = 3") && page.contains("Gauss Dist., here") && !page.contains("NaN"));
     let data = std::fs::read_to_string(&written.json).unwrap();
     let json: serde_json::Value = serde_json::from_str(&data).unwrap();
     assert!(json["schema"] == 1 && json["engine"] == "mixed" && json["insecure"] == true);
