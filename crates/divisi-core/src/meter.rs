@@ -3,6 +3,7 @@
 
 use crate::{Check, Step};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What one party sent in one phase.
@@ -12,8 +13,9 @@ pub struct PhaseCounts {
     pub bits: u64,
     /// Every byte handed to the links: frames with headers, digests and shares of coins.
     pub bytes: u64,
-    /// The number of messages in the longest chain of messages of one chunk of which each depends on the one
-    /// before.
+    /// The number of messages in the longest chain of messages, each of which was sent after the one before
+    /// had arrived. What a strand does one after the other is added up; of strands that run beside each other
+    /// the longest counts.
     pub rounds: u32,
 }
 
@@ -45,11 +47,19 @@ impl Counts {
 
 /// Counts for a session and all its strands.
 #[derive(Default)]
-pub struct Meter(Mutex<Counts>);
+pub struct Meter {
+    counts: Mutex<Counts>,
+    /// How many times the counts were reset.
+    resets: AtomicU64,
+}
 
 impl Meter {
     fn counts(&self) -> MutexGuard<'_, Counts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn resets(&self) -> u64 {
+        self.resets.load(Ordering::Relaxed)
     }
 
     pub(crate) fn sent(&self, phase: &'static str, step: Step, bits: u64, bytes: u64) {
@@ -95,8 +105,10 @@ impl Meter {
         self.counts().clone()
     }
 
-    /// Reset all counts, for instance after a warm-up.
+    /// Reset all counts, for instance after a warm-up. All parties that count on must do so at the same place
+    /// of the protocol, because messages tell how many came before them.
     pub fn reset(&self) {
         *self.counts() = Counts::default();
+        self.resets.fetch_add(1, Ordering::Relaxed);
     }
 }

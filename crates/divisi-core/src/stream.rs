@@ -1,6 +1,7 @@
 //! Strands: chunks of one long computation that overlap, each in a thread with its own channel, keys and
 //! checks.
 
+use crate::session::Chains;
 use crate::{Abort, Session};
 use divisi_net::{Step, step};
 use std::sync::mpsc::sync_channel;
@@ -10,7 +11,9 @@ const STREAM: Step = step!("stream");
 impl Session {
     /// Run `work` on every chunk, chunk `c` in strand `c mod strands` at every party, and pass the results to
     /// `sink` in order. At most one chunk a strand is in progress, so that memory is bounded for any number
-    /// of chunks. What `sink` does (settle, open, answer) overlaps the work on later chunks.
+    /// of chunks. What `sink` does (settle, open, answer) overlaps the work on later chunks. The meter counts
+    /// the chunks of a strand one after the other, and those of different strands beside each other; a chunk
+    /// follows those that were given to `sink` before it began.
     ///
     /// With one strand everything runs in the calling thread, on this strand.
     ///
@@ -40,17 +43,18 @@ impl Session {
         let result = std::thread::scope(|scope| {
             let mut ends = Vec::with_capacity(strands);
             for mut strand in threads {
-                let (give, chunks) = sync_channel::<T>(1);
-                let (results, take) = sync_channel::<Result<R, E>>(1);
+                let (give, chunks) = sync_channel::<(T, Chains)>(1);
+                let (results, take) = sync_channel::<(Result<R, E>, Chains)>(1);
                 let work = &work;
                 scope.spawn(move || {
-                    while let Ok(chunk) = chunks.recv() {
+                    while let Ok((chunk, before)) = chunks.recv() {
+                        strand.after_chains(&before);
                         let result = {
                             let _permit = strand.permits().enter();
                             work(&mut strand, chunk)
                         };
                         let failed = result.is_err();
-                        if results.send(result).is_err() || failed {
+                        if results.send((result, strand.chains())).is_err() || failed {
                             break;
                         }
                     }
@@ -62,13 +66,15 @@ impl Session {
                 let (_, take) = &ends[c % strands];
                 let result = session.permits().outside(|| take.recv());
                 let lost = || Abort::Misuse { step: STREAM, what: "a strand ended without a result" };
-                sink(session, result.map_err(|_| E::from(lost()))??)
+                let (result, chains) = result.map_err(|_| E::from(lost()))?;
+                session.after_chains(&chains);
+                sink(session, result?)
             };
             for (c, chunk) in chunks.enumerate() {
                 if c >= strands {
                     finish(self, c - strands)?;
                 }
-                if ends[c % strands].0.send(chunk).is_err() {
+                if ends[c % strands].0.send((chunk, self.chains())).is_err() {
                     // the strand has failed: its result says why
                     return finish(self, c);
                 }

@@ -83,8 +83,8 @@ pub(crate) fn of_bits(
     Ok(batch.bits(session))
 }
 
-/// Makes at least `count` random bits in batches, several at once. The meter counts each of them as a chunk
-/// of the current phase that begins now, and continues after the longest one.
+/// Makes at least `count` random bits in batches, several at once: those that are under way take their turns
+/// beside each other, so that all of them together take the rounds of one.
 ///
 /// # Errors
 /// It fails as [`random_bits`] does.
@@ -95,29 +95,21 @@ pub(crate) fn batches(
     count: usize,
 ) -> Result<RandomBits, Abort> {
     let (at_once, most) = batch_of(session.parties());
-    let (phase, before) = (session.current_phase(), session.chain());
-    let (mut made, mut under_way) = (RandomBits::default(), VecDeque::new());
-    let (mut begun, mut longest) = (0, before);
+    let (mut made, mut under_way, mut begun) = (RandomBits::default(), VecDeque::new(), 0);
     loop {
         while begun < count && under_way.len() < at_once {
             let now = (count - begun).next_multiple_of(TILE).min(most);
-            session.phase(phase);
-            session.after_chain(before);
             under_way.push_back(Batch::begin(session, setup, plain, Bits::Random(now))?);
             begun += now;
         }
         let Some(mut batch) = under_way.pop_front() else { break };
-        session.phase(phase);
-        session.after_chain(batch.chain);
         batch.turn(session, setup, plain)?;
         if batch.is_complete(session) {
-            longest = longest.max(batch.chain);
             made.append(batch.bits(session));
         } else {
             under_way.push_back(batch);
         }
     }
-    session.after_chain(longest);
     Ok(made)
 }
 
@@ -126,8 +118,6 @@ struct Batch {
     circles: Vec<Circle>,
     /// How many parties had their turn.
     turns: usize,
-    /// How many messages, each depending on the one before, came before those that are under way.
-    chain: u32,
 }
 
 /// Some of a batch's bits, which pass around the parties.
@@ -160,7 +150,7 @@ impl Batch {
         let number = session.count("random bits by transfers");
         let tiles = count.div_ceil(TILE);
         let circles = if tiles < n * LEAST { 1 } else { n };
-        let (mut batch, mut from) = (Batch { circles: Vec::new(), turns: 0, chain: 0 }, 0);
+        let (mut batch, mut from) = (Batch { circles: Vec::new(), turns: 0 }, 0);
         for at in 0..circles {
             let tiles = tiles / circles + usize::from(at < tiles % circles);
             let end = count.min(from + tiles * TILE);
@@ -177,7 +167,6 @@ impl Batch {
             batch.circles.push(Circle { first, rows, x, products: None });
             from = end;
         }
-        batch.chain = session.chain();
         Ok(batch)
     }
 
@@ -201,7 +190,6 @@ impl Batch {
                 circle.send(session, setup, plain, self.turns)?;
             }
         }
-        self.chain = session.chain();
         Ok(())
     }
 

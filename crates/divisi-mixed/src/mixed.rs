@@ -143,8 +143,6 @@ impl Mixed {
             if missing == 0 {
                 return Ok(());
             }
-            let phase = self.gmw.session().current_phase();
-            self.gmw.session().phase(phase);
             let made = match &mut self.source {
                 Source::Transfers => {
                     let (session, setup) = self.gmw.ends()?;

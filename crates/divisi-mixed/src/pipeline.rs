@@ -32,9 +32,8 @@ impl Strands {
     }
 }
 
-/// Make `count` batches, several at the same time, and return them in order. The meter counts each of them as
-/// a chunk of the current phase that begins now, and continues after the longest one. `one` makes a batch,
-/// given its position among these and its number among all batches for this purpose.
+/// Make `count` batches, several at the same time, and return them in order. `one` makes a batch, given its
+/// position among these and its number among all batches for this purpose.
 pub(crate) fn batches<R: Send>(
     session: &mut Session,
     keys: &Keys,
@@ -44,31 +43,17 @@ pub(crate) fn batches<R: Send>(
 ) -> Result<Vec<R>, Abort> {
     let numbers: Vec<(usize, u64)> = (0..count).map(|place| (place, session.count(purpose))).collect();
     let strands = strands.at_once(keys.ring().parameters()).min(count.max(1));
-    let (phase, before) = (session.current_phase(), session.chain());
-    let mut made = Vec::with_capacity(count);
-    let mut longest = before;
-    let begin = |strand: &mut Session| {
-        strand.phase(phase);
-        strand.after_chain(before);
-    };
     if strands == 1 {
-        for number in numbers {
-            begin(session);
-            made.push(one(session, keys, sampler, number)?);
-            longest = longest.max(session.chain());
-        }
-    } else {
-        let work = |strand: &mut Session, number| {
-            begin(strand);
-            let batch = one(strand, keys, &mut Sampler::new(strand), number)?;
-            Ok((batch, strand.chain()))
-        };
-        session.stream(strands, numbers.into_iter(), work, |_, (batch, chain)| {
-            made.push(batch);
-            longest = longest.max(chain);
-            Ok::<_, Abort>(())
-        })?;
+        return numbers.into_iter().map(|number| one(session, keys, sampler, number)).collect();
     }
-    session.after_chain(longest);
+    let mut made = Vec::with_capacity(count);
+    let work = |strand: &mut Session, number| {
+        let mut sampler = Sampler::new(strand);
+        one(strand, keys, &mut sampler, number)
+    };
+    session.stream(strands, numbers.into_iter(), work, |_, batch| {
+        made.push(batch);
+        Ok::<_, Abort>(())
+    })?;
     Ok(made)
 }

@@ -134,7 +134,7 @@ impl Upward {
     }
 }
 
-/// Messages that are counted as a chunk of their own.
+/// Messages that are counted as a chain of their own.
 fn beside(session: &mut Session, act: impl FnOnce(&mut Session) -> Result<(), Abort>) -> Result<(), Abort> {
     let place = session.aside();
     let result = act(session);

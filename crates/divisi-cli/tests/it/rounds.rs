@@ -4,6 +4,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// The emulated round-trip time, in milliseconds.
 const RTT: f64 = 20.0;
@@ -125,7 +126,11 @@ fn all(engine: &str) -> Vec<Vec<&'static str>> {
     }
 }
 
+/// Tests that run beside each other would measure each other.
+static ALONE: Mutex<()> = Mutex::new(());
+
 fn agree(engine: &str) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let lines: Vec<String> = all(engine).iter().flat_map(|arguments| differing(arguments)).collect();
     assert!(lines.is_empty(), "{}", lines.join("\n"));
 }

@@ -50,7 +50,9 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
         phase: "setup",
         depth: 0,
         base: None,
-        detours: std::collections::BTreeMap::new(),
+        chains: super::Chains::new(),
+        resets: 0,
+        detoured: std::collections::BTreeMap::new(),
         asked: std::collections::BTreeMap::new(),
     };
     let digest = parameters.digest();
@@ -123,7 +125,6 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
         None => return Err(session.misuse(START, "the session was shared before its start was complete")),
     }
     session.observe(checks::M0_5); // [M0.5]
-    session.depth = 0;
     Ok(session)
 }
 

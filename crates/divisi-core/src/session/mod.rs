@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -38,13 +39,18 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// A phase and its chain of messages, as they were when a detour left them.
+/// Where to return to after a detour, or after what was counted aside.
 #[must_use]
 pub struct PhasePlace {
     phase: &'static str,
-    /// Where the chain of messages was; `None` if it goes on.
+    /// Where the chain of messages was, for [`Session::aside`]; `None` if it goes on where the phase is.
     depth: Option<u32>,
+    /// When a detour to another phase began.
+    since: Option<Instant>,
 }
+
+/// How far the chain of messages of each phase came.
+pub(crate) type Chains = BTreeMap<&'static str, u32>;
 
 /// What the strands of a session have in common.
 struct Shared {
@@ -82,8 +88,12 @@ pub struct Session {
     depth: u32,
     /// The depth from which the current exchange sends, if there is one.
     base: Option<u32>,
-    /// How far the detours to other phases in this chunk came, by phase: the next one continues there.
-    detours: BTreeMap<&'static str, u32>,
+    /// How far the chains of this strand's other phases came: a phase that is entered again goes on there.
+    chains: Chains,
+    /// How many times the meter had been reset when these chains began.
+    resets: u64,
+    /// How long the detours to each phase took.
+    detoured: BTreeMap<&'static str, Duration>,
     /// How many times the streams of each peer and purpose were requested; under this party itself, the
     /// numbers of [`Session::count`].
     asked: BTreeMap<(PartyId, &'static str), u64>,
@@ -155,7 +165,8 @@ impl Session {
     }
 
     /// Another strand of the session, with its own channel and its own keys. All parties must open their
-    /// strands in the same order.
+    /// strands in the same order. What it sends counts as sent after all that this strand has received so
+    /// far, and is counted beside what this strand does from now on.
     ///
     /// # Errors
     /// [`Abort::Network`] if the mesh is closed.
@@ -167,9 +178,11 @@ impl Session {
             channel,
             strand,
             phase: self.phase,
-            depth: 0,
+            depth: self.chain(),
             base: None,
-            detours: BTreeMap::new(),
+            chains: self.chains(),
+            resets: self.shared.meter.resets(),
+            detoured: BTreeMap::new(),
             asked: BTreeMap::new(),
         })
     }
@@ -181,11 +194,14 @@ impl Session {
         self.channel.set_patience(u32::try_from(limits).unwrap_or(u32::MAX));
     }
 
-    /// Count what follows in this phase, as a new chunk of it.
+    /// Count what follows in this phase. A strand does one thing after the other: if it was in the phase
+    /// before, rounds are added to those of then.
     pub fn phase(&mut self, name: &'static str) {
-        self.phase = name;
-        self.depth = 0;
-        self.detours.clear();
+        self.begin_again_after_reset();
+        if name != self.phase {
+            self.chains.insert(self.phase, self.depth);
+            (self.phase, self.depth) = (name, self.chains.get(name).copied().unwrap_or(0));
+        }
     }
 
     /// The current phase.
@@ -194,45 +210,85 @@ impl Session {
         self.phase
     }
 
-    /// Count what follows in another phase, until [`Session::back`]. Detours of one chunk to the same phase
-    /// follow each other, and so do their rounds; within that phase already, nothing changes.
+    /// Count what follows in another phase, until [`Session::back`]. Detours to the same phase follow each
+    /// other, and so do their rounds; within that phase already, nothing changes.
     pub fn detour(&mut self, name: &'static str) -> PhasePlace {
-        if name == self.phase {
-            return PhasePlace { phase: name, depth: None };
-        }
-        let place = PhasePlace { phase: self.phase, depth: Some(self.depth) };
-        (self.phase, self.depth) = (name, self.detours.get(name).copied().unwrap_or(0));
+        let since = (name != self.phase).then(|| self.shared.mesh.world().now());
+        let place = PhasePlace { phase: self.phase, depth: None, since };
+        self.phase(name);
         place
     }
 
-    /// Count what follows in the same phase as a chunk of its own, which runs beside the present one, until
+    /// Count what follows in the same phase as a chain of its own, which runs beside the present one, until
     /// [`Session::back`].
     pub fn aside(&mut self) -> PhasePlace {
-        let place = PhasePlace { phase: self.phase, depth: Some(self.depth) };
+        let place = PhasePlace { phase: self.phase, depth: Some(self.chain()), since: None };
+        self.begin_again_after_reset();
         self.depth = 0;
         place
     }
 
-    /// Return to the phase that a detour left, in the state where it was.
+    /// Return to the phase that a detour left, or to the chain beside which something was counted.
     pub fn back(&mut self, place: PhasePlace) {
-        let Some(depth) = place.depth else { return };
-        if self.phase != place.phase {
-            self.detours.insert(self.phase, self.depth);
+        if let Some(since) = place.since {
+            let took = self.shared.mesh.world().now().saturating_duration_since(since);
+            *self.detoured.entry(self.phase).or_default() += took;
         }
-        (self.phase, self.depth) = (place.phase, depth);
+        self.phase(place.phase);
+        if let Some(depth) = place.depth {
+            self.depth = depth;
+        }
     }
 
-    /// The number of messages in the longest chain of this chunk so far; in a chain each message was sent
+    /// How long the detours of this strand to a phase took so far: for whoever times the phases that they
+    /// left, so that times and rounds are those of the same work.
+    #[must_use]
+    pub fn detoured(&self, name: &'static str) -> Duration {
+        self.detoured.get(name).copied().unwrap_or_default()
+    }
+
+    /// The number of messages in the longest chain of this phase so far; in a chain each message was sent
     /// after the one before it had arrived.
     #[must_use]
     pub fn chain(&self) -> u32 {
-        self.depth
+        if self.resets == self.shared.meter.resets() { self.depth } else { 0 }
     }
 
-    /// Count what follows as sent after a chain of `messages` messages: the chain of another strand or chunk
-    /// for which this party has waited.
+    /// Count what follows as sent after a chain of `messages` messages: the chain of another strand for which
+    /// this party has waited.
     pub fn after_chain(&mut self, messages: u32) {
+        self.begin_again_after_reset();
         self.depth = self.depth.max(messages);
+    }
+
+    /// How far the chains of all phases came.
+    pub(crate) fn chains(&self) -> Chains {
+        if self.resets != self.shared.meter.resets() {
+            return Chains::new();
+        }
+        let mut chains = self.chains.clone();
+        chains.insert(self.phase, self.depth);
+        chains
+    }
+
+    /// [`Session::after_chain`] for the chains of all phases of another strand.
+    pub(crate) fn after_chains(&mut self, chains: &Chains) {
+        self.begin_again_after_reset();
+        for (phase, messages) in chains {
+            let ours =
+                if *phase == self.phase { &mut self.depth } else { self.chains.entry(*phase).or_default() };
+            *ours = (*ours).max(*messages);
+        }
+    }
+
+    /// If the meter was reset, its rounds begin at zero, and so do the chains of messages.
+    fn begin_again_after_reset(&mut self) {
+        let resets = self.shared.meter.resets();
+        if self.resets != resets {
+            self.resets = resets;
+            self.depth = 0;
+            self.chains.clear();
+        }
     }
 
     /// Send and receive in any order, within one round: no message sent in `f` depends on one received in
@@ -241,6 +297,7 @@ impl Session {
     /// # Errors
     /// The errors of `f`.
     pub fn exchange<R>(&mut self, f: impl FnOnce(&mut Session) -> Result<R, Abort>) -> Result<R, Abort> {
+        self.begin_again_after_reset();
         let outer = self.base;
         self.base = Some(outer.unwrap_or(self.depth));
         let result = f(self);
@@ -267,6 +324,7 @@ impl Session {
     /// # Errors
     /// [`Abort::Network`] if the session is poisoned or the link is gone.
     pub fn send(&mut self, step: Step, to: PartyId, body: &[u8], bits: u64) -> Result<(), Abort> {
+        self.begin_again_after_reset();
         let depth = self.base.unwrap_or(self.depth).saturating_add(1);
         let sent = self.channel.send(to, step, depth, body);
         self.network(sent)?;
@@ -293,6 +351,7 @@ impl Session {
         let received = self.channel.recv(from, step, body);
         let depth = self.network(received)?;
         taint::received(step, body);
+        self.begin_again_after_reset();
         self.depth = self.depth.max(depth);
         self.shared.meter.depth(self.phase, self.depth);
         Ok(())

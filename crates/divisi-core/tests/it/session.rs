@@ -185,8 +185,14 @@ fn pass(session: &mut Session) -> Result<(), Abort> {
     peers.iter().try_for_each(|peer| session.recv(PASSED, *peer, &mut [0]))
 }
 
-/// Detours that follow each other in one chunk count as one chain, and those of another chunk apart; what is
-/// counted aside runs beside the chunk.
+/// Rounds of each of these phases, by the meter.
+fn rounds<const N: usize>(session: &Session, names: [&str; N]) -> [u32; N] {
+    let counts = session.meter().read();
+    names.map(|name| counts.phases.get(name).map_or(0, |phase| phase.rounds))
+}
+
+/// Detours that follow each other count as one chain, also if the phase between them begins again; what is
+/// counted aside runs beside it.
 #[test]
 fn detours_in_a_row_are_added_up() {
     let ends = play(meshes(2), |mut session| {
@@ -205,11 +211,83 @@ fn detours_in_a_row_are_added_up() {
         let place = session.aside();
         pass(&mut session)?;
         session.back(place);
-        // another chunk, whose detours are fewer
         session.phase("online");
         through(&mut session, "ahead", 2)?;
-        let counts = session.meter().read();
-        Ok(["online", "ahead"].map(|name| counts.phases[name].rounds))
+        assert!(!session.detoured("ahead").is_zero() && session.detoured("online").is_zero());
+        Ok(rounds(&session, ["online", "ahead"]))
     });
-    assert!(ends.iter().all(|end| *end == Ok([5, 7])), "{ends:?}");
+    assert!(ends.iter().all(|end| *end == Ok([5, 9])), "{ends:?}");
+}
+
+/// The two rounds of the start are part of *setup*, and a phase that begins again goes on where it was.
+#[test]
+fn a_phase_that_comes_again_adds_its_rounds() {
+    let ends = play(meshes(2), |mut session| {
+        let mut all = vec![rounds(&session, ["setup", "online"])];
+        for (name, times) in [("setup", 3), ("online", 2), ("setup", 1), ("setup", 1), ("online", 4)] {
+            session.phase(name);
+            (0..times).try_for_each(|_| pass(&mut session))?;
+            all.push(rounds(&session, ["setup", "online"]));
+        }
+        Ok(all)
+    });
+    let expected = vec![[2, 0], [5, 0], [5, 2], [6, 2], [7, 2], [7, 6]];
+    assert!(ends.iter().all(|end| *end == Ok(expected.clone())), "{ends:?}");
+}
+
+/// Strands that run beside each other begin where the strand is that opens them, and count as long as the
+/// longest; whoever waits for them follows them.
+#[test]
+fn of_strands_beside_each_other_the_longest_counts() {
+    let ends = play(meshes(2), |mut session| {
+        session.phase("work");
+        (0..2).try_for_each(|_| pass(&mut session))?;
+        let (mut long, mut short) = (session.strand()?, session.strand()?);
+        (0..3).try_for_each(|_| pass(&mut long))?;
+        pass(&mut short)?;
+        pass(&mut session)?;
+        let mut all = rounds(&session, ["work"]).to_vec();
+        session.after_chain(long.chain());
+        pass(&mut session)?;
+        all.extend(rounds(&session, ["work"]));
+        Ok(all)
+    });
+    assert!(ends.iter().all(|end| *end == Ok(vec![5, 6])), "{ends:?}");
+}
+
+/// Chunks on one strand follow each other; on several, each follows those that had come out before it began.
+#[test]
+fn chunks_of_a_strand_follow_each_other() {
+    for (strands, expected) in [(1, 11), (2, 7), (5, 3), (8, 3)] {
+        let ends = play(meshes(2), |mut session| {
+            session.phase("work");
+            let work = |strand: &mut Session, _: usize| (0..2).try_for_each(|_| pass(strand));
+            session.stream(strands, 0..5, work, |_, ()| Ok::<_, Abort>(()))?;
+            pass(&mut session)?;
+            Ok(rounds(&session, ["work"]))
+        });
+        assert!(ends.iter().all(|end| *end == Ok([expected])), "{strands}: {ends:?}");
+    }
+}
+
+/// After a reset of the meter rounds begin at zero, in all strands and phases.
+#[test]
+fn rounds_begin_again_after_a_reset() {
+    let ends = play(meshes(2), |mut session| {
+        let mut strand = session.strand()?;
+        for name in ["other", "work"] {
+            session.phase(name);
+            (0..5).try_for_each(|_| pass(&mut session))?;
+        }
+        (0..3).try_for_each(|_| pass(&mut strand))?;
+        session.meter().reset();
+        assert_eq!((session.chain(), strand.chain()), (0, 0));
+        pass(&mut session)?;
+        session.phase("other");
+        (0..2).try_for_each(|_| pass(&mut session))?;
+        strand.phase("beside");
+        pass(&mut strand)?;
+        Ok(rounds(&session, ["setup", "work", "other", "beside"]))
+    });
+    assert!(ends.iter().all(|end| *end == Ok([0, 1, 2, 1])), "{ends:?}");
 }

@@ -24,9 +24,12 @@ fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
         let keys = Keys::generate(&mut session, ring)?;
         let mut sampler = Sampler::new(&session);
         let mut all = Vec::new();
+        session.phase("preprocessing");
         for _ in 0..count {
-            session.phase("preprocessing");
+            // so that the meter has the rounds of the longest batch
+            let place = session.aside();
             let (bits, numbers) = random_bits(&mut session, &keys, &mut sampler)?.open();
+            session.back(place);
             all.push((bits.to_vec(), numbers.to_vec()));
         }
         Ok((all, session.meter().read(), keys.decryptions()))

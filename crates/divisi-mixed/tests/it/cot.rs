@@ -26,9 +26,12 @@ fn cost(n: usize, p: u64, circles: usize, count: usize) {
     let ends = run(n, &PublicParameters::new("cot tests"), |mut session| {
         let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         let mut all = Vec::new();
+        session.phase("bits");
         for _ in 0..batches {
-            session.phase("bits");
+            // so that the meter has the rounds of the longest batch
+            let place = session.aside();
             let bits = random_bits(&mut session, &mut setup, plain, count)?.open();
+            session.back(place);
             all.push((bits.0.to_vec(), bits.1.to_vec()));
         }
         Ok((all, session.meter().read()))

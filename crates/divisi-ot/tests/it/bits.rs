@@ -239,9 +239,12 @@ fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
     // how many coins a chain has
     let whole = run(2, &PublicParameters::new("ot tests"), |mut session| {
         let mut setup = divisi_ot::testing::deal(&mut session, SetupConfig::default(), 1)?;
+        session.phase("coins");
         for toss in 0.. {
-            session.phase("coins");
+            // so that the meter has the rounds of the longest toss
+            let place = session.aside();
             setup.toss(&mut session, Step::new("a coin"))?;
+            session.back(place);
             if rounds(&session.meter().read(), "coins") > 1 {
                 return Ok(toss);
             }

@@ -128,11 +128,12 @@ impl Rows {
     ) -> Result<(), Abort> {
         // corrections have a strand of their own, so that they can overtake the messages of the batch before
         let mut strand = party.session.strand()?;
-        strand.after_chain(party.session.chain());
         let (mut begun, mut sent): (Option<RowsAhead>, Option<W::Sent>) = (None, None);
         for counts in counts.map(Some).chain([None, None]) {
             let next = match counts {
                 Some([wide, narrow]) => {
+                    // this thread has waited for everything that the other strand has received
+                    strand.after_chain(party.session.chain());
                     Some(self.with(party, |_, setup| setup.begin_ahead(&mut strand, wide, narrow))?)
                 }
                 None => None,

@@ -107,7 +107,7 @@ fn many_strands_compute_what_one_does() {
             (6, options.blocks * bits),
             "{protocol}"
         );
-        assert_eq!(phase(&report, "online").rounds, rounds, "the rounds of one chunk");
+        assert_eq!(phase(&report, "online").rounds, 2 * rounds, "two chunks of a strand");
         let preprocessing = phase(&report, "preprocessing");
         assert_eq!(preprocessing.bits, options.blocks * ahead, "{protocol}");
         assert_eq!(preprocessing.seconds > 0.0, protocol.has_vectors());

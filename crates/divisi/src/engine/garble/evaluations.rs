@@ -94,12 +94,10 @@ impl Prepared for Evaluations<'_> {
         _: usize,
         _: &Own,
     ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let begun =
-            session.meter().read().phases.get(session.current_phase()).map_or(0, |phase| phase.rounds);
         session.phase(SETUP_PHASE);
         let setup = Setup::new(&mut session, self.garbling.config)?;
         let garble = Garble::new(&session, setup, self.garbling.options);
-        Ok(Box::new(Garbler { of: self, session, garble, begun }))
+        Ok(Box::new(Garbler { of: self, session, garble }))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -122,8 +120,6 @@ struct Garbler<'p> {
     of: &'p Evaluations<'p>,
     session: Session,
     garble: Garble,
-    /// The rounds that the start of the session took, before the set-up.
-    begun: u32,
 }
 
 impl EngineParty for Garbler<'_> {
@@ -153,15 +149,6 @@ impl EngineParty for Garbler<'_> {
 
     fn meter(&mut self) -> Counts {
         self.session.meter().read()
-    }
-
-    fn counts(&mut self) -> Counts {
-        let mut counts = self.session.meter().read();
-        // the rounds of the set-up come after those of the start of the session
-        if let Some(setup) = counts.phases.get_mut(SETUP_PHASE) {
-            setup.rounds += self.begun;
-        }
-        counts
     }
 
     fn facts(&self) -> Map<String, Value> {

@@ -346,7 +346,7 @@ fn same(rep: &mut Rep3, agreement: Agreement) -> Result<(), Abort> {
 
 /// The counts before the first batch, all as *setup*: also those of preprocessing for the key schedule, whose
 /// time is counted as *setup* too.
-fn as_setup(counts: Counts) -> Counts {
+pub(super) fn as_setup(counts: Counts) -> Counts {
     let mut setup = PhaseCounts::default();
     for phase in counts.phases.values() {
         add(&mut setup, phase);
@@ -357,11 +357,11 @@ fn as_setup(counts: Counts) -> Counts {
 fn add(sum: &mut PhaseCounts, phase: &PhaseCounts) {
     sum.bits += phase.bits;
     sum.bytes += phase.bytes;
-    sum.rounds = sum.rounds.max(phase.rounds);
+    sum.rounds += phase.rounds;
 }
 
 /// The counts of a repetition, together with those of the setup of its session.
-fn with_setup(setup: &Counts, repetition: Counts) -> Counts {
+pub(super) fn with_setup(setup: &Counts, repetition: Counts) -> Counts {
     let mut all = setup.clone();
     for (name, phase) in &repetition.phases {
         add(all.phases.entry(name).or_default(), phase);

@@ -10,6 +10,7 @@ use super::super::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, members,
     timed,
 };
+use super::dealt::{as_setup, with_setup};
 use super::options::is_constant_round;
 use super::strands::{INPUT, ONLINE, PREPROCESSING, VERIFICATION};
 use super::{CHUNKS, OUTPUTS, TILE, statistical};
@@ -183,7 +184,10 @@ impl Prepared for Looker<'_> {
             Security::SemiHonest => BlackBox::semi_honest(trio),
         };
         let table = self.table().ok_or_else(|| b.session().misuse(INPUT, "a table without room"))?;
-        Ok(Box::new(Member { of: self, table, b }))
+        // as in the other jobs, the counts of the set-up are added to those of each repetition
+        let of_setup = as_setup(b.session().meter().read());
+        b.session().meter().reset();
+        Ok(Box::new(Member { of: self, table, b, of_setup }))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -208,6 +212,7 @@ struct Member<'p> {
     of: &'p Looker<'p>,
     table: HeldTable<Gf8>,
     b: BlackBox,
+    of_setup: Counts,
 }
 
 impl Member<'_> {
@@ -276,6 +281,7 @@ impl EngineParty for Member<'_> {
 
     fn counts(&mut self) -> Counts {
         let counts = self.meter();
+        let counts = with_setup(&self.of_setup, counts);
         self.b.session().meter().reset();
         counts
     }
