@@ -6,7 +6,7 @@ use crate::local::cpu_seconds;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,13 @@ impl Took {
     pub fn add(&mut self, other: Took) {
         self.seconds += other.seconds;
         self.cpu_seconds += other.cpu_seconds;
+    }
+
+    /// Take wall-clock time out of this duration, as the duration of another phase.
+    pub(crate) fn split(&mut self, other: Duration) -> Took {
+        let seconds = other.as_secs_f64().min(self.seconds);
+        self.seconds -= seconds;
+        Took { seconds, cpu_seconds: 0.0 }
     }
 
     /// The larger wall-clock time and the larger CPU time: a phase lasts until its last party has finished.
@@ -67,7 +74,7 @@ pub struct Phase {
     pub bits: u64,
     /// Bytes that a party handed to TLS.
     pub bytes: u64,
-    /// The longest chain of dependent messages.
+    /// The longest chain of dependent messages, over all batches and chunks that follow each other.
     pub rounds: u32,
 }
 

@@ -238,7 +238,9 @@ fn verify(rep: &mut Rep3, pending: Pending<Vec<Byte>, Products>) -> Result<Verif
     settle(rep, pending)
 }
 
-/// Run all chunks in this thread. The time is divided among preprocessing, computing and verifying.
+/// Run all chunks in this thread. The time is divided among preprocessing, computing and verifying. What has
+/// to be verified meanwhile, because it takes too much memory, is verification too, as for the meter; its CPU
+/// time is not known apart.
 fn one_strand(
     rep: &mut Rep3,
     task: &Task,
@@ -256,12 +258,16 @@ fn one_strand(
             watch.took(PREPROCESSING, start.until(made));
             start = made;
         }
+        let before = rep.trio().session().detoured(VERIFICATION);
         let (pending, is_all) = compute(rep, task, ready, columns)?;
         let computed = Moment::now();
+        let meanwhile = rep.trio().session().detoured(VERIFICATION) - before;
         outputs.push(verify(rep, pending)?);
         let verified = Moment::now();
         let computed = if is_all { verified } else { computed };
-        watch.took(ONLINE, start.until(computed));
+        let mut online = start.until(computed);
+        watch.took(VERIFICATION, online.split(meanwhile));
+        watch.took(ONLINE, online);
         watch.took(VERIFICATION, computed.until(verified));
         start = verified;
     }
