@@ -55,7 +55,7 @@ impl<F: Mac> Party<F> {
         if self.session.mutated(checks::K17) { Ok(()) } else { self.check_here() }
     }
 
-    /// The check, counted under the current phase.
+    /// The check, counted under the current phase, as that of outputs is.
     #[inline(never)]
     pub(crate) fn check_here(&mut self) -> Result<(), Abort> {
         if self.ledger.x.is_empty() {

@@ -224,7 +224,7 @@ impl<F: Host> Spdz<F> {
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(checks::K24); // [K24]
         if !party.session.mutated(checks::K24) {
-            party.check()?;
+            party.check_here()?;
         }
         Ok(known.values.map(|r| {
             let mut values = known_bytes(&r, opened.len());
@@ -252,7 +252,7 @@ impl<F: Host> Spdz<F> {
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(checks::K24); // [K24]
         if !party.session.mutated(checks::K24) {
-            party.check()?;
+            party.check_here()?;
         }
         let sum = |r: Zeroizing<Vec<Gf2>>| {
             Zeroizing::new(r.iter().zip(&opened).map(|(r, y)| (*r + *y).to_bits() == 1).collect::<Vec<_>>())

@@ -183,7 +183,7 @@ impl<F: Host> Spdz<F> {
     {
         self.party.session.observe(checks::M0_7); // [M0.7]
         let opened = self.party.open(OUTPUT, &value.x, &value.m)?;
-        self.party.check()?;
+        self.party.check_here()?;
         Ok(opened)
     }
 }

@@ -226,7 +226,7 @@ impl<F: Host> Spdz<F> {
         let AuthValue { word, width } = value.get();
         self.party.session.observe(checks::M0_7); // [M0.7]
         let opened = self.party.open_pieces(OUTPUT, std::slice::from_ref(word), &[*width])?;
-        self.party.check()?;
+        self.party.check_here()?;
         Ok(opened.into_iter().flatten().map(|word| word.0 as u16).collect())
     }
 }
