@@ -70,6 +70,11 @@ impl Mixed {
             let mut words = GmwBit::to_words(&planes);
             let mut number = convert::weigh(p, lanes, WIDTH, &modulo_p);
             let [a, b, c] = factors(p, &modulo_p, lanes);
+            // one request for both products
+            let place = self.session().detour(PREPROCESSING);
+            let products = self.prepare_products(2 * lanes);
+            self.session().back(place);
+            products?;
             let ab = self.multiply(&a, &b)?;
             let d = self.multiply(&ab, &c)?;
             let session = self.gmw.session();

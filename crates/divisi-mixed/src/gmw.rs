@@ -143,9 +143,6 @@ impl Gmw {
         while self.stock.len() < triples {
             let missing = (triples - self.stock.len()).next_multiple_of(64);
             let count = missing.min(BATCH);
-            // each batch is counted as a chunk of its phase
-            let phase = self.session.current_phase();
-            self.session.phase(phase);
             let (session, setup, own) = self.parts()?;
             let made = bit_triples(session, setup, own, count)?;
             self.stock.put(made);
@@ -219,19 +216,13 @@ impl Gmw {
         Ok(SentBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
     }
 
-    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole
-    /// words.
+    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole words,
+    /// from the stock.
     ///
     /// # Errors
-    /// The abort that ends the session, if a link fails.
-    pub(crate) fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
+    /// The abort that ends the session, if a link fails; [`Abort::Misuse`] if there are fewer triples.
+    fn products(&mut self, x: &Dense, y: &Dense) -> Result<Dense, Abort> {
         let (bits, words) = (x.len(), x.len().div_ceil(64));
-        if self.stock.len() < bits {
-            let place = self.session.detour(PREPROCESSING);
-            let made = self.prepare(64 * words);
-            self.session.back(place);
-            made?;
-        }
         let session = &mut self.session;
         let [a, b, c] = self.stock.take(session, words)?.open(); // [G7]
         // d = x + a and e = y + b, opened
@@ -241,6 +232,18 @@ impl Gmw {
         let opened = open::open_factors(session, PRODUCTS, self.rounds, masked)?;
         let [d, e] = [0, bits].map(|at| opened.slice(at, bits));
         Ok(and::product([&d, &e], [&a, &b, &c], session.me().index() == 0))
+    }
+
+    /// Makes triples unless there are enough for `now` products: those for `all` products that follow, as far
+    /// as they fit one batch, so that not every level of a program takes two more rounds.
+    fn stock_up(&mut self, now: usize, all: usize) -> Result<(), Abort> {
+        if self.stock.len() >= now {
+            return Ok(());
+        }
+        let place = self.session.detour(PREPROCESSING);
+        let made = self.prepare(all.min(BATCH).max(now).next_multiple_of(64));
+        self.session.back(place);
+        made
     }
 
     /// How many lanes a job has; the inputs must be those of its program.
@@ -340,11 +343,13 @@ impl Boolean for Gmw {
                 }
             }
             let levels = running.iter().map(|(_, w)| w.program.levels().len()).max().unwrap_or(0);
-            for level in 0..levels {
-                let bits = running.iter().map(|(_, wires)| {
-                    wires.program.levels().get(level).map_or(0, |l| l.and_count() * wires.lanes)
-                });
-                let bits = bits.sum();
+            let of = |wires: &Wires<'_>, level: usize| {
+                wires.program.levels().get(level).map_or(0, |l| l.and_count() * wires.lanes)
+            };
+            let counts: Vec<usize> =
+                (0..levels).map(|level| running.iter().map(|(_, w)| of(w, level)).sum()).collect();
+            let mut rest: usize = counts.iter().map(|bits| bits.next_multiple_of(64)).sum();
+            for (level, bits) in counts.into_iter().enumerate() {
                 let (mut x, mut y) = (Dense::with_capacity(bits), Dense::with_capacity(bits));
                 for (_, wires) in &mut running {
                     wires.linear(level, first_party);
@@ -353,6 +358,8 @@ impl Boolean for Gmw {
                 if bits == 0 {
                     continue;
                 }
+                self.stock_up(bits, rest)?;
+                rest -= bits.next_multiple_of(64);
                 let z = self.products(&x, &y)?;
                 let mut at = 0;
                 for (_, wires) in &mut running {

@@ -92,7 +92,7 @@ impl RandomBits {
         self.len() == 0
     }
 
-    /// Removes the last `count` bits and returns them; `None` if there are fewer.
+    /// Removes the last `count` bits and returns them, in their order; `None` if there are fewer.
     #[must_use]
     pub fn take(&mut self, count: usize) -> Option<RandomBits> {
         if self.len() < count {
@@ -109,6 +109,7 @@ impl RandomBits {
                 taken.parts.extend(self.parts.pop());
             }
         }
+        taken.parts.reverse();
         Some(taken)
     }
 
@@ -262,6 +263,7 @@ mod tests {
             assert_eq!((taken.len(), all.len()), (count, before - count));
             let (bits, numbers) = taken.open();
             assert!(bits.iter().zip(numbers.iter()).all(|(bit, number)| *bit == number & 1));
+            assert!(numbers.is_sorted(), "in their order");
             seen.extend_from_slice(&numbers);
             // what was taken is wiped where it was
             for part in &all.parts {

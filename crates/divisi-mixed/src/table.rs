@@ -66,6 +66,14 @@ impl Signs {
         self.count == 0
     }
 
+    /// Removes the signs for `count` lookups and returns them; `None` if there are fewer.
+    #[must_use]
+    pub fn take(&mut self, count: usize) -> Option<Signs> {
+        let bits = self.bits.take(count.checked_mul((1 << self.width) - 1)?)?;
+        self.count = self.count.saturating_sub(count);
+        Some(Signs { width: self.width, count, bits })
+    }
+
     /// The number of bits of an index.
     pub(crate) fn width(&self) -> usize {
         self.width

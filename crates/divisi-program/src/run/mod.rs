@@ -19,7 +19,7 @@ use divisi_mixed::table::Signs;
 use divisi_mixed::together::Asked;
 use divisi_mixed::{GmwBit, Mixed, Num};
 use divisi_mpgc::{GarbledInstances, GarblingContext, evaluate};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 const NODE: Step = step!("program.node");
 
@@ -49,6 +49,21 @@ pub fn prepare(
     let cost = code.cost();
     let mut triples = 0;
     let (mut signs, mut garbled) = (VecDeque::new(), VecDeque::new());
+    let width_of = |id: &Id| match &code.nodes[*id].node {
+        Node::LookUp { index, .. } | Node::LookUpPrivate { index, .. } => Some(code.nodes[*index].width),
+        _ => None,
+    };
+    // one request for all lookups of a width, not one for each
+    let mut wanted: BTreeMap<usize, usize> = BTreeMap::new();
+    for id in code.layers.iter().flat_map(|layer| &layer.look_up) {
+        if let Some(width) = width_of(id) {
+            *wanted.entry(width).or_default() += code.nodes[*id].lanes;
+        }
+    }
+    let mut stocks: BTreeMap<usize, Signs> = BTreeMap::new();
+    for (width, lanes) in wanted {
+        stocks.insert(width, mixed.signs(width, lanes)?);
+    }
     for layer in &code.layers {
         let lanes = code.lanes(&layer.to_bits);
         if lanes > 0 {
@@ -61,11 +76,10 @@ pub fn prepare(
             }
         }
         for id in &layer.look_up {
-            let index = match &code.nodes[*id].node {
-                Node::LookUp { index, .. } | Node::LookUpPrivate { index, .. } => *index,
-                _ => continue,
-            };
-            signs.push_back(mixed.signs(code.nodes[index].width, code.nodes[*id].lanes)?);
+            let Some(width) = width_of(id) else { continue };
+            let taken = stocks.get_mut(&width).and_then(|stock| stock.take(code.nodes[*id].lanes));
+            let none = || mixed.session().misuse(NODE, "fewer masks of indices than lookups");
+            signs.push_back(taken.ok_or_else(none)?);
         }
         for id in &layer.garbled {
             let Node::Garbled(wiring, _) = &code.nodes[*id].node else { continue };
