@@ -10,7 +10,8 @@ use std::path::Path;
 #[serde(deny_unknown_fields)]
 struct Line {
     name: String,
-    /// `package/target` each, `lib` for unit tests.
+    /// `package/target` each, `lib` for unit tests; or `package/target::module`, the tests of one module of
+    /// the target.
     tests: Vec<String>,
 }
 
@@ -44,10 +45,18 @@ impl Tests {
     pub fn targets(&self, files: &BTreeSet<&str>) -> Targets {
         let mut targets = Targets::new();
         for test in files.iter().flat_map(|file| self.of(file)) {
-            if let Some((package, target)) = test.split_once('/') {
-                targets.entry(package.into()).or_default().insert(target.into());
-            }
+            let (package, target, _) = parts(test);
+            targets.entry(package.into()).or_default().insert(target.into());
         }
         targets
+    }
+}
+
+/// Package, target and module of a test of the table; no module if it is the whole target.
+pub fn parts(test: &str) -> (&str, &str, Option<&str>) {
+    let (package, rest) = test.split_once('/').unwrap_or((test, ""));
+    match rest.split_once("::") {
+        Some((target, module)) => (package, target, Some(module)),
+        None => (package, rest, None),
     }
 }

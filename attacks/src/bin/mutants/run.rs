@@ -1,5 +1,6 @@
 //! Runs tests against mutants.
 
+use crate::concern::parts;
 use crate::switch::VARIABLE;
 use crate::table::Outcome;
 use divisi_attacks::compile::{Program, Programs};
@@ -70,19 +71,22 @@ fn quick(programs: &Programs, test: &str, hangs: Duration) -> Result<bool, Strin
     Ok(passes(programs, test, None, hangs / SLOWER)? == Some(true))
 }
 
-/// Whether all tests of a target pass; `None` if they do not end in time. It ends with the first test that
-/// fails.
+/// Whether all tests of a target, or of one of its modules, pass; `None` if they do not end in time. It ends
+/// with the first test that fails.
 fn passes(
     programs: &Programs,
     test: &str,
     number: Option<usize>,
     within: Duration,
 ) -> Result<Option<bool>, String> {
-    let (package, target) = test.split_once('/').unwrap_or((test, ""));
-    let program = programs.get(&(package.into(), target.into()));
-    let Program { path, folder } = program.ok_or(format!("{test}: no such test"))?;
+    let (package, target, module) = parts(test);
+    let program = programs.get(&(package.into(), target.into())).ok_or(format!("{test}: no such test"))?;
+    let Program { path, folder } = program;
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")]).arg(path);
+    if let Some(module) = module {
+        command.arg("--exact").args(those_of(program, module)?);
+    }
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env_remove(VARIABLE);
     number.map(|number| command.env(VARIABLE, number.to_string()));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -106,4 +110,16 @@ fn passes(
         Err(RecvTimeoutError::Timeout) => None,
         Err(RecvTimeoutError::Disconnected) => Some(false),
     })
+}
+
+/// The paths of the tests of a module, of which there is at least one.
+fn those_of(Program { path, folder }: &Program, module: &str) -> Result<Vec<String>, String> {
+    let mut command = Command::new(path);
+    command.args(["--list", "--format", "terse"]).current_dir(folder).env_remove(VARIABLE);
+    let output = command.stderr(Stdio::null()).output().map_err(|e| format!("{path:?}: {e}"))?;
+    let listed = String::from_utf8_lossy(&output.stdout);
+    let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+    let inside = |test: &&str| test.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"));
+    let tests: Vec<String> = tests.filter(inside).map(str::to_owned).collect();
+    if tests.is_empty() { Err(format!("{path:?} has no test of {module}")) } else { Ok(tests) }
 }
