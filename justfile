@@ -5,28 +5,28 @@ check:
 # Everything that takes longer: full sweeps, long statistics.
 long:
     cargo test --release --workspace -- --ignored
-    cargo suites --release --tests -- --ignored
 
-# All suites that need features of test builds, optimised and without debug assertions.
+engines := "-p divisi-core -p divisi-symmetric -p divisi-rep3 -p divisi-symphony -p divisi-ot -p divisi-garble \
+    -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc"
+
+# Tests of engines and servers, optimised and without debug assertions; known answers on each kernel.
 suites:
-    cargo test --release -p divisi-node
-    cargo suites --release --tests
-    DIVISI_KERNEL=portable cargo suites --release --lib --test suite
-    DIVISI_KERNEL=avx2 cargo suites --release --lib --test suite
-    cargo clippy --all-targets --features fault,testing -p divisi-core -p divisi-symmetric -p divisi-rep3 \
-        -p divisi-symphony -p divisi-ot -p divisi-garble -p divisi-spdz -p divisi-bgv -p divisi-mixed \
-        -p divisi-mpgc -- -D warnings
+    cargo test --release -p divisi-node {{engines}}
+    DIVISI_KERNEL=portable cargo test --release {{engines}} --lib
+    DIVISI_KERNEL=portable cargo test --release {{engines}} --test it suite::
+    DIVISI_KERNEL=avx2 cargo test --release {{engines}} --lib
+    DIVISI_KERNEL=avx2 cargo test --release {{engines}} --test it suite::
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
-nightly: suites long fuzz packages publish-check oldest miri units arm arm-instructions deny weakened \
+nightly: suites long fuzz packages publish-check oldest miri arm arm-instructions deny weakened \
     instructions poison dudect-long busy
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
     DIVISI_FUZZ_INPUTS=1000000 cargo test -p divisi-core -p divisi-net -p divisi-store -p divisi-node \
         -p divisi-circuit -p divisi-program -p divisi -p divisi-rep3 -p divisi-ot -p divisi-garble \
-        -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc --lib --test fuzz random_
+        -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc --lib --test it random_
 
 # Lints and tests of each package by itself, with each of its features: what one lacks, another cannot lend.
 packages *names:
@@ -52,17 +52,13 @@ arm:
 arm-instructions:
     .ci/arm-instructions
 
-# No unit of the default tests has a feature of test builds, where a nightly toolchain is installed.
-units:
-    .ci/units
-
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:
     .ci/deny
 
 # One mutant a check, each killed by a named test.
 mutants:
-    cargo suites --release --test mutants
+    cargo test --release {{engines}} --test it mutants::
     cargo test --manifest-path attacks/Cargo.toml --target-dir target
 
 # What each field kernel costs on this machine.

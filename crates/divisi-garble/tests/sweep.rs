@@ -3,7 +3,7 @@
 //!
 //! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
 //! panics. Changes after which parties wait for the time limit are sampled by default; `cargo test -p
-//! divisi-garble --features testing,fault --test sweep -- --ignored` runs all.
+//! divisi-garble --test sweep -- --ignored` runs all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program, plain};

@@ -2,8 +2,8 @@
 //! parties and with three.
 //!
 //! Whatever happens, each honest party ends with the right output or aborts; nothing hangs and nothing
-//! panics. By default a sample of the messages is changed; `cargo test -p divisi-spdz --features
-//! testing,fault --test sweep -- --ignored` changes more.
+//! panics. By default a sample of the messages is changed; `cargo test -p divisi-spdz --test
+//! sweep -- --ignored` changes more.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_core::testing::{Harness, LIMIT, Operator, Position, links, many, party, place, salt, sent};

@@ -1,6 +1,6 @@
 //! Curious parties that stop, as real processes over TCP, in set-up, preprocessing and online: the others end
 //! with a clear abort, in time. Ciphertexts are refreshed from 33 parties on, so faults at a bootstrap are in
-//! one process: divisi-mixed/tests/faults.rs.
+//! one process: divisi-mixed/tests/it/faults.rs.
 
 use crate::proxies;
 use crate::proxies::{RunChoice, Task};

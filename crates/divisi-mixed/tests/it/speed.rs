@@ -1,5 +1,5 @@
 //! What operations take, among parties in one process, in CPU time of the busiest one:
-//! `cargo test --release -p divisi-mixed --features testing,fault --test speed -- --ignored --nocapture`.
+//! `cargo test --release -p divisi-mixed --test it speed:: -- --ignored --nocapture`.
 
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};

@@ -1,5 +1,5 @@
 //! How long a set-up and its bits take, among parties in one process:
-//! `cargo test --release -p divisi-ot --features testing,fault --test speed -- --ignored --nocapture`.
+//! `cargo test --release -p divisi-ot --test it speed:: -- --ignored --nocapture`.
 
 use divisi_core::PublicParameters;
 use divisi_core::testing::run;

@@ -1,7 +1,7 @@
 //! The tampering sweep over the black box and OHVerture: every message of a corrupt party, changed in every
 //! way, over a run that has everything in it. Whatever happens, each honest party ends with the right output
 //! or aborts; nothing hangs and nothing panics. By default a fixed sample; `cargo test -p divisi-rep3
-//! --features testing,fault --test sweep_blackbox -- --ignored` runs all.
+//! --test sweep blackbox:: -- --ignored` runs all.
 
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, PartyId, Step};

@@ -3,8 +3,8 @@
 //!
 //! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong
 //! one, never with "invalid" for a tag that is valid; nothing hangs and nothing panics. By default a fixed
-//! sample of a few thousand positions; `cargo test -p divisi-rep3 --features
-//! testing,fault --test sweep -- --ignored` runs all.
+//! sample of a few thousand positions; `cargo test -p divisi-rep3 --test sweep
+//! everything:: -- --ignored` runs all.
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};

@@ -3,7 +3,7 @@
 //!
 //! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong
 //! one, and never takes a right tag for wrong. Of each module a fixed sample; `cargo test -p divisi-rep3
-//! --features testing,fault --test sweep_modules -- --ignored` tries every message of the short ones.
+//! --test sweep modules:: -- --ignored` tries every message of the short ones.
 
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Convert, PartyId, PublicParameters, settle};

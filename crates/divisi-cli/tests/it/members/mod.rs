@@ -3,7 +3,8 @@
 //! like, their values. What a later version adds is added there. `members_of_servers.txt` is the same of the
 //! commands that need three servers (`tests/servers/answers.rs`).
 //!
-//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test members --test servers keep` writes both again.
+//! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test it --test servers keep_their_members` writes both
+//! again.
 
 mod listed;
 use std::collections::BTreeMap;

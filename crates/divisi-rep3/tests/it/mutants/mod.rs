@@ -1,7 +1,7 @@
 //! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
 //! succeeds.
 //!
-//! `cargo test -p divisi-rep3 --features testing,fault --test mutants`
+//! `cargo test -p divisi-rep3 --test it mutants::`
 
 mod blackbox;
 mod inputs;
