@@ -63,7 +63,10 @@ fn of_engine(name: &str) -> Option<&'static EnginePage> {
 #[command(after_help = "Example: divisi bench report --quick --out measured\n\
                         One figure: divisi bench report --figure latency --rtt 1,15,30,50,100\n\
                         Numbers and bits alone: divisi bench report --engine mixed --quick\n\
-                        Masked tables alone: divisi bench report --engine spdz --quick")]
+                        Masked tables alone: divisi bench report --engine spdz --quick\n\n\
+                        The CSV has a line for each figure that follows from times:\n\
+                        run, figure, unit, value, least, greatest, repetitions\n\
+                        A warning comes if other processes took more than a tenth of the cores.")]
 pub struct ReportArgs {
     /// The directory for report.html, mixed.html, spdz.html and the same as JSON and CSV
     #[arg(long, default_value = "divisi-report", value_name = "DIR")]
