@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-#[path = "../build/commit.rs"]
+#[path = "../../build/commit.rs"]
 mod commit;
 
 /// Elements without content, and without an end.

@@ -260,7 +260,7 @@ const MEANING: &str = "<ul>\n\
 throughput and no latency.</li>\n\
 <li><b>preprocessing</b>: all that needs neither key nor input, its own verification included.</li>\n\
 <li><b>online</b>: from shares of inputs to shares of outputs. <b>verification</b>: what is then left to wait for until those are \
-verified, and what had to be verified before, to bound memory.</li>\n\
+verified, and what had to be verified before, to limit memory.</li>\n\
 <li><b>online blocks a second</b> counts online and verification; <b>total</b> adds preprocessing.</li>\n\
 <li><b>rounds</b>: the longest chain of dependent messages of a strand, in all its chunks one after the other; a round is half \
 a round-trip time.</li>\n\
