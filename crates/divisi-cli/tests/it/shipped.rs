@@ -23,8 +23,11 @@ fn features(package: &str, edges: &str) -> String {
 #[test]
 fn the_program_and_every_library_ship_without_the_api_of_tests() {
     let of_tests = |tree: &str| {
-        let asks =
-            |line: &&str| OF_TEST_BUILDS.iter().any(|name| line.trim_end_matches(" (*)").ends_with(&format!("feature \"{name}\"")));
+        let asks = |line: &&str| {
+            OF_TEST_BUILDS
+                .iter()
+                .any(|name| line.trim_end_matches(" (*)").ends_with(&format!("feature \"{name}\"")))
+        };
         tree.lines().filter(asks).map(str::to_owned).collect::<Vec<_>>()
     };
     for package in ["divisi-cli", "divisi", "divisi-node"] {
