@@ -1,6 +1,7 @@
-//! A record of what was drawn from every stream of a session, for tests (feature `fault`; never part of a
+//! A record of what was drawn from every stream of a session, for tests (feature `testing`; never part of a
 //! build that holds real secrets): each draw's stream and its range of bytes there, so that a test notices a
-//! value that is left out or given out twice.
+//! value that is left out or given out twice. Only sessions whose parameters ask for it have a record
+//! ([`crate::PublicParameters::recording`]).
 
 use crate::PartyId;
 use std::ops::Range;

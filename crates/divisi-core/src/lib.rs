@@ -19,7 +19,7 @@ mod check;
 pub mod checks;
 mod coin;
 mod commit;
-#[cfg(feature = "fault")]
+#[cfg(feature = "testing")]
 pub mod draws;
 #[cfg(test)]
 mod fuzz;
@@ -38,9 +38,9 @@ pub mod taint;
 pub mod testing;
 mod traits;
 
-/// Whether this is a build for tests, in which a value can be declared verified (feature `testing`) or a
-/// check be switched off (`fault`): never use it with real secrets.
-pub const TEST_BUILD: bool = cfg!(any(feature = "testing", feature = "fault"));
+/// Whether this is a build for tests (feature `testing`), in which a value can be declared verified: never
+/// use it with real secrets.
+pub const TEST_BUILD: bool = cfg!(feature = "testing");
 
 pub use abort::{Abort, AbortOrRefusal, Refusal};
 pub use broadcast::{Echo, Echoed};

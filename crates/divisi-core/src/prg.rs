@@ -21,8 +21,8 @@ pub struct Prg {
     buffer: [u64; BATCH],
     /// The number of bytes of the buffer that were given out.
     used: usize,
-    /// The record of draws, in tests.
-    #[cfg(feature = "fault")]
+    /// The record of draws, if a test asked for one.
+    #[cfg(feature = "testing")]
     record: Option<crate::draws::Record>,
 }
 
@@ -92,13 +92,13 @@ impl Prg {
             block: 0,
             buffer: [0; BATCH],
             used: BATCH * 8,
-            #[cfg(feature = "fault")]
+            #[cfg(feature = "testing")]
             record: None,
         }
     }
 
     /// The stream of a key, with a record of each draw.
-    #[cfg(feature = "fault")]
+    #[cfg(feature = "testing")]
     pub(crate) fn recorded(key: &[u8; 16], record: crate::draws::Record) -> Self {
         let mut prg = Prg::new(key);
         prg.record = Some(record);
@@ -108,13 +108,13 @@ impl Prg {
     /// Record that this many bytes are about to be drawn.
     #[inline(always)]
     fn note(&self, bytes: usize) {
-        #[cfg(feature = "fault")]
+        #[cfg(feature = "testing")]
         if let Some(record) = &self.record {
             // the first byte after those in the buffer, minus the number of bytes left in the buffer
             let left = (BATCH * 8 - self.used) as u64;
             record.note((16 * self.block).wrapping_sub(left), bytes);
         }
-        #[cfg(not(feature = "fault"))]
+        #[cfg(not(feature = "testing"))]
         let _ = bytes;
     }
 

@@ -61,7 +61,6 @@ mod steps;
 mod stream;
 mod wire;
 
-use crate::checks;
 use crate::hash::{CLASSES, CallSeries, Calls, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
@@ -209,8 +208,8 @@ impl Setup {
     }
 
     /// Our key of the columns whose rows are pads, towards a peer.
-    fn key_of_pads(&self, session: &Session, peer: PartyId) -> u128 {
-        self.layout.group(&self.deltas.towards(peer), self.layout.hashed(session))
+    fn key_of_pads(&self, peer: PartyId) -> u128 {
+        self.layout.group(&self.deltas.towards(peer), self.layout.pads())
     }
 
     fn products<S: Trust, P: Payload>(
@@ -285,7 +284,7 @@ impl<'w, S: Trust, P: Payload> Work<'w, S, P> {
     ) -> Result<(), Abort> {
         let Work { round, payload, sending, out, scratch, body, .. } = self;
         for ((peer, part), direction) in round.others.iter().zip(sending) {
-            let key = setup.key_of_pads(session, *peer);
+            let key = setup.key_of_pads(*peer);
             body.clear();
             let (rows, bits) = (rows.clone(), (rows.len() * payload.bits()) as u64);
             holder_step(direction, part, key, rows, *payload, values, out, scratch, body);
@@ -324,23 +323,15 @@ impl<S: Trust> Round<S> {
     fn taken(session: &Session, pads: &mut Pads<S>, chooser: Option<PartyId>) -> Result<Round<S>, Abort> {
         let me = session.me();
         let (len, chooses) = (pads.len(), chooser.is_none_or(|chooser| chooser == me));
-        let again = session.mutated(checks::G14);
-        let take = |part: &mut Option<Part>| match part {
-            Some(part) if again => {
-                Some(Part { words: WipedVec::from(part.words.as_slice()), first: part.first })
-            }
-            part => part.take(),
-        };
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for (peer, part) in PartyId::all(session.parties()).zip(&mut pads.own) {
-            own.extend(take_if(chooses, part, take).map(|part| (peer, part)));
+            own.extend(take_if(chooses, part).map(|part| (peer, part)));
         }
         for (peer, part) in PartyId::all(session.parties()).zip(&mut pads.others) {
             let counts = chooser.is_none_or(|chooser| chooser == peer);
-            others.extend(take_if(counts, part, take).map(|part| (peer, part)));
+            others.extend(take_if(counts, part).map(|part| (peer, part)));
         }
-        let served = pads.serve(chooser);
-        if served && !again {
+        if pads.serve(chooser) {
             return Err(session.misuse(PAYLOAD, "rows that were used already"));
         }
         Ok(Round {
@@ -354,12 +345,8 @@ impl<S: Trust> Round<S> {
     }
 }
 
-fn take_if(
-    counts: bool,
-    part: &mut Option<Part>,
-    take: impl Fn(&mut Option<Part>) -> Option<Part>,
-) -> Option<Part> {
-    if counts { take(part) } else { None }
+fn take_if(counts: bool, part: &mut Option<Part>) -> Option<Part> {
+    if counts { part.take() } else { None }
 }
 
 #[cfg(test)]

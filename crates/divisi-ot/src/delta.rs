@@ -57,26 +57,17 @@ impl Delta {
     }
 }
 
-/// Our keys towards each peer. They are the same towards all, unless we are a test's corrupt party.
+/// Our keys, which are the same towards each peer.
 pub(crate) struct Deltas {
     pub(crate) delta: Delta,
     /// Delta'_i, the key of pads, in a set-up over a field.
     pads: Option<Delta>,
     layout: Layout,
-    /// The difference added to Delta_i towards each party, by party index.
-    #[cfg(feature = "fault")]
-    pub(crate) differences: Vec<u128>,
 }
 
 impl Deltas {
     fn new(layout: Layout, delta: Delta, pads: Option<Delta>) -> Deltas {
-        Deltas {
-            delta,
-            pads,
-            layout,
-            #[cfg(feature = "fault")]
-            differences: Vec::new(),
-        }
+        Deltas { delta, pads, layout }
     }
 
     /// Keys of a set-up for labels.
@@ -103,10 +94,6 @@ impl Deltas {
     /// Our Delta_i towards a peer.
     #[inline]
     pub(crate) fn macs(&self, peer: PartyId) -> u128 {
-        #[cfg(feature = "fault")]
-        if let Some(difference) = self.differences.get(peer.index()) {
-            return self.delta.get() ^ difference;
-        }
         let _ = peer;
         self.delta.get()
     }

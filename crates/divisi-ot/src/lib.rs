@@ -56,7 +56,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod abit;
-#[cfg(feature = "fault")]
+#[cfg(feature = "testing")]
 pub mod adversary;
 pub mod base;
 pub mod bucket;

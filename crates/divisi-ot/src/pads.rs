@@ -57,10 +57,6 @@ impl Part {
         Part { first: rows.first(), words: rows.into_words() }
     }
 
-    pub(crate) fn copy(rows: &VoleRows) -> Part {
-        Part { first: rows.first(), words: WipedVec::from(rows.words()) }
-    }
-
     fn slice(&self, at: &Range<usize>) -> Part {
         let words = self.words.get(at.clone()).map_or_else(WipedVec::default, WipedVec::from);
         Part { words, first: self.first + at.start as u64 }

@@ -1,8 +1,6 @@
 //! The set-up of a session, from which all its authenticated bits come.
 
 mod ahead;
-#[cfg(feature = "fault")]
-mod corrupt;
 mod pairs;
 mod rows;
 mod semi_honest;
@@ -39,7 +37,7 @@ pub struct SetupConfig {
     pub k: u32,
     /// How the base OTs are made.
     pub base: Base,
-    /// Statistical security in bits: 40 or 64 (tests of soundness use less, to measure it).
+    /// Statistical security in bits: 40 or 64.
     pub rho: u32,
 }
 
@@ -50,10 +48,10 @@ impl Default for SetupConfig {
 }
 
 impl SetupConfig {
-    /// Whether the parameters are in range. Tests may have a lower `rho`, whose error can be measured.
-    fn is_sound(&self, tests: bool) -> bool {
-        let small = tests && (1..=64).contains(&self.rho);
-        (1..=MAX_K).contains(&self.k) && (small || [40, 64].contains(&self.rho))
+    /// Whether the parameters are in range. Tests have set-ups with a lower `rho` (`testing::unsound`), whose
+    /// error can be measured.
+    fn is_sound(&self) -> bool {
+        (1..=MAX_K).contains(&self.k) && [40, 64].contains(&self.rho)
     }
 
     /// Adds these parameters to those that the parties compare at the start of a session \[M0.4\].
@@ -115,7 +113,7 @@ impl Setup {
     /// # Errors
     /// Those of [`Setup::new`].
     pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
-        if !is_field(f, cfg!(any(test, feature = "testing", feature = "fault"))) {
+        if !is_field(f) {
             return Err(session.misuse(SETUP, "a field whose elements do not have 40, 42, 48 or 72 bits"));
         }
         let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
@@ -136,9 +134,19 @@ impl Setup {
         config: SetupConfig,
         deltas: Deltas,
     ) -> Result<Setup, Abort> {
-        if !config.is_sound(cfg!(any(test, feature = "testing", feature = "fault"))) {
+        if !config.is_sound() {
             return Err(session.misuse(SETUP, "k must be from 1 to 8, and rho 40 or 64"));
         }
+        Setup::with_any(session, config, deltas)
+    }
+
+    /// The same without a look at the parameters: they are in range, or a test chose them
+    /// (`testing::unsound`).
+    pub(crate) fn with_any(
+        session: &mut Session,
+        config: SetupConfig,
+        deltas: Deltas,
+    ) -> Result<Setup, Abort> {
         if session.parties() < 2 {
             return Err(session.misuse(SETUP, "fewer than two parties"));
         }
@@ -210,9 +218,10 @@ impl Setup {
     }
 }
 
-/// Whether MACs of f bits are allowed. Tests may use shorter ones, whose guesses can be counted.
-fn is_field(f: u32, tests: bool) -> bool {
-    FIELDS.contains(&f) || tests && f > 0 && f.is_multiple_of(2) && f <= 72
+/// Whether MACs of f bits are allowed. Tests have set-ups with shorter ones (`testing::unsound_over_field`),
+/// whose guesses can be counted.
+fn is_field(f: u32) -> bool {
+    FIELDS.contains(&f)
 }
 
 #[cfg(test)]
@@ -245,37 +254,26 @@ mod tests {
 
     #[test]
     fn fields_are_large_enough_but_in_tests() {
-        for (f, sound, in_tests) in [
-            (40, true, true),
-            (42, true, true),
-            (48, true, true),
-            (72, true, true),
-            (39, false, false),
-            (41, false, false),
-            (8, false, true),
-            (38, false, true),
-            (0, false, false),
-            (74, false, false),
-            (128, false, false),
-        ] {
-            assert_eq!((is_field(f, false), is_field(f, true)), (sound, in_tests), "{f}");
+        for f in 0..=128 {
+            assert_eq!(is_field(f), [40, 42, 48, 72].contains(&f), "{f}");
         }
     }
 
     #[test]
     fn soundness_is_not_to_be_lowered_but_in_tests() {
         let with = |k, rho| SetupConfig { k, rho, ..SetupConfig::default() };
-        for (config, sound, in_tests) in [
-            (with(4, 40), true, true),
-            (with(1, 64), true, true),
-            (with(4, 8), false, true),
-            (with(4, 39), false, true),
-            (with(4, 0), false, false),
-            (with(4, 65), false, false),
-            (with(0, 40), false, false),
-            (with(9, 40), false, false),
+        for (config, sound) in [
+            (with(4, 40), true),
+            (with(1, 64), true),
+            (with(8, 40), true),
+            (with(4, 8), false),
+            (with(4, 39), false),
+            (with(4, 0), false),
+            (with(4, 65), false),
+            (with(0, 40), false),
+            (with(9, 40), false),
         ] {
-            assert_eq!((config.is_sound(false), config.is_sound(true)), (sound, in_tests), "{config:?}");
+            assert_eq!(config.is_sound(), sound, "{config:?}");
         }
     }
 }

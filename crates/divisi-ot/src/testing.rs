@@ -1,5 +1,5 @@
-//! Set-ups with a dealer in one process, and a test of whether the parties' views are consistent (feature
-//! `testing`; never part of a build that holds real secrets).
+//! Set-ups with a dealer in one process or with parameters that are too small, and a test of whether the
+//! parties' views are consistent (feature `testing`; never part of a build that holds real secrets).
 
 use crate::dealer::Dealer;
 use crate::delta::Deltas;
@@ -45,13 +45,33 @@ fn dealt(session: &mut Session, config: SetupConfig, dealer: Dealer) -> Result<S
     })
 }
 
-/// A set-up made by the protocols, with a given Delta.
+/// A set-up made by the protocols, with any `rho` from 1 to 64: for tests that measure how often an attack
+/// succeeds, or that do not depend on soundness and are faster without it.
+///
+/// # Errors
+/// Those of [`Setup::new`].
+pub fn unsound(session: &mut Session, config: SetupConfig) -> Result<Setup, Abort> {
+    let delta = Delta::drawn(session.me(), |bytes| session.entropy(bytes));
+    Setup::with_any(session, config, Deltas::labels(config.k, delta))
+}
+
+/// The same over a field of 2^f elements, for any even f up to 72.
+///
+/// # Errors
+/// Those of [`Setup::over_field`].
+pub fn unsound_over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
+    let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
+    let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
+    Setup::with_any(session, config, Deltas::field(config.k, f, delta, pads))
+}
+
+/// A set-up made by the protocols, with a given Delta, and any `rho` from 1 to 64.
 ///
 /// # Errors
 /// Those of [`Setup::new`].
 pub fn planted(session: &mut Session, config: SetupConfig, delta: &Needle) -> Result<Setup, Abort> {
     let delta = Delta::drawn(session.me(), |bytes| delta.plant(bytes));
-    Setup::with_deltas(session, config, Deltas::labels(config.k, delta))
+    Setup::with_any(session, config, Deltas::labels(config.k, delta))
 }
 
 /// The same over a field of 2^48 elements: the key of MACs has the first six bytes of its needle.
@@ -66,7 +86,7 @@ pub fn planted_over_field(
 ) -> Result<Setup, Abort> {
     let delta = Delta::uniform(48, |bytes| delta.plant(bytes));
     let pads = Delta::uniform(128, |bytes| pads.plant(bytes));
-    Setup::with_deltas(session, config, Deltas::field(config.k, 48, delta, pads))
+    Setup::with_any(session, config, Deltas::field(config.k, 48, delta, pads))
 }
 
 /// Demands that the parties' views, given in order with their Deltas, are consistent.

@@ -39,8 +39,6 @@ pub(crate) struct Ends {
     pub(crate) layout: Layout,
     pub(crate) makers: Vec<Option<Maker>>,
     pub(crate) holders: Vec<Option<Holder>>,
-    #[cfg(feature = "fault")]
-    pub(crate) deviation: Box<crate::adversary::Deviation>,
 }
 
 /// Rows with all peers: our MACs as maker and our keys as holder, by party index and group.
@@ -70,8 +68,6 @@ impl PairRows<Columns> {
         ends: &Ends,
     ) -> Result<SentSums<R>, Abort> {
         let z = Gf128(u128::from_le_bytes(coin));
-        #[cfg(feature = "testing")]
-        let z = divisi_core::testing::small::drawn(z);
         let tiles = x.iter().map(|x| x.len()).max().unwrap_or(0);
         session.meter().verification_error(tiles as f64 * 2f64.powi(-128));
         let mut macs = Vec::with_capacity(self.macs.len());
@@ -83,11 +79,8 @@ impl PairRows<Columns> {
                 let Some(columns) = columns else { continue };
                 if told.is_empty() {
                     told.push(hash_bits(session, x[peer.index()], z));
-                } else if session.mutated(checks::K13) {
-                    // the mutant sends an X for each group
-                    told.push(ends.other_sum(session, x[peer.index()], z));
                 }
-                let (v, mut made) = columns.hash::<R>(session, z);
+                let (v, mut made) = columns.hash::<R>(z);
                 told.extend(v.iter().map(|v| v.0));
                 drop_last(session, &mut made);
                 rows[group] = Some(made);
@@ -107,16 +100,6 @@ impl PairRows<Columns> {
             rows.into_iter().map(|groups| groups.map(|columns| columns.map(Columns::semi_honest))).collect()
         };
         PairRows { macs: of(self.macs), keys: of(self.keys) }
-    }
-}
-
-impl Ends {
-    /// The input of the second X that K13's mutant sends.
-    fn other_sum(&self, session: &Session, x: &[u128], z: Gf128) -> u128 {
-        #[cfg(feature = "fault")]
-        return hash_bits(session, &self.deviation.bits_of_pads(x), z);
-        #[cfg(not(feature = "fault"))]
-        hash_bits(session, x, z)
     }
 }
 
@@ -146,7 +129,7 @@ impl<R: Outcome> SentSums<R> {
         let mut message = Vec::new();
         let mut hashed = Vec::with_capacity(self.keys.len());
         for groups in self.keys {
-            hashed.push(groups.map(|columns| columns.map(|columns| columns.hash::<R>(session, z))));
+            hashed.push(groups.map(|columns| columns.map(|columns| columns.hash::<R>(z))));
         }
         for (peer, hashed) in PartyId::all(session.parties()).zip(hashed) {
             let each: usize = hashed.iter().flatten().map(|(w, _)| w.len()).sum();
@@ -154,19 +137,15 @@ impl<R: Outcome> SentSums<R> {
                 rows.keys.push([None, None]);
                 continue;
             }
-            let several = session.mutated(checks::K13) && hashed.iter().all(Option::is_some);
-            message.resize(16 * (1 + each + usize::from(several)), 0);
+            message.resize(16 * (1 + each), 0);
             session.recv(CHECK, peer, &mut message)?;
             let mut told = Vec::with_capacity(1 + each);
             read(&message, &mut told);
-            let mut told = told.as_slice();
-            let (mut sum, key) = (told[0], deltas.towards(peer));
+            let (sum, mut told) = (told[0], &told[1..]);
+            let key = deltas.towards(peer);
             sums[peer.index()] = sum;
             let mut wrong = 0;
             for (group, (w, _)) in hashed.iter().enumerate().filter_map(|(g, h)| Some((g, h.as_ref()?))) {
-                if group == 0 || each == w.len() || several {
-                    (sum, told) = (told[0], &told[1..]);
-                }
                 let (ours, rest) = told.split_at(w.len());
                 told = rest;
                 let delta = self.layout.group(&key, group);
@@ -196,12 +175,7 @@ impl<R: Outcome> SentSums<R> {
 /// h(x), in which the last word masks the others.
 pub(crate) fn hash_bits(session: &Session, x: &[u128], z: Gf128) -> u128 {
     session.observe(checks::W2); // [W2]
-    let sum = x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
-    match x.last() {
-        // the mutant's equations are not masked
-        Some(pad) if session.mutated(checks::W2) => sum.0 ^ pad,
-        _ => sum.0,
-    }
+    x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x)).0
 }
 
 pub(crate) fn write(words: &[u128], out: &mut Vec<u8>) {

@@ -40,10 +40,8 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
             cause: OnceLock::new(),
             bound: super::bound::All::default(),
             happened: std::sync::Mutex::default(),
-            #[cfg(feature = "fault")]
-            without: parameters.without.clone(),
-            #[cfg(feature = "fault")]
-            draws: crate::draws::Draws::default(),
+            #[cfg(feature = "testing")]
+            draws: parameters.recorded.then(crate::draws::Draws::default),
         }),
         channel,
         strand: 0,
@@ -76,7 +74,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
         session.recv(HELLO, peer, body.as_mut_slice())?;
         // [M0.4] has an abort of its own, because a wrong configuration ends here
         session.observe(checks::M0_4); // [M0.4]
-        if !bool::from(digest.ct_eq(&body[..32])) && !session.mutated(checks::M0_4) {
+        if !bool::from(digest.ct_eq(&body[..32])) {
             let what = "the session's parameters";
             return Err(session.fail(Abort::Disagreement { peer, step: HELLO, what }));
         }
@@ -86,24 +84,17 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
 
     // 2. id and keys, and the echo
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 session id v1");
-    if !session.mutated(checks::M0_4) {
-        hasher.update(&digest); // the mutant does not bind the parameters at all
-    }
+    hasher.update(&digest);
     hasher.update(&(n as u64).to_le_bytes()).update(&number.to_le_bytes());
-    for (i, nonce) in nonces.iter().enumerate() {
-        // [M0.5] the mutant takes only the first party's nonce into the id
-        if !session.mutated(checks::M0_5) || i == 0 {
-            hasher.update(nonce);
-        }
+    for nonce in &nonces {
+        hasher.update(nonce); // [M0.5]
     }
     let id = SessionId(*hasher.finalize().as_bytes());
-    // [M0.3] the mutant leaves the id out of the keys, because [M0.1] would notice keys that differ
-    let bound = if session.mutated(checks::M0_3) { SessionId([0; 32]) } else { id };
     let mut pair_keys = vec![Zeroizing::new([0; 32]); n];
     for peer in session.peers() {
         let secret = session.network(mesh.link_secret(peer))?;
         pair_keys[peer.index()] =
-            pair_key(&secret, me < peer, &given[peer.index()], &taken[peer.index()], bound);
+            pair_key(&secret, me < peer, &given[peer.index()], &taken[peer.index()], id);
         taint::secret(ECHO, pair_keys[peer.index()].as_mut_slice());
     }
     for peer in session.peers() {

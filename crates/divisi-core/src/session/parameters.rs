@@ -1,15 +1,12 @@
 //! The public parameters that all parties must share before the first step \[M0.4\].
 
-#[cfg(feature = "fault")]
-use crate::Check;
-
 /// A list of named public parameters with an unambiguous digest: every name and value is hashed with its
 /// length.
 #[derive(Clone)]
 pub struct PublicParameters {
     hasher: blake3::Hasher,
-    #[cfg(feature = "fault")]
-    pub(crate) without: Vec<Check>,
+    #[cfg(feature = "testing")]
+    pub(crate) recorded: bool,
 }
 
 impl PublicParameters {
@@ -19,8 +16,8 @@ impl PublicParameters {
         let hasher = blake3::Hasher::new_derive_key("divisi 2026 session parameters v1");
         let new = PublicParameters {
             hasher,
-            #[cfg(feature = "fault")]
-            without: Vec::new(),
+            #[cfg(feature = "testing")]
+            recorded: false,
         };
         new.with("version", env!("CARGO_PKG_VERSION").as_bytes()).with("engine", engine.as_bytes())
     }
@@ -35,11 +32,13 @@ impl PublicParameters {
         self
     }
 
-    /// The parameters of a mutant: a session in which this check always passes.
-    #[cfg(feature = "fault")]
+    /// Parameters of a session that records what is drawn from its streams ([`Session::draws`]).
+    ///
+    /// [`Session::draws`]: crate::Session::draws
+    #[cfg(feature = "testing")]
     #[must_use]
-    pub fn without(mut self, check: Check) -> Self {
-        self.without.push(check);
+    pub fn recording(mut self) -> Self {
+        self.recorded = true;
         self
     }
 

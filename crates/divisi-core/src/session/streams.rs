@@ -2,7 +2,7 @@
 //! numbers that never repeat.
 
 use super::Session;
-use crate::{Prg, checks};
+use crate::Prg;
 use divisi_net::PartyId;
 use std::sync::PoisonError;
 use zeroize::Zeroizing;
@@ -17,25 +17,25 @@ impl Session {
         let generation = *asked;
         *asked += 1;
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 strand stream v1");
-        if !self.mutated(checks::A3) {
-            hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
-            hasher.update(&self.strand.to_le_bytes()).update(&generation.to_le_bytes());
-        }
+        hasher.update(self.shared.pair_keys.get(peer.index()).map_or(&[][..], |k| k.as_slice()));
+        hasher.update(&self.strand.to_le_bytes()).update(&generation.to_le_bytes());
         hasher.update(purpose.as_bytes());
         let mut key = Zeroizing::new([0; 16]);
         hasher.finalize_xof().fill(key.as_mut_slice());
         zeroize::Zeroize::zeroize(&mut hasher);
-        #[cfg(feature = "fault")]
-        return Prg::recorded(&key, self.shared.draws.begin(self.strand, peer, purpose, generation, *key));
-        #[cfg(not(feature = "fault"))]
+        #[cfg(feature = "testing")]
+        if let Some(draws) = &self.shared.draws {
+            return Prg::recorded(&key, draws.begin(self.strand, peer, purpose, generation, *key));
+        }
         Prg::new(&key)
     }
 
-    /// The draws from all streams of this session so far, in all strands.
-    #[cfg(feature = "fault")]
+    /// The draws from all streams of this session so far, in all strands: none unless the parameters asked
+    /// for a record ([`crate::PublicParameters::recording`]).
+    #[cfg(feature = "testing")]
     #[must_use]
     pub fn draws(&self) -> Vec<crate::draws::DrawnStream> {
-        self.shared.draws.read()
+        self.shared.draws.as_ref().map_or_else(Vec::new, crate::draws::Draws::read)
     }
 
     /// How many times this was called for a purpose in this strand, this call included: a number that never

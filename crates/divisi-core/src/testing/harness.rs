@@ -119,11 +119,13 @@ impl Harness {
         Harness::in_world(n, parameters, Arc::new(Machine))
     }
 
-    /// A harness for a session without one check.
-    #[cfg(feature = "fault")]
+    /// A harness for a session without one check ([`without`](super::without)).
+    ///
+    /// # Panics
+    /// If a check is given, but in the copy of `attacks/`.
     #[must_use]
     pub fn without(n: usize, parameters: &PublicParameters, check: Option<crate::Check>) -> Harness {
-        Harness::new(n, &check.into_iter().fold(parameters.clone(), PublicParameters::without))
+        Harness::new(n, &super::without(parameters.clone(), check))
     }
 
     /// A harness whose parties have the time and the randomness of this world.

@@ -1,7 +1,7 @@
 //! What the tests of all engines share (feature `testing`; never part of a build that holds real secrets):
 //! known answers over any engine ([`Lab`]), all parties of a session in one process ([`run`]), corrupt ones
-//! among them whose messages are changed ([`Harness`], [`place`]), and checks that are switched off to see
-//! that an attack then succeeds ([`kills`]).
+//! among them whose messages are changed ([`Harness`], [`place`]), and attacks that a check stops, and that
+//! succeed where it is switched off ([`kills`]).
 
 mod harness;
 mod lab;
@@ -10,11 +10,10 @@ pub mod misuse;
 mod mutants;
 mod operators;
 mod parties;
-pub mod small;
 
 pub use harness::{Harness, LIMIT, MessageDirection, Recording, Seen, Sent, sent};
 pub use lab::{BitLab, ByteLab, Lab, OpenedOutputs, Outputs, PlainLab};
-pub use mutants::kills;
+pub use mutants::{kills, without};
 pub use operators::{Operator, Position, delay, place, salt};
 pub use parties::{ended_by_another, failed_check, links, many, party, run, run_over, run_waiting};
 

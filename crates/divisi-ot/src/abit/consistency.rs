@@ -17,7 +17,7 @@ use crate::checks;
 use crate::delta::{Delta, Deltas, mask};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::MACS;
-use crate::vole::{ByGroup, Columns, Ends, PairRows};
+use crate::vole::{ByGroup, Columns, PairRows};
 use divisi_core::{Abort, Check, Commitment, Echo, Echoed, Nonce, PartyId, Session, Step, step, taint};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -81,7 +81,6 @@ impl Proof {
         bits: &[u128],
         made: &PairRows<Columns>,
         delta: &Delta,
-        ends: &Ends,
     ) -> Result<Proof, Abort> {
         let rho = (rho as usize).min(TILE);
         let rows = |columns: &ByGroup<Columns>| match &columns[MACS] {
@@ -89,13 +88,9 @@ impl Proof {
             None => Vec::new(),
         };
         let macs: Vec<_> = made.macs.iter().map(rows).collect();
-        #[cfg(feature = "fault")]
-        let macs = ends.deviation.told_macs(macs);
         let keys: Vec<_> = made.keys.iter().map(rows).collect();
         // positions of the sacrificed tile beyond rho are not used
         let x = bits.get(tile).copied().unwrap_or(0) & low_bits(rho);
-        #[cfg(feature = "fault")]
-        let x = ends.deviation.flipped_opening.map_or(x, |r| x ^ 1 << r);
         let sums = (0..rho).map(|r| keys.iter().filter_map(|keys| keys.get(r)).fold(0, |sum, key| sum ^ key));
         let sums: Zeroizing<Vec<[u128; 2]>> =
             Zeroizing::new(sums.map(|sum| [sum, sum ^ delta.get()]).collect());
@@ -113,10 +108,6 @@ impl Proof {
             theirs: (0..parties).map(|_| None).collect(),
             opened: vec![Vec::new(); parties],
         };
-        #[cfg(feature = "fault")]
-        let sums = ends.deviation.told_sums(if ends.deviation.rushing { proof.rush(session)? } else { sums });
-        #[cfg(not(feature = "fault"))]
-        let _ = ends;
         for (r, values) in sums.iter().enumerate() {
             let commit = |b: usize| session.commit(SUMS, (2 * r + b) as u64, &values[b].to_le_bytes());
             let [(zero, open_zero), (one, open_one)] = [commit(0), commit(1)];
@@ -130,10 +121,6 @@ impl Proof {
         for peer in session.peers() {
             session.send(COMMIT, peer, &message, 0)?;
         }
-        // [W8] the mutant opens at once, before it has all commitments
-        if session.mutated(checks::W8) {
-            proof.send_bits(session)?;
-        }
         Ok(proof)
     }
 
@@ -144,9 +131,6 @@ impl Proof {
         for party in PartyId::all(session.parties()) {
             let theirs = self.theirs[party.index()].as_ref().unwrap_or(&self.ours);
             echo.absorb(party, &theirs.write());
-        }
-        if session.mutated(checks::W8) {
-            self.receive_bits(session)?;
         }
         session.observe(checks::W8); // [W8] we have opened nothing yet
         let echoed = echo.send(session)?;
@@ -166,38 +150,14 @@ impl Proof {
     fn receive_commitments(&mut self, session: &mut Session) -> Result<(), Abort> {
         let mut message = vec![0; 32 * (2 * self.rho + 1)];
         for peer in session.peers() {
-            if self.theirs[peer.index()].is_some() {
-                continue;
-            }
             session.recv(COMMIT, peer, &mut message)?;
             self.theirs[peer.index()] = Some(Commitments::read(&message));
         }
         Ok(())
     }
 
-    /// The commitments of a corrupt party that waited for the others' openings.
-    #[cfg(feature = "fault")]
-    fn rush(&mut self, session: &mut Session) -> Result<Zeroizing<Vec<[u128; 2]>>, Abort> {
-        self.receive_commitments(session)?;
-        self.receive_bits(session)?;
-        let me = session.me();
-        let mut sums = Zeroizing::new(vec![[0; 2]; self.rho]);
-        for peer in session.peers() {
-            let words = self.opened[peer.index()][48..].as_chunks().0;
-            let place = me.index() - usize::from(peer < me);
-            for (sum, mac) in sums.iter_mut().zip(&words[place * self.rho..]) {
-                // chosen so that either of them, when opened, is the right value
-                sum.iter_mut().for_each(|sum| *sum ^= u128::from_le_bytes(*mac));
-            }
-        }
-        Ok(sums)
-    }
-
     fn receive_bits(&mut self, session: &mut Session) -> Result<(), Abort> {
         for peer in session.peers() {
-            if !self.opened[peer.index()].is_empty() {
-                continue;
-            }
             let message = &mut self.opened[peer.index()];
             message.resize(32 + 16 + (session.parties() - 1) * self.rho * 16, 0);
             session.recv(BITS, peer, message)?;
@@ -218,9 +178,7 @@ impl EchoSent {
 impl Confirmed {
     /// (b): opens our bits and their MACs.
     pub(crate) fn open_bits(self, session: &mut Session) -> Result<Opened, Abort> {
-        if !session.mutated(checks::W8) {
-            self.0.send_bits(session)?;
-        }
+        self.0.send_bits(session)?;
         Ok(Opened(self.0))
     }
 }
@@ -238,9 +196,7 @@ impl Opened {
         taint::public(BITS, std::slice::from_mut(&mut proof.x));
         bits[me.index()] = proof.x;
         macs[me.index()] = std::mem::take(&mut proof.macs);
-        if !session.mutated(checks::W8) {
-            proof.receive_bits(session)?;
-        }
+        proof.receive_bits(session)?;
         for peer in session.peers() {
             let (nonce, rest) = proof.opened[peer.index()].split_at(32);
             let nonce = nonce.try_into().unwrap_or([0; 32]);
@@ -277,13 +233,6 @@ impl Opened {
         }
         for peer in session.peers() {
             session.send(SUMS, peer, &message, 0)?;
-            if session.mutated(checks::W9) {
-                // the mutant opens the other one, too
-                for (r, pair) in proof.sums.iter().enumerate() {
-                    let value = pair[1 - (ours >> r & 1) as usize].0;
-                    session.send(SUMS, peer, &value.to_le_bytes(), 0)?;
-                }
-            }
         }
         // (d)
         for peer in session.peers() {
@@ -302,11 +251,6 @@ impl Opened {
                     .filter(|k| *k != peer)
                     .fold(0, |sum, k| sum ^ macs[k.index()][peer.index()].get(r).copied().unwrap_or(0));
                 wrong |= value ^ sum;
-            }
-            if session.mutated(checks::W9) {
-                for _ in 0..rho {
-                    session.recv(SUMS, peer, &mut [0; 16])?;
-                }
             }
             // the cheater is the prover, or one of the parties whose MACs were added: nobody is named
             let right = taint::verdict(SUMS, wrong == 0);

@@ -8,7 +8,7 @@ use crate::delta::Deltas;
 use crate::links::Links;
 use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
-use crate::softspoken::layout::{Layout, Width};
+use crate::softspoken::layout::Width;
 use crate::vole::{
     AHEAD, ByGroup, Checked as Passed, Columns, Ends, Extension, Outcome, PairRows, Request, VoleRows,
     hash_bits,
@@ -139,10 +139,6 @@ fn with_bits<T>(
     work: impl FnOnce(&mut Session, &mut Ends, &[&[u128]]) -> Result<T, Abort>,
 ) -> Result<T, Abort> {
     let x = vec![bits; session.parties()];
-    #[cfg(feature = "fault")]
-    let other = ends.deviation.other(bits);
-    #[cfg(feature = "fault")]
-    let x = ends.deviation.towards(x, &other);
     work(session, ends, &x)
 }
 
@@ -189,20 +185,10 @@ impl<R: Outcome> Begun<R> {
         session.observe(checks::W3); // [W3]
         coins.ready(session)?;
         let (coin, proof) = session.exchange(|session| {
-            let mut coin = [2; 16];
-            let mut opened =
-                if session.mutated(checks::W3) { None } else { Some(coins.open(session, COIN)?) };
-            // a corrupt party that waits for the others' openings has to answer the coin first
-            #[cfg(feature = "fault")]
-            if let Some(opened) = opened.take_if(|_| ends.deviation.rushing) {
-                coin = coins.receive(session, opened)?;
-            }
-            let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, &deltas.delta, ends);
+            let opened = coins.open(session, COIN)?;
+            let commit = |rho| Proof::commit(session, rho, tiles - 2, &bits, &made, &deltas.delta);
             let proof = prove.map(commit).transpose()?;
-            if let Some(opened) = opened.take() {
-                coin = coins.receive(session, opened)?;
-            }
-            Ok((coin, proof))
+            Ok((coins.receive(session, opened)?, proof))
         })?;
         let received = proof.map(|proof| proof.receive(session)).transpose()?;
         // 3. (b) and (d); the echo of the commitments travels in the same round
@@ -225,13 +211,8 @@ impl<R: Outcome> Begun<R> {
             opened.settle(session, if field { checks::K12 } else { checks::W10 }, deltas)?;
         }
         // 4.
-        // [W11] the positions of the proof are dropped, too; the mutants of W6 and W11 keep theirs
-        let keep = match (session.mutated(checks::W6), session.mutated(checks::W11)) {
-            (true, _) => tiles * TILE,
-            (_, true) => (tiles - 1) * TILE,
-            _ => count,
-        };
-        Ok(Produced { bits: packed(&bits), rows: checked.rows, keep })
+        // [W11] the positions of the proof are dropped, too
+        Ok(Produced { bits: packed(&bits), rows: checked.rows, keep: count })
     }
 }
 
@@ -242,17 +223,13 @@ pub(crate) fn packed(bits: &[u128]) -> Zeroizing<Vec<u64>> {
 
 impl Produced {
     /// Splits rows into authenticated bits and, if the rows have such columns, pads.
-    pub(crate) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
+    pub(crate) fn split(self, session: &Session) -> (AuthBits, Pads<Checked>) {
         let Produced { bits, rows: PairRows { macs, keys }, keep } = self;
-        let apart_from_macs = layout.hashed(session) == layout.pads();
         let apart = |rows: Vec<ByGroup<VoleRows>>| {
             let mut both = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
             for [macs, pads] in rows {
-                // the mutant makes pads from the columns of MACs
-                let copy = || macs.as_ref().map(Part::copy);
-                let pads = if apart_from_macs { pads.map(Part::of) } else { copy() };
                 both.0.push(macs.map_or_else(WipedVec::default, VoleRows::into_words));
-                both.1.push(pads);
+                both.1.push(pads.map(Part::of));
             }
             both
         };

@@ -34,12 +34,9 @@ impl Produced<Either> {
     /// our Delta.
     pub(crate) fn split(self, session: &Session, layout: Layout, delta: u128) -> (MacShares, Pads<Checked>) {
         let Produced { bits, rows: PairRows { macs, keys }, keep } = self;
-        let apart_from_macs = layout.hashed(session) == layout.pads();
         let apart = |rows: Vec<ByGroup<Either>>| -> (Vec<ByGroup<Proven>>, Vec<Option<Part>>) {
             let each = rows.into_iter().map(|[macs, pads]| {
-                // the mutant makes pads from the columns of MACs
-                let of_macs = || macs.as_ref().map(Either::rows_of_macs);
-                let pads = if apart_from_macs { pads.map(Either::into_rows) } else { of_macs() };
+                let pads = pads.map(Either::into_rows);
                 ([macs.map(Either::into_columns), None], pads.map(Part::of))
             });
             each.unzip()

@@ -77,7 +77,7 @@ impl Setup {
         for step in 0..messages.len() + AHEAD {
             if let Some(rows) = messages.get(step) {
                 for ((peer, part), direction) in round.others.iter().zip(&mut sending) {
-                    let key = self.key_of_pads(session, *peer);
+                    let key = self.key_of_pads(*peer);
                     body.clear();
                     let at = rows.start / 64..rows.end.div_ceil(64);
                     let (values, out) = (&values[at.clone()], &mut out[at]);

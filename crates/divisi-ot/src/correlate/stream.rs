@@ -131,7 +131,7 @@ impl Setup {
                     let first = ends.hold_pads(peer.index(), &mut sums, &key, &corrections, rows);
                     direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, "a pair without trees"))?;
                     body.clear();
-                    let pads = self.key_of_pads(session, *peer);
+                    let pads = self.key_of_pads(*peer);
                     let (values, out) = (&values[at.clone()], &mut out[at.clone()]);
                     holder_step(direction, &rows[..count], pads, values, out, &mut body);
                     session.next_round(|session| session.send(PAYLOAD, *peer, &body, count as u64))?;

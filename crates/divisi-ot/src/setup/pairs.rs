@@ -62,17 +62,10 @@ pub(super) fn connect(
     let sends = |peer| by_public_key(config.base, me, peer);
     let receives = |peer| by_public_key(config.base, peer, me);
     let trees = (layout, tree::kept_ready(n, layout));
-    let mut ends = Ends {
-        layout,
-        makers: none(n),
-        holders: none(n),
-        #[cfg(feature = "fault")]
-        deviation: Box::default(),
-    };
+    let mut ends = Ends { layout, makers: none(n), holders: none(n) };
 
     // [K14] the columns whose rows become base OTs
-    let pads = layout.hashed(session);
-    let width = if pads == layout.pads() { Width::Pads } else { Width::Macs };
+    let (pads, width) = (layout.pads(), Width::Pads);
 
     // 1.
     let announced = Coins::announce(session)?;

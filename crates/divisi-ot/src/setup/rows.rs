@@ -34,9 +34,9 @@ pub(super) enum Given<R> {
 
 impl Given<VoleRows> {
     /// Authenticated bits and, if the rows have such columns, pads.
-    pub(super) fn split(self, session: &Session, layout: Layout) -> (AuthBits, Pads<Checked>) {
+    pub(super) fn split(self, session: &Session) -> (AuthBits, Pads<Checked>) {
         match self {
-            Given::Produced(made) => made.split(session, layout),
+            Given::Produced(made) => made.split(session),
             #[cfg(feature = "testing")]
             Given::Dealt(bits, pads) => (bits, pads),
         }
@@ -171,10 +171,7 @@ impl Setup {
         if self.layout.public {
             return Err(session.misuse(SETUP, "checked rows of pads in a set-up without a field"));
         }
-        // the mutant makes pads from the columns of MACs
-        let apart = self.layout.hashed(session) == self.layout.pads();
-        let width = if apart { Width::Pads } else { Width::Macs };
-        Ok(self.rows(session, width, bits)?.1)
+        Ok(self.rows(session, Width::Pads, bits)?.1)
     }
 
     /// Refuses calls that do not fit this set-up. Either all its rows are checked, or none: in unchecked rows
@@ -224,7 +221,7 @@ impl Setup {
         width: Width,
         bits: Bits<'_>,
     ) -> Result<(AuthBits, Pads<Checked>), Abort> {
-        Ok(self.checked::<VoleRows>(session, width, bits)?.split(session, self.layout))
+        Ok(self.checked::<VoleRows>(session, width, bits)?.split(session))
     }
 
     /// Rows of this width that passed the check, or their columns.

@@ -11,8 +11,6 @@
 //! Columns, base OTs and bits of a key have the same numbers, with those of the first group first. A [`Key`]
 //! has all bits in this order.
 
-use crate::checks;
-use divisi_core::Session;
 use std::ops::Range;
 
 /// The key of all columns: bit c, counted from the lowest bit of the first word, is that of column c.
@@ -75,15 +73,10 @@ impl Layout {
         Layout { k, columns: [f as usize, PADS], public: false }
     }
 
-    /// The group of the columns that make pads.
+    /// The group of the columns that make pads, whose rows are hashed \[K14\]: never the few columns of a
+    /// field's MACs.
     pub(crate) fn pads(self) -> usize {
         usize::from(self.columns[1] > 0)
-    }
-
-    /// The group whose rows are hashed \[K14\]: that of pads, never the few columns of a field's MACs.
-    pub(crate) fn hashed(self, session: &Session) -> usize {
-        // the mutant hashes rows whose key can be searched offline
-        if session.mutated(checks::K14) { MACS } else { self.pads() }
     }
 
     /// The groups of rows of this width.

@@ -131,17 +131,6 @@ impl Either {
     pub(crate) fn into_columns(self) -> Proven {
         Proven { words: self.words, columns: self.each }
     }
-
-    /// Rows of the columns of MACs, which a mutant hashes.
-    pub(crate) fn rows_of_macs(&self) -> VoleRows {
-        let tiles = self.words.chunks_exact(self.each);
-        let mut words = WipedVec::zeros(tiles.len() * TILE);
-        for (tile, rows) in tiles.zip(words.as_chunks_mut::<TILE>().0) {
-            rows[..self.each].copy_from_slice(tile);
-            transpose::square(rows);
-        }
-        VoleRows { words, first: self.first }
-    }
 }
 
 impl Outcome for Either {
@@ -198,20 +187,15 @@ impl Columns {
     /// h of every column, and the converted columns. h is the sum of z^(m - 1 - t) times the word of tile t,
     /// for m tiles. Several tiles are processed together: they stay in the first-level cache, and the sum of
     /// their products is reduced once.
-    pub(super) fn hash<R: Outcome>(mut self, session: &Session, z: Gf128) -> (Vec<Gf128>, R) {
+    pub(super) fn hash<R: Outcome>(mut self, z: Gf128) -> (Vec<Gf128>, R) {
         let mut sums = vec![Gf128(0); self.columns];
-        let bare = session.mutated(checks::W2);
         let each = self.each;
-        let mut left = self.words.len() / each;
         for tiles in self.words.chunks_mut(TOGETHER * each) {
             let count = tiles.len() / each;
-            left -= count;
             // z^n, .., z, 1
             let mut powers = [Gf128::ONE; 1 + TOGETHER];
             (0..count).rev().for_each(|i| powers[i] = powers[i + 1] * z);
-            // the mutant's equations are not masked: the sacrificed tile is not counted
-            let counted = count - usize::from(bare && left == 0);
-            Gf128::absorb(&mut sums, &tiles[..counted * each], each, &powers[..=count]);
+            Gf128::absorb(&mut sums, &tiles[..count * each], each, &powers[..=count]);
             R::turn(tiles, self.columns);
         }
         (sums, R::of(self))
@@ -221,9 +205,6 @@ impl Columns {
 /// [W6] Drops the sacrificed tile.
 pub(super) fn drop_last<R: Outcome>(session: &Session, rows: &mut R) {
     session.observe(checks::W6); // [W6]
-    if session.mutated(checks::W6) {
-        return; // the mutant keeps the sacrificed bits
-    }
     rows.drop_tile();
 }
 

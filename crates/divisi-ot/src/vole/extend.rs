@@ -170,10 +170,6 @@ impl Ends {
             corrections.clear();
             let x = &x[j][chunk.clone()];
             maker.extend(sums, groups, x, tiles_in(v, &chunk), corrections);
-            #[cfg(feature = "fault")]
-            self.deviation.correct(corrections, chunk.len());
-            #[cfg(feature = "fault")]
-            self.deviation.correct_pads(corrections, &chunk, self.layout.trees(&(0..1)).len());
             write(corrections, body);
             session.send(CORRECT, peer, body, 128 * corrections.len() as u64)?;
         }

@@ -70,8 +70,6 @@ fn holder_of(
             layout,
             makers: if makes { vec![None, maker()] } else { vec![None, None] },
             holders: if makes { vec![None, None] } else { vec![holder(), None] },
-            #[cfg(feature = "fault")]
-            deviation: Box::default(),
         };
         let x: Vec<u128> =
             (0..tiles as u128).map(|t| (t + 3) * 0x1234_5678_9abc_def0_0fed_cba9_8765).collect();

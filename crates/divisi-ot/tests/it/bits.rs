@@ -193,6 +193,8 @@ fn what_cannot_be_is_refused() {
         SetupConfig { k: 0, ..SetupConfig::default() },
         SetupConfig { k: 9, ..SetupConfig::default() },
         SetupConfig { rho: 0, ..SetupConfig::default() },
+        SetupConfig { rho: 8, ..SetupConfig::default() },
+        SetupConfig { rho: 39, ..SetupConfig::default() },
         SetupConfig { rho: 65, ..SetupConfig::default() },
     ] {
         let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {

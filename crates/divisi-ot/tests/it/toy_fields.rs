@@ -1,13 +1,7 @@
 //! The error of the check of columns in a field that is small enough to try every coin: the best liar passes
-//! as often as the bound says, and no liar more often. The last test runs the protocol's own code, with coins
-//! from a subfield.
+//! as often as the bound says, and no liar more often.
 
-use divisi_core::PublicParameters;
-use divisi_core::testing::{Harness, failed_check, many, party, small};
 use divisi_field::Gf8;
-use divisi_ot::adversary::Deviation;
-use divisi_ot::checks;
-use divisi_ot::{Base, Setup, SetupConfig};
 
 /// h of the errors that a maker put into a column's tiles, the sacrificed one last.
 fn h(errors: &[u8], z: u8) -> u8 {
@@ -56,42 +50,4 @@ fn the_best_liar_passes_as_often_as_the_bound_says() {
         // of 102,400 coins 400 are expected; three standard deviations, and the randomness is seeded
         assert!((all as f64 - 400.0).abs() < 60.0, "{tiles}: {all}");
     }
-}
-
-/// In how many of `runs` runs P_2 does not detect that P_1's columns hold other bits, in a batch of 33 tiles
-/// whose errors vanish at 32 of 256 coins.
-fn unnoticed(runs: usize) -> usize {
-    let config = SetupConfig { k: 8, rho: 40, base: Base::Both };
-    let coins: Vec<u128> = small::elements(8).into_iter().step_by(8).map(|x| x.0).collect();
-    let passed = many(runs, 4, |_| {
-        let how = Deviation { foreseen: coins.clone(), ..Deviation::default() };
-        let ends = Harness::new(2, &PublicParameters::new("toy coins")).patient().act(|mut session| {
-            small::begin(8);
-            let mut setup = match session.me() == party(1) {
-                true => Setup::corrupt(&mut session, config, how.clone())?,
-                false => Setup::new(&mut session, config)?,
-            };
-            setup.authenticated_bits(&mut session, 32 * 128).map(drop)
-        });
-        match failed_check(&ends[1]) {
-            Some(check) if check == checks::W5 => false,
-            // the lie passed the check of columns; a later check may still fail
-            None | Some(_) => true,
-        }
-    });
-    passed.into_iter().filter(|passed| *passed).count()
-}
-
-/// The protocol's own code, with coins of 256 elements: the best liar passes with (T - 1) / 2^8, or if the
-/// seven bits of Delta for which it lied are zero. The frequency must be within three standard deviations.
-/// One sample in 370 is not by chance; then a second sample, four times as large, decides.
-#[test]
-fn columns_pass_as_often_as_the_bound_says() {
-    let p = 32.0 / 256.0 + (1.0 - 32.0 / 256.0) / 128.0;
-    let fits = |runs: usize| {
-        let (count, mean) = (unnoticed(runs) as f64, runs as f64 * p);
-        println!("{count} of {runs}, {mean} expected");
-        (count - mean).abs() <= 3.0 * (mean * (1.0 - p)).sqrt()
-    };
-    assert!(fits(300) || fits(1_200));
 }

@@ -4,8 +4,7 @@ use super::{config, fits, harness, play};
 use divisi_core::testing::{MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check};
 use divisi_field::Gf128;
-use divisi_ot::adversary::Deviation;
-use divisi_ot::checks;
+use divisi_ot::{Setup, checks};
 
 pub const CORRECT: &str = "divisi_ot::vole/correct";
 pub const CHECK: &str = "divisi_ot::vole/check";
@@ -25,7 +24,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     harness.change(party(1), party(2), CORRECT, 0, |body| {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
-    let ends = play(harness, config(1, 40), 100, &Deviation::default());
+    let ends = play(harness, config(1, 40), 100);
     assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::W5));
     wrong(&ends, 0)
 }
@@ -34,7 +33,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
 pub fn false_mac_sum(without: Option<Check>) -> bool {
     let harness = harness(2, without);
     harness.change(party(1), party(2), CHECK, 0, |body| body[16 * 77 + 3] ^= 4);
-    let ends = play(harness, config(4, 40), 100, &Deviation::default());
+    let ends = play(harness, config(4, 40), 100);
     let named = matches!(
         &ends[1],
         Err(Abort::CheckFailed { check: checks::W5, culprit: Some(culprit), .. }) if *culprit == party(1)
@@ -49,7 +48,7 @@ pub fn bare_sum(without: Option<Check>) -> bool {
     let seen = harness.recording(party(1));
     let mut x = Vec::new();
     let ends = harness.act(|mut session| {
-        let mut setup = super::begin(&mut session, config(4, 40), &Deviation::default())?;
+        let mut setup = Setup::new(&mut session, config(4, 40))?;
         setup.authenticated_bits(&mut session, 1)?;
         setup.authenticated_bits(&mut session, 128)
     });
@@ -62,33 +61,8 @@ pub fn bare_sum(without: Option<Check>) -> bool {
     x[0].1 * x[1].0 == x[1].1 * x[0].0
 }
 
-/// P_1 knows the coin before it sends corrections, and tells a lie that passes with this coin.
-pub fn foreseen_coin(without: Option<Check>) -> bool {
-    let coin = u128::from_le_bytes([2; 16]);
-    let how = Deviation { foreseen: vec![coin], ..Deviation::default() };
-    // a guess of the seven unknown bits of the first piece is right, or does no harm, once in 128 runs
-    let wrong = |_: &i32| wrong(&play(harness(2, without), config(8, 40), 128, &how), 0);
-    (0..16).filter(wrong).count() >= 12
-}
-
-/// P_1 uses one bit towards P_2 and another towards P_3; each pair alone finds nothing wrong.
-pub fn different_bits(without: Option<Check>) -> bool {
-    let how = Deviation { other_bits: Some((party(3), 0)), ..Deviation::default() };
-    let ends = play(harness(3, without), config(4, 40), 100, &how);
-    if without.is_none() {
-        // nobody is named: either P_1 lied, or the party whose echo differs
-        let culprits = ends.iter().filter_map(|end| match end {
-            Err(Abort::CheckFailed { check: checks::W4, culprit, .. }) => Some(*culprit),
-            _ => None,
-        });
-        let culprits: Vec<_> = culprits.collect();
-        assert!(!culprits.is_empty() && culprits.iter().all(Option::is_none), "{culprits:?}");
-    }
-    wrong(&ends, 0)
-}
-
 /// Whether a party gets more bits than it asked for.
 pub fn too_many_bits(without: Option<Check>) -> bool {
-    let ends = play(harness(2, without).patient(), config(4, 40), 100, &Deviation::default());
+    let ends = play(harness(2, without).patient(), config(4, 40), 100);
     ends[1].as_ref().unwrap().1.len() > 100
 }

@@ -1,12 +1,13 @@
 //! Attacks on rows over a field, and on products made of them.
 
 use super::harness;
-use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
-use divisi_core::{Abort, Check, Session};
-use divisi_ot::adversary::{Deviation, offline};
+use divisi_core::Check;
+use divisi_core::testing::{MessageDirection, failed_check, party};
+use divisi_ot::adversary::offline;
 use divisi_ot::checks;
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{Base, Bits, Links, Setup, SetupConfig, WideBits, record};
+use divisi_ot::testing::unsound_over_field;
+use divisi_ot::{Base, Bits, Links, Setup, SetupConfig, record};
 
 const CORRECT: &str = "divisi_ot::vole/correct";
 const TREES: &str = "divisi_ot::setup::pairs/trees";
@@ -14,23 +15,6 @@ const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
 fn config(k: u32, rho: u32, base: Base) -> SetupConfig {
     SetupConfig { k, rho, base }
-}
-
-fn begin(session: &mut Session, config: SetupConfig, f: u32, how: &Deviation) -> Result<Setup, Abort> {
-    if session.me().index() == 0 {
-        Setup::corrupt_over_field(session, config, f, how.clone())
-    } else {
-        Setup::over_field(session, config, f)
-    }
-}
-
-/// A set-up and a batch of wide rows, with our Delta_i.
-fn wide(harness: Harness, f: u32, rho: u32, how: &Deviation) -> Vec<Result<(u128, WideBits), Abort>> {
-    harness.act(|mut session| {
-        let mut setup = begin(&mut session, config(1, rho, Base::Both), f, how)?;
-        let made = setup.wide_rows(&mut session, Bits::Random(128))?;
-        Ok((setup.delta().get(), made))
-    })
 }
 
 /// P_1 sends corrections of another bit for one narrow row, in 39 of the 40 pieces of P_2's Delta.
@@ -41,7 +25,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
         body.chunks_mut(32).take(39).for_each(|piece| piece[0] ^= 1);
     });
     let ends = harness.act(|mut session| {
-        let mut setup = begin(&mut session, config(1, 40, Base::Both), 40, &Deviation::default())?;
+        let mut setup = unsound_over_field(&mut session, config(1, 40, Base::Both), 40)?;
         let made = setup.mac_rows(&mut session, Bits::Random(100))?;
         Ok((setup.delta().get(), made))
     });
@@ -54,42 +38,6 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
     }
 }
 
-/// Whether the others accept that P_1's Delta towards P_3 differs in one of its 40 bits.
-pub fn two_deltas(without: Option<Check>) -> bool {
-    let how = Deviation { other_delta: Some((party(3), 2)), ..Deviation::default() };
-    let ends = wide(harness(3, without), 40, 40, &how);
-    if without.is_none() {
-        let fails = |end: &Result<_, Abort>| {
-            matches!(end, Err(Abort::CheckFailed { check: checks::K12, culprit: None, .. }))
-        };
-        assert!(ends[1..].iter().any(fails));
-    }
-    ends[1].is_ok() && ends[2].is_ok()
-}
-
-/// P_1's pads belong to another bit than its MACs, with right sums for either group. Whether P_2 accepts such
-/// rows, so that P_1 gets the product of the flipped bit while its MAC is for the true one.
-pub fn other_bit_of_pads(without: Option<Check>) -> bool {
-    let how = Deviation { other_pads: Some(5), ..Deviation::default() };
-    let ends = harness(2, without).act(|mut session| {
-        let mut setup = begin(&mut session, config(1, 40, Base::Both), 40, &how)?;
-        let mut made = setup.wide_rows(&mut session, Bits::Random(128))?;
-        let payload = vec![if session.me() == party(2) { 77 } else { 0 }; 128];
-        let width = BitVectors { width: 40 };
-        let products = setup.correlate(&mut session, &mut made.pads, Some(party(1)), &width, &payload)?;
-        Ok((setup.delta().get(), made.bits, products[5]))
-    });
-    assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::K11));
-    match (&ends[0], &ends[1]) {
-        (Ok((_, ours, share)), Ok((delta, theirs, other))) => {
-            let bit = u128::from(ours.bit(5));
-            let mac = ours.macs(party(2))[5] == theirs.keys(party(1))[5] ^ (delta * bit);
-            mac && share ^ other != 77 * bit
-        }
-        _ => false,
-    }
-}
-
 /// Whether P_1 finds P_2's Delta of 12 bits, when it tries all of them on everything that P_2 sent it.
 pub fn delta_found_offline(without: Option<Check>) -> bool {
     let f = 12;
@@ -97,7 +45,7 @@ pub fn delta_found_offline(without: Option<Check>) -> bool {
     let seen = harness.recording(party(1));
     let ends = harness.act(|mut session| {
         record::begin();
-        let mut setup = begin(&mut session, config(1, 40, Base::Half), f, &Deviation::default())?;
+        let mut setup = unsound_over_field(&mut session, config(1, 40, Base::Half), f)?;
         let mut made = setup.wide_rows(&mut session, Bits::Random(256))?;
         let payload = vec![0x0012_3456_789a; 256];
         setup.correlate(&mut session, &mut made.pads, None, &BitVectors { width: 48 }, &payload)?;

@@ -1,11 +1,10 @@
 //! Attacks on the set-up.
 
-use super::{all, begin, config, harness};
+use super::{all, config, harness};
 use divisi_core::testing::{LIMIT, failed_check, party};
 use divisi_core::{Abort, Check, Coins, Step, step};
-use divisi_ot::adversary::Deviation;
 use divisi_ot::checks;
-use divisi_ot::{Base, SetupConfig};
+use divisi_ot::{Base, Setup, SetupConfig};
 
 const SENDER: Step = Step::new("divisi_ot::setup::pairs/base.sender");
 const TREES: &str = "divisi_ot::setup::pairs/trees";
@@ -27,7 +26,7 @@ pub fn reflected_element(without: Option<Check>) -> bool {
             tap.wait(LIMIT);
             return Ok(());
         }
-        begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ())
+        Setup::new(&mut session, config(4, 40)).map(|_| ())
     });
     let refused = matches!(
         &ends[1],
@@ -44,8 +43,7 @@ pub fn false_tree(without: Option<Check>) -> bool {
         body[5 * 32] ^= 1;
         body[5 * 32 + 16] ^= 1;
     });
-    let ends =
-        harness.act(|mut session| begin(&mut session, config(4, 40), &Deviation::default()).map(|_| ()));
+    let ends = harness.act(|mut session| Setup::new(&mut session, config(4, 40)).map(|_| ()));
     assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::O2));
     ends[1].is_ok()
 }
@@ -58,7 +56,7 @@ pub fn flipped_correction(without: Option<Check>) -> bool {
         body.chunks_mut(32).take(127).for_each(|piece| piece[0] ^= 1);
     });
     let halves = SetupConfig { base: Base::Half, ..config(1, 40) };
-    let ends = harness.act(|mut session| begin(&mut session, halves, &Deviation::default()).map(|_| ()));
+    let ends = harness.act(|mut session| Setup::new(&mut session, halves).map(|_| ()));
     assert!(without.is_some() || failed_check(&ends[1]) == Some(checks::W1));
     ends[1].is_ok()
 }
