@@ -197,25 +197,3 @@ pub fn second_batch(
         independent(live, session, ands, 1, lie()).map(|_| ())
     })
 }
-
-/// Makes triples twice, the second time with a Delta that differs by `difference`, if there is one. With
-/// `rows` the keys of other parties' bits are changed, too.
-///
-/// # Errors
-/// The abort that ends the session, if a link or a check fails.
-#[cfg(feature = "fault")]
-pub fn another_delta(
-    garble: &mut Garble,
-    session: &mut Session,
-    ands: usize,
-    difference: Option<u128>,
-    rows: bool,
-) -> Result<(), Abort> {
-    garble.with(session, |live, session| {
-        independent(live, session, ands, 1, TripleLie::Honest)?;
-        if let Some(difference) = difference {
-            live.setup.take_another_delta(difference, rows);
-        }
-        independent(live, session, ands, 1, TripleLie::Honest).map(|_| ())
-    })
-}

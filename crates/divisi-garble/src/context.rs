@@ -19,6 +19,6 @@ pub(crate) struct TripleContext<'a> {
 impl TripleContext<'_> {
     /// The name of a hash call: the step `call`, on the key that `holder` has for a bit of `owner`.
     pub fn name(&self, call: Call, holder: PartyId, owner: PartyId) -> Name {
-        Name { call, from: holder, to: owner, gate: self.first, once: true }
+        Name { call, from: holder, to: owner, gate: self.first }
     }
 }

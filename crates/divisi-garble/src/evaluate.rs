@@ -81,9 +81,6 @@ pub(crate) struct Reader<'a> {
     /// The OR of all differences between a MAC and its right value so far. The evaluation stops only at its
     /// end \[W22, W23\].
     pub difference: u128,
-    /// Set by W23's mutant only: remember the garbler of the first wrong row.
-    pub stops: bool,
-    pub wrong: Option<usize>,
 }
 
 /// The sizes of a garbler's table. For two and three parties they are constants, so that the compiler makes
@@ -193,9 +190,6 @@ impl Reader<'_> {
                     half_gate(shape, gate, table.bits(first + i, 3), place, *m, pads, alpha, labels);
                 values[i] ^= bit;
                 self.difference |= (mac ^ mine.key(place) ^ spread(bit) & delta) & mask;
-                if self.stops && self.difference != 0 && self.wrong.is_none() {
-                    self.wrong = Some(place);
-                }
             }
         }
     }
@@ -221,9 +215,6 @@ impl Reader<'_> {
                 let (bit, mac) = row(*table, first + i, place, *m, pads, labels);
                 values[i] ^= bit;
                 self.difference |= mac ^ mine.key(place) ^ spread(bit) & delta;
-                if self.stops && self.difference != 0 && self.wrong.is_none() {
-                    self.wrong = Some(place);
-                }
             }
         }
     }

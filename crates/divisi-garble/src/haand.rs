@@ -43,7 +43,7 @@ impl Cross {
         delta: u128,
     ) -> Result<(), Abort> {
         let Some((prg, v)) = &mut self.state else { return Ok(()) };
-        let name = context.name(call(session), session.me(), peer);
+        let name = context.name(Call::HaAnd, session.me(), peer);
         session.observe(checks::W12); // [W12]
         let inputs: Zeroizing<Vec<u128>> =
             Zeroizing::new(keys.iter().flat_map(|key| [*key, key ^ delta]).collect());
@@ -75,7 +75,7 @@ impl Cross {
         x: &[u8],
     ) -> Result<(), Abort> {
         let Some((_, v)) = &mut self.state else { return Ok(()) };
-        let name = context.name(call(session), peer, session.me());
+        let name = context.name(Call::HaAnd, peer, session.me());
         let mut hashes = Zeroizing::new(Vec::with_capacity(macs.len()));
         hashes.resize(macs.len(), 0);
         context.oracle.named(session, name, 1).expand(macs, 1, |i| (i, 0), &mut hashes);
@@ -94,11 +94,6 @@ impl Cross {
         let v = self.state.iter().flat_map(|(_, v)| v.iter());
         x.iter().zip(y).zip(v).map(|((x, y), v)| x & y ^ v).collect()
     }
-}
-
-/// The step in the hash's tweak \[W12\]. The mutant uses that of LaAND's step 5, as the paper does.
-fn call(session: &Session) -> Call {
-    if session.mutated(checks::W12) { Call::LaAnd } else { Call::HaAnd }
 }
 
 #[cfg(test)]

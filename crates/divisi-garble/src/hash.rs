@@ -24,8 +24,6 @@ pub(crate) struct Name {
     pub to: PartyId,
     /// The session-wide number of the first gate or triple. No number is used twice.
     pub gate: u64,
-    /// Whether the gate is part of the tweak; `false` only in W19's mutant.
-    pub once: bool,
 }
 
 /// The session's hash.
@@ -41,7 +39,7 @@ impl Oracle {
     /// ([`divisi_ot::hash::TARGETS`]).
     pub fn named(&self, session: &Session, name: Name, targets: usize) -> Named<'_> {
         let place = CallSeries::new(name.call as u8, name.from, name.to);
-        Named { calls: self.0.calls(session, place, targets as u64), gate: name.gate, once: name.once }
+        Named { calls: self.0.calls(session, place, targets as u64), gate: name.gate }
     }
 }
 
@@ -49,7 +47,6 @@ impl Oracle {
 pub(crate) struct Named<'a> {
     calls: Calls<'a>,
     gate: u64,
-    once: bool,
 }
 
 impl Named<'_> {
@@ -70,10 +67,10 @@ impl Named<'_> {
         place: impl Fn(usize) -> (usize, usize),
         out: &mut [u128],
     ) {
-        let (first, once) = (self.gate, self.once);
+        let first = self.gate;
         let tweak = |i: usize| {
             let (gate, side) = place(i);
-            Tweak { unit: if once { first + gate as u64 } else { 0 }, row: side as u8 }
+            Tweak { unit: first + gate as u64, row: side as u8 }
         };
         self.calls.expand(inputs, blocks, tweak, out);
     }

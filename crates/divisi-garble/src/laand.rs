@@ -67,8 +67,6 @@ pub(crate) fn laand(
     let sum = combination(&g, &z.view(), delta, &expanded(&coin, "coefficients"));
     zero::check(session, context, &context.fresh, delta, echo, sum)?;
     session.observe(checks::W16); // [W16]
-    // the mutant's partition is known in advance
-    let coin = if session.mutated(checks::W16) { [0; 16] } else { coin };
     Ok(expanded(&coin, "partition"))
 }
 
@@ -296,10 +294,6 @@ fn combination(g: &[u128], z: &View<'_>, delta: u128, seed: &[u8; 16]) -> Gf128 
         prg.words(words);
         for (c, w) in coefficients.iter_mut().zip(words.as_chunks::<2>().0) {
             c.0 = u128::from(w[0]) | u128::from(w[1]) << 64;
-            #[cfg(feature = "testing")]
-            {
-                *c = divisi_core::testing::small::drawn(*c);
-            }
         }
         sum += Gf128::dot(h, &coefficients[..at.len()]);
     }

@@ -135,8 +135,6 @@ pub(crate) struct Values {
     taken: usize,
     /// The OR of all differences between MACs and their right values, over all batches \[W22\].
     pub difference: u128,
-    /// The garbler of the first wrong row: set by W23's mutant only.
-    pub wrong: Option<usize>,
 }
 
 impl Drop for Values {
@@ -164,7 +162,6 @@ impl Values {
             queue: Vec::new(),
             taken: 0,
             difference: 0,
-            wrong: None,
         }
     }
 
@@ -177,7 +174,6 @@ impl Values {
         batch: &Batch,
         product: &mut Garbling,
         tables: &[Received<'_>],
-        stops: bool,
     ) {
         let garblers = self.seats.peers();
         let gates = GROUP.min(batch.ands);
@@ -193,8 +189,6 @@ impl Values {
             pads,
             inputs,
             difference: 0,
-            stops,
-            wrong: self.wrong,
         };
         let mut group: Vec<(u32, u32)> = Vec::with_capacity(GROUP);
         let mut done = 0;
@@ -246,7 +240,6 @@ impl Values {
         }
         self.flush(&mut reader, product, tables, &mut done, &mut group);
         self.difference |= reader.difference;
-        self.wrong = reader.wrong;
     }
 
     fn flush(

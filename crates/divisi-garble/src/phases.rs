@@ -260,10 +260,10 @@ impl Live {
         Ok(made)
     }
 
-    /// The size of buckets for `l` triples \[W18\]; the mutant's buckets are smaller by one.
+    /// The size of buckets for `l` triples \[W18\].
     pub(crate) fn bucket(&self, session: &Session, l: usize) -> Result<usize, Abort> {
         let rho = self.setup.config().rho;
-        let bucket = bucket::size(l, rho) - usize::from(session.mutated(checks::W18));
+        let bucket = bucket::size(l, rho);
         let bits = bucket::error_bits(l, bucket);
         session.require(checks::W18, INDEPENDENT, bits >= f64::from(rho), None)?; // [W18]
         session.meter().verification_error((-bits).exp2());

@@ -143,13 +143,12 @@ impl<'a> Run<'a> {
             .enumerate()
             .map(|(garbler, body)| Received::new(self.layout, place(garbler), batch.ands, body))
             .collect();
-        let stops = session.mutated(checks::W23);
-        values.evaluate(self.layout, self.delta, calls, batch, garbling, &received, stops);
+        values.evaluate(self.layout, self.delta, calls, batch, garbling, &received);
     }
 
     /// The hashes of a garbler's labels for one evaluator, from gate number `gate` on.
     fn calls(&self, session: &Session, from: PartyId, to: PartyId, gate: u64) -> Named<'a> {
-        let name = Name { call: Call::Rows, from, to, gate, once: once(session) };
+        let name = Name { call: Call::Rows, from, to, gate };
         self.oracle.named(session, name, self.layout.targets())
     }
 }
@@ -159,11 +158,6 @@ pub(crate) fn random_labels(fresh: &mut Prg, wires: usize) -> Zeroizing<Vec<u128
     let mut labels = Zeroizing::new(vec![0; wires]);
     random_words(fresh, &mut labels);
     labels
-}
-
-/// Whether gates are part of the tweaks \[W19\]; not in the mutant, which gives every gate the same tweaks.
-fn once(session: &Session) -> bool {
-    !session.mutated(checks::W19)
 }
 
 /// Shares that are opened to one party each: those that we send to each peer, by place, and those that are

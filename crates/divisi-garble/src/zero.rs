@@ -93,12 +93,9 @@ fn product(
     let mut r = Zeroizing::new([0; 16]);
     session.entropy(r.as_mut_slice());
     let r = Gf128(u128::from_le_bytes(*r));
-    #[cfg(feature = "testing")]
-    let r = divisi_core::testing::small::drawn(r);
     let v = fresh.bits.iter().rev().fold(0, |word, bit| word << 1 | u128::from(*bit));
     let me = session.me();
-    let name =
-        |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: context.first, once: true };
+    let name = |from: PartyId, to: PartyId| Name { call: Call::Zero, from, to, gate: context.first };
     // all bits of one check have the number of its first triple
     let targets = fresh.len();
     let mut share = sum * r;

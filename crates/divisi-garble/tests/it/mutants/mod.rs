@@ -18,7 +18,7 @@ const PATIENT: Duration = Duration::from_secs(10);
 
 /// The parameters of a session, without one check.
 fn parameters(lab: &GarbleLab, check: Option<Check>) -> PublicParameters {
-    check.into_iter().fold(lab.parameters(), PublicParameters::without)
+    divisi_core::testing::without(lab.parameters(), check)
 }
 
 /// (x y) (y z) + x, and y z: three parties have one input each.

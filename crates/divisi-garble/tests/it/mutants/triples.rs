@@ -5,7 +5,6 @@ use divisi_core::testing::{Harness, MessageDirection, Recording, party};
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::GarblingForm;
 use divisi_garble::adversary::{self, TripleLie};
-use divisi_garble::checks;
 use divisi_garble::lab::of_party;
 use divisi_ot::bucket;
 
@@ -21,15 +20,10 @@ fn lying(
     let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
     let all: Vec<u8> = (1..=n as u8).collect();
     let plan = plan(&program, n, &all);
-    let harness = Harness::new(n, &lab.parameters()).waiting(PATIENT);
+    let harness = Harness::new(n, &parameters(&lab, check)).waiting(PATIENT);
     prepare(&harness);
     let recordings = PartyId::all(n).map(|p| harness.recording(p)).collect();
-    // a corrupt party does not mind its own checks
-    let parameters = |party: PartyId| match party.index() == n - 1 && lie != TripleLie::Honest {
-        true => parameters(&lab, check).without(checks::W15),
-        false => parameters(&lab, check),
-    };
-    let ends = harness.act_each(parameters, |mut session| {
+    let ends = harness.act(|mut session| {
         let mine = of_party(&plan, session.me(), &inputs);
         let lie = if session.me().index() == n - 1 { lie } else { TripleLie::Honest };
         let mut garble = lab.party(&mut session)?;
