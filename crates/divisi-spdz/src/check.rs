@@ -52,7 +52,7 @@ impl<F: Mac> Party<F> {
     #[inline(never)]
     pub(crate) fn check_opened(&mut self) -> Result<(), Abort> {
         self.session.observe(checks::K17); // [K17]
-        if self.session.mutated(checks::K17) { Ok(()) } else { self.check_here() }
+        self.check_here()
     }
 
     /// The check, counted under the current phase, as that of outputs is.
@@ -117,8 +117,7 @@ impl<F: Mac> Party<F> {
         self.session.require(checks::K4, OPEN, zero, None)?; // [K4]
         self.at_risk(false)?;
         self.session.observe(checks::K9B); // [K9b]
-        let lies = if self.session.mutated(checks::K9B) { 1 } else { self.session.parties() };
-        let error = lies as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
+        let error = self.session.parties() as f64 / 2.0_f64.powi(<F as Field>::BITS as i32);
         self.session.meter().verification_error(error);
         Ok(())
     }

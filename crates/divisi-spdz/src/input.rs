@@ -223,9 +223,7 @@ impl<F: Host> Spdz<F> {
         party.mask(&mut y, &mask)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(checks::K24); // [K24]
-        if !party.session.mutated(checks::K24) {
-            party.check_here()?;
-        }
+        party.check_here()?;
         Ok(known.values.map(|r| {
             let mut values = known_bytes(&r, opened.len());
             values.iter_mut().zip(&opened).for_each(|(value, y)| *value ^= y.0);
@@ -251,9 +249,7 @@ impl<F: Host> Spdz<F> {
         party.mask(&mut y, &known.shares)?;
         let opened = party.open(OUTPUT, &y.x, &y.m)?;
         party.session.observe(checks::K24); // [K24]
-        if !party.session.mutated(checks::K24) {
-            party.check_here()?;
-        }
+        party.check_here()?;
         let sum = |r: Zeroizing<Vec<Gf2>>| {
             Zeroizing::new(r.iter().zip(&opened).map(|(r, y)| (*r + *y).to_bits() == 1).collect::<Vec<_>>())
         };

@@ -8,11 +8,14 @@ use crate::party::Party;
 use crate::prep::{Bucketed, Mascot, Preparation};
 use crate::source::Units;
 use crate::source::{Source, Triples};
+use crate::stock::{self, StockPlan};
 use divisi_core::testing::{BitLab, ByteLab, run};
 use divisi_core::{Abort, PartyId, PublicParameters, Session, settle};
 use divisi_field::{Field, Gf2};
-use divisi_ot::SetupConfig;
+use divisi_ot::{Setup, SetupConfig};
+use divisi_store::stock::{Reserve, StockError};
 use std::marker::PhantomData;
+use zeroize::Zeroizing;
 
 /// A lab with a number of parties. Preprocessing comes from a dealer unless another source is chosen.
 pub struct SpdzLab<F> {
@@ -80,6 +83,20 @@ pub fn begin<F: Host>(
             (party, Box::new(source))
         }
     })
+}
+
+/// Make a stock ([`stock::make`]) with products in buckets, over a set-up that a test made.
+///
+/// # Errors
+/// Those of [`stock::make`].
+pub fn make_stock<F: Host>(
+    session: Session,
+    setup: Setup,
+    plan: &StockPlan,
+    create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
+) -> Result<(), Abort> {
+    let (party, source) = Bucketed::<F>::over(session, setup)?;
+    stock::write(party, Box::new(source), plan, create, &mut |_, _| {})
 }
 
 /// This party's shares of the random bits s of unit vectors, and of the vectors.

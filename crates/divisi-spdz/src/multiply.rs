@@ -3,7 +3,7 @@
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::party::{Party, SentShares};
-use crate::share::{Auth, View, Wiped, repeat_first};
+use crate::share::{Auth, View, Wiped};
 use crate::source::{BitTriples, LastTriples};
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf2};
@@ -81,12 +81,6 @@ impl<F: Mac> Party<F> {
         mut triples: LastTriples<'t, V, F>,
     ) -> Result<Begun<'t, V, F>, Abort> {
         let LastTriples { a, b, c } = &mut triples;
-        if self.session.mutated(checks::K6) {
-            // the mutant takes one triple for all lanes
-            repeat_first(a.parts());
-            repeat_first(b.parts());
-            repeat_first(c.parts());
-        }
         let count: usize = pairs.iter().map(|(x, _)| x.len()).sum();
         let alike = pairs.iter().all(|(x, y)| [x.m.len(), y.len(), y.m.len()] == [x.len(); 3]);
         if !alike || [a.len(), b.len(), c.len()] != [count; 3] {

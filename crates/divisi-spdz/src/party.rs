@@ -7,7 +7,7 @@ mod openings;
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable};
 use crate::share::Auth;
-use divisi_core::{Abort, Bound, Check, Coins, Echo, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Bound, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
 use divisi_ot::wipe;
@@ -81,7 +81,7 @@ impl<F: Mac> Party<F> {
     #[inline(never)]
     pub(crate) fn new(mut session: Session, alpha: Alpha<F>) -> Result<Self, Abort> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
-        if !session.first("alpha") && !session.mutated(checks::K21) {
+        if !session.first("alpha") {
             // [K21]
             return Err(session.misuse(ALPHA, "a second MAC key of a session"));
         }
@@ -241,15 +241,6 @@ impl<F: Mac> Party<F> {
             Ok(())
         } else {
             Err(self.session.misuse(MASK, "not one mask for each lane"))
-        }
-    }
-
-    /// For the mutant of a check: the last `count` openings are left out of the next check of MACs.
-    pub(crate) fn forget(&mut self, check: Check, count: usize) {
-        if self.session.mutated(check) {
-            let left = self.ledger.x.len().saturating_sub(count);
-            self.ledger.x.truncate(left);
-            self.ledger.m.truncate(left);
         }
     }
 

@@ -247,15 +247,6 @@ impl<V: Shareable, F: Mac> Lanes for Auth<V, F> {
     }
 }
 
-/// Replace all lanes by the first one, for a mutant.
-pub(crate) fn repeat_first<V: Copy, F: Copy>((x, m): (&mut [V], &mut [F])) {
-    if let ([first, ..], [mac, ..]) = (&*x, &*m) {
-        let (first, mac) = (*first, *mac);
-        x.fill(first);
-        m.fill(mac);
-    }
-}
-
 #[cfg(test)]
 #[cfg(feature = "testing")]
 mod tests {

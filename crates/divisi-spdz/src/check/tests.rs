@@ -1,11 +1,6 @@
 //! What the check detects: lies about any of the values, about any bit of sigma, and by parties that wait for
 //! the others' messages.
 
-#[cfg(feature = "fault")]
-mod concurrent;
-#[cfg(feature = "fault")]
-mod toy;
-
 use super::{COIN, COMMIT, OPEN, combinations};
 use crate::checks;
 use crate::dealer::Dealer;

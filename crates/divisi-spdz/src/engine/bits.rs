@@ -284,13 +284,10 @@ impl<F: Host> Spdz<F> {
         // 1.
         let all = tables.iter().map(|(_, lanes)| lanes).sum();
         let (mut h, mut places) = (Auth::<Small<6>, F>::with_room(all), Vec::new());
-        let reuse = self.party.session.mutated(checks::K2);
         for (number, (table, lanes)) in tables.iter().enumerate() {
             let stock = self.tables.of(table);
             let from = stock.used;
-            if !reuse {
-                stock.used += lanes; // [K2]
-            }
+            stock.used += lanes; // [K2]
             stock.foreseen = stock.foreseen.saturating_sub(*lanes);
             // 2. s, to which `add` adds x in place
             let at = h.len();

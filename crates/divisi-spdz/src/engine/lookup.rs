@@ -123,9 +123,7 @@ impl<F: Host> Spdz<F> {
         let Lookups { tables, .. } = &mut self.lookups;
         let tables = &mut tables[i];
         let from = tables.used;
-        if !self.party.session.mutated(checks::K2) {
-            tables.used += count; // [K2]
-        }
+        tables.used += count; // [K2]
         self.party.session.observe_each(checks::K2, count as u64);
         // 2.
         let mut h = tables.s.part(from..from + count);

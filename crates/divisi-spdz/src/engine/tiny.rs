@@ -153,7 +153,6 @@ impl<F: Host> Tiny<F> {
         let masked = std::mem::take(&mut self.masked);
         self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;
         self.engine.party.session.observe_each(checks::K22, self.e.len() as u64); // [K22]
-        self.engine.party.forget(checks::K22, self.e.len());
         self.done = Some((0, 0));
         Ok(())
     }
@@ -244,7 +243,6 @@ impl<F: Host> Tiny<F> {
         party.session.observe_each(checks::K3, count as u64); // [K3]
         let sent = party.send_shares(ENTRIES, &opened.x)?;
         let values = party.receive(sent, &opened.m)?;
-        party.forget(checks::K3, count);
         self.done = Some((layer + 1, lookup + count));
         let mut values = values.into_iter();
         for x in x.iter_mut().flat_map(|x| x.public.iter_mut()) {

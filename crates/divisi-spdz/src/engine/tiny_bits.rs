@@ -141,7 +141,6 @@ impl<F: Host> TinyBits<F> {
         let party = &mut self.engine.party;
         self.e = party.open(INDICES, &masked.x, &masked.m)?;
         party.session.observe_each(checks::K22, self.e.len() as u64); // [K22]
-        party.forget(checks::K22, self.e.len());
         self.done = Some((0, 0));
         Ok(())
     }
@@ -266,7 +265,6 @@ impl<F: Host> TinyBits<F> {
         party.session.observe_each(checks::K3, count as u64); // [K3]
         let values = party.open(ENTRIES, &opened.x, &opened.m)?;
         let mut values = values.as_slice();
-        party.forget(checks::K3, count);
         self.done = Some((at + 1, from + count));
         // the values go into the wires of the index, which have as many lanes
         for Lookup { table, wires } in layer.iter_mut() {

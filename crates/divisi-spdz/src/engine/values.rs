@@ -181,7 +181,6 @@ impl<F: Host> Spdz<F> {
         if left < lanes {
             self.preprocess_values(log, lanes)?;
         }
-        let reuse = self.party.session.mutated(checks::K2);
         let Spdz { party, vectors, .. } = self;
         let Some(vectors) = vectors.iter_mut().find(|vectors| vectors.log == log) else {
             // there are no lanes
@@ -189,9 +188,7 @@ impl<F: Host> Spdz<F> {
         };
         // 1.
         let (from, all) = (vectors.used, vectors.units.lanes);
-        if !reuse {
-            vectors.used += lanes; // [K2]
-        }
+        vectors.used += lanes; // [K2]
         party.session.observe_each(checks::K2, lanes as u64);
         let units = &vectors.units;
         // 2.

@@ -36,7 +36,7 @@ impl<F: Mac> Party<F> {
 
     /// Add our part of a fresh sharing of zero \[K20\].
     pub(crate) fn randomise<V: Shareable>(&mut self, x: &mut [V]) {
-        if self.session.mutated(checks::K20) || x.is_empty() || self.zeros.is_empty() {
+        if x.is_empty() || self.zeros.is_empty() {
             return;
         }
         self.session.observe(checks::K20); // [K20]

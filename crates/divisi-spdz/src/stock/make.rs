@@ -41,7 +41,7 @@ pub fn make<F: Host>(
     create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
     progress: Advance<'_>,
 ) -> Result<(), Abort> {
-    let (mut party, source): (Party<F>, Box<dyn Source<F>>) = match preparation {
+    let (party, source): (Party<F>, Box<dyn Source<F>>) = match preparation {
         Preparation::Bucketed => {
             let (party, source) = Bucketed::start(session, config)?;
             (party, Box::new(source))
@@ -51,6 +51,17 @@ pub fn make<F: Host>(
             (party, Box::new(source))
         }
     };
+    write(party, source, plan, create, progress)
+}
+
+/// [`make`] by a party with a source of preprocessing.
+pub(crate) fn write<F: Host>(
+    mut party: Party<F>,
+    source: Box<dyn Source<F>>,
+    plan: &StockPlan,
+    create: impl FnOnce([u8; 32], Zeroizing<Vec<u8>>) -> Result<Reserve, StockError>,
+    progress: Advance<'_>,
+) -> Result<(), Abort> {
     let mut source = Exact::new(source);
     let secret = wipe::stack(|| secret(&party))?;
     let reserve =

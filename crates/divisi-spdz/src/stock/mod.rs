@@ -15,6 +15,8 @@ mod pack;
 mod plan;
 
 use crate::checks;
+#[cfg(feature = "testing")]
+pub(crate) use make::write;
 pub use make::{Advance, make};
 pub use plan::{Lots, StockPlan};
 
@@ -161,9 +163,7 @@ impl<F: Mac> FromStock<F> {
                 count.taken = count.taken.max(told.taken);
             }
         }
-        if session.mutated(checks::K23) {
-            agreed = state.counts;
-        } else if let (Some(peer), false) = (differs, died) {
+        if let (Some(peer), false) = (differs, died) {
             let why = format!(
                 "the stocks of this party and {peer} differ in what was taken, and neither was interrupted: one was copied back \
                  from an older state, whose values were used already; drop it at all parties with `divisi prep drop` and make \

@@ -17,5 +17,4 @@ mod speed;
 mod stock;
 mod stock_aborts;
 mod suite;
-mod toy_alpha;
 mod values;

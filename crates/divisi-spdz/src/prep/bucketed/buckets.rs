@@ -33,8 +33,6 @@ pub(super) fn partition<F: Mac>(
     party.check_here()?;
     let coin = party.coins.toss(&mut party.session, COIN)?;
     party.session.observe(checks::K16); // [K16]
-    // the mutant's partition can be foreseen
-    let coin = if party.session.mutated(checks::K16) { [0; 16] } else { coin };
     let bits = bucket::error_bits_behind_firsts(buckets, size);
     party.session.meter().verification_error((-bits).exp2());
     party.buckets = party.buckets.max(Some((buckets, size)));

@@ -70,22 +70,6 @@ impl<F: Mac> Bucketed<F> {
         let (party, rows) = Rows::of(session, setup)?;
         Ok((party, Bucketed { rows, stocks: Vec::new() }))
     }
-
-    /// Let a corrupt party change its set-up.
-    ///
-    /// # Errors
-    /// [`Abort::Misuse`] if the set-up was wiped with its session.
-    #[cfg(feature = "fault")]
-    pub fn tamper(
-        &mut self,
-        party: &mut Party<F>,
-        how: impl FnOnce(&mut divisi_ot::Setup),
-    ) -> Result<(), Abort> {
-        self.rows.with(party, |_, setup| {
-            how(setup);
-            Ok(())
-        })
-    }
 }
 
 impl<F: Mac> Source<F> for Bucketed<F> {

@@ -50,9 +50,6 @@ impl<F: Mac> Products<F> {
     ///
     /// Cost: f bits, and the bits of a coin; 2 rounds.
     pub fn prove(self, party: &mut Party<F>, r: &Auth<F, F>) -> Result<(), Abort> {
-        if party.session.mutated(checks::K15) {
-            return Ok(());
-        }
         let coin = party.coins.toss(&mut party.session, COIN)?;
         let sums = Zeroizing::new(combinations(&coin, [&self.x, &self.m]));
         let mut masked = r.clone();

@@ -5,8 +5,10 @@ use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Bytes, Direction, PublicParameters, Session, Settles};
 use divisi_field::Gf48;
 use divisi_ot::SetupConfig;
-use divisi_spdz::stock::{FromStock, Lots, StockPlan, make};
-use divisi_spdz::{Preparation, Spdz, SpdzProtocol};
+use divisi_ot::testing::unsound_over_field;
+use divisi_spdz::lab::make_stock;
+use divisi_spdz::stock::{FromStock, Lots, StockPlan};
+use divisi_spdz::{Spdz, SpdzProtocol};
 use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
 use divisi_store::{Disk, MachineDisk};
 use std::path::{Path, PathBuf};
@@ -67,7 +69,7 @@ impl StockDirs {
     /// Makes a stock on the disk that `disk` gives; `secret_is` gets this party's share of alpha.
     pub fn make_on(
         &self,
-        session: Session,
+        mut session: Session,
         disk: impl Fn(u8) -> Box<dyn Disk>,
         secret_is: impl FnOnce(&[u8]),
     ) -> Result<(), Abort> {
@@ -99,7 +101,8 @@ impl StockDirs {
             MachineDisk.make_dir(&self.dir(me)).map_err(|e| StockError::Io(self.dir(me), e))?;
             Reserve::create_on(disk(me), &self.dir(me), key(), entropy(), info, secret)
         };
-        make::<Gf48>(session, Preparation::Bucketed, config, &plan, create, &mut |_, _| {})
+        let setup = unsound_over_field(&mut session, config, 48)?;
+        make_stock::<Gf48>(session, setup, &plan, create)
     }
 
     pub fn dir(&self, number: u8) -> PathBuf {

@@ -1,9 +1,8 @@
 //! Sigmas that are sent back to the party that they come from (1.4), by one party or by all but one.
 
 use super::{LOOKUP, OPEN, flip, harness, two_layers_and, wrong};
+use divisi_core::Check;
 use divisi_core::testing::{MessageDirection, party};
-use divisi_core::{Check, PublicParameters};
-use divisi_spdz::checks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -73,14 +72,7 @@ fn among(n: usize, check: Option<Check>) -> bool {
         }));
         vec![]
     });
-    // corrupt parties never end the session over their own lie, so that the test sees what the honest one
-    // does
-    let parameters = |who| {
-        let lenient = (who != party(1)).then_some(checks::K4);
-        let all = PublicParameters::new("spdz attacks");
-        check.into_iter().chain(lenient).fold(all, PublicParameters::without)
-    };
-    let ends = harness.act_each(parameters, |session| {
+    let ends = harness.act(|session| {
         let corrupt = session.me() != party(1);
         two_layers_and(session, || {
             // P_2's last message is still to be sent
