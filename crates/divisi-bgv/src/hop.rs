@@ -45,12 +45,10 @@ impl Keys {
             return Err(session.misuse(HOP, "a hop at the lowest level, or not one sign for each slot"));
         }
         session.observe(checks::G1); // [G1]
-        // the mutant hides the first component only, as the authors' code does
-        let both = !session.mutated(checks::G1);
         if ring.parameters().form() == Form::Paper {
-            x = self.flooded_product(session, sampler, x, signs, both)?;
+            x = self.flooded_product(session, sampler, x, signs)?;
         } else {
-            x = self.hidden_product(sampler, x, signs, both);
+            x = self.hidden_product(sampler, x, signs);
         }
         Ok(x.switch_from(ring, from, level - 1))
     }
@@ -62,7 +60,6 @@ impl Keys {
         sampler: &mut Sampler,
         mut x: Ciphertext,
         signs: &[u64],
-        both: bool,
     ) -> Result<Ciphertext, Abort> {
         let (ring, level) = (self.ring(), x.level());
         self.spend(session, HOP)?; // [G12]
@@ -74,9 +71,7 @@ impl Keys {
         x.noise = plus(x.noise, noise);
         let [c0, c1] = x.components_mut();
         ring.add(c0, &z0);
-        if both {
-            ring.add(c1, &z1);
-        }
+        ring.add(c1, &z1);
         Ok(x)
     }
 
@@ -95,7 +90,7 @@ impl Keys {
     ) -> Result<Ciphertext, Abort> {
         let (ring, level) = (self.ring(), x.level());
         if ring.parameters().form() == Form::Paper {
-            return self.flooded_product(session, sampler, x, signs, true);
+            return self.flooded_product(session, sampler, x, signs);
         }
         x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
         let zero = self.encrypt(sampler, level, None);
@@ -106,16 +101,14 @@ impl Keys {
     /// \[x\] times the signs, plus a fresh encryption of zero ([`Keys::encrypt`]), divided by the last prime.
     /// One function does all of this, in one pass through memory and without transforms of errors
     /// ([`Ring::product_below`]).
-    fn hidden_product(&self, sampler: &mut Sampler, x: Ciphertext, signs: &[u64], both: bool) -> Ciphertext {
+    fn hidden_product(&self, sampler: &mut Sampler, x: Ciphertext, signs: &[u64]) -> Ciphertext {
         let (ring, n) = (self.ring(), self.ring().dimension());
         let m = encode::coefficients(ring, signs);
         let errors = [sampler.errors(n), sampler.errors(n)];
         let v = sampler.ternary(n);
         let [first, second] = self.public();
-        let masks = [
-            Some(Mask { key: first, errors: &errors[0] }),
-            both.then_some(Mask { key: second, errors: &errors[1] }),
-        ];
+        let masks =
+            [Some(Mask { key: first, errors: &errors[0] }), Some(Mask { key: second, errors: &errors[1] })];
         let [c0, c1] = ring.product_below([x.c0, x.c1], &m, &v, masks);
         let bounds = ring.parameters().bounds();
         let noise = plus(bounds.times_plain(x.noise), bounds.fresh());

@@ -46,8 +46,6 @@ impl Keys {
         let limbs = ring.parameters().limbs(level);
         let count = session.count("refresh");
         session.observe(checks::G13); // [G13]
-        // the mutant uses the same number for every call
-        let count = if session.mutated(checks::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "refresh", session.number(), count);
         let a = a.expand(ring, limbs, false);
         if session.me() != holder {
@@ -115,9 +113,6 @@ impl Keys {
     fn mask(&self, session: &Session, sampler: &mut Sampler) -> Hidden<u64> {
         let ring = self.ring();
         session.observe(checks::G3); // [G3]
-        if session.mutated(checks::G3) {
-            return Hidden::zeros(ring.dimension()); // the mutant answers without a mask
-        }
         sampler.elements(ring.plain(), ring.dimension())
     }
 

@@ -4,7 +4,6 @@ use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::encode;
-use crate::flood::Width;
 use crate::hidden::Hidden;
 use crate::keys::{Keys, subtract_product};
 use crate::parameters::Form;
@@ -142,12 +141,7 @@ impl Keys {
         self.spend(session, ANSWER)?; // [G12]
         let mut flood = Hidden::zeros(n);
         session.observe(checks::G4); // [G4]
-        // the mutants leave the flood out, or make it as narrow as an error
-        let narrow = Width::at_least(1.0).filter(|_| session.mutated(checks::G2));
-        let width = narrow.unwrap_or(ring.parameters().flood());
-        if !session.mutated(checks::G4) {
-            width.sample(sampler.prg(), &mut flood);
-        }
+        ring.parameters().flood().sample(sampler.prg(), &mut flood);
         flood.first().into_iter().for_each(|e| taint::leak(FLOOD, *e as u8));
         Ok(flooded(ring, self.share(), &c1, flood, mask))
     }
@@ -198,8 +192,6 @@ impl Keys {
         let limbs = ring.parameters().chain().len();
         let count = session.count("a2e");
         session.observe(checks::G13); // [G13]
-        // the mutant uses the same number for every call
-        let count = if session.mutated(checks::G13) { 0 } else { count };
         let a = Seed::new(session.id().as_bytes(), "a2e", session.number(), count).expand(ring, limbs, false);
         let errors = sampler.errors(ring.dimension());
         let mut b = ring.noisy(&errors, &encode::coefficients(ring, share), limbs);

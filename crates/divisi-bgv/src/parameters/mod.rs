@@ -376,7 +376,7 @@ fn needed_of_hop(noise: &Noise, before: f64) -> [f64; 2] {
 }
 
 /// Unsound parameters, for tests of the checks that refuse them.
-#[cfg(feature = "fault")]
+#[cfg(feature = "testing")]
 impl Parameters {
     /// With another flood for decryptions.
     #[must_use]
