@@ -79,9 +79,7 @@ impl Mixed {
             let d = self.multiply(&ab, &c)?;
             let session = self.gmw.session();
             let d = num::open(session, p, &d)?;
-            // the mutant keeps all candidates
-            let all = session.mutated(checks::G6);
-            let kept: Vec<usize> = (0..lanes).filter(|i| all || d.get(*i) == Some(&0)).collect();
+            let kept: Vec<usize> = (0..lanes).filter(|i| d.get(*i) == Some(&0)).collect();
             for (to, from) in kept.iter().enumerate() {
                 (words[to], number[to]) = (words[*from], number[*from]);
             }

@@ -206,9 +206,7 @@ impl Gmw {
         let mut body = Zeroizing::new(Vec::with_capacity(count.div_ceil(8) + 8));
         all.to_bytes(&mut body);
         session.observe(checks::G11); // [G11]
-        // the mutant sends them to everybody
-        let everybody = session.mutated(checks::G11);
-        let told = |party: &PartyId| everybody || receivers.contains(party);
+        let told = |party: &PartyId| receivers.contains(party);
         for peer in session.peers().into_iter().filter(told) {
             session.send(OUTPUT, peer, &body, count as u64)?;
         }

@@ -202,8 +202,7 @@ pub fn send_to(
 ) -> Result<SentNumbers, Abort> {
     x.admit(session, p, TELL)?;
     session.observe(crate::checks::G11); // [G11]
-    let everybody = session.mutated(crate::checks::G11);
-    let told = |party: &PartyId| everybody || receivers.contains(party);
+    let told = |party: &PartyId| receivers.contains(party);
     let (body, bits) = (pack(p, x.shares()), x.lanes() as u64 * u64::from(p.bits()));
     for peer in session.peers().into_iter().filter(told) {
         session.send(TELL, peer, &body, bits)?;

@@ -129,13 +129,6 @@ impl RandomBits {
         self.parts.append(&mut more.parts);
     }
 
-    /// A copy of the last `count` bits, for a mutant.
-    pub(crate) fn copy(&mut self, count: usize) -> RandomBits {
-        let copy =
-            |part: &Part| Part { bits: part.bits.clone(), numbers: part.numbers.clone(), len: part.len };
-        RandomBits { parts: self.parts.iter().map(copy).collect() }.take(count).unwrap_or_default()
-    }
-
     /// Demands that this session accepts them.
     ///
     /// # Errors

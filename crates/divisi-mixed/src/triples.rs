@@ -118,35 +118,24 @@ impl TripleStock {
             return Err(session.misuse(TRIPLES, "more triples than were made"));
         }
         session.observe(checks::G7); // [G7]
-        // the mutant leaves in the stock what it hands out
-        let stay = session.mutated(checks::G7);
         let mut out: [WipedVec<u64>; 3] = std::array::from_fn(|_| WipedVec::with_capacity(words));
         let mut missing = words;
-        let mut at = 0;
         while missing > 0 {
-            let Some((from, batch)) = self.batches.get_mut(at) else { break };
+            let Some((from, batch)) = self.batches.front_mut() else { break };
             let there = batch[0].len() - *from;
             let now = there.min(missing);
             for (out, batch) in out.iter_mut().zip(batch.iter_mut()) {
                 let given = &mut batch[*from..*from + now];
                 out.extend_from_slice(given);
-                if !stay {
-                    divisi_ot::wipe::words(given);
-                }
+                divisi_ot::wipe::words(given);
             }
             missing -= now;
-            if stay {
-                at += 1;
-                continue;
-            }
             *from += now;
             if now == there {
                 self.batches.pop_front();
             }
         }
-        if !stay {
-            self.words -= words;
-        }
+        self.words -= words;
         Ok(BitTriples { len: 64 * words, words: out })
     }
 }
