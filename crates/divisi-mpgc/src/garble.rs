@@ -206,7 +206,7 @@ impl GarblingContext {
                 if gate.is_and() && and == group.found.to {
                     self.look_up(gmw, group)?;
                 }
-                let number = Labels::of_gate(gmw.session(), first, g); // [G8]
+                let number = first + g as u64; // [G8]
                 self.rows(number, *gate, wiring.inputs + g, &group.keys[i], &group.found, and, rows);
                 if gate.is_and() {
                     group.found.spend(and);

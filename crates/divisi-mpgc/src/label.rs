@@ -80,12 +80,6 @@ impl Labels {
         self.next = end;
         Ok(first)
     }
-
-    /// The number of gate `gate` of those whose first number is `first`.
-    pub(crate) fn of_gate(session: &Session, first: u64, gate: usize) -> u64 {
-        // the mutant gives all gates the same number
-        if session.mutated(checks::G8) { first } else { first + gate as u64 }
-    }
 }
 
 #[cfg(test)]
