@@ -1,38 +1,12 @@
 //! What servers keep when much was asked of them: no more than before.
 
 use crate::harness::{ServersHarness, until};
-use divisi_core::Session;
 use divisi_net::{Config, Identity, Machine};
 use divisi_node::{Client, KeyName};
 use divisi_symmetric::algorithm::Settings;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Whether this build notes every draw of randomness, as one with the features of tests does: some 2 KiB a
-/// request that no other build keeps. A session has a method more then, which goes before this one.
-fn notes_draws() -> bool {
-    #[allow(dead_code, reason = "not asked where a session has its own")]
-    trait Otherwise {
-        fn draws(&self) -> bool {
-            false
-        }
-    }
-    impl Otherwise for Session {}
-    trait Noted {
-        const NOTED: bool;
-    }
-    impl Noted for bool {
-        const NOTED: bool = false;
-    }
-    impl<T> Noted for Vec<T> {
-        const NOTED: bool = true;
-    }
-    fn noted<T: Noted>(_: fn(&Session) -> T) -> bool {
-        T::NOTED
-    }
-    noted(|session| session.draws())
-}
 
 /// The resident bytes of each server, and its open descriptors where this user may see them.
 pub fn held(harness: &mut ServersHarness) -> Vec<(usize, usize)> {
@@ -72,9 +46,8 @@ fn requests(n: usize) {
     (1000..n).for_each(|_| block(&mut anna, &key));
     let after = held(&mut harness);
     println!("bytes and descriptors after 1000 requests {before:?}, after {n} {after:?}");
-    let noted = if notes_draws() { 4096 * (n - 1000) } else { 0 };
     for (before, after) in before.iter().zip(&after) {
-        assert!(after.0 <= before.0 + (2 << 20) + noted, "{before:?} {after:?}");
+        assert!(after.0 <= before.0 + (2 << 20), "{before:?} {after:?}");
         assert!(after.1 <= before.1 + 1, "{before:?} {after:?}");
     }
 }
