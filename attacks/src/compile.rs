@@ -6,9 +6,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The name of this package.
-const ATTACKS: &str = "divisi-attacks";
-
 /// A compiled test program.
 pub struct Program {
     /// Where it is.
@@ -43,8 +40,8 @@ pub struct Errors {
     pub said: String,
 }
 
-/// Compiles these test targets, those of this package last, with these environment variables for cargo. The
-/// inner error is what the compiler refuses.
+/// Compiles these test targets in one build, with these environment variables for cargo. A target of one
+/// package is built for each of them that has it. The inner error is what the compiler refuses.
 ///
 /// # Errors
 /// If there is no compiler.
@@ -54,43 +51,26 @@ pub fn tests(
     wanted: &Targets,
     variables: &[(&str, &str)],
 ) -> Result<Result<Programs, Errors>, String> {
-    let mut programs = Programs::new();
-    let (own, others): (Vec<_>, Vec<_>) = wanted.iter().partition(|(package, _)| *package == ATTACKS);
-    for (package, targets) in others.into_iter().chain(own) {
-        let folder = if package == ATTACKS { copy.join("attacks") } else { copy.to_path_buf() };
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["test", "--no-run", "--message-format=json", "-p", package]);
-        cargo.args(features(copy, package));
-        cargo.envs(variables.iter().copied()).current_dir(&folder).arg("--target-dir").arg(built);
-        for target in targets {
-            match target.as_str() {
-                "lib" => cargo.arg("--lib"),
-                target => cargo.args(["--test", target]),
-            };
-        }
-        let output = cargo.stderr(Stdio::inherit()).output().map_err(|e| format!("cargo: {e}"))?;
-        let printed = String::from_utf8_lossy(&output.stdout);
-        if !output.status.success() {
-            let mut errors = Errors::default();
-            printed.lines().for_each(|line| errors.add(line));
-            return Ok(Err(errors));
-        }
-        for line in printed.lines() {
-            if let Some((target, program)) = program(line) {
-                programs.insert((package.clone(), target), program);
-            }
-        }
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["test", "--no-run", "--message-format=json"]).arg("--target-dir").arg(built);
+    cargo.envs(variables.iter().copied()).current_dir(copy);
+    wanted.keys().for_each(|package| _ = cargo.args(["-p", package]));
+    let targets: BTreeSet<&str> = wanted.values().flatten().map(String::as_str).collect();
+    for target in targets {
+        match target {
+            "lib" => cargo.arg("--lib"),
+            target => cargo.args(["--test", target]),
+        };
     }
-    Ok(Ok(programs))
-}
-
-/// The features of test builds that a package of the project has: its tests need them.
-fn features(copy: &Path, package: &str) -> Vec<String> {
-    let manifest = copy.join("crates").join(package).join("Cargo.toml");
-    // the manifest of this package is elsewhere, and has none of these features
-    let manifest = std::fs::read_to_string(manifest).unwrap_or_default();
-    let has = |feature: &&str| manifest.contains(&format!("\n{feature} = ["));
-    ["testing", "fault"].iter().filter(|f| has(f)).map(|feature| format!("--features={feature}")).collect()
+    let output = cargo.stderr(Stdio::inherit()).output().map_err(|e| format!("cargo: {e}"))?;
+    let printed = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() {
+        Ok(Ok(printed.lines().filter_map(program).collect()))
+    } else {
+        let mut errors = Errors::default();
+        printed.lines().for_each(|line| errors.add(line));
+        Ok(Err(errors))
+    }
 }
 
 impl Errors {
@@ -114,11 +94,35 @@ impl Errors {
 }
 
 /// The test program that a message of cargo tells of.
-fn program(line: &str) -> Option<(String, Program)> {
+fn program(line: &str) -> Option<((String, String), Program)> {
     let message: Value = serde_json::from_str(line).ok()?;
     let path = PathBuf::from(message["executable"].as_str()?);
+    if message["profile"]["test"] != true {
+        return None;
+    }
+    let package = package(message["package_id"].as_str()?)?.to_owned();
     let kind = message["target"]["kind"][0].as_str()?;
     let name = if kind == "test" { message["target"]["name"].as_str()? } else { "lib" };
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_path_buf();
-    Some((name.into(), Program { path, folder }))
+    Some(((package, name.into()), Program { path, folder }))
+}
+
+/// The name in a package's id: `path+file:///folder#name@version`, or `path+file:///folder/name#version`.
+fn package(id: &str) -> Option<&str> {
+    let (place, rest) = id.rsplit_once('#')?;
+    match rest.split_once('@') {
+        Some((name, _)) => Some(name),
+        None => place.rsplit('/').next(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package;
+
+    #[test]
+    fn a_package_is_named_by_its_id() {
+        assert_eq!(package("path+file:///tree/crates/divisi-rep3#0.1.0"), Some("divisi-rep3"));
+        assert_eq!(package("path+file:///tree/attacks#divisi-attacks@0.1.0"), Some("divisi-attacks"));
+    }
 }

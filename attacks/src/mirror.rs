@@ -1,4 +1,6 @@
 //! A copy of the project, in which some files are changed.
+//!
+//! The copy is one workspace, with this package as a member, so that one build has the tests of all packages.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,10 +24,9 @@ pub fn write(
     for file in &files {
         let (from, to) = (project.join(file), copy.join(file));
         let mut bytes = std::fs::read(&from).map_err(|e| format!("{from:?}: {e}"))?;
-        if let (Some(file), Ok(text)) = (file.to_str(), std::str::from_utf8(&bytes))
-            && let Some(text) = changed(file, text)?
-        {
-            bytes = text.into_bytes();
+        if let (Some(file), Ok(text)) = (file.to_str(), std::str::from_utf8(&bytes)) {
+            let text = changed(file, text)?.unwrap_or_else(|| text.to_owned());
+            bytes = joined(project, file, text)?.into_bytes();
         }
         if std::fs::read(&to).is_ok_and(|old| old == bytes) {
             continue;
@@ -35,6 +36,39 @@ pub fn write(
         std::fs::write(&to, bytes).map_err(|e| format!("{to:?}: {e}"))?;
     }
     Ok(())
+}
+
+/// A file of the copy, in which this package belongs to the project's workspace.
+fn joined(project: &Path, file: &str, text: String) -> Result<String, String> {
+    let without = |part: &str| format!("{file} has no `{}`", part.trim_end());
+    match file {
+        "Cargo.toml" => {
+            let members = "members = [\"crates/*\"";
+            let at = text.find(members).ok_or_else(|| without(members))? + members.len();
+            Ok(format!("{}, \"attacks\"{}", &text[..at], &text[at..]))
+        }
+        "attacks/Cargo.toml" => {
+            // profiles are those of the workspace
+            let (package, _) = text.split_once("\n[profile").ok_or_else(|| without("[profile"))?;
+            let (before, after) =
+                package.split_once("[workspace]\n").ok_or_else(|| without("[workspace]"))?;
+            Ok(format!("{before}{after}"))
+        }
+        "Cargo.lock" => {
+            let path = project.join("attacks/Cargo.lock");
+            let of_this = std::fs::read_to_string(&path).map_err(|e| format!("{path:?}: {e}"))?;
+            let own = format!("name = \"{}\"\n", env!("CARGO_PKG_NAME"));
+            let own = of_this.split("[[package]]\n").find(|package| package.starts_with(&own));
+            let own = own.ok_or_else(|| format!("{path:?} lacks this package"))?;
+            let mut packages: Vec<&str> = text.split("[[package]]\n").collect();
+            packages.push(own);
+            // what comes before the first of them is none
+            packages[1..].sort_by_key(|package| package.lines().next());
+            let packages: Vec<&str> = packages.iter().map(|package| package.trim_end()).collect();
+            Ok(packages.join("\n\n[[package]]\n") + "\n")
+        }
+        _ => Ok(text),
+    }
 }
 
 /// All files below a folder, by their paths from it, without `.git` and without whatever has a name that
@@ -70,4 +104,39 @@ pub fn files_of(folder: &Path) -> Result<BTreeSet<PathBuf>, String> {
 pub fn project() -> Result<PathBuf, String> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_path_buf).ok_or("the package stands in no folder".into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// The copy has this package as a member of its workspace, with the versions that both have locked.
+    #[test]
+    fn the_copy_is_one_workspace() {
+        let project = project().unwrap();
+        let of_copy = |file: &str| {
+            let text = std::fs::read_to_string(project.join(file)).unwrap();
+            (joined(&project, file, text.clone()).unwrap(), text)
+        };
+        assert!(of_copy("Cargo.toml").0.contains("\nmembers = [\"crates/*\", \"attacks\"]\n"));
+        let (manifest, _) = of_copy("attacks/Cargo.toml");
+        assert!(!manifest.contains("[workspace]") && !manifest.contains("[profile"));
+        let (copy, lock) = of_copy("Cargo.lock");
+        let own = "\n[[package]]\nname = \"divisi-attacks\"\n";
+        let [before, after] = [0, 1].map(|i| copy.split(own).nth(i).unwrap());
+        let (_, after) = after.split_once("\n[[package]]").unwrap();
+        assert_eq!(format!("{before}\n[[package]]{after}"), lock, "nothing else is changed");
+        // a name alone stands for the one version that there is
+        for line in copy.split(own).nth(1).unwrap().lines().take_while(|line| *line != "]") {
+            let Some(name) = line.strip_prefix(" \"").and_then(|line| line.strip_suffix("\",")) else {
+                continue;
+            };
+            let named = match name.split_once(' ') {
+                Some((name, version)) => format!("\nname = \"{name}\"\nversion = \"{version}\"\n"),
+                None => format!("\nname = \"{name}\"\n"),
+            };
+            assert_eq!(lock.matches(&named).count(), 1, "{name}");
+        }
+    }
 }
