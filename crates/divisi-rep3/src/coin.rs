@@ -1,20 +1,8 @@
 //! Coins, and values expanded from them.
 
-#[cfg(all(test, feature = "fault", feature = "testing"))]
-pub(crate) mod toy;
-
 use crate::streams::uniform;
 use divisi_core::Prg;
 use divisi_field::{BigField, Field, Gf64};
-#[cfg(all(test, feature = "fault", feature = "testing"))]
-use toy::drawn;
-
-/// A value drawn from a coin, unchanged. Tests that measure an error replace this function (`toy`).
-#[cfg(not(all(test, feature = "fault", feature = "testing")))]
-#[inline(always)]
-fn drawn<F>(x: F) -> F {
-    x
-}
 
 /// A public random value of 128 bits that no party could choose or know before the values that it must follow
 /// were fixed.
@@ -28,15 +16,9 @@ impl Coin {
         self.0
     }
 
-    /// The coin with these bytes, for an adversary of a test that has seen it.
-    #[cfg(feature = "fault")]
-    pub(crate) fn seen(coin: [u8; 16]) -> Coin {
-        Coin(coin)
-    }
-
     /// A uniform field element: the coin's own bits.
     pub(crate) fn element<F: BigField>(&self) -> F {
-        drawn(F::from_uniform(self.0))
+        F::from_uniform(self.0)
     }
 
     /// A stream of uniform elements: AES-128 in counter mode under the coin.
@@ -51,13 +33,13 @@ pub(crate) fn next_words(prg: &mut Prg, out: &mut [Gf64]) {
     for out in out.chunks_mut(128) {
         let words = &mut words[..out.len()];
         prg.words(words);
-        out.iter_mut().zip(words).for_each(|(x, w)| *x = drawn(Gf64(*w)));
+        out.iter_mut().zip(words).for_each(|(x, w)| *x = Gf64(*w));
     }
 }
 
 /// The next elements of a coin's expansion.
 pub(crate) fn next_elements<F: Field>(prg: &mut Prg, out: &mut [F]) {
     for x in out {
-        *x = drawn(uniform(prg));
+        *x = uniform(prg);
     }
 }

@@ -155,11 +155,10 @@ impl Trio {
                 self.session.observe(input.check); // [A24] [A26]
                 let public = &input.public;
                 let component = component(input, side).ok();
-                let public_same =
-                    self.session.same_digest(public, &part_of(body, 0)) || self.session.mutated(checks::A25);
+                let public_same = self.session.same_digest(public, &part_of(body, 0));
                 let secret_same = component.is_some_and(|c| {
                     self.session.same_digest(&self.input_digest(peer, c), &part_of(body, 32))
-                }) || self.session.mutated(input.check);
+                });
                 let seen = match (body[64] == 1, public_same, secret_same) {
                     (false, ..) if body[64] == NOT_YET => Agreement::NotYet(peer),
                     (false, ..) => Agreement::Missing(peer),

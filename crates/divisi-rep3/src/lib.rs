@@ -35,7 +35,7 @@
 
 mod account;
 mod admit;
-#[cfg(feature = "fault")]
+#[cfg(feature = "testing")]
 pub mod adversary;
 mod ands;
 mod bit;
@@ -43,8 +43,6 @@ pub mod blackbox;
 pub mod checks;
 mod coin;
 pub mod deal;
-#[cfg(feature = "fault")]
-mod deviation;
 mod engine;
 #[cfg(test)]
 mod fuzz;
@@ -53,7 +51,6 @@ mod grid;
 mod input;
 #[cfg(feature = "testing")]
 pub mod lab;
-mod lies;
 pub mod local;
 mod lookup;
 mod masked;

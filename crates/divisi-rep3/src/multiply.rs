@@ -6,7 +6,6 @@
 //!
 //! Cost: one field element a product to one neighbour, one round.
 
-use crate::checks;
 use crate::record::Records;
 use crate::share::{Rep, make_room};
 use crate::trio::Trio;
@@ -41,8 +40,6 @@ impl Trio {
     ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(z, shape, &mut wire);
-        #[cfg(feature = "fault")]
-        self.deviation.reshare_planes(step, &mut wire, shape, z);
         self.session.send(step, self.prev, &wire, shape.bits(K))?; // 2.
         let mut second = Zeroizing::new(Vec::new());
         self.session.recv(step, self.next, &mut wire)?;
@@ -62,9 +59,6 @@ impl Trio {
         z: &mut [[Plane; K]],
         shape: &Shape,
     ) -> Result<Zeroizing<Vec<[Plane; K]>>, Abort> {
-        if self.session.mutated(checks::A19) {
-            return self.exchange(step, z, shape); // the mutant sends its share as it is
-        }
         self.reshare(step, z, shape) // [A19]
     }
 
@@ -83,8 +77,6 @@ impl Trio {
             self.streams.add_zero_within(layer, planes.clone(), shape); // 1.
             let own = layer.iter().map(|tile| &tile[0][planes.clone()]);
             wire::write_planes(own, shape, planes.len(), &mut wire);
-            #[cfg(feature = "fault")]
-            self.deviation.reshare_within(step, &mut wire, shape, planes.clone(), layer);
             self.session.send(step, self.prev, &wire, shape.bits(planes.len()))?; // 2.
         }
         wire.resize(shape.bytes(planes.len()), 0);
@@ -114,8 +106,6 @@ impl Trio {
         let (n, z) = (z.len(), Zeroizing::new(z));
         let mut message = Zeroizing::new(wire::write_low(&z, bits));
         self.streams.add_zero_bytes(&mut message, n * bits); // 1.
-        #[cfg(feature = "fault")]
-        self.deviation.reshare_bytes(step, &mut message);
         self.session.send(step, self.prev, &message, (n * bits) as u64)?; // 2.
         let own = wire::read_low(&message, n, bits);
         self.confirm_coin()?; // the coin that came before this message [A4]

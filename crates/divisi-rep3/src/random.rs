@@ -12,8 +12,6 @@
 
 use crate::checks;
 use crate::coin::Coin;
-#[cfg(all(test, feature = "fault", feature = "testing"))]
-use crate::coin::toy;
 use crate::trio::Trio;
 use crate::views::Fixed;
 use divisi_core::{Abort, Step, step, taint};
@@ -28,13 +26,6 @@ impl Trio {
     /// [`Abort::CheckFailed`] with A4 if the two holders of a component disagree about it.
     pub fn coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
-        if self.session.mutated(checks::M0_2) {
-            // the mutant hashes its own view: whoever has the same view knows the coin before it is tossed
-            self.view.update(b"coin");
-            let mut coin = [0; 16];
-            self.view.finalize_xof().fill(&mut coin);
-            return Ok(Coin(coin));
-        }
         let coin = self.toss()?;
         self.confirm_coin()?;
         Ok(coin)
@@ -46,9 +37,6 @@ impl Trio {
     /// the parties' coins differ.
     pub(crate) fn coin_ahead(&mut self, after: &Fixed) -> Result<Coin, Abort> {
         self.demand_fixed(after)?;
-        if self.session.mutated(checks::M0_2) {
-            return self.coin(after);
-        }
         self.toss()
     }
 
@@ -77,11 +65,7 @@ impl Trio {
             *x = a[i] ^ b[i] ^ c[i];
         }
         taint::public(SHARE, &mut coin);
-        #[cfg(all(test, feature = "fault", feature = "testing"))]
-        let coin = toy::coin(coin);
         self.view.update(b"coin").update(&coin);
-        #[cfg(feature = "fault")]
-        self.deviation.saw_coin(coin);
         Ok(Coin(coin))
     }
 
@@ -99,16 +83,6 @@ impl Trio {
 
     /// The first coin of a verification, which gives the coefficients \[A8\].
     pub(crate) fn first_coin(&mut self, after: &Fixed) -> Result<Coin, Abort> {
-        #[cfg(feature = "fault")]
-        if self.session.mutated(checks::A8) {
-            // the mutant tosses one coin for all verifications: later products can be chosen by it
-            let coin = match self.deviation.reused {
-                Some(coin) => coin,
-                None => self.coin_ahead(after)?,
-            };
-            self.deviation.reused = Some(coin);
-            return Ok(coin);
-        }
         self.coin_ahead(after)
     }
 

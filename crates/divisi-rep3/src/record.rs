@@ -63,9 +63,8 @@ pub(crate) struct Kind<const K: usize> {
     /// coefficients, and only for a batch that has such records. If there are any, the weights are products
     /// of two of them.
     pub(crate) drawn: usize,
-    /// Makes the relations; their random elements are the next ones of the expansion. `None` stands for a
-    /// relation that a mutant forgets.
-    pub(crate) relations: fn(&mut Prg, &dyn Fn(Check) -> bool) -> Vec<Option<Relation>>,
+    /// Makes the relations; their random elements are the next ones of the expansion.
+    pub(crate) relations: fn(&mut Prg) -> Vec<Relation>,
     /// For each relation its product in a small field; `None` if its factors are in no small field.
     pub(crate) products: &'static [Option<&'static dyn Product<K>>],
 }
@@ -138,10 +137,10 @@ trait Layer: Send + Sync {
     fn is_empty(&self) -> bool;
     fn checks(&self) -> &'static [Check];
     fn drawn(&self) -> usize;
-    fn relations(&self, expansion: &mut Prg, mutated: &dyn Fn(Check) -> bool) -> Vec<Option<Relation>>;
+    fn relations(&self, expansion: &mut Prg) -> Vec<Relation>;
     /// Visit all groups of the records of this kind, whatever layer they are of, each group under these
     /// relations in turn.
-    fn visit_all(&self, made: &[Record], relations: &[Option<Weighed>], visit: &mut dyn Visit);
+    fn visit_all(&self, made: &[Record], relations: &[Weighed], visit: &mut dyn Visit);
 }
 
 struct Of<const K: usize> {
@@ -185,11 +184,11 @@ impl<const K: usize> Layer for Of<K> {
         self.kind.drawn
     }
 
-    fn relations(&self, expansion: &mut Prg, mutated: &dyn Fn(Check) -> bool) -> Vec<Option<Relation>> {
-        (self.kind.relations)(expansion, mutated)
+    fn relations(&self, expansion: &mut Prg) -> Vec<Relation> {
+        (self.kind.relations)(expansion)
     }
 
-    fn visit_all(&self, made: &[Record], relations: &[Option<Weighed>], visit: &mut dyn Visit) {
+    fn visit_all(&self, made: &[Record], relations: &[Weighed], visit: &mut dyn Visit) {
         let records = made.iter().filter_map(|made| Of::like(made, self.kind));
         let records = records.flat_map(|of| of.records.iter().zip(&of.records.lanes));
         let records: Vec<(&Tile<K>, usize)> = records.map(|(record, lanes)| (record, *lanes)).collect();
@@ -200,7 +199,6 @@ impl<const K: usize> Layer for Of<K> {
             // a relation that has no entry is multiplied in the large field, so that none is left out
             let products = self.kind.products.iter().chain(std::iter::repeat(&None));
             for (relation, product) in relations.iter().zip(products) {
-                let Some(relation) = relation else { continue };
                 match product {
                     Some(product) => {
                         let lanes = group.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0);
@@ -222,32 +220,25 @@ impl<const K: usize> Layer for Of<K> {
 /// The relations of a batch, with their random elements.
 pub(crate) struct Relations {
     /// For each kind the position of its first layer in the batch, and its relations.
-    kinds: Vec<(usize, Vec<Option<Weighed>>)>,
+    kinds: Vec<(usize, Vec<Weighed>)>,
     drawn: usize,
 }
 
 impl Relations {
     /// The relations of a batch. `factors` are those of the eight lanes of a byte. `expansion` is that of the
     /// batch's first coin.
-    pub(crate) fn new(
-        made: &[Record],
-        factors: &[Gf64; 8],
-        expansion: &mut Prg,
-        mutated: impl Fn(Check) -> bool,
-    ) -> Self {
+    pub(crate) fn new(made: &[Record], factors: &[Gf64; 8], expansion: &mut Prg) -> Self {
         let (mut kinds, mut drawn, mut number): (Vec<(usize, _)>, _, _) = (Vec::new(), 0, 0);
         for (at, layer) in made.iter().enumerate() {
             if kinds.iter().any(|(first, _)| made[*first].0.is_like(layer)) {
                 continue;
             }
             drawn += layer.0.drawn();
-            let weighed = layer.0.relations(expansion, &mutated).into_iter().map(|relation| {
+            let weighed = layer.0.relations(expansion).into_iter().map(|relation| {
                 number += 1;
-                relation.map(|relation| {
-                    let z: Vec<Gf64> = relation.z.iter().map(|(_, weight)| *weight).collect();
-                    let product = LaneWeights::new(&relation.product, factors);
-                    Weighed { z: LaneWeights::new(&z, factors), product, relation, number: number - 1 }
-                })
+                let z: Vec<Gf64> = relation.z.iter().map(|(_, weight)| *weight).collect();
+                let product = LaneWeights::new(&relation.product, factors);
+                Weighed { z: LaneWeights::new(&z, factors), product, relation, number: number - 1 }
             });
             kinds.push((at, weighed.collect()));
         }

@@ -50,9 +50,6 @@ pub struct Trio {
     pub(crate) scratch: Scratch,
     /// Memory for records.
     pub(crate) pool: Pool,
-    /// What a corrupt party of a test does.
-    #[cfg(feature = "fault")]
-    pub(crate) deviation: crate::deviation::Deviation,
 }
 
 impl Trio {
@@ -88,8 +85,6 @@ impl Trio {
             passes: Passes::default(),
             scratch: Scratch::default(),
             pool: Pool::default(),
-            #[cfg(feature = "fault")]
-            deviation: crate::deviation::Deviation::default(),
         })
     }
 

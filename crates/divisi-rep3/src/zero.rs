@@ -8,8 +8,6 @@
 
 use crate::Rep3;
 use crate::checks;
-#[cfg(feature = "testing")]
-use crate::share::Rep;
 use crate::share::{Block, Byte};
 use divisi_core::{Abort, Blocks, Convert, Lanes, Settles, Step, step};
 
@@ -26,15 +24,8 @@ impl Rep3 {
             return Err(self.trio().session().misuse(ZERO, "an empty group"));
         }
         let random: Vec<Block> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
-        #[cfg(feature = "testing")]
-        let random = small(random);
         let pairs: Vec<_> = groups.iter().zip(&random).collect();
-        let mut masked = self.dot(&pairs)?;
-        if self.trio().session().mutated(checks::S7) {
-            // the mutant opens the difference itself
-            let first: Option<Vec<Block>> = groups.iter().map(|group| group.gather(&[0])).collect();
-            masked = self.join(&first.iter().flatten().collect::<Vec<_>>());
-        }
+        let masked = self.dot(&pairs)?;
         let bytes: [Byte; 16] = self.convert(masked)?;
         let verified = self.settled(bytes.to_vec())?;
         self.trio().session().observe_each(checks::S7, groups.len() as u64); // [S7]
@@ -42,14 +33,4 @@ impl Rep3 {
         let any = |l: usize| opened.iter().filter_map(|column| column.get(l)).fold(0, |any, byte| any | byte);
         Ok((0..groups.len()).map(|l| any(l) == 0).collect())
     }
-}
-
-/// The same blocks; in a test that measures the error in a subfield, each component is mapped into it.
-#[cfg(feature = "testing")]
-fn small(mut random: Vec<Block>) -> Vec<Block> {
-    for block in &mut random {
-        let Rep { a, b } = &mut block.rep;
-        a.iter_mut().chain(b).for_each(|x| *x = divisi_core::testing::small::drawn(*x));
-    }
-    random
 }

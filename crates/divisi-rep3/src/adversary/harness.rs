@@ -39,11 +39,13 @@ impl TrioHarness {
         TrioHarness::in_world(parameters, Arc::new(Machine))
     }
 
-    /// A harness for a session without one check.
+    /// A harness for a session without one check ([`testing::without`]).
+    ///
+    /// # Panics
+    /// If a check is given, but in the copy of `attacks/`.
     #[must_use]
     pub fn without(check: Option<Check>) -> TrioHarness {
-        let parameters = PublicParameters::new("rep3 harness");
-        TrioHarness::new(&check.into_iter().fold(parameters, PublicParameters::without))
+        TrioHarness::new(&testing::without(PublicParameters::new("rep3 harness"), check))
     }
 
     /// A harness in a world of its own.

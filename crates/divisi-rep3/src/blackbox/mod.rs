@@ -88,7 +88,7 @@ use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
 const RECONST: Step = step!("reconst");
-pub(crate) const OUTPUT: Step = step!("output");
+const OUTPUT: Step = step!("output");
 const VERIFY: Step = step!("verify_mul");
 const LEFT: Step = step!("into_trio");
 
@@ -247,12 +247,7 @@ impl BlackBox {
     pub fn verify_recon(&mut self) -> Result<VerifiedRecon, Abort> {
         self.demand_alive()?;
         self.trio.session.observe_each(checks::S1, self.fresh); // [S1]
-        let fixed = if self.trio.session.mutated(checks::S1) {
-            self.trio.uncompared = false; // the mutant compares nothing
-            self.trio.fixed()
-        } else {
-            self.trio.barrier()?
-        };
+        let fixed = self.trio.barrier()?;
         self.fresh = 0;
         let (openings, statements) = (self.openings, self.statements);
         Ok(VerifiedRecon { fixed, origin: self.origin, openings, statements })
@@ -267,8 +262,7 @@ impl BlackBox {
     pub fn verify_mul(&mut self, recon: &VerifiedRecon) -> Result<VerifiedMul, Abort> {
         self.demand_alive()?;
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
-        // the mutant takes a barrier that is older than what is verified
-        let fixed = recon.statements == self.statements || self.trio.session.mutated(checks::A8);
+        let fixed = recon.statements == self.statements;
         if !self.owed.is_empty() && !fixed {
             let what = "products that were made after that VerifyRecon"; // [A8]
             return Err(self.trio.session.misuse(VERIFY, what));
@@ -299,9 +293,8 @@ impl BlackBox {
         self.demand_alive()?;
         let same = [x.origin, recon.origin, mul.origin].iter().all(|origin| *origin == self.origin);
         self.demand(RECONST, same, Misfit::Origin)?;
-        // the mutants take any proofs
-        let compared = x.opening <= recon.openings || self.trio.session.mutated(checks::S1);
-        let verified = x.rests_on <= mul.owed || self.trio.session.mutated(checks::S2);
+        let compared = x.opening <= recon.openings;
+        let verified = x.rests_on <= mul.owed;
         if !compared || !verified {
             let what = "proofs that do not cover the opening or the products that it depends on";
             return Err(self.trio.session.misuse(RECONST, what));
@@ -318,9 +311,7 @@ impl BlackBox {
         self.demand_alive()?;
         self.demand(OUTPUT, x.origin == self.origin, Misfit::Origin)?;
         let done = x.rests_on <= self.verified && self.owed.is_empty() && !self.trio.uncompared;
-        if self.trio.session.mutated(checks::S3) {
-            self.trio.uncompared = false; // the mutant opens what nobody verified
-        } else if !done {
+        if !done {
             let recon = self.verify_recon()?;
             self.verify_mul(&recon)?;
         }
@@ -345,9 +336,6 @@ impl BlackBox {
         if !self.verifies() {
             self.verified = self.statements;
             return Ok(());
-        }
-        if self.trio.session.mutated(checks::S2) {
-            return Ok(()); // the mutant forgets what it multiplied
         }
         self.products += products;
         self.terms += terms;

@@ -2,7 +2,6 @@
 //! verified.
 
 use super::{Additive, BlackBox, Element, Mask, Misfit, RECONST, Shared, Unverified};
-use crate::checks;
 use crate::wire;
 use divisi_core::{Abort, Lanes, taint};
 use zeroize::Zeroizing;
@@ -14,8 +13,7 @@ impl BlackBox {
     /// # Errors
     /// [`Abort::Misuse`] if x depends on products that [`BlackBox::verify_mul`] has not verified.
     pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
-        // the mutant opens what nobody verified
-        if x.rests_on > self.verified && !self.trio.session.mutated(checks::S3) {
+        if x.rests_on > self.verified {
             let what = "an opening that depends on unverified products: verify them first, or mask it";
             return Err(self.trio.session.misuse(RECONST, what));
         }

@@ -14,7 +14,6 @@ use super::wide::Wide;
 use super::wires::Wires;
 use crate::ands::NARROW;
 use crate::bit::{Bit, planes};
-use crate::checks;
 use crate::garbled::Rounds;
 use crate::origin::Origin;
 use crate::share::Byte;
@@ -130,9 +129,8 @@ impl Rep3 {
     ) -> Result<(), Abort> {
         let constant = self.constant();
         let records = self.records();
-        // [S6] every dot enters the ledger; the mutant forgets the last one of each level
-        let forgotten = usize::from(self.trio.session.mutated(checks::S6));
-        let recorded = |level: &Level| if records { level.dot_count().saturating_sub(forgotten) } else { 0 };
+        // [S6] every dot enters the ledger
+        let recorded = |level: &Level| if records { level.dot_count() } else { 0 };
         let levels = running.iter().map(|(_, program, ..)| program.levels().len()).max().unwrap_or(0);
         let mut shape = Shape::default();
         let mut z: Zeroizing<Vec<[Plane; 1]>> = Zeroizing::new(Vec::new());

@@ -48,9 +48,7 @@ impl Rep3 {
         if self.records() {
             // the parties agree on which vectors are used [A18]
             self.trio.session.observe(checks::A18);
-            if !self.trio.session.mutated(checks::A18) {
-                self.trio.absorb("one-hot vectors", &vectors.number.to_le_bytes());
-            }
+            self.trio.absorb("one-hot vectors", &vectors.number.to_le_bytes());
         }
         self.layer(d, x, Some(&vectors.made))
     }
@@ -99,10 +97,9 @@ impl Rep3 {
         Ok(())
     }
 
-    /// Whether the products of this layer are recorded: the inverse S-box is owed like the S-box \[A23\]; the
-    /// mutant forgets it.
+    /// Whether the products of this layer are recorded: the inverse S-box is owed like the S-box \[A23\].
     pub(super) fn recorded(&mut self, d: Direction) -> bool {
-        let recorded = self.records() && !(d == Direction::Decrypt && self.trio.session.mutated(checks::A23));
+        let recorded = self.records();
         if recorded && d == Direction::Decrypt {
             self.trio.session.observe(checks::A23); // [A23]
         }

@@ -8,7 +8,6 @@ use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
 use super::plan::{CHUNK, CallPlan, PIECE};
 use super::secrets::{self, Oracle};
-use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
@@ -27,9 +26,8 @@ pub(super) struct Evaluator<'t, 'h> {
     /// The compared piece of tables in use, and how many of its gates are evaluated.
     table: WipedVec<u8>,
     done: usize,
-    /// How many ANDs of this group are in later pieces; `last`: whether it is the last group.
+    /// How many ANDs of this group are in later pieces.
     left: usize,
-    last: bool,
 }
 
 /// Step 2. The salt of the hash from P1, confirmed by P2 \[Y1\].
@@ -75,7 +73,6 @@ impl<'t, 'h> Evaluator<'t, 'h> {
             table: WipedVec::default(),
             done: 0,
             left: 0,
-            last: false,
         }
     }
 
@@ -91,15 +88,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// \[Y2\] Compare a whole list of pairs with the other garbler's digest, before any label is looked at.
-    fn compare_list(
-        &self,
-        step: Step,
-        kind: Kind,
-        pairs: &[u8],
-        labels: &[u8],
-        theirs: &[u8],
-    ) -> Result<(), Abort> {
-        let ours = self.pieces.digest(kind, false, &self.trio.listed(pairs, labels));
+    fn compare_list(&self, step: Step, kind: Kind, pairs: &[u8], theirs: &[u8]) -> Result<(), Abort> {
+        let ours = self.pieces.digest(kind, false, pairs);
         let same = self.trio.session.same_digest(&ours, &array(theirs));
         self.trio.session.require(checks::Y2, step, same, None) // [Y2]
     }
@@ -139,8 +129,8 @@ impl<'t, 'h> Evaluator<'t, 'h> {
             let (of_known, digest_of_sums) = rest.split_at(32 * n);
             let (known, rest) = of_second.split_at(16 * n);
             let (sums, digest_of_known) = rest.split_at(32 * n);
-            self.compare_list(LABELS, Kind::Sums, sums, u, digest_of_sums)?;
-            self.compare_list(LABELS, Kind::Known, of_known, known, digest_of_known)?;
+            self.compare_list(LABELS, Kind::Sums, sums, digest_of_sums)?;
+            self.compare_list(LABELS, Kind::Known, of_known, digest_of_known)?;
             let (u, known) = (bits::read(u), bits::read(known));
             self.compare_labels(LABELS, &u, sums, x31, first)?;
             self.compare_labels(LABELS, &known, of_known, x23, second)?;
@@ -159,7 +149,7 @@ impl<'t, 'h> Evaluator<'t, 'h> {
             let pairs = self.receive(MASKS, first, 32 * n)?;
             let of_second = self.receive(MASKS, second, 16 * n + 32)?;
             let (known, digest) = of_second.split_at(16 * n);
-            self.compare_list(MASKS, Kind::Masks, &pairs, known, digest)?;
+            self.compare_list(MASKS, Kind::Masks, &pairs, digest)?;
             let known = bits::read(known);
             self.compare_labels(MASKS, &known, &pairs, r23, second)?;
             self.pieces.advance();
@@ -169,11 +159,10 @@ impl<'t, 'h> Evaluator<'t, 'h> {
     }
 
     /// Begin a group of lanes, with this many ANDs.
-    pub(super) fn expect(&mut self, ands: usize, last: bool) {
-        (self.left, self.last) = (ands, last);
+    pub(super) fn expect(&mut self, ands: usize) {
+        self.left = ands;
         self.table.clear();
         self.done = 0;
-        self.oracle.begin_group();
     }
 
     /// Step 3. Receive the tables of at least `most` ANDs of a group, or of all that are left, for later:
@@ -208,14 +197,10 @@ impl<'t, 'h> Evaluator<'t, 'h> {
         let same = |kind, half: &[u8], theirs: &[u8]| {
             session.same_digest(&self.pieces.digest(kind, false, half), &array(theirs))
         };
-        let mut same = (
+        let same = (
             same(Kind::FirstHalf, first, digest_of_first),
             same(Kind::SecondHalf, second, &digest_of_second),
         );
-        same.1 |= self.trio.is_weak(Weakness::OneHalf);
-        if self.trio.is_weak(Weakness::LastPiece) && self.last && n == self.left {
-            same = (true, true);
-        }
         session.require(checks::Y1, TABLES, same.0 && same.1, None)?; // [Y1]
         self.table.truncate(2 * half);
         self.pieces.advance();
@@ -254,17 +239,12 @@ impl<'t, 'h> Evaluator<'t, 'h> {
 
     /// Step 6. The digest of the active labels of all outputs, begun.
     pub(super) fn begin_result(&self) -> ResultDigest {
-        ResultDigest::new(self.trio, &self.pieces)
+        ResultDigest::new(&self.pieces)
     }
 
     /// Step 6. After the comparisons of all pieces: z to P1, with a digest of the active labels of all
     /// outputs \[Y5\].
     pub(super) fn send_result(&mut self, z: &mut [u8], digest: ResultDigest) -> Result<(), Abort> {
-        if let Some(Lie::OtherResult(at)) = self.trio.lie_told()
-            && let Some(bit) = z.get_mut(at)
-        {
-            *bit ^= 1;
-        }
         taint::public(RESULT, z);
         let mut body = Vec::with_capacity(bits::packed(z.len()) + 32);
         bits::pack(z, &mut body);

@@ -6,7 +6,6 @@ use super::labels::{GROUP, LabelGates};
 use super::pieces::{Kind, Pieces};
 use super::plan::{AHEAD, CHUNK, CallPlan, PIECE, Role};
 use super::secrets::{Oracle, Seed};
-use super::weak::{Lie, Weakness};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
@@ -149,8 +148,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
     }
 
     /// The digest of a list of pairs, all of it.
-    fn list(&self, kind: Kind, pairs: &[u8], labels: &[u8]) -> [u8; 32] {
-        self.pieces.digest(kind, false, &self.trio.listed(pairs, labels))
+    fn list(&self, kind: Kind, pairs: &[u8]) -> [u8; 32] {
+        self.pieces.digest(kind, false, pairs)
     }
 
     /// Step 4. Send the labels of inputs x = u + x23 in some lanes; `labels` has those for zero. For each
@@ -175,18 +174,16 @@ impl<'t, 'h> Garbler<'t, 'h> {
             let mut body = WipedVec::with_capacity(48 * n + 32);
             let digest;
             if self.is_first() {
-                let mut active: WipedVec<u128> =
+                let active: WipedVec<u128> =
                     ordered.iter().zip(first).map(|(label, x31)| label ^ self.times(*x31)).collect();
-                self.deceive(&mut active);
                 bits::write(active.iter().copied(), &mut body);
-                digest = self.list(Kind::Sums, &sums, &body);
+                digest = self.list(Kind::Sums, &sums);
                 body.extend_from_slice(&of_known);
             } else {
-                let mut active: WipedVec<u128> =
+                let active: WipedVec<u128> =
                     known.iter().zip(second).map(|(label, x23)| label ^ self.times(*x23)).collect();
-                self.deceive(&mut active);
                 bits::write(active.iter().copied(), &mut body);
-                digest = self.list(Kind::Known, &of_known, &body);
+                digest = self.list(Kind::Known, &of_known);
                 body.extend_from_slice(&sums);
             }
             self.trio.session.send(LABELS, self.to, &with_digest(body, &digest), 48 * 8 * n as u64)?;
@@ -207,7 +204,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
                     let mut body = WipedVec::with_capacity(16 * k + 32);
                     let active = known.iter().zip(&r23[at * CHUNK..at * CHUNK + k]);
                     bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
-                    let digest = self.list(Kind::Masks, &pairs, &body);
+                    let digest = self.list(Kind::Masks, &pairs);
                     with_digest(body, &digest)
                 }
             };
@@ -223,19 +220,9 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.trio.end_barrier(views).map(drop)
     }
 
-    /// What a corrupt garbler of a test makes of its labels.
-    fn deceive(&self, active: &mut [u128]) {
-        if self.trio.lie_told() == Some(Lie::OtherInput)
-            && let Some(label) = active.first_mut()
-        {
-            *label ^= *self.delta;
-        }
-    }
-
     /// Begin a group of lanes, with this many ANDs.
     pub(super) fn expect(&mut self, ands: usize) {
         self.left = ands;
-        self.oracle.begin_group();
     }
 
     /// Step 3. Half-gates (Zahur, Rosulek, Evans 2015, Figure 2) with free XOR, two tweaks a gate.
@@ -273,13 +260,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
             (half..2 * half, self.pieces.digest(Kind::FirstHalf, false, first))
         };
         let body = &mut self.table[own.start..own.end + 32];
-        let (blocks, place) = body.split_at_mut(half);
-        place.copy_from_slice(&digest);
-        if self.trio.lie_told() == Some(Lie::BendGate)
-            && let Some(last) = blocks.last_chunk_mut::<16>()
-        {
-            *last = (u128::from_le_bytes(*last) ^ *self.delta).to_le_bytes();
-        }
+        body[half..].copy_from_slice(&digest);
         // a garbler that is faster than the evaluator waits here, and does not hold all tables
         self.trio.session.wait_for_room(TABLES, self.to, AHEAD)?;
         self.trio.session.send(TABLES, self.to, body, 128 * self.filled as u64)?;
@@ -292,16 +273,9 @@ impl<'t, 'h> Garbler<'t, 'h> {
     /// Step 5. P1 sends the decoding bits of outputs with r12 added, P2 a digest of them; `zeros` are the
     /// labels of the outputs for zero \[Y4\].
     pub(super) fn send_decoding(&mut self, zeros: &[u128], r12: &[u8], last: bool) -> Result<(), Abort> {
-        let bare = self.trio.is_weak(Weakness::NoR12);
-        let masked: WipedVec<u8> =
-            zeros.iter().zip(r12).map(|(label, r)| *label as u8 & 1 ^ if bare { 0 } else { *r }).collect();
+        let masked: WipedVec<u8> = zeros.iter().zip(r12).map(|(label, r)| *label as u8 & 1 ^ *r).collect();
         let mut body = Vec::with_capacity(bits::packed(zeros.len()));
         bits::pack(&masked, &mut body);
-        if self.trio.lie_told() == Some(Lie::OtherDecoding)
-            && let Some(byte) = body.first_mut()
-        {
-            *byte ^= 1;
-        }
         if self.is_first() {
             self.trio.session.send(DECODING, self.to, &body, zeros.len() as u64)?;
         } else {
@@ -322,14 +296,12 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let (bits, len) = (bits::unpack(packed, n), body.len());
         let sound = bits.is_some();
         let z = bits.unwrap_or_else(|| WipedVec::zeros(n));
-        let mut digest = ResultDigest::new(self.trio, &self.pieces);
+        let mut digest = ResultDigest::new(&self.pieces);
         for ((label, z), r) in zeros.iter().zip(z.iter()).zip(r12) {
-            let r = if self.trio.is_weak(Weakness::NoR12) { 0 } else { *r };
             digest.add(label ^ self.times(z ^ r));
         }
         let same = self.trio.session.same_digest(&digest.finish(packed), &array(theirs));
-        let liar = self.trio.lie_told() == Some(Lie::OtherDecoding);
-        self.trio.session.require(checks::Y5, RESULT, same || liar, Some(self.to))?; // [Y5]
+        self.trio.session.require(checks::Y5, RESULT, same, Some(self.to))?; // [Y5]
         self.trio.session.well_formed(RESULT, self.to, len, sound)?;
         Ok(z)
     }
@@ -343,34 +315,25 @@ pub(super) fn array(bytes: &[u8]) -> [u8; 32] {
 /// The digest of the active labels of all outputs, and z: as P3 makes it, and P1 again.
 pub(super) struct ResultDigest {
     hasher: blake3::Hasher,
-    few: bool,
     count: u64,
 }
 
 impl ResultDigest {
-    pub(super) fn new(trio: &Trio, pieces: &Pieces) -> ResultDigest {
-        ResultDigest {
-            hasher: pieces.of_the_call(Kind::Result),
-            few: trio.is_weak(Weakness::FewLabels),
-            count: 0,
-        }
+    pub(super) fn new(pieces: &Pieces) -> ResultDigest {
+        ResultDigest { hasher: pieces.of_the_call(Kind::Result), count: 0 }
     }
 
     pub(super) fn add(&mut self, label: u128) {
-        if !self.few || self.count < 64 {
-            let mut bytes = label.to_le_bytes();
-            self.hasher.update(&bytes);
-            bytes.zeroize();
-        }
+        let mut bytes = label.to_le_bytes();
+        self.hasher.update(&bytes);
+        bytes.zeroize();
         self.count += 1;
     }
 
     /// Finish with z, packed eight bits to a byte.
     pub(super) fn finish(mut self, z: &[u8]) -> [u8; 32] {
         self.hasher.update(&self.count.to_le_bytes());
-        if !self.few {
-            self.hasher.update(z);
-        }
+        self.hasher.update(z);
         let digest = *self.hasher.finalize().as_bytes();
         self.hasher.zeroize();
         digest

@@ -43,10 +43,9 @@ pub(crate) mod plan;
 pub(crate) mod run;
 mod secrets;
 pub(crate) mod stock;
-#[cfg(feature = "fault")]
+#[cfg(feature = "testing")]
 pub(crate) mod stolen;
 pub(crate) mod store;
-mod weak;
 
 pub use ahead::Ahead;
 pub use choice::{FAR, LANES_EACH, RoundsChoice};

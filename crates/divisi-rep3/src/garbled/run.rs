@@ -7,7 +7,6 @@ use super::garbler::{Garbler, InputLabels};
 use super::labels::output_labels;
 use super::plan::{BESIDE, CallPlan, Part, Role};
 use super::secrets;
-use super::weak::{Needles, Weakness};
 use crate::bit::Bit;
 use crate::origin::Origin;
 use crate::trio::Trio;
@@ -21,7 +20,7 @@ pub(crate) type Outputs = Vec<Vec<Bit>>;
 /// Begin the barrier that has to end before a label is sent, because inputs may rest on openings that
 /// somebody split. `None` if there is nothing to compare.
 fn begin_views(trio: &mut Trio) -> Result<Option<Begun>, Abort> {
-    if !trio.is_compared() && !trio.is_weak(Weakness::NoBarrier) {
+    if !trio.is_compared() {
         return trio.begin_barrier().map(Some);
     }
     Ok(None)
@@ -66,12 +65,6 @@ pub(super) struct Garbling {
     /// The stream of r23, at P2.
     r23: Option<Prg>,
     labels: Prg,
-    /// Labels that a test plants.
-    needles: Needles,
-    /// Whether a mutant leaves out r12.
-    bare: bool,
-    /// Whether a mutant leaves out r23.
-    plain: bool,
     /// What P1 keeps until z has come: labels of outputs for zero, and r12.
     pub(super) zeros: WipedVec<u128>,
     pub(super) masks: WipedVec<u8>,
@@ -82,16 +75,12 @@ impl Garbling {
     pub(super) fn begin(trio: &Trio, role: Role, plan: &CallPlan<'_>, labels: Prg) -> Garbling {
         let roles = plan.roles;
         let is_first = role == Role::First;
-        let (bare, plain) = (trio.is_weak(Weakness::NoR12), trio.is_weak(Weakness::NoR23));
         let kept = if is_first { plan.output_bits() } else { 0 };
         Garbling {
             is_first,
             r12: secrets::mask(trio, if is_first { roles.second } else { roles.first }, plan),
             r23: (!is_first).then(|| secrets::mask(trio, roles.evaluator, plan)),
             labels,
-            needles: trio.needles(),
-            bare,
-            plain,
             zeros: WipedVec::with_capacity(kept),
             masks: WipedVec::with_capacity(kept),
         }
@@ -100,9 +89,7 @@ impl Garbling {
     /// Draw labels for the `n` inputs of a group of lanes.
     pub(super) fn draw_inputs(&mut self, n: usize) -> InputLabels {
         let mut labels = || bits::labels(&mut self.labels, n);
-        let mut drawn = InputLabels { sums: labels(), known: labels() };
-        self.needles.plant_inputs(&mut drawn.sums, &mut drawn.known);
-        drawn
+        InputLabels { sums: labels(), known: labels() }
     }
 
     /// Steps 3 to 5 for the group of `lanes` lanes that begins at lane `from`; `ends` says whether it is the
@@ -117,15 +104,9 @@ impl Garbling {
         outputs: &mut [Bit],
     ) -> Result<(), Abort> {
         let n = part.program.output_bits() * lanes;
-        let mut r12 = bits::drawn(&mut self.r12, n);
-        let mut r23 = self.r23.as_mut().map(|r23| bits::drawn(r23, n));
-        if self.plain
-            && let Some(r23) = &mut r23
-        {
-            r23.fill(0);
-        }
-        let mut r = bits::labels(&mut self.labels, n);
-        self.needles.plant_masks(&mut r);
+        let r12 = bits::drawn(&mut self.r12, n);
+        let r23 = self.r23.as_mut().map(|r23| bits::drawn(r23, n));
+        let r = bits::labels(&mut self.labels, n);
         garbler.expect(part.program.and_count() * lanes);
         let labels = Labels { inputs, r: &r, r23: r23.as_ref().map(|r23| &r23[..]) };
         let mut y = match views {
@@ -142,9 +123,6 @@ impl Garbling {
         };
         y.iter_mut().zip(r.iter()).for_each(|(y, r)| *y ^= r);
         garbler.send_decoding(&y, &r12, ends)?;
-        if self.bare {
-            r12.fill(0);
-        }
         // y12 = r12, y23 = r23
         bits::put(outputs, usize::from(self.is_first), from, lanes, &r12);
         if let Some(r23) = &r23 {
@@ -195,22 +173,16 @@ fn garble(
 /// P3's masks r23 of a call.
 pub(super) struct Masks {
     stream: Prg,
-    plain: bool,
 }
 
 impl Masks {
     pub(super) fn begin(trio: &Trio, plan: &CallPlan<'_>) -> Masks {
-        let plain = trio.is_weak(Weakness::NoR23);
-        Masks { stream: secrets::mask(trio, plan.roles.second, plan), plain }
+        Masks { stream: secrets::mask(trio, plan.roles.second, plan) }
     }
 
     /// The masks of the next `n` outputs.
     pub(super) fn draw(&mut self, n: usize) -> WipedVec<u8> {
-        let mut r23 = bits::drawn(&mut self.stream, n);
-        if self.plain {
-            r23.fill(0);
-        }
-        r23
+        bits::drawn(&mut self.stream, n)
     }
 }
 
@@ -247,7 +219,7 @@ fn evaluate(
             let sides = [0, 1].map(|side| bits::component(wires, side, from, lanes));
             let r23 = stream.draw(part.program.output_bits() * lanes);
             let ends = at == last && from + lanes == part.lanes;
-            evaluator.expect(part.program.and_count() * lanes, ends);
+            evaluator.expect(part.program.and_count() * lanes);
             if std::mem::take(&mut beside) {
                 let tables = evaluator.receive_tables(BESIDE)?;
                 evaluator.hold(tables);

@@ -2,7 +2,6 @@
 //! session, the strand, the call, its roles and circuits; never sent, and never derived twice.
 
 use super::plan::CallPlan;
-use super::weak::Weakness;
 use crate::checks;
 use crate::trio::Trio;
 use divisi_core::{PartyId, Prg, Session, Step, step};
@@ -35,11 +34,7 @@ pub(super) struct Seed {
 /// A stream of this call that we share with `peer` alone.
 fn stream(trio: &Trio, peer: PartyId, purpose: &'static str, plan: &CallPlan<'_>) -> blake3::OutputReader {
     let mut hasher = blake3::Hasher::new_keyed(&trio.session.key(peer, purpose));
-    if trio.is_weak(Weakness::SameCall) {
-        hasher.update(purpose.as_bytes()); // the mutant's does not depend on its call
-    } else {
-        hasher.update(&plan.name);
-    }
+    hasher.update(&plan.name);
     let out = hasher.finalize_xof();
     hasher.zeroize();
     out
@@ -55,12 +50,6 @@ pub(super) fn expand(trio: &Trio, other: PartyId, plan: &CallPlan<'_>) -> (Seed,
     out.fill(&mut salt);
     out.zeroize();
     let mut delta = Zeroizing::new(u128::from_le_bytes(*delta) | 1);
-    #[cfg(all(feature = "fault", feature = "testing"))]
-    if let Some(needle) = trio.deviation.garbled.delta {
-        let mut planted = Zeroizing::new([0; 16]);
-        needle.plant(&mut planted);
-        *delta = u128::from_le_bytes(*planted);
-    }
     divisi_core::taint::secret(SEED, std::slice::from_mut(&mut *delta));
     (Seed { delta, salt }, Prg::new(&key))
 }
@@ -88,8 +77,6 @@ pub(super) struct Oracle<'h> {
     /// The next gate and the next wire: counted over all lanes, so that no tweak comes twice in a call.
     pub(super) gate: u64,
     pub(super) wire: u64,
-    /// Whether a mutant begins anew with the tweaks of gates in each group of lanes.
-    pub(super) shared: bool,
     /// Scratch for labels that are hashed together.
     pub(super) scratch: WipedVec<u128>,
 }
@@ -97,21 +84,12 @@ pub(super) struct Oracle<'h> {
 impl<'h> Oracle<'h> {
     pub(super) fn new(trio: &Trio, hash: &'h TweakableHash, plan: &CallPlan<'_>) -> Oracle<'h> {
         let place = |step| CallSeries::new(step, plan.roles.first, plan.roles.evaluator);
-        // the mutant hashes pairs where gates are hashed
-        let pairs = if trio.is_weak(Weakness::PairsAsGates) { GATES } else { PAIRS };
         Oracle {
             gates: hash.calls(&trio.session, place(GATES), OF_A_GATE),
-            pairs: hash.calls(&trio.session, place(pairs), OF_A_PAIR),
+            pairs: hash.calls(&trio.session, place(PAIRS), OF_A_PAIR),
             gate: 0,
             wire: 0,
-            shared: trio.is_weak(Weakness::SharedTweak),
             scratch: WipedVec::zeros(4 * super::labels::GROUP),
-        }
-    }
-    /// Another group of lanes begins.
-    pub(super) fn begin_group(&mut self) {
-        if self.shared {
-            self.gate = 0;
         }
     }
 }

@@ -8,7 +8,6 @@ use super::labels::output_labels;
 use super::plan::{CallPlan, Role, Roles};
 use super::run::{Garbling, Masks, Outputs, decode, none, put_result};
 use super::secrets;
-use super::weak::Weakness;
 use crate::bit::Bit;
 use crate::origin::Origin;
 use crate::trio::Trio;
@@ -121,7 +120,7 @@ fn receive(
             let known = evaluator.receive_inputs(&sides[0], &sides[1])?;
             let r23 = stream.draw(n);
             let masks = evaluator.receive_masks(&r23)?;
-            evaluator.expect(part.program.and_count() * lanes, ends);
+            evaluator.expect(part.program.and_count() * lanes);
             let tables = evaluator.receive_tables(usize::MAX)?;
             let decoding = evaluator.receive_decoding(n, ends)?;
             // y23 = r23
@@ -134,16 +133,11 @@ fn receive(
 }
 
 impl Stored {
-    /// The first wire whose pair was not hashed yet; the mutant counts from zero again.
-    fn wire(&self, trio: &Trio) -> u64 {
-        if trio.is_weak(Weakness::WiresAnew) { 0 } else { self.wires }
-    }
-
     /// Step 4 for the remaining inputs, at P1 and P2. `plan` is that of the first half under its new name,
     /// `inputs` those of each part that were not known.
     pub(crate) fn send(&self, trio: &mut Trio, plan: &CallPlan<'_>, inputs: &[&[Bit]]) -> Result<(), Abort> {
         let Half::Garbler { delta, inputs: labels, .. } = &self.half else { return Ok(()) };
-        let (role, from) = (plan.roles.role(trio.me()), self.wire(trio));
+        let (role, from) = (plan.roles.role(trio.me()), self.wires);
         wipe::stack(|| {
             let delta = delta.first().copied().unwrap_or_default();
             let mut garbler = Garbler::resume(trio, role, delta, &self.hash, plan, from);
@@ -165,7 +159,7 @@ impl Stored {
         plan: &CallPlan<'_>,
         inputs: &[&[Bit]],
     ) -> Result<(), Abort> {
-        let from = self.wire(trio);
+        let from = self.wires;
         let Half::Evaluator(groups) = &mut self.half else { return Ok(()) };
         let groups = std::mem::take(groups);
         let z = wipe::stack(|| evaluate(trio, plan, groups, (&self.hash, from), inputs))?;
@@ -181,12 +175,11 @@ impl Stored {
         plan: &CallPlan<'_>,
         origin: Origin,
     ) -> Result<Outputs, Abort> {
-        let from = self.wire(trio);
-        let Stored { hash, mut outputs, half, .. } = self;
+        let Stored { hash, mut outputs, half, wires, .. } = self;
         if let (Role::First, Half::Garbler { delta, zeros, masks, .. }) = (plan.roles.role(trio.me()), half) {
             let z = wipe::stack(|| {
                 let delta = delta.first().copied().unwrap_or_default();
-                let mut garbler = Garbler::resume(trio, Role::First, delta, &hash, plan, from);
+                let mut garbler = Garbler::resume(trio, Role::First, delta, &hash, plan, wires);
                 garbler.receive_result(&zeros, &masks)
             })?;
             // y31 = z
@@ -215,7 +208,7 @@ fn evaluate(
             let mut x = WipedVec::<u128>::with_capacity(part.program.input_bits() * lanes);
             x.extend_from_slice(&group.known);
             x.extend_from_slice(&evaluator.receive_inputs(&sides[0], &sides[1])?);
-            evaluator.expect(0, false);
+            evaluator.expect(0);
             evaluator.hold(group.tables);
             let mut y = output_labels(part.program, lanes, &x, &mut evaluator)?;
             z.extend_from_slice(&decode(&mut y, &group.masks, &group.decoding));

@@ -45,13 +45,9 @@ impl Trio {
         if view {
             self.session.observe(checks::A16);
         }
-        if !self.session.mutated(checks::A16) {
-            self.streams.add_zero(c, shape); // [A16]
-        }
+        self.streams.add_zero(c, shape); // [A16]
         let mut wire = std::mem::take(&mut self.wire);
         wire::write(c, shape, &mut wire);
-        #[cfg(feature = "fault")]
-        self.deviation.reshare_planes(step, &mut wire, shape, c);
         let mut theirs = Vec::new();
         self.exchange_shares(step, &mut wire, shape.bits(K), false, |message| {
             wire::read::<K>(message, shape, &mut theirs)?;
@@ -79,11 +75,7 @@ impl Trio {
         let (n, share) = (share.len(), Zeroizing::new(share));
         let mut wire = Zeroizing::new(wire::write_low(&share, bits));
         self.session.observe(checks::A16);
-        if !self.session.mutated(checks::A16) {
-            self.streams.add_zero_bytes(&mut wire, n * bits); // [A16]
-        }
-        #[cfg(feature = "fault")]
-        self.deviation.reshare_bytes(step, &mut wire);
+        self.streams.add_zero_bytes(&mut wire, n * bits); // [A16]
         let mut c = vec![F::ZERO; n];
         let mut add = |message: &[u8]| {
             let theirs = Zeroizing::new(wire::read_low::<F>(message, n, bits)?);

@@ -23,7 +23,7 @@ use crate::record::{Kind, Records};
 use crate::relation::Relation;
 use crate::trio::Trio;
 use crate::wire::Shape;
-use divisi_core::{Abort, Check, Prg, Step, step};
+use divisi_core::{Abort, Prg, Step, step};
 use divisi_field::Gf64;
 use divisi_field::kernel::run;
 use std::sync::Arc;
@@ -91,13 +91,12 @@ pub(crate) const DRAWN: usize = 2 * SIDE;
 pub(crate) static KIND: Kind<BYTE_PLANES> = Kind {
     checks: &[checks::A17],
     drawn: DRAWN,
-    relations: |expansion, mutated| vec![relation(expansion, mutated)],
+    relations: |expansion| vec![relation(expansion)],
     products: &[None],
 };
 
-/// The relation of a batch, with alpha and beta as the next elements of its expansion. The mutant of A17
-/// forgets it.
-pub(crate) fn relation(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> Option<Relation> {
+/// The relation of a batch, with alpha and beta as the next elements of its expansion.
+pub(crate) fn relation(expansion: &mut Prg) -> Relation {
     let mut drawn = [Gf64(0); DRAWN];
     next_words(expansion, &mut drawn);
     let (alpha, beta) = drawn.split_at(SIDE);
@@ -108,15 +107,12 @@ pub(crate) fn relation(expansion: &mut Prg, mutated: impl Fn(Check) -> bool) -> 
             z[plane(s | t)] = z[plane(s | t)] + *alpha * *beta;
         }
     }
-    if mutated(checks::A17) {
-        return None;
-    }
     let weighed = |sets: [usize; SIDE], weights: &[Gf64]| {
         sets.iter().zip(weights).map(|(set, weight)| (plane(*set), *weight)).collect()
     };
     let z = z.into_iter().enumerate().collect();
     // its factors are no elements of a small field: it is multiplied in the large one
-    Some(Relation { x: weighed(left, alpha), y: weighed(right, beta), z, product: Vec::new() })
+    Relation { x: weighed(left, alpha), y: weighed(right, beta), z, product: Vec::new() }
 }
 
 #[cfg(test)]
@@ -168,7 +164,7 @@ mod tests {
         let mut seen = vec![(0, 0); DRAWN];
         let mut all = BTreeSet::new();
         for batch in 0..64 {
-            let relation = relation(&mut Prg::new(&[batch; 16]), |_| false).unwrap();
+            let relation = relation(&mut Prg::new(&[batch; 16]));
             let weights = relation.x.iter().chain(&relation.y).map(|(_, weight)| weight.0);
             for ((ones, zeros), weight) in seen.iter_mut().zip(weights) {
                 (*ones, *zeros) = (*ones | weight, *zeros | !weight);

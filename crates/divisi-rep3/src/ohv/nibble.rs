@@ -16,7 +16,7 @@ use crate::small::{FACTOR, PRODUCT, Small, bits4};
 use crate::tile::Tile;
 use crate::trio::Trio;
 use crate::wire::Shape;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf64, Plane, Word};
 use std::sync::Arc;
@@ -148,7 +148,7 @@ const B: [(usize, usize); 4] = [(0b0010, 0), (0b0100, 4), (0b1000, 8), (0b1100, 
 pub(crate) static ONE: Kind<NIBBLE_PLANES> = Kind {
     checks: &[checks::A17],
     drawn: 0,
-    relations: |_, mutated| relations::<1>(mutated).into(),
+    relations: |_| relations::<1>().into(),
     products: &[Some(&Halves::<1, 0>)],
 };
 
@@ -156,13 +156,12 @@ pub(crate) static ONE: Kind<NIBBLE_PLANES> = Kind {
 pub(crate) static TWO: Kind<NIBBLES_PLANES> = Kind {
     checks: &[checks::A17, checks::A18],
     drawn: 0,
-    relations: |_, mutated| relations::<2>(mutated).into(),
+    relations: |_| relations::<2>().into(),
     products: &[Some(&Halves::<2, 0>), Some(&Halves::<2, 1>)],
 };
 
-/// One relation for each of N nibbles of a record. Mutants: A17 forgets all of them, A18 those of the second
-/// nibble.
-pub(crate) fn relations<const N: usize>(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; N] {
+/// One relation for each of N nibbles of a record.
+pub(crate) fn relations<const N: usize>() -> [Relation; N] {
     let y = |i: usize| power(Gf64::Y, i as u32);
     let relation = |nibble: usize| {
         let plane = |set: usize| plane(N, nibble, set);
@@ -174,12 +173,7 @@ pub(crate) fn relations<const N: usize>(mutated: impl Fn(Check) -> bool) -> [Opt
             product: both().map(|(_, i)| y(i)).collect(),
         }
     };
-    let kept = match N {
-        _ if mutated(checks::A17) => 0,
-        2 if mutated(checks::A18) => 1,
-        all => all,
-    };
-    std::array::from_fn(|nibble| (nibble < kept).then(|| relation(nibble)))
+    std::array::from_fn(relation)
 }
 
 /// A and B of nibble I of N, in GF(2).
@@ -228,9 +222,9 @@ mod tests {
     /// Lemma A.2, for the one product AB: all places and all errors.
     #[test]
     fn the_relation_fails_exactly_when_a_product_is_wrong() {
-        let [relation] = &relations::<1>(|_| false).map(Option::unwrap);
+        let [relation] = &relations::<1>();
         agree::<NIBBLE_PLANES, Halves<1, 0>>(relation);
-        let [low, high] = &relations::<2>(|_| false).map(Option::unwrap);
+        let [low, high] = &relations::<2>();
         agree::<NIBBLES_PLANES, Halves<2, 0>>(low);
         agree::<NIBBLES_PLANES, Halves<2, 1>>(high);
         for r in 0..16 {

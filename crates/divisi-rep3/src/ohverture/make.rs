@@ -196,8 +196,6 @@ pub(crate) fn make(trio: &mut Trio, sizes: &[usize], count: usize) -> Result<Vec
             for (range, bits) in messages(low.k, high.k, count) {
                 let mut share = Zeroizing::new(tensor(low, high, range.clone()));
                 trio.streams.add_zero_bytes(&mut share, bits);
-                #[cfg(feature = "fault")]
-                trio.deviation.reshare_bytes(PRODUCTS, &mut share);
                 made.place(0, low.k, range, &share);
                 trio.session.send(PRODUCTS, trio.prev, &share, bits as u64)?;
             }

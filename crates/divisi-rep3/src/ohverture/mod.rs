@@ -90,7 +90,7 @@ pub use table::{LookupTable, MAX_BITS};
 use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
 use crate::share::Rep;
 use crate::share::constant_component;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::{Field, Gf2, Gf64};
 use make::{Monomials, mask, words};
 use std::ops::Range;
@@ -180,7 +180,7 @@ impl BlackBox {
         self.demand_size(k, k, count)?;
         let mut made = make::make(&mut self.trio, &[k], count)?;
         let made = Arc::new(made.pop().unwrap_or_default());
-        self.owe_vectors(&made, checks::A17)?;
+        self.owe_vectors(&made)?; // [A17]
         Ok(OneHotsRss { made, lot: self.lot(count) })
     }
 
@@ -195,8 +195,8 @@ impl BlackBox {
         let sizes = if k == 1 { &sizes[..1] } else { &sizes };
         let mut made = make::make(&mut self.trio, sizes, count)?.into_iter().map(Arc::new);
         let (low, high) = (made.next().unwrap_or_default(), made.next());
-        self.owe_vectors(&low, checks::A17)?;
-        high.iter().try_for_each(|high| self.owe_vectors(high, checks::A18))?;
+        self.owe_vectors(&low)?; // [A17]
+        high.iter().try_for_each(|high| self.owe_vectors(high))?; // [A18]
         Ok(OneHotsAdd { low, high, lot: self.lot(count) })
     }
 
@@ -283,20 +283,17 @@ impl BlackBox {
         if !self.verifies() {
             return Ok(());
         }
-        if !self.trio.session.mutated(checks::A18) {
-            let place = [lot.number, lot.range.start as u64, lot.range.end as u64, k as u64];
-            let place = place.map(u64::to_le_bytes);
-            let table = table.map_or(&[][..], |digest| digest);
-            self.trio.absorb(call, &[place.as_flattened(), table].concat());
-        }
+        let place = [lot.number, lot.range.start as u64, lot.range.end as u64, k as u64];
+        let place = place.map(u64::to_le_bytes);
+        let table = table.map_or(&[][..], |digest| digest);
+        self.trio.absorb(call, &[place.as_flattened(), table].concat());
         self.trio.session.observe(checks::A18); // [A18]
         Ok(())
     }
 
-    /// The products of vectors are owed a verification: one relation a vector. The mutant of `check` forgets
-    /// them.
-    fn owe_vectors(&mut self, made: &Arc<Monomials>, check: Check) -> Result<(), Abort> {
-        if made.k > 1 && !self.trio.session.mutated(check) {
+    /// The products of vectors are owed a verification: one relation a vector.
+    fn owe_vectors(&mut self, made: &Arc<Monomials>) -> Result<(), Abort> {
+        if made.k > 1 {
             let products = ((1 << made.k) - made.k - 1) * made.count;
             self.relations += made.count as u64;
             let relations = Box::new(relation::Products(Arc::clone(made)));

@@ -32,10 +32,6 @@ pub(crate) trait Product<const K: usize>: Sync {
 
     /// Our additive shares of the products at all points of the grid with infinity in them.
     fn on_grid(&self, group: &[&Tile<K>], factors: &mut Factors, products: &mut Products);
-
-    /// The product of one component's factors.
-    #[cfg(feature = "fault")]
-    fn of(&self, component: &[Plane; K]) -> [Plane; PRODUCT];
 }
 
 impl<const K: usize, S: Small<K> + Sync> Product<K> for S {
@@ -50,12 +46,6 @@ impl<const K: usize, S: Small<K> + Sync> Product<K> for S {
             run(OfGroup::<K, S> { group, both, factors, products, small: PhantomData });
         }
     }
-
-    #[cfg(feature = "fault")]
-    fn of(&self, component: &[Plane; K]) -> [Plane; PRODUCT] {
-        let [x, y] = S::factors::<Plane>(component);
-        S::multiply(&x, &y)
-    }
 }
 
 /// A group of records with their product, whatever their number of planes.
@@ -65,10 +55,6 @@ pub(crate) trait OnGrid {
 
     /// See [`Product::on_grid`].
     fn multiply(&self, factors: &mut Factors, products: &mut Products);
-
-    /// For each record two summands of our additive share of the product of its factors.
-    #[cfg(feature = "fault")]
-    fn each(&self) -> Vec<[[Plane; PRODUCT]; 2]>;
 }
 
 /// The group as tiles, with the product of their relation.
@@ -84,16 +70,6 @@ impl<const K: usize> OnGrid for Tiles<'_, K> {
 
     fn multiply(&self, factors: &mut Factors, products: &mut Products) {
         self.product.on_grid(self.group, factors, products);
-    }
-
-    #[cfg(feature = "fault")]
-    fn each(&self) -> Vec<[[Plane; PRODUCT]; 2]> {
-        let each = self.group.iter().map(|[first, second]| {
-            // MultLocal
-            let sum: [Plane; K] = std::array::from_fn(|i| first[i] ^ second[i]);
-            [self.product.of(first), self.product.of(&sum)]
-        });
-        each.collect()
     }
 }
 

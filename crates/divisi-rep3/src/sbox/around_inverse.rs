@@ -2,14 +2,12 @@
 //! verifies it.
 
 use super::{Around, load, store};
-use crate::checks;
 use crate::multiply::{mult_local, sum};
 use crate::relation::{Relation, pair_weights, power, weights};
 use crate::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use crate::tile::Tile;
-use divisi_core::Check;
 use divisi_field::gf8::tower::{self, E};
-use divisi_field::gf64::{ALPHA, PSI4};
+use divisi_field::gf64::PSI4;
 use divisi_field::kernel::Task;
 use divisi_field::{Gf64, Plane, Word, gf4};
 
@@ -94,14 +92,9 @@ impl<const K: usize> Task for Finish<'_, K> {
     }
 }
 
-/// The element of degree at least 3 over GF(2^4) \[A12\]; the mutant takes one inside that field.
-pub(crate) fn alpha(mutated: impl Fn(Check) -> bool) -> Gf64 {
-    if mutated(checks::A12) { PSI4 } else { ALPHA }
-}
-
 /// Eq. 3: (a_h + alpha a_l)(a_l + alpha v^-1) = a_h a_l + alpha (a'_h + a_l^2) + alpha^2 (a'_l + a'_h), where
 /// a_h a_l is v + {E} a_h^2 + a_l^2. Errors d_v, d_1, d_2 of v, a'_h, a'_l leave d_v + alpha d_1 + alpha^2
-/// (d_1 + d_2) (Lemma 3.2).
+/// (d_1 + d_2) (Lemma 3.2), where alpha is of degree at least 3 over GF(2^4) \[A12\].
 pub(crate) fn eq_3(places: Places, alpha: Gf64) -> Relation {
     let psi = |i: u32| power(PSI4, i);
     let e = (0..4).filter(|i| E.bits() >> i & 1 == 1).map(psi).sum::<Gf64>();
@@ -145,6 +138,7 @@ impl<const K: usize, const V_INVERSE: usize> Small<K> for Eq3<V_INVERSE> {
 pub(crate) mod tests {
     use super::*;
     use crate::relation::tests::{difference, holds, rank};
+    use divisi_field::gf64::ALPHA;
     use divisi_field::{Field, Gf4};
 
     /// All 16 elements.

@@ -23,7 +23,7 @@
 //! 1, alpha, alpha^2 are independent over GF(2^4), so that each sum is zero exactly when all its errors are
 //! \[A14, A15\]: the tests below try every input and every error.
 
-use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, alpha, begin, eq_3, norm, outer};
+use super::around_inverse::{A_H, A_L, Eq3, Finish, Places, V, begin, eq_3, norm, outer};
 use super::{Layer, LayerKind, Owed, Sbox, load, store, trim};
 use crate::checks;
 use crate::multiply::mult_local;
@@ -32,8 +32,8 @@ use crate::relation::{Relation, pair_weights, power, weights};
 use crate::small::{FACTOR, PRODUCT, Small, element, factor, pair4};
 use crate::tile::Tile;
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, Step, step};
-use divisi_field::gf64::PSI4;
+use divisi_core::{Abort, Step, step};
+use divisi_field::gf64::{ALPHA, PSI4};
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Plane, Word, gf4};
 use zeroize::Zeroizing;
@@ -232,22 +232,21 @@ impl Task for Outer<'_> {
 pub(crate) static KIND: Kind<GF4_PLANES> = Kind {
     checks: &[checks::A14, checks::A15],
     drawn: 0,
-    relations: |_, mutated| relations(mutated).into(),
+    relations: |_| relations().into(),
     products: &[Some(&Eq3::<V14>), Some(&Powers)],
 };
 
-/// The relations of a record: Eq. 3, and the powers of v. Mutants: A12 takes an alpha inside the small field,
-/// A14 forgets the first, A15 the second.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
+/// The relations of a record: Eq. 3, and the powers of v.
+pub(crate) fn relations() -> [Relation; 2] {
     let psi = |i: u32| power(PSI4, i);
-    let alpha = alpha(&mutated);
+    let alpha = ALPHA;
     let powers = Relation {
         x: [weights(V, 4, |i| psi(2 * i)), weights(V6, 4, |i| alpha * psi(i))].concat(),
         y: weights(V, 4, |i| psi(4 * i) + alpha * psi(8 * i)),
         z: [weights(V6, 4, psi), weights(V14, 4, |i| alpha * alpha * psi(i))].concat(),
         product: pair_weights(4, PSI4, alpha, alpha),
     };
-    [(!mutated(checks::A14)).then(|| eq_3(PLACES, alpha)), (!mutated(checks::A15)).then_some(powers)]
+    [eq_3(PLACES, alpha), powers]
 }
 
 /// (v^2 + alpha v^6)(v^4 + alpha v^8) in the small field.
@@ -282,7 +281,7 @@ mod tests {
     /// All 4,096 cases.
     #[test]
     fn the_powers_fail_exactly_when_a_product_is_wrong() {
-        let [_, powers] = relations(|_| false).map(Option::unwrap);
+        let [_, powers] = relations();
         for v in elements() {
             for d1 in elements() {
                 for d2 in elements() {
@@ -298,13 +297,13 @@ mod tests {
 
     #[test]
     fn eq_3_fails_exactly_when_a_product_is_wrong() {
-        let [eq_3, _] = relations(|_| false).map(Option::unwrap);
+        let [eq_3, _] = relations();
         tests::eq_3_fails_exactly_when_a_product_is_wrong(&eq_3, PLACES);
     }
 
     #[test]
     fn the_small_field_agrees() {
-        let [eq_3, powers] = relations(|_| false).map(Option::unwrap);
+        let [eq_3, powers] = relations();
         agree::<GF4_PLANES, Eq3<V14>>(&eq_3);
         agree::<GF4_PLANES, Powers>(&powers);
     }

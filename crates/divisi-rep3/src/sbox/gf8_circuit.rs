@@ -20,7 +20,7 @@ use crate::relation::{Relation, power, weights};
 use crate::small::{FACTOR, PRODUCT, Small, element, factor, four8, one8};
 use crate::tile::Tile;
 use crate::trio::Trio;
-use divisi_core::{Abort, Check, Step, step};
+use divisi_core::{Abort, Step, step};
 use divisi_field::gf64::PSI8;
 use divisi_field::kernel::{Task, run};
 use divisi_field::{Gf64, Plane, Word, gf8};
@@ -251,15 +251,14 @@ impl Task for Finish<'_> {
 pub(crate) static KIND: Kind<GF8_PLANES> = Kind {
     checks: &[checks::A14, checks::A15],
     drawn: 0,
-    relations: |_, mutated| relations(mutated).into(),
+    relations: |_| relations().into(),
     products: &[Some(&Powers), Some(&Last254)],
 };
 
-/// The relations of a record. Mutants: A12 takes a Y inside the small field, A14 forgets the first relation,
-/// A15 the last product.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2] {
+/// The relations of a record.
+pub(crate) fn relations() -> [Relation; 2] {
     let psi = |i: u32| power(PSI8, i);
-    let y = if mutated(checks::A12) { Gf64(1) } else { Gf64::Y };
+    let y = Gf64::Y;
     let (y2, y3) = (y * y, y * y * y);
     let powers = Relation {
         x: [weights(X, 8, psi), weights(X3, 8, |i| y * psi(4 * i))].concat(),
@@ -279,7 +278,7 @@ pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 2
         z: weights(X254, 8, psi),
         product: (0..8).map(psi).collect(),
     };
-    [(!mutated(checks::A14)).then_some(powers), (!mutated(checks::A15)).then_some(last)]
+    [powers, last]
 }
 
 /// (x + Y x^12)(x^2 + Y^2 x^3) in GF(2^8).

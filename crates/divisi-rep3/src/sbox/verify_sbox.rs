@@ -13,7 +13,6 @@ use crate::checks;
 use crate::record::Kind;
 use crate::relation::{Relation, pair_weights, power, weights};
 use crate::small::{FACTOR, PRODUCT, Small, element, factor, pair8};
-use divisi_core::Check;
 use divisi_field::gf64::PSI8;
 use divisi_field::{Gf64, Plane, Word, gf8};
 
@@ -25,32 +24,19 @@ pub(crate) const X: usize = 0;
 pub(crate) const Y: usize = 8;
 
 /// What must hold of a record.
-pub(crate) static KIND: Kind<SBOX_PLANES> = Kind {
-    checks: &[checks::A20],
-    drawn: 0,
-    relations: |_, mutated| relations(mutated).into(),
-    products: &[Some(&Pair)],
-};
+pub(crate) static KIND: Kind<SBOX_PLANES> =
+    Kind { checks: &[checks::A20], drawn: 0, relations: |_| relations().into(), products: &[Some(&Pair)] };
 
-/// The relation of a pair. The mutant of A20 keeps the first equation alone, that of A12 takes Y = 1.
-pub(crate) fn relations(mutated: impl Fn(Check) -> bool) -> [Option<Relation>; 1] {
+/// The relation of a pair.
+pub(crate) fn relations() -> [Relation; 1] {
     let psi = |i: u32| power(PSI8, i);
-    let y = if mutated(checks::A12) { Gf64(1) } else { Gf64::Y };
-    if mutated(checks::A20) {
-        let nothing = [Gf64(0); 16];
-        return [Some(Relation {
-            x: weights(X, 8, |i| psi(2 * i)),
-            y: weights(Y, 8, psi),
-            z: weights(X, 8, psi),
-            product: (0..8).map(psi).chain(nothing).collect(),
-        })];
-    }
-    [Some(Relation {
+    let y = Gf64::Y;
+    [Relation {
         x: weights(X, 8, |i| psi(2 * i) + y * psi(i)),
         y: weights(Y, 8, |i| psi(i) + y * psi(2 * i)),
         z: [weights(X, 8, psi), weights(Y, 8, |i| y * y * psi(i))].concat(),
         product: pair_weights(8, PSI8, y, y),
-    })]
+    }]
 }
 
 /// (x^2 + Y x)(y + Y y^2) in GF(2^8).
@@ -82,7 +68,7 @@ mod tests {
 
     #[test]
     fn it_holds_exactly_for_the_inverse() {
-        let [relation] = &relations(|_| false).map(Option::unwrap);
+        let [relation] = &relations();
         agree::<SBOX_PLANES, Pair>(relation);
         for x in 0..=255u8 {
             for y in 0..=255u8 {

@@ -10,7 +10,6 @@ use super::owed::{Missed, Owed};
 use super::triple;
 use crate::checks;
 use crate::coin::next_elements;
-use crate::multiply::dot_local;
 use crate::passes::Passes;
 use crate::share::Rep;
 use crate::trio::Trio;
@@ -34,7 +33,6 @@ pub(super) fn verify_dot_product<F: BigField>(
 ) -> Result<Missed, Abort> {
     debug_assert!(lines.is_none() || x.len() == 1 || x.len().is_multiple_of(2), "lines of all terms");
     let mut missed = Missed::at::<F>(0);
-    let mut r = F::ONE;
     while x.len() > 1 {
         if x.len() % 2 == 1 {
             for v in [&mut *x, &mut *y] {
@@ -46,15 +44,10 @@ pub(super) fn verify_dot_product<F: BigField>(
         // 11-12. [[h(1)]], [[h(inf)]] <- weakDotProduct
         let h = trio.reshare_elements(H, vec![h_1, h_inf])?;
         // 13. [[h(0)]] := [[z]] - [[h(1)]]: derived, never received [A10]
-        let mut h_0 = Rep { a: vec![z.a[0] + h.a[0]], b: vec![z.b[0] + h.b[0]] };
-        if trio.session.mutated(checks::A10) {
-            h_0 = recomputed(trio, x, y)?; // the mutant takes h(0) from the parties: z is bound to nothing
-        }
+        let h_0 = Rep { a: vec![z.a[0] + h.a[0]], b: vec![z.b[0] + h.b[0]] };
         trio.session.observe(checks::A10); // [A10]
         // 14. r <- F_coin, fresh in every level, after its h [A9]
-        if !trio.session.mutated(checks::A9) || r == F::ONE {
-            r = trio.coin_ahead(fixed)?.element();
-        }
+        let r: F = trio.coin_ahead(fixed)?.element();
         trio.session.observe(checks::A9); // [A9]
         // 15. [[h(r)]] = h(0) (1 + r) + h(1) r + h(inf) (r + r^2)
         let at_r = |h_0: F, h_1: F, h_inf: F| h_0 * (F::ONE + r) + h_1 * r + h_inf * (r + r.square());
@@ -86,14 +79,6 @@ pub(super) fn line_products<F: BigField>(x: [&[F]; 2], y: [&[F]; 2]) -> (F, F) {
     x_sum.zeroize();
     y_sum.zeroize();
     (one, leading)
-}
-
-/// What a mutant uses for h(0).
-fn recomputed<F: BigField>(trio: &mut Trio, x: &Rep<F>, y: &Rep<F>) -> Result<Rep<F>, Abort> {
-    let even = |v: &[F]| v.iter().step_by(2).copied().collect::<Vec<F>>();
-    let (x, y) = ([even(&x.a), even(&x.b)], [even(&y.a), even(&y.b)]);
-    let h_0 = dot_local([&x[0], &x[1]], [&y[0], &y[1]], &mut [Vec::new(), Vec::new()]);
-    trio.reshare_elements(H, vec![h_0])
 }
 
 /// Replaces each pair of neighbours by the value at r of the line through them, in both components.
@@ -176,13 +161,11 @@ pub(super) fn verify_statements<F: BigField>(
     fixed: &Fixed,
     statements: &[&dyn Statement<F>],
 ) -> Result<Missed, Abort> {
-    // the mutant forgets the last
-    let all = if trio.session.mutated(checks::A11) { statements.len() - 1 } else { statements.len() };
     // 1. coin
     let mut coefficients = trio.first_coin(fixed)?.expand();
     // 2. one inner product
     let mut sum = Sum { x: Rep::zero(0), y: Rep::zero(0), z: Rep::zero(1) };
-    statements[..all].iter().for_each(|statement| statement.add(&mut coefficients, &mut sum));
+    statements.iter().for_each(|statement| statement.add(&mut coefficients, &mut sum));
     let Sum { mut x, mut y, z } = sum;
     if x.len() == 0 {
         // sums over nothing: that they are zero is still checked

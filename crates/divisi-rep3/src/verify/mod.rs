@@ -27,20 +27,13 @@
 //!    CheckTriple.
 
 mod ands;
-#[cfg(all(test, feature = "fault", feature = "testing"))]
-mod cheaters;
 pub(crate) mod inner_product;
-#[cfg(all(test, feature = "fault", feature = "testing"))]
-mod joint;
 mod owed;
 pub(crate) mod planes;
-#[cfg(all(test, feature = "fault", feature = "testing"))]
-mod soundness;
 mod triple;
 
 use crate::checks;
 pub(crate) use inner_product::{Dot, Statement, Sum, next_element};
-pub(crate) use triple::RHO;
 
 use crate::ands::Ands;
 use crate::origin::EngineId;
@@ -157,10 +150,6 @@ impl Trio {
                 .session
                 .misuse(VERIFY, "a verification of no products, or of only some of them"));
         }
-        if self.session.mutated(checks::A13) || self.session.mutated(checks::M0_7) {
-            self.uncompared = false;
-            return Ok(()); // the mutants let outputs leave first: A13 everywhere, M0.7 likewise
-        }
         self.session.observe(checks::A13); // [A13]
         let fixed = self.barrier()?;
         self.verify_after(&fixed, &debt)?;
@@ -184,9 +173,6 @@ impl Trio {
     /// F_verify on a part of the owed products, to free their memory. The values that depend on them stay
     /// unverified, and owe the rest. All parties call this at the same place.
     pub(crate) fn verify_piece(&mut self, ands: &Ands) -> Result<(), Abort> {
-        if self.session.mutated(checks::A13) || self.session.mutated(checks::M0_7) {
-            return Ok(()); // the mutants verify nothing
-        }
         let fixed = self.barrier()?;
         self.verify_ands(&fixed, ands)
     }

@@ -26,10 +26,6 @@
 //! are (c x) y, and their z adds to the claim. Nothing of the size of the batch is stored but the terms.
 
 mod batch;
-#[cfg(feature = "fault")]
-pub(crate) mod fault;
-#[cfg(feature = "fault")]
-mod forget;
 mod points;
 mod terms;
 mod values;
@@ -61,7 +57,7 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<
     checks.into_iter().for_each(|check| trio.session.observe(check));
     // 1. coefficients
     let coefficients = trio.first_coin(fixed)?;
-    let batch = Batch::new(made, &coefficients, |check| trio.session.mutated(check));
+    let batch = Batch::new(made, &coefficients);
     // 2. h on the grid
     let mut grid = Grid::new(batch.alphas(&coefficients));
     batch.visit(&mut grid);
@@ -69,21 +65,13 @@ pub(super) fn verify(trio: &mut Trio, fixed: &Fixed, made: &[Record]) -> Result<
     let mut point = [Gf64::ZERO; FOLDS];
     let mut z = Rep { a: vec![grid.claim[0]], b: vec![grid.claim[1]] };
     if grid.any {
-        #[cfg(feature = "fault")]
-        if trio.session.mutated(checks::A10) {
-            // the mutant takes the corners from the parties: the records' z are bound to nothing
-            grid.corners = fault::corners(trio, H, &batch, &coefficients)?;
-        }
-        // the mutant of A9 tosses the point's coin before h is fixed
-        let early = if trio.session.mutated(checks::A9) { Some(trio.coin_ahead(fixed)?) } else { None };
         let sent = trio.reshare_elements(H, grid.shares().to_vec())?;
-        let coin = early.map_or_else(|| trio.coin_ahead(fixed), Ok)?;
+        let coin = trio.coin_ahead(fixed)?;
         next_elements(&mut coin.expand(), &mut point);
         [checks::A9, checks::A10].into_iter().for_each(|c| trio.session.observe(c)); // [A9] [A10]
         grid.add_at(&point, &sent, &mut z);
     }
-    let terms = grid.terms.max(1); // a mutant may have forgotten every relation
-    let (x, y) = (trio.scratch.take(terms + 1), trio.scratch.take(terms + 1));
+    let (x, y) = (trio.scratch.take(grid.terms + 1), trio.scratch.take(grid.terms + 1));
     // the degree: coefficients of rank one, two for each variable that was folded, and weights of rank one in
     // the relation of vectors of 256
     let folded = if grid.any { 2 * FOLDS } else { 0 };

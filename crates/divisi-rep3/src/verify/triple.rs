@@ -17,7 +17,7 @@ use divisi_field::BigField;
 use zeroize::Zeroizing;
 
 const Z_PRIME: Step = step!("triple.2");
-pub(crate) const RHO: Step = step!("triple.4");
+const RHO: Step = step!("triple.4");
 const SIGMA: Step = step!("triple.5");
 const OPEN: Step = step!("triple.6");
 
@@ -32,15 +32,12 @@ pub(super) fn check_triple<F: BigField>(
     let mut scratch = Zeroizing::new([Vec::new(), Vec::new()]);
     // 1. [[x']], [[r]] <- F_rand: fresh in every call [A5]
     let x_prime = rand::<F>(trio);
-    let mut r = rand::<F>(trio);
-    if trio.session.mutated(checks::A7) {
-        r = one(trio); // the mutant opens the bare error
-    }
+    let r = rand::<F>(trio);
     // 2. [[z']] <- weakMult([[x']], [[y]]), before the coin [A5]
     let z_prime = weak_mult(trio, Z_PRIME, &x_prime, y, &mut scratch)?;
     trio.session.observe(checks::A5); // [A5]
     // 3. t <- F_coin, after z' [A6]
-    let t: F = if trio.session.mutated(checks::A5) { F::ONE } else { trio.coin(fixed)?.element() };
+    let t: F = trio.coin(fixed)?.element();
     // 4. rho := Reconst([[x]] + t [[x']]), compared before line 5 goes out [A6]
     let rho = trio.reconst(RHO, &combine(x, &[(t, &x_prime)]))?[0];
     trio.session.observe(checks::A6); // [A6]
@@ -58,17 +55,6 @@ pub(super) fn check_triple<F: BigField>(
 fn rand<F: BigField>(trio: &mut Trio) -> Rep<F> {
     let (a, b) = trio.streams.rand();
     Rep { a: vec![a], b: vec![b] }
-}
-
-/// The public constant one as a sharing: only a mutant multiplies by it.
-fn one<F: BigField>(trio: &Trio) -> Rep<F> {
-    let mut one = Rep::zero(1);
-    match crate::share::constant_component(trio.me()) {
-        Some(0) => one.a[0] = F::ONE,
-        Some(_) => one.b[0] = F::ONE,
-        None => {}
-    }
-    one
 }
 
 /// weakMult of one element.

@@ -2,7 +2,7 @@
 //! piece or before it.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Blocks, Boolean, Convert, PartyId, ProgramRun, Step, settle};
+use divisi_core::{Abort, Blocks, Boolean, Convert, PartyId, ProgramRun, settle};
 use divisi_rep3::adversary::harness::{TrioHarness, failed_check, many, party};
 use divisi_rep3::checks;
 use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
@@ -37,19 +37,8 @@ struct Lie {
 
 /// Run a program on random bits, and settle its outputs. As a lie changes them, a party that gets outputs at
 /// all was deceived.
-fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Result<(), Abort> {
+fn settled(trio: Trio, program: &Program, lanes: usize) -> Result<(), Abort> {
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
-    if let Some(lie) = lie {
-        let mut count = 0;
-        e.trio().deviate(move |at: Step, share: &mut [u8]| {
-            if at.name == lie.step {
-                if count == lie.nth {
-                    lie.bits.iter().for_each(|bit| share[bit / 8] ^= 1 << (bit % 8));
-                }
-                count += 1;
-            }
-        });
-    }
     let mut wires = Vec::new();
     while wires.len() < program.input_bits() {
         let byte = e.random_bytes(lanes)?;
@@ -64,18 +53,20 @@ fn settled(trio: Trio, program: &Program, lanes: usize, lie: Option<Lie>) -> Res
     Ok(())
 }
 
-/// Both honest parties abort, because sigma is not zero.
+/// Both honest parties abort: sigma is not zero, or the holders of a component of rho differ.
 fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
-    let results = TrioHarness::default().act(|trio| {
-        let lies = trio.me() == corrupt;
-        settled(trio, program, lanes, lies.then(|| lie.clone()))
+    let harness = TrioHarness::default();
+    let bits = lie.bits.clone();
+    harness.change(corrupt, corrupt.prev(3), lie.step, lie.nth, move |share| {
+        bits.iter().for_each(|bit| share[bit / 8] ^= 1 << (bit % 8));
     });
+    let results = harness.act(|trio| settled(trio, program, lanes));
     let honest: Vec<&Result<(), Abort>> =
         PartyId::all(3).filter(|p| *p != corrupt).map(|p| &results[p.index()]).collect();
     assert!(honest.iter().all(|result| result.is_err()), "{lie:?} {lanes} {results:?}");
     // the party that notices first ends the session for the others
     assert!(
-        results.iter().any(|result| failed_check(result) == Some(checks::A7)),
+        results.iter().any(|result| matches!(failed_check(result), Some(checks::A1 | checks::A7))),
         "{lie:?} {lanes} {results:?}"
     );
 }
@@ -84,7 +75,7 @@ fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
 fn honest_parties_settle() {
     let program = program(9);
     for lanes in [1, 70, 600] {
-        let results = TrioHarness::default().act(|trio| settled(trio, &program, lanes, None));
+        let results = TrioHarness::default().act(|trio| settled(trio, &program, lanes));
         assert!(results.iter().all(Result::is_ok), "{results:?}");
     }
 }
@@ -149,9 +140,11 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
     let program = permutation_program();
     let lanes = 4096;
     let messages = AtomicUsize::new(0);
-    let results = TrioHarness::default().act(|trio| {
+    let harness = TrioHarness::default();
+    harness.change(party(2), party(1), PRODUCTS, 0, |share| share[17] ^= 1);
+    let results = harness.act(|trio| {
         if trio.me() != party(2) {
-            return settled(trio, &program, lanes, None);
+            return settled(trio, &program, lanes);
         }
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let mut wires = Vec::new();
@@ -160,24 +153,14 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
             let bits: [Bit; 8] = e.convert(byte)?;
             wires.extend(bits);
         }
-        e.trio().deviate({
-            let mut count = 0;
-            move |at: Step, share: &mut [u8]| {
-                if at.name == PRODUCTS {
-                    if count == 0 {
-                        share[17] ^= 1;
-                    }
-                    count += 1;
-                }
-            }
-        });
         let ended = e.run(&mut [ProgramRun::new(&program, wires)]);
         let counts = e.trio().session().meter().read();
         messages.store(counts.steps[PRODUCTS] as usize, Ordering::Relaxed);
         ended
     });
     assert!(results.iter().all(Result::is_err), "{results:?}");
-    assert!(results.iter().any(|result| failed_check(result) == Some(checks::A7)), "{results:?}");
+    let found = |result: &Result<(), Abort>| matches!(failed_check(result), Some(checks::A1 | checks::A7));
+    assert!(results.iter().any(found), "{results:?}");
     let sent = messages.load(Ordering::Relaxed);
     assert!((1..24).contains(&sent), "{sent} levels");
 }
@@ -185,7 +168,7 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
 /// A lie that would make a zero difference non-zero, or hide a difference, is an abort and no answer (S7).
 #[test]
 fn a_lie_about_a_comparison_is_an_abort() {
-    let compare = |trio: Trio, differ: bool, lies: bool| {
+    let compare = |trio: Trio, differ: bool| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let mut groups = vec![e.random_blocks(3), e.random_blocks(1)];
         for group in &mut groups {
@@ -195,25 +178,18 @@ fn a_lie_about_a_comparison_is_an_abort() {
         if differ {
             e.add_public_block(&mut groups[0], &[0, 1 << 99, 0])?;
         }
-        if lies {
-            e.trio().deviate(|at: Step, share: &mut [u8]| {
-                if at.name == "divisi_rep3::engine::blocks/dot" {
-                    share[5] ^= 0x10;
-                }
-            });
-        }
         let answers = e.are_zero(&groups)?;
         assert_eq!(e.trio().session().meter().read().checks[&checks::S7], 2);
         Ok(answers)
     };
     for differ in [false, true] {
-        let honest = TrioHarness::default().act(|trio| compare(trio, differ, false));
+        let honest = TrioHarness::default().act(|trio| compare(trio, differ));
         assert!(honest.iter().all(|answer| *answer == Ok(vec![!differ, true])), "{honest:?}");
         for liar in PartyId::all(3) {
-            let results = TrioHarness::default().act(|trio| {
-                let lies = trio.me() == liar;
-                compare(trio, differ, lies)
-            });
+            let harness = TrioHarness::default();
+            harness
+                .change(liar, liar.prev(3), "divisi_rep3::engine::blocks/dot", 0, |share| share[5] ^= 0x10);
+            let results = harness.act(|trio| compare(trio, differ));
             assert!(
                 PartyId::all(3).filter(|p| *p != liar).all(|p| results[p.index()].is_err()),
                 "{results:?}"

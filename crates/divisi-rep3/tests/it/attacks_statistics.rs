@@ -1,7 +1,6 @@
 //! Masks, coins and shares are uniform, bit by bit and pair by pair: what an adversary that looks for a
 //! pattern would find. Every deviation stays below six standard deviations.
 
-use divisi_core::testing::small;
 use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
 use divisi_field::Plane;
 use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
@@ -278,38 +277,4 @@ fn a_pattern_would_be_seen() {
     ));
     // every 64th bit always zero
     assert!(fails(good.iter().enumerate().map(|(i, x)| if i % 4 == 0 { x & !1 } else { *x }).collect()));
-}
-
-/// Tags of several blocks that differ pass as equal with one in as many as the field has elements: the code
-/// of the zero test, with random blocks of 16 elements. The count is within three standard deviations; if a
-/// first sample is not, as one in 370 is not, a second one decides.
-#[test]
-fn tags_of_several_blocks_pass_as_often_as_the_bound_says() {
-    const GROUPS: usize = 4_096;
-    for blocks in [1, 3] {
-        let fits = || {
-            let answers = TrioHarness::default().act(|trio: Trio| {
-                small::begin(4);
-                let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
-                let mut groups = Vec::with_capacity(GROUPS + 1);
-                for i in 0..=GROUPS {
-                    let mut group = e.random_blocks(blocks);
-                    let same = group.clone();
-                    e.add_block(&mut group, &same)?;
-                    // the last group is zero
-                    let difference = if i == GROUPS { 0 } else { 1 + i as u128 * (u128::MAX / 4_099) };
-                    e.add_public_block(&mut group, &vec![difference; blocks])?;
-                    groups.push(group);
-                }
-                e.are_zero(&groups)
-            });
-            let mut answers = answers[0].clone().unwrap();
-            assert_eq!(answers.pop(), Some(true));
-            let passed = answers.iter().filter(|zero| **zero).count() as f64;
-            let (mean, variance) = (GROUPS as f64 / 16.0, GROUPS as f64 / 16.0 * (1.0 - 1.0 / 16.0));
-            println!("{blocks} blocks: {passed} of {GROUPS}, {mean} expected");
-            (passed - mean).abs() <= 3.0 * variance.sqrt()
-        };
-        assert!(fits() || fits(), "{blocks} blocks");
-    }
 }

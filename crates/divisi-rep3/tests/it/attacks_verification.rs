@@ -1,10 +1,9 @@
 //! Attackers of the verification who adapt: what a blind change of a message cannot show.
 
 use divisi_core::{Abort, Bytes, Direction, settle};
-use divisi_field::{Field, Gf128};
 use divisi_net::Fault;
-use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open, opened_sigma};
-use divisi_rep3::adversary::compare::{self, Features, chi_square, chi_square_limit, features};
+use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open};
+use divisi_rep3::adversary::compare::{self, Features, features};
 use divisi_rep3::adversary::harness::{LIMIT, MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::planes;
 use divisi_rep3::checks;
@@ -16,45 +15,6 @@ use std::collections::HashSet;
 const BARRIER: &str = "divisi_rep3::views/barrier";
 const COIN: &str = "divisi_rep3::random/coin.share";
 const OPENED: &str = "divisi_rep3::open/open.bytes";
-
-/// The same error again and again: what is opened is uniform, and zero only if there is no error.
-fn sigma_is_uniform(runs: usize) {
-    let error = Gf128(0x0123_4567_89ab_cdef);
-    let seen = many(runs, 4, |_| {
-        let (sigma, c, results) = opened_sigma(TrioHarness::default(), error).unwrap();
-        assert!(results.iter().all(Result::is_err));
-        assert!(results[1..].iter().any(|r| failed_check(r) == Some(checks::A7)) || results[0].is_err());
-        (sigma, sigma * c.inverse())
-    });
-    let distinct: HashSet<u128> = seen.iter().map(|(sigma, _)| sigma.0).collect();
-    assert_eq!(distinct.len(), runs);
-    assert!(seen.iter().all(|(sigma, scaled)| *sigma != Gf128::ZERO && *sigma != error && *scaled != error));
-    // as it is opened, and freed of the coefficient that the adversary knows
-    for value in [|s: &(Gf128, Gf128)| s.0, |s: &(Gf128, Gf128)| s.1] {
-        for byte in 0..16 {
-            let mut counts = [0; 256];
-            seen.iter().for_each(|s| counts[(value(s).0 >> (8 * byte) & 0xff) as usize] += 1);
-            let x = chi_square(&counts);
-            assert!(x < chi_square_limit(255.0), "byte {byte}: {x}");
-        }
-    }
-}
-
-#[test]
-fn the_same_error_opens_a_uniform_sigma() {
-    sigma_is_uniform(1 << 10);
-    for _ in 0..50 {
-        let (sigma, _, results) = opened_sigma(TrioHarness::default(), Gf128::ZERO).unwrap();
-        assert_eq!(sigma, Gf128::ZERO);
-        assert!(results.iter().all(|r| *r == Ok(true)));
-    }
-}
-
-#[test]
-#[ignore = "2^16 runs"]
-fn the_same_error_opens_a_uniform_sigma_many_times() {
-    sigma_is_uniform(1 << 16);
-}
 
 /// Two openings, then a verification with products of its own.
 fn open_and_verify(trio: Trio) -> Result<(), Abort> {
@@ -188,39 +148,30 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
 /// halves (1.5).
 #[test]
 fn no_batch_has_a_tail_that_is_not_verified() {
-    let lie = |at: &'static str| {
-        move |step: divisi_core::Step, share: &mut [u8]| {
-            if step.name.ends_with(at)
-                && let Some(last) = share.last_mut()
-            {
+    let lying = |at: &'static str| {
+        let harness = TrioHarness::default();
+        harness.change(party(1), party(3), at, 0, |share| {
+            if let Some(last) = share.last_mut() {
                 // the lowest bit of the last byte: the last lane, where that byte has one lane in use
                 *last ^= 1;
             }
-        }
+        });
+        harness
     };
     let lengths: Vec<usize> = (1..=9).chain([15, 16, 17, 31, 32, 33, 63, 64, 65]).collect();
     many(lengths.len(), 4, |i| {
-        let results = TrioHarness::default().act(|trio| {
-            let corrupt = trio.me() == party(1);
-            let mut e = engine(trio);
-            if corrupt {
-                e.trio().deviate(lie("multiply"));
-            }
-            multiply_and_open(&mut e, lengths[i])
-        });
+        let results = lying(adaptive::MULTIPLY).act(|trio| multiply_and_open(&mut engine(trio), lengths[i]));
         assert!(results[1..].iter().all(Result::is_err), "{} products: {results:?}", lengths[i]);
     });
     // one lane more than whole bytes: the last byte of the message is the last lane alone
     let bytes_and_lanes = [(1, 1), (2, 1), (3, 9), (4, 17), (5, 1), (1, 505), (1, 513), (3, 1025), (2, 4097)];
-    for (protocol, last) in [(Protocol::Gf4Circuit, "outer"), (Protocol::Gf8Circuit, "x254")] {
+    for (protocol, last) in
+        [(Protocol::Gf4Circuit, planes::OUTER), (Protocol::Gf8Circuit, "divisi_rep3::sbox::gf8_circuit/x254")]
+    {
         many(bytes_and_lanes.len(), 2, |i| {
             let (bytes, lanes) = bytes_and_lanes[i];
-            let results = TrioHarness::default().act(|trio| {
-                let corrupt = trio.me() == party(1);
+            let results = lying(last).act(|trio| {
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
-                if corrupt {
-                    e.trio().deviate(lie(last));
-                }
                 let mut x = (0..bytes).map(|_| e.random_bytes(lanes)).collect::<Result<Vec<_>, _>>()?;
                 e.sbox(Direction::Encrypt, &mut x.iter_mut().collect::<Vec<_>>())?;
                 let pending = e.close(x);
@@ -282,36 +233,26 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
     }
 }
 
-/// An attack on an S-box and its verification: its name, what is changed on links, what the corrupt party's
-/// engine does, and whether the secret itself is opened, as in the control.
-type Attack = (&'static str, fn(&TrioHarness), fn(&mut Rep3), bool);
+/// An attack on an S-box and its verification: its name, what is changed on links, and whether the secret
+/// itself is opened, as in the control.
+type Attack = (&'static str, fn(&TrioHarness), bool);
 
 const ATTACKS: [Attack; 6] = [
-    ("a guess in the first product", |_| (), |e| lie(e, "divisi_rep3::sbox::gf4_circuit/a_h a_l"), false),
-    ("an error in the last product", |_| (), |e| lie(e, "divisi_rep3::sbox::gf4_circuit/outer"), false),
+    ("a guess in the first product", |s| lie(s, "divisi_rep3::sbox::gf4_circuit/a_h a_l"), false),
+    ("an error in the last product", |s| lie(s, planes::OUTER), false),
     (
         "a blind change",
         |s| s.change(party(1), party(3), "divisi_rep3::sbox::gf4_circuit/v6", 0, |b| b[0] ^= 1),
-        |_| (),
         false,
     ),
-    (
-        "a false digest of the view",
-        |s| s.change(party(1), party(2), BARRIER, 0, |b| b[9] ^= 1),
-        |_| (),
-        false,
-    ),
-    ("a false rho", |s| s.change(party(1), party(2), adaptive::RHO, 0, |b| b[0] ^= 1), |_| (), false),
+    ("a false digest of the view", |s| s.change(party(1), party(2), BARRIER, 0, |b| b[9] ^= 1), false),
+    ("a false rho", |s| s.change(party(1), party(2), adaptive::RHO, 0, |b| b[0] ^= 1), false),
     // the control: the secret itself is opened, and the test must see that
-    ("an opening", |_| (), |_| (), true),
+    ("an opening", |_| (), true),
 ];
 
-fn lie(e: &mut Rep3, step: &'static str) {
-    e.trio().deviate(move |at: divisi_core::Step, share: &mut [u8]| {
-        if at.name == step {
-            share[0] ^= 0xff;
-        }
-    });
+fn lie(s: &TrioHarness, step: &'static str) {
+    s.change(party(1), party(3), step, 0, |share| share[0] ^= 0xff);
 }
 
 /// Run one attack over one secret; what the adversary saw.
@@ -321,14 +262,10 @@ fn attacked(attack: &Attack, secret: u8) -> Features {
     let seen = harness.recording(party(1));
     attack.1(&harness);
     let results = harness.act(|mut trio| {
-        let corrupt = trio.me() == party(1);
         let part = &parts[trio.me().index()];
         let x = trio.input(part)?;
         let mut e = engine(trio);
-        if corrupt {
-            attack.2(&mut e);
-        }
-        if attack.3 {
+        if attack.2 {
             let pending = e.close_linear(vec![x])?;
             let verified = settle(&mut e, pending)?;
             return e.trio().open(&verified).map(drop);
@@ -340,7 +277,7 @@ fn attacked(attack: &Attack, secret: u8) -> Features {
     });
     // what an opening shows is the sum of what is seen and what is held
     let mut all = features(&seen, &results);
-    if attack.3 {
+    if attack.2 {
         let opened =
             seen.of(MessageDirection::In, OPENED)[0].frame.body[0] ^ parts[0].first[0] ^ parts[0].second[0];
         all.push(((1, 0), usize::from(opened & 0xf)));

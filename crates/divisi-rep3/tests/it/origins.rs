@@ -4,7 +4,7 @@
 
 use divisi_circuit::{Build, Gates};
 use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Convert, Direction, Matrix, ProgramRun, PublicParameters, Session, Step,
+    Abort, Blocks, Boolean, Bytes, Convert, Direction, Matrix, ProgramRun, PublicParameters, Session,
     Verified, settle,
 };
 use divisi_net::memory;
@@ -15,17 +15,8 @@ use std::sync::Arc;
 
 const LANES: usize = 3;
 
-/// Party 2 lies about the next product.
-fn lies(e: &mut Rep3) {
-    if e.trio().me() == party(2) {
-        let mut lie = 1;
-        e.trio().deviate(move |_: Step, share: &mut [u8]| share[0] ^= std::mem::take(&mut lie));
-    }
-}
-
-/// A wrong value that owes its product there.
+/// A value that owes its product there, and may be wrong as long as nobody verified it.
 fn wrong(e: &mut Rep3) -> Result<Byte, Abort> {
-    lies(e);
     let mut x = e.random_bytes(LANES)?;
     e.sbox(Direction::Encrypt, &mut [&mut x])?;
     Ok(x)
@@ -114,7 +105,7 @@ const USES: [(&str, Use); 15] = [
     }),
 ];
 
-/// A party lies about a product in strand two; its result is used in strand one.
+/// A product is owed in strand two; its result is used in strand one.
 #[test]
 fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
     for (name, uses) in USES {
@@ -233,7 +224,6 @@ fn blocks_and_bits_of_another_strand_are_refused() {
     for (name, uses) in blocks {
         let results = TrioHarness::default().patient().act(|mut trio| {
             let mut two = engine(Trio::new(trio.session().strand()?)?);
-            lies(&mut two);
             let x = two.random_blocks(LANES);
             let x = two.multiply(&x, &x)?;
             uses(&mut engine(trio), &x)

@@ -35,7 +35,6 @@ mod relation;
 
 use super::{Lot, MAX_BYTES, VECTORS};
 use crate::blackbox::{BlackBox, Element, TERM_BYTES};
-use crate::checks;
 use divisi_core::Abort;
 use divisi_field::plane::LANES;
 use divisi_field::{Gf64, Plane};
@@ -219,13 +218,9 @@ impl BlackBox {
         Ok(OneHotsCube { made, lot: self.lot(count) })
     }
 
-    /// The products of vectors are owed a verification: one relation a vector. The mutant of A17 forgets
-    /// those of the first, the mutant of A18 those of the others.
+    /// The products of vectors are owed a verification: one relation a vector \[A17, A18\].
     fn owe_parts(&mut self, made: &Arc<Products>) -> Result<(), Abort> {
-        let session = &self.trio.session;
-        let [first, others] = [checks::A17, checks::A18].map(|check| !session.mutated(check));
-        let parts = (0..3).filter(|p| made.bits[*p] > 1 && if *p == 0 { first } else { others });
-        let parts: Vec<usize> = parts.collect();
+        let parts: Vec<usize> = (0..3).filter(|p| made.bits[*p] > 1).collect();
         if parts.is_empty() {
             return Ok(());
         }

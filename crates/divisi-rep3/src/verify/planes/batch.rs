@@ -1,12 +1,8 @@
 //! The layers that are verified together, under one first coin.
 
-#[cfg(feature = "fault")]
-use super::forget;
-#[cfg(feature = "fault")]
-use crate::checks;
 use crate::coin::{Coin, next_words};
 use crate::record::{Record, Relations, Visit};
-use divisi_core::{Check, Prg};
+use divisi_core::Prg;
 use divisi_field::{Field, Gf64};
 
 /// The records to be verified, with everything that is drawn from their first coin before the alphas.
@@ -14,23 +10,14 @@ pub(super) struct Batch<'a> {
     made: &'a [Record],
     relations: Relations,
     pub(super) beta: [Gf64; 8],
-    /// Whether a mutant forgets the last group \[A11\].
-    #[cfg(feature = "fault")]
-    forgets: bool,
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(made: &'a [Record], coin: &Coin, mutated: impl Fn(Check) -> bool + Copy) -> Self {
+    pub(super) fn new(made: &'a [Record], coin: &Coin) -> Self {
         let mut expansion = coin.expand();
         let mut beta = [Gf64::ZERO; 8];
         next_words(&mut expansion, &mut beta);
-        Batch {
-            made,
-            relations: Relations::new(made, &beta, &mut expansion, mutated),
-            beta,
-            #[cfg(feature = "fault")]
-            forgets: mutated(checks::A11),
-        }
+        Batch { made, relations: Relations::new(made, &beta, &mut expansion), beta }
     }
 
     /// The degree of the sum of all errors, as a polynomial in the drawn coefficients and in the weights of
@@ -48,10 +35,6 @@ impl<'a> Batch<'a> {
 
     /// Visit every group under every relation \[A11\].
     pub(super) fn visit(&self, visit: &mut dyn Visit) {
-        #[cfg(feature = "fault")]
-        if self.forgets {
-            return forget::all_but_the_last(|visit| self.relations.visit(self.made, visit), visit);
-        }
         self.relations.visit(self.made, visit);
     }
 }

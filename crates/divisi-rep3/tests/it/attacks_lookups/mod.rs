@@ -1,7 +1,6 @@
 //! Attacks on lookups and their one-hot vectors: openings split between peers, vectors that are wrong, used
 //! twice or out of step, outputs that are not the S-box's.
 
-mod errors;
 mod openings;
 mod vectors;
 
@@ -41,14 +40,12 @@ fn verified_after(recording: &Recording, step: &'static str, nth: usize) -> bool
     sent[at..].iter().any(|(_, s, _)| *s == Step::new(COIN).id)
 }
 
-/// AES-128 on one block, encrypted or decrypted, of this state under this key: the opened output. `lie` makes
-/// a party corrupt once the key schedule is done.
+/// AES-128 on one block, encrypted or decrypted, of this state under this key: the opened output.
 fn aes_128(
     trio: Trio,
     protocol: Protocol,
     direction: Direction,
     [key, state]: [&[[Part; 16]; 3]; 2],
-    lie: impl FnOnce(&mut Trio),
 ) -> Result<Vec<u8>, Abort> {
     let me = trio.me().index();
     let mut e = Rep3::new(trio, protocol, Security::Malicious);
@@ -58,7 +55,6 @@ fn aes_128(
     let (key, state) = (input(key)?, input(state)?);
     let round_keys = e.with_protocol(Protocol::Gf4Circuit, |e| aes::expand(e, &key))?;
     let mut state: [Byte; 16] = state.try_into().ok().unwrap();
-    lie(e.trio());
     match direction {
         Direction::Encrypt => aes::encrypt(&mut e, &round_keys, &mut state)?,
         Direction::Decrypt => aes::decrypt(&mut e, &round_keys, &mut state)?,

@@ -1,7 +1,7 @@
 //! One-hot vectors that are used twice, wrong, or not the same for everybody.
 
 use super::{LOOKUPS, verified_after};
-use divisi_core::{Bytes, Direction, Step, settle};
+use divisi_core::{Bytes, Direction, settle};
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS, look_up_again, opening, skip_vectors};
@@ -94,16 +94,10 @@ fn a_vector_with_one_wrong_product_is_never_used() {
         let liar = party(1 + (i % 3) as u8);
         let harness = TrioHarness::default().patient();
         let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+        // three lanes: a byte a product
+        harness.change(liar, liar.prev(3), at, 0, move |share| share[plane] ^= 1);
         let results = harness.act(|trio| {
-            let corrupt = trio.me() == liar;
             let mut e = Rep3::new(trio, protocol, Security::Malicious);
-            if corrupt {
-                e.trio().deviate(move |step: Step, share: &mut [u8]| {
-                    if step.name == at {
-                        share[plane] ^= 1; // three lanes: a byte a product
-                    }
-                });
-            }
             let mut x = e.random_bytes(3)?;
             e.sbox(Direction::Encrypt, &mut [&mut x])?;
             let pending = e.close(vec![x]);

@@ -3,7 +3,7 @@
 mod lies;
 mod refusals;
 
-use divisi_core::{Abort, Counts, Lanes, PartyId, Step};
+use divisi_core::{Abort, Counts, Lanes, PartyId};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
@@ -187,14 +187,13 @@ fn many_products_are_verified_in_pieces() {
 #[test]
 fn two_passes_square_the_error() {
     let bits = |passes: Passes, lies: bool| {
-        let results = TrioHarness::default().patient().act(|mut trio| {
-            if lies && trio.me() == party(2) {
-                trio.deviate(|step: Step, share: &mut [u8]| {
-                    if step.name == RESHARE {
-                        share.iter_mut().for_each(|byte| *byte ^= 0x11); // the same error in every lane
-                    }
-                });
-            }
+        let harness = TrioHarness::default().patient();
+        if lies {
+            harness.change(party(2), party(1), RESHARE, 0, |share| {
+                share.iter_mut().for_each(|byte| *byte ^= 0x11); // the same error in every lane
+            });
+        }
+        let results = harness.act(|trio| {
             let b = &mut BlackBox::new(trio);
             b.set_passes(passes);
             let x = input(b, 1, &sample::<Gf8>(2 * N, 5))?;

@@ -1,7 +1,6 @@
 //! What the black box refuses, and what it does after an abort: nothing.
 
 use super::*;
-use divisi_rep3::checks;
 
 /// Asserts that all three abort when they do this, and that at least one reports misuse.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
@@ -123,33 +122,6 @@ fn what_is_not_verified_is_not_opened() {
         let [x, y] = [input(b, 1, &x)?, input(b, 1, &x[1..])?];
         b.local_mul(&x, &y).map(drop)
     });
-}
-
-/// A caller that ignores a failed verification gets neither proofs nor values from the next one.
-#[test]
-fn nothing_is_proved_after_a_failed_verification() {
-    let results = TrioHarness::default().patient().act(|mut trio| {
-        if trio.me() == party(1) {
-            trio.deviate(|step: Step, share: &mut [u8]| share[0] ^= u8::from(step.name == RESHARE));
-        }
-        let b = &mut BlackBox::new(trio);
-        let x = input(b, 1, &sample::<Gf8>(N, 5))?;
-        let xx = b.local_mul(&x, &x)?;
-        let xx = b.reshare(xx)?;
-        let mask = b.mask(N);
-        let (c, r) = b.reconst_masked(&xx, mask)?;
-        let before = b.verify_recon()?;
-        let first = b.verify_mul(&before).map(drop);
-        // the earlier proof of verify_recon does not give a proof of products either
-        assert!(first.is_err() && b.verify_mul(&before).map(drop) == first);
-        assert!(b.verify_recon().map(drop) == first && b.output(&r).map(drop) == first);
-        let c = b.verify_mul(&before).and_then(|mul| b.opened(c, &before, &mul));
-        assert!(c.map(drop) == first);
-        first
-    });
-    assert!(
-        results.iter().all(Result::is_err) && results.iter().any(|r| failed_check(r) == Some(checks::A7))
-    );
 }
 
 /// A value that was proved before the session ended does not come out after it.

@@ -4,7 +4,7 @@
 mod formulas;
 
 use divisi_core::testing::Outputs;
-use divisi_core::{Bytes, Counts, Direction, PhaseCounts, Step};
+use divisi_core::{Bytes, Counts, Direction, PhaseCounts};
 use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::adversary::lookups::PRODUCTS;
 use divisi_rep3::checks;
@@ -221,17 +221,13 @@ fn two_passes_cost_twice_and_square_the_error() {
         for passes in [Passes::Once, Passes::Twice] {
             let times = if passes == Passes::Twice { 2 } else { 1 };
             let run = |lies: bool| {
-                TrioHarness::default().patient().act(|trio| {
-                    let corrupt = lies && trio.me() == party(3);
+                let harness = TrioHarness::default().patient();
+                if lies {
+                    harness.change(party(3), party(2), PRODUCTS[1], 0, |share| share[0] ^= 1);
+                }
+                harness.act(|trio| {
                     let mut e = Rep3::new(trio, cost.protocol, Security::Malicious);
                     e.trio().set_passes(passes);
-                    if corrupt {
-                        e.trio().deviate(|step: Step, share: &mut [u8]| {
-                            if step.name == PRODUCTS[1] {
-                                share[0] ^= 1;
-                            }
-                        });
-                    }
                     e.trio().session().phase("vectors");
                     e.vectors(2, 5, 9)?;
                     Ok(e.trio().session().meter().read())

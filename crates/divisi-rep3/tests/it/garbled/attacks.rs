@@ -5,7 +5,6 @@ use super::{bits, engine, in_the_clear, inputs, play, small_program};
 use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, Step};
 use divisi_ot::record::{self, Call};
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
-use divisi_rep3::adversary::{Lie, Weakness};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -14,6 +13,61 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of lanes of these runs, which have more than 64 outputs.
 pub const LANES: usize = 16;
+
+const TABLES: &str = "divisi_rep3::garbled/tables";
+const LABELS: &str = "divisi_rep3::garbled/labels";
+const DECODING: &str = "divisi_rep3::garbled/decoding";
+const RESULT: &str = "divisi_rep3::garbled/result";
+
+/// Something that the protocol needs and that has no check of its own. Only the copy of `attacks/` can leave
+/// it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weakness {
+    OneHalf,
+    LastPiece,
+    FewLabels,
+    NoR12,
+    NoR23,
+    SameCall,
+    NoBarrier,
+    PairsAsGates,
+    SharedTweak,
+    WiresAnew,
+    ListOfLabels,
+    HalfList,
+    Unordered,
+}
+
+/// What a liar changes in what it sends.
+#[derive(Clone, Copy, Debug)]
+pub enum Lie {
+    /// A garbler the last word of its half of tables.
+    BendGate,
+    /// A garbler the label of the first input wire.
+    OtherInput,
+    /// P1 the first decoding bit.
+    OtherDecoding,
+    /// The evaluator this bit of z.
+    OtherResult(usize),
+}
+
+impl Lie {
+    fn tell(self, harness: &TrioHarness, calls: usize, liar: PartyId) {
+        let [first, _, evaluator] = roles(calls);
+        match self {
+            // a digest follows
+            Lie::BendGate => harness.change(liar, evaluator, TABLES, 0, |body| {
+                let at = body.len() - 33;
+                body[at] ^= 1;
+            }),
+            Lie::OtherInput => harness.change(liar, evaluator, LABELS, 0, |body| body[0] ^= 1),
+            Lie::OtherDecoding => harness.change(liar, evaluator, DECODING, 0, |body| body[0] ^= 1),
+            Lie::OtherResult(at) => {
+                harness.change(liar, first, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
+            }
+        }
+    }
+}
 
 /// What is missing in the protocol of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +85,9 @@ impl Gap {
         }
     }
 
-    pub fn weaken(self, trio: &mut Trio) {
-        if let Gap::Weak(weakness) = self {
-            trio.weaken(weakness);
-        }
+    /// Only the copy of `attacks/` leaves anything out.
+    pub fn weaken(self, _trio: &mut Trio) {
+        assert!(!matches!(self, Gap::Weak(_)), "{self:?}: a mutant is built only in the copy of attacks/");
     }
 }
 
@@ -55,11 +108,10 @@ pub fn transparent(seed: u8, lanes: usize) -> (Vec<Vec<u8>>, [Vec<Part>; 3]) {
 pub fn lying(gap: Gap, calls: usize, liar: PartyId, lie: Lie) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, bool) {
     let (program, (values, parts)) = (small_program(), transparent(0x3c, LANES));
     let expected = in_the_clear(&program, &values);
-    let ends = gap.harness().act(|mut trio| {
+    let harness = gap.harness();
+    lie.tell(&harness, calls, liar);
+    let ends = harness.act(|mut trio| {
         gap.weaken(&mut trio);
-        if trio.me() == liar {
-            trio.lie(lie);
-        }
         play(trio, &program, &parts, calls)
     });
     let honest = PartyId::all(3).zip(&ends).filter(|(me, _)| *me != liar);

@@ -2,7 +2,6 @@
 
 use super::attacks::{LANES, roles, transparent};
 use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
-use divisi_core::testing::memory::Needle;
 use divisi_core::{Abort, Boolean, Check, ProgramRun, Step, settle};
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::checks;
@@ -95,26 +94,6 @@ fn a_call_follows_the_same_calls() {
     assert_eq!(failed_check(&ends[roles(1)[2].index()]), Some(checks::Y1));
 }
 
-/// A garbler that garbles from another seed, here with another Delta, is found out before anything is
-/// evaluated.
-#[test]
-fn another_seed_is_noticed() {
-    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
-    let needle: &'static Needle = Box::leak(Box::new(Needle::new(5, true)));
-    for calls in 0..3 {
-        for liar in [0, 1] {
-            let ends = TrioHarness::default().act(|mut trio| {
-                if trio.me() == roles(calls)[liar] {
-                    trio.plant_delta(needle);
-                }
-                let (mut e, wires) = begin(trio, &parts, calls)?;
-                e.run(&mut [ProgramRun::new(&program, wires)])
-            });
-            assert_eq!(failed_check(&ends[roles(calls)[2].index()]), Some(checks::Y2));
-        }
-    }
-}
-
 /// P1 cannot choose the hash of a call by itself.
 #[test]
 fn another_salt_is_noticed() {
@@ -202,28 +181,6 @@ fn every_byte_of_what_is_told_is_compared() {
         harness.change(roles(calls)[from], roles(calls)[to], step, 0, move |body| body[at] ^= 1);
         let ends = play(harness, calls);
         assert_eq!(failed_check(&ends[roles(calls)[to].index()]), Some(check), "{step} of {from} at {at}");
-    });
-}
-
-/// A label is compared with every bit of its hash. A list that differs in one bit of both hashes of a pair is
-/// stopped by its digest; without that check the label has to notice it.
-#[test]
-fn a_label_is_compared_with_its_whole_hash() {
-    let (program, (_, parts)) = (small_program(), transparent(9, LANES));
-    many(16, 3, |byte| {
-        let harness = TrioHarness::without(Some(checks::Y2));
-        let [first, _, evaluator] = roles(0);
-        harness.change(first, evaluator, "divisi_rep3::garbled/labels", 0, move |body| {
-            // labels of 16 bytes, pairs of hashes of 16 bytes, a digest
-            let pairs = (body.len() - 32) / 3;
-            body[pairs + byte] ^= 1;
-            body[pairs + 16 + byte] ^= 1;
-        });
-        let ends = harness.act(|trio| {
-            let (mut e, wires) = begin(trio, &parts, 0)?;
-            e.run(&mut [ProgramRun::new(&program, wires)])
-        });
-        assert_eq!(failed_check(&ends[evaluator.index()]), Some(checks::Y3), "byte {byte}");
     });
 }
 

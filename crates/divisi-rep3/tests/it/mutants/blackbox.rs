@@ -2,7 +2,6 @@
 
 use divisi_core::{Abort, Check, Step};
 use divisi_field::{Field, Gf8};
-use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::blackbox::{BlackBox, Shared};
@@ -27,20 +26,9 @@ fn deceives<R: PartialEq>(results: &[Result<R, Abort>], right: &R) -> bool {
     results[1..].iter().flatten().any(|out| out != right)
 }
 
-/// Party 1 adds an error to a share and keeps to it.
-fn lie(trio: &mut Trio, step: &'static str, nth: usize, error: u8) {
-    if trio.me() != party(1) {
-        return;
-    }
-    let mut count = 0;
-    trio.deviate(move |at: Step, share: &mut [u8]| {
-        if at.name == step {
-            if count == nth {
-                share[0] ^= error;
-            }
-            count += 1;
-        }
-    });
+/// Party 1 sends another share than it has.
+fn lie(harness: &TrioHarness, step: &'static str, nth: usize, error: u8) {
+    harness.change(party(1), party(3), step, nth, move |share| share[0] ^= error);
 }
 
 /// Party 1 shows party 2 another component of what is opened.
@@ -107,8 +95,9 @@ fn squares() -> Vec<Gf8> {
 
 /// Party 1 makes a product wrong, which is verified before the output is asked for.
 pub fn wrong_product(check: Option<Check>) -> bool {
-    let results = TrioHarness::without(check).patient().act(|mut trio| {
-        lie(&mut trio, RESHARE, 0, 1);
+    let harness = TrioHarness::without(check).patient();
+    lie(&harness, RESHARE, 0, 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
         let recon = b.verify_recon()?;
@@ -120,8 +109,9 @@ pub fn wrong_product(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product wrong, which is opened under a mask with a proof from before it.
 pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
-    let results = TrioHarness::without(check).patient().act(|mut trio| {
-        lie(&mut trio, RESHARE, 0, 1);
+    let harness = TrioHarness::without(check).patient();
+    lie(&harness, RESHARE, 0, 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let recon = b.verify_recon()?;
         let mul = b.verify_mul(&recon)?;
@@ -140,8 +130,8 @@ pub fn wrong_product_with_an_old_proof(check: Option<Check>) -> bool {
 pub fn wrong_output(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
-    harness.act(|mut trio| {
-        lie(&mut trio, RESHARE, 0, 1);
+    lie(&harness, RESHARE, 0, 1);
+    harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
         b.output(&xx)
@@ -159,8 +149,8 @@ pub fn wrong_output(check: Option<Check>) -> bool {
 pub fn open_error(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
-    harness.act(|mut trio| {
-        lie(&mut trio, RESHARE, 0, 1);
+    lie(&harness, RESHARE, 0, 1);
+    harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let xx = square(b)?;
         b.reconst(&xx).map(drop)
@@ -186,8 +176,9 @@ fn table() -> LookupTable<Gf8> {
 
 /// Party 1 makes a product of replicated vectors wrong.
 pub fn vector(check: Option<Check>) -> bool {
-    let results = TrioHarness::without(check).patient().act(|mut trio| {
-        lie(&mut trio, PRODUCTS, 0, 1);
+    let harness = TrioHarness::without(check).patient();
+    lie(&harness, PRODUCTS, 0, 1);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let vectors = b.rohv_rss(8, 1)?;
         let (r, entries) = b.entries(vectors)?;
@@ -200,10 +191,11 @@ pub fn vector(check: Option<Check>) -> bool {
 
 /// Party 1 makes a product of the second halves wrong.
 pub fn second_half(check: Option<Check>) -> bool {
-    let results = TrioHarness::without(check).patient().act(|mut trio| {
-        // in the first round two parts of each half are made: the third and fourth message are the second
-        // half's
-        lie(&mut trio, PRODUCTS, 2, 0xff);
+    let harness = TrioHarness::without(check).patient();
+    // in the first round two parts of each half are made: the third and fourth message are the second
+    // half's
+    lie(&harness, PRODUCTS, 2, 0xff);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let x = b.public(&[Gf8(7); 16])?;
         let vectors = b.rohv_add(8, 16)?;
@@ -274,18 +266,9 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
 
 /// Party 1 adds an error to a share of lookups of x by three factors.
 fn cube_with(check: Option<Check>, x: Gf8, step: &'static str, nth: usize, plane: usize) -> bool {
-    let results = TrioHarness::without(check).patient().act(|mut trio| {
-        if trio.me() == party(1) {
-            let mut count = 0;
-            trio.deviate(move |at: Step, share: &mut [u8]| {
-                if at.name == step {
-                    if count == nth {
-                        share[2 * plane] ^= 0xff;
-                    }
-                    count += 1;
-                }
-            });
-        }
+    let harness = TrioHarness::without(check).patient();
+    harness.change(party(1), party(3), step, nth, move |share| share[2 * plane] ^= 0xff);
+    let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
         let cube =
             Cube::new([2, 2, 4], 1, &(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();

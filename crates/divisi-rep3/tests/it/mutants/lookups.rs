@@ -114,17 +114,10 @@ pub fn bare_reshare(check: Option<Check>) -> bool {
 pub fn second_nibble(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check).patient();
     let honest = harness.recording(party(2));
+    // eight lanes: a byte a product, the first vector's six come first
+    harness.change(party(1), party(3), PRODUCTS[0], 0, |share| share[6] ^= 1);
     harness.act(|trio| {
-        let corrupt = trio.me() == party(1);
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
-        if corrupt {
-            e.trio().deviate(|step: divisi_core::Step, share: &mut [u8]| {
-                // eight lanes: a byte a product, the first vector's six come first
-                if step.name == PRODUCTS[0] {
-                    share[6] ^= 1;
-                }
-            });
-        }
         let mut x = e.random_bytes(8)?;
         e.sbox(Direction::Encrypt, &mut [&mut x])
     });
@@ -156,18 +149,18 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     at(COIN) > at(opening(Protocol::Lut16))
 }
 
-/// A chain of two S-boxes on a byte that everybody knows; party 1 adds an error to the first output.
+/// A chain of two S-boxes on a byte that everybody knows; party 1 adds an error to the first output, of which
+/// it tells both others.
 fn error_in_a_chain(check: Option<Check>, x: u8, error: u8) -> bool {
-    let results = TrioHarness::without(check).patient().act(|trio| {
-        let corrupt = trio.me() == party(1);
+    let harness = TrioHarness::without(check).patient();
+    // the head of the chain is opened to the next party alone
+    for (to, nth) in [(2, 1), (3, 0)] {
+        harness.change(party(1), party(to), opening(Protocol::Lut256Additive), nth, move |share| {
+            (0..8).filter(|i| error >> i & 1 == 1).for_each(|i| share[i] ^= 0xff);
+        });
+    }
+    let results = harness.act(|trio| {
         let mut e = Rep3::new(trio, Protocol::Lut256Additive, Security::Malicious);
-        if corrupt {
-            e.trio().deviate(move |step: divisi_core::Step, share: &mut [u8]| {
-                if step.name == opening(Protocol::Lut256Additive) {
-                    (0..8).filter(|i| error >> i & 1 == 1).for_each(|i| share[i] ^= 0xff);
-                }
-            });
-        }
         let mut byte = e.public(&[x; 8]);
         e.prepare(2, 1, 8)?;
         e.sbox(Direction::Encrypt, &mut [&mut byte])?;

@@ -88,20 +88,12 @@ pub fn integrity_value_in_the_open(check: Option<Check>) -> bool {
 /// Party 3 lies in an S-box of the way back, so that an authentic key is refused: no verdict may rest on it.
 pub fn lie_in_an_unwrapping(check: Option<Check>) -> bool {
     let (key, ciphertext) = (dealt(), wrapped());
-    let results = TrioHarness::without(check).patient().act(|trio| {
+    let harness = TrioHarness::without(check).patient();
+    // the schedule has ten layers; this is of the third call of the cipher
+    harness.change(party(3), party(2), INNER, 10 + 25, |share| share[0] ^= 1);
+    let results = harness.act(|trio| {
         let me = trio.me();
-        let mut e = engine(trio);
-        if me == party(3) {
-            // the schedule has ten layers; this is of the third call of the cipher
-            let mut layers = 0;
-            e.trio().deviate(move |at: divisi_core::Step, share: &mut [u8]| {
-                if at.name == INNER {
-                    share[0] ^= u8::from(layers == 10 + 25);
-                    layers += 1;
-                }
-            });
-        }
-        is_authentic(&mut e, &key[me.index()], &ciphertext)
+        is_authentic(&mut engine(trio), &key[me.index()], &ciphertext)
     });
     results[..2].contains(&Ok(false))
 }

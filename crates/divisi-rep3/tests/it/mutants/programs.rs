@@ -17,17 +17,9 @@ fn products() -> Program {
 }
 
 /// Random bytes in nine lanes and their products, opened: whether they are right.
-fn multiply(trio: Trio, lies: bool) -> Result<bool, Abort> {
+fn multiply(trio: Trio) -> Result<bool, Abort> {
     let program = products();
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
-    if lies {
-        e.trio().deviate(|step: divisi_core::Step, share: &mut [u8]| {
-            if step.name == PRODUCTS {
-                // the last lane of the last product
-                *share.last_mut().unwrap() ^= 1;
-            }
-        });
-    }
     let (x, y) = (e.random_bytes(9)?, e.random_bytes(9)?);
     let bits: [[Bit; 8]; 2] = [e.convert(x.clone())?, e.convert(y.clone())?];
     let mut jobs = [ProgramRun::new(&program, bits.into_iter().flatten().collect())];
@@ -41,9 +33,9 @@ fn multiply(trio: Trio, lies: bool) -> Result<bool, Abort> {
 }
 
 pub fn lie_in_the_last_gate(check: Option<Check>) -> bool {
-    let results = TrioHarness::without(check).act(|trio| {
-        let lies = trio.me() == party(3);
-        multiply(trio, lies)
-    });
+    let harness = TrioHarness::without(check);
+    // the last lane of the last product
+    harness.change(party(3), party(2), PRODUCTS, 0, |share| *share.last_mut().unwrap() ^= 1);
+    let results = harness.act(multiply);
     results[..2].contains(&Ok(false))
 }

@@ -11,19 +11,8 @@ fn sbox(x: u8) -> u8 {
 }
 
 /// Random bytes, their S-box, and its inverse, opened: whether they are right.
-fn there_and_back(trio: Trio, protocol: Protocol, lie: Option<Lie>) -> Result<bool, Abort> {
+fn there_and_back(trio: Trio, protocol: Protocol) -> Result<bool, Abort> {
     let mut e = Rep3::new(trio, protocol, Security::Malicious);
-    if let Some(Lie { step, nth, planes }) = lie {
-        let mut count = 0;
-        e.trio().deviate(move |at: divisi_core::Step, share: &mut [u8]| {
-            if at.name == step {
-                if count == nth {
-                    planes.iter().for_each(|p| share[*p] ^= 0xff);
-                }
-                count += 1;
-            }
-        });
-    }
     let x = e.random_bytes(8)?;
     let mut y = x.clone();
     e.sbox(Direction::Encrypt, &mut [&mut y])?;
@@ -46,10 +35,12 @@ struct Lie {
 }
 
 fn deceived(check: Option<Check>, protocol: Protocol, lie: Lie) -> bool {
-    let results = TrioHarness::without(check).patient().act(|trio| {
-        let corrupt = trio.me() == party(3);
-        there_and_back(trio, protocol, corrupt.then_some(lie))
+    let harness = TrioHarness::without(check).patient();
+    let Lie { step, nth, planes } = lie;
+    harness.change(party(3), party(2), step, nth, move |share| {
+        planes.iter().for_each(|p| share[*p] ^= 0xff);
     });
+    let results = harness.act(|trio| there_and_back(trio, protocol));
     results[..2].contains(&Ok(false))
 }
 

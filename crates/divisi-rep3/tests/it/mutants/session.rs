@@ -1,5 +1,6 @@
 //! Attacks on the start of sessions, on views, streams and coins.
 
+use divisi_core::testing::without;
 use divisi_core::{Check, PublicParameters, settle};
 use divisi_net::{Machine, World};
 use divisi_rep3::adversary::harness::{TrioHarness, party};
@@ -29,7 +30,7 @@ pub fn split_nonce(check: Option<Check>) -> bool {
 
 /// One party starts with another version of the protocol.
 pub fn other_parameters(check: Option<Check>) -> bool {
-    let base = || check.into_iter().fold(PublicParameters::new("rep3"), PublicParameters::without);
+    let base = || without(PublicParameters::new("rep3"), check);
     let parameters =
         [base().with("protocol", b"gf4"), base().with("protocol", b"gf8"), base().with("protocol", b"gf4")];
     TrioHarness::default().act_each(&parameters, |_| {}, |_| Ok(())).iter().any(Result::is_ok)
@@ -63,7 +64,7 @@ impl World for Repeating {
 /// A party that uses its nonce twice makes an id return.
 pub fn repeated_nonce(check: Option<Check>) -> bool {
     let id = || {
-        let parameters = check.into_iter().fold(PublicParameters::new("rep3"), PublicParameters::without);
+        let parameters = without(PublicParameters::new("rep3"), check);
         let harness = TrioHarness::in_world(&parameters, Arc::new(Repeating));
         let repeats = |p| REPEATS.set(p == party(1));
         let all = [parameters.clone(), parameters.clone(), parameters];

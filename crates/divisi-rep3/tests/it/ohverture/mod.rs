@@ -4,7 +4,7 @@ mod cube;
 mod cube_lies;
 mod lies;
 
-use divisi_core::{Abort, Counts, Lanes, PartyId, Step};
+use divisi_core::{Abort, Counts, Lanes, PartyId};
 use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};

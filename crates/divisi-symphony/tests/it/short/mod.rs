@@ -78,7 +78,7 @@ fn engine(trio: Trio, protocol: Protocol) -> Rep3 {
     Rep3::new(trio, protocol, Security::Malicious)
 }
 
-/// Prepare keys, run `before`, then run one call. `which` has the keys of the call, by their positions among
+/// Prepare keys, then run one call. `which` has the keys of the call, by their positions among
 /// those that are prepared.
 fn call(
     rep: &mut Rep3,
@@ -87,12 +87,10 @@ fn call(
     which: &[usize],
     cases: &[Case],
     plains: &[Part],
-    before: impl FnOnce(&mut Rep3),
 ) -> Result<Vec<PartyOutcome>, Abort> {
     let ready = GcmKey::prepare_many(rep, size, &keys.iter().collect::<Vec<_>>())?;
     let list: Vec<&GcmKey> = which.iter().map(|k| &ready[*k]).collect();
     let messages: Vec<_> = cases.iter().zip(plains).map(|(case, part)| case.message(part)).collect();
-    before(rep);
     let outcomes = short(rep, &list, &messages)?;
     let told = |(case, outcome): (&Case, BatchOutcome)| match outcome {
         BatchOutcome::Sealed { mut ciphertext, tag } => {
@@ -138,7 +136,7 @@ fn run_call(
     let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
     let told = run(|trio| {
         let me = trio.me().index();
-        call(&mut engine(trio, protocol), size, &parts[me], which, cases, &plains[me], |_| {})
+        call(&mut engine(trio, protocol), size, &parts[me], which, cases, &plains[me])
     });
     came(&told.unwrap())
 }
@@ -217,7 +215,7 @@ fn a_wrong_message_is_invalid_and_harms_no_other() {
             let told = run(|trio| {
                 let me = trio.me().index();
                 let rep = &mut engine(trio, Protocol::Gf4Circuit);
-                let told = call(rep, KeySize::Aes128, &parts[me], &[0, 1], &cases, &plains[me], |_| {})?;
+                let told = call(rep, KeySize::Aes128, &parts[me], &[0, 1], &cases, &plains[me])?;
                 Ok((told, rep.trio().session().meter().read().openings))
             })
             .unwrap();
