@@ -6,8 +6,8 @@ check:
 long:
     cargo test --release --workspace -- --ignored
 
-engines := "-p divisi-core -p divisi-symmetric -p divisi-rep3 -p divisi-symphony -p divisi-ot -p divisi-garble \
-    -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc"
+engines := "-p divisi-core -p divisi-symmetric -p divisi-rep3 -p divisi-symphony -p divisi-ot \
+    -p divisi-garble -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc"
 
 # Tests of engines and servers, optimised and without debug assertions; known answers on each kernel.
 suites:
