@@ -5,20 +5,28 @@
 //! branch that an environment variable takes, `compile` compiles the named tests there, `run` runs each test
 //! once without a weakening and then once for each weakening that it is said to notice. `axes` says along
 //! which axes each check has no weakened build, and why.
+//!
+//! The copy has hooks, too, by which a test switches a check off or is a corrupt party inside a protocol:
+//! `hooked` finds and runs the tests that need them.
 
 mod axes;
+mod hooked;
 mod list;
 mod run;
 mod table;
 mod tree;
 
 use divisi_attacks::compile;
+use divisi_attacks::mirror::{Source, project};
+use hooked::Hooked;
 use list::List;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Usage: weakened [--sample N] [--only TEXT] [--table] [--list]
+Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list]
 
+  --hooked      run the tests that need hooks: of corrupt parties, and of mutants, in which one check is
+                switched off; after them no weakenings but those that --sample or --only name
   --sample N    run N weakenings, another choice every day, the same in all engines' proportion
   --only TEXT   run those whose id, file or test contains TEXT, or whose check or engine it is; if given
                 several times, those of each
@@ -28,6 +36,7 @@ Usage: weakened [--sample N] [--only TEXT] [--table] [--list]
 /// What the command line asks for.
 #[derive(Default)]
 struct Wanted {
+    hooked: bool,
     sample: Option<usize>,
     only: Vec<String>,
     table: bool,
@@ -45,6 +54,7 @@ impl Wanted {
                     wanted.sample = Some(number.parse().map_err(|_| format!("{number} is no number"))?);
                 }
                 "--only" => wanted.only.push(value()?),
+                "--hooked" => wanted.hooked = true,
                 "--table" => wanted.table = true,
                 "--list" => wanted.list = true,
                 _ => return Err(format!("{argument} is not known\n{HELP}")),
@@ -67,7 +77,7 @@ fn main() -> ExitCode {
 
 /// Whether every weakening that ran was noticed.
 fn work(wanted: &Wanted) -> Result<bool, String> {
-    let project = divisi_attacks::mirror::project()?;
+    let project = project()?;
     let list = List::read(&project.join("attacks/weakened"))?;
     if wanted.table {
         let path = project.join("docs/weakened.md");
@@ -87,14 +97,23 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         list.0.iter().for_each(|weakening| println!("{}", weakening.id));
         return Ok(true);
     }
-    if list.0.is_empty() {
+    let rows = !wanted.hooked || wanted.sample.is_some() || !wanted.only.is_empty();
+    if rows && list.0.is_empty() {
         return Err("no weakening is left to run".into());
     }
-    let copy = project.join("target/weakened/tree");
-    tree::write(&project, &copy, &woven)?;
-    let tests = compile::tests(&copy, &project.join("target/weakened/build"), &list.targets()?, &[])?;
+    let (source, copy) = (Source::read(&project)?, project.join("target/weakened/tree"));
+    let hooked = if wanted.hooked { Some(Hooked::find(&project, &source)?) } else { None };
+    let mut targets = hooked.as_ref().map(Hooked::targets).unwrap_or_default();
+    if rows {
+        for (package, names) in list.targets()? {
+            targets.entry(package).or_default().extend(names);
+        }
+    }
+    tree::write(&source, &copy, &woven)?;
+    let tests = compile::tests(&copy, &project.join("target/weakened/build"), &targets, &[])?;
     let tests = tests.map_err(|errors| format!("the weakened tree does not build:\n{}", errors.said))?;
-    run::all(&list, &tests)
+    let fine = hooked.map_or(Ok(true), |hooked| hooked.run(&tests))?;
+    Ok((!rows || run::all(&list, &tests)?) && fine)
 }
 
 /// Days since 1970.
@@ -111,10 +130,40 @@ mod tests {
     /// Who adds a weakening writes the page anew: `just weakened-table`.
     #[test]
     fn the_page_is_that_of_the_lists() {
-        let project = divisi_attacks::mirror::project().unwrap();
+        let project = project().unwrap();
         let list = List::read(&project.join("attacks/weakened")).unwrap();
         let axes = axes::Axes::read_all(&project.join("attacks/weakened")).unwrap();
         let page = std::fs::read_to_string(project.join("docs/weakened.md")).unwrap();
         assert!(page == table::of(&list, &axes).unwrap(), "docs/weakened.md is not that of attacks/weakened");
+    }
+
+    /// A sample runs a few weakenings: here each names a test that is there.
+    #[test]
+    fn every_weakening_names_a_test_of_the_copy() {
+        let project = project().unwrap();
+        let source = Source::read(&project).unwrap();
+        for weakening in List::read(&project.join("attacks/weakened")).unwrap().0 {
+            let (package, target, path) = weakening.test().unwrap();
+            let mut place = match (package, target) {
+                ("divisi-attacks", target) => format!("attacks/tests/{target}"),
+                (package, "lib") => format!("crates/{package}/src"),
+                (package, target) => format!("crates/{package}/tests/{target}"),
+            };
+            let (modules, name) = path.rsplit_once("::").unwrap_or(("", path));
+            let here = |place: &str| {
+                let files = [".rs", "/mod.rs", "/main.rs", "/lib.rs"].map(|end| format!("{place}{end}"));
+                // a function, or a line of a suite of mutants
+                let has = |text: &str| {
+                    [format!("fn {name}("), format!(" {name}: ")].iter().any(|t| text.contains(t))
+                };
+                files.iter().filter_map(|file| source.text(file)).any(has)
+            };
+            let mut found = here(&place);
+            for module in modules.split("::") {
+                place = format!("{place}/{module}");
+                found |= here(&place);
+            }
+            assert!(found, "{}: {}", weakening.id, weakening.killed_by);
+        }
     }
 }

@@ -1,75 +1,119 @@
-//! A copy of the project, in which some files are changed.
+//! A copy of the project, with hooks, in which some files are changed.
 //!
 //! The copy is one workspace, with this package as a member, so that one build has the tests of all packages.
 
-use std::collections::BTreeSet;
+use crate::hooks::Hooks;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Writes the copy: each file as `changed` returns it for its path and text, or unchanged if that returns
-/// `None`. Files of the copy that are already as they should be are left alone, so that the next build has
-/// little to do; files that the project does not have are removed.
-///
-/// # Errors
-/// If a file cannot be read, written or removed, or if `changed` fails.
-pub fn write(
-    project: &Path,
-    copy: &Path,
-    changed: impl Fn(&str, &str) -> Result<Option<String>, String>,
-) -> Result<(), String> {
-    let files = files_of(project)?;
-    for file in files_of(copy)?.difference(&files) {
-        let path = copy.join(file);
-        std::fs::remove_file(&path).map_err(|e| format!("{path:?}: {e}"))?;
+/// The files of the copy before any of them is changed.
+pub struct Source {
+    files: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Source {
+    /// The files of the project, with all hooks.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a hook does not fit.
+    pub fn read(project: &Path) -> Result<Source, String> {
+        let mut files = of_the_project(project)?;
+        Hooks::read(&project.join(HOOKS))?.add(&mut files)?;
+        joined(&mut files)?;
+        Ok(Source { files })
     }
-    for file in &files {
-        let (from, to) = (project.join(file), copy.join(file));
-        let mut bytes = std::fs::read(&from).map_err(|e| format!("{from:?}: {e}"))?;
-        if let (Some(file), Ok(text)) = (file.to_str(), std::str::from_utf8(&bytes)) {
-            let text = changed(file, text)?.unwrap_or_else(|| text.to_owned());
-            bytes = joined(project, file, text)?.into_bytes();
+
+    /// The text of a file, by its path from the project's folder.
+    #[must_use]
+    pub fn text(&self, file: &str) -> Option<&str> {
+        std::str::from_utf8(self.files.get(Path::new(file))?).ok()
+    }
+
+    /// The paths of all files of text, and their texts.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let text = |bytes| std::str::from_utf8(bytes).ok();
+        self.files.iter().filter_map(move |(file, bytes)| Some((file.to_str()?, text(bytes)?)))
+    }
+
+    /// Writes the copy: each file as `changed` returns it for its path and text, or unchanged if that returns
+    /// `None`. Files that are already as they should be are left alone, so that the next build has little to
+    /// do; other files in the copy's folder are removed.
+    ///
+    /// # Errors
+    /// If a file cannot be read, written or removed, or if `changed` fails.
+    pub fn write(
+        &self,
+        copy: &Path,
+        changed: impl Fn(&str, &str) -> Result<Option<String>, String>,
+    ) -> Result<(), String> {
+        for file in files_of(copy)?.iter().filter(|file| !self.files.contains_key(*file)) {
+            let path = copy.join(file);
+            std::fs::remove_file(&path).map_err(|e| format!("{path:?}: {e}"))?;
         }
-        if std::fs::read(&to).is_ok_and(|old| old == bytes) {
-            continue;
+        for (file, bytes) in &self.files {
+            let to = copy.join(file);
+            let text = match (file.to_str(), std::str::from_utf8(bytes)) {
+                (Some(file), Ok(text)) => changed(file, text)?,
+                _ => None,
+            };
+            let bytes = text.as_ref().map_or(bytes.as_slice(), |text| text.as_bytes());
+            if std::fs::read(&to).is_ok_and(|old| old == bytes) {
+                continue;
+            }
+            let folder = to.parent().ok_or("a file stands in no folder")?;
+            std::fs::create_dir_all(folder).map_err(|e| format!("{folder:?}: {e}"))?;
+            std::fs::write(&to, bytes).map_err(|e| format!("{to:?}: {e}"))?;
         }
-        let folder = to.parent().ok_or("a file stands in no folder")?;
-        std::fs::create_dir_all(folder).map_err(|e| format!("{folder:?}: {e}"))?;
-        std::fs::write(&to, bytes).map_err(|e| format!("{to:?}: {e}"))?;
+        Ok(())
+    }
+}
+
+/// The folder of the hooks.
+const HOOKS: &str = "attacks/hooks";
+
+/// The files of the project, without the hooks.
+fn of_the_project(project: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
+    let mut files = BTreeMap::new();
+    for file in files_of(project)?.into_iter().filter(|file| !file.starts_with(HOOKS)) {
+        let path = project.join(&file);
+        let bytes = std::fs::read(&path).map_err(|e| format!("{path:?}: {e}"))?;
+        files.insert(file, bytes);
+    }
+    Ok(files)
+}
+
+/// Makes this package a member of the project's workspace.
+fn joined(files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Result<(), String> {
+    let text = |file: &str| {
+        let bytes = files.get(Path::new(file)).ok_or(format!("no {file}"))?;
+        String::from_utf8(bytes.clone()).map_err(|e| format!("{file}: {e}"))
+    };
+    let (manifest, own, lock) = (text("Cargo.toml")?, text("attacks/Cargo.toml")?, text("Cargo.lock")?);
+    let of_this = text("attacks/Cargo.lock")?;
+    let (before, after) = manifest.split_once(MEMBERS).ok_or(format!("Cargo.toml has no `{MEMBERS}`"))?;
+    let manifest = format!("{before}{MEMBERS}, \"attacks\"{after}");
+    // profiles are those of the workspace
+    let (own, _) = own.split_once("\n[profile").ok_or("attacks/Cargo.toml has no profiles")?;
+    let (before, after) = own.split_once("[workspace]\n").ok_or("attacks/Cargo.toml is no workspace")?;
+    let own = format!("{before}{after}");
+    let line = format!("name = \"{}\"\n", env!("CARGO_PKG_NAME"));
+    let package = of_this.split(PACKAGE).find(|package| package.starts_with(&line));
+    // what comes before the first package is none
+    let mut packages: Vec<&str> = lock.split(PACKAGE).collect();
+    packages.push(package.ok_or("attacks/Cargo.lock lacks this package")?);
+    packages[1..].sort_by_key(|package| package.lines().next());
+    let packages: Vec<&str> = packages.iter().map(|package| package.trim_end()).collect();
+    let lock = packages.join(&format!("\n\n{PACKAGE}")) + "\n";
+    for (file, text) in [("Cargo.toml", manifest), ("attacks/Cargo.toml", own), ("Cargo.lock", lock)] {
+        files.insert(file.into(), text.into_bytes());
     }
     Ok(())
 }
 
-/// A file of the copy, in which this package belongs to the project's workspace.
-fn joined(project: &Path, file: &str, text: String) -> Result<String, String> {
-    let without = |part: &str| format!("{file} has no `{}`", part.trim_end());
-    match file {
-        "Cargo.toml" => {
-            let members = "members = [\"crates/*\"";
-            let at = text.find(members).ok_or_else(|| without(members))? + members.len();
-            Ok(format!("{}, \"attacks\"{}", &text[..at], &text[at..]))
-        }
-        "attacks/Cargo.toml" => {
-            // profiles are those of the workspace
-            let (package, _) = text.split_once("\n[profile").ok_or_else(|| without("[profile"))?;
-            let (before, after) =
-                package.split_once("[workspace]\n").ok_or_else(|| without("[workspace]"))?;
-            Ok(format!("{before}{after}"))
-        }
-        "Cargo.lock" => {
-            let path = project.join("attacks/Cargo.lock");
-            let of_this = std::fs::read_to_string(&path).map_err(|e| format!("{path:?}: {e}"))?;
-            let own = format!("name = \"{}\"\n", env!("CARGO_PKG_NAME"));
-            let own = of_this.split("[[package]]\n").find(|package| package.starts_with(&own));
-            let own = own.ok_or_else(|| format!("{path:?} lacks this package"))?;
-            let mut packages: Vec<&str> = text.split("[[package]]\n").collect();
-            packages.push(own);
-            // what comes before the first of them is none
-            packages[1..].sort_by_key(|package| package.lines().next());
-            let packages: Vec<&str> = packages.iter().map(|package| package.trim_end()).collect();
-            Ok(packages.join("\n\n[[package]]\n") + "\n")
-        }
-        _ => Ok(text),
-    }
-}
+/// Where the project's manifest has its members.
+const MEMBERS: &str = "members = [\"crates/*\"";
+/// What begins a package in a lock file.
+const PACKAGE: &str = "[[package]]\n";
 
 /// All files below a folder, by their paths from it, without `.git` and without whatever has a name that
 /// begins with `target`.
@@ -115,14 +159,13 @@ mod tests {
     #[test]
     fn the_copy_is_one_workspace() {
         let project = project().unwrap();
-        let of_copy = |file: &str| {
-            let text = std::fs::read_to_string(project.join(file)).unwrap();
-            (joined(&project, file, text.clone()).unwrap(), text)
-        };
-        assert!(of_copy("Cargo.toml").0.contains("\nmembers = [\"crates/*\", \"attacks\"]\n"));
-        let (manifest, _) = of_copy("attacks/Cargo.toml");
-        assert!(!manifest.contains("[workspace]") && !manifest.contains("[profile"));
-        let (copy, lock) = of_copy("Cargo.lock");
+        let source = Source::read(&project).unwrap();
+        let manifest = source.text("Cargo.toml").unwrap();
+        assert!(manifest.contains("\nmembers = [\"crates/*\", \"attacks\"]\n"));
+        let own = source.text("attacks/Cargo.toml").unwrap();
+        assert!(!own.contains("[workspace]") && !own.contains("[profile"));
+        let copy = source.text("Cargo.lock").unwrap();
+        let lock = std::fs::read_to_string(project.join("Cargo.lock")).unwrap();
         let own = "\n[[package]]\nname = \"divisi-attacks\"\n";
         let [before, after] = [0, 1].map(|i| copy.split(own).nth(i).unwrap());
         let (_, after) = after.split_once("\n[[package]]").unwrap();

@@ -1,7 +1,8 @@
 //! A copy of the project in which every weakening is a branch that an environment variable takes.
 
 use crate::list::{Edit, List};
-use divisi_attacks::mirror;
+use divisi_attacks::hooks::place;
+use divisi_attacks::mirror::Source;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -11,22 +12,21 @@ pub const VARIABLE: &str = "DIVISI_WEAKENED";
 
 /// Write the copy. Files that are as they ought to be are left alone, so that the next build has little to
 /// do.
-pub fn write(project: &Path, copy: &Path, list: &List) -> Result<(), String> {
-    let by_file = by_file(project, list)?;
-    mirror::write(project, copy, |file, text| match by_file.get(file) {
+pub fn write(source: &Source, copy: &Path, list: &List) -> Result<(), String> {
+    let by_file = by_file(source, list)?;
+    source.write(copy, |file, text| match by_file.get(file) {
         Some(edits) => weakened(text, edits).map(Some),
         None => Ok(None),
     })
 }
 
 /// The edits of each file; every file must exist.
-fn by_file<'l>(project: &Path, list: &'l List) -> Result<BTreeMap<&'l str, Vec<Edit<'l>>>, String> {
+fn by_file<'l>(source: &Source, list: &'l List) -> Result<BTreeMap<&'l str, Vec<Edit<'l>>>, String> {
     let mut by_file: BTreeMap<&str, Vec<Edit<'_>>> = BTreeMap::new();
     for edit in list.0.iter().flat_map(|weakening| weakening.edits()) {
         by_file.entry(edit.file).or_default().push(edit);
     }
-    let files = mirror::files_of(project)?;
-    if let Some(file) = by_file.keys().find(|file| !files.contains(Path::new(file))) {
+    if let Some(file) = by_file.keys().find(|file| source.text(file).is_none()) {
         return Err(format!("{file}: no such file, though a weakening names it"));
     }
     Ok(by_file)
@@ -38,12 +38,12 @@ fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
     // of it
     let mut places: BTreeMap<(usize, usize), String> = BTreeMap::new();
     for edit in edits {
-        let Range { start, end } = place(text, edit)?;
+        let Edit { id, file, find, after, .. } = *edit;
+        let Range { start, end } = place(text, find, after).map_err(|e| format!("{id}: {file} {e}"))?;
         let so_far = places.entry((start, end)).or_insert_with(|| edit.find.to_owned());
         let a_branch = !edit.always && !edit.replace.contains("weak!()");
         let keeps = a_branch || edit.replace.contains(edit.find);
         if *so_far != edit.find && !keeps {
-            let id = edit.id;
             return Err(format!(
                 "{id}: other weakenings have the same place: `replace` must contain the text that they make"
             ));
@@ -63,22 +63,6 @@ fn weakened(text: &str, edits: &[Edit<'_>]) -> Result<String, String> {
     }
     out.push_str(&text[done..]);
     Ok(out)
-}
-
-/// Where the text of an edit stands: at its only place in the file, or at the first one after the text
-/// `after`.
-fn place(text: &str, edit: &Edit<'_>) -> Result<Range<usize>, String> {
-    let Edit { id, file, find, after, .. } = *edit;
-    let from = match after {
-        Some(after) => text.find(after).ok_or(format!("{id}: {file} has no `{after}`"))?,
-        None => 0,
-    };
-    let mut found = text[from..].match_indices(find);
-    let (at, _) = found.next().ok_or(format!("{id}: {file} has no `{find}`"))?;
-    if after.is_none() && found.next().is_some() {
-        return Err(format!("{id}: {file} has `{find}` more than once: say what it comes after"));
-    }
-    Ok(from + at..from + at + find.len())
 }
 
 /// The replacement, in which the original text is what the weakenings before made of it.
@@ -101,14 +85,16 @@ mod tests {
     use super::*;
 
     /// With `--only` the copy has a few weakenings; here it has all, so that two that do not fit beside each
-    /// other, or a text that is no longer in its file, shows at once.
+    /// other, or a text that is no longer in its file, shows at once. So does a hook that does not find its
+    /// place exactly once.
     #[test]
-    fn every_file_can_be_woven_with_all_its_weakenings() {
-        let project = mirror::project().unwrap();
+    fn every_file_can_be_woven_with_all_its_hooks_and_weakenings() {
+        let project = divisi_attacks::mirror::project().unwrap();
+        let source = Source::read(&project).unwrap();
         let list = List::read(&project.join("attacks/weakened")).unwrap();
-        for (file, edits) in by_file(&project, &list).unwrap() {
-            let text = std::fs::read_to_string(project.join(file)).unwrap();
-            weakened(&text, &edits).unwrap_or_else(|problem| panic!("{file}: {problem}"));
+        for (file, edits) in by_file(&source, &list).unwrap() {
+            let text = source.text(file).unwrap();
+            weakened(text, &edits).unwrap_or_else(|problem| panic!("{file}: {problem}"));
         }
     }
 }

@@ -3,20 +3,16 @@
 
 mod common;
 
-use common::{coin_of, rank, word};
+use common::{coin_of, word};
+use divisi_core::Abort;
 use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
-use divisi_core::{Abort, PartyId};
-use divisi_field::{Field, Gf128};
-use divisi_garble::Garble;
 use divisi_garble::adversary::{TripleLie, differences, guess, second_batch};
 use divisi_garble::checks;
 use divisi_garble::lab::GarbleLab;
 use divisi_ot::bucket;
-use std::sync::Mutex;
 
 const COIN: &str = "divisi_garble::laand/6.coin";
 const PRODUCT: &str = "divisi_garble::zero/6.product";
-const OPEN: &str = "divisi_garble::zero/6.open";
 const D: &str = "divisi_garble::aand/3.d";
 
 fn harness(n: usize, lab: &GarbleLab) -> Harness {
@@ -80,33 +76,6 @@ fn buckets_are_those_of_the_coin() {
     }
 }
 
-/// Lies that the combination would not notice if its coefficients were those of another coin: the one of the
-/// batch before, or one that is known.
-#[test]
-fn no_other_coin_hides_a_lie() {
-    for n in [2, 3] {
-        for guess in [None, Some([0; 16]), Some([2; 16])] {
-            let lab = GarbleLab::default();
-            let harness = harness(n, &lab);
-            let recordings = harness.recordings();
-            let parameters = |p: PartyId| match p.index() == n - 1 {
-                true => lab.parameters().without(checks::W15),
-                false => lab.parameters(),
-            };
-            let ends = harness.act_each(parameters, |mut session| {
-                let mut garble = lab.party(&mut session)?;
-                let me = session.me().index();
-                second_batch(&mut garble, &mut session, 40, || match me == n - 1 {
-                    true => TripleLie::HiddenFrom(guess.unwrap_or_else(|| coin(&recordings, 0))),
-                    false => TripleLie::Honest,
-                })
-            });
-            assert!(ends[0].is_err(), "{n} {guess:?}");
-            assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{n} {guess:?}: {ends:?}");
-        }
-    }
-}
-
 /// n >= 3: the sum of all parties' c consists of the bits that the check takes. Two colluding parties know
 /// these bits except for the third party's share, so nothing else may be made of them. For two batches.
 #[test]
@@ -157,55 +126,6 @@ fn every_bit_of_the_total_counts() {
         assert!(ends.iter().all(Result::is_err), "{bit}");
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W15)), "{bit}");
     });
-}
-
-/// The inverse, as a power.
-fn inverse(x: Gf128) -> Gf128 {
-    // x^(2^128 - 2)
-    let (mut power, mut result) = (x, Gf128::ONE);
-    for _ in 0..127 {
-        power *= power;
-        result *= power;
-    }
-    result
-}
-
-/// Q6: the last of three parties sends one of the others another e. The total that is then opened is R Delta
-/// c, where c is the triple's coefficient and Delta the sum of the two others' Deltas. From session to
-/// session R is uniform, also given all that was opened or told before it: P_1's c and its share. This holds
-/// for two seeds of all that is dealt, that is, for two choices of the honest parties' secrets: the 128 bits
-/// of each of the three are linearly independent over 450 sessions each, which fails by chance once in 2^60.
-#[test]
-fn what_an_abort_opens_is_independent_of_the_secrets() {
-    for seed in [3, 4] {
-        let lab = GarbleLab { seed, ..GarbleLab::default() };
-        let rows = many(450, 3, |i| {
-            let harness = harness(3, &lab);
-            let recordings = harness.recordings();
-            let deltas = Mutex::new([0; 3]);
-            let parameters =
-                |p| if p == party(1) { lab.parameters() } else { lab.parameters().without(checks::W15) };
-            let ends = harness.act_each(parameters, |mut session| {
-                let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
-                deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
-                let lie = if session.me() == party(3) { TripleLie::OtherE } else { TripleLie::Honest };
-                guess(&mut Garble::new(&session, setup, lab.options), &mut session, 1, lie)
-            });
-            assert_eq!(failed_check(&ends[0]), Some(checks::W15), "{i}");
-            let opened: Vec<u128> = (0..3).map(|p| word(&told(&recordings, p, OPEN)[0], 32)).collect();
-            let total = opened.iter().fold(0, |sum, share| sum ^ share);
-            let mut seed = [0; 16];
-            let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 garble coin v1");
-            hasher.update(&coin(&recordings, 0)).update(b"coefficients").finalize_xof().fill(&mut seed);
-            let mut words = [0; 2];
-            divisi_core::Prg::new(&seed).words(&mut words);
-            let c = Gf128(u128::from(words[0]) | u128::from(words[1]) << 64);
-            let deltas = deltas.lock().unwrap();
-            let r = Gf128(total) * inverse(c * Gf128(deltas[0] ^ deltas[1]));
-            vec![r.0, opened[0], word(&told(&recordings, 0, PRODUCT)[0], 0)]
-        });
-        assert_eq!(rank(rows), 384);
-    }
 }
 
 /// A lie at each of several places of a batch, which is longer than the pieces in which it is combined, is

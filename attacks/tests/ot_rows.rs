@@ -5,9 +5,8 @@ mod common;
 
 use common::{coin_of, named, rank, told, withhold, word};
 use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many, party};
-use divisi_core::{Abort, PartyId, PublicParameters, Step};
+use divisi_core::{Abort, PublicParameters, Step};
 use divisi_field::Gf128;
-use divisi_ot::adversary::Deviation;
 use divisi_ot::checks;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
 use std::sync::atomic::Ordering;
@@ -29,19 +28,10 @@ fn config(k: u32, base: Base) -> SetupConfig {
     SetupConfig { k, rho: 40, base }
 }
 
-/// Batches of these lengths after a set-up in which the corrupt party deviates.
-fn batches(
-    harness: Harness,
-    config: SetupConfig,
-    corrupt: PartyId,
-    how: &Deviation,
-    counts: &[usize],
-) -> Vec<Result<Vec<AuthBits>, Abort>> {
+/// Batches of these lengths after a set-up.
+fn batches(harness: Harness, config: SetupConfig, counts: &[usize]) -> Vec<Result<Vec<AuthBits>, Abort>> {
     harness.act(|mut session| {
-        let mut setup = match session.me() == corrupt {
-            true => Setup::corrupt(&mut session, config, how.clone())?,
-            false => Setup::new(&mut session, config)?,
-        };
+        let mut setup = Setup::new(&mut session, config)?;
         counts.iter().map(|count| setup.authenticated_bits(&mut session, *count)).collect()
     })
 }
@@ -54,7 +44,7 @@ fn every_holder_looks_at_every_batch() {
         let ((from, to), batch) = jobs[i];
         let harness = harness(3);
         harness.change(from, to, CHECK, batch, move |body| body[16 * (1 + 40 * batch) + 15] ^= 0x80);
-        let ends = batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[10, 300, 20]);
+        let ends = batches(harness, config(4, Base::Both), &[10, 300, 20]);
         let end = &ends[to.index()];
         assert!(named(end, checks::W5, from), "{from} {to} {batch}: {:?}", end.as_ref().err());
     });
@@ -133,7 +123,7 @@ fn lies_where_a_small_coin_does_not_look_are_found() {
         }
         vec![frame]
     });
-    let ends = batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[256 * 128]);
+    let ends = batches(harness, config(4, Base::Both), &[256 * 128]);
     assert_eq!(failed_check(&ends[1]), Some(checks::W5));
 }
 
@@ -154,83 +144,6 @@ fn nobody_foresees_the_coin_of_first_rows() {
     }
 }
 
-/// The sums are those of the coin that was tossed after the corrections, of all its bits, over all tiles:
-/// computed here from P_1's bits and MACs, which it is handed with the sacrificed ones.
-#[test]
-fn sums_are_those_of_the_coin() {
-    let counts = [10, 300, 100];
-    let harness = harness(3);
-    let recordings = harness.recordings();
-    let plain = PublicParameters::new("attacks on rows");
-    let parameters = |p| if p == party(1) { plain.clone().without(checks::W6) } else { plain.clone() };
-    let ends = harness.act_each(parameters, |mut session| {
-        let mut setup = Setup::new(&mut session, config(4, Base::Both))?;
-        counts
-            .iter()
-            .map(|count| setup.authenticated_bits(&mut session, *count))
-            .collect::<Result<Vec<_>, _>>()
-    });
-    let views = ends[0].as_ref().unwrap();
-    let mut coins = Vec::new();
-    for (batch, view) in views.iter().enumerate() {
-        let link = |p: u8| {
-            recordings[usize::from(p) - 1].bodies(MessageDirection::Out, party(p % 3 + 1), COIN)[batch]
-                .clone()
-        };
-        let coin = coin_of(&[link(1), link(2), link(3)], COIN);
-        let z = Gf128(u128::from_le_bytes(coin));
-        let x: Vec<u128> = view.bits().chunks(2).map(|w| u128::from(w[0]) | u128::from(w[1]) << 64).collect();
-        assert!(x.len() == counts[batch].div_ceil(128) + 1 + usize::from(batch == 0));
-        for peer in [2, 3].map(party) {
-            let body = recordings[0].bodies(MessageDirection::Out, peer, CHECK)[batch].clone();
-            let sum = x.iter().fold(Gf128(0), |sum, x| sum * z + Gf128(*x));
-            assert_eq!(word(&body, 0), sum.0, "batch {batch} to {peer}");
-            let macs = view.macs(peer);
-            for column in 0..128 {
-                let of = |rows: &[u128]| {
-                    rows.iter().enumerate().fold(0, |word, (r, row)| word | (row >> column & 1) << r)
-                };
-                let sum = macs.chunks(128).fold(Gf128(0), |sum, rows| sum * z + Gf128(of(rows)));
-                assert_eq!(word(&body, 16 * (1 + column)), sum.0, "batch {batch} to {peer}, column {column}");
-            }
-        }
-        if batch == 0 {
-            // the proof opens bits of the tile before the last, which pads nothing and goes nowhere
-            let told = recordings[0]
-                .bodies(MessageDirection::Out, party(2), "divisi_ot::abit::consistency/bits")
-                .pop()
-                .unwrap();
-            assert_eq!(word(&told, 32), x[x.len() - 2] & ((1 << 40) - 1));
-        }
-        coins.push(coin);
-    }
-    coins.sort_unstable();
-    coins.dedup();
-    assert_eq!(coins.len(), counts.len());
-}
-
-/// A party that uses another bit towards one of the others is found: on every link, and wherever the bit
-/// stands, also where it changes only the last bit of its sum.
-#[test]
-fn no_bit_is_another_for_one_party() {
-    let mut jobs = Vec::new();
-    for (liar, other) in links(3) {
-        // a middle tile of the first batch, its last bit but the proof's, and the highest bit that is
-        // sacrificed
-        jobs.extend([200, 299, 384 + 128 + 127].map(|at| (liar, other, at)));
-    }
-    many(jobs.len(), 3, |i| {
-        let (liar, other, at) = jobs[i];
-        let how = Deviation { other_bits: Some((other, at)), ..Deviation::default() };
-        let ends = batches(harness(3), config(4, Base::Both), liar, &how, &[300]);
-        assert!(
-            PartyId::all(3).filter(|p| *p != liar).all(|p| ends[p.index()].is_err()),
-            "{liar} {other} {at}"
-        );
-        assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W4)), "{liar} {other} {at}");
-    });
-}
-
 /// The pad of a batch's sums is uniform, also given the bits that are kept, the pads of other batches and
 /// those of another party: 600 batches of one tile; that 256 of their bits, or 384 of two parties, depend on
 /// each other happens once in 2^200.
@@ -239,7 +152,7 @@ fn pads_of_sums_are_uniform() {
     const BATCHES: usize = 600;
     let harness = harness(3);
     let recordings = harness.recordings();
-    let ends = batches(harness, config(8, Base::Both), party(1), &Deviation::default(), &[128; BATCHES]);
+    let ends = batches(harness, config(8, Base::Both), &[128; BATCHES]);
     let told = |from: u8, to: u8, step| {
         recordings[usize::from(from) - 1].bodies(MessageDirection::Out, party(to), step)
     };
@@ -272,8 +185,7 @@ fn pads_of_sums_are_uniform() {
 fn no_stream_hides_two_tiles() {
     let harness = harness(2);
     let recording = harness.recording(party(1));
-    let ends =
-        batches(harness, config(4, Base::Both), party(1), &Deviation::default(), &[130 * 128, 130 * 128]);
+    let ends = batches(harness, config(4, Base::Both), &[130 * 128, 130 * 128]);
     assert!(ends.iter().all(Result::is_ok));
     let (mut first, mut second) = (Vec::new(), Vec::new());
     for body in recording.bodies(MessageDirection::Out, party(2), CORRECT) {
@@ -366,7 +278,7 @@ fn nothing_leaves_before_what_it_must_follow() {
         let harness = harness(3).waiting(divisi_core::testing::LIMIT);
         let recording = harness.recording(party(2));
         let withheld = withhold(&harness, party(1), party(2), held, nth);
-        let ends = batches(harness, config(4, base), party(1), &Deviation::default(), &[10, 10]);
+        let ends = batches(harness, config(4, base), &[10, 10]);
         assert!(withheld.load(Ordering::Relaxed) && ends[1].is_err(), "{base:?} {held} {nth}");
         assert!(told(&recording, step) <= most, "{base:?}: {step} leaves without {held}");
     });

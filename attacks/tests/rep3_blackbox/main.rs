@@ -2,7 +2,6 @@
 //! opened or used, vectors that are not what the others take them for.
 
 mod indices;
-mod lies;
 mod refusals;
 mod vectors;
 
@@ -13,8 +12,6 @@ use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::LookupTable;
 
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
-
-const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
 
 const PRODUCTS: &str = "divisi_rep3::ohverture::make/products";
 

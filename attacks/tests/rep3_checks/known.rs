@@ -1,14 +1,13 @@
 //! Sessions whose randomness is known: two with the same seed have the same keys, masks and coins.
 
-use divisi_core::{Abort, Blocks, Bytes, Convert, PartyId, Prg, PublicParameters, Step, settle};
-use divisi_field::{Field, Gf64, Gf128};
+use divisi_core::{Abort, Blocks, Bytes, Convert, PartyId, Prg, PublicParameters, settle};
+use divisi_field::Gf128;
 use divisi_net::{Machine, World};
-use divisi_rep3::adversary::Deviate;
 use divisi_rep3::adversary::adaptive::engine;
 use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
 use divisi_rep3::{Block, Byte, Rep3, Trio};
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 thread_local! {
@@ -87,22 +86,11 @@ pub fn act<R: Send>(
 pub struct Seen {
     /// By party.
     pub recordings: [Recording; 3],
-    /// What the corrupt party noted.
-    pub notes: Arc<Mutex<Notes>>,
-}
-
-/// What a corrupt party notes.
-#[derive(Default)]
-pub struct Notes {
-    /// The coins, in order.
-    coins: Vec<[u8; 16]>,
-    /// For each share that it sent, the step, and how many coins there had been.
-    before: Vec<(&'static str, usize)>,
 }
 
 impl Seen {
     pub fn of(harness: &TrioHarness) -> Seen {
-        Seen { recordings: [1, 2, 3].map(|p| harness.recording(party(p))), notes: Arc::default() }
+        Seen { recordings: [1, 2, 3].map(|p| harness.recording(party(p))) }
     }
 
     /// What was opened at this step for the `nth` time: the sum of what each party sent to its next.
@@ -117,91 +105,6 @@ impl Seen {
         }
         sum
     }
-
-    /// The same, as one element of GF(2^128).
-    pub fn opened_128(&self, step: &'static str, nth: usize) -> Option<Gf128> {
-        Some(Gf128(u128::from_le_bytes(self.opened(step, nth)?.try_into().ok()?)))
-    }
-
-    /// The same, as one element of GF(2^64).
-    pub fn opened_64(&self, step: &'static str, nth: usize) -> Option<Gf64> {
-        Some(Gf64(u64::from_le_bytes(self.opened(step, nth)?.try_into().ok()?)))
-    }
-
-    pub fn coins(&self) -> Vec<[u8; 16]> {
-        self.notes.lock().unwrap().coins.clone()
-    }
-
-    /// How many coins were known before each message of this step.
-    pub fn coins_before(&self, step: &str) -> Vec<usize> {
-        let notes = self.notes.lock().unwrap();
-        notes.before.iter().filter(|(name, _)| *name == step).map(|(_, coins)| *coins).collect()
-    }
-}
-
-/// A corrupt party that tells these lies, and notes every coin.
-pub struct Liar<F> {
-    pub notes: Arc<Mutex<Notes>>,
-    pub lies: F,
-}
-
-impl<F: FnMut(&str, &mut [u8]) + Send> Deviate for Liar<F> {
-    fn reshare(&mut self, step: Step, share: &mut [u8]) {
-        let mut notes = self.notes.lock().unwrap();
-        let coins = notes.coins.len();
-        notes.before.push((step.name, coins));
-        (self.lies)(step.name, share);
-    }
-
-    fn coin(&mut self, coin: [u8; 16]) {
-        self.notes.lock().unwrap().coins.push(coin);
-    }
-}
-
-/// The words that a coin expands to: AES in counter mode under the coin.
-pub fn words(coin: [u8; 16], n: usize) -> Vec<Gf64> {
-    let mut bytes = vec![0; 8 * n];
-    Prg::new(&coin).fill(&mut bytes);
-    bytes.chunks_exact(8).map(|word| Gf64(u64::from_le_bytes(word.try_into().unwrap()))).collect()
-}
-
-/// The elements of GF(2^128) that a coin expands to.
-pub fn blocks(coin: [u8; 16], n: usize) -> Vec<Gf128> {
-    let mut bytes = vec![0; 16 * n];
-    Prg::new(&coin).fill(&mut bytes);
-    bytes.chunks_exact(16).map(|block| Gf128(u128::from_le_bytes(block.try_into().unwrap()))).collect()
-}
-
-/// The factor by which levels with these coins multiply an error in the claim, over GF(2^64).
-pub fn through_levels(coins: &[[u8; 16]]) -> Gf64 {
-    let point = |coin: &[u8; 16]| Gf64(u64::from_le_bytes(coin[..8].try_into().unwrap()));
-    coins.iter().map(point).fold(Gf64::ONE, |product, r| product * (Gf64::ONE + r))
-}
-
-/// The weight of corner `e` at the point that a coin expands to.
-pub fn corner(coin: [u8; 16], variables: usize, e: usize) -> Gf64 {
-    let weight = |(v, r): (usize, &Gf64)| if e >> v & 1 == 1 { *r } else { Gf64::ONE + *r };
-    words(coin, variables).iter().enumerate().map(weight).fold(Gf64::ONE, |product, w| product * w)
-}
-
-/// Which of these sum to zero: some of any 65 do.
-pub fn dependent(words: &[Gf64]) -> Vec<usize> {
-    let mut basis = [(0_u64, 0_u128); 64];
-    for (i, word) in words.iter().enumerate().take(65) {
-        let (mut word, mut set) = (word.0, 1_u128 << i);
-        while word != 0 {
-            let known = &mut basis[word.ilog2() as usize];
-            if known.0 == 0 {
-                *known = (word, set);
-                break;
-            }
-            (word, set) = (word ^ known.0, set ^ known.1);
-        }
-        if word == 0 {
-            return (0..=i).filter(|i| set >> i & 1 == 1).collect();
-        }
-    }
-    panic!("65 words of 64 bits are independent")
 }
 
 /// Public values as blocks.

@@ -6,15 +6,12 @@
 //! notices.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod bits;
 mod coins;
 mod inputs;
 mod joined;
 mod known;
 mod masks;
 mod openings;
-mod planes;
 mod session;
 mod streams;
-mod triple;
 mod zero;

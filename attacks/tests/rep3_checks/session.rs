@@ -144,8 +144,9 @@ fn keys_depend_on_all_they_are_made_of() {
 #[test]
 fn keys_belong_to_one_pair_purpose_and_strand() {
     let (mut keys, mut streams) = (Vec::new(), Vec::new());
+    let parameters = PublicParameters::new("attacks").recording();
     for _ in 0..64 {
-        let both = harness().act(|mut session| {
+        let both = Harness::new(3, &parameters).patient().act(|mut session| {
             let mut strand = session.strand()?;
             let (mut keys, next) = (Vec::new(), session.me().next(3));
             for session in [&mut session, &mut strand] {

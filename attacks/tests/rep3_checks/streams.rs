@@ -3,7 +3,7 @@
 
 use crate::known::public_blocks;
 use divisi_core::draws::DrawnStream;
-use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, PartyId, Prg, settle};
+use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, PartyId, Prg, PublicParameters, settle};
 use divisi_rep3::adversary::adaptive::engine;
 use divisi_rep3::adversary::harness::TrioHarness;
 use divisi_rep3::{Byte, Passes, Protocol, Rep3, Security, Trio};
@@ -15,7 +15,8 @@ const COIN: &str = "rep3 F_coin";
 
 /// What all parties drew in this session.
 fn drawn(f: impl Fn(Trio) -> Result<Trio, Abort> + Sync) -> Vec<(PartyId, Vec<DrawnStream>)> {
-    let draws = TrioHarness::default().patient().act(|trio| {
+    let parameters = PublicParameters::new("draws").recording();
+    let draws = TrioHarness::new(&parameters).patient().act(|trio| {
         let me = trio.me();
         let mut trio = f(trio)?;
         Ok((me, trio.session().draws()))

@@ -1,6 +1,7 @@
 //! The mutants that cargo-mutants finds, each by a name that stays the same when lines above it move.
 
 use crate::concern::Tests;
+use divisi_attacks::mirror::Source;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -52,33 +53,69 @@ impl Mutant {
     }
 }
 
+/// Where cargo-mutants looks: the copy, in which nothing is switched.
+const NOW: &str = "target/mutants/b";
+/// The same of an older revision; these are the names of the two in a diff.
+const BEFORE: &str = "target/mutants/a";
+
 /// All mutants of the table's files, those of files with few of them first.
-pub fn list(project: &Path, tests: &Tests) -> Result<Vec<Mutant>, String> {
-    let files = tests.files().flat_map(|file| ["--file", file]);
-    listed(project, files.map(str::to_owned).collect())
+pub fn list(project: &Path, source: &Source, tests: &Tests) -> Result<Vec<Mutant>, String> {
+    let now = project.join(NOW);
+    source.write(&now, |_, _| Ok(None))?;
+    listed(&now, source, tests.files().flat_map(|file| ["--file", file]).map(str::to_owned).collect())
 }
 
-/// All mutants of the lines of the table's files that have changed since a revision.
-pub fn changed(project: &Path, base: &str, tests: &Tests) -> Result<Vec<Mutant>, String> {
-    let git =
-        Command::new("git").args(["diff", base, "--"]).args(tests.files()).current_dir(project).output();
-    let git = git.map_err(|e| format!("git: {e}"))?;
-    if !git.status.success() {
-        return Err(format!("git: {}", String::from_utf8_lossy(&git.stderr).trim()));
+/// All mutants of the lines of the table's files that have changed since a revision, in the copy.
+pub fn changed(project: &Path, source: &Source, base: &str, tests: &Tests) -> Result<Vec<Mutant>, String> {
+    let (now, before) = (project.join(NOW), project.join(BEFORE));
+    source.write(&now, |_, _| Ok(None))?;
+    of_revision(project, base)?.write(&before, |_, _| Ok(None))?;
+    let mut differences = Vec::new();
+    for file in tests.files() {
+        let [old, new] =
+            [&before, &now].map(|folder| Path::new(folder.file_name().unwrap_or_default()).join(file));
+        let old = if before.join(file).exists() { old } else { "/dev/null".into() };
+        let mut git = Command::new("git");
+        git.args(["diff", "--no-index", "--no-prefix", "--"])
+            .args([old, new])
+            .current_dir(project.join("target/mutants"));
+        let git = git.output().map_err(|e| format!("git: {e}"))?;
+        // 1 is the answer that they differ
+        if !matches!(git.status.code(), Some(0 | 1)) {
+            return Err(format!("git: {}", String::from_utf8_lossy(&git.stderr).trim()));
+        }
+        differences.extend(git.stdout);
     }
-    if git.stdout.is_empty() {
+    if differences.is_empty() {
         return Ok(Vec::new());
     }
     let diff = project.join("target/mutants/diff");
-    let written = diff.parent().map_or(Ok(()), std::fs::create_dir_all);
-    written.and_then(|()| std::fs::write(&diff, git.stdout)).map_err(|e| format!("{diff:?}: {e}"))?;
-    listed(project, vec!["--in-diff".into(), diff.display().to_string()])
+    std::fs::write(&diff, differences).map_err(|e| format!("{diff:?}: {e}"))?;
+    listed(&now, source, vec!["--in-diff".into(), diff.display().to_string()])
+}
+
+/// The files of the copy as a revision has them.
+fn of_revision(project: &Path, revision: &str) -> Result<Source, String> {
+    let (folder, archive) =
+        (project.join("target/mutants/revision"), project.join("target/mutants/revision.tar"));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|e| format!("{folder:?}: {e}"))?;
+    }
+    std::fs::create_dir_all(&folder).map_err(|e| format!("{folder:?}: {e}"))?;
+    let ran = |command: &mut Command| match command.stdout(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?}: {status}")),
+        Err(e) => Err(format!("{command:?}: {e}")),
+    };
+    ran(Command::new("git").args(["archive", "-o"]).arg(&archive).arg(revision).current_dir(project))?;
+    ran(Command::new("tar").arg("-xf").arg(&archive).current_dir(&folder))?;
+    Source::read(&folder)
 }
 
 /// What cargo-mutants lists with these arguments.
-fn listed(project: &Path, arguments: Vec<String>) -> Result<Vec<Mutant>, String> {
+fn listed(copy: &Path, source: &Source, arguments: Vec<String>) -> Result<Vec<Mutant>, String> {
     let mut command = Command::new(env!("CARGO"));
-    command.args(["mutants", "--workspace", "--list", "--json"]).args(arguments).current_dir(project);
+    command.args(["mutants", "--workspace", "--list", "--json"]).args(arguments).current_dir(copy);
     let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("cargo mutants: {e}"))?;
     if !output.status.success() {
         return Err("cargo-mutants lists nothing: install it by `cargo install cargo-mutants`".into());
@@ -89,16 +126,12 @@ fn listed(project: &Path, arguments: Vec<String>) -> Result<Vec<Mutant>, String>
     }
     let listed: Vec<Value> =
         serde_json::from_slice(&output.stdout).map_err(|e| format!("cargo mutants: {e}"))?;
-    let mut texts = BTreeMap::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut all = Vec::new();
     for value in &listed {
         let file = value["file"].as_str().unwrap_or_default();
-        if !texts.contains_key(file) {
-            let text = std::fs::read_to_string(project.join(file)).map_err(|e| format!("{file}: {e}"))?;
-            texts.insert(file.to_owned(), text);
-        }
-        let mut mutant = mutant(value, file, &texts[file]).ok_or(format!("not as expected: {value}"))?;
+        let text = source.text(file).ok_or(format!("{file}: no such file"))?;
+        let mut mutant = mutant(value, file, text).ok_or(format!("not as expected: {value}"))?;
         let nth = seen.entry(mutant.key()).or_default();
         *nth += 1;
         mutant.nth = *nth;

@@ -7,6 +7,9 @@
 //! the file's line names, until one notices. What came of each mutant goes into
 //! `attacks/mutants/results.tsv` at once, with the commit; which survivors are known to do no harm, and
 //! why, stands in `attacks/mutants/survivors.tsv`.
+//!
+//! The copy has the hooks of `attacks/hooks`, because many of the tests need them; mutants are those of its
+//! text.
 
 mod concern;
 mod found;
@@ -16,7 +19,7 @@ mod table;
 
 use concern::Tests;
 use divisi_attacks::compile::{self, Programs};
-use divisi_attacks::mirror;
+use divisi_attacks::mirror::{self, Source};
 use found::Mutant;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -96,12 +99,13 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let tests = Tests::read(&folder.join("tests.toml"))?;
     let mut results = Results::open(&folder.join("results.tsv"))?;
     let explained = table::explained(&folder.join("survivors.tsv"))?;
+    let source = Source::read(&project)?;
     let all = match &wanted.base {
         Some(base) => {
             results.go_on_in(&project.join("target/mutants/results.tsv"))?;
-            found::changed(&project, base, &tests)?
+            found::changed(&project, &source, base, &tests)?
         }
-        None => found::list(&project, &tests)?,
+        None => found::list(&project, &source, &tests)?,
     };
     let named = |mutant: &Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));
     if !wanted.report {
@@ -109,7 +113,7 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         let mine = all.iter().enumerate().filter(|(i, _)| i % n == k - 1).map(|(_, mutant)| mutant);
         let left = mine.filter(|mutant| named(mutant) && results.of(mutant).is_none());
         let left: Vec<&Mutant> = left.take(wanted.most).collect();
-        sweep(&project, &tests, &left, wanted.at_once, &mut results)?;
+        sweep(&project, &source, &tests, &left, wanted.at_once, &mut results)?;
     }
     let of: Vec<&Mutant> = all.iter().filter(|mutant| named(mutant)).collect();
     Ok(report(&of, &results, &explained))
@@ -118,6 +122,7 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
 /// Run these mutants, as many in one build as can stand side by side.
 fn sweep(
     project: &Path,
+    source: &Source,
     tests: &Tests,
     left: &[&Mutant],
     at_once: usize,
@@ -128,12 +133,12 @@ fn sweep(
     let (mut alone, mut times) = (Vec::new(), run::Times::new());
     let mut left = left.to_vec();
     while !left.is_empty() {
-        let mut cut = switch::side_by_side(project, &left)?;
+        let mut cut = switch::side_by_side(source, &left)?;
         alone.append(&mut cut.alone);
         left = cut.later;
         let mut chosen = cut.together;
         let programs = loop {
-            let switched = Switched::write(project, &copy, &chosen)?;
+            let switched = Switched::write(source, &copy, &chosen)?;
             let files: BTreeSet<&str> = chosen.iter().map(|mutant| mutant.file.as_str()).collect();
             let errors = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
                 Ok(programs) => break programs,
@@ -161,7 +166,7 @@ fn sweep(
         })?;
     }
     for mutant in alone {
-        switch::write(project, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
+        switch::write(source, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
         let files = [mutant.file.as_str()].into();
         let outcome = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
             Ok(programs) => run::mutant(&programs, tests.of(&mutant.file), &times, None)?,

@@ -2,7 +2,7 @@
 
 use crate::found::{Genre, Mutant, byte};
 use divisi_attacks::compile::ErrorSite;
-use divisi_attacks::mirror;
+use divisi_attacks::mirror::Source;
 use proc_macro2::{LineColumn, Span};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -47,8 +47,8 @@ pub struct Cut<'m> {
 }
 
 /// Divides these mutants.
-pub fn side_by_side<'m>(project: &Path, mutants: &[&'m Mutant]) -> Result<Cut<'m>, String> {
-    let (mut files, mut cut) = (Files::new(project), Cut::default());
+pub fn side_by_side<'m>(source: &Source, mutants: &[&'m Mutant]) -> Result<Cut<'m>, String> {
+    let (mut files, mut cut) = (Files::new(source), Cut::default());
     let mut taken: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
     for mutant in mutants {
         let Some(at) = files.edit(mutant)?.map(|edit| edit.at) else {
@@ -74,8 +74,8 @@ pub struct Switched {
 
 impl Switched {
     /// Write the copy; mutant `i` is on when the variable says `i + 1`.
-    pub fn write(project: &Path, copy: &Path, mutants: &[&Mutant]) -> Result<Switched, String> {
-        let mut files = Files::new(project);
+    pub fn write(source: &Source, copy: &Path, mutants: &[&Mutant]) -> Result<Switched, String> {
+        let mut files = Files::new(source);
         let mut edits: BTreeMap<&str, Vec<(Edit, usize)>> = BTreeMap::new();
         for (i, mutant) in mutants.iter().enumerate() {
             if let Some(edit) = files.edit(mutant)? {
@@ -90,7 +90,7 @@ impl Switched {
             places.insert(PathBuf::from(file), at);
             texts.insert(file, text);
         }
-        write(project, copy, |file, _| texts.get(file).cloned())?;
+        write(source, copy, |file, _| texts.get(file).cloned())?;
         Ok(Switched { places })
     }
 
@@ -121,11 +121,11 @@ impl Switched {
 /// Write the copy with these files changed. Every crate has the function that tells which mutant is on, also
 /// when none asks: so the crates that nothing is changed in are not built anew.
 pub fn write(
-    project: &Path,
+    source: &Source,
     copy: &Path,
     changed: impl Fn(&str, &str) -> Option<String>,
 ) -> Result<(), String> {
-    mirror::write(project, copy, |file, text| {
+    source.write(copy, |file, text| {
         let is_lib = file.starts_with("crates/") && file.ends_with("/src/lib.rs");
         let text = changed(file, text).unwrap_or_else(|| text.to_owned());
         Ok(Some(text + if is_lib { NUMBER } else { "" }))
@@ -158,9 +158,9 @@ fn edited(text: &str, edits: &[(Edit, usize)]) -> (String, [Vec<(Range<usize>, u
     (out, [own, whole])
 }
 
-/// Files of the project, and the expressions in them by the place of their operator.
-struct Files<'p> {
-    project: &'p Path,
+/// Files of the copy, and the expressions in them by the place of their operator.
+struct Files<'s> {
+    source: &'s Source,
     known: BTreeMap<String, (String, BTreeMap<usize, Operation>)>,
 }
 
@@ -171,20 +171,19 @@ struct Operation {
     right: Range<usize>,
 }
 
-impl<'p> Files<'p> {
-    fn new(project: &'p Path) -> Self {
-        Files { project, known: BTreeMap::new() }
+impl<'s> Files<'s> {
+    fn new(source: &'s Source) -> Self {
+        Files { source, known: BTreeMap::new() }
     }
 
     fn get(&mut self, file: &str) -> Result<&(String, BTreeMap<usize, Operation>), String> {
         if !self.known.contains_key(file) {
-            let text =
-                std::fs::read_to_string(self.project.join(file)).map_err(|e| format!("{file}: {e}"))?;
-            let parsed = syn::parse_file(&text).map_err(|e| format!("{file}: {e}"))?;
-            let mut operations = Operations { text: &text, found: BTreeMap::new() };
+            let text = self.source.text(file).ok_or(format!("{file}: no such file"))?;
+            let parsed = syn::parse_file(text).map_err(|e| format!("{file}: {e}"))?;
+            let mut operations = Operations { text, found: BTreeMap::new() };
             operations.visit_file(&parsed);
             let found = operations.found;
-            self.known.insert(file.to_owned(), (text, found));
+            self.known.insert(file.to_owned(), (text.to_owned(), found));
         }
         Ok(&self.known[file])
     }
