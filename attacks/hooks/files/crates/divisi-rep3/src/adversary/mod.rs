@@ -1,4 +1,4 @@
-//! A corrupt party of a test (feature `fault`; never part of a build that holds real secrets).
+//! A corrupt party of a test.
 //!
 //! A blind change of a message ([`divisi_net::tamper`]) leaves its sender out of step with its own lie, and
 //! the next opening gives it away. The adversary of MAESTRO's functionalities is stronger: F_weakMult lets it

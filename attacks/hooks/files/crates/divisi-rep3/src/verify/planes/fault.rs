@@ -1,4 +1,4 @@
-//! Mutants of the verification in planes, and what an attacker computes of it from coins (feature `fault`).
+//! Mutants of the verification in planes, and what an attacker computes of it from coins.
 
 use super::batch::Batch;
 use super::points::{BYTES, at_infinity, weights};

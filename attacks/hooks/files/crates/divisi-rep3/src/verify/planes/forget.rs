@@ -1,4 +1,4 @@
-//! The mutant of A11: it verifies all groups except the last (feature `fault`).
+//! The mutant of A11: it verifies all groups except the last.
 
 use crate::record::{Group, Visit};
 use crate::relation::Weighed;
