@@ -37,6 +37,8 @@ pub fn build(profile: &str, features: &str) -> Result<PathBuf, Failure> {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["build", "-p", "divisi-measure", "--message-format", "json-render-diagnostics"])
         .args(["--profile", profile, "--features", features])
+        // the tool names functions and lines also where the compiler has joined functions
+        .env(format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_")), "1")
         .stderr(Stdio::inherit())
         .output()
         .map_err(|e| unable(e.to_string()))?;

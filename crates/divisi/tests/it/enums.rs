@@ -46,7 +46,6 @@ const CLOSED: [(&str, &str, &[&str]); 32] = [
     ("divisi-rep3", NOT_OVERLOOKED, &["input::Agreement"]),
     ("divisi-rep3", NOT_OVERLOOKED, &["ohverture::dimensions::Dimensions"]),
     ("divisi-rep3", NOT_OVERLOOKED, &["ohverture::lookups::FactoredOneHots"]),
-    ("divisi-rep3", FOR_TESTS, &["lies::Lie", "lies::Weakness"]),
     // a key in a state that somebody does not know must not be used
     ("divisi-store", NOT_OVERLOOKED, &["key::KeyState"]),
     ("divisi-symmetric", STANDARD, &["aes::KeySize", "sha2::Sha2", "sha3::Sha3", "algorithm::Strength"]),
