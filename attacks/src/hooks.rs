@@ -43,7 +43,7 @@ impl Hooks {
     /// If a file of it cannot be read, or is not understood.
     pub fn read(folder: &Path) -> Result<Hooks, String> {
         let mut hooks = Hooks { edits: BTreeMap::new(), files: BTreeMap::new() };
-        for file in crate::mirror::files_of(folder)? {
+        for file in crate::folder::files_of(folder)? {
             let path = folder.join(&file);
             let bytes = std::fs::read(&path).map_err(|e| format!("{path:?}: {e}"))?;
             if let Ok(added) = file.strip_prefix("files") {

@@ -214,8 +214,8 @@ impl Gmw {
         Ok(SentBits { all, lanes, is_told: told(&me), learns: receivers.contains(&me) })
     }
 
-    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole words,
-    /// from the stock.
+    /// Shares of the products of packed bits. One round or two, and a triple for each product, in whole
+    /// words, from the stock.
     ///
     /// # Errors
     /// The abort that ends the session, if a link fails; [`Abort::Misuse`] if there are fewer triples.

@@ -254,8 +254,8 @@ impl Identity {
     }
 }
 
-/// Opens a file or a pipe to read it; anything else is refused at once, and so is a pipe to which nobody writes
-/// in [`PIPE_WAIT`].
+/// Opens a file or a pipe to read it; anything else is refused at once, and so is a pipe to which nobody
+/// writes in [`PIPE_WAIT`].
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     let file = File::from(open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
     let kind = file.metadata()?.file_type();
