@@ -149,6 +149,9 @@ impl ServersHarness {
     /// Give server `i`, which does not run, another identity.
     pub fn replace_identity(&mut self, i: usize, fresh: Arc<Identity>) {
         assert!(self.running[i].is_none());
+        // whoever knew the new one would still be shown the old one
+        let port = self.config.parties()[i].address.clone();
+        eventually(Duration::from_secs(10), || TcpListener::bind(&port).map(drop));
         let party = PartyId::from_index(i).unwrap();
         self.config = self.config.add_party(party, None, Pin::Key(fresh.public())).unwrap();
         self.identities[i] = fresh;
