@@ -3,7 +3,9 @@
 //!
 //! Nothing of it is in the project. `attacks/hooks/*.toml` edits files of the copy, and what is below
 //! `attacks/hooks/files` is added to it, in the place of a file of the project if there is one. Weakened
-//! builds are written on top of it.
+//! builds are written on top of it. With nothing switched off the copy does what the project does: where an
+//! edit keeps a check, the check is part of the text that it has to find, so that it cannot be missing in the
+//! project alone.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
