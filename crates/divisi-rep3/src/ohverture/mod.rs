@@ -53,7 +53,7 @@
 //!
 //! ```
 //! use divisi_core::PartyId;
-//! use divisi_field::{Field, Gf8};
+//! use divisi_field::Gf8;
 //! use divisi_rep3::{blackbox::BlackBox, local, ohverture::HeldTable};
 //!
 //! // how many bits of the first party's bytes are set, looked up in a table of 256 entries
