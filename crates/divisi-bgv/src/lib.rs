@@ -38,7 +38,7 @@
 //! let parameters = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, P32).unwrap();
 //! let agreed = parameters.describe(Agreed::new("an example"));
 //! let ring = Arc::new(Ring::new(parameters).unwrap());
-//! let (first, last) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
+//! let (first, last) = (PartyId::P1, PartyId::P2);
 //! local::run(2, &agreed, |mut session| {
 //!     let keys = Keys::generate(&mut session, &ring)?;
 //!     let mut sampler = Sampler::new(&session);

@@ -105,7 +105,7 @@ mod tests {
     /// A party that found a failed check is reported before parties that only lost a peer.
     #[test]
     fn the_cause_comes_before_what_it_led_to() {
-        let last = PartyId::new(3).unwrap();
+        let last = PartyId::P3;
         let ends = run(3, &PublicParameters::new("cause"), |mut session| {
             if session.me() == last {
                 return session.require(checks::M0_3, step!("found"), false, None);

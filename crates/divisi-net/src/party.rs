@@ -7,6 +7,13 @@ use std::fmt;
 pub struct PartyId(u8);
 
 impl PartyId {
+    /// Party 1.
+    pub const P1: PartyId = PartyId(1);
+    /// Party 2.
+    pub const P2: PartyId = PartyId(2);
+    /// Party 3.
+    pub const P3: PartyId = PartyId(3);
+
     /// The party with this number; `None` for 0, since parties are counted from 1.
     pub const fn new(number: u8) -> Option<Self> {
         if number == 0 { None } else { Some(Self(number)) }

@@ -48,7 +48,7 @@
 //! // x of the first party times y of the second, two products side by side, which all three learn
 //! let (x, y) = ([2, 3].map(Gf64::from_low_bits), [7, 1].map(Gf64::from_low_bits));
 //! let products = local::run(|trio| {
-//!     let (one, two) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
+//!     let (one, two) = (PartyId::P1, PartyId::P2);
 //!     let mut b = BlackBox::new(trio);
 //!     let me = b.me();
 //!     let x = b.input(one, (me == one).then_some(&x[..]), 2)?;

@@ -61,7 +61,7 @@
 //! let table = HeldTable::new(&entries).unwrap();
 //! let bytes = [0x00, 0x53, 0xff].map(Gf8);
 //! let counts = local::run(|trio| {
-//!     let one = PartyId::new(1).unwrap();
+//!     let one = PartyId::P1;
 //!     let mut b = BlackBox::new(trio);
 //!     let mine = (b.me() == one).then_some(&bytes[..]);
 //!     let x = b.input(one, mine, bytes.len())?;
