@@ -61,6 +61,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod aand;
+pub mod adapter;
 #[cfg(feature = "testing")]
 pub mod adversary;
 mod batch;

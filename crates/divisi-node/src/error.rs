@@ -1,6 +1,8 @@
 //! Errors of a client's request, in the words that the command line and its JSON use.
 
 use divisi_core::{Abort, PartyId, Refusal, Step};
+use divisi_engine::Failure;
+use divisi_engine::failure;
 use divisi_net::Fault;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -164,6 +166,21 @@ impl From<Abort> for Stop {
 impl From<Failed> for Stop {
     fn from(failed: Failed) -> Stop {
         Stop::Refused(failed)
+    }
+}
+
+impl From<Error> for Failure {
+    /// The failure of a command whose client met this error.
+    fn from(error: Error) -> Self {
+        let kind = match error.kind {
+            ErrorKind::Abort => failure::Kind::Abort,
+            ErrorKind::Refused => failure::Kind::Refused,
+            ErrorKind::Unavailable => failure::Kind::Unavailable,
+            ErrorKind::Mismatch => failure::Kind::Mismatch,
+            ErrorKind::Usage => failure::Kind::Usage,
+        };
+        let (retry, peer) = (error.retry, error.peer.map(PartyId::number));
+        Failure { error: error.message, kind, retry, peer, step: Some(error.step) }
     }
 }
 

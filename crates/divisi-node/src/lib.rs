@@ -64,6 +64,7 @@ mod admit;
 mod agree;
 mod client;
 mod error;
+pub mod files;
 #[cfg(test)]
 mod fuzz;
 pub mod operator;

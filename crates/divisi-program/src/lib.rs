@@ -32,8 +32,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod adapter;
 pub mod applications;
 mod code;
+pub mod held;
 mod lower;
 mod node;
 pub mod plain;

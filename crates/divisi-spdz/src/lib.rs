@@ -35,7 +35,7 @@
 //! let config = SetupConfig::default();
 //! let parameters = Preparation::Bucketed.describe::<Gf48>(config, PublicParameters::new("example"));
 //! let ends = local::run(3, &parameters, |session| {
-//!     let (first, second) = (PartyId::new(1).unwrap(), PartyId::new(2).unwrap());
+//!     let (first, second) = (PartyId::P1, PartyId::P2);
 //!     let mine = session.me() == first;
 //!     let (party, source) = Bucketed::<Gf48>::start(session, config)?;
 //!     let mut engine = Spdz::new(party, Box::new(source), SpdzProtocol::Lookup)?;
@@ -51,6 +51,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod adapter;
 mod check;
 pub mod checks;
 mod client;

@@ -9,11 +9,12 @@
 //!
 //! Times are CPU times, so that other programs on the machine cost samples, but do not change the figures.
 
+pub use divisi_engine::Calibration;
+
 use crate::failure::Failure;
 use aws_lc_rs::cipher::{AES_128, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::iv::FixedLength;
 use divisi_field::{BigField, Gf64};
-use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -25,28 +26,6 @@ const MESSAGE: usize = 16 << 10;
 const WRITE: usize = 128 << 10;
 /// Elements of a slice of GF(2^64): two slices are 32 KiB.
 const ELEMENTS: usize = 2048;
-
-/// The figures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
-    /// AES-128-CTR on one core, in 10^9 bytes a second.
-    pub aes_ctr_gb_s: f64,
-    /// TCP over loopback, in 10^9 bits a second.
-    pub loopback_gbit_s: f64,
-    /// One product in GF(2^64), in nanoseconds.
-    pub clmul_ns: f64,
-}
-
-impl Calibration {
-    /// The figures, in one line.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        format!(
-            "this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
-            self.aes_ctr_gb_s, self.loopback_gbit_s, self.clmul_ns
-        )
-    }
-}
 
 /// The library with which the cipher's figure is measured.
 pub const AES_BY: &str = "aws-lc-rs";

@@ -37,34 +37,21 @@
 
 pub mod bench;
 pub mod calibrate;
-pub mod circuit;
-pub mod cleanup;
 pub mod demo;
-mod differ;
-mod disagreement;
 pub mod dumps;
 pub mod engine;
-pub mod failure;
-pub mod file;
-#[cfg(test)]
-mod fuzz;
-pub mod images;
 pub mod kat;
 pub mod layers;
 pub mod local;
 pub mod log;
-pub mod mode;
-pub mod name;
-pub mod output;
-mod padding;
 mod party;
 pub mod prelude;
 pub mod prep;
-pub mod program;
 pub mod run;
 pub mod server;
-pub mod source;
-mod unsupported;
-mod value;
 
-pub use value::WireValue;
+pub use divisi_engine::{WireValue, circuit, cleanup, failure, name, output, source};
+pub use divisi_node::files as file;
+pub use divisi_program::adapter::images;
+pub use divisi_program::held as program;
+pub use divisi_symphony::adapter::choice as mode;

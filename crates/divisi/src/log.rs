@@ -145,7 +145,7 @@ mod tests {
     fn a_log_that_nobody_reads_stops_nobody_and_tells_how_much_was_lost() {
         let (let_go, wait) = channel();
         let written = Arc::default();
-        let log = Log::new(PartyId::new(2).unwrap(), Stuck(wait, Arc::clone(&written))).unwrap();
+        let log = Log::new(PartyId::P2, Stuck(wait, Arc::clone(&written))).unwrap();
         let lines = QUEUE + 100;
         (0..lines).for_each(|i| log.line(&format!("line {i}")));
         drop(let_go);
@@ -169,7 +169,7 @@ mod tests {
     fn a_log_for_programs_has_an_object_on_each_line() {
         let (let_go, wait) = channel();
         let written = Arc::default();
-        let log = Log::json(PartyId::new(3).unwrap(), Stuck(wait, Arc::clone(&written))).unwrap();
+        let log = Log::json(PartyId::P3, Stuck(wait, Arc::clone(&written))).unwrap();
         drop(let_go);
         let said = ["listens", "a \"quoted\" word\nand another line"];
         said.iter().for_each(|line| log.line(line));

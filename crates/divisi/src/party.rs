@@ -3,13 +3,10 @@
 //!
 //! Trust: the process that started it knows all inputs and outputs.
 
-mod job_message;
-
 use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings};
 use crate::failure::Failure;
 use crate::local::{Pipes, PrivateDir, Processes, loopback};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
-use job_message::JobMessage;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,7 +46,7 @@ struct Orders {
     endpoint: loopback::PartyEndpoint,
     engine: String,
     settings: settings::SettingsMessage,
-    job: JobMessage,
+    job: Vec<u8>,
     timeout_ms: u64,
     rtt_ms: Option<f64>,
     rate_mbit: Option<f64>,
@@ -77,7 +74,7 @@ pub(crate) fn begin(
             endpoint,
             engine: engine.name().to_owned(),
             settings: settings.into(),
-            job: JobMessage::new(job, settings.is_streamed())?,
+            job: job.message(settings.is_streamed())?,
             timeout_ms: links.timeout.as_millis() as u64,
             rtt_ms: links.rtt_ms,
             rate_mbit: links.rate_mbit,
@@ -121,9 +118,9 @@ fn join(pipes: &Pipes, rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) ->
     let engine = engine::named(&orders.engine).map_err(Failure::usage)?;
     let settings = EngineSettings::try_from(orders.settings).map_err(Failure::usage)?;
     let start = Instant::now();
-    let job = orders.job.job()?;
+    let job = Job::read(&orders.job, engine)?;
     let read = start.elapsed();
-    let prepared = engine.prepare(&job, &settings)?;
+    let prepared = engine::prepare(engine, &job, &settings)?;
     let start = Instant::now();
     let permits = if orders.permits { Permits::new(settings.threads) } else { Permits::unlimited() };
     let net = Net {

@@ -248,7 +248,7 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
             let work = work(held.inputs().iter().sum());
             drop(held);
             let choice = goal.choice();
-            let blocks = count.unwrap_or(engine.engine().usual_count() as u64);
+            let blocks = count.unwrap_or(engine.engine().profile().evaluations as u64);
             measure(context, BenchOptions { work, choice, blocks, ..usual })
         }
         BenchCommands::Mixed(arguments) if arguments.is_table4() => {
@@ -294,7 +294,7 @@ fn ciphered(
 ) -> Result<BenchOptions, Failure> {
     let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
     mode.own(&mut own);
-    let blocks = blocks.unwrap_or(engine.engine().usual_blocks() as u64);
+    let blocks = blocks.unwrap_or(engine.engine().profile().blocks as u64);
     Ok(BenchOptions { work, choice, own, blocks, ..effort.options(context, Some(engine)) })
 }
 

@@ -70,7 +70,7 @@ pub fn options(
     let entries = table.as_ref().map_or(entries.unwrap_or(0), |table| table.entries().len());
     let usual = effort.options(context, Some(*engine));
     // among servers a lookup takes a fraction of what it takes among parties that trust nobody
-    let blocks = count.unwrap_or(if engine.engine().is_dealt() { 65_536 } else { 1024 });
+    let blocks = count.unwrap_or(if engine.engine().profile().deals { 65_536 } else { 1024 });
     let of = |dimensions| {
         let work = Work::Lookups { entries, inputs: *inputs, dimensions, table: table.clone() };
         BenchOptions { work, blocks, ..usual.clone() }

@@ -4,11 +4,11 @@ use super::effort::Effort;
 use super::engine::{EngineChoice, FormName, own};
 use clap::{Args, ValueEnum};
 use divisi::bench::{BenchOptions, Work};
-use divisi::engine::job::Op;
-use divisi::engine::mixed::manner::{INSECURE, Manner};
 use divisi::failure::Failure;
 use divisi::images::LabelledImages;
 use divisi::name::Name;
+use divisi_program::adapter::jobs::{Op, OperationJob, ProgramJob};
+use divisi_program::adapter::manner::{INSECURE, Manner};
 use divisi_symmetric::gates::Adder;
 use std::sync::Arc;
 
@@ -145,15 +145,21 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
         ));
     }
     let (work, usual) = match (op, program) {
-        (What::Op(op), None) => (Work::Operation { op: *op, bits, entries, private }, 10_000),
+        (What::Op(op), None) => {
+            let operation = OperationJob { op: *op, bits, entries, private, count: 1 };
+            (Work::Own(Arc::new(operation)), 10_000)
+        }
         (What::Mpgc, None) => {
             let name = circuit.clone().unwrap_or_else(|| "".into());
             let held = divisi::circuit::hold(&name, Adder::FewestAnds, false)?;
             (Work::Circuit { name, input_bits: held.inputs().iter().sum() }, 1)
         }
-        (What::Program, Some(name)) => (Work::Program { name: name.clone(), images }, 1),
+        (What::Program, Some(name)) => {
+            let runs = usize::try_from(count.unwrap_or(1)).unwrap_or(usize::MAX);
+            (Work::Own(Arc::new(ProgramJob::load(name, images, runs)?)), 1)
+        }
         // one of the table's rows, for the checks before the run
-        (What::Table4, None) => (Work::Program { name: "table4-gauss".into(), images: None }, 1),
+        (What::Table4, None) => (Work::Own(Arc::new(ProgramJob::load(&"table4-gauss".into(), None, 1)?)), 1),
         (What::Program, None) => {
             let error =
                 "--program is missing: give a program's file, or biomatch, kmeans, mnist, gauss or merge-db";

@@ -53,27 +53,28 @@ fn defaults(has: impl Fn(&dyn Engine) -> bool, value: impl Fn(&dyn Engine) -> St
 
 /// The help of the number of evaluations of a circuit.
 pub(super) fn about_count() -> String {
-    let usual = defaults(|_| true, |engine| engine.usual_count().to_string());
+    let usual = defaults(|_| true, |engine| engine.profile().evaluations.to_string());
     format!("The number of evaluations [default: {usual}]")
 }
 
 /// The help of the number of blocks of a cipher.
 pub(super) fn about_blocks(cipher: Cipher) -> String {
-    let has = |engine: &dyn Engine| engine.has_blocks(cipher);
-    format!("The number of blocks [default: {}]", defaults(has, |engine| engine.usual_blocks().to_string()))
+    let has = |engine: &dyn Engine| engine.profile().ciphers.contains(&cipher.name());
+    format!("The number of blocks [default: {}]", defaults(has, |engine| engine.profile().blocks.to_string()))
 }
 
 /// The help of the adversary.
 pub(super) fn about_security() -> String {
-    let usual = defaults(|_| true, |engine| engine.usual_security().name().to_owned());
+    let usual = defaults(|_| true, |engine| engine.profile().security.name().to_owned());
     format!("The adversary to protect against: malicious or semi-honest [default: {usual}]")
 }
 
 /// The help of the statistical security that engines have a choice of, and the default bits.
 fn about_statistical(has: impl Fn(&dyn Engine) -> bool) -> String {
-    let choice = |engine: &dyn Engine| has(engine) && !engine.statistical_choice().is_empty();
+    let choice = |engine: &dyn Engine| has(engine) && !engine.profile().statistical_choice.is_empty();
     let engines = engine::all().into_iter().filter(|engine| choice(*engine));
-    let choices: Vec<_> = engines.map(|engine| (engine.name(), engine.statistical_choice())).collect();
+    let choices: Vec<_> =
+        engines.map(|engine| (engine.name(), engine.profile().statistical_choice)).collect();
     let bits = |engine: &dyn Engine| {
         engine.statistical_bits(&EngineSettings::default()).map_or(String::new(), |bits| bits.to_string())
     };

@@ -1,6 +1,6 @@
 //! The choice of an engine, and the arguments that all engines have.
 
-use super::options::possible;
+use super::options::{MODE, possible};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Args, Command, ValueEnum};
@@ -34,7 +34,8 @@ impl TypedValueParser for Names {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value = |engine: &'static dyn Engine| PossibleValue::new(engine.name()).help(engine.about());
+        let value =
+            |engine: &'static dyn Engine| PossibleValue::new(engine.name()).help(engine.profile().about);
         Some(Box::new(engine::all().into_iter().map(value)))
     }
 }
@@ -51,7 +52,7 @@ pub struct EngineChoice {
 
 /// The help of the number of parties: what each engine can have.
 fn about_parties() -> String {
-    let range = |engine: &&'static dyn Engine| match engine.parties().into_inner() {
+    let range = |engine: &&'static dyn Engine| match engine.profile().parties.into_inner() {
         (first, last) if first == last => format!("{first} with {}", engine.name()),
         (first, last) => format!("{first} to {last} with {}", engine.name()),
     };
@@ -71,7 +72,7 @@ impl EngineChoice {
 
     /// The security that was given, or the default of this engine.
     pub fn security(self, given: Option<Security>) -> Security {
-        given.unwrap_or_else(|| self.engine.0.usual_security())
+        given.unwrap_or_else(|| self.engine.0.profile().security)
     }
 }
 
@@ -103,7 +104,7 @@ pub const EQUAL_KEYS: &str =
 
 /// Print a warning if the engine offers only semi-honest security.
 pub fn caution(engine: &dyn Engine, security: Security) {
-    if security == Security::SemiHonest && engine.usual_security() == Security::SemiHonest {
+    if security == Security::SemiHonest && engine.profile().security == Security::SemiHonest {
         super::warn(format_args!(
             "{} is semi-honest: it protects against parties that follow the protocol, not against parties that deviate",
             engine.name()
@@ -119,17 +120,14 @@ pub fn settings_with(
     choice: EngineChoice,
     security: Security,
     statistical: Option<u32>,
-    own: BTreeMap<String, String>,
+    mut own: BTreeMap<String, String>,
     sboxes: Choice,
 ) -> Result<EngineSettings, Failure> {
-    let settings = EngineSettings {
-        parties: choice.parties,
-        security,
-        choice: sboxes,
-        statistical,
-        own,
-        ..EngineSettings::default()
-    };
+    if engine::has_option(choice.engine(), MODE) {
+        sboxes.put(&mut own);
+    }
+    let settings =
+        EngineSettings { parties: choice.parties, security, statistical, own, ..EngineSettings::default() };
     engine::check(choice.engine(), &settings)?;
     Ok(settings)
 }

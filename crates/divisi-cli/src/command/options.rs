@@ -59,7 +59,7 @@ struct Offer {
 fn offered(scope: OptionScope) -> Vec<Offer> {
     let mut all: Vec<Offer> = Vec::new();
     for engine in engine::all() {
-        for option in engine.options().into_iter().filter(|option| option.scopes.contains(&scope)) {
+        for option in engine.profile().options.into_iter().filter(|option| option.scopes.contains(&scope)) {
             match all.iter_mut().find(|offer| offer.name == option.name) {
                 Some(offer) => offer.by.push((engine.name(), option)),
                 None => all.push(Offer { name: option.name, by: vec![(engine.name(), option)] }),
@@ -174,7 +174,7 @@ impl<S> OwnOptions<S> {
     /// # Errors
     /// [`Failure`] if a value is a name that only another engine takes.
     pub fn own(&self, engine: &dyn Engine) -> Result<BTreeMap<String, String>, Failure> {
-        let (mut all, own) = (BTreeMap::new(), engine.options());
+        let (mut all, own) = (BTreeMap::new(), engine.profile().options);
         for (name, value) in &self.given {
             let mine = own.iter().find(|option| option.name == *name);
             let has =
@@ -182,11 +182,12 @@ impl<S> OwnOptions<S> {
             let is_mine =
                 mine.is_some_and(|option| !matches!(option.value, OptionValue::OneOf(_)) || has(option));
             let owner = engine::all().into_iter().find_map(|engine| {
-                let option = engine.options().into_iter().find(has)?;
+                let option = engine.profile().options.into_iter().find(has)?;
                 Some((engine.name(), option))
             });
             let is_common = |option: &EngineOption| option.name == *name && option.is_common;
-            let exists_for_all = || engine::all().iter().any(|engine| engine.options().iter().any(is_common));
+            let exists_for_all =
+                || engine::all().iter().any(|engine| engine.profile().options.iter().any(is_common));
             let passes = match owner {
                 _ if is_mine => !mine.is_some_and(|option| option.is_common),
                 // an engine with names of its own refuses this one in its own words; others ignore it
@@ -209,7 +210,7 @@ impl<S> OwnOptions<S> {
 /// The names of an option that some engine has, for a command that declares the option by itself.
 pub fn possible(option: &'static str) -> Vec<PossibleValue> {
     let by = engine::all().into_iter().flat_map(|engine| {
-        let mine = engine.options().into_iter().filter(|known| known.name == option);
+        let mine = engine.profile().options.into_iter().filter(|known| known.name == option);
         mine.map(|option| (engine.name(), option)).collect::<Vec<_>>()
     });
     Offer { name: option, by: by.collect() }.names()
@@ -222,7 +223,7 @@ pub const MODE: &str = "mode";
 /// The names of modes that one engine alone has, with an explanation.
 pub fn own_modes() -> Vec<(&'static str, &'static str)> {
     let modes = |engine: &'static dyn Engine| {
-        let option = engine.options().into_iter().find(|option| option.name == MODE)?;
+        let option = engine.profile().options.into_iter().find(|option| option.name == MODE)?;
         if let OptionValue::OneOf(names) = option.value { Some(names) } else { None }
     };
     engine::all().into_iter().filter_map(modes).flatten().collect()

@@ -5,10 +5,10 @@ mod garbling;
 use super::CommandOutput;
 use super::engine::{FormName, own};
 use clap::{Args, ValueEnum};
-use divisi::engine::lattice_json;
 use divisi::failure::Failure;
 use divisi_bgv::parameters::{Form, Hardness, Operation, Parameters};
 use divisi_field::zp::P32;
+use divisi_program::adapter::lattice_json;
 use serde_json::json;
 use std::fmt::Write as _;
 

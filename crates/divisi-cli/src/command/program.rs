@@ -167,8 +167,8 @@ pub fn among(
     settings: EngineSettings,
     membership: Option<Membership>,
 ) -> Result<CommandOutput, Failure> {
-    if !engine.has_programs() {
-        let other = first_with(|engine| engine.has_programs());
+    if engine.jobs().own.is_none() {
+        let other = first_with(|engine| engine.jobs().own.is_some());
         let error = format!("the engine {} has no programs on numbers: give --engine {other}", engine.name());
         return Err(Failure::usage(error));
     }

@@ -93,7 +93,7 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
     arguments.goal.own(&mut own);
     if let Some(config) = config {
         let config = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?;
-        let range = choice.engine().parties();
+        let range = choice.engine().profile().parties;
         if choice.parties.is_none() && range.start() < range.end() {
             choice.parties = Some(config.parties().len());
         }

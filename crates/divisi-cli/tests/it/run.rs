@@ -73,7 +73,7 @@ fn play(
         count: 1,
     });
     let settings = EngineSettings { security, ..EngineSettings::default() };
-    let prepared = engine::named("rep3").unwrap().prepare(&job, &settings).unwrap();
+    let prepared = engine::prepare(engine::named("rep3").unwrap(), &job, &settings).unwrap();
     let prepared = &*prepared;
     let options = Options { timeout: Duration::from_millis(500), ..Options::default() };
     let meshes = memory::mesh_with(3, &options, Arc::new(divisi_net::Machine));
@@ -237,7 +237,7 @@ fn job_for(
         count: 1,
     });
     let engine = engine::named(engine).unwrap();
-    let security = engine.usual_security();
+    let security = engine.profile().security;
     let mut settings = EngineSettings { parties: Some(3), security, ..EngineSettings::default() };
     settings.own.extend(protocol.map(|name| ("protocol".to_owned(), name.to_owned())));
     (engine, job, settings)
@@ -270,10 +270,10 @@ fn every_engine_has_receivers_for_each_value() {
         [("rep3", None), ("garble", None), ("spdz", None), ("mixed", None), ("mixed", Some("mpgc"))]
     {
         let (engine, job, settings) = job_for(name, SPLIT, protocol);
-        let prepared = engine.prepare(&job, &settings).unwrap();
+        let prepared = engine::prepare(engine, &job, &settings).unwrap();
         for other in others {
             let (_, job, _) = job_for(name, other, protocol);
-            let other = engine.prepare(&job, &settings).unwrap();
+            let other = engine::prepare(engine, &job, &settings).unwrap();
             assert_ne!(prepared.parameters(1).digest(), other.parameters(1).digest(), "{name}");
             let (ours, theirs) = (prepared.agreement(), other.agreement());
             assert!(ours.is_empty() || ours != theirs, "{name}");
@@ -286,7 +286,7 @@ fn every_engine_has_receivers_for_each_value() {
         assert!(prepared.collect(1, outputs).is_ok(), "{name}");
         // a party that there is not
         let (_, job, _) = job_for(name, [&[2], &[4], &[1]], protocol);
-        assert!(engine.prepare(&job, &settings).is_err(), "{name}");
+        assert!(engine::prepare(engine, &job, &settings).is_err(), "{name}");
     }
 }
 
@@ -305,7 +305,7 @@ fn a_lie_about_a_value_is_noticed_among_any_number() {
     let mut lies = 0;
     for (name, step, links) in cases {
         let (engine, job, settings) = job_for(name, SPLIT, None);
-        let prepared = engine.prepare(&job, &settings).unwrap();
+        let prepared = engine::prepare(engine, &job, &settings).unwrap();
         for &(from, to) in links {
             let meshes = local::links(3);
             let changed: Arc<Mutex<usize>> = Arc::default();

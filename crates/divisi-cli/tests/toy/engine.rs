@@ -4,13 +4,12 @@
 use divisi::circuit::HeldCircuit;
 use divisi::engine::job::{Between, Cipher, CircuitJob};
 use divisi::engine::{
-    Adversary, BenchSchedule, Clock, Demonstration, Differ, Engine, EngineOption, EngineParty,
-    EngineSettings, FileCipher, Job, Own, Prepared, PreparedFile, PreparedStock, Rows, StockMaker,
+    BenchSchedule, Clock, Demonstration, Differ, Engine, EngineOption, EngineParty, EngineSettings,
+    FileCipher, Jobs, Own, Prepared, PreparedFile, PreparedStock, Prepares, Profile, Rows, StockMaker,
     Unsupported, Watch, members, timed,
 };
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use serde_json::{Map, Value, json};
-use std::ops::RangeInclusive;
 
 const TELL: Step = step!("toy.tell");
 const ONLINE: &str = "online";
@@ -21,28 +20,20 @@ const TIMES: &str = "times";
 pub struct Toy;
 
 impl Engine for Toy {
-    fn name(&self) -> &'static str {
-        "toy"
+    fn profile(&self) -> Profile {
+        let times = EngineOption::number(TIMES, "N", "how often everything is told, 1 to 9").usually("1");
+        Profile {
+            options: vec![times],
+            ..Profile::new("toy", "Nothing is secret, and nothing is multiplied", 2..=7)
+        }
     }
 
-    fn about(&self) -> &'static str {
-        "Nothing is secret, and nothing is multiplied"
-    }
-
-    fn parties(&self) -> RangeInclusive<usize> {
-        2..=7
-    }
-
-    fn adversary(&self) -> Adversary {
-        Adversary::Nobody
+    fn jobs(&self) -> Jobs<'_> {
+        Jobs { circuits: Some(self), ..Jobs::default() }
     }
 
     fn phases(&self, _: &EngineSettings) -> &'static [Clock] {
         PHASES
-    }
-
-    fn options(&self) -> Vec<EngineOption> {
-        vec![EngineOption::number(TIMES, "N", "how often everything is told, 1 to 9").usually("1")]
     }
 
     fn demonstration(&self) -> Option<Demonstration> {
@@ -60,14 +51,14 @@ impl Engine for Toy {
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
         times(settings).map(drop)
     }
+}
 
+impl Prepares<CircuitJob> for Toy {
     fn prepare<'j>(
         &self,
-        job: &'j Job,
+        job: &'j CircuitJob,
         settings: &EngineSettings,
     ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
-        divisi::engine::check(self, settings)?;
-        let Job::Circuit(job) = job else { return Err(Unsupported::new("something that toys do not do")) };
         if job.circuit.and_count() > 0 || !matches!(job.between, Between::Parties { .. }) {
             return Err(Unsupported::new("toys have no ANDs and no clients: give another circuit"));
         }

@@ -97,7 +97,7 @@ fn what_it_cannot_do_is_refused_and_counted(dir: &Path) {
     );
     let tally = &told["algorithms"][0];
     assert_eq!((&tally["passed"], &tally["failed"]), (&0.into(), &0.into()));
-    assert_eq!(tally["unsupported"]["something that toys do not do"], 2);
+    assert_eq!(tally["unsupported"]["the engine toy has no known answers: give --engine rep3"], 2);
 }
 
 fn its_own_option_is_its_own(dir: &Path) {

@@ -225,8 +225,8 @@ mod tests {
             let Stores { differ, lost } = judge(party(me), &words);
             [differ, lost].map(|all| all.into_iter().map(PartyId::number).collect::<Vec<_>>())
         };
-        assert_eq!(judged(1, [word(0), word(0), word(0)]), [vec![], vec![]]);
-        assert_eq!(judged(1, [word(4), word(4), word(4)]), [vec![], vec![]]);
+        assert_eq!(judged(1, [word(0), word(0), word(0)]), [Vec::<u8>::new(), Vec::new()]);
+        assert_eq!(judged(1, [word(4), word(4), word(4)]), [Vec::<u8>::new(), Vec::new()]);
         assert_eq!(judged(1, [word(4), word(4), word(0)]), [vec![3], vec![3]]);
         assert_eq!(judged(3, [word(4), word(4), word(0)]), [vec![1, 2], vec![3]]);
         assert_eq!(judged(2, [word(0), word(4), word(0)]), [vec![1, 3], vec![1, 3]]);

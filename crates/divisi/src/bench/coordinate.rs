@@ -2,13 +2,14 @@
 //! checks every output.
 
 use super::expected::Expected;
-use super::inputs::{self, Read};
+use super::inputs::{self, Answered};
 use super::message::{Costs, Order, Said};
 use super::{BenchOptions, BenchReport, OnStart, ROLE, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{
-    BenchSchedule, Clock, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took, members,
+    self, BenchSchedule, Clock, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took,
+    members,
 };
 use crate::failure::Failure;
 use crate::local::{PrivateDir, Processes};
@@ -33,7 +34,7 @@ pub fn run(
     options.check()?;
     let (engine, settings) = (options.engine()?, options.settings());
     let job = options.job(engine)?;
-    let prepared = engine.prepare(&job, &settings)?;
+    let prepared = engine::prepare(engine, &job, &settings)?;
     let schedule = prepared.bench_schedule(options.warmup);
     let n = prepared.parties();
     let room = PrivateDir::new(cleanup)?;
@@ -55,17 +56,16 @@ pub fn run(
     let connect_seconds = seconds.into_iter().fold(0.0, f64::max);
     let clocks = engine.phases(&settings);
     let mut parties = Parties {
-        engine,
         job: &job,
         prepared: &*prepared,
         processes: &mut processes,
         within,
         clocks,
         sessions: 0,
-        read: Read::default(),
+        answered: Answered::default(),
     };
     let (times, costs) = parties.repetitions(schedule, job.count(), options)?;
-    let read = parties.read;
+    let answered = parties.answered;
     processes.close(options.timeout)?;
     room.close()?;
     let mut measured = Measured {
@@ -76,7 +76,7 @@ pub fn run(
         ..measured(settings, clocks, times, &costs, calibration)
     };
     measured.facts.extend(prepared.facts());
-    measured.facts.extend(read.facts(&job));
+    measured.facts.extend(answered.facts(&job));
     reached(engine, &measured)?;
     let (json, page) = (engine.report(&measured), engine.page(&measured));
     Ok(BenchReport { options: options.clone(), measured, json, page })
@@ -85,7 +85,12 @@ pub fn run(
 /// Check that the verifications reached the statistical security that was asked for, if there was something
 /// to verify.
 fn reached(engine: &dyn Engine, measured: &Measured) -> Result<(), Failure> {
-    let asked = engine.statistical_bits(&measured.settings).filter(|_| engine.has_verified(measured));
+    let verified = if engine.profile().verifies_online {
+        measured.phase("online").bits > 0
+    } else {
+        measured.verification_error_bits.is_some()
+    };
+    let asked = engine.statistical_bits(&measured.settings).filter(|_| verified);
     enough(asked, measured.verification_error_bits)
 }
 
@@ -106,14 +111,13 @@ struct Running {
 }
 
 struct Parties<'p> {
-    engine: &'p dyn Engine,
     job: &'p Job,
     prepared: &'p dyn Prepared,
     processes: &'p mut Processes,
     within: Duration,
     clocks: &'static [Clock],
     sessions: u32,
-    read: Read,
+    answered: Answered,
 }
 
 /// The times of each repetition that counts, phase by phase, and the costs of the last one for each party.
@@ -211,11 +215,11 @@ impl Parties<'_> {
         batch: usize,
     ) -> Result<(Vec<Took>, Vec<Costs>), Failure> {
         let (mut times, mut left) = (session.setup.clone(), count);
-        self.read = Read::default();
+        self.answered = Answered::default();
         while left > 0 {
             let now = left.min(batch.max(1));
             left -= now;
-            let inputs = inputs::rows(self.job, now, self.read)?;
+            let inputs = inputs::rows(self.job, now, self.answered)?;
             let owns = self.prepared.deal(&inputs);
             let took = self.step("bench/inputs", &Order::Batch { count: now as u64 }, &owns)?;
             drop(owns);
@@ -236,14 +240,14 @@ impl Parties<'_> {
         let outputs =
             self.prepared.collect(count, outputs).map_err(|differ| Failure::from(differ).at(STEP))?;
         let outputs = self.job.outputs(outputs, count);
-        if let Some(wrong) = Expected::new(self.engine, self.job, key)?.wrong(inputs, &outputs)? {
+        if let Some(wrong) = Expected::new(self.job, key)?.wrong(inputs, &outputs)? {
             let error = format!(
                 "the output of {} {wrong} is wrong, so the results mean nothing",
                 super::unit(self.job)
             );
             return Err(Failure::mismatch(error).at(STEP));
         }
-        self.read.count(self.job, &outputs);
+        self.answered.count(self.job, &outputs);
         Ok(())
     }
 }

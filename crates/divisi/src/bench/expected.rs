@@ -1,9 +1,9 @@
-//! The expected outputs of a benchmark, from ordinary libraries or from a circuit that is evaluated in the
-//! clear.
+//! The expected outputs of a benchmark: from ordinary libraries, from a circuit or table in the clear, or from
+//! a job of one engine, which knows them.
 
 use super::ordinary;
 use crate::engine::job::{Job, nonce};
-use crate::engine::{Engine, ExpectedOutput, Rows};
+use crate::engine::{ExpectedOutput, Rows};
 use crate::failure::Failure;
 use aes::Block;
 
@@ -15,13 +15,12 @@ pub(super) enum Expected<'j> {
 }
 
 impl<'j> Expected<'j> {
-    pub fn new(engine: &dyn Engine, job: &'j Job, key: &[u8]) -> Result<Self, Failure> {
+    pub fn new(job: &'j Job, key: &[u8]) -> Result<Self, Failure> {
         if let Job::Circuit(job) = job {
             return Ok(Expected::Circuit(&job.circuit));
         }
         let missing = || Failure::mismatch("no ordinary library takes this key: report this");
-        let expected = engine.expected(job).or_else(|| library(job, key));
-        Ok(Expected::Library(expected.ok_or_else(missing)?))
+        Ok(Expected::Library(library(job, key).ok_or_else(missing)?))
     }
 
     /// The number of the first wrong output; `None` if all are right.
@@ -48,7 +47,7 @@ impl<'j> Expected<'j> {
     }
 }
 
-/// The outputs of an ordinary library; `None` if there is none for this job or key.
+/// The outputs of an ordinary library, or of a table; `None` if there is none for this job or key.
 fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
     match job {
         Job::Digests(job) => {
@@ -71,20 +70,14 @@ fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
             let job = job.clone();
             Some(Box::new(move |_, row| job.expected(row)))
         }
-        Job::Circuit(_)
-        | Job::Texts(_)
-        | Job::Messages(_)
-        | Job::Chain(_)
-        | Job::Large(_)
-        | Job::Operation(_)
-        | Job::Program(_) => None,
+        Job::Own(job) => Some(job.expected()),
+        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine;
     use crate::engine::job::Cipher;
     use crate::engine::job::{BlocksJob, DigestsJob};
     use divisi_core::Direction;
@@ -109,7 +102,7 @@ mod tests {
         let zero = library(&there, &key).unwrap()(0, &[0; 16]).unwrap();
         let inputs = rows(&[&plain, &[0; 16]]);
         let wrong = |job: &Job, inputs: &Rows, outputs: &Rows| {
-            Expected::new(engine::usual(), job, &key).unwrap().wrong(inputs, outputs).unwrap()
+            Expected::new(job, &key).unwrap().wrong(inputs, outputs).unwrap()
         };
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed, &zero])), None);
         assert_eq!(wrong(&back, &rows(&[&sealed, &zero]), &inputs), None);

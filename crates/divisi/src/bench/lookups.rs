@@ -15,7 +15,7 @@ impl BenchOptions {
     pub fn factors(&self) -> Option<u64> {
         let engine = self.engine().ok()?;
         let job = self.job(engine).ok()?;
-        let prepared = engine.prepare(&job, &self.settings()).ok()?;
+        let prepared = crate::engine::prepare(engine, &job, &self.settings()).ok()?;
         prepared.facts().get("dimensions")?.as_u64()
     }
 }

@@ -37,6 +37,7 @@ use divisi_core::Direction;
 use divisi_core::Security;
 use divisi_net::PartyId;
 use divisi_symmetric::aes::KeySize;
+use divisi_symphony::adapter::MODE;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -124,13 +125,17 @@ impl BenchOptions {
     /// The settings for the engine.
     #[must_use]
     pub fn settings(&self) -> EngineSettings {
+        let mut own = self.own.clone();
+        // another engine has no S-boxes to choose, and takes from a mode how words are added
+        if self.engine().is_ok_and(|engine| engine::has_option(engine, MODE)) {
+            self.choice.put(&mut own);
+        }
         EngineSettings {
             parties: self.parties,
             security: self.security,
-            choice: self.choice,
             statistical: self.statistical,
             threads: self.threads,
-            own: self.own.clone(),
+            own,
         }
     }
 
@@ -153,9 +158,9 @@ impl BenchOptions {
             _ => {
                 let engine = self.engine()?;
                 engine::check(engine, &self.settings())?;
-                // not prepared here, so that a circuit or program is not read twice
-                if !matches!(self.work, Work::Circuit { .. } | Work::Program { .. }) {
-                    engine.prepare(&self.job(engine)?, &self.settings())?;
+                // not prepared here, so that a circuit is not read twice
+                if !matches!(self.work, Work::Circuit { .. }) {
+                    engine::prepare(engine, &self.job(engine)?, &self.settings())?;
                 }
                 Ok(())
             }
@@ -330,7 +335,7 @@ mod tests {
         let json = report.to_json();
         assert_eq!((json["count"].as_u64(), json["phases"][2]["name"].as_str()), (Some(100), Some("online")));
         assert!(json["mode"].is_null() && json["peak_rss_bytes_per_party"].is_null());
-        assert_eq!(json["statistical_bits"], engine::rep3::STATISTICAL);
+        assert_eq!(json["statistical_bits"], divisi_symphony::adapter::STATISTICAL);
     }
 
     /// Set-up counts in no rate, preprocessing and the loading of tables only in the total one. Of garbling

@@ -9,9 +9,11 @@ use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{Engine, Measured, Page, Phase};
 use crate::failure::Failure;
+use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::applications::table6::{ROWS, Row};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The numbers of parties in the paper's columns.
 pub const PARTIES: [usize; 3] = [4, 16, 64];
@@ -51,7 +53,8 @@ pub fn run(
     let mut reports = Vec::with_capacity(ROWS.len());
     for row in ROWS {
         tell(&row);
-        let work = Work::Program { name: format!("table4-{}", row.name).into(), images: None };
+        let name = format!("table4-{}", row.name).into();
+        let work = Work::Own(Arc::new(ProgramJob::load(&name, None, 1)?));
         let options = BenchOptions { work, ..options.clone() };
         let report = super::run(&options, program, calibration, cleanup, &|_, _| {})?;
         reports.push((row, report));

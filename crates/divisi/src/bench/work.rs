@@ -1,17 +1,14 @@
-//! The work of a benchmark: AES block by block, a hash or MAC message by message, a circuit, operations on
-//! numbers and bits, or a program of them.
+//! The work of a benchmark: AES block by block, a hash or MAC message by message, a circuit, lookups, or a job
+//! that one engine alone has.
 
 use super::BenchOptions;
 use crate::circuit;
 use crate::engine::job::{
-    Between, BlocksJob, Cipher, CircuitJob, DesKeys, DigestsJob, Job, LookupJob, Op, OperationJob,
-    ProgramJob, UserTable,
+    Between, BlocksJob, Cipher, CircuitJob, DesKeys, DigestsJob, EngineJob, Job, LookupJob, UserTable,
 };
 use crate::engine::{self, Engine, members};
 use crate::failure::Failure;
-use crate::images::{self, LabelledImages};
 use crate::name::Name;
-use crate::program::HeldProgram;
 use divisi_core::PartyId;
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::gates::Adder;
@@ -19,7 +16,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// The work of a benchmark.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Work {
     /// AES, in the options' direction and with their size of keys.
@@ -33,24 +30,8 @@ pub enum Work {
         /// The length of each message, in bytes.
         message_bytes: usize,
     },
-    /// An operation on numbers and bits, with random inputs.
-    Operation {
-        /// The operation.
-        op: Op,
-        /// The number of bits of a number.
-        bits: usize,
-        /// The number of entries of a table.
-        entries: usize,
-        /// Whether tables are private.
-        private: bool,
-    },
-    /// A program on numbers and bits, with its own inputs or random ones.
-    Program {
-        /// The application's name, or the path of the program's file.
-        name: Name,
-        /// The images that the program reads one after the other; only the application `mnist` takes images.
-        images: Option<Arc<LabelledImages>>,
-    },
+    /// A job that one engine alone has; its number of instances is that of the options.
+    Own(Arc<dyn EngineJob>),
     /// Lookups at random indices of one public table: of bytes, or the user's own.
     Lookups {
         /// The number of entries of the table.
@@ -72,7 +53,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// The bytes of one instance's input; 0 for a program.
+    /// The bytes of one instance's input.
     #[must_use]
     pub fn input_bytes(&self) -> usize {
         match self {
@@ -80,8 +61,8 @@ impl Work {
             Work::TripleDes(_) => 8,
             Work::Function { message_bytes, .. } => *message_bytes,
             Work::Circuit { input_bits, .. } => input_bits.div_ceil(8),
-            Work::Operation { .. } | Work::Lookups { .. } => 4,
-            Work::Program { .. } => 0,
+            Work::Lookups { .. } => 4,
+            Work::Own(job) => job.input_bytes(),
         }
     }
 
@@ -92,7 +73,7 @@ impl Work {
             Work::Aes | Work::TripleDes(_) => "block",
             Work::Function { .. } => "message",
             Work::Circuit { .. } => "evaluation",
-            Work::Operation { .. } | Work::Program { .. } | Work::Lookups { .. } => "item",
+            Work::Own(_) | Work::Lookups { .. } => "item",
         }
     }
 
@@ -100,12 +81,9 @@ impl Work {
     #[must_use]
     pub fn algorithm(&self) -> Option<Algorithm> {
         match self {
-            Work::Aes
-            | Work::TripleDes(_)
-            | Work::Circuit { .. }
-            | Work::Operation { .. }
-            | Work::Program { .. }
-            | Work::Lookups { .. } => None,
+            Work::Aes | Work::TripleDes(_) | Work::Circuit { .. } | Work::Own(_) | Work::Lookups { .. } => {
+                None
+            }
             Work::Function { algorithm, .. } => Some(*algorithm),
         }
     }
@@ -116,7 +94,7 @@ pub(super) fn unit(job: &Job) -> &'static str {
     match job {
         Job::Circuit(_) => "evaluation",
         Job::Blocks(_) => "block",
-        Job::Operation(_) | Job::Lookups(_) | Job::Program(_) => "item",
+        Job::Lookups(_) | Job::Own(_) => "item",
         Job::Digests(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => "message",
     }
 }
@@ -128,7 +106,7 @@ impl BenchOptions {
     /// [`Failure`] if there is no such engine or work.
     pub fn chunk(&self) -> Result<usize, Failure> {
         let engine = self.engine()?;
-        Ok(engine.at_once(&self.job(engine)?, &self.settings()))
+        Ok(engine::at_once(engine, &self.job(engine)?, &self.settings()))
     }
 
     /// How words are added.
@@ -152,25 +130,7 @@ impl BenchOptions {
                 message_bytes: *message_bytes,
                 count,
             }),
-            Work::Operation { op, bits, entries, private } => Job::Operation(OperationJob {
-                op: *op,
-                bits: *bits,
-                entries: *entries,
-                private: *private,
-                count,
-            }),
-            Work::Program { name, images } => {
-                if images.is_some() && name.unicode() != Some(images::APPLICATION) {
-                    let error = format!("{name} reads no images: give --program {}", images::APPLICATION);
-                    return Err(Failure::usage(error));
-                }
-                if let Some(images) = images.as_ref().filter(|images| images.len() < count) {
-                    let error = format!("there are {} images: give a --count of at most that", images.len());
-                    return Err(Failure::usage(error));
-                }
-                let program = Arc::new(HeldProgram::load(name)?);
-                Job::Program(ProgramJob { program, count, images: images.clone() })
-            }
+            Work::Own(job) => Job::Own(job.counted(count)),
             Work::Lookups { entries, inputs, dimensions, table } => Job::Lookups(LookupJob {
                 entries: *entries,
                 inputs: *inputs,
@@ -181,7 +141,7 @@ impl BenchOptions {
             Work::Circuit { name, .. } => {
                 let (adder, settings) = (self.adder(), self.settings());
                 let circuit = circuit::hold(name, adder, settings.is_streamed())?;
-                let between = if engine.is_dealt() {
+                let between = if engine.profile().deals {
                     Between::Client
                 } else {
                     let parties = engine::parties(engine, &settings);
@@ -201,11 +161,7 @@ impl BenchOptions {
         let cipher = match self.work {
             Work::Aes => Some(Cipher::Aes(self.key)),
             Work::TripleDes(keys) => Some(Cipher::TripleDes(keys)),
-            Work::Function { .. }
-            | Work::Circuit { .. }
-            | Work::Operation { .. }
-            | Work::Program { .. }
-            | Work::Lookups { .. } => None,
+            Work::Function { .. } | Work::Circuit { .. } | Work::Own(_) | Work::Lookups { .. } => None,
         };
         let algorithm = self.work.algorithm();
         let key_bits = 8 * match cipher {

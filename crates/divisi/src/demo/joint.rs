@@ -9,8 +9,8 @@ use crate::bench::ordinary;
 use crate::engine::job::{Cipher, DesKeys};
 use crate::engine::{Adversary, Demonstration, Engine, EngineSettings, FileResults};
 use crate::failure::Failure;
-use crate::padding;
 use divisi_core::local;
+use divisi_engine::padding;
 use divisi_symmetric::aes::KeySize;
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
@@ -110,7 +110,7 @@ pub fn joint(options: &Joint, say: &mut dyn FnMut(&str)) -> Result<Value, Failur
     else {
         return Err(wrong("the client received no text"));
     };
-    let corrupt = match engine.adversary() {
+    let corrupt = match engine.profile().adversary {
         Adversary::AllButOne => "all but one of whom",
         Adversary::One => "one of whom",
         Adversary::Nobody => "none of whom",

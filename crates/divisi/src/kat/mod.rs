@@ -106,7 +106,7 @@ impl Asked {
     /// that the engine does not support are left out and counted.
     fn run(mut self, account: &mut Account, options: &KatOptions) -> Result<(Rows, Vec<usize>), Failure> {
         while !self.of.is_empty() {
-            let lacks = match options.engine.prepare(&self.job, &options.settings) {
+            let lacks = match crate::engine::prepare(options.engine, &self.job, &options.settings) {
                 Ok(prepared) => {
                     let (outputs, counts) = together(&*prepared, &[], &self.inputs).map_err(ended)?;
                     account.called(counts.openings);
@@ -193,7 +193,7 @@ fn run_large(
         return Ok(());
     }
     let (job, inputs) = group.job();
-    let prepared = match options.engine.prepare(&job, &options.settings) {
+    let prepared = match crate::engine::prepare(options.engine, &job, &options.settings) {
         Ok(prepared) => prepared,
         Err(lacks) => {
             account.lacks(algorithm, &lacks.reason, count);

@@ -41,8 +41,13 @@ fn crate_vectors() -> Content {
 
 /// The options for an engine by its name, a protocol for S-boxes, and an adversary.
 pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> KatOptions {
-    let settings = EngineSettings { choice: protocol.into(), security, ..EngineSettings::default() };
-    KatOptions { engine: engine::named(engine).unwrap(), settings, long: false }
+    let engine = engine::named(engine).unwrap();
+    let mut settings = EngineSettings { security, ..EngineSettings::default() };
+    // another engine has other protocols, or none
+    if engine::has_option(engine, "mode") {
+        settings = settings.with("protocol", protocol.name());
+    }
+    KatOptions { engine, settings, long: false }
 }
 
 fn options(protocol: Protocol, security: Security) -> KatOptions {

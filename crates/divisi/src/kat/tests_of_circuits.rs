@@ -4,8 +4,9 @@
 use super::tests::on;
 use super::tests_of_wholes::{all, counts};
 use super::*;
-use crate::engine::in_the_clear;
+use crate::engine;
 use crate::engine::job::{Cipher, CipherMode, DesKeys, PublicText, TextsJob};
+use crate::engine::known::in_the_clear;
 use des::TdesEde3;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
 use divisi_core::Direction;
@@ -62,7 +63,7 @@ fn check(content: &Content) -> usize {
         let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
         // some invalid vectors have lengths that the mode does not have
         loop {
-            let lacks = plain.engine.prepare(&asked.job, &plain.settings).err();
+            let lacks = engine::prepare(plain.engine, &asked.job, &plain.settings).err();
             let Some(lacks) = lacks else { break };
             asked = asked.without(&lacks.instances);
         }

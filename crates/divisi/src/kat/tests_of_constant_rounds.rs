@@ -3,8 +3,8 @@
 use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts};
 use super::*;
-use crate::engine::rep3::{CONSTANT_ROUND, MODE};
 use divisi_rep3::{Protocol, Security};
+use divisi_symphony::adapter::{CONSTANT_ROUND, MODE};
 
 fn options() -> KatOptions {
     let usual = on("rep3", Protocol::Gf4Circuit, Security::Malicious);

@@ -155,8 +155,8 @@ fn files_of_rooterberg() {
 #[test]
 fn texts_of_any_length_run_on_every_engine() {
     for engine in engine::all() {
-        let usual = on(engine.name(), Protocol::Gf4Circuit, engine.usual_security());
-        let parties = *engine.parties().start();
+        let usual = on(engine.name(), Protocol::Gf4Circuit, engine.profile().security);
+        let parties = *engine.profile().parties.start();
         let options = KatOptions { settings: usual.settings.among(parties), ..usual };
         for (file, algorithm, lengths) in [
             ("aes_cfb128", "AES-CFB128", &[0, 1, 17][..]),

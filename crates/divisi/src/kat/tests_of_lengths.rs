@@ -52,7 +52,7 @@ fn not_computed() -> Vec<(Value, &'static str)> {
 #[test]
 fn what_cannot_be_computed_is_no_rejection_on_any_engine() {
     for engine in engine::all() {
-        let options = on(engine.name(), Protocol::Gf4Circuit, engine.usual_security());
+        let options = on(engine.name(), Protocol::Gf4Circuit, engine.profile().security);
         for (file, reason) in not_computed() {
             let content = parse(&file).unwrap();
             let report = run_contents(&[("file".into(), content)], &options).unwrap();

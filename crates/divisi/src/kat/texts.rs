@@ -156,10 +156,10 @@ fn apart(mode: Whole, direction: Direction, tag_bytes: usize, text: &[u8]) -> (V
 
 /// A text padded to whole blocks (PKCS #7), as a client does it.
 fn padded(text: &[u8]) -> Vec<u8> {
-    crate::padding::add(text, 16)
+    divisi_engine::padding::add(text, 16)
 }
 
 /// The text without its padding; `None` if it has no valid padding.
 fn unpadded(text: &[u8]) -> Option<Vec<u8>> {
-    crate::padding::remove(text, 16)
+    divisi_engine::padding::remove(text, 16)
 }

@@ -11,12 +11,11 @@ pub mod loopback;
 mod pipes;
 mod processes;
 pub mod servers;
-mod usage;
 
+pub use divisi_engine::usage::Usage;
+pub(crate) use divisi_engine::usage::peak_rss;
 pub use pipes::Pipes;
 pub use processes::Processes;
-pub use usage::Usage;
-pub(crate) use usage::{cpu_seconds, peak_rss};
 
 use crate::cleanup::{Cleanup, Entry};
 use crate::failure::Failure;

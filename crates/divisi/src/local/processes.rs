@@ -374,14 +374,13 @@ mod tests {
         let mut processes = Processes { parties: PartyId::all(3).map(start).collect(), arrivals };
         for party in PartyId::all(3) {
             let lost = Failure { retry: true, ..Failure::new(Kind::Abort, "the link to party 2 was lost") };
-            let report =
-                if party.number() == 2 { Ok(()) } else { Err(lost.with_peer(PartyId::new(2).unwrap())) };
+            let report = if party.number() == 2 { Ok(()) } else { Err(lost.with_peer(PartyId::P2)) };
             give.send((party, Ok(encode(&report).unwrap()))).unwrap();
         }
         lock(&processes.parties[1].child).kill().unwrap();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(50));
-            give.send((PartyId::new(2).unwrap(), Err(io::ErrorKind::UnexpectedEof.into()))).unwrap();
+            give.send((PartyId::P2, Err(io::ErrorKind::UnexpectedEof.into()))).unwrap();
         });
         let failure = processes.reports::<()>("a/step", Duration::from_secs(5)).unwrap_err();
         assert!(failure.peer == Some(2) && failure.error.contains("signal: 9"), "{failure:?}");

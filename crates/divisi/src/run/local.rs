@@ -34,7 +34,7 @@ pub(super) fn across(
 ) -> Result<(Map<String, Value>, Vec<(PartyId, PartyReport)>), Failure> {
     let timeout = work.timeout.unwrap_or(Net::default().timeout);
     // a job that makes no sense is refused before anything is started
-    let prepared = work.engine.prepare(&work.job, work.settings)?;
+    let prepared = crate::engine::prepare(work.engine, &work.job, work.settings)?;
     let parties = prepared.parties();
     let room = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, parties, cleanup)?;

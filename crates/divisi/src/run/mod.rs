@@ -12,11 +12,11 @@ pub mod program;
 pub use local::{ROLE, local, run_party};
 pub use membership::Membership;
 
+use crate::WireValue;
 use crate::circuit::HeldCircuit;
 use crate::engine::job::{Between, CircuitJob};
 use crate::engine::{self, Engine, EngineSettings, Job, Own, Prepared, Unwatched};
 use crate::failure::{Failure, Kind};
-use crate::value::WireValue;
 use divisi_core::Counts;
 use divisi_net::{Mesh, PartyId};
 use divisi_symmetric::gates::Adder;
@@ -364,7 +364,7 @@ fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>
             config.parties().len()
         )));
     }
-    let prepared = engine.prepare(&work.job, settings)?;
+    let prepared = crate::engine::prepare(engine, &work.job, settings)?;
     let (listener, mesh) = membership.identify(config)?.join(work.timeout)?;
     let (me, start) = (membership.party, Instant::now());
     let outcome = compute(&mesh, &*prepared, &(work.own)(me), (work.learns)(me))?;

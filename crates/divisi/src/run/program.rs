@@ -5,11 +5,12 @@
 use super::local::across;
 use super::{Membership, PartyReport, Work, alone};
 use crate::cleanup::Cleanup;
-use crate::engine::job::{self, Job, decode, encode};
+use crate::engine::job::Job;
 use crate::engine::{Engine, EngineSettings, Own};
 use crate::failure::{Failure, Kind};
 use crate::program::{HeldProgram, shown};
 use divisi_net::PartyId;
+use divisi_program::adapter::jobs::{ProgramJob, decode, encode};
 use divisi_program::plain::Entries;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -73,7 +74,11 @@ impl ProgramOptions {
             engine: self.engine,
             settings: &self.settings,
             timeout: self.timeout,
-            job: Job::Program(job::ProgramJob { program: Arc::clone(&self.program), count: 1, images: None }),
+            job: Job::Own(Arc::new(ProgramJob {
+                program: Arc::clone(&self.program),
+                count: 1,
+                images: None,
+            })),
             own: Box::new(own),
             learns: Box::new(|_| true),
         }

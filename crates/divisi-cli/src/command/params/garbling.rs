@@ -2,7 +2,6 @@
 
 use super::super::CommandOutput;
 use super::{ParamsArgs, bits_of, form_of};
-use divisi::engine::lattice_json;
 use divisi::failure::Failure;
 use divisi_bgv::parameters::{Form, Hardness, Parameters};
 use divisi_mpgc::GarblingCost;
@@ -11,6 +10,7 @@ use divisi_mpgc::parameters::{
     BITS, DIMENSION, MODULUS, MOST_GATES, PLAIN, ROW_BYTES, SHARE_BYTES, failure_bits, fits,
 };
 use divisi_ot::SetupConfig;
+use divisi_program::adapter::lattice_json;
 use serde_json::json;
 use std::fmt::Write as _;
 

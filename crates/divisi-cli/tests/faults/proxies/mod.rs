@@ -189,7 +189,7 @@ fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     let (sent, _) = undisturbed(RunChoice { engine, more: &[], task: &AES_128 });
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
     let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
-    let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().usual_security());
+    let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().profile().security);
     let once = BenchOptions { blocks: 1, reps: 1, warmup: 0, ..BenchOptions::default() };
     let options = BenchOptions { engine, work, parties, security, ..once };
     let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();

@@ -71,7 +71,8 @@ struct Calls<'o> {
 impl Calls<'_> {
     /// Call the engine for a step of all lanes.
     fn call(&mut self, job: &Job, inputs: &Rows) -> Result<Rows, Stopped> {
-        let prepared = self.options.engine.prepare(job, &self.options.settings).map_err(Stopped::Lacks)?;
+        let prepared = crate::engine::prepare(self.options.engine, job, &self.options.settings)
+            .map_err(Stopped::Lacks)?;
         let (outputs, counts) =
             together(&*prepared, &[], inputs).map_err(|end| Stopped::Failed(ended(end)))?;
         self.calls += 1;

@@ -9,16 +9,17 @@ use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs}
 use super::run::{Progress, ReportProgram};
 use crate::bench::{BenchOptions, BenchReport, Spread, Work, table4};
 use crate::cleanup::Cleanup;
-use crate::engine::job::Op;
-use crate::engine::mixed::manner::INSECURE;
 use crate::failure::Failure;
 use crate::program::HeldProgram;
 use divisi_core::Security;
 use divisi_program::RunCost;
+use divisi_program::adapter::jobs::{Op, OperationJob, ProgramJob};
+use divisi_program::adapter::manner::INSECURE;
 use divisi_program::applications::table6::{ROWS, Row};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The operations of Tables 2 and 3, each with its number of items.
@@ -128,7 +129,7 @@ fn measure(
     for &parties in &plan.parties {
         let (mut operations, mut counted, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         for (op, count) in OPERATIONS {
-            let work = Work::Operation { op, bits: 32, entries: 256, private: false };
+            let work = operation(op);
             let count = (count / plan.fewer.max(1)).max(1);
             operations.push((op, run(op.name().to_owned(), plan.options(parties, work, count))?));
         }
@@ -136,8 +137,8 @@ fn measure(
             for (list, name) in
                 [(&mut counted, format!("table4-{}", row.name)), (&mut whole, row.name.to_owned())]
             {
-                let options =
-                    plan.options(parties, Work::Program { name: name.as_str().into(), images: None }, 1);
+                let work = Work::Own(Arc::new(ProgramJob::load(&name.as_str().into(), None, 1)?));
+                let options = plan.options(parties, work, 1);
                 list.push((row, run(name, options)?));
             }
         }
@@ -148,6 +149,11 @@ fn measure(
         .map(|row| Ok((row, HeldProgram::load(row.name)?.about().cost)))
         .collect::<Result<_, Failure>>()?;
     Ok(MixedOutcome { plan: plan.clone(), conditions: runs.end(), columns, costs })
+}
+
+/// An operation as the paper measures it.
+fn operation(op: Op) -> Work {
+    Work::Own(Arc::new(OperationJob { op, bits: 32, entries: 256, private: false, count: 1 }))
 }
 
 /// The phase that the paper's table is about.

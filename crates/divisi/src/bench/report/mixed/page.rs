@@ -8,10 +8,10 @@ use super::papers::{self, GARBLING, MACHINES, PARTIES, SOURCE};
 use super::{Column, MixedOutcome, application_spread, item_seconds, item_spread};
 use crate::bench::BenchReport;
 use crate::bench::table4::{self, PARTIES as PARTIES_OF_TABLE_4};
-use crate::engine::job::Op;
 use divisi_mpgc::GarblingCost;
 use divisi_mpgc::cost::{AES_128, cheaper};
 use divisi_ot::SetupConfig;
+use divisi_program::adapter::jobs::Op;
 use divisi_program::applications::table6::Row;
 
 /// The whole page.
@@ -190,6 +190,7 @@ mod tests {
     use super::super::{MixedPlan, OPERATIONS};
     use super::*;
     use crate::bench::Work;
+    use divisi_program::adapter::jobs::ProgramJob;
 
     /// All runs of the plan, as if each had been repeated three times.
     fn outcome() -> MixedOutcome {
@@ -197,11 +198,12 @@ mod tests {
         let times: [&[f64]; 3] = [&[1.5, 0.2, 0.5, 0.0], &[1.5, 0.3, 0.25, 0.0], &[1.5, 0.4, 1.0, 0.0]];
         let column = |parties: &usize| {
             let operation = |(op, count): (Op, u64)| {
-                let work = Work::Operation { op, bits: 32, entries: 256, private: false };
+                let work = super::super::operation(op);
                 (op, sample::report(&plan.options(*parties, work, count), &times))
             };
             let application = |row: &'static Row| {
-                let work = Work::Program { name: row.name.into(), images: None };
+                let work =
+                    Work::Own(std::sync::Arc::new(ProgramJob::load(&row.name.into(), None, 1).unwrap()));
                 (row, sample::report(&plan.options(*parties, work, 1), &times))
             };
             Column {

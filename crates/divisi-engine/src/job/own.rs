@@ -1,0 +1,23 @@
+//! Inputs and outputs of one party.
+
+use crate::Differ;
+use zeroize::Zeroizing;
+
+/// A party's input to the set-up or to a batch, or its outputs, in a form that only the engine knows; wiped
+/// when dropped.
+pub type Own = Zeroizing<Vec<u8>>;
+
+/// The outputs, which must be the same at all parties.
+///
+/// # Errors
+/// [`Differ`] if they are not the same.
+pub fn alike(outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
+    let mut outputs = outputs.into_iter();
+    let first = outputs.next().unwrap_or_default();
+    for output in outputs {
+        if output != first {
+            return Err(Differ { party: None, what: "the parties gave different outputs" });
+        }
+    }
+    Ok(first.to_vec())
+}

@@ -1,0 +1,218 @@
+//! The times and costs of a run, as its parties report them and combined.
+
+use super::{Clock, EngineSettings, PhaseKind};
+
+use crate::usage::cpu_seconds;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// The speed of the machine on which something was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// AES-128-CTR on one core, in 10^9 bytes a second.
+    pub aes_ctr_gb_s: f64,
+    /// TCP over loopback, in 10^9 bits a second.
+    pub loopback_gbit_s: f64,
+    /// One product in GF(2^64), in nanoseconds.
+    pub clmul_ns: f64,
+}
+
+impl Calibration {
+    /// The figures, in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        format!(
+            "this machine: AES-CTR {:.1} GB/s, loopback {:.1} Gbit/s, product in GF(2^64) {:.2} ns",
+            self.aes_ctr_gb_s, self.loopback_gbit_s, self.clmul_ns
+        )
+    }
+}
+
+/// A duration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Took {
+    /// Wall-clock time, in seconds.
+    pub seconds: f64,
+    /// User and system time of the process, in seconds.
+    pub cpu_seconds: f64,
+}
+
+impl Took {
+    /// Add the duration of a later part.
+    pub fn add(&mut self, other: Took) {
+        self.seconds += other.seconds;
+        self.cpu_seconds += other.cpu_seconds;
+    }
+
+    /// Take wall-clock time out of this duration, as the duration of another phase.
+    pub fn split(&mut self, other: Duration) -> Took {
+        let seconds = other.as_secs_f64().min(self.seconds);
+        self.seconds -= seconds;
+        Took { seconds, cpu_seconds: 0.0 }
+    }
+
+    /// The larger wall-clock time and the larger CPU time: a phase lasts until its last party has finished.
+    #[must_use]
+    pub fn max(self, other: Took) -> Took {
+        Took {
+            seconds: self.seconds.max(other.seconds),
+            cpu_seconds: self.cpu_seconds.max(other.cpu_seconds),
+        }
+    }
+}
+
+/// A moment: wall-clock time, and the process's user and system time.
+#[derive(Clone, Copy)]
+pub struct Moment {
+    wall: Instant,
+    cpu: f64,
+}
+
+impl Moment {
+    /// The present moment.
+    #[must_use]
+    pub fn now() -> Self {
+        Moment { wall: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    /// The duration from this moment to `end`.
+    #[must_use]
+    pub fn until(self, end: Moment) -> Took {
+        let seconds = end.wall.saturating_duration_since(self.wall).as_secs_f64();
+        Took { seconds, cpu_seconds: end.cpu - self.cpu }
+    }
+}
+
+/// The costs of a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Phase {
+    /// Wall-clock time, in seconds.
+    pub seconds: f64,
+    /// User and system time of a party, in seconds.
+    pub cpu_seconds: f64,
+    /// Payload that a party sent, in bits.
+    pub bits: u64,
+    /// Bytes that a party handed to TLS.
+    pub bytes: u64,
+    /// The longest chain of dependent messages, over all batches and chunks that follow each other.
+    pub rounds: u32,
+}
+
+/// The measurements of a benchmark, from which the engine makes its report.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The engine's settings.
+    pub settings: EngineSettings,
+    /// The description of the job for JSON: `algorithm`, `circuit`, `key_bits` and the like.
+    pub about: Map<String, Value>,
+    /// The number of instances.
+    pub count: u64,
+    /// The unit of an instance.
+    pub unit: &'static str,
+    /// The engine's facts about the job ([`super::Prepared::facts`]), and those of party 1 at the end
+    /// ([`super::EngineParty::facts`]).
+    pub facts: Map<String, Value>,
+    /// The number of parties.
+    pub parties: usize,
+    /// The number of measured repetitions.
+    pub reps: usize,
+    /// The time that the parties took to connect, in seconds.
+    pub connect_seconds: f64,
+    /// The phases as the engine declares them, each with the rates in which it counts.
+    pub clocks: &'static [Clock],
+    /// The same phases by name, in order. Each figure is the median over the repetitions; times are those of
+    /// the slowest party, bytes those of the party that sends most.
+    pub phases: Vec<(&'static str, Phase)>,
+    /// The times of each repetition, phase by phase.
+    pub repetitions: Vec<Vec<Took>>,
+    /// The bytes that each party handed to TLS, phase by phase.
+    pub bytes_by_party: Vec<Vec<u64>>,
+    /// The largest memory of any party in bytes, if the system tells.
+    pub peak_rss_bytes: Option<u64>,
+    /// The error of the worst verification, as minus its binary logarithm; `None` if nothing was verified.
+    pub verification_error_bits: Option<f64>,
+    /// The computational security in bits that remains for labels of 128 bits, for the hash key with the most
+    /// targets; `None` if nothing was hashed.
+    pub computational_bits: Option<f64>,
+    /// How many times each check was executed, in one repetition by one party.
+    pub checks: BTreeMap<String, u64>,
+    /// The field kernel that was used.
+    pub kernel: String,
+    /// The calibration of the machine just before the benchmark.
+    pub calibration: Calibration,
+}
+
+impl Measured {
+    /// The seconds of some phases together.
+    #[must_use]
+    pub fn seconds(&self, phases: &[&str]) -> f64 {
+        self.phases.iter().filter(|(name, _)| phases.contains(name)).map(|(_, phase)| phase.seconds).sum()
+    }
+
+    /// The seconds of the phases that count as online.
+    #[must_use]
+    pub fn online_seconds(&self) -> f64 {
+        self.counted(|kind| kind == PhaseKind::Online)
+    }
+
+    /// The seconds of the phases that count in the total.
+    #[must_use]
+    pub fn total_seconds(&self) -> f64 {
+        self.counted(|kind| kind != PhaseKind::Apart)
+    }
+
+    fn counted(&self, counts: impl Fn(PhaseKind) -> bool) -> f64 {
+        let phases = self.clocks.iter().zip(&self.phases).filter(|(clock, _)| counts(clock.kind));
+        phases.map(|(_, (_, phase))| phase.seconds).sum()
+    }
+
+    /// A phase by its name; zeros if there is none of that name.
+    #[must_use]
+    pub fn phase(&self, name: &str) -> Phase {
+        self.phases.iter().find(|(n, _)| *n == name).map(|(_, phase)| *phase).unwrap_or_default()
+    }
+
+    /// A fact that is a number; 0 if there is none of that name.
+    #[must_use]
+    pub fn number(&self, fact: &str) -> u64 {
+        self.facts.get(fact).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// The largest memory of a party, as text.
+    #[must_use]
+    pub fn memory(&self) -> String {
+        self.peak_rss_bytes
+            .map_or("unknown".into(), |bytes| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20)))
+    }
+
+    /// The phases as JSON: for each its name, seconds, bits, bytes and rounds.
+    #[must_use]
+    pub fn phases_json(&self) -> Vec<Value> {
+        let phase = |(name, p): &(&str, Phase)| {
+            serde_json::json!({
+                "name": name,
+                "seconds": p.seconds,
+                "cpu_seconds_per_party": p.cpu_seconds,
+                "bits_sent_per_party": p.bits,
+                "bytes_sent_per_party": p.bytes,
+                "rounds": p.rounds,
+            })
+        };
+        self.phases.iter().map(phase).collect()
+    }
+}
+
+/// The text for people: some lines, a table whose first column is left-aligned, some lines.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// The lines above the table.
+    pub above: String,
+    /// The headings of the columns.
+    pub head: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+    /// The lines below the table.
+    pub below: String,
+}

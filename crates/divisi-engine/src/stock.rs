@@ -1,0 +1,85 @@
+//! Preprocessing that an engine keeps on disk, and the location of such a stock: a directory for each party
+//! whose part is on this machine, `party-1` and so on, and by default the key file `seal.key`.
+
+use super::{EngineSettings, Unsupported};
+use divisi_core::{Abort, PartyId, PublicParameters, Session};
+use divisi_store::stock::{SealKey, StockInfo, StockState};
+use std::path::{Path, PathBuf};
+
+/// The option that names the directory of a stock. An engine that has it also declares [`PEERS`].
+pub const PREP_FROM: &str = "prep-from";
+/// The option that names the file of the key under which a stock is sealed.
+pub const KEY_FILE: &str = "key-file";
+/// The option with a digest of the identities of a configuration's parties, to which a stock is bound. The
+/// program sets it; it cannot be given on a command line.
+pub const PEERS: &str = "prep-peers";
+
+/// An engine's way to make stocks ([`super::Engine::stock_maker`]).
+pub trait StockMaker: Sync {
+    /// Prepare everything public about a stock for this many blocks, by the options of the engine. `peers` is
+    /// a digest of the peers' identities; zeros among threads of one process.
+    ///
+    /// # Errors
+    /// [`Unsupported`] for options that make no sense.
+    fn prepare_stock(
+        &self,
+        settings: &EngineSettings,
+        blocks: u64,
+        peers: [u8; 32],
+    ) -> Result<Box<dyn PreparedStock>, Unsupported>;
+}
+
+/// A stock that is to be made.
+pub trait PreparedStock: Send + Sync {
+    /// The number of parties.
+    fn parties(&self) -> usize;
+
+    /// The parameters that the parties compare at the start of the session that makes the stock \[M0.4\].
+    fn parameters(&self) -> PublicParameters;
+
+    /// Make this party's part in its directory below `dir`, sealed under the key. `progress` is called with
+    /// the amount that is done, and the whole amount.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Unfit`] if the part cannot be written.
+    fn make(
+        &self,
+        session: Session,
+        dir: &Path,
+        key: SealKey,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Abort>;
+}
+
+/// The directory of a party's part.
+pub fn of_party(dir: &Path, party: PartyId) -> PathBuf {
+    dir.join(format!("party-{}", party.number()))
+}
+
+/// The default key file of a stock in this directory.
+pub fn key_file(dir: &Path) -> PathBuf {
+    dir.join("seal.key")
+}
+
+/// The parties whose parts are in a directory.
+pub fn parties_in(dir: &Path) -> Vec<PartyId> {
+    PartyId::all(usize::from(u8::MAX)).filter(|party| of_party(dir, *party).is_dir()).collect()
+}
+
+/// The statistical security in bits among this number of parties: that of the buckets, or that of the check
+/// of MACs over a field of `field_bits`, which a lie passes with probability n/|F|; the smaller one counts.
+#[must_use]
+pub fn statistical_bits(buckets: u32, field_bits: u32, parties: usize) -> u32 {
+    buckets.min(field_bits.saturating_sub(parties.next_power_of_two().ilog2()))
+}
+
+/// The number of blocks for which the rest of a stock suffices: the minimum over its series of values.
+#[must_use]
+pub fn blocks_left(info: &StockInfo, state: &StockState) -> u64 {
+    let all = info.series.iter().zip(&state.counts);
+    let blocks = all.map(|(series, count)| {
+        let blocks = u128::from(count.left()) * u128::from(info.blocks) / u128::from(series.planned.max(1));
+        u64::try_from(blocks).unwrap_or(u64::MAX)
+    });
+    blocks.min().unwrap_or(0)
+}
