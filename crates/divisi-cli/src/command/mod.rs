@@ -14,6 +14,7 @@ mod differences;
 mod digest;
 mod effort;
 mod engine;
+mod engines;
 mod given;
 mod imported;
 mod kat;
@@ -100,6 +101,8 @@ enum Command {
     /// Make, inspect and remove preprocessing on disk
     #[command(subcommand)]
     Prep(prep::PrepCommands),
+    /// Print the engines, and the options of one
+    Engines(engines::EnginesArgs),
     /// Print how the parameters of threshold BGV are derived
     Params(params::ParamsArgs),
     /// Run a circuit or a program among parties, each with secret inputs
@@ -138,6 +141,7 @@ pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
         Command::Prep(command) => prep::run(&context, &command),
+        Command::Engines(arguments) => engines::run(&arguments),
         Command::Params(arguments) => params::run(&arguments),
         Command::Run(arguments) => run::run(&context, &arguments),
         Command::Circuit(command) => circuit::run(&context, &command),
