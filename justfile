@@ -6,16 +6,15 @@ check:
 long:
     cargo test --release --workspace -- --ignored
 
-engines := "-p divisi-core -p divisi-symmetric -p divisi-rep3 -p divisi-symphony -p divisi-ot \
-    -p divisi-garble -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc"
+protocols := "--workspace --exclude divisi-cli --exclude divisi-node"
 
 # Tests of engines and servers, optimised and without debug assertions; known answers on each kernel.
 suites:
-    cargo test --release -p divisi-node {{engines}}
-    DIVISI_KERNEL=portable cargo test --release {{engines}} --lib
-    DIVISI_KERNEL=portable cargo test --release {{engines}} --test it suite::
-    DIVISI_KERNEL=avx2 cargo test --release {{engines}} --lib
-    DIVISI_KERNEL=avx2 cargo test --release {{engines}} --test it suite::
+    cargo test --release --workspace --exclude divisi-cli
+    DIVISI_KERNEL=portable cargo test --release {{protocols}} --lib
+    DIVISI_KERNEL=portable cargo test --release {{protocols}} --test it suite::
+    DIVISI_KERNEL=avx2 cargo test --release {{protocols}} --lib
+    DIVISI_KERNEL=avx2 cargo test --release {{protocols}} --test it suite::
 
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
@@ -24,9 +23,7 @@ nightly: suites long fuzz packages publish-check oldest miri arm arm-instruction
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
-    DIVISI_FUZZ_INPUTS=1000000 cargo test -p divisi-core -p divisi-net -p divisi-store -p divisi-node \
-        -p divisi-circuit -p divisi-program -p divisi -p divisi-rep3 -p divisi-ot -p divisi-garble \
-        -p divisi-spdz -p divisi-bgv -p divisi-mixed -p divisi-mpgc --lib --test it random_
+    DIVISI_FUZZ_INPUTS=1000000 cargo test --workspace --lib --test it random_
 
 # Lints and tests of each package by itself, with each of its features: what one lacks, another cannot lend.
 packages *names:

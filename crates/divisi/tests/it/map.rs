@@ -5,101 +5,29 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const MAP: &[(&str, &[&str])] = &[
-    ("divisi-field", &[]),
-    ("divisi-fuzz", &[]),
-    ("divisi-net", &[]),
-    ("divisi-store", &[]),
-    ("divisi-circuit", &[]),
-    ("divisi-core", &["divisi-circuit", "divisi-field", "divisi-net"]),
-    ("divisi-symmetric", &["divisi-circuit", "divisi-core", "divisi-field"]),
-    ("divisi-bgv", &["divisi-core", "divisi-field"]),
-    ("divisi-mixed", &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-ot"]),
-    (
-        "divisi-mpgc",
-        &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed", "divisi-ot"],
-    ),
-    (
-        "divisi-program",
-        &["divisi-bgv", "divisi-circuit", "divisi-core", "divisi-field", "divisi-mixed", "divisi-mpgc"],
-    ),
-    ("divisi-ot", &["divisi-core", "divisi-field", "divisi-net"]),
-    ("divisi-garble", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
-    (
-        "divisi-spdz",
-        &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot", "divisi-store"],
-    ),
-    ("divisi-rep3", &["divisi-circuit", "divisi-core", "divisi-field", "divisi-net", "divisi-ot"]),
-    (
-        "divisi-symphony",
-        &["divisi-circuit", "divisi-core", "divisi-field", "divisi-rep3", "divisi-symmetric"],
-    ),
-    (
-        "divisi-node",
-        &[
-            "divisi-core",
-            "divisi-field",
-            "divisi-net",
-            "divisi-rep3",
-            "divisi-store",
-            "divisi-symmetric",
-            "divisi-symphony",
-        ],
-    ),
-    (
-        "divisi-measure",
-        &[
-            "divisi-bgv",
-            "divisi-circuit",
-            "divisi-core",
-            "divisi-field",
-            "divisi-garble",
-            "divisi-mixed",
-            "divisi-net",
-            "divisi-ot",
-            "divisi-rep3",
-            "divisi-symmetric",
-            "divisi-symphony",
-        ],
-    ),
-    (
-        "divisi",
-        &[
-            "divisi-bgv",
-            "divisi-circuit",
-            "divisi-core",
-            "divisi-field",
-            "divisi-garble",
-            "divisi-mixed",
-            "divisi-mpgc",
-            "divisi-net",
-            "divisi-node",
-            "divisi-ot",
-            "divisi-program",
-            "divisi-rep3",
-            "divisi-spdz",
-            "divisi-store",
-            "divisi-symmetric",
-            "divisi-symphony",
-        ],
-    ),
-    (
-        "divisi-cli",
-        &[
-            "divisi",
-            "divisi-bgv",
-            "divisi-circuit",
-            "divisi-core",
-            "divisi-field",
-            "divisi-mpgc",
-            "divisi-net",
-            "divisi-node",
-            "divisi-ot",
-            "divisi-program",
-            "divisi-rep3",
-            "divisi-symmetric",
-        ],
-    ),
+/// What every engine stands on. These crates know no engine: they depend on each other alone.
+const COMMON: [&str; 9] = [
+    "divisi-field",
+    "divisi-fuzz",
+    "divisi-net",
+    "divisi-store",
+    "divisi-circuit",
+    "divisi-core",
+    "divisi-symmetric",
+    "divisi-engine",
+    "divisi-ot",
+];
+
+/// What stands above the engines and may depend on each of them.
+const ABOVE: [&str; 2] = ["divisi", "divisi-cli"];
+
+/// A crate between the two, that of an engine, depends on what is common, and on these others.
+const ENGINES: [(&str, &[&str]); 5] = [
+    ("divisi-mixed", &["divisi-bgv"]),
+    ("divisi-mpgc", &["divisi-bgv", "divisi-mixed"]),
+    ("divisi-program", &["divisi-bgv", "divisi-mixed", "divisi-mpgc"]),
+    ("divisi-symphony", &["divisi-rep3"]),
+    ("divisi-node", &["divisi-rep3", "divisi-symphony"]),
 ];
 
 /// What reads arguments and draws on terminals belongs to the command line.
@@ -112,21 +40,32 @@ fn arrows(manifest: &str) -> BTreeSet<String> {
     names.filter(|name| name.starts_with("divisi")).map(str::to_owned).collect()
 }
 
+/// Whether a crate may depend on another one.
+fn may_depend(name: &str, on: &str) -> bool {
+    if ABOVE.contains(&name) {
+        return name != on && !(name == "divisi" && on == "divisi-cli");
+    }
+    let others = ENGINES.iter().filter(|(engine, _)| !COMMON.contains(&name) && *engine == name);
+    COMMON.contains(&on) || others.flat_map(|(_, others)| others.iter()).any(|other| *other == on)
+}
+
+/// A new engine needs no line here: its crate stands on what is common.
 #[test]
-fn every_arrow_is_in_the_figure() {
+fn every_arrow_points_down() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut found = BTreeSet::new();
+    let mut seen = 0;
     for entry in fs::read_dir(crates).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        let allowed = MAP.iter().find(|(krate, _)| *krate == name);
-        let (_, allowed) = allowed.unwrap_or_else(|| panic!("{name} is not on the map"));
         let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
-        let drawn: BTreeSet<String> = allowed.iter().map(|arrow| (*arrow).to_owned()).collect();
-        assert_eq!(arrows(&manifest), drawn, "{name}: the manifest, and the map");
-        found.insert(name);
+        for on in arrows(&manifest) {
+            assert!(may_depend(&name, &on), "{name} depends on {on}: ARCHITECTURE.md has no such arrow");
+            seen += 1;
+        }
     }
-    assert_eq!(found.len(), MAP.len());
+    assert!(seen > 60, "{seen} arrows");
+    assert!(!may_depend("divisi-engine", "divisi-rep3") && !may_depend("divisi-garble", "divisi-spdz"));
+    assert!(!may_depend("divisi-rep3", "divisi") && !may_depend("divisi-ot", "divisi-bgv"));
 }
 
 /// The names of a package's dependencies, and of theirs, as cargo resolves them for a build.
@@ -156,16 +95,4 @@ fn the_library_has_no_command_line_in_it() {
 fn arrows_are_read_from_a_manifest() {
     let manifest = "[package]\nname = \"x\"\n\n[dependencies]\ndivisi-core.workspace = true\ndivisi-net = { path = \"..\" }\nserde = \"1\"\n\n[dev-dependencies]\ndivisi.workspace = true\n";
     assert_eq!(arrows(manifest), BTreeSet::from(["divisi-core".to_owned(), "divisi-net".to_owned()]));
-}
-
-/// The script of the emulator tries each engine twice: quickly, and with more vectors.
-#[test]
-fn the_emulator_tries_every_engine() {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.ci/arm");
-    let script = fs::read_to_string(script).unwrap();
-    let words: Vec<&str> = script.split(|c: char| !c.is_alphanumeric()).collect();
-    for engine in divisi::engine::all() {
-        let times = words.iter().filter(|word| **word == engine.name()).count();
-        assert!(times >= 2, "{} is in .ci/arm {times} times", engine.name());
-    }
 }
