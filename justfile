@@ -8,6 +8,9 @@ long:
 
 protocols := "--workspace --exclude divisi-cli --exclude divisi-node"
 
+# the workspace of what only developers run
+lab := "--manifest-path lab/Cargo.toml --target-dir target"
+
 # Tests of engines and servers, optimised and without debug assertions; known answers on each kernel.
 suites:
     cargo test --release --workspace --exclude divisi-cli
@@ -56,8 +59,8 @@ deny:
 # One mutant a check, each killed by a named test, and all other tests that need hooks (CONTRIBUTING.md); then
 # the attacks on the real code.
 mutants:
-    cargo run --manifest-path attacks/Cargo.toml --target-dir target -- --hooked
-    cargo test --manifest-path attacks/Cargo.toml --target-dir target
+    cargo run {{lab}} -p divisi-attacks -- --hooked
+    cargo test {{lab}} -p divisi-attacks
 
 # What each field kernel costs on this machine.
 kernels:
@@ -68,41 +71,41 @@ bench-kernels *filter:
     cargo bench -p divisi-field -- {{filter}}
 
 # Fails where a kernel or a protocol executes 3 % more instructions than
-# crates/divisi-measure/instructions.txt says (docs/measuring.md).
+# lab/measure/instructions.txt says (docs/measuring.md).
 instructions:
-    cargo run --release -p divisi-measure -- instructions
+    cargo run {{lab}} --release -p divisi-measure -- instructions
 
 # Writes that file anew.
 instructions-update:
-    cargo run --release -p divisi-measure -- instructions --update
+    cargo run {{lab}} --release -p divisi-measure -- instructions --update
 
 # Fails where a branch or an address depends on a secret, or where something is opened that no protocol opens.
 poison:
-    cargo run --release -p divisi-measure -- poison
+    cargo run {{lab}} --release -p divisi-measure -- poison
 
 # Fails where timings of a kernel tell secret inputs apart.
 dudect:
-    cargo run --release -p divisi-measure -- dudect
+    cargo run {{lab}} --release -p divisi-measure -- dudect
 
 # The same with ten times the samples, and stricter.
 dudect-long:
-    cargo run --release -p divisi-measure -- dudect --long
+    cargo run {{lab}} --release -p divisi-measure -- dudect --long
 
 # Weakened builds: each check made too weak, each noticed by a named test. A name, check or engine alone:
 # `just weakened --only A8 --only spdz`.
 weakened *options:
-    cargo run --manifest-path attacks/Cargo.toml --target-dir target -- {{options}}
+    cargo run {{lab}} -p divisi-attacks -- {{options}}
 
 # Writes the table of weakened builds anew.
 weakened-table:
-    cargo run --manifest-path attacks/Cargo.toml --target-dir target -- --table
+    cargo run {{lab}} -p divisi-attacks -- --table
 
-# Mutants by cargo-mutants, going on where any sweep stopped (attacks/mutants). A part of them:
+# Mutants by cargo-mutants, going on where any sweep stopped (lab/attacks/mutants). A part of them:
 # `just mutants-sweep 2/4`.
 mutants-sweep shard="1/1" *options:
     .ci/mutants --shard {{shard}} {{options}}
 
-# How many of these are done, and which survive without an explanation in attacks/mutants/survivors.tsv.
+# How many of these are done, and which survive without an explanation in lab/attacks/mutants/survivors.tsv.
 mutants-report:
     .ci/mutants --report
 

@@ -122,7 +122,7 @@ impl Harness {
     /// A harness for a session without one check ([`without`](super::without)).
     ///
     /// # Panics
-    /// If a check is given, but in the copy of `attacks/`.
+    /// If a check is given, but in the copy of `lab/attacks`.
     #[must_use]
     pub fn without(n: usize, parameters: &PublicParameters, check: Option<crate::Check>) -> Harness {
         Harness::new(n, &super::without(parameters.clone(), check))

@@ -1,5 +1,5 @@
 //! A mutant for each check: with the check in place a named attack is stopped, without it the same attack
-//! succeeds. The code of this crate and of the engines has all checks; `attacks/` makes the mutants, in a
+//! succeeds. The code of this crate and of the engines has all checks; `lab/attacks` makes the mutants, in a
 //! copy of the sources to which it adds what switches a check off. In the copy, [`kills`] runs the attack on
 //! the mutant, too.
 
@@ -9,18 +9,18 @@ use crate::{Check, PublicParameters};
 /// given ones.
 ///
 /// # Panics
-/// If a check is given, but in the copy of `attacks/`.
+/// If a check is given, but in the copy of `lab/attacks`.
 #[must_use]
 pub fn without(parameters: PublicParameters, checks: impl IntoIterator<Item = Check>) -> PublicParameters {
     if let Some(check) = checks.into_iter().next() {
-        unreachable!("{check}: a mutant is built only in the copy of attacks/");
+        unreachable!("{check}: a mutant is built only in the copy of lab/attacks");
     }
     parameters
 }
 
-/// Demand that the attack fails against the protocol; in the copy of `attacks/` also that it succeeds against
-/// the mutant. `attack` returns true if a wrong output was accepted, something leaked, or an honest party did
-/// what the check forbids.
+/// Demand that the attack fails against the protocol; in the copy of `lab/attacks` also that it succeeds
+/// against the mutant. `attack` returns true if a wrong output was accepted, something leaked, or an honest
+/// party did what the check forbids.
 ///
 /// # Panics
 /// If the attack succeeds against the protocol, or fails against the mutant.

@@ -42,7 +42,7 @@ impl TrioHarness {
     /// A harness for a session without one check ([`testing::without`]).
     ///
     /// # Panics
-    /// If a check is given, but in the copy of `attacks/`.
+    /// If a check is given, but in the copy of `lab/attacks`.
     #[must_use]
     pub fn without(check: Option<Check>) -> TrioHarness {
         TrioHarness::new(&testing::without(PublicParameters::new("rep3 harness"), check))

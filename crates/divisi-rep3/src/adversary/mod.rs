@@ -3,7 +3,7 @@
 //! A blind change of a message ([`divisi_net::tamper`]) leaves its sender out of step with its own lie, and
 //! the next opening gives it away. The adversary of MAESTRO's functionalities is stronger: F_weakMult lets it
 //! choose an additive error of each product (Figure 2) and continue consistently. Such a party needs code of
-//! its own inside the protocol, which only the copy of `attacks/` has.
+//! its own inside the protocol, which only the copy of `lab/attacks` has.
 
 pub mod adaptive;
 pub mod blackbox;

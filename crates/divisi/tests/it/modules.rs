@@ -319,13 +319,12 @@ fn cycles(arrows: &Arrows) -> Vec<Vec<Name>> {
     found.into_values().collect()
 }
 
-/// The packages: those of the workspace, and the two that stand beside it.
+/// The packages: those of the workspace, and those of the laboratory.
 fn packages() -> Vec<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let project = crates.parent().unwrap();
-    let mut packages: Vec<PathBuf> =
-        fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()).collect();
-    packages.extend(["attacks", "stranger"].map(|name| project.join(name)));
+    let lab = crates.parent().unwrap().join("lab");
+    let inside = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut packages: Vec<PathBuf> = inside(crates).chain(inside(&lab)).collect();
     packages.retain(|folder| folder.join("Cargo.toml").exists());
     packages.sort();
     packages

@@ -164,8 +164,8 @@ impl Crate {
 fn names_with_two_meanings(processor: &'static str) -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for entry in fs::read_dir(crates).unwrap() {
-        let folder = entry.unwrap().path();
+    let folders = fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path());
+    for folder in folders.chain([crates.parent().unwrap().join("lab/measure")]) {
         let crate_name = folder.file_name().unwrap().to_str().unwrap().to_owned();
         let mut text = Crate::new(processor);
         text.take(&folder.join("src"), &mut Vec::new());

@@ -145,7 +145,7 @@ fn refreshed_noise_tells_no_signs() {
     assert!(!differ("after a refresh", [zeros[1], random[1]], count));
 }
 
-/// Attack (b) on 2^11 ciphertexts of each kind: nothing is seen with floods, and, in the copy of attacks/,
+/// Attack (b) on 2^11 ciphertexts of each kind: nothing is seen with floods, and, in the copy of lab/attacks,
 /// something without.
 #[test]
 fn noise_tells_no_signs_in_answers() {

@@ -61,7 +61,7 @@ divisi_core::mutants! {
     a_pad_serves_one_bit: G14, "lets rows serve again", field::two_bits;
 }
 
-/// The attacks on these need a party whose own code deviates: they are in the copy of `attacks/`.
+/// The attacks on these need a party whose own code deviates: they are in the copy of `lab/attacks`.
 const ELSEWHERE: [Check; 6] = [checks::W3, checks::W4, checks::W8, checks::W10, checks::K12, checks::K13];
 
 /// Every check of this crate has a mutant. The other checks W belong to divisi-garble.

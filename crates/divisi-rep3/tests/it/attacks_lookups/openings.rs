@@ -148,7 +148,7 @@ fn an_attacked_lookup_looks_the_same_for_two_secrets_many_times() {
 }
 
 /// An opening split in layer 9 of lut256: what party 1 sees is the same for two inputs of that layer, and no
-/// digest confirms a guess of it. (In the copy of `attacks/`: without A22 one does.)
+/// digest confirms a guess of it. (In the copy of `lab/attacks`: without A22 one does.)
 fn layer_9_keeps_its_input(runs: usize) {
     let ninth = |x: u8| (0..8).fold(x, |x, _| sbox(x));
     let guess = [ninth(0x00); 8];

@@ -19,8 +19,8 @@ const LABELS: &str = "divisi_rep3::garbled/labels";
 const DECODING: &str = "divisi_rep3::garbled/decoding";
 const RESULT: &str = "divisi_rep3::garbled/result";
 
-/// Something that the protocol needs and that has no check of its own. Only the copy of `attacks/` can leave
-/// it out.
+/// Something that the protocol needs and that has no check of its own. Only the copy of `lab/attacks` can
+/// leave it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weakness {
     OneHalf,
@@ -85,9 +85,9 @@ impl Gap {
         }
     }
 
-    /// Only the copy of `attacks/` leaves anything out.
+    /// Only the copy of `lab/attacks` leaves anything out.
     pub fn weaken(self, _trio: &mut Trio) {
-        assert!(!matches!(self, Gap::Weak(_)), "{self:?}: a mutant is built only in the copy of attacks/");
+        assert!(!matches!(self, Gap::Weak(_)), "{self:?}: a mutant is built only in the copy of lab/attacks");
     }
 }
 

@@ -1,6 +1,6 @@
 //! A mutant for each check, and for each thing that the protocol needs and that has no check of its own: with
 //! it in place a named attack is stopped, without it the same attack comes through. The mutants are made in
-//! the copy of `attacks/`, where `kills` runs the attack on them, too.
+//! the copy of `lab/attacks`, where `kills` runs the attack on them, too.
 
 use super::attacks::{self, Gap, Weakness};
 use super::{ahead, seen, selective};

@@ -103,7 +103,7 @@ fn ours() -> impl Iterator<Item = &'static Check> {
 }
 
 /// Checks that only a party notices which computes its lies from coins, and keeps to them: such a party, and
-/// the tests of these, are in the copy of `attacks/`.
+/// the tests of these, are in the copy of `lab/attacks`.
 const OF_THE_COPY: [Check; 3] = [checks::A5, checks::A7, checks::A9];
 
 #[test]

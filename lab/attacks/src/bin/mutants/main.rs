@@ -1,0 +1,242 @@
+//! Sweeps over the mutants that cargo-mutants finds in the files of `lab/attacks/mutants/tests.toml`: any
+//! part of them at a time, going on where another sweep stopped.
+//!
+//! cargo-mutants builds anew for each mutant. Here one build holds hundreds: `switch` writes those that can
+//! stand side by side into a copy of the project, each as a branch that an environment variable takes; what
+//! the compiler does not take as a branch is built alone, as cargo-mutants does. `run` runs the tests that
+//! the file's line names, until one notices. What came of each mutant goes into
+//! `lab/attacks/mutants/results.tsv` at once, with the commit; which survivors are known to do no harm, and
+//! why, stands in `lab/attacks/mutants/survivors.tsv`.
+//!
+//! The copy has the hooks of `lab/attacks/hooks`, because many of the tests need them; mutants are those of
+//! its text.
+
+mod concern;
+mod found;
+mod run;
+mod switch;
+mod table;
+
+use concern::Tests;
+use divisi_attacks::compile::{self, Programs};
+use divisi_attacks::mirror::{self, Source};
+use found::Mutant;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use switch::Switched;
+use table::{Outcome, Results};
+
+const HELP: &str = "\
+Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVISION] [--report]
+
+  --shard K/N   every N-th mutant, from the K-th on
+  --most M      end after M mutants
+  --file TEXT   mutants of files whose path contains TEXT, or one of several texts with commas between
+  --at-once J   run the tests of J mutants at a time (default: as many as there are cores)
+  --base REV    mutants of what has changed since that revision; what comes of them is kept in
+                target/mutants, not in the project
+  --report      run nothing: say how many (of --file) are done, and which survivors nobody has explained";
+
+/// What makes a build quicker: tests may be a little slower.
+const QUICK: [(&str, &str); 2] = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
+
+/// What the command line asks for.
+struct Wanted {
+    shard: (usize, usize),
+    most: usize,
+    file: String,
+    at_once: usize,
+    base: Option<String>,
+    report: bool,
+}
+
+impl Wanted {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, String> {
+        let (file, base) = (String::new(), None);
+        let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut wanted = Wanted { shard: (1, 1), most: usize::MAX, file, at_once, base, report: false };
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{argument} needs a value\n{HELP}"));
+            match argument.as_str() {
+                "--shard" => {
+                    let value = value()?;
+                    let shard =
+                        value.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+                    wanted.shard = shard
+                        .filter(|(k, n)| (1..=*n).contains(k))
+                        .ok_or(format!("{value} is no shard: as 2/4"))?;
+                }
+                "--most" => wanted.most = value()?.parse().map_err(|e| format!("--most: {e}"))?,
+                "--file" => wanted.file = value()?,
+                "--at-once" => wanted.at_once = value()?.parse().map_err(|e| format!("--at-once: {e}"))?,
+                "--base" => wanted.base = Some(value()?),
+                "--report" => wanted.report = true,
+                _ => return Err(format!("{argument} is not known\n{HELP}")),
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+fn main() -> ExitCode {
+    match Wanted::parse(std::env::args().skip(1)).and_then(|wanted| work(&wanted)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("mutants: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every survivor is explained.
+fn work(wanted: &Wanted) -> Result<bool, String> {
+    let project = mirror::project()?;
+    let folder = project.join("lab/attacks/mutants");
+    let tests = Tests::read(&folder.join("tests.toml"))?;
+    let mut results = Results::open(&folder.join("results.tsv"))?;
+    let explained = table::explained(&folder.join("survivors.tsv"))?;
+    let source = Source::read(&project)?;
+    let all = match &wanted.base {
+        Some(base) => {
+            results.go_on_in(&project.join("target/mutants/results.tsv"))?;
+            found::changed(&project, &source, base, &tests)?
+        }
+        None => found::list(&project, &source, &tests)?,
+    };
+    let named = |mutant: &Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));
+    if !wanted.report {
+        let (k, n) = wanted.shard;
+        let mine = all.iter().enumerate().filter(|(i, _)| i % n == k - 1).map(|(_, mutant)| mutant);
+        let left = mine.filter(|mutant| named(mutant) && results.of(mutant).is_none());
+        let left: Vec<&Mutant> = left.take(wanted.most).collect();
+        sweep(&project, &source, &tests, &left, wanted.at_once, &mut results)?;
+    }
+    let of: Vec<&Mutant> = all.iter().filter(|mutant| named(mutant)).collect();
+    Ok(report(&of, &results, &explained))
+}
+
+/// Run these mutants, as many in one build as can stand side by side.
+fn sweep(
+    project: &Path,
+    source: &Source,
+    tests: &Tests,
+    left: &[&Mutant],
+    at_once: usize,
+    results: &mut Results,
+) -> Result<(), String> {
+    let (copy, built) = (project.join("target/mutants/tree"), project.join("target/mutants/build"));
+    let commit = commit(project)?;
+    let (mut alone, mut times) = (Vec::new(), run::Times::new());
+    let mut left = left.to_vec();
+    while !left.is_empty() {
+        let mut cut = switch::side_by_side(source, &left)?;
+        alone.append(&mut cut.alone);
+        left = cut.later;
+        let mut chosen = cut.together;
+        let programs = loop {
+            let switched = Switched::write(source, &copy, &chosen)?;
+            let files: BTreeSet<&str> = chosen.iter().map(|mutant| mutant.file.as_str()).collect();
+            let errors = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
+                Ok(programs) => break programs,
+                Err(errors) => errors,
+            };
+            let refused = switched.of(&errors.places);
+            if refused.is_empty() {
+                return Err(format!("the copy does not build:\n{}", errors.said));
+            }
+            let mut rest = Vec::new();
+            for (i, mutant) in chosen.into_iter().enumerate() {
+                match refused.get(&i) {
+                    None => rest.push(mutant),
+                    Some(true) => results.add(mutant, Outcome::Unviable, &commit)?,
+                    Some(false) => alone.push(mutant),
+                }
+            }
+            chosen = rest;
+        };
+        for mutant in &chosen {
+            run::sound(&programs, tests.of(&mutant.file), &mut times)?;
+        }
+        run_all(&programs, tests, &times, &chosen, at_once, |mutant, outcome| {
+            results.add(mutant, outcome, &commit)
+        })?;
+    }
+    for mutant in alone {
+        switch::write(source, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
+        let files = [mutant.file.as_str()].into();
+        let outcome = match compile::tests(&copy, &built, &tests.targets(&files), &QUICK)? {
+            Ok(programs) => run::mutant(&programs, tests.of(&mutant.file), &times, None)?,
+            Err(_) => Outcome::Unviable,
+        };
+        results.add(mutant, outcome, &commit)?;
+    }
+    Ok(())
+}
+
+/// Run the tests of these mutants, which are in one build, some mutants at once.
+fn run_all(
+    programs: &Programs,
+    tests: &Tests,
+    times: &run::Times,
+    mutants: &[&Mutant],
+    at_once: usize,
+    mut done: impl FnMut(&Mutant, Outcome) -> Result<(), String>,
+) -> Result<(), String> {
+    let next = AtomicUsize::new(0);
+    let (tell, said) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..at_once.max(1) {
+            let (tell, next) = (tell.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(mutant) = mutants.get(i) else { break };
+                    let outcome = run::mutant(programs, tests.of(&mutant.file), times, Some(i + 1));
+                    // the receiver stops when it meets an error
+                    if tell.send((*mutant, outcome)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(tell);
+        said.into_iter().try_for_each(|(mutant, outcome)| done(mutant, outcome?))
+    })
+}
+
+/// The commit that is checked out.
+fn commit(project: &Path) -> Result<String, String> {
+    let git = Command::new("git").args(["rev-parse", "--short=10", "HEAD"]).current_dir(project).output();
+    let output = git.map_err(|e| format!("git: {e}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Prints what is done, and the survivors that nobody has explained. Returns whether there are none.
+fn report(all: &[&Mutant], results: &Results, explained: &table::Explained) -> bool {
+    let (mut caught, mut hung, mut unviable, mut known, mut open) = (0, 0, 0, 0, Vec::new());
+    for mutant in all {
+        match results.of(mutant) {
+            Some(Outcome::Caught(_)) => caught += 1,
+            Some(Outcome::Hung(_)) => hung += 1,
+            Some(Outcome::Unviable) => unviable += 1,
+            Some(Outcome::Survived) if explained.contains_key(&mutant.key()) => known += 1,
+            Some(Outcome::Survived) => open.push(mutant),
+            None => {}
+        }
+    }
+    for mutant in &open {
+        println!("SURVIVED {}:{}: {}", mutant.file, mutant.line, mutant.what);
+    }
+    println!(
+        "mutants: {} of {} done: {caught} caught, {hung} hang, {unviable} do not build, {known} survive and are explained, \
+         {} survive",
+        caught + hung + unviable + known + open.len(),
+        all.len(),
+        open.len()
+    );
+    open.is_empty()
+}

@@ -1,0 +1,172 @@
+//! Runs every weakened build of the lists in `weakened/`: each weakening must fail the test that its line
+//! names.
+//!
+//! One build holds all weakenings: `tree` copies the project and writes each of them into the copy as a
+//! branch that an environment variable takes, `compile` compiles the named tests there, `run` runs each test
+//! once without a weakening and then once for each weakening that it is said to notice. `axes` says along
+//! which axes each check has no weakened build, and why.
+//!
+//! The copy has hooks, too, by which a test switches a check off or is a corrupt party inside a protocol:
+//! `hooked` finds and runs the tests that need them.
+
+mod axes;
+mod hooked;
+mod list;
+mod run;
+mod table;
+mod tree;
+
+use divisi_attacks::compile;
+use divisi_attacks::mirror::{Source, project};
+use hooked::Hooked;
+use list::List;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list]
+
+  --hooked      run the tests that need hooks: of corrupt parties, and of mutants, in which one check is
+                switched off; after them no weakenings but those that --sample or --only name
+  --sample N    run N weakenings, another choice every day, the same in all engines' proportion
+  --only TEXT   run those whose id, file or test contains TEXT, or whose check or engine it is; if given
+                several times, those of each
+  --table       write the table of all weakenings to docs/weakened.md, and run nothing
+  --list        print the id of each weakening, and run nothing";
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Wanted {
+    hooked: bool,
+    sample: Option<usize>,
+    only: Vec<String>,
+    table: bool,
+    list: bool,
+}
+
+impl Wanted {
+    fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, String> {
+        let mut wanted = Wanted::default();
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+            match argument.as_str() {
+                "--sample" => {
+                    let number = value()?;
+                    wanted.sample = Some(number.parse().map_err(|_| format!("{number} is no number"))?);
+                }
+                "--only" => wanted.only.push(value()?),
+                "--hooked" => wanted.hooked = true,
+                "--table" => wanted.table = true,
+                "--list" => wanted.list = true,
+                _ => return Err(format!("{argument} is not known\n{HELP}")),
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+fn main() -> ExitCode {
+    match Wanted::parse(std::env::args().skip(1)).and_then(|wanted| work(&wanted)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(problem) => {
+            eprintln!("weakened: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every weakening that ran was noticed.
+fn work(wanted: &Wanted) -> Result<bool, String> {
+    let project = project()?;
+    let list = List::read(&project.join("lab/attacks/weakened"))?;
+    if wanted.table {
+        let path = project.join("docs/weakened.md");
+        let axes = axes::Axes::read_all(&project.join("lab/attacks/weakened"))?;
+        return std::fs::write(&path, table::of(&list, &axes)?)
+            .map(|()| true)
+            .map_err(|e| format!("{path:?}: {e}"));
+    }
+    let list = if wanted.only.is_empty() { list } else { list.only(&wanted.only) };
+    // for a sample, too, the copy has all of them, so that one which no longer compiles shows at once
+    let woven = list.clone();
+    let list = match wanted.sample {
+        Some(number) => list.sample(number, today()),
+        None => list,
+    };
+    if wanted.list {
+        list.0.iter().for_each(|weakening| println!("{}", weakening.id));
+        return Ok(true);
+    }
+    let rows = !wanted.hooked || wanted.sample.is_some() || !wanted.only.is_empty();
+    if rows && list.0.is_empty() {
+        return Err("no weakening is left to run".into());
+    }
+    let (source, copy) = (Source::read(&project)?, project.join("target/weakened/tree"));
+    let hooked = if wanted.hooked { Some(Hooked::find(&project, &source)?) } else { None };
+    let mut targets = hooked.as_ref().map(Hooked::targets).unwrap_or_default();
+    if rows {
+        for (package, names) in list.targets()? {
+            targets.entry(package).or_default().extend(names);
+        }
+    }
+    tree::write(&source, &copy, &woven)?;
+    let tests = compile::tests(&copy, &project.join("target/weakened/build"), &targets, &[])?;
+    let tests = tests.map_err(|errors| format!("the weakened tree does not build:\n{}", errors.said))?;
+    let fine = hooked.map_or(Ok(true), |hooked| hooked.run(&tests))?;
+    Ok((!rows || run::all(&list, &tests)?) && fine)
+}
+
+/// Days since 1970.
+fn today() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs() / 86_400)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Who adds a weakening writes the page anew: `just weakened-table`.
+    #[test]
+    fn the_page_is_that_of_the_lists() {
+        let project = project().unwrap();
+        let list = List::read(&project.join("lab/attacks/weakened")).unwrap();
+        let axes = axes::Axes::read_all(&project.join("lab/attacks/weakened")).unwrap();
+        let page = std::fs::read_to_string(project.join("docs/weakened.md")).unwrap();
+        assert!(
+            page == table::of(&list, &axes).unwrap(),
+            "docs/weakened.md is not that of lab/attacks/weakened"
+        );
+    }
+
+    /// A sample runs a few weakenings: here each names a test that is there.
+    #[test]
+    fn every_weakening_names_a_test_of_the_copy() {
+        let project = project().unwrap();
+        let source = Source::read(&project).unwrap();
+        for weakening in List::read(&project.join("lab/attacks/weakened")).unwrap().0 {
+            let (package, target, path) = weakening.test().unwrap();
+            let mut place = match (package, target) {
+                ("divisi-attacks", target) => format!("lab/attacks/tests/{target}"),
+                (package, "lib") => format!("crates/{package}/src"),
+                (package, target) => format!("crates/{package}/tests/{target}"),
+            };
+            let (modules, name) = path.rsplit_once("::").unwrap_or(("", path));
+            let here = |place: &str| {
+                let files = [".rs", "/mod.rs", "/main.rs", "/lib.rs"].map(|end| format!("{place}{end}"));
+                // a function, or a line of a suite of mutants
+                let has = |text: &str| {
+                    [format!("fn {name}("), format!(" {name}: ")].iter().any(|t| text.contains(t))
+                };
+                files.iter().filter_map(|file| source.text(file)).any(has)
+            };
+            let mut found = here(&place);
+            for module in modules.split("::") {
+                place = format!("{place}/{module}");
+                found |= here(&place);
+            }
+            assert!(found, "{}: {}", weakening.id, weakening.killed_by);
+        }
+    }
+}
