@@ -96,11 +96,11 @@ dudect-long:
 weakened *options:
     cargo run {{lab}} -p divisi-attacks -- {{options}}
 
-# Writes the table of weakened builds anew.
+# Prints the table of weakened builds, a page of Markdown.
 weakened-table:
     cargo run {{lab}} -p divisi-attacks -- --table
 
-# Mutants by cargo-mutants, going on where any sweep stopped (lab/attacks/mutants). A part of them:
+# Mutants by cargo-mutants, going on where a sweep stopped (target/mutants/results.tsv). A part of them:
 # `just mutants-sweep 2/4`.
 mutants-sweep shard="1/1" *options:
     .ci/mutants --shard {{shard}} {{options}}

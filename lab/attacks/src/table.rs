@@ -1,4 +1,4 @@
-//! The table of all weakenings, for docs/weakened.md.
+//! The table of all weakenings, a page of Markdown.
 
 use crate::axes::{Axes, Cell, Cells, OPEN};
 use crate::list::{Axis, ENGINES, List};
@@ -17,8 +17,6 @@ a column for each way (*axis*), and in each cell the number of builds. A letter 
 there is no build; the reasons follow the table (`lab/attacks/weakened/axes-*.toml`). If a reason names other
 checks, a test has made sure that one of them has a build in that column. A `?` is an axis that applies and
 has no build yet.
-
-This page is written by `just weakened-table`.
 ";
 
 /// The page, with the axes of each engine.

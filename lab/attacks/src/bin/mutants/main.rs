@@ -5,8 +5,8 @@
 //! stand side by side into a copy of the project, each as a branch that an environment variable takes; what
 //! the compiler does not take as a branch is built alone, as cargo-mutants does. `run` runs the tests that
 //! the file's line names, until one notices. What came of each mutant goes into
-//! `lab/attacks/mutants/results.tsv` at once, with the commit; which survivors are known to do no harm, and
-//! why, stands in `lab/attacks/mutants/survivors.tsv`.
+//! `target/mutants/results.tsv` at once, with the commit; which survivors are known to do no harm, and why,
+//! stands in `lab/attacks/mutants/survivors.tsv`.
 //!
 //! The copy has the hooks of `lab/attacks/hooks`, because many of the tests need them; mutants are those of
 //! its text.
@@ -36,8 +36,7 @@ Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVI
   --most M      end after M mutants
   --file TEXT   mutants of files whose path contains TEXT, or one of several texts with commas between
   --at-once J   run the tests of J mutants at a time (default: as many as there are cores)
-  --base REV    mutants of what has changed since that revision; what comes of them is kept in
-                target/mutants, not in the project
+  --base REV    mutants of what has changed since that revision
   --report      run nothing: say how many (of --file) are done, and which survivors nobody has explained";
 
 /// What makes a build quicker: tests may be a little slower.
@@ -97,14 +96,11 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let project = mirror::project()?;
     let folder = project.join("lab/attacks/mutants");
     let tests = Tests::read(&folder.join("tests.toml"))?;
-    let mut results = Results::open(&folder.join("results.tsv"))?;
+    let mut results = Results::open(&project.join("target/mutants/results.tsv"))?;
     let explained = table::explained(&folder.join("survivors.tsv"))?;
     let source = Source::read(&project)?;
     let all = match &wanted.base {
-        Some(base) => {
-            results.go_on_in(&project.join("target/mutants/results.tsv"))?;
-            found::changed(&project, &source, base, &tests)?
-        }
+        Some(base) => found::changed(&project, &source, base, &tests)?,
         None => found::list(&project, &source, &tests)?,
     };
     let named = |mutant: &Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));

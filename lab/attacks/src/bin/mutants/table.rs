@@ -1,4 +1,4 @@
-//! The tables in `lab/attacks/mutants`: what came of each mutant, and why some survive.
+//! Two tables: what came of each mutant, and why some survive (`lab/attacks/mutants/survivors.tsv`).
 
 use crate::found::Mutant;
 use std::collections::BTreeMap;
@@ -27,18 +27,11 @@ pub struct Results {
 const HEAD: &str = "file\tmutant\tnth\ttext\toutcome\tby\tcommit\n";
 
 impl Results {
+    /// The results of a file, to which new ones are added.
     pub fn open(path: &Path) -> Result<Results, String> {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| format!("{path:?}: {e}"))?;
         let (file, known) = read(path)?;
         Ok(Results { file, known })
-    }
-
-    /// Also reads the results of another file, and writes new results there from now on.
-    pub fn go_on_in(&mut self, path: &Path) -> Result<(), String> {
-        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| format!("{path:?}: {e}"))?;
-        let (file, mut known) = read(path)?;
-        self.file = file;
-        self.known.append(&mut known);
-        Ok(())
     }
 
     pub fn of(&self, mutant: &Mutant) -> Option<&Outcome> {
