@@ -1,5 +1,4 @@
-//! Marks of where secrets begin and where they become public: a hook for a tool that follows secrets through
-//! a run.
+//! Marks of where secrets begin and where they become public, for a tool that follows secrets through a run.
 //!
 //! Pairwise keys, from which every mask and every random component is drawn, are secret; so are shares of
 //! inputs, which the tool itself provides. Values computed from them are secret too, until a protocol opens
@@ -7,14 +6,12 @@
 //! (docs/measuring.md) then sees every branch and every address that depends on an unopened value, and the
 //! list of openings.
 //!
-//! Without the feature `taint` all of these functions do nothing.
+//! In every build of the project these functions do nothing. The tool builds itself with a copy of the
+//! project in which `lab/attacks/hooks/taint` makes them report to it.
 
 use divisi_net::Step;
-#[cfg(feature = "taint")]
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The mark of a value.
-#[cfg(feature = "taint")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// It is secret from here on.
@@ -26,40 +23,25 @@ pub enum Mark {
 }
 
 /// Called with each value: its mark, the step that made it, its address and its length in bytes.
-#[cfg(feature = "taint")]
 pub type Observer = fn(Mark, Step, *mut u8, usize);
 
-#[cfg(feature = "taint")]
-static OBSERVER: OnceLock<Observer> = OnceLock::new();
-
-/// Report every mark to `observer`; only the first call takes effect.
-#[cfg(feature = "taint")]
-pub fn observe(observer: Observer) {
-    let _ = OBSERVER.set(observer);
-}
-
-#[cfg(feature = "taint")]
-fn tell<T: Copy>(mark: Mark, step: Step, values: &mut [T]) {
-    if let Some(observer) = OBSERVER.get() {
-        observer(mark, step, values.as_mut_ptr().cast(), size_of_val(values));
-    }
+/// Report every mark to `observer`; only the first call takes effect. Whether marks are reported at all: only
+/// in the tool's copy.
+#[must_use]
+pub fn observe(observer: Observer) -> bool {
+    let _ = observer;
+    false
 }
 
 /// These values are secret.
 #[inline(always)]
 pub fn secret<T: Copy>(step: Step, values: &mut [T]) {
-    #[cfg(feature = "taint")]
-    tell(Mark::Secret, step, values);
-    #[cfg(not(feature = "taint"))]
     let _ = (step, values);
 }
 
 /// The protocol opened these values at this step: they depend on secrets, and are public from now on.
 #[inline(always)]
 pub fn public<T: Copy>(step: Step, values: &mut [T]) {
-    #[cfg(feature = "taint")]
-    tell(Mark::Public, step, values);
-    #[cfg(not(feature = "taint"))]
     let _ = (step, values);
 }
 
@@ -67,9 +49,6 @@ pub fn public<T: Copy>(step: Step, values: &mut [T]) {
 /// where each party's own randomness and inputs are secret, the bytes are public.
 #[inline(always)]
 pub fn received(step: Step, bytes: &mut [u8]) {
-    #[cfg(feature = "taint")]
-    tell(Mark::Received, step, bytes);
-    #[cfg(not(feature = "taint"))]
     let _ = (step, bytes);
 }
 
@@ -82,27 +61,14 @@ pub fn verdict(step: Step, equal: bool) -> bool {
     verdict[0]
 }
 
-/// The step at which a leak is planted, by its name.
-#[cfg(feature = "taint")]
-static PLANTED: Mutex<&str> = Mutex::new("");
-
 /// Plant a leak at the step of this name and at no other: a positive control for the tool.
-#[cfg(feature = "taint")]
 pub fn plant(step: &'static str) {
-    *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) = step;
+    let _ = step;
 }
 
 /// A place where a leak can be planted: a branch on the lowest bit of this secret, if requested for this
 /// step.
 #[inline(always)]
 pub fn leak(step: Step, secret: u8) {
-    #[cfg(feature = "taint")]
-    {
-        let planted = *PLANTED.lock().unwrap_or_else(PoisonError::into_inner) == step.name;
-        if planted && std::hint::black_box(secret) & 1 == 1 {
-            std::hint::black_box(step);
-        }
-    }
-    #[cfg(not(feature = "taint"))]
     let _ = (step, secret);
 }

@@ -2,7 +2,8 @@
 //! corrupt party inside a protocol (`lab/attacks/hooks`).
 //!
 //! Nothing of it is in the project. `lab/attacks/hooks/*.toml` edits files of the copy, and what is below
-//! `lab/attacks/hooks/files` is added to it, in the place of a file of the project if there is one. Weakened
+//! `lab/attacks/hooks/files` is added to it, in the place of a file of the project if there is one. Another
+//! folder there is a set of its own, for another copy. Weakened
 //! builds are written on top of it. With nothing switched off the copy does what the project does: where an
 //! edit keeps a check, the check is part of the text that it has to find, so that it cannot be missing in the
 //! project alone.
@@ -32,14 +33,14 @@ struct File {
     edit: Vec<Edit>,
 }
 
-/// All hooks.
+/// All hooks of a set.
 pub struct Hooks {
     edits: BTreeMap<String, Vec<Edit>>,
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl Hooks {
-    /// The hooks of this folder.
+    /// The hooks of this folder, without those of the sets in it.
     ///
     /// # Errors
     /// If a file of it cannot be read, or is not understood.
@@ -50,7 +51,7 @@ impl Hooks {
             let bytes = std::fs::read(&path).map_err(|e| format!("{path:?}: {e}"))?;
             if let Ok(added) = file.strip_prefix("files") {
                 hooks.files.insert(added.to_path_buf(), bytes);
-            } else if file.extension().is_some_and(|extension| extension == "toml") {
+            } else if file.parent() == Some(Path::new("")) && file.extension().is_some_and(|e| e == "toml") {
                 let text = String::from_utf8(bytes).map_err(|e| format!("{path:?}: {e}"))?;
                 let File { edit } = toml::from_str(&text).map_err(|e| format!("{path:?}: {e}"))?;
                 edit.into_iter().for_each(|edit| {

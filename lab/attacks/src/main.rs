@@ -24,7 +24,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list]
+Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list] [--taint]
 
   --hooked      run the tests that need hooks: of corrupt parties, and of mutants, in which one check is
                 switched off; after them no weakenings but those that --sample or --only name
@@ -32,7 +32,9 @@ Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list]
   --only TEXT   run those whose id, file or test contains TEXT, or whose check or engine it is; if given
                 several times, those of each
   --table       print a table of all weakenings and axes, and run nothing
-  --list        print the id of each weakening, and run nothing";
+  --list        print the id of each weakening, and run nothing
+  --taint       write the copy of the project that `divisi-measure poison` builds, in which marks of secrets
+                are told to it, print its folder, and run nothing";
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -42,6 +44,7 @@ struct Wanted {
     only: Vec<String>,
     table: bool,
     list: bool,
+    taint: bool,
 }
 
 impl Wanted {
@@ -58,6 +61,7 @@ impl Wanted {
                 "--hooked" => wanted.hooked = true,
                 "--table" => wanted.table = true,
                 "--list" => wanted.list = true,
+                "--taint" => wanted.taint = true,
                 _ => return Err(format!("{argument} is not known\n{HELP}")),
             }
         }
@@ -79,6 +83,12 @@ fn main() -> ExitCode {
 /// Whether every weakening that ran was noticed.
 fn work(wanted: &Wanted) -> Result<bool, String> {
     let project = project()?;
+    if wanted.taint {
+        let copy = project.join("target/taint");
+        Source::tainted(&project)?.write(&copy, |_, _| Ok(None))?;
+        println!("{}", copy.display());
+        return Ok(true);
+    }
     let list = List::read(&project.join("lab/attacks/weakened"))?;
     if wanted.table {
         let axes = axes::Axes::read_all(&project.join("lab/attacks/weakened"))?;

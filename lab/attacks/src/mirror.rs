@@ -25,6 +25,17 @@ impl Source {
         Ok(Source { files })
     }
 
+    /// The files of the project, in which marks of secrets are told to `divisi-measure poison`. They have no
+    /// other hooks, and the laboratory is a workspace of its own, as it is in the project.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a hook does not fit.
+    pub fn tainted(project: &Path) -> Result<Source, String> {
+        let mut files = of_the_project(project)?;
+        Hooks::read(&project.join(TAINT))?.add(&mut files)?;
+        Ok(Source { files })
+    }
+
     /// The text of a file, by its path from the project's folder.
     #[must_use]
     pub fn text(&self, file: &str) -> Option<&str> {
@@ -75,6 +86,8 @@ impl Source {
 
 /// The folder of the hooks.
 const HOOKS: &str = "lab/attacks/hooks";
+/// The set of hooks that tell marks of secrets.
+const TAINT: &str = "lab/attacks/hooks/taint";
 
 /// The files of the project, without the hooks.
 fn of_the_project(project: &Path) -> Result<BTreeMap<PathBuf, Vec<u8>>, String> {
@@ -160,5 +173,23 @@ mod tests {
             };
             assert_eq!(lock.matches(&named).count(), 1, "{name}");
         }
+    }
+
+    /// The functions of the marks are empty in the project and in the copy of the attacks, and report in the
+    /// other one, in which nothing else is changed.
+    #[test]
+    fn marks_report_in_a_copy_of_their_own() {
+        const MARKS: &str = "crates/divisi-core/src/taint.rs";
+        let project = project().unwrap();
+        let plain = std::fs::read_to_string(project.join(MARKS)).unwrap();
+        assert_eq!(Source::read(&project).unwrap().text(MARKS), Some(&*plain));
+        let tainted = Source::tainted(&project).unwrap();
+        let marks = tainted.text(MARKS).unwrap();
+        syn::parse_file(marks).unwrap();
+        let empty = |text: &str| text.matches("    let _ = (step, ").count();
+        assert_eq!((empty(&plain), empty(marks)), (4, 0));
+        let others =
+            of_the_project(&project).unwrap().into_iter().filter(|(file, _)| file != Path::new(MARKS));
+        others.for_each(|(file, bytes)| assert!(tainted.files[&file] == bytes, "{file:?}"));
     }
 }

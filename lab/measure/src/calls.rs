@@ -22,10 +22,6 @@ const STOCK: usize = 16 << 20;
 
 /// When AES-128 with its key schedule is garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(any(test, feature = "taint")),
-    expect(dead_code, reason = "only runs that are followed have them")
-)]
 pub enum GarbledCall {
     /// With its inputs, after an opening that no barrier compared: tables leave beside the barrier.
     BesideBarrier,
@@ -38,7 +34,6 @@ pub enum GarbledCall {
 
 impl GarbledCall {
     /// All.
-    #[cfg(any(test, feature = "taint"))]
     pub const ALL: [GarbledCall; 3] = [GarbledCall::BesideBarrier, GarbledCall::Ahead, GarbledCall::Stock];
 
     /// Its name in lists.

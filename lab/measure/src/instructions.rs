@@ -80,7 +80,7 @@ pub fn update() -> Result<(), Failure> {
 fn measure() -> Result<Ledger, Failure> {
     let valgrind = valgrind::version()?;
     let compiler = valgrind::compiler()?;
-    let program = valgrind::build("release", "")?;
+    let program = valgrind::build(&valgrind::own_lab(), "release")?;
     let mut counts = BTreeMap::new();
     for kernel in valgrind::KERNELS {
         eprintln!("instructions of the kernel {kernel}");

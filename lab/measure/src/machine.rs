@@ -9,11 +9,8 @@
 #[repr(u64)]
 enum Code {
     RunningOnValgrind = 0x1001,
-    #[cfg(feature = "taint")]
     CountErrors = 0x1201,
-    #[cfg(feature = "taint")]
     MakeMemUndefined = tool(b'M', b'C') + 1,
-    #[cfg(feature = "taint")]
     MakeMemDefined = tool(b'M', b'C') + 2,
     DumpStatsAt = tool(b'C', b'T') + 3,
     ZeroStats = tool(b'C', b'T') + 1,
@@ -51,19 +48,16 @@ pub fn under_valgrind() -> bool {
 }
 
 /// How many errors Memcheck has found so far.
-#[cfg(feature = "taint")]
 pub fn errors() -> u64 {
     request(Code::CountErrors, 0, 0)
 }
 
 /// Memcheck takes these bytes as undefined from here on.
-#[cfg(feature = "taint")]
 pub fn poison(at: *mut u8, bytes: usize) {
     request(Code::MakeMemUndefined, at as u64, bytes as u64);
 }
 
 /// Memcheck takes these bytes as defined from here on.
-#[cfg(feature = "taint")]
 pub fn cure(at: *mut u8, bytes: usize) {
     request(Code::MakeMemDefined, at as u64, bytes as u64);
 }

@@ -11,17 +11,15 @@
 
 mod calls;
 mod dudect;
-#[cfg(feature = "taint")]
+mod following;
 mod garbling;
 mod instructions;
 mod lattices;
 mod ledger;
 #[allow(unsafe_code)]
 mod machine;
-#[cfg(feature = "taint")]
 mod mixing;
 mod noise;
-#[cfg(feature = "taint")]
 mod openings;
 mod poison;
 mod runs;
@@ -68,7 +66,7 @@ fn main() -> ExitCode {
         // what the commands run under valgrind, and .ci/arm-instructions under an emulator
         [instructions::CHILD, what] => instructions::child(what),
         [instructions::MARKED_CHILD, what] => instructions::marked_child(what),
-        [poison::CHILD, what] => poison::child(what),
+        [poison::CHILD, what] => following::child(what),
         _ => Err(Failure::Unable(USAGE.to_owned())),
     };
     match result {

@@ -41,32 +41,15 @@ pub enum RunWork {
     /// ones.
     Function(&'static str, usize),
     /// A hash or MAC by its name, of this many messages, garbled by two of the three.
-    #[cfg_attr(not(feature = "taint"), expect(dead_code, reason = "only runs that are followed have it"))]
     Garbled(&'static str, usize),
     /// A MAC of one message by its name, three times under one key: garbled by two of the three, the second
     /// time ahead, and the third time ahead for the key.
-    #[cfg_attr(
-        not(any(test, feature = "taint")),
-        expect(dead_code, reason = "only runs that are followed have it")
-    )]
     GarbledAhead(&'static str),
     /// AES-128 from its key, garbled by two of the three.
-    #[cfg_attr(
-        not(any(test, feature = "taint")),
-        expect(dead_code, reason = "only runs that are followed have it")
-    )]
     Call(GarbledCall),
     /// A text in a mode that takes it as a whole, both ways.
-    #[cfg_attr(
-        not(any(test, feature = "taint")),
-        expect(dead_code, reason = "only runs that are followed have it")
-    )]
     Whole(WholeMode),
     /// A number of lookups in a public table of bytes by two or three factors (OHVerture).
-    #[cfg_attr(
-        not(any(test, feature = "taint")),
-        expect(dead_code, reason = "only runs that are followed have it")
-    )]
     Lookups(usize, usize),
 }
 

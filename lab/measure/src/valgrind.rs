@@ -29,21 +29,47 @@ pub fn compiler() -> Result<String, Failure> {
     Ok(text(&output.stdout).trim().to_owned())
 }
 
-/// This program, built in this profile.
-pub fn build(profile: &str, features: &str) -> Result<PathBuf, Failure> {
+/// The folder of the laboratory's workspace.
+pub fn own_lab() -> PathBuf {
+    above(1)
+}
+
+/// The folder this many levels above this package's.
+fn above(levels: usize) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(levels).map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The same folder in a copy of the project in which marks of secrets are told to this program: the runner of
+/// the attacks writes it.
+pub fn tainted_lab() -> Result<PathBuf, Failure> {
+    let unable = |what: String| Failure::Unable(format!("cargo run -p divisi-attacks -- --taint: {what}"));
+    let output = cargo("run", &own_lab())
+        .args(["--quiet", "-p", "divisi-attacks", "--", "--taint"])
+        .output()
+        .map_err(|e| unable(e.to_string()))?;
+    if !output.status.success() {
+        return Err(unable(output.status.to_string()));
+    }
+    Ok(Path::new(text(&output.stdout).trim()).join("lab"))
+}
+
+/// A command of cargo on a laboratory's workspace. What it builds lies beside what the project builds, if
+/// nobody has named another folder.
+fn cargo(command: &str, lab: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let built = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let built = built.unwrap_or_else(|| above(2).join("target"));
+    cargo.arg(command).current_dir(lab).arg("--target-dir").arg(built).stderr(Stdio::inherit());
+    cargo
+}
+
+/// This program, built in this laboratory and this profile.
+pub fn build(lab: &Path, profile: &str) -> Result<PathBuf, Failure> {
     let unable = |what: String| Failure::Unable(format!("cargo build --profile {profile}: {what}"));
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // beside what the project builds, if nobody has named another folder
-    let built = std::env::var_os("CARGO_TARGET_DIR");
-    let built = built.unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../target").into());
-    let output = Command::new(cargo)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["build", "-p", "divisi-measure", "--message-format", "json-render-diagnostics"])
-        .args(["--profile", profile, "--features", features, "--target-dir"])
-        .arg(built)
+    let output = cargo("build", lab)
+        .args(["-p", "divisi-measure", "--message-format", "json-render-diagnostics", "--profile", profile])
         // the tool names functions and lines also where the compiler has joined functions
         .env(format!("CARGO_PROFILE_{}_DEBUG", profile.to_uppercase().replace('-', "_")), "1")
-        .stderr(Stdio::inherit())
         .output()
         .map_err(|e| unable(e.to_string()))?;
     if !output.status.success() {

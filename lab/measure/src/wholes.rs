@@ -17,10 +17,6 @@ const IV: [u8; 13] = [0x5a; 13];
 
 /// Which mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(any(test, feature = "taint")),
-    expect(dead_code, reason = "only runs that are followed have them")
-)]
 pub enum WholeMode {
     /// CBC, its padding left to others.
     Cbc,
@@ -50,7 +46,6 @@ pub enum WholeMode {
 
 impl WholeMode {
     /// All.
-    #[cfg(any(test, feature = "taint"))]
     pub const ALL: [WholeMode; 12] = [
         WholeMode::Cbc,
         WholeMode::Cfb128,

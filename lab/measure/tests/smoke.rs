@@ -40,6 +40,20 @@ fn wrong_usage_is_told_so() {
     }
 }
 
+/// What follows secrets is another build, from a copy of the project: in this one nothing marks them.
+#[test]
+fn nothing_is_marked_in_this_build() {
+    if !valgrind() {
+        return;
+    }
+    let output = run(Command::new("valgrind")
+        .args(["--tool=none", "--quiet", PROGRAM, "child-poison", "all"])
+        .env("DIVISI_KERNEL", "portable"));
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    assert!(words.contains("nothing marks secrets in this build"), "{words}");
+}
+
 /// The count of one kernel, as callgrind writes it.
 fn instructions(room: &Path) -> u64 {
     let output = run(Command::new("valgrind")
