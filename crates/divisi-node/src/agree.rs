@@ -7,11 +7,11 @@
 //! server. Nothing of the input has been used by then.
 
 use crate::error::{Failed, Stop};
-use divisi_core::{Abort, Check, PartyId, Step, step};
+use divisi_core::{Abort, Check, PartyId, Step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Rep3};
 
-pub(crate) const STATUS: Step = step!("status");
+pub(crate) const STATUS: Step = Step::new("divisi_node::agree/status");
 
 /// Whose inputs are compared, for the words of a refusal.
 #[derive(Clone, Copy)]

@@ -7,14 +7,14 @@ use super::plan::Budget;
 use super::state::ServerState;
 use super::trips::RoundTrips;
 use crate::wire::{decode, encode};
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step};
 use divisi_net::Fault;
 use divisi_rep3::{Rounds, RoundsChoice};
 use std::collections::HashSet;
 use std::time::Duration;
 
-pub(crate) const CALL: Step = step!("call");
-pub(crate) const OFFERS: Step = step!("offers");
+pub(crate) const CALL: Step = Step::new("divisi_node::server::call/call");
+pub(crate) const OFFERS: Step = Step::new("divisi_node::server::call/offers");
 
 /// `kind | number of offers, or bytes of an order | digest of the list of clients`
 pub(super) const HEAD: usize = 19;

@@ -25,14 +25,14 @@ use crate::admit::What;
 use crate::agree::{exchange, first};
 use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, KeyServe, ToClient};
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step};
 use divisi_rep3::Rep3;
 use divisi_store::{KeyInfo, KeyName, KeyState};
 
-const SERVE: Step = step!("serve");
-const CHANGE: Step = step!("clients");
-const WRITTEN: Step = step!("written");
-const IN_FORCE: Step = step!("in-force");
+const SERVE: Step = Step::new("divisi_node::server::clients/serve");
+const CHANGE: Step = Step::new("divisi_node::server::clients/clients");
+const WRITTEN: Step = Step::new("divisi_node::server::clients/written");
+const IN_FORCE: Step = Step::new("divisi_node::server::clients/in-force");
 
 /// How many changes that crashes interrupted one session completes: there is rarely more than one.
 const MOST: usize = 64;

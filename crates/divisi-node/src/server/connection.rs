@@ -11,15 +11,15 @@ use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient, ToServer, connection_id};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_net::{Connection, ConnectionError, Duplex, WaitOutcome};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-const BEGIN: Step = step!("begin");
-const TURN: Step = step!("turn");
+const BEGIN: Step = Step::new("divisi_node::server::connection/begin");
+const TURN: Step = Step::new("divisi_node::server::connection/turn");
 
 /// How long a client may say nothing between its requests.
 const IDLE: Duration = Duration::from_secs(300);

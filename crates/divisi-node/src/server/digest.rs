@@ -19,7 +19,7 @@ use super::turn::Turn;
 use crate::error::{Failed, Stop};
 use crate::request::{Asked, IV, OUTPUT, Tag, ToClient, UsedKey};
 use crate::wire::Blob;
-use divisi_core::{Step, step};
+use divisi_core::Step;
 use divisi_rep3::{Bit, Protocol, Rep3, Rounds};
 use divisi_store::KeyInfo;
 use divisi_symmetric::algorithm::{Algorithm, DIGITS, Settings};
@@ -29,8 +29,8 @@ use divisi_symphony::owner::single;
 use divisi_symphony::tags;
 use std::rc::Rc;
 
-const SETTINGS: Step = step!("settings");
-const COMPARE: Step = step!("compare");
+const SETTINGS: Step = Step::new("divisi_node::server::digest/settings");
+const COMPARE: Step = Step::new("divisi_node::server::digest/compare");
 
 /// The settings of the requested function, or the reason why this server refuses it.
 pub(crate) fn settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {

@@ -28,7 +28,7 @@ use super::work::{Under, step};
 use super::{call, clients, orders, shorts, stores, work};
 use crate::error::Stop;
 use compare::Missing;
-use divisi_core::{Abort, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, PartyId, PublicParameters, Session, Step};
 use divisi_net::Mesh;
 use divisi_rep3::{Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::KeySize;
@@ -37,8 +37,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-const LOAD: Step = step!("load");
-const REQUEST: Step = step!("request");
+const LOAD: Step = Step::new("divisi_node::server::dispatch/load");
+const REQUEST: Step = Step::new("divisi_node::server::dispatch/request");
 
 /// The number of the one session of each mesh.
 const SESSION: u32 = 1;

@@ -3,11 +3,11 @@
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToServer, chunk_digest, context};
 use crate::wire::Blob;
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_rep3::deal::Part;
 use std::borrow::Cow;
 
-const GIVEN: Step = step!("given");
+const GIVEN: Step = Step::new("divisi_node::server::given/given");
 
 /// The data of a step.
 pub(crate) enum Given {

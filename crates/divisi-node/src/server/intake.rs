@@ -17,7 +17,7 @@ use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{ConnectionId, Item, Reply, ToClient, ToServer};
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use led::Leads;
 use log::Log;
 use queue::{ConnectionQueue, Request, log_line};
@@ -25,9 +25,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const TURN: Step = step!("turn");
-const STOPPING: Step = step!("stopping");
-const ARRIVAL: Step = step!("arrival");
+const TURN: Step = Step::new("divisi_node::server::intake/turn");
+const STOPPING: Step = Step::new("divisi_node::server::intake/stopping");
+const ARRIVAL: Step = Step::new("divisi_node::server::intake/arrival");
 
 /// The longest pause before a step is offered again for which another server lacked messages.
 const PAUSE: Duration = Duration::from_millis(64);

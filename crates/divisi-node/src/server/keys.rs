@@ -16,20 +16,20 @@ use crate::agree::{exchange, first};
 use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
 use crate::wire::Blob;
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step};
 use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyFile, KeyInfo, KeyName, KeyState, Maker, Secret, StoreError};
 use divisi_symphony::close;
 use zeroize::Zeroizing;
 
-const LOAD: Step = step!("load");
-const MAKE: Step = step!("make");
-const PREPARED: Step = step!("prepared");
-const ACTIVE: Step = step!("active");
-const EXPORT: Step = step!("export");
-const DESTROY: Step = step!("destroy");
-const DESTROYED: Step = step!("destroyed");
+const LOAD: Step = Step::new("divisi_node::server::keys/load");
+const MAKE: Step = Step::new("divisi_node::server::keys/make");
+const PREPARED: Step = Step::new("divisi_node::server::keys/prepared");
+const ACTIVE: Step = Step::new("divisi_node::server::keys/active");
+const EXPORT: Step = Step::new("divisi_node::server::keys/export");
+const DESTROY: Step = Step::new("divisi_node::server::keys/destroy");
+const DESTROYED: Step = Step::new("divisi_node::server::keys/destroyed");
 
 /// A key that all three have, compared, for one use that all three admitted.
 pub(crate) struct Loaded {

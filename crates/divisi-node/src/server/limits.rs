@@ -3,13 +3,13 @@
 
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Asked, Item, Mode};
-use divisi_core::{Step, step};
+use divisi_core::Step;
 use divisi_net::{Config, Grants};
 use divisi_symmetric::algorithm::Algorithm;
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
-const LIMIT: Step = step!("limit");
+const LIMIT: Step = Step::new("divisi_node::server::limits/limit");
 /// The time over which bytes and seconds are counted.
 const HOUR: Duration = Duration::from_secs(3600);
 /// How long a hash of three servers takes for each byte, in nanoseconds, on a machine of 2024, for the words

@@ -6,14 +6,14 @@ use crate::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient};
 use crate::wire::encode;
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_net::{Connection, Peer, Refused};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-const BUSY: Step = step!("busy");
+const BUSY: Step = Step::new("divisi_node::server::listener/busy");
 
 /// The interval at which failed handshakes are logged.
 const EVERY: Duration = Duration::from_secs(60);

@@ -11,6 +11,9 @@
 //!
 //! A request is done step by step, with steps of other requests in between. No step begins before all its
 //! messages are here, so that a slow client delays nobody else.
+//!
+//! Steps are spelled out here, and not named by their module (`step!`): their names go into the frames and the
+//! comparisons of the servers and into the failures that clients report, and must not change when code moves.
 
 mod call;
 mod clients;
@@ -59,7 +62,7 @@ use crate::admit::{Admit, Lists};
 use crate::error::{ErrorKind, Failed};
 use crate::operator;
 use dispatch::Ended;
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Identity, Listener, Mesh, Options, Permits, World};
 use divisi_rep3::RoundsChoice;
 use divisi_store::StoredKeys;
@@ -77,7 +80,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-const JOIN: Step = step!("join");
+const JOIN: Step = Step::new("divisi_node::server/join");
 
 /// The duration of one attempt to join the other servers. Clients that wait during it get an answer after it.
 const ATTEMPT: Duration = Duration::from_secs(3);

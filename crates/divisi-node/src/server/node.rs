@@ -8,7 +8,7 @@ use super::operators::Orders;
 use super::shared::SharedIntake;
 use crate::admit::{Admit, Who};
 use crate::error::Failed;
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Listener};
 use divisi_store::StoredKeys;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-const KNOWN: Step = step!("known");
+const KNOWN: Step = Step::new("divisi_node::server::node/known");
 
 /// After another server's list of clients became equal again, a new difference is not logged for this time.
 const DIFFERS: Duration = Duration::from_secs(60);

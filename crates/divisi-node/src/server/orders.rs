@@ -21,13 +21,13 @@ use super::operators::{Deed, Order, SAME, parties};
 use super::state::ServerState;
 use super::work::forget_ended;
 use crate::agree::{About, exchange, first, verdict_of};
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, PartyId, Step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{NOTHING, Part};
 use divisi_rep3::{Agreement, ComparedInput, Lack};
 use divisi_store::{KeyFile, KeyInfo, Maker};
 
-const ORDER: Step = step!("order");
+const ORDER: Step = Step::new("divisi_node::server::orders/order");
 
 /// Carry out an order that the leader proposed, if the operators of all three servers have given it.
 pub(super) fn run(state: &mut ServerState<'_>, leader: PartyId, order: &Order) -> Result<(), Abort> {

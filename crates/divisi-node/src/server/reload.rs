@@ -7,12 +7,12 @@ use super::in_force::MeshInForce;
 use super::limits::Allowances;
 use super::{Node, Server, ServerError, usable};
 use crate::error::{ErrorKind, Failed};
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Fingerprint, ServerStatus};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-const RELOAD: Step = step!("reload");
+const RELOAD: Step = Step::new("divisi_node::server::reload/reload");
 
 impl Node {
     /// The parties in force.

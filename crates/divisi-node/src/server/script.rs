@@ -2,16 +2,16 @@
 //! all of it.
 
 use crate::request::{Item, PIECE, SboxChoice, ToServer};
-use divisi_core::{Step, step};
+use divisi_core::Step;
 use divisi_symmetric::aes::KeySize;
 
-const REQUEST: Step = step!("request");
-const BRING: Step = step!("import");
-const PLAIN: Step = step!("plaintext");
-const FIRST: Step = step!("ciphertext.first");
-const SECOND: Step = step!("ciphertext.second");
-const MESSAGE: Step = step!("message");
-const FINISH: Step = step!("finish");
+const REQUEST: Step = Step::new("divisi_node::server::script/request");
+const BRING: Step = Step::new("divisi_node::server::script/import");
+const PLAIN: Step = Step::new("divisi_node::server::script/plaintext");
+const FIRST: Step = Step::new("divisi_node::server::script/ciphertext.first");
+const SECOND: Step = Step::new("divisi_node::server::script/ciphertext.second");
+const MESSAGE: Step = Step::new("divisi_node::server::script/message");
+const FINISH: Step = Step::new("divisi_node::server::script/finish");
 
 /// How large the pieces are in which a request's data come, in bytes: of the protocol, or smaller ones in
 /// tests.

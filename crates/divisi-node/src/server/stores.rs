@@ -14,14 +14,14 @@ use super::Node;
 use super::compared::Stores;
 use super::operators::parties;
 use crate::error::{ErrorKind, Failed};
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, PartyId, Session, Step};
 use divisi_net::Fault;
 use divisi_store::StoreSummary;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::{fs, io};
 
-pub(crate) const STORES: Step = step!("stores");
+pub(crate) const STORES: Step = Step::new("divisi_node::server::stores/stores");
 
 /// The version of the message.
 const VERSION: u8 = 1;

@@ -13,7 +13,7 @@ use crate::admit::Who;
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, IV, ToClient, UsedKey, chunk_digest};
 use crate::wire::Blob;
-use divisi_core::{Abort, PartyId, Step, Verified, step};
+use divisi_core::{Abort, PartyId, Step, Verified};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
 use divisi_store::KeyInfo;
@@ -24,9 +24,9 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-const LENGTHS: Step = step!("lengths");
-const SECOND: Step = step!("ciphertext.second");
-const VERIFY: Step = step!("verify");
+const LENGTHS: Step = Step::new("divisi_node::server::text/lengths");
+const SECOND: Step = Step::new("divisi_node::server::text/ciphertext.second");
+const VERIFY: Step = Step::new("divisi_node::server::text/verify");
 
 /// Check that a message and its associated data are short enough for GCM.
 pub(super) fn room(aad: &Blob, length: u64) -> Result<(), Failed> {

@@ -21,7 +21,7 @@ use super::turn::Turn;
 use crate::error::{Failed, Stop};
 use crate::request::{Mode, ToClient, UsedKey, Whole};
 use crate::wire::Blob;
-use divisi_core::{Abort, Bytes, Direction, Settles, Step, Verified, step};
+use divisi_core::{Abort, Bytes, Direction, Settles, Step, Verified};
 use divisi_rep3::{Byte, Rep3, Rounds};
 use divisi_store::{KeyInfo, Purpose};
 use divisi_symmetric::aes::RoundKeys;
@@ -34,7 +34,7 @@ use divisi_symmetric::mode::{cbc, cmac};
 use divisi_symphony::cipher::expand;
 use divisi_symphony::owner::single;
 
-const SETTINGS: Step = step!("settings");
+const SETTINGS: Step = Step::new("divisi_node::server::whole/settings");
 const BLOCK: usize = 16;
 /// How many calls of the cipher that wait for each other one step makes: some 20 ms of rounds.
 const CALLS: usize = 8;

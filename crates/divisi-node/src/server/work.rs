@@ -12,11 +12,11 @@ use super::whole::{self, Texting};
 use crate::admit::{What, Who};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToClient};
-use divisi_core::{Step, step};
+use divisi_core::Step;
 use divisi_store::{KeyInfo, Purpose};
 use std::collections::HashMap;
 
-const ALGORITHM: Step = step!("algorithm");
+const ALGORITHM: Step = Step::new("divisi_node::server::work/algorithm");
 
 /// Requests that have begun and are not done, by connection and number.
 pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
