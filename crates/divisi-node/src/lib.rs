@@ -10,9 +10,9 @@
 //! was refused or aborted.
 //!
 //! How a file is encrypted: [`Client::encrypt`] splits it chunk by chunk ([`divisi_rep3::deal`]) and sends
-//! each server its part (`request`, `wire`). Each server receives it (`server::connection`), compares it with
-//! the others (`agree`), computes on it ([`divisi_symphony::gcm`]) and answers what is verified. The client
-//! compares the three answers and writes the result.
+//! each server its part (`request`, `wire`). Each server receives it (`server::admission`), compares it with
+//! the others (`server::agreement`), computes on it (`server::execution`, [`divisi_symphony::gcm`]) and
+//! answers what is verified (`server::release`). The client compares the three answers and writes the result.
 //!
 //! A file is `IV (12 bytes) | ciphertext | tag (16 bytes)`, which any AES-GCM library opens with the key.
 //!
@@ -61,7 +61,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 mod admit;
-mod agree;
 mod client;
 mod error;
 pub mod files;

@@ -73,8 +73,15 @@ pub struct UsedKey {
     pub maker: String,
 }
 
+impl From<&KeyInfo> for UsedKey {
+    fn from(info: &KeyInfo) -> UsedKey {
+        UsedKey { id: info.id, maker: info.maker.name.clone() }
+    }
+}
+
 /// The longest name of a client that a configuration takes.
 const CLIENT_NAME: usize = 64;
+
 impl NewKey {
     /// Whether it has a length of its type, and names no more clients than a key can have, each by a name
     /// that is not too long for a configuration.

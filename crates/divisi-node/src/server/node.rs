@@ -1,19 +1,21 @@
-//! The data that a server's threads share.
+//! The data that a server's threads share: the schedule of all clients' requests, the keys, and the
+//! configuration in force.
 
-use super::ServerOptions;
-use super::compared::Stores;
 use super::in_force::MeshInForce;
-use super::limits::Limits;
 use super::operators::Orders;
-use super::shared::SharedIntake;
+use super::options::ServerOptions;
+use super::scheduling::{Allowances, Budget, KeyStatus, Limits, Offer, Schedule, Shape};
+use super::stores::{self, Stores};
 use crate::admit::{Admit, Who};
 use crate::error::Failed;
+use crate::request::{ConnectionId, ToClient};
 use divisi_core::{PartyId, Step};
-use divisi_net::{Config, Listener};
-use divisi_store::StoredKeys;
-use std::path::PathBuf;
+use divisi_net::{Bell, Config, Fingerprint, Listener, ServerStatus, World};
+use divisi_store::{KeyName, StoredKeys};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const KNOWN: Step = Step::new("divisi_node::server::node/known");
@@ -21,9 +23,20 @@ const KNOWN: Step = Step::new("divisi_node::server::node/known");
 /// After another server's list of clients became equal again, a new difference is not logged for this time.
 const DIFFERS: Duration = Duration::from_secs(60);
 
+/// The schedule, and what it needs of threads.
+pub(super) struct Scheduled {
+    schedule: Schedule,
+    /// Each wakes the thread of a client's connection.
+    bells: HashMap<ConnectionId, Bell>,
+}
+
 /// What a server's threads share.
 pub(crate) struct Node {
     pub me: PartyId,
+    pub world: Arc<dyn World>,
+    pub(super) scheduled: Mutex<Scheduled>,
+    /// Signalled when there may be something to compute.
+    pub(super) work: Condvar,
     /// The parties in force.
     pub(super) mesh: Mutex<MeshInForce>,
     /// A digest of the identities of the parties of the session, or of the last one: the same at all three.
@@ -34,7 +47,6 @@ pub(crate) struct Node {
     pub(super) stores: Mutex<Stores>,
     pub(super) new_store: PathBuf,
     pub admit: Arc<dyn Admit>,
-    pub shared: Arc<SharedIntake>,
     pub options: ServerOptions,
     /// The operators' orders.
     pub(super) orders: Mutex<Orders>,
@@ -43,11 +55,133 @@ pub(crate) struct Node {
     pub(super) lists: Mutex<([u8; 16], [(bool, Option<Instant>); 3])>,
     /// Set when the server has to stop; the next field when it has stopped.
     pub stop: Arc<AtomicBool>,
-    pub(super) ended: Arc<AtomicBool>,
+    pub(super) ended: AtomicBool,
     pub(super) listener: Listener,
 }
 
 impl Node {
+    pub fn new(
+        listener: Listener,
+        data: &Path,
+        keys: StoredKeys,
+        options: ServerOptions,
+        world: Arc<dyn World>,
+    ) -> Node {
+        let config = listener.config();
+        let timeout = options.timeout.unwrap_or_else(|| config.timeout());
+        let parties = MeshInForce::of(&config);
+        let limits = Allowances::of_config(&config, &options.limits);
+        let schedule = Schedule::new(listener.me(), Shape::STANDARD, limits, timeout);
+        let orders = Mutex::new(Orders::new(listener.me(), options.orders));
+        Node {
+            me: listener.me(),
+            world,
+            scheduled: Mutex::new(Scheduled { schedule, bells: HashMap::new() }),
+            work: Condvar::new(),
+            joined: Mutex::new(parties.digest),
+            mesh: Mutex::new(parties),
+            keys,
+            stores: Mutex::default(),
+            new_store: stores::mark(data),
+            admit: options.admit.clone(),
+            options,
+            stop: Arc::default(),
+            orders,
+            lists: Mutex::new((config.digest().clients, [(false, None); 3])),
+            ended: AtomicBool::new(false),
+            listener,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Scheduled> {
+        self.scheduled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Call `f` with the schedule and the present time, and wake the threads of the connections for which it
+    /// has something.
+    pub fn schedule<R>(&self, f: impl FnOnce(&mut Schedule, Instant) -> R) -> R {
+        let mut scheduled = self.lock();
+        let Scheduled { schedule, bells } = &mut *scheduled;
+        let result = f(schedule, self.world.now());
+        schedule.take_woken().iter().filter_map(|id| bells.get(id)).for_each(Bell::ring);
+        result
+    }
+
+    /// Like [`Node::schedule`], and wake the computing thread.
+    pub fn report<R>(&self, f: impl FnOnce(&mut Schedule, Instant) -> R) -> R {
+        let result = self.schedule(f);
+        self.work.notify_all();
+        result
+    }
+
+    /// Wake the computing thread.
+    pub fn wake(&self) {
+        // with the lock, the thread is not between its last look and its wait
+        self.report(|_, _| ());
+    }
+
+    /// A connection of a client begins, whose thread this bell wakes; false if one with the same id exists.
+    pub fn enter(&self, who: Who, id: ConnectionId, bell: Bell) -> bool {
+        let mut scheduled = self.lock();
+        let enters = scheduled.schedule.enter(who, id);
+        if enters {
+            scheduled.bells.insert(id, bell);
+        }
+        enters
+    }
+
+    /// A client has disconnected.
+    pub fn leave(&self, id: &ConnectionId) {
+        let mut scheduled = self.lock();
+        scheduled.schedule.leave(id, self.world.now());
+        scheduled.bells.remove(id);
+        self.work.notify_all();
+    }
+
+    /// Queue an answer for a client.
+    pub fn answer(&self, id: &ConnectionId, number: u64, answer: ToClient) {
+        self.schedule(|schedule, _| schedule.answer(id, number, answer));
+    }
+
+    /// End a request early.
+    pub fn fail(&self, id: &ConnectionId, number: u64, failed: Failed) {
+        self.schedule(|schedule, now| schedule.fail(id, number, failed, now));
+    }
+
+    /// The steps that can be done now. Waits until there is one, until the deadline, or until `else_` is
+    /// true; `known` says what is known of a key.
+    pub fn plan(
+        &self,
+        budget: Budget,
+        until: Instant,
+        known: impl Fn(&KeyName) -> KeyStatus,
+        else_: impl Fn() -> bool,
+    ) -> Vec<Offer> {
+        let mut scheduled = self.lock();
+        loop {
+            let now = self.world.now();
+            let offers = scheduled.schedule.plan(now, budget, &known);
+            if !offers.is_empty() || now >= until || else_() {
+                return offers;
+            }
+            let wake = scheduled.schedule.next_pause(now).map_or(until, |pause| pause.min(until));
+            scheduled = self.wait(scheduled, wake);
+        }
+    }
+
+    /// Wait until the messages of each offer are here or not worth waiting for, at most until the deadline.
+    pub fn await_offers(&self, offers: &[Offer], until: Instant) {
+        let mut scheduled = self.lock();
+        while offers.iter().any(|offer| scheduled.schedule.may_come(offer)) && self.world.now() < until {
+            scheduled = self.wait(scheduled, until);
+        }
+    }
+
+    fn wait<'a>(&self, scheduled: MutexGuard<'a, Scheduled>, until: Instant) -> MutexGuard<'a, Scheduled> {
+        let left = until.saturating_duration_since(self.world.now());
+        self.work.wait_timeout(scheduled, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+
     pub fn log(&self, line: &str) {
         (self.options.log)(line);
     }
@@ -68,29 +202,29 @@ impl Node {
 
     /// The offers that a corrupt leader makes, of those that it could make.
     #[cfg(test)]
-    pub(super) fn offered(&self, mut offers: Vec<super::intake::Offer>) -> Vec<super::intake::Offer> {
+    pub(super) fn offered(&self, mut offers: Vec<Offer>) -> Vec<Offer> {
         if let Some((_, name)) = self.options.passes_over.filter(|(who, _)| *who == self.me) {
-            self.shared.with(|intake, _| offers.retain(|offer| intake.client_of(offer) != Some(name)));
+            self.schedule(|schedule, _| offers.retain(|offer| schedule.client_of(offer) != Some(name)));
         }
         offers
     }
 
     /// No request can be served now: fail all that wait.
     pub(super) fn fail_all(&self, failed: &Failed) {
-        self.shared.with(|intake, now| intake.fail_all(failed, now));
+        self.schedule(|schedule, now| schedule.fail_all(failed, now));
         self.tick();
     }
 
     /// The limits of a client.
     pub fn limits(&self, client: &str) -> Limits {
-        self.shared.with(|intake, _| intake.limits.of(client).clone())
+        self.schedule(|schedule, _| schedule.limits.of(client).clone())
     }
 
     /// End requests and orders that have waited too long, and log what became of requests.
     pub fn tick(&self) {
-        let lines = self.shared.with(|intake, now| {
-            intake.tick(now);
-            intake.take_log()
+        let lines = self.schedule(|schedule, now| {
+            schedule.tick(now);
+            schedule.take_log()
         });
         lines.iter().for_each(|line| self.log(line));
         self.operators(|orders, now| orders.tick(now));
@@ -99,11 +233,39 @@ impl Node {
     /// Change the state of the operators' orders, and log what changed.
     pub(super) fn operators<R>(&self, f: impl FnOnce(&mut Orders, Instant) -> R) -> R {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        let result = f(&mut orders, self.shared.world.now());
+        let result = f(&mut orders, self.world.now());
         let lines = orders.take_log();
         drop(orders);
         lines.iter().for_each(|line| self.log(line));
         result
+    }
+
+    /// The parties in force.
+    pub fn mesh(&self) -> MeshInForce {
+        self.mesh.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether these are the parties in force still.
+    pub(super) fn has_parties(&self, parties: &MeshInForce) -> bool {
+        *self.mesh.lock().unwrap_or_else(PoisonError::into_inner) == *parties
+    }
+
+    /// A digest of the identities of the parties of the session, for a new key.
+    pub(super) fn mesh_of_session(&self) -> [u8; 32] {
+        *self.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the last comparison of stores found.
+    pub(super) fn stores(&self) -> Stores {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Say what those who check the link to this server are told of it.
+    pub(super) fn tell_status(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
+        let now = self.world.unix_time().as_millis();
+        let since_unix_ms = u64::try_from(now).unwrap_or(u64::MAX);
+        let stores_differ = if session.is_empty() { Vec::new() } else { self.stores().differ };
+        self.listener.set_status(ServerStatus { session, since_unix_ms, stores_differ, trouble });
     }
 
     /// The digest of this server's list of clients.
@@ -116,7 +278,7 @@ impl Node {
     pub fn compare_clients(&self, party: PartyId, theirs: &[u8]) {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let (own, differs) = &mut *lists;
-        let (differ, now) = (own[..] != *theirs, self.shared.world.now());
+        let (differ, now) = (own[..] != *theirs, self.world.now());
         // a server that keeps changing between the two is logged from time to time only
         let soon = |since: &Instant| now.saturating_duration_since(*since) < DIFFERS;
         let news = |(before, since): &&mut (bool, Option<Instant>)| {

@@ -5,7 +5,7 @@
 //! mode), the socket has mode 0600, and where the system tells the user of a connection, only the server's
 //! own user and root are accepted. The server's user can read its keys and its identity anyway.
 
-use super::Node;
+use super::node::Node;
 use super::operators::{Deed, Order, OrderState};
 use crate::operator::{Answer, Asking, LONGEST, NAME, short};
 use crate::wire::{decode, encode};
@@ -115,10 +115,10 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
     }
     let id = known(node, order)?;
     node.operators(|orders, now| orders.ask(order, id, now))?;
-    node.shared.tell(|_, _| ());
+    node.wake();
     // each of the three servers leads once within three rounds, which take one beat each if there is nothing
     // to do
-    let until = node.shared.world.now() + 4 * node.beat() + SAYING;
+    let until = node.world.now() + 4 * node.beat() + SAYING;
     loop {
         let state = node
             .operators(|orders, _| orders.state(order))
@@ -127,7 +127,7 @@ fn take(node: &Node, asking: &Asking) -> Result<Answer, String> {
             (OrderState::Asked { waiting, .. }, compared) => *compared && !waiting.is_empty(),
             _ => true,
         };
-        let over = node.shared.world.now() >= until || node.stop.load(Ordering::SeqCst);
+        let over = node.world.now() >= until || node.stop.load(Ordering::SeqCst);
         if is_told || over {
             return Ok(Answer::State(state.0));
         }

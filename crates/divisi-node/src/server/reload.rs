@@ -3,41 +3,16 @@
 //! Whatever a server derives from its configuration is renewed here, or derived anew at each use: what
 //! [`Server::reload`] forgets stays as it was until the next start.
 
-use super::in_force::MeshInForce;
-use super::limits::Allowances;
-use super::{Node, Server, ServerError, usable};
+use super::open::Server;
+use super::options::{ServerError, usable};
+use super::scheduling::Allowances;
 use crate::error::{ErrorKind, Failed};
-use divisi_core::{PartyId, Step};
-use divisi_net::{Config, Fingerprint, ServerStatus};
+use divisi_core::Step;
+use divisi_net::Config;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 const RELOAD: Step = Step::new("divisi_node::server::reload/reload");
-
-impl Node {
-    /// The parties in force.
-    pub fn mesh(&self) -> MeshInForce {
-        self.mesh.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Whether these are the parties in force still.
-    pub(super) fn has_parties(&self, parties: &MeshInForce) -> bool {
-        *self.mesh.lock().unwrap_or_else(PoisonError::into_inner) == *parties
-    }
-
-    /// A digest of the identities of the parties of the session, for a new key.
-    pub(super) fn mesh_of_session(&self) -> [u8; 32] {
-        *self.joined.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Say what those who check the link to this server are told of it.
-    pub(super) fn tell_status(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
-        let now = self.shared.world.unix_time().as_millis();
-        let since_unix_ms = u64::try_from(now).unwrap_or(u64::MAX);
-        let stores_differ = if session.is_empty() { Vec::new() } else { self.stores().differ };
-        self.listener.set_status(ServerStatus { session, since_unix_ms, stores_differ, trouble });
-    }
-}
 
 impl Server {
     /// Put another configuration in force: from the next connection and the next request on, and with other
@@ -77,9 +52,9 @@ impl Server {
             node.listener.reload(config).map_err(|e| ServerError(e.to_string()))?;
         }
         let timeout = node.timeout();
-        node.shared.tell(|intake, _| {
-            intake.limits = limits;
-            intake.timeout = timeout;
+        node.report(|schedule, _| {
+            schedule.limits = limits;
+            schedule.timeout = timeout;
         });
         node.lists.lock().unwrap_or_else(PoisonError::into_inner).0 = clients;
         Ok(changes)

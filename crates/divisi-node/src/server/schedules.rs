@@ -1,25 +1,24 @@
-//! A simulation of three servers' intakes and many clients, with events in an order that a seed decides:
+//! A simulation of three servers' schedules and many clients, with events in an order that a seed decides:
 //! messages arrive at each server in its own time, clients leave at some servers or fall silent, servers
 //! drain and restart, keys are destroyed, clients use up what they may have in an hour, one server lies.
 //!
 //! Invariants of every honest server: each message of a request that is done has one answer, in order; a
-//! request that is not done is answered by one failure; nothing is answered twice; no step is done by one
-//! server and not by the others; and when no more events happen, nobody waits. Where nobody lies, a client
-//! whose request stands at all three is served after this many rounds, whoever else asks.
+//! request that is not done is answered by one failure; nothing is answered twice; no answer lies unsent
+//! because nobody was woken for it; no step is done by one server and not by the others; and when no more
+//! events happen, nobody waits. Where nobody lies, a client whose request stands at all three is served after
+//! this many rounds, whoever else asks.
 
 mod clients;
 mod rounds;
 
-use super::intake::Intake;
-use super::limits::Limits;
-use super::script::Shape;
+use super::scheduling::{Limits, Schedule, Shape};
 use crate::admit::Who;
 use crate::error::Failed;
 use crate::request::{AHEAD, Reply, ToClient, ToServer};
 use crate::wire::decode;
 use clients::{Client, Dice, Side, item, messages};
 use divisi_core::{PartyId, step};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 const SHAPE: Shape = Shape { chunk: 4, piece: 4 };
@@ -33,7 +32,9 @@ const PATIENCE: u32 = 8 * NAMES as u32;
 struct World {
     dice: Dice,
     now: Instant,
-    intakes: [Intake; 3],
+    servers: [Schedule; 3],
+    /// The connections whose threads each server has woken.
+    woken: [BTreeSet<[u8; 32]>; 3],
     clients: Vec<Client>,
     round: usize,
     liar: Option<usize>,
@@ -51,8 +52,8 @@ struct World {
     taken: HashMap<(usize, [u8; 32], u64), u64>,
 }
 
-fn intake(i: usize, limits: &Limits) -> Intake {
-    Intake::new(PartyId::from_index(i).unwrap(), SHAPE, limits.clone().into(), TIMEOUT)
+fn schedule(i: usize, limits: &Limits) -> Schedule {
+    Schedule::new(PartyId::from_index(i).unwrap(), SHAPE, limits.clone().into(), TIMEOUT)
 }
 
 impl World {
@@ -65,7 +66,8 @@ impl World {
         }
         let mut world = World {
             now: Instant::now(),
-            intakes: [0, 1, 2].map(|i| intake(i, &limits)),
+            servers: [0, 1, 2].map(|i| schedule(i, &limits)),
+            woken: Default::default(),
             limits,
             draining: [false; 3],
             passed: HashMap::new(),
@@ -110,7 +112,7 @@ impl World {
     fn enter(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         let who = Who { name: client.name.clone(), fingerprint: [0; 32] };
-        client.sides[i].here = self.intakes[i].enter(who, client.id, Box::new(|| {}));
+        client.sides[i].here = self.servers[i].enter(who, client.id);
         assert!(client.sides[i].here);
     }
 
@@ -118,13 +120,13 @@ impl World {
     fn deliver(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         let side = &mut client.sides[i];
-        if !side.here || side.unanswered >= AHEAD || !self.intakes[i].may_receive(&client.id) {
+        if !side.here || side.unanswered >= AHEAD || !self.servers[i].may_receive(&client.id) {
             return;
         }
         if let Some(message) = side.queue.pop_front() {
             side.unanswered += 1;
             side.said.push_back(message.number().unwrap());
-            self.intakes[i].receive(&client.id, message, 100, self.now).unwrap();
+            self.servers[i].receive(&client.id, message, 100, self.now).unwrap();
         }
     }
 
@@ -132,8 +134,11 @@ impl World {
     fn answers(&mut self, c: usize, i: usize) {
         let honest = self.honest(i);
         let client = &mut self.clients[c];
-        let (side, intake) = (&mut client.sides[i], &mut self.intakes[i]);
-        while let Some(answer) = intake.next_answer(&client.id) {
+        let (side, schedule) = (&mut client.sides[i], &mut self.servers[i]);
+        self.woken[i].extend(schedule.take_woken());
+        let woken = self.woken[i].remove(&client.id);
+        while let Some(answer) = schedule.next_answer(&client.id) {
+            assert!(woken, "an answer for which nobody was woken");
             let Reply { number, nth, what } = decode(&answer).unwrap();
             match what {
                 ToClient::Accepted => {
@@ -161,13 +166,13 @@ impl World {
                 other => panic!("{other:?}"),
             }
         }
-        intake.sent(&client.id);
+        schedule.sent(&client.id);
     }
 
     fn leave(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         if std::mem::take(&mut client.sides[i].here) {
-            self.intakes[i].leave(&client.id, self.now);
+            self.servers[i].leave(&client.id, self.now);
             client.sides[i] = Side::default();
         }
     }
@@ -175,31 +180,31 @@ impl World {
     /// A server is restarted: it has lost its clients, and the others will lose theirs soon; the others'
     /// session ends.
     fn restart(&mut self, i: usize) {
-        self.intakes[i] = intake(i, &self.limits);
+        self.servers[i] = schedule(i, &self.limits);
         self.draining[i] = false;
         for client in &mut self.clients {
             client.sides[i] = Side::default();
         }
         let failed = Failed::refused(step!("aborted"), "the session ended");
-        self.intakes.iter_mut().for_each(|intake| intake.fail_all(&failed, self.now));
+        self.servers.iter_mut().for_each(|schedule| schedule.fail_all(&failed, self.now));
     }
 
     /// A server that is told to stop begins no further requests, and is then restarted.
     fn drain(&mut self, i: usize) {
         if std::mem::replace(&mut self.draining[i], true) {
-            self.intakes[i].close(self.now);
-            assert!(!self.intakes[i].is_busy());
+            self.servers[i].close(self.now);
+            assert!(!self.servers[i].is_busy());
             (0..self.clients.len()).for_each(|c| self.answers(c, i));
             self.restart(i);
         } else {
-            self.intakes[i].drain(self.now);
+            self.servers[i].drain(self.now);
         }
     }
 
     /// A key is destroyed: all three end what uses it.
     fn destroy(&mut self) {
         let name = "k".parse().unwrap();
-        self.intakes.iter_mut().for_each(|intake| intake.key_is_gone(&name, "was destroyed", self.now));
+        self.servers.iter_mut().for_each(|schedule| schedule.key_is_gone(&name, "was destroyed", self.now));
     }
 
     fn event(&mut self) {
@@ -222,7 +227,7 @@ impl World {
     fn pass(&mut self) {
         let time = [1, 20, 300, 2500][self.dice.below(4) as usize];
         self.now += Duration::from_millis(time);
-        self.intakes.iter_mut().for_each(|intake| intake.tick(self.now));
+        self.servers.iter_mut().for_each(|schedule| schedule.tick(self.now));
     }
 
     /// No more events happen, except that clients send their remaining messages: in the end nobody waits.
@@ -242,16 +247,16 @@ impl World {
                     quiet &= side.queue.is_empty() || !side.here;
                 }
             }
-            quiet &= (0..3).all(|i| !self.intakes[i].is_busy() || !self.honest(i));
+            quiet &= (0..3).all(|i| !self.servers[i].is_busy() || !self.honest(i));
             if quiet {
                 break;
             }
             self.play();
             self.now += Duration::from_millis(700);
-            self.intakes.iter_mut().for_each(|intake| intake.tick(self.now));
+            self.servers.iter_mut().for_each(|schedule| schedule.tick(self.now));
         }
         for i in (0..3).filter(|i| self.honest(*i)) {
-            assert!(!self.intakes[i].is_busy(), "somebody waits at {i}");
+            assert!(!self.servers[i].is_busy(), "somebody waits at {i}");
             for client in &self.clients {
                 let side = &client.sides[i];
                 assert!(
@@ -308,7 +313,7 @@ fn a_seed_reproduces() {
         let mut world = World::new(seed, 50);
         (0..600).for_each(|_| world.event());
         world.settle();
-        let log: Vec<_> = world.intakes.iter_mut().map(|intake| intake.take_log()).collect();
+        let log: Vec<_> = world.servers.iter_mut().map(|schedule| schedule.take_log()).collect();
         (world.done, world.longest, world.round, log)
     };
     (0..20).for_each(|seed| assert_eq!(of(seed), of(seed), "{seed}"));

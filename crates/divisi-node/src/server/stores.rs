@@ -10,15 +10,11 @@
 //! claims to have it keeps a server whose store is empty from serving, as it could by refusing every request.
 //! Nothing depends on these words that a server computes: each use of a key compares the key \[A26\].
 
-use super::Node;
-use super::compared::Stores;
 use super::operators::parties;
 use crate::error::{ErrorKind, Failed};
-use divisi_core::{Abort, PartyId, Session, Step};
-use divisi_net::Fault;
-use divisi_store::StoreSummary;
+use divisi_core::{PartyId, Step};
+use divisi_store::{KeyName, StoreSummary};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::{fs, io};
 
 pub(crate) const STORES: Step = Step::new("divisi_node::server::stores/stores");
@@ -26,13 +22,22 @@ pub(crate) const STORES: Step = Step::new("divisi_node::server::stores/stores");
 /// The version of the message.
 const VERSION: u8 = 1;
 /// `version | empty | number of active keys | digest of them`
-pub(super) const LENGTH: usize = 42;
+pub(crate) const LENGTH: usize = 42;
 /// The file in a data directory whose operator said that its store is new.
 const NEW: &str = "new-store";
 
+/// What the last comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stores {
+    /// The parties whose active keys are others than this server's.
+    pub differ: Vec<PartyId>,
+    /// The servers that serve nothing, because their store is empty while another one has keys.
+    pub lost: Vec<PartyId>,
+}
+
 /// What a server says of its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StoreWord {
+pub(crate) struct StoreWord {
     /// Whether it has no key of its own, and its operator did not say that it is new.
     pub empty: bool,
     pub active: u64,
@@ -40,7 +45,7 @@ pub(super) struct StoreWord {
 }
 
 impl StoreWord {
-    fn of(summary: StoreSummary, is_new: bool) -> StoreWord {
+    pub fn of(summary: StoreSummary, is_new: bool) -> StoreWord {
         let StoreSummary { known, active, digest } = summary;
         StoreWord { empty: known == 0 && !is_new, active, digest }
     }
@@ -63,59 +68,17 @@ impl StoreWord {
         (bytes[0] == VERSION && bytes[1] <= 1 && !(word.empty && word.active > 0)).then_some(word)
     }
 
-    fn has_keys_of(&self, other: &StoreWord) -> bool {
+    pub fn has_keys_of(&self, other: &StoreWord) -> bool {
         (self.active, self.digest) == (other.active, other.digest)
     }
 }
 
 /// What the words of the three servers mean, for `me`.
-fn judge(me: PartyId, words: &[StoreWord; 3]) -> Stores {
+pub(crate) fn judge(me: PartyId, words: &[StoreWord; 3]) -> Stores {
     let own = &words[me.index()];
     let differs = |party: &PartyId| !words[party.index()].has_keys_of(own);
     let lost = |party: &PartyId| words[party.index()].empty && words.iter().any(|word| word.active > 0);
     Stores { differ: PartyId::all(3).filter(differs).collect(), lost: PartyId::all(3).filter(lost).collect() }
-}
-
-/// Compare the stores of the three servers.
-pub(super) fn compare(node: &Node, session: &mut Session) -> Result<(), Abort> {
-    let mine = StoreWord::of(node.keys.summary(node.me.number()), node.is_new_store());
-    if node.keys.summary(node.me.number()).known > 0 {
-        node.forget_new_store();
-    }
-    let mut words = [mine.clone(), mine.clone(), mine.clone()];
-    for peer in session.peers() {
-        session.send(STORES, peer, &mine.encode(), 0)?;
-    }
-    for peer in session.peers() {
-        let mut bytes = [0; LENGTH];
-        session.recv(STORES, peer, &mut bytes)?;
-        let malformed = Fault::Malformed { peer, step: STORES, want: LENGTH, got: LENGTH };
-        words[peer.index()] = StoreWord::decode(&bytes).ok_or_else(|| session.fail(malformed.into()))?;
-    }
-    let stores = judge(node.me, &words);
-    if !stores.differ.is_empty() {
-        let said = PartyId::all(3).map(|party| {
-            let word = &words[party.index()];
-            let same = match party {
-                _ if party == node.me => "",
-                _ if word.has_keys_of(&mine) => " (the same)",
-                _ => " (others)",
-            };
-            format!("{party} has {}{same}", word.active)
-        });
-        node.log(&format!(
-            "the servers do not have the same active keys: {}; before you restore anything: a key that was made only \
-             partly is repaired by using it once, and one that was destroyed only partly by giving `key destroy` \
-             again; any other key that a server lacks serves nobody: restore the data directory of that server, or \
-             destroy the key and make it again",
-            said.collect::<Vec<_>>().join(", ")
-        ));
-    }
-    if !stores.lost.is_empty() {
-        node.log(&lost(&stores.lost));
-    }
-    *node.stores.lock().unwrap_or_else(PoisonError::into_inner) = stores;
-    Ok(())
 }
 
 /// What keeps a server whose store is empty from serving.
@@ -128,62 +91,43 @@ fn lost(servers: &[PartyId]) -> String {
     )
 }
 
-impl Node {
-    /// What the last comparison of stores found.
-    pub(super) fn stores(&self) -> Stores {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
+impl Stores {
     /// What keeps the servers from serving, if a store is lost.
-    pub(super) fn trouble_of_stores(&self) -> String {
-        let stores = self.stores();
-        if stores.lost.is_empty() { String::new() } else { lost(&stores.lost) }
+    pub fn trouble(&self) -> String {
+        if self.lost.is_empty() { String::new() } else { lost(&self.lost) }
     }
 
-    /// Refuse every request while this server's store is lost.
-    pub(super) fn has_store(&self) -> Result<(), Failed> {
-        let stores = self.stores();
-        if !stores.lost.contains(&self.me) {
+    /// Refuse every request while the store of server `me` is lost.
+    pub fn admits(&self, me: PartyId) -> Result<(), Failed> {
+        if !self.lost.contains(&me) {
             return Ok(());
         }
-        let failed = Failed::refused(STORES, lost(&[self.me]));
-        Err(Failed { kind: ErrorKind::Unavailable, peer: self.me.number(), ..failed })
+        let failed = Failed::refused(STORES, lost(&[me]));
+        Err(Failed { kind: ErrorKind::Unavailable, peer: me.number(), ..failed })
     }
 
-    /// The failure of a request for a key that this server does not have.
-    pub(super) fn has_no_key(&self, step: Step, name: &impl std::fmt::Display) -> Failed {
-        let differ = self.stores().differ;
-        if differ.is_empty() {
-            return Failed::refused(step, format!("there is no key {name} at {}: see `key list`", self.me));
+    /// The failure of a request for a key that server `me` does not have.
+    pub fn lacks_key(&self, me: PartyId, step: Step, name: &KeyName) -> Failed {
+        if self.differ.is_empty() {
+            return Failed::refused(step, format!("there is no key {name} at {me}: see `key list`"));
         }
         let message = format!(
-            "there is no key {name} at {}, whose store does not have the keys of {}: its operator has to restore its \
+            "there is no key {name} at {me}, whose store does not have the keys of {}: its operator has to restore its \
              data directory, unless the key was being destroyed: then give `key destroy` again; if the directory is \
              lost, destroy the key and make it again",
-            self.me,
-            parties(differ.into_iter())
+            parties(self.differ.iter().copied())
         );
-        Failed { peer: self.me.number(), ..Failed::refused(step, message) }
-    }
-
-    fn is_new_store(&self) -> bool {
-        self.options.new_store || self.new_store.exists()
-    }
-
-    /// The store has keys: from now on it may not be empty again without a word of the operator.
-    fn forget_new_store(&self) {
-        // a file that stays only means that the store may be empty once more
-        let _ = fs::remove_file(&self.new_store);
+        Failed { peer: me.number(), ..Failed::refused(step, message) }
     }
 }
 
 /// The path of the file that says that the store in this directory is new.
-pub(super) fn mark(data: &Path) -> PathBuf {
+pub(crate) fn mark(data: &Path) -> PathBuf {
     data.join(NEW)
 }
 
 /// Write that the store in this directory is new, for as long as it has no key.
-pub(super) fn write_mark(data: &Path) -> io::Result<()> {
+pub(crate) fn write_mark(data: &Path) -> io::Result<()> {
     fs::File::create(mark(data))?.sync_all()
 }
 

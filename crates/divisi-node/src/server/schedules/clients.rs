@@ -2,8 +2,7 @@
 
 use super::SHAPE;
 use crate::request::{Item, SboxChoice, ToServer};
-use crate::server::plan::KeyStatus;
-use crate::server::script::{Due, due};
+use crate::server::scheduling::{Due, KeyStatus, due};
 use crate::wire::Blob;
 use divisi_rep3::Protocol;
 use divisi_store::KeyName;

@@ -4,10 +4,8 @@ use super::clients::known;
 use super::{PATIENCE, SHAPE, World};
 use crate::error::Failed;
 use crate::request::{Item, ToClient, ToServer};
-use crate::server::intake::{After, Offer, Stand};
-use crate::server::plan::Budget;
-use crate::server::round::{Fate, Mine, fate};
-use crate::server::script::{Kind, due, kind};
+use crate::server::agreement::{Fate, Mine, fate};
+use crate::server::scheduling::{After, Budget, Kind, Offer, Stand, due, kind};
 use divisi_core::{PartyId, step};
 use divisi_rep3::Agreement;
 use std::collections::BTreeSet;
@@ -19,9 +17,10 @@ impl World {
         let (most, taken) = (usize::MAX, 0);
         let all = Budget { short: most, lanes: most, rounds: most, single: most, long: most, taken };
         let leader = self.round % 3;
-        let stands = |offer: &&Offer| self.intakes.iter().all(|intake| intake.stands(offer) == Some(true));
-        let name = |offer: &Offer| self.intakes[leader].client_of(offer).unwrap_or_default().to_owned();
-        let could = self.intakes[leader].plan(self.now, all, &known);
+        let stands =
+            |offer: &&Offer| self.servers.iter().all(|schedule| schedule.stands(offer) == Some(true));
+        let name = |offer: &Offer| self.servers[leader].client_of(offer).unwrap_or_default().to_owned();
+        let could = self.servers[leader].plan(self.now, all, &known);
         let could: BTreeSet<String> = could.iter().filter(stands).map(name).collect();
         let served: BTreeSet<String> = offers.iter().map(name).collect();
         self.passed.retain(|client, _| could.contains(client) && !served.contains(client));
@@ -36,13 +35,13 @@ impl World {
     /// A round: what the leader offers, compared and done.
     pub(super) fn play(&mut self) {
         let leader = self.round % 3;
-        let mut offers = self.intakes[leader].plan(self.now, Budget::ROUND, &known);
+        let mut offers = self.servers[leader].plan(self.now, Budget::ROUND, &known);
         if self.watched {
             self.watch(&offers);
         }
         self.round += 1;
         for i in (0..3).filter(|i| *i != leader) {
-            self.intakes[i].led(PartyId::from_index(leader).unwrap(), &offers, &known);
+            self.servers[i].led(PartyId::from_index(leader).unwrap(), &offers, &known);
         }
         if self.liar == Some(leader) {
             // passes over, offers what nobody asked for, or another step
@@ -56,7 +55,8 @@ impl World {
             }
         }
         for offer in offers {
-            let mut stands: Vec<Stand> = self.intakes.iter_mut().map(|intake| intake.take(&offer)).collect();
+            let mut stands: Vec<Stand> =
+                self.servers.iter_mut().map(|schedule| schedule.take(&offer)).collect();
             let claims: Vec<Mine> = (0..3)
                 .map(|i| match &stands[i] {
                     _ if self.liar == Some(i) && self.dice.one_in(4) => Mine::NotYet,
@@ -93,12 +93,12 @@ impl World {
     }
 
     fn apply(&mut self, i: usize, offer: &Offer, stand: Stand, fate: Fate) {
-        let (intake, now) = (&mut self.intakes[i], self.now);
+        let (schedule, now) = (&mut self.servers[i], self.now);
         match (fate, stand) {
             (Fate::Do, Stand::Ready(taken)) => {
                 let first = u64::from(offer.step == 0);
                 for _ in 0..first + taken.messages.len() as u64 {
-                    intake.answer(&offer.connection, offer.number, ToClient::Accepted);
+                    schedule.answer(&offer.connection, offer.number, ToClient::Accepted);
                 }
                 let place = (i, offer.connection, offer.number);
                 let so_far = self.taken.entry(place).or_default();
@@ -114,11 +114,11 @@ impl World {
                     _ => begun_only || in_hand || due(&taken.item, SHAPE, *so_far, None).is_some(),
                 };
                 let after = if more { After::More { in_hand } } else { After::Done };
-                intake.ran(offer, after, Duration::from_millis(120), now);
+                schedule.ran(offer, after, Duration::from_millis(120), now);
             }
-            (Fate::Back(party), Stand::Ready(taken)) => intake.put_back(offer, taken.messages, party, now),
-            (Fate::Wait, _) => intake.was_late(offer),
-            _ => intake.fail(&offer.connection, offer.number, Failed::refused(step!("refused"), "no"), now),
+            (Fate::Back(party), Stand::Ready(taken)) => schedule.put_back(offer, taken.messages, party, now),
+            (Fate::Wait, _) => schedule.was_late(offer),
+            _ => schedule.fail(&offer.connection, offer.number, Failed::refused(step!("refused"), "no"), now),
         }
     }
 }

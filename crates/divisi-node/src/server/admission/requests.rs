@@ -1,0 +1,169 @@
+//! Whether this server admits a request before its first step, and the key that it found for it. Each server
+//! decides by itself, with its own policy and its own store; a request that one server refuses is refused.
+
+use super::algorithms::{
+    function_serves, function_settings, gcm_serves, gcm_takes, mode_serves, mode_takes, tag_fits,
+};
+use crate::admit::{Grant, What, Who};
+use crate::error::Failed;
+use crate::request::Item;
+use crate::server::node::Node;
+use divisi_core::Step;
+use divisi_rep3::deal::Part;
+use divisi_store::{KeyInfo, KeyName, KeyState, StoreError};
+
+pub(crate) const LOAD: Step = Step::new("divisi_node::server::keys/load");
+
+/// A key that all three have, compared, for one use that all three admitted.
+pub(crate) struct Loaded {
+    pub info: KeyInfo,
+    pub part: Part,
+}
+
+impl Loaded {
+    fn granted(info: KeyInfo, part: Part, _: Grant) -> Loaded {
+        Loaded { info, part }
+    }
+}
+
+/// A key that this server found for one use, which its own policy admits.
+pub(crate) struct Found {
+    name: KeyName,
+    info: KeyInfo,
+    part: Part,
+    grant: Grant,
+}
+
+impl Found {
+    /// What all three compare of the key \[A26\]: its public data, and this server's share.
+    pub fn compared(&self) -> ([u8; 32], &Part) {
+        (self.info.agreed(), &self.part)
+    }
+
+    pub fn info(&self) -> &KeyInfo {
+        &self.info
+    }
+
+    /// Count a use of the key durably, before the use.
+    pub fn count(&self, node: &Node) -> Result<(), Failed> {
+        node.keys.reserve(&self.name, 1).map(drop).map_err(|e| stored(node, LOAD, &self.name, &e))
+    }
+
+    /// The key, after all three found it equal.
+    pub fn agreed(self, node: &Node) -> Loaded {
+        let Found { name, info, part, grant } = self;
+        if info.state == KeyState::Prepared {
+            // the others have it, too: it is finished; if this cannot be written, the next use will try again
+            if let Err(e) = node.keys.activate(&name, &info.id) {
+                node.log(&format!("key {name} stays prepared here: {e}"));
+            }
+        }
+        Loaded::granted(info, part, grant)
+    }
+}
+
+/// Find a key for one use.
+pub(crate) fn find(
+    node: &Node,
+    who: &Who,
+    name: &KeyName,
+    what: impl for<'a> Fn(&'a KeyInfo) -> What<'a>,
+) -> Result<Found, Failed> {
+    let refused = |e: StoreError| stored(node, LOAD, name, &e);
+    let missing = || node.stores().lacks_key(node.me, LOAD, name);
+    let key = node.keys.load(name).map_err(refused)?.ok_or_else(missing)?;
+    if key.info.state != KeyState::Prepared {
+        node.keys.active(name, node.me.number()).map_err(refused)?;
+    }
+    what(&key.info).is_purpose()?;
+    let grant = node.admit.admit(who, &what(&key.info))?;
+    let secret = key.secret.ok_or_else(missing)?;
+    let part = Part { first: secret.first.to_vec(), second: secret.second.to_vec() };
+    Ok(Found { name: name.clone(), info: key.info, part, grant })
+}
+
+/// The failure that a client receives when the store refuses. What is wrong with this server's file is in the
+/// log, for its operator.
+pub(crate) fn stored(node: &Node, step: Step, name: &KeyName, error: &StoreError) -> Failed {
+    let me = node.me;
+    let message = match error {
+        StoreError::Missing(_)
+        | StoreError::Exists(_)
+        | StoreError::Destroyed(_)
+        | StoreError::Unfinished(_)
+        | StoreError::Exhausted(_)
+        | StoreError::TooLarge(_) => error.to_string(),
+        other => {
+            node.log(&format!("key {name} at {step}: {other}"));
+            if other.is_full() {
+                let what = format!("the disk of {me} is full, and key {name} is unchanged");
+                return Failed::refused(step, format!("{what}: have its operator make room, then try again"));
+            }
+            format!("the file of key {name} at {me} is damaged or cannot be used: the log of {me} says why")
+        }
+    };
+    Failed::refused(step, message)
+}
+
+/// Check a request before its first step, by this server alone, and find the key that it uses.
+pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>, Failed> {
+    node.knows(who)?;
+    let found = match item {
+        Item::Encrypt { key, aad, length, .. } => {
+            let found = find(node, who, key, |key| What::Encrypt(key))?;
+            gcm_serves(found.info())?;
+            gcm_takes(aad, *length)?;
+            found
+        }
+        Item::EncryptStream { key, aad, .. } => {
+            let found = find(node, who, key, |key| What::Encrypt(key))?;
+            gcm_serves(found.info())?;
+            gcm_takes(aad, 0)?;
+            found
+        }
+        Item::Decrypt { key, aad, length, .. } => {
+            let found = find(node, who, key, |key| What::Decrypt(key))?;
+            gcm_serves(found.info())?;
+            gcm_takes(aad, *length)?;
+            found
+        }
+        Item::Whole(asked) => {
+            let found = if asked.encrypts {
+                find(node, who, &asked.key, |key| What::Encrypt(key))?
+            } else {
+                find(node, who, &asked.key, |key| What::Decrypt(key))?
+            };
+            mode_serves(found.info(), asked.mode)?;
+            mode_takes(asked)?;
+            found
+        }
+        Item::Mac { key, asked, tag, .. } => {
+            let found = find(node, who, key, |key| What::Mac(key))?;
+            let settings = function_settings(asked, true)?;
+            tag.as_ref().map_or(Ok(()), |tag| tag_fits(&settings, tag))?;
+            function_serves(found.info(), &settings)?;
+            found
+        }
+        Item::Hash { asked, .. } => {
+            node.admit.admit(who, &What::Hash)?;
+            function_settings(asked, false)?;
+            return Ok(None);
+        }
+        Item::KeyList { .. } => {
+            node.admit.admit(who, &What::List)?;
+            return Ok(None);
+        }
+        Item::KeyNew(_)
+        | Item::KeyImport(_)
+        | Item::KeyExport { .. }
+        | Item::KeyDestroy { .. }
+        | Item::KeyServe(_) => return Ok(None),
+    };
+    Ok(Some(found))
+}
+
+/// Whether a request counts as a use of its key: encryption with GCM, a tag that is made or compared,
+/// whatever the outcome, and encryption and decryption in the other modes.
+pub(crate) fn is_counted(item: &Item) -> bool {
+    matches!(item, Item::Encrypt { .. } | Item::EncryptStream { .. } | Item::Mac { .. } | Item::Whole(_))
+}

@@ -1,0 +1,411 @@
+//! What one client may use of a server, and what no client may: checked when a request arrives, before
+//! anything is done for it.
+
+use crate::error::{ErrorKind, Failed};
+use crate::request::{Asked, Item, Mode};
+use divisi_core::Step;
+use divisi_net::{Config, Grants};
+use divisi_symmetric::algorithm::Algorithm;
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+const LIMIT: Step = Step::new("divisi_node::server::limits/limit");
+/// The time over which bytes and seconds are counted.
+const HOUR: Duration = Duration::from_secs(3600);
+/// How long a hash of three servers takes for each byte, in nanoseconds, on a machine of 2024, for the words
+/// of a refusal.
+const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
+
+/// The limits of each client. A request that exceeds one is refused with a sentence that says which, without
+/// effect on other requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// The number of requests of a client that may wait to be begun, on all its connections.
+    pub waiting: usize,
+    /// The largest length in bytes of a text to be encrypted or decrypted with GCM.
+    pub text_bytes: u64,
+    /// The largest length in bytes of a message to be hashed or authenticated, which takes a thousand times
+    /// as long as encryption, and of a text in a mode other than GCM.
+    pub message_bytes: u64,
+    /// The same for single algorithms, by name, in place of `message_bytes`: hashes and MACs, and the modes
+    /// that take a text as a whole.
+    pub message_bytes_of: BTreeMap<String, u64>,
+    /// The total bytes of the texts and messages that a client begins within an hour.
+    pub bytes_an_hour: u64,
+    /// The seconds of this server's processor that a client's requests may take within an hour.
+    pub seconds_an_hour: u64,
+    /// The largest number of names of keys that a client has made, those of destroyed keys included.
+    pub keys: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            waiting: 64,
+            text_bytes: (1 << 36) - 32,
+            message_bytes: 16 << 20,
+            message_bytes_of: BTreeMap::new(),
+            bytes_an_hour: u64::MAX,
+            seconds_an_hour: u64::MAX,
+            keys: 1000,
+        }
+    }
+}
+
+impl Limits {
+    /// These limits, with those of `grants` in their place where it has any.
+    fn with(&self, grants: &Grants) -> Limits {
+        // a grant for all messages takes precedence over these limits for single algorithms
+        let usual = self.message_bytes_of.iter().filter(|_| grants.message_bytes.is_none());
+        let message_bytes_of =
+            usual.chain(&grants.message_bytes_of).map(|(name, most)| (name.clone(), *most));
+        let count = |granted: Option<u64>, else_: usize| {
+            granted.map_or(else_, |granted| usize::try_from(granted).unwrap_or(usize::MAX))
+        };
+        Limits {
+            waiting: count(grants.waiting, self.waiting),
+            text_bytes: grants.text_bytes.unwrap_or(self.text_bytes),
+            message_bytes: grants.message_bytes.unwrap_or(self.message_bytes),
+            message_bytes_of: message_bytes_of.collect(),
+            bytes_an_hour: grants.bytes_an_hour.unwrap_or(self.bytes_an_hour),
+            seconds_an_hour: grants.seconds_an_hour.unwrap_or(self.seconds_an_hour),
+            keys: count(grants.keys, self.keys),
+        }
+    }
+
+    /// The longest message of an algorithm or a mode.
+    fn longest(&self, name: &str) -> u64 {
+        self.message_bytes_of.get(name).copied().unwrap_or(self.message_bytes)
+    }
+
+    /// The largest length in bytes of a message for this function.
+    fn longest_asked(&self, asked: &Asked) -> u64 {
+        // an unknown algorithm is refused, whatever the length
+        asked.settings().map_or(self.message_bytes, |settings| self.longest(&settings.algorithm.name()))
+    }
+
+    /// Check how many bytes of a text of unknown length there were against these limits.
+    pub(crate) fn admits_so_far(&self, bytes: u64) -> Result<(), Failed> {
+        let most = self.text_bytes;
+        if bytes <= most {
+            return Ok(());
+        }
+        let message =
+            format!("the text has more than {most} bytes, the most that this server accepts: split it");
+        Err(Failed::refused(LIMIT, message))
+    }
+
+    /// Check the length in a request against these limits.
+    pub(crate) fn admits(&self, item: &Item) -> Result<(), Failed> {
+        match item {
+            Item::Encrypt { length, .. } | Item::Decrypt { length, .. } if *length > self.text_bytes => {
+                let most = self.text_bytes;
+                let message =
+                    format!("the text has {length} bytes, and this server accepts at most {most}: split it");
+                Err(Failed::refused(LIMIT, message))
+            }
+            Item::Whole(asked) if asked.length > self.longest(asked.mode.name()) => {
+                let (length, most) = (asked.length, self.longest(asked.mode.name()));
+                let message = format!(
+                    "the text has {length} bytes, and this server accepts at most {most} in this mode: split it"
+                );
+                Err(Failed::refused(LIMIT, message))
+            }
+            Item::Hash { asked, length } | Item::Mac { asked, length, .. }
+                if *length > self.longest_asked(asked) =>
+            {
+                let most = self.longest_asked(asked);
+                let message = format!(
+                    "the message has {length} bytes, which would take about {}, and this server accepts at most {most}: hash a \
+                     shorter one, or have the operator raise the limit",
+                    about(asked, *length)
+                );
+                Err(Failed::refused(LIMIT, message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The limits of each client: its own, or those for all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Allowances {
+    all: Limits,
+    own: HashMap<String, Limits>,
+}
+
+impl Allowances {
+    /// The limits that a configuration sets; those of `default` where it sets none.
+    pub fn of_config(config: &Config, default: &Limits) -> Allowances {
+        let own = config.clients().iter().filter(|client| client.limits != Grants::default());
+        let granted = |grants: &Grants| default.with(&grants.clone().or(config.limits()));
+        let own = own.map(|client| (client.name.clone(), granted(&client.limits)));
+        Allowances { all: default.with(config.limits()), own: own.collect() }
+    }
+
+    pub fn of(&self, client: &str) -> &Limits {
+        self.own.get(client).unwrap_or(&self.all)
+    }
+}
+
+impl From<Limits> for Allowances {
+    fn from(all: Limits) -> Allowances {
+        Allowances { all, own: HashMap::new() }
+    }
+}
+
+/// Check that the limits of a configuration name only algorithms that servers have: a misspelt name would
+/// limit nothing.
+pub(crate) fn known_names(config: &Config) -> Result<(), String> {
+    let of_clients = config.clients().iter().map(|client| &client.limits);
+    for name in of_clients.chain([config.limits()]).flat_map(|limits| limits.message_bytes_of.keys()) {
+        if Mode::ALL.iter().all(|mode| mode.name() != name) {
+            let modes = Mode::ALL.map(Mode::name).join(", ");
+            let known = name.parse::<Algorithm>();
+            known.map_err(|e| format!("in message_bytes_of of the configuration: {e}, {modes}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// How long a message takes to hash, in words.
+fn about(asked: &Asked, length: u64) -> String {
+    let name = asked.settings().map_or_else(|_| String::new(), |settings| settings.algorithm.name());
+    let keccak = ["sha3", "shake", "kmac", "cshake"].iter().any(|kind| name.contains(kind));
+    let aes = matches!(
+        asked.settings().map(|settings| settings.algorithm),
+        Ok(Algorithm::Cmac(_) | Algorithm::Gmac(_))
+    );
+    let each = if keccak || aes { NANOSECONDS[0].1 } else { NANOSECONDS[1].1 };
+    let minutes = (u128::from(length) * u128::from(each) / 60_000_000_000).max(1);
+    if minutes < 120 { format!("{minutes} minutes") } else { format!("{} hours", minutes / 60) }
+}
+
+/// The bytes and the processor time that a client used within an hour.
+struct Account {
+    begun: Instant,
+    bytes: u64,
+    computed: Duration,
+}
+
+impl Account {
+    fn full(&self, client: &str, what: &str, now: Instant) -> Failed {
+        let left = HOUR.saturating_sub(now.saturating_duration_since(self.begun)).as_secs().div_ceil(60);
+        let message = format!("client {client} has used {what} within the hour: try again in {left} minutes");
+        let failed = Failed { retry: true, ..Failed::refused(LIMIT, message) };
+        Failed { kind: ErrorKind::Unavailable, ..failed }
+    }
+
+    fn full_of_bytes(&self, limits: &Limits, client: &str, now: Instant) -> Failed {
+        let most = limits.bytes_an_hour;
+        self.full(client, &format!("{} of its {most} bytes", self.bytes.min(most)), now)
+    }
+}
+
+/// The accounts of all clients, by name.
+#[derive(Default)]
+pub(crate) struct Accounts(HashMap<String, Account>);
+
+impl Accounts {
+    fn of(&mut self, client: &str, now: Instant) -> &mut Account {
+        self.0.retain(|_, account| now.saturating_duration_since(account.begun) < HOUR);
+        let new = || Account { begun: now, bytes: 0, computed: Duration::ZERO };
+        self.0.entry(client.to_owned()).or_insert_with(new)
+    }
+
+    /// Count the bytes of a request, unless they exceed the limit.
+    pub fn begin(&mut self, limits: &Limits, client: &str, item: &Item, now: Instant) -> Result<(), Failed> {
+        let bytes = match item {
+            Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
+                length.saturating_add(aad.0.len() as u64)
+            }
+            // the text is counted as it comes
+            Item::EncryptStream { aad, .. } => aad.0.len() as u64,
+            Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
+            Item::Whole(asked) => asked.length.saturating_add(asked.aad_bytes() as u64),
+            _ => 0,
+        };
+        if let Some(full) = self.is_over(limits, client, now) {
+            return Err(full);
+        }
+        // a text of unknown length needs room for a byte at least
+        let least = if matches!(item, Item::EncryptStream { .. }) { bytes.max(1) } else { bytes };
+        let account = self.of(client, now);
+        if least > 0 && account.bytes.saturating_add(least) > limits.bytes_an_hour {
+            return Err(account.full_of_bytes(limits, client, now));
+        }
+        account.bytes = account.bytes.saturating_add(bytes);
+        Ok(())
+    }
+
+    /// Count more bytes of a request, which were computed already: also if they exceed the limit.
+    pub fn add(&mut self, limits: &Limits, client: &str, bytes: u64, now: Instant) -> Result<(), Failed> {
+        let account = self.of(client, now);
+        account.bytes = account.bytes.saturating_add(bytes);
+        if bytes > 0 && account.bytes > limits.bytes_an_hour {
+            return Err(account.full_of_bytes(limits, client, now));
+        }
+        Ok(())
+    }
+
+    /// The refusal of a client that has used all its seconds of computing.
+    pub fn is_over(&mut self, limits: &Limits, client: &str, now: Instant) -> Option<Failed> {
+        let account = self.of(client, now);
+        let over = account.computed.as_secs() >= limits.seconds_an_hour;
+        over.then(|| {
+            account.full(client, &format!("its {} seconds of computing", limits.seconds_an_hour), now)
+        })
+    }
+
+    /// Count the processor's time that a step took.
+    pub fn compute(&mut self, client: &str, took: Duration, now: Instant) {
+        self.of(client, now).computed += took;
+    }
+
+    /// The processor time that is counted for a client within this hour.
+    #[cfg(test)]
+    pub fn computed(&self, client: &str) -> Duration {
+        self.0.get(client).map_or(Duration::ZERO, |account| account.computed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{SboxChoice, Whole};
+    use crate::wire::Blob;
+    use divisi_symmetric::algorithm::Settings;
+
+    fn hash(name: &str, length: u64) -> Item {
+        Item::Hash { asked: Asked::from(&Settings::new(name.parse().unwrap())), length }
+    }
+
+    /// The default admits a hash of 16 MiB, and refuses a longer one with the time that it would take.
+    #[test]
+    fn a_long_hash_is_refused_with_its_time() {
+        let limits = Limits::default();
+        assert_eq!(limits.admits(&hash("sha256", 16 << 20)), Ok(()));
+        for (name, words) in [("sha256", "about 47 hours"), ("sha3-256", "about 7 hours")] {
+            let failed = limits.admits(&hash(name, 1 << 30)).unwrap_err();
+            assert!(failed.message.contains(words), "{}", failed.message);
+        }
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::USUAL);
+        let text = Item::Encrypt { key, aad, length: 1 << 36, way };
+        assert!(limits.admits(&text).unwrap_err().message.contains("split it"));
+    }
+
+    #[test]
+    fn a_client_may_have_limits_of_its_own() {
+        let hosts = ["a:1", "b:1", "c:1"].map(String::from);
+        let names = ["alice".to_owned(), "bob".to_owned()];
+        let made = Config::create(3, &hosts, &names, &divisi_net::Machine).unwrap();
+        let text = made
+            .config
+            .to_toml()
+            .replace("[[party]]\nid = 1", "[limits]\nkeys = 5\nwaiting = 7\n\n[[party]]\nid = 1");
+        let text = text.replace("name = \"bob\"", "name = \"bob\"\nlimits = { keys = 9 }");
+        let config = Config::parse(&text).unwrap();
+        assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
+        let limits = Allowances::of_config(&config, &Limits::default());
+        assert_eq!((limits.of("alice").keys, limits.of("alice").waiting), (5, 7));
+        assert_eq!((limits.of("bob").keys, limits.of("bob").waiting), (9, 7));
+        assert_eq!(limits.of("bob").message_bytes, 16 << 20);
+        assert!(Config::parse(&text.replace("waiting", "witing")).is_err());
+    }
+
+    /// The limit of an algorithm is the one given for it, otherwise the one for all messages; a limit of the
+    /// client for all messages takes precedence over one of everybody's for an algorithm.
+    #[test]
+    fn a_message_may_be_as_long_as_its_algorithm_allows() {
+        let hosts = ["a:1", "b:1", "c:1"].map(String::from);
+        let names = ["alice", "bob", "carol"].map(String::from);
+        let made = Config::create(3, &hosts, &names, &divisi_net::Machine).unwrap();
+        let limits = "[limits]\nmessage_bytes = 1000\nmessage_bytes_of = { sha3-256 = 5000, siv = 7 }";
+        let of = |text: String, name: &str, limits: &str| {
+            text.replace(
+                &format!("name = \"{name}\""),
+                &format!("name = \"{name}\"\nlimits = {{ {limits} }}"),
+            )
+        };
+        let text =
+            made.config.to_toml().replace("[[party]]\nid = 1", &format!("{limits}\n\n[[party]]\nid = 1"));
+        let text = of(text, "bob", "message_bytes_of = { sha256 = 3000 }");
+        let text = of(text, "carol", "message_bytes = 0, message_bytes_of = { sha256 = 1 }");
+        let config = Config::parse(&text).unwrap();
+        assert_eq!(Config::parse(&config.to_toml()).unwrap(), config);
+        assert_eq!(known_names(&config), Ok(()));
+        let all = Allowances::of_config(&config, &Limits::default());
+        let longest = |client: &str, name: &str| {
+            let limits = all.of(client);
+            let most = limits.longest(name);
+            if name != "siv" {
+                assert_eq!(limits.admits(&hash(name, most)), Ok(()), "{client} {name}");
+                let refused = limits.admits(&hash(name, most + 1)).unwrap_err().message;
+                assert!(refused.contains(&format!("accepts at most {most}: hash a")), "{refused}");
+            }
+            most
+        };
+        let of_client =
+            |client: &str| ["sha3-256", "sha256", "shake128", "siv"].map(|name| longest(client, name));
+        assert_eq!(of_client("alice"), [5000, 1000, 1000, 7]);
+        assert_eq!(of_client("bob"), [5000, 3000, 1000, 7]);
+        assert_eq!(of_client("carol"), [0, 1, 0, 0]);
+        let whole = |mode, length| {
+            let (key, way) = ("k".parse().unwrap(), SboxChoice::USUAL);
+            let whole = Whole { key, mode, encrypts: true, aad: None, length, iv: [0; 16], way };
+            all.of("alice").admits(&Item::Whole(whole)).map_err(|failed| failed.message)
+        };
+        assert_eq!((whole(Mode::Siv, 7), whole(Mode::Kw, 1000)), (Ok(()), Ok(())));
+        assert!(whole(Mode::Siv, 8).unwrap_err().contains("accepts at most 7 in this mode"));
+        let wrong = Config::parse(&text.replace("sha256 = 1", "sha265 = 1")).unwrap();
+        let refused = known_names(&wrong).unwrap_err();
+        assert!(
+            refused.contains("unknown algorithm \"sha265\"") && refused.ends_with("kw, kwp"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn bytes_and_seconds_are_counted_by_client_and_hour() {
+        let limits = Limits { bytes_an_hour: 100, seconds_an_hour: 5, ..Limits::default() };
+        let (mut accounts, start) = (Accounts::default(), Instant::now());
+        let begin = |accounts: &mut Accounts, client: &str, length, after: u64| {
+            let now = start + Duration::from_secs(after);
+            accounts.begin(&limits, client, &hash("sha256", length), now).map_err(|failed| failed.message)
+        };
+        assert_eq!(begin(&mut accounts, "a", 60, 0), Ok(()));
+        let full = begin(&mut accounts, "a", 41, 600).unwrap_err();
+        assert!(full.contains("60 of its 100 bytes") && full.contains("in 50 minutes"), "{full}");
+        assert_eq!(begin(&mut accounts, "a", 40, 600), Ok(()));
+        assert_eq!(begin(&mut accounts, "b", 100, 600), Ok(()));
+        assert_eq!(begin(&mut accounts, "a", 100, 3601), Ok(()));
+        accounts.compute("b", Duration::from_secs(5), start + Duration::from_secs(700));
+        assert!(begin(&mut accounts, "b", 0, 701).unwrap_err().contains("5 seconds of computing"));
+    }
+
+    /// What a text of unknown length took counts also where it exceeds the limit, and the next one is refused
+    /// before it begins; what a refused request would have taken does not count.
+    #[test]
+    fn a_stream_that_exceeds_the_limit_is_counted() {
+        let limits = Limits { bytes_an_hour: 100, ..Limits::default() };
+        let (mut accounts, now) = (Accounts::default(), Instant::now());
+        let stream = |aad: usize| {
+            let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::USUAL);
+            Item::EncryptStream { key, aad, way }
+        };
+        assert_eq!(accounts.begin(&limits, "a", &stream(10), now), Ok(()));
+        assert_eq!(accounts.add(&limits, "a", 80, now), Ok(()));
+        assert!(accounts.begin(&limits, "a", &stream(11), now).is_err());
+        assert_eq!(accounts.begin(&limits, "a", &stream(0), now), Ok(()));
+        let full = accounts.add(&limits, "a", 60, now).unwrap_err().message;
+        assert!(full.contains("100 of its 100 bytes"), "{full}");
+        for item in [stream(0), hash("sha256", 1)] {
+            assert!(accounts.begin(&limits, "a", &item, now).is_err());
+        }
+        // nothing more is counted for what takes no bytes
+        assert_eq!(accounts.add(&limits, "a", 0, now), Ok(()));
+        assert_eq!(accounts.begin(&limits, "b", &stream(99), now), Ok(()));
+        assert_eq!(accounts.add(&limits, "b", 1, now), Ok(()));
+        assert!(accounts.begin(&limits, "b", &stream(0), now).is_err());
+    }
+}

@@ -1,0 +1,204 @@
+//! What a schedule decides, event by event.
+
+use super::*;
+use crate::request::SboxChoice;
+use crate::server::scheduling::plan::{Budget, KeyStatus};
+use crate::wire::Blob;
+use divisi_store::KeyName;
+use divisi_symmetric::aes::KeySize;
+use divisi_symmetric::algorithm::Settings;
+
+/// Every key is loaded.
+fn ready(_: &KeyName) -> KeyStatus {
+    KeyStatus { size: Some(KeySize::Aes128), is_ready: true }
+}
+
+fn schedule() -> (Schedule, Instant) {
+    let party = PartyId::new(1).unwrap();
+    (Schedule::new(party, Shape::STANDARD, Allowances::default(), Duration::from_secs(10)), Instant::now())
+}
+
+fn enter(schedule: &mut Schedule, name: &str, id: u8) -> ConnectionId {
+    let who = Who { name: name.into(), fingerprint: [0; 32] };
+    assert!(schedule.enter(who, [id; 32]));
+    [id; 32]
+}
+
+/// A client that sends requests and takes no answers is not read any more once its backlog is full, and costs
+/// no more memory than that.
+#[test]
+fn who_takes_no_answers_is_heard_no_more() {
+    let (mut schedule, now) = schedule();
+    let id = enter(&mut schedule, "a", 1);
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::USUAL);
+    let item = Item::Encrypt { key, aad, length: 1 << 60, way };
+    let mut number = 0;
+    while schedule.may_receive(&id) {
+        number += 1;
+        schedule.receive(&id, ToServer::Request { number, item: item.clone() }, 40, now).unwrap();
+        assert!(number < 10_000);
+    }
+    let waits = |schedule: &Schedule| schedule.connections[&id].unsent;
+    assert!((BACKLOG..BACKLOG + 1000).contains(&waits(&schedule)), "{}", waits(&schedule));
+    // and of thousands of its refusals the log holds a few, and how many more there were
+    let log = schedule.take_log();
+    assert!(log.len() == Log::EACH + 1 && log[Log::EACH].contains("more lines at the same time"), "{log:?}");
+    while schedule.next_answer(&id).is_some() {}
+    assert!(schedule.sent(&id) && schedule.may_receive(&id));
+}
+
+/// A request that is refused, or that has not reached all servers, counts as its client's turn: another
+/// client's request goes before its next one.
+#[test]
+fn what_fails_was_a_turn() {
+    let (mut schedule, now) = schedule();
+    let long = || Item::Hash { asked: (&Settings::new("sha256".parse().unwrap())).into(), length: 1 };
+    let ids: Vec<_> =
+        (1..4).map(|id| enter(&mut schedule, if id == 3 { "modest" } else { "greedy" }, id)).collect();
+    for id in &ids {
+        schedule.receive(id, ToServer::Request { number: 1, item: long() }, 40, now).unwrap();
+    }
+    let first = |schedule: &Schedule| schedule.plan(now, Budget::ROUND, &ready)[0];
+    let offer = first(&schedule);
+    assert_eq!(offer.connection, ids[0]);
+    assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+    // a step that is offered twice is done once
+    assert!(matches!(schedule.take(&offer), Stand::Missing));
+    schedule.fail(&offer.connection, 1, Failed::refused(TURN, "no"), now);
+    assert_eq!(first(&schedule).connection, ids[2]);
+    schedule.ran(&first(&schedule), After::More { in_hand: true }, Duration::ZERO, now);
+    let offer = first(&schedule);
+    assert_eq!(offer.connection, ids[1]);
+    schedule.put_back(&offer, Vec::new(), PartyId::new(2).unwrap(), now);
+    assert_eq!(first(&schedule).connection, ids[2]);
+}
+
+/// What a client has under way with a key that is taken from it ends, and nothing else does.
+#[test]
+fn a_revoked_key_ends_what_its_client_has_under_way() {
+    let (mut schedule, now) = schedule();
+    let ask = |schedule: &mut Schedule, name, id, key: &str, begins| {
+        let (id, aad, way) = (enter(schedule, name, id), Blob(vec![]), SboxChoice::USUAL);
+        let item = Item::EncryptStream { key: key.parse().unwrap(), aad, way };
+        schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
+        if begins {
+            let offer = Offer { connection: id, number: 1, step: 0 };
+            schedule.ran(&offer, After::More { in_hand: false }, Duration::ZERO, now);
+        }
+        id
+    };
+    let revoked = ask(&mut schedule, "bob", 1, "k", true);
+    let others = [("bob", 2, "l", true), ("carl", 3, "k", true), ("bob", 4, "k", false)]
+        .map(|(name, id, key, begins)| ask(&mut schedule, name, id, key, begins));
+    schedule.key_is_revoked(&"k".parse().unwrap(), "bob", now);
+    let failed = failure(&mut schedule, &revoked).unwrap();
+    assert_eq!(failed.message, "key k was taken from client bob meanwhile");
+    assert!(!schedule.has(&revoked, 1) && others.iter().all(|id| schedule.has(id, 1)));
+}
+
+fn hash(number: u64) -> ToServer {
+    let item = Item::Hash { asked: (&Settings::new("sha256".parse().unwrap())).into(), length: 1 };
+    ToServer::Request { number, item }
+}
+
+/// The sentence of a client's next answer, if it is a failure.
+fn failure(schedule: &mut Schedule, id: &ConnectionId) -> Option<Failed> {
+    let reply: Reply = crate::wire::decode(&schedule.next_answer(id)?).unwrap();
+    match reply.what {
+        ToClient::Failed(failed) => Some(failed),
+        _ => None,
+    }
+}
+
+/// A bounded number of a client's requests can wait, on all its connections together and including those that
+/// it sent ahead. Only requests beyond this number are refused.
+#[test]
+fn only_so_many_requests_of_a_client_wait() {
+    let (mut schedule, now) = schedule();
+    assert_eq!(Allowances::default().of("a").waiting, 64);
+    let ids: Vec<_> = (1..=16).map(|id| enter(&mut schedule, "a", id)).collect();
+    let ask = |schedule: &mut Schedule, id: &ConnectionId, number| {
+        assert!(schedule.may_receive(id));
+        // this request has no further messages
+        let item = Item::KeyList { after: None };
+        schedule.receive(id, ToServer::Request { number, item }, 40, now).unwrap();
+    };
+    for number in 1..=4 {
+        ids.iter().for_each(|id| ask(&mut schedule, id, number));
+    }
+    ask(&mut schedule, &ids[0], 5);
+    let other = enter(&mut schedule, "b", 99);
+    ask(&mut schedule, &other, 1);
+    assert!(failure(&mut schedule, &other).is_none());
+    // it is told when the request's turn comes, in the order of the requests
+    for number in 1..=4 {
+        assert!(failure(&mut schedule, &ids[0]).is_none());
+        let offer = Offer { connection: ids[0], number, step: 0 };
+        assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+        schedule.ran(&offer, After::Done, Duration::ZERO, now);
+    }
+    let failed = failure(&mut schedule, &ids[0]).unwrap();
+    assert_eq!(failed.message, "64 requests of client a are waiting already: try again later");
+    assert!(failed.retry && failed.kind == ErrorKind::Unavailable);
+    // there is room again
+    ask(&mut schedule, &ids[0], 6);
+    assert!(failure(&mut schedule, &ids[0]).is_none() && schedule.has(&ids[0], 6));
+}
+
+/// A client that keeps something from one server is named before its time is over, once for each request.
+#[test]
+fn who_is_late_is_named_in_time() {
+    let (mut schedule, start) = schedule();
+    let id = enter(&mut schedule, "late", 1);
+    schedule.receive(&id, hash(1), 40, start).unwrap();
+    let offer = Offer { connection: id, number: 1, step: 0 };
+    let third = PartyId::new(3).unwrap();
+    let mut lines = Vec::new();
+    for ms in (0..4000).step_by(64) {
+        let now = start + Duration::from_millis(ms);
+        assert!(matches!(schedule.take(&offer), Stand::Ready(_)));
+        schedule.put_back(&offer, Vec::new(), third, now);
+        schedule.tick(now);
+        lines.extend(schedule.take_log().into_iter().map(|line| (ms, line)));
+    }
+    let [(ms, line)] = &lines[..] else { panic!("{lines:?}") };
+    assert!((1000..1100).contains(ms), "{ms}");
+    assert!(
+        line.starts_with("client late: ") && line.contains("has not sent party 3 what it sent party 1"),
+        "{line}"
+    );
+}
+
+/// A leader that leaves out a client again and again is named with the client. A leader whose rounds were
+/// full, or that lacked a message that another server had, is not named.
+#[test]
+fn who_passes_a_client_over_is_named() {
+    let (mut schedule, now) = schedule();
+    let (second, third) = (PartyId::new(2).unwrap(), PartyId::new(3).unwrap());
+    let ids = [enter(&mut schedule, "poor", 1), enter(&mut schedule, "other", 2)];
+    ids.iter().for_each(|id| schedule.receive(id, hash(1), 40, now).unwrap());
+    let [poor, other] = ids.map(|connection| Offer { connection, number: 1, step: 0 });
+    let mut lines = Vec::new();
+    for _ in 0..100 {
+        // there is one long step in a round: another's may go first
+        schedule.led(third, &[other], &ready);
+        schedule.led(second, &[], &ready);
+        lines.extend(schedule.take_log());
+    }
+    let named = |line: &String| line.starts_with("party 2 has passed over client");
+    assert!(lines.len() == 2 && lines.iter().all(named), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("client poor in 32 rounds")), "{lines:?}");
+    // what it offers once in a while is no longer in succession
+    for _ in 0..10 {
+        (0..31).for_each(|_| schedule.led(third, &[], &ready));
+        schedule.led(third, &[poor], &ready);
+        schedule.led(third, &[other], &ready);
+    }
+    assert!(schedule.take_log().is_empty());
+    // who lacks something cannot offer it
+    assert!(matches!(schedule.take(&poor), Stand::Ready(_)));
+    schedule.put_back(&poor, Vec::new(), third, now);
+    (0..100).for_each(|_| schedule.led(third, &[], &ready));
+    let log = schedule.take_log();
+    assert!(!log.iter().any(|line| line.contains("client poor")), "{log:?}");
+}

@@ -1,0 +1,364 @@
+//! Rounds of three servers without clients and listeners: what is offered, and what comes of it.
+
+mod charged;
+mod granted;
+mod left;
+mod rounds;
+mod split;
+mod ways;
+
+use super::*;
+use crate::admit::Who;
+use crate::error::Failed;
+use crate::request::{Item, NewKey, SboxChoice, ToServer};
+use crate::server::ServerOptions;
+use crate::server::agreement::{CALL, OFFERS, STATUS};
+use crate::server::operators::Deed;
+use crate::server::scheduling::Budget;
+use crate::wire::Blob;
+use divisi_net::{Config, Fault, Machine, World, memory};
+use divisi_store::{KeyName, KeyType};
+use std::net::TcpListener;
+use std::sync::Mutex;
+
+/// A clock that stands still, so that no moment is ever over.
+struct Still(Instant);
+
+impl World for Still {
+    fn now(&self) -> Instant {
+        self.0
+    }
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+    fn entropy(&self, out: &mut [u8]) {
+        Machine.entropy(out);
+    }
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
+
+/// Three servers that listen to nobody.
+struct Three {
+    servers: Vec<Server>,
+    /// What all of them log.
+    lines: Arc<Mutex<Vec<String>>>,
+    /// Their data.
+    dir: tempfile::TempDir,
+}
+
+impl Three {
+    fn new(world: &Arc<dyn World>) -> Three {
+        let dir = tempfile::tempdir().unwrap();
+        let ports: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let hosts: Vec<String> = ports.iter().map(|p| p.local_addr().unwrap().to_string()).collect();
+        let made = Config::create(3, &hosts, &["alice".into(), "bob".into()], &Machine).unwrap();
+        let lines = Arc::<Mutex<Vec<String>>>::default();
+        let open = |((me, port), identity): ((PartyId, TcpListener), divisi_net::Identity)| {
+            let (data, lines) = (dir.path().join(me.to_string()), lines.clone());
+            let log = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
+            let options = ServerOptions { log, ..ServerOptions::default() };
+            let (config, world) = (made.config.clone(), world.clone());
+            Server::open_at(port, config, me, Arc::new(identity), &data, options, world).unwrap()
+        };
+        let servers = PartyId::all(3).zip(ports).zip(made.parties).map(open).collect();
+        Three { servers, lines, dir }
+    }
+
+    fn node(&self, i: usize) -> &Node {
+        &self.servers[i].node
+    }
+
+    /// A connection of alice's at a server.
+    fn enter(&self, i: usize, id: u8) {
+        let node = self.node(i);
+        let client = node.config().clients()[0].clone();
+        let who = Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() };
+        assert!(node.report(|schedule, _| schedule.enter(who, [id; 32])));
+    }
+
+    /// Send on it a request for her list of keys.
+    fn ask(&self, i: usize, id: u8) {
+        self.ask_for(i, id, 1, Item::KeyList { after: None });
+    }
+
+    /// Send a request for any item, under this number.
+    fn ask_for(&self, i: usize, id: u8, number: u64, item: Item) {
+        let message = ToServer::Request { number, item };
+        self.node(i).report(|schedule, now| schedule.receive(&[id; 32], message, 40, now)).unwrap();
+    }
+
+    /// Each server in a thread and in one session, with its number from 0.
+    fn run<R: Send>(&self, act: impl Fn(usize, &mut ServerState<'_>) -> R + Sync) -> Vec<R> {
+        self.run_over(memory::mesh(3), act)
+    }
+
+    fn run_over<R: Send>(
+        &self,
+        meshes: Vec<Mesh>,
+        act: impl Fn(usize, &mut ServerState<'_>) -> R + Sync,
+    ) -> Vec<R> {
+        let (act, begun) = (&act, &std::sync::Barrier::new(3));
+        std::thread::scope(|s| {
+            let threads: Vec<_> = meshes
+                .into_iter()
+                .zip(&self.servers)
+                .enumerate()
+                .map(|(i, (mesh, server))| {
+                    s.spawn(move || {
+                        let session =
+                            Session::start(&Arc::new(mesh), 1, &PublicParameters::new("test")).unwrap();
+                        let trio = Trio::new(session).unwrap();
+                        // a server that ends the session ends it for those that have begun
+                        begun.wait();
+                        let mut state = ServerState {
+                            node: &server.node,
+                            rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
+                            ready: Ready::default(),
+                            under: Under::new(),
+                            trips: RoundTrips::default(),
+                            rounds: Rounds::OfLevels,
+                            since_short: CALM,
+                            counted: HashSet::new(),
+                        };
+                        act(i, &mut state)
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+}
+
+fn offer(id: u8) -> Offer {
+    Offer { connection: [id; 32], number: 1, step: 0 }
+}
+
+fn leader() -> PartyId {
+    PartyId::new(1).unwrap()
+}
+
+/// If a leader offers more than a round holds, it is done in several rounds, so that a client that comes
+/// meanwhile waits for one of them only.
+#[test]
+fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let ids: Vec<u8> = (1..=2 * Budget::ROUND.single as u8 + 1).collect();
+    for i in 0..3 {
+        ids.iter().for_each(|id| {
+            three.enter(i, *id);
+            three.ask(i, *id);
+        });
+    }
+    let offers: Vec<Offer> = ids.iter().map(|id| offer(*id)).collect();
+    let left = |i: usize| {
+        let has = |id: &&u8| three.node(i).schedule(|schedule, _| schedule.has(&[**id; 32], 1));
+        ids.iter().filter(has).copied().collect::<Vec<_>>()
+    };
+    let lefts = three.run(|i, state| {
+        state.round(leader(), &offers).unwrap();
+        left(i)
+    });
+    assert_eq!(lefts, vec![ids[Budget::ROUND.single..].to_vec(); 3]);
+    // what went back is as it was
+    let stands = |i: usize| three.node(i).schedule(|schedule, _| schedule.stands(&offers[2]));
+    assert!((0..3).all(|i| stands(i) == Some(true)));
+}
+
+/// A server that follows waits a moment for what its client has sent to all three; but not for ever, and not
+/// for a client that lets others wait in vain again and again.
+#[test]
+fn what_is_on_its_way_is_waited_for_a_moment() {
+    // the moment does not pass
+    let three = Three::new(&(Arc::new(Still(Instant::now())) as Arc<dyn World>));
+    (0..3).for_each(|i| three.enter(i, 1));
+    (0..2).for_each(|i| three.ask(i, 1));
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            three.ask(2, 1);
+        });
+        three.run(|_, state| state.round(leader(), &[offer(1)]).unwrap());
+    });
+    assert!((0..3).all(|i| !three.node(i).schedule(|schedule, _| schedule.has(&[1; 32], 1))));
+
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    (0..3).for_each(|i| three.enter(i, 1));
+    (0..2).for_each(|i| three.ask(i, 1));
+    let may_come = |i: usize| three.node(i).schedule(|schedule, _| schedule.may_come(&offer(1)));
+    assert!(may_come(2));
+    let rounds = |n: usize| {
+        drop(three.run(|_, state| (0..n).try_for_each(|_| state.round(leader(), &[offer(1)])).unwrap()))
+    };
+    rounds(3);
+    assert!(may_come(2));
+    rounds(1);
+    assert!(!may_come(2));
+    let begun = Instant::now();
+    three.node(2).await_offers(&[offer(1)], begun + Duration::from_secs(60));
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    // one that comes after all is served, and is waited for again
+    three.ask(2, 1);
+    rounds(1);
+    assert!((0..3).all(|i| !three.node(i).schedule(|schedule, _| schedule.has(&[1; 32], 1))));
+    let next = Offer { number: 2, ..offer(1) };
+    assert!(three.node(2).schedule(|schedule, _| schedule.may_come(&next)));
+}
+
+/// A key that the operators destroy is wiped also from requests that a client began with it and then left
+/// alone, without any further request.
+#[test]
+fn a_destroyed_key_is_wiped_from_what_was_under_way() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let name: KeyName = "k".parse().unwrap();
+    let (kind, request) = (KeyType::Aes128, [1; 16]);
+    let new = NewKey {
+        name: name.clone(),
+        kind,
+        bytes: kind.bytes() as u32,
+        exportable: false,
+        clients: Vec::new(),
+        request,
+    };
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
+    let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
+    let order = Order { key: name.clone(), deed: Deed::Destroy };
+    for i in 0..3 {
+        three.enter(i, 1);
+        three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
+    }
+    let held = three.run(|i, state| {
+        state.round(leader(), &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, encrypt.clone());
+        state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        let before = state.under.len();
+        let id = state.node.keys.load(&name).unwrap().map(|key| key.info.id);
+        state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
+        state.order(leader(), &order).unwrap();
+        [before, state.under.len()]
+    });
+    assert_eq!(held, vec![[1, 0]; 3]);
+}
+
+/// A leader that alternates between two lists of clients does not fill the log.
+#[test]
+fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
+    let three = Three::new(&(Arc::new(Still(Instant::now())) as Arc<dyn World>));
+    let node = three.node(0);
+    for i in 0..100 {
+        let theirs = if i % 2 == 0 { [0; 16] } else { node.clients() };
+        node.compare_clients(PartyId::new(3).unwrap(), &theirs);
+    }
+    let lines = three.lines.lock().unwrap();
+    assert_eq!(lines.iter().filter(|line| line.contains("list of clients")).count(), 2, "{lines:#?}");
+}
+
+/// Party 1 leads and sends these heads and this body to the two others; returns how each server ends.
+fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    three.run(|i, state| {
+        if i == 0 {
+            let session = state.rep.trio().session();
+            for (peer, head) in session.peers().into_iter().zip(&heads) {
+                let mut call = [0; 19];
+                call[..3].copy_from_slice(head);
+                session.send(CALL, peer, &call, 0)?;
+                if !body.is_empty() {
+                    session.send(OFFERS, peer, body, 0)?;
+                }
+            }
+            state.rep.trio().absorb("call", &heads[0][..1]);
+        } else {
+            state.next(leader(), IDLE, false)?;
+        }
+        state.rep.trio().barrier().map(drop)
+    })
+}
+
+/// A leader that calls two servers for different things is noticed before anything of it counts.
+#[test]
+fn a_split_call_is_noticed() {
+    assert!(called([[0; 3]; 2], &[]).iter().all(Result::is_ok));
+    assert!(called([[2, 0, 0]; 2], &[]).iter().all(Result::is_ok));
+    let split = called([[0; 3], [2, 0, 0]], &[]);
+    assert!(split[1..].iter().all(Result::is_err), "{split:?}");
+}
+
+/// A leader that calls one server for nothing, and the other for an order, brings them out of step before
+/// anything is compared: neither says at first hand that the other did it.
+#[test]
+fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
+    let body = crate::wire::encode(&order, 0).unwrap();
+    let second = PartyId::new(2).unwrap();
+    let ends = three.run(|i, state| {
+        if i == 0 {
+            let session = state.rep.trio().session();
+            let (mut nothing, mut call) = ([0; 19], [0; 19]);
+            (call[0], call[1]) = (3, body.len() as u8);
+            let [to_second, to_third] = session.peers()[..] else { panic!("three") };
+            let mut lie = || -> Result<(), Abort> {
+                session.send(CALL, to_second, &nothing, 0)?;
+                session.send(CALL, to_third, &call, 0)?;
+                session.send(OFFERS, to_third, &body, 0)?;
+                session.send(STATUS, to_third, &[0; 5], 0)?;
+                // it continues as if nothing had been, and says no more
+                session.recv(CALL, to_second, &mut nothing)?;
+                session.recv(STATUS, to_third, &mut [0; 5])?;
+                session.recv(CALL, to_third, &mut call).map(drop)
+            };
+            return lie().map_err(|_| Failed::refused(JOIN, "the liar"));
+        }
+        let turns = |state: &mut ServerState<'_>| -> Result<(), Abort> {
+            for leader in [leader(), second, PartyId::new(3).unwrap()] {
+                if let Call::Order(order) = state.next(leader, IDLE, false)? {
+                    state.order(leader, &order)?;
+                }
+            }
+            Ok(())
+        };
+        turns(state).map_err(|abort| {
+            let compared = state.rep.trio().is_compared();
+            Failed::abort(state.node.me, &abort, compared)
+        })
+    });
+    assert!(ends[1..].iter().any(Result::is_err));
+    for failed in ends[1..].iter().filter_map(|end| end.as_ref().err()) {
+        assert!(failed.hearsay || failed.peer == 1, "{failed:?}");
+    }
+}
+
+/// Calls that no honest leader makes: one request twice, too many offers, no offers, an order that is none.
+#[test]
+fn what_no_leader_says_names_it() {
+    let one = [&[7; 32][..], &1u64.to_le_bytes(), &0u64.to_le_bytes()].concat();
+    let later = [&one[..40], &1u64.to_le_bytes()].concat();
+    let other = [&[8; 32][..], &one[32..]].concat();
+    let count = |kind: u8, n: usize| [[kind, n as u8, (n >> 8) as u8]; 2];
+    let taken = |heads, body: &[u8]| called(heads, body)[1..].iter().all(Result::is_ok);
+    assert!(taken(count(1, 2), &[&one[..], &other].concat()));
+    let order = crate::operator::Order { key: "k".parse().unwrap(), deed: crate::operator::Deed::Destroy };
+    let order = crate::wire::encode(&order, 0).unwrap();
+    assert!(taken(count(3, order.len()), &order));
+    for (heads, body) in [
+        (count(1, 2), [&one[..], &one].concat()),
+        (count(1, 2), [&one[..], &later].concat()),
+        (count(1, 0), vec![]),
+        (count(1, 132), vec![]),
+        (count(0, 1), vec![]),
+        (count(2, 1), vec![]),
+        (count(3, 0), vec![]),
+        (count(3, 8193), vec![]),
+        (count(3, 5), vec![0; 5]),
+        (count(4, 0), vec![]),
+    ] {
+        for result in &called(heads, &body)[1..] {
+            let Err(Abort::Network(fault)) = result else { panic!("{heads:?}: {result:?}") };
+            // or the other one was first to tell
+            let named = matches!(fault, Fault::Malformed { peer, .. } if *peer == leader());
+            assert!(named || matches!(fault, Fault::Aborted { .. }), "{heads:?}: {fault:?}");
+        }
+    }
+}

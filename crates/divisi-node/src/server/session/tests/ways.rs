@@ -1,0 +1,74 @@
+//! Short texts of a client that picks every key size and every way to compute S-boxes: each pair is a
+//! computation of its own.
+
+use super::*;
+use divisi_rep3::Protocol;
+
+/// Whatever its leader offers, the three do no more in a round than its budget of rounds has; the rest goes
+/// back and is done in the next.
+#[test]
+fn many_ways_make_no_round_longer() {
+    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let kinds = [KeyType::Aes128, KeyType::Aes192, KeyType::Aes256];
+    let names: [KeyName; 3] = [0, 1, 2].map(|i| format!("k{i}").parse().unwrap());
+    let each =
+        names.iter().flat_map(|name| Protocol::ALL.iter().map(move |protocol| (name, SboxChoice(*protocol))));
+    let texts: Vec<(u8, Item)> = (10..)
+        .zip(each)
+        .map(|(id, (key, way))| {
+            (id, Item::Encrypt { key: key.clone(), aad: Blob(Vec::new()), length: 0, way })
+        })
+        .collect();
+    for i in 0..3 {
+        for (id, (name, kind)) in (1..).zip(names.iter().zip(kinds)) {
+            three.enter(i, id);
+            let (clients, request) = (Vec::new(), [id; 16]);
+            let new = NewKey {
+                name: name.clone(),
+                kind,
+                bytes: kind.bytes() as u32,
+                exportable: false,
+                clients,
+                request,
+            };
+            three.ask_for(i, id, 1, Item::KeyNew(new));
+        }
+        for (id, item) in &texts {
+            three.enter(i, *id);
+            three.ask_for(i, *id, 1, item.clone());
+            let finish = ToServer::Finish { number: 1 };
+            three.node(i).report(|schedule, now| schedule.receive(&[*id; 32], finish, 8, now)).unwrap();
+        }
+    }
+    const PHASES: [&str; 16] =
+        ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"];
+    let counts = three.run(|i, state| {
+        for id in 1..=3 {
+            state.round(leader(), &[offer(id)]).unwrap();
+        }
+        let left = || -> Vec<Offer> {
+            let has = |id: &u8| three.node(i).schedule(|schedule, _| schedule.has(&[*id; 32], 1));
+            texts.iter().map(|(id, _)| *id).filter(has).map(offer).collect()
+        };
+        let mut counts = Vec::new();
+        for phase in PHASES {
+            let offers = left();
+            if offers.is_empty() {
+                break;
+            }
+            state.rep.trio().session().phase(phase);
+            state.round(leader(), &offers).unwrap();
+            let rounds = state.rep.trio().session().meter().read().phases[phase].rounds;
+            counts.push((offers.len() - left().len(), rounds as usize));
+        }
+        counts
+    });
+    // those of the comparison and of the coin, beside what was planned
+    let beside = 20;
+    for counts in counts {
+        assert_eq!(counts.iter().map(|(done, _)| done).sum::<usize>(), 15, "{counts:?}");
+        assert!(counts.len() > 2, "{counts:?}");
+        let most = Budget::ROUND.rounds + beside;
+        assert!(counts.iter().all(|(done, rounds)| *done > 0 && *rounds <= most), "{counts:?}");
+    }
+}
