@@ -23,7 +23,7 @@ fn request(bytes: &[u8]) -> Result<bool, String> {
         if let Item::Hash { asked, .. } | Item::Mac { asked, .. } = item {
             let _ = asked.settings();
         }
-        if let Item::Whole(asked) = item {
+        if let Item::Mode(asked) = item {
             let _ = (asked.misfit(), asked.verb());
         }
     }

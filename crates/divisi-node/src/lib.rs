@@ -31,10 +31,10 @@
 //!     let mut alice = Client::connect(config, identity, Arc::new(Machine))?;
 //!     let new = alice.new_key("backup".parse()?, KeyType::Aes128, false, vec![]);
 //!     let key = alice.key_new(&new)?.name; // no server knows it, nor does alice
-//!     let (mut file, mut text) = (Vec::new(), Vec::new());
+//!     let (mut file, mut plaintext) = (Vec::new(), Vec::new());
 //!     alice.encrypt(&key, b"", &mut &b"a secret"[..], 8, &mut file, &mut |_| {})?;
-//!     alice.decrypt(&key, b"", &mut Cursor::new(&file), file.len() as u64, &mut text, &mut |_| {})?;
-//!     assert_eq!(text, b"a secret");
+//!     alice.decrypt(&key, b"", &mut Cursor::new(&file), file.len() as u64, &mut plaintext, &mut |_| {})?;
+//!     assert_eq!(plaintext, b"a secret");
 //!     Ok(())
 //! }
 //!
@@ -79,5 +79,5 @@ pub use divisi_rep3::RoundsChoice;
 pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use divisi_symphony::CHUNK;
 pub use error::{Error, ErrorKind};
-pub use request::{AAD, KeyEntry, MESSAGE, Mode, NewKey, OUTPUT, UsedKey, WHOLE};
+pub use request::{AAD, KeyEntry, MESSAGE, MODE_MESSAGE, Mode, NewKey, OUTPUT, UsedKey};
 pub use server::{Limits, Server, ServerError, ServerOptions, least_tag};

@@ -3,7 +3,7 @@
 //! A client has one connection to each of the three servers. The first of its messages is answered by
 //! [`ToClient::Ready`]; each later one gets one answer, in order, numbered by the request and by the answer's
 //! place in it ([`Reply`]); any number of [`ToClient::Waiting`] may come before it. A client may send
-//! messages before earlier ones are answered, at most [`AHEAD`] of them. A server with more unanswered
+//! messages before earlier ones are answered, at most [`UNANSWERED`] of them. A server with more unanswered
 //! messages than that reads no further one until it has answered some.
 //!
 //! 1. Each server sends a challenge; the client sends all three challenges to each server. Their hash is the
@@ -21,15 +21,15 @@
 //! 4. One `Failed` answers a request that fails, in place of its next answer; the server skips the messages
 //!    that the client had already sent for it.
 
-mod asked;
+mod functions;
 mod key;
-mod whole;
+mod modes;
 
-pub(crate) use asked::{Asked, SboxChoice, Tag};
+pub(crate) use functions::{FunctionRequest, SboxChoice, Tag};
 pub(crate) use key::{CLIENTS, KeyServe, is_client_name};
 pub use key::{KeyEntry, NewKey, UsedKey};
-pub use whole::{Mode, WHOLE};
-pub(crate) use whole::{WHOLE_AAD, Whole};
+pub(crate) use modes::{MODE_AAD, ModeRequest};
+pub use modes::{MODE_MESSAGE, Mode};
 
 use crate::error::Failed;
 use crate::wire::Blob;
@@ -38,7 +38,7 @@ use divisi_symphony::short;
 use serde::{Deserialize, Serialize};
 
 /// How many messages a client may have sent that are not answered.
-pub(crate) const AHEAD: usize = 3;
+pub(crate) const UNANSWERED: usize = 3;
 /// The maximum length of associated data, in bytes.
 pub const AAD: usize = 65_536;
 /// How many keys one answer lists.
@@ -47,7 +47,7 @@ pub(crate) const PAGE: usize = 32;
 pub const OUTPUT: usize = 4096;
 /// The maximum length of a message to be hashed or authenticated, in bytes.
 pub const MESSAGE: u64 = 1 << 30;
-/// The length in bytes of the pieces of messages, and of texts in modes other than GCM.
+/// The length in bytes of the pieces of messages in modes other than GCM, and of those for hashes and MACs.
 pub(crate) const PIECE: usize = 4096;
 /// The length of an IV, in bytes.
 pub const IV: usize = 12;
@@ -85,19 +85,19 @@ pub(crate) enum Item {
     },
     /// The message follows, then `Finish`.
     Hash {
-        asked: Asked,
+        asked: FunctionRequest,
         length: u64,
     },
     /// The message follows, then `Finish`. If it has a tag to compare, the answer is whether the tag is
     /// right.
     Mac {
         key: KeyName,
-        asked: Asked,
+        asked: FunctionRequest,
         length: u64,
         tag: Option<Tag>,
     },
-    /// The text follows, then `Finish`.
-    Whole(Whole),
+    /// The message follows, then `Finish`: one in a mode other than GCM.
+    Mode(ModeRequest),
     /// The plaintext follows, of a length that its last piece says, then `Finish`.
     EncryptStream {
         key: KeyName,
@@ -109,7 +109,7 @@ pub(crate) enum Item {
 }
 
 impl Item {
-    /// Whether it is a text that the servers compute in one step, together with others: its client sends a
+    /// Whether it is a message that the servers compute in one step, together with others: its client sends a
     /// ciphertext of it once.
     pub fn is_short(&self) -> bool {
         match self {
@@ -127,7 +127,7 @@ impl Item {
             | Item::EncryptStream { key, .. }
             | Item::Decrypt { key, .. }
             | Item::Mac { key, .. } => Some(key),
-            Item::Whole(asked) => Some(&asked.key),
+            Item::Mode(asked) => Some(&asked.key),
             _ => None,
         }
     }
@@ -135,7 +135,7 @@ impl Item {
     /// Whether its names, texts and lists have admissible lengths. The server checks this when the request
     /// arrives, so that the queue is bounded.
     pub fn is_well_formed(&self) -> bool {
-        let asked = |asked: &Asked| {
+        let asked = |asked: &FunctionRequest| {
             asked.algorithm.len() <= 32 && asked.customization.0.len() + asked.function.0.len() <= AAD
         };
         match self {
@@ -143,7 +143,7 @@ impl Item {
             Item::Encrypt { aad, .. } | Item::EncryptStream { aad, .. } | Item::Decrypt { aad, .. } => {
                 aad.0.len() <= AAD
             }
-            Item::Whole(asked) => asked.aad_bytes() <= WHOLE_AAD,
+            Item::Mode(asked) => asked.aad_bytes() <= MODE_AAD,
             Item::Hash { asked: wanted, .. } => asked(wanted),
             Item::KeyServe(asked) => asked.is_well_formed(),
             Item::Mac { asked: wanted, tag, .. } => {
@@ -168,7 +168,7 @@ impl Item {
             Item::Encrypt { key, length, .. } => format!("encrypt key {key}, {length} bytes"),
             Item::EncryptStream { key, .. } => format!("encrypt key {key}, a stream"),
             Item::Decrypt { key, length, .. } => format!("decrypt key {key}, {length} bytes"),
-            Item::Whole(asked) => {
+            Item::Mode(asked) => {
                 let (verb, mode, key, length) = (asked.verb(), asked.mode, &asked.key, asked.length);
                 format!("{verb} {mode} key {key}, {length} bytes")
             }
@@ -266,7 +266,7 @@ pub(crate) enum ToClient {
         keys: Vec<KeyEntry>,
         more: bool,
     },
-    /// The IV of the text, and the key that the servers found under the name.
+    /// The IV of the message, and the key that the servers found under the name.
     Sealing {
         iv: [u8; IV],
         key: UsedKey,
@@ -289,7 +289,7 @@ pub(crate) enum ToClient {
         nonce: [u8; IV],
         key: Option<UsedKey>,
     },
-    /// The client may send the text, in a mode other than GCM: its IV, and the key that the servers found
+    /// The client may send the message, in a mode other than GCM: its IV, and the key that the servers found
     /// under the name.
     Begun {
         iv: [u8; 16],

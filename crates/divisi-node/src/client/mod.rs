@@ -6,15 +6,15 @@
 //! names the server that differs.
 
 mod digest;
+mod gcm;
 mod keys;
 mod link;
+mod modes;
 mod receive;
-mod text;
-mod whole;
 
 pub use digest::Tagged;
+pub use gcm::{OVERHEAD, ReadSeek};
 pub use keys::Listed;
-pub use text::{OVERHEAD, ReadSeek};
 
 use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{Item, SboxChoice, ToClient, ToServer, UsedKey, connection_id};
@@ -108,7 +108,7 @@ impl Client {
             number: 0,
             received: 0,
             open: false,
-            way: SboxChoice::USUAL,
+            way: SboxChoice::DEFAULT,
             used: None,
             world,
         };
@@ -177,7 +177,7 @@ impl Client {
         Err(differ(step, odd))
     }
 
-    /// Each server's part of a text, as it goes into a message.
+    /// Each server's part of some bytes, as it goes into a message.
     fn split(&self, text: &[u8]) -> [Blob; 3] {
         let parts = deal::split(text, |out| self.entropy(out));
         parts.map(|part| Blob([&part.first[..], &part.second].concat()))
@@ -189,14 +189,14 @@ impl Client {
 }
 
 /// The error that a server reported, with the server's name.
-fn told(party: PartyId, failed: Failed) -> Error {
+fn reported(party: PartyId, failed: Failed) -> Error {
     let error = failed.into_error();
     Error { message: format!("{party} says: {}", error.message), ..error }
 }
 
 fn unexpected(step: Step, party: PartyId, answer: ToClient) -> Error {
     if let ToClient::Failed(failed) = answer {
-        return told(party, failed);
+        return reported(party, failed);
     }
     let message = format!("{party} sent an unexpected answer at {step}: check that it runs this release");
     Error::new(ErrorKind::Mismatch, step, message).with_peer(party)

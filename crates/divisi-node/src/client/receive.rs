@@ -11,7 +11,7 @@
 use super::link::Link;
 use super::{Client, GRACE, differ};
 use crate::error::{Error, ErrorKind, Failed};
-use crate::request::{AHEAD, Reply, ToClient, ToServer};
+use crate::request::{Reply, ToClient, ToServer, UNANSWERED};
 use divisi_core::{PartyId, Step};
 use std::time::Duration;
 
@@ -39,12 +39,12 @@ impl Client {
         step: Step,
         message: impl Fn(PartyId) -> ToServer,
     ) -> Result<[ToClient; 3], Error> {
-        self.tell(step, message);
+        self.send_to_each(step, message);
         self.answers(step)
     }
 
-    /// Send messages, numbered from 0, and take the answers to each, in order: up to [`AHEAD`] messages are
-    /// sent ahead of their answers.
+    /// Send messages, numbered from 0, and take the answers to each, in order: up to [`UNANSWERED`] messages
+    /// are sent ahead of their answers.
     pub(super) fn stream(
         &mut self,
         step: Step,
@@ -65,10 +65,10 @@ impl Client {
     ) -> Result<(), Error> {
         let (mut sent, mut done, mut more) = (0, 0, true);
         loop {
-            while more && sent < done + AHEAD as u64 {
+            while more && sent < done + UNANSWERED as u64 {
                 match message(self, sent)? {
                     Some(messages) => {
-                        self.tell(step, |party| messages[party.index()].clone());
+                        self.send_to_each(step, |party| messages[party.index()].clone());
                         sent += 1;
                     }
                     None => more = false,
@@ -84,7 +84,7 @@ impl Client {
     }
 
     /// Send each server its message; a server that cannot be reached is reported with the next answers.
-    fn tell(&mut self, step: Step, message: impl Fn(PartyId) -> ToServer) {
+    fn send_to_each(&mut self, step: Step, message: impl Fn(PartyId) -> ToServer) {
         for (link, unsent) in self.links.iter_mut().zip(&mut self.unsent) {
             let party = link.party();
             if let Err(e) = link.send(step, &message(party)) {

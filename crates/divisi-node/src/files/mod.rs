@@ -234,10 +234,10 @@ pub fn transform_whole(
             if mode == Mode::Cbc {
                 text = Zeroizing::new(divisi_engine::padding::add(&text, 16));
             }
-            client.encrypt_whole(key, mode, aad, &text, progress)?
+            client.encrypt_in_mode(key, mode, aad, &text, progress)?
         }
         Direction::Decrypt => {
-            let plain = client.decrypt_whole(key, mode, aad, &text, progress)?;
+            let plain = client.decrypt_in_mode(key, mode, aad, &text, progress)?;
             match mode {
                 Mode::Cbc => Zeroizing::new(divisi_engine::padding::remove(&plain, 16).ok_or_else(|| {
                     Failure::mismatch("the decrypted text has no valid padding: the file is not a CBC ciphertext of this key")

@@ -18,9 +18,15 @@ fn new_key() -> NewKey {
     NewKey { name: name(), kind: KeyType::Aes256, bytes: 32, exportable: true, clients, request: [9; 16] }
 }
 
-fn asked(algorithm: &str, output_bytes: u32) -> Asked {
+fn asked(algorithm: &str, output_bytes: u32) -> FunctionRequest {
     let none = || Blob(Vec::new());
-    Asked { algorithm: algorithm.into(), customization: none(), function: none(), output_bytes, xof: false }
+    FunctionRequest {
+        algorithm: algorithm.into(),
+        customization: none(),
+        function: none(),
+        output_bytes,
+        xof: false,
+    }
 }
 
 #[test]
@@ -31,7 +37,7 @@ fn what_is_asked_for_is_checked() {
     {
         assert!(asked(algorithm, bytes).settings().is_err(), "{algorithm} {bytes}");
     }
-    let long = Asked { customization: Blob(vec![0; AAD + 1]), ..asked("kmac128", 16) };
+    let long = FunctionRequest { customization: Blob(vec![0; AAD + 1]), ..asked("kmac128", 16) };
     assert!(long.settings().is_err());
 }
 
@@ -64,7 +70,7 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
         (request(Item::KeyExport { name: name() }), "01 01 03 026b31".into()),
         (request(Item::KeyDestroy { name: name() }), "01 01 04 026b31".into()),
         (
-            request(Item::Encrypt { key: name(), aad: aad(), length: 300, way: SboxChoice::USUAL }),
+            request(Item::Encrypt { key: name(), aad: aad(), length: 300, way: SboxChoice::DEFAULT }),
             "01 01 05 026b31 02aabb ac02 01".into(),
         ),
         (request(decrypt), format!("01 01 06 026b31 02aabb ac02 {} {} 00", "05".repeat(12), "06".repeat(16))),
@@ -86,33 +92,33 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
             format!("01 01 08 026b31 03736861 00 00 02 00 01 01 01 {} 02aabb", "05".repeat(12)),
         ),
         (
-            request(Item::Whole(Whole {
+            request(Item::Mode(ModeRequest {
                 key: name(),
                 mode: Mode::Siv,
                 encrypts: true,
                 aad: Some(aad()),
                 length: 300,
                 iv: [5; 16],
-                way: SboxChoice::USUAL,
+                way: SboxChoice::DEFAULT,
             })),
             format!("01 01 09 026b31 01 01 01 02aabb ac02 {} 01", "05".repeat(16)),
         ),
         (
-            request(Item::Whole(Whole {
+            request(Item::Mode(ModeRequest {
                 key: name(),
                 mode: Mode::Kw,
                 encrypts: true,
                 aad: None,
                 length: 16,
                 iv: [0; 16],
-                way: SboxChoice::USUAL,
+                way: SboxChoice::DEFAULT,
             })),
             format!("01 01 09 026b31 02 01 00 10 {} 01", "00".repeat(16)),
         ),
         (ToServer::Data { number: 200, index: 3, body: aad() }, "02 c801 03 02aabb".into()),
         (ToServer::Finish { number: 1 }, "03 01".into()),
         (
-            request(Item::EncryptStream { key: name(), aad: aad(), way: SboxChoice::USUAL }),
+            request(Item::EncryptStream { key: name(), aad: aad(), way: SboxChoice::DEFAULT }),
             "01 01 0a 026b31 02aabb 01".into(),
         ),
         (ToServer::Last { number: 200, index: 3, body: aad() }, "04 c801 03 02aabb".into()),

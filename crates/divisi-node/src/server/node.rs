@@ -261,7 +261,7 @@ impl Node {
     }
 
     /// Say what those who check the link to this server are told of it.
-    pub(super) fn tell_status(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
+    pub(super) fn report_status(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
         let now = self.world.unix_time().as_millis();
         let since_unix_ms = u64::try_from(now).unwrap_or(u64::MAX);
         let stores_differ = if session.is_empty() { Vec::new() } else { self.stores().differ };

@@ -79,7 +79,7 @@ impl Server {
             ));
         }
         let node = Node::new(listener, data, keys, options, world);
-        node.tell_status(Vec::new(), "it has not joined the other servers yet".into());
+        node.report_status(Vec::new(), "it has not joined the other servers yet".into());
         Server { node: Arc::new(node), operator_socket: Mutex::new(operator_socket.ok()) }
     }
 

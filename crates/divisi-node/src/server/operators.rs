@@ -147,7 +147,7 @@ struct Pending {
     called: bool,
     /// What each of the three had of the order, and how often that was logged.
     others: Option<[u8; 3]>,
-    told: usize,
+    logged: usize,
     progress: Progress,
 }
 
@@ -202,7 +202,15 @@ impl Orders {
         }
         self.log.push(format!("operator: {order}: asked here"));
         let (order, progress) = (order.clone(), Progress::Waits);
-        self.pending.push(Pending { order, id, asked: now, called: false, others: None, told: 0, progress });
+        self.pending.push(Pending {
+            order,
+            id,
+            asked: now,
+            called: false,
+            others: None,
+            logged: 0,
+            progress,
+        });
         Ok(())
     }
 
@@ -269,9 +277,9 @@ impl Orders {
         let own = own.filter(|p| matches!(p.progress, Progress::Waits));
         match own {
             Some(own) if own.order == *order => {
-                let news = own.others != Some(has) && own.told < NEWS;
+                let news = own.others != Some(has) && own.logged < NEWS;
                 own.others = Some(has);
-                own.told += usize::from(news);
+                own.logged += usize::from(news);
                 let lacking = parties(PartyId::all(3).filter(|p| has[p.index()] != SAME));
                 if !lacking.is_empty() && news {
                     self.log.push(format!("operator: {order}: waits for the operator of {lacking}"));

@@ -14,7 +14,7 @@ mod rounds;
 use super::scheduling::{Limits, Schedule, Shape};
 use crate::admit::Who;
 use crate::error::Failed;
-use crate::request::{AHEAD, Reply, ToClient, ToServer};
+use crate::request::{Reply, ToClient, ToServer, UNANSWERED};
 use crate::wire::decode;
 use clients::{Client, Dice, Side, item, messages};
 use divisi_core::{PartyId, step};
@@ -120,7 +120,7 @@ impl World {
     fn deliver(&mut self, c: usize, i: usize) {
         let client = &mut self.clients[c];
         let side = &mut client.sides[i];
-        if !side.here || side.unanswered >= AHEAD || !self.servers[i].may_receive(&client.id) {
+        if !side.here || side.unanswered >= UNANSWERED || !self.servers[i].may_receive(&client.id) {
             return;
         }
         if let Some(message) = side.queue.pop_front() {

@@ -2,10 +2,10 @@
 //! round one of the three proposes what to do next, and they do what all three have received.
 //!
 //! A round: the leader, which is another server each round, offers steps of requests. All three compare what
-//! they have of each. They do the steps on which they agree, first the short texts (those with one key size
-//! and one way to compute S-boxes in one computation), then the other steps one by one. A step of which one
-//! server lacks a message waits; a step that one server refuses, or on which they differ, is refused without
-//! effect on the rest of the round. No server waits for a client.
+//! they have of each. They do the steps on which they agree, first the short messages (those with one key
+//! size and one way to compute S-boxes in one computation), then the other steps one by one. A step of which
+//! one server lacks a message waits; a step that one server refuses, or on which they differ, is refused
+//! without effect on the rest of the round. No server waits for a client.
 //!
 //! Adversary: one malicious server. As leader it can pass requests over, but it leads only every third round;
 //! it can offer steps that nobody asked for, or refuse steps. The servers do a step only if all three
@@ -14,9 +14,11 @@
 
 use super::admission::accept;
 use super::agreement::{
-    Call, Candidate, RoundTrips, agree_offers, candidate, compare_stores, follow, lead, within_budget,
+    Candidate, Proposal, RoundTrips, agree_offers, candidate, compare_stores, follow, lead, within_budget,
 };
-use super::execution::{Ready, Turn, Under, ended, forget_ended, resume, run_order, run_short, run_step};
+use super::execution::{
+    InProgress, Ready, StepRun, ended, forget_ended, resume, run_order, run_short, run_step,
+};
 use super::in_force::MeshInForce;
 use super::node::Node;
 use super::open::Server;
@@ -52,10 +54,10 @@ const SESSION: u32 = 1;
 /// How long a server waits for messages that a client sent to all three servers at once and that have reached
 /// the leader.
 const ARRIVAL: Duration = Duration::from_millis(2);
-/// After this many rounds without short texts, long steps need no longer be cut small.
+/// After this many rounds without short messages, long steps need no longer be cut small.
 const CALM: u32 = 64;
 /// How many bytes of hashes and MACs are garbled ahead, once some ran in constant rounds.
-const AHEAD: usize = 16 << 20;
+const PREPROCESSED: usize = 16 << 20;
 /// How long nobody must have asked for anything before something is made ahead.
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -80,7 +82,7 @@ impl Server {
             }
         }
         let mut pause = PAUSE.0;
-        let mut told = String::new();
+        let mut reported = String::new();
         while !node.stop.load(Ordering::SeqCst) {
             let permits = node.options.threads.map_or_else(Permits::unlimited, Permits::new);
             let options = Options { timeout: node.timeout(), permits, ..Options::default() };
@@ -89,12 +91,12 @@ impl Server {
             let parties = node.mesh();
             let wait = match Mesh::join_with(&node.listener, ATTEMPT.min(node.config().connect()), &options) {
                 Ok(mesh) => {
-                    told.clear();
+                    reported.clear();
                     let joined = world.now();
                     match self.session(mesh, &parties) {
                         Err(Ended { abort, compared }) => {
                             node.log(&format!("session ended: {abort}"));
-                            node.tell_status(Vec::new(), format!("its last session ended: {abort}"));
+                            node.report_status(Vec::new(), format!("its last session ended: {abort}"));
                             node.fail_all(&Failed::abort(node.me, &abort, compared));
                         }
                         Ok(()) => self.parties_changed(),
@@ -105,10 +107,10 @@ impl Server {
                 }
                 Err(e) => {
                     let message = e.to_string();
-                    if message != told {
+                    if message != reported {
                         node.log(&format!("not joined: {message}"));
-                        node.tell_status(Vec::new(), message.clone());
-                        told.clone_from(&message);
+                        node.report_status(Vec::new(), message.clone());
+                        reported.clone_from(&message);
                     }
                     node.fail_all(&Failed {
                         kind: ErrorKind::Unavailable,
@@ -172,12 +174,12 @@ fn serve(node: &Node, mesh: &Arc<Mesh>, parties: &MeshInForce) -> Result<(), End
     let mut session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
     compare_stores(node, &mut session).map_err(early)?;
     let mut rep = Rep3::new(Trio::new(session).map_err(early)?, Protocol::Gf4Circuit, Security::Malicious);
-    rep.stock_calls(AHEAD);
+    rep.stock_calls(PREPROCESSED);
     let mut state = ServerState {
         node,
         rep,
         ready: Ready::default(),
-        under: Under::new(),
+        in_progress: InProgress::new(),
         since_short: CALM,
         trips: RoundTrips::default(),
         rounds: Rounds::OfLevels,
@@ -185,7 +187,7 @@ fn serve(node: &Node, mesh: &Arc<Mesh>, parties: &MeshInForce) -> Result<(), End
     };
     node.operators(|orders, _| orders.rejoined());
     let others = parties.identities.iter().filter(|(party, _)| *party != node.me).copied();
-    node.tell_status(others.collect(), node.stores().trouble());
+    node.report_status(others.collect(), node.stores().trouble());
     node.log("joined the other servers");
     let goes_on = || {
         // it may have changed since the last round
@@ -216,12 +218,12 @@ fn rounds(state: &mut ServerState<'_>, goes_on: &dyn Fn() -> bool) -> Result<(),
                 break;
             }
         }
-        let call = state.next(leader, quiet, stopping.is_some())?;
-        state.heed(leader, &call);
-        match call {
+        let proposal = state.proposal(leader, quiet, stopping.is_some())?;
+        state.heed(leader, &proposal);
+        match proposal {
             // give the memory of the last long request back to the system
-            Call::Nothing => state.rep.release(),
-            Call::Restock => {
+            Proposal::Nothing => state.rep.release(),
+            Proposal::Restock => {
                 let (lacked, begun) = (state.rep.lacks_stock(), now());
                 state.restock()?;
                 // on slow links this takes longer, and clients that come meanwhile wait: demand a silence of
@@ -232,7 +234,7 @@ fn rounds(state: &mut ServerState<'_>, goes_on: &dyn Fn() -> bool) -> Result<(),
                     node.log(&format!("{mebibytes:.1} MiB made ahead are in stock"));
                 }
             }
-            Call::Offers(offers, how) => {
+            Proposal::Offers(offers, how) => {
                 if how != state.rounds {
                     node.log(match how {
                         Rounds::Constant => "hashes, MACs and modes of chained blocks run in constant rounds",
@@ -242,7 +244,7 @@ fn rounds(state: &mut ServerState<'_>, goes_on: &dyn Fn() -> bool) -> Result<(),
                 state.rounds = how;
                 state.round(leader, &offers)?;
             }
-            Call::Order(order) => state.order(leader, &order)?,
+            Proposal::Order(order) => state.order(leader, &order)?,
         }
         node.tick();
         // also requests that ended without a round: by a time limit, with their client, with their key
@@ -257,8 +259,8 @@ struct ServerState<'a> {
     node: &'a Node,
     rep: Rep3,
     ready: Ready,
-    under: Under,
-    /// Rounds since the last one with short texts: the same at all three servers, because all three did
+    in_progress: InProgress,
+    /// Rounds since the last one with short messages: the same at all three servers, because all three did
     /// those.
     since_short: u32,
     /// The round trips that this server measured as leader.
@@ -277,7 +279,7 @@ fn known(node: &Node, ready: &Ready, name: &KeyName) -> KeyStatus {
 
 impl ServerState<'_> {
     /// Determine what is next: the leader sends it, the others receive it.
-    fn next(&mut self, leader: PartyId, quiet: Duration, stopping: bool) -> Result<Call, Abort> {
+    fn proposal(&mut self, leader: PartyId, quiet: Duration, stopping: bool) -> Result<Proposal, Abort> {
         let (node, ready) = (self.node, &self.ready);
         if leader != node.me {
             return follow(node, &mut self.rep, leader);
@@ -287,19 +289,19 @@ impl ServerState<'_> {
 
     /// Carry out an order of the operators that the leader proposed.
     fn order(&mut self, leader: PartyId, order: &Order) -> Result<(), Abort> {
-        let under = &mut self.under;
-        let mut forget = |node: &Node| forget_ended(node, under);
+        let in_progress = &mut self.in_progress;
+        let mut forget = |node: &Node| forget_ended(node, in_progress);
         run_order(self.node, &mut self.rep, &mut self.ready, leader, order, &mut forget)
     }
 
     /// Note which clients another server passes over when it leads.
-    fn heed(&self, leader: PartyId, call: &Call) {
+    fn heed(&self, leader: PartyId, proposal: &Proposal) {
         let node = self.node;
-        let offers: &[Offer] = match call {
+        let offers: &[Offer] = match proposal {
             _ if leader == node.me => return,
-            Call::Order(_) => return,
-            Call::Offers(offers, _) => &offers[..],
-            Call::Nothing | Call::Restock => &[],
+            Proposal::Order(_) => return,
+            Proposal::Offers(offers, _) => &offers[..],
+            Proposal::Nothing | Proposal::Restock => &[],
         };
         node.schedule(|schedule, _| schedule.led(leader, offers, &|key| known(node, &self.ready, key)));
     }
@@ -310,10 +312,10 @@ impl ServerState<'_> {
         if leader != node.me {
             node.await_offers(offers, node.world.now() + ARRIVAL);
         }
-        let (under, counted) = (&self.under, &mut self.counted);
+        let (in_progress, counted) = (&self.in_progress, &mut self.counted);
         let mine = offers.iter().map(|offer| {
-            let work = under.get(&(offer.connection, offer.number));
-            candidate(node, offer, counted, |given| work.map_or(Ok(()), |work| work.admits(given)))
+            let work = in_progress.get(&(offer.connection, offer.number));
+            candidate(node, offer, counted, |data| work.map_or(Ok(()), |work| work.admits(data)))
         });
         let mine = mine.collect();
         let asked = node.world.now();
@@ -324,7 +326,7 @@ impl ServerState<'_> {
             self.trips.note(took);
         }
         // and nothing else before the end of the round: what all agreed on is done, also if its client left
-        refused.iter().for_each(|offer| _ = self.under.remove(&(offer.connection, offer.number)));
+        refused.iter().for_each(|offer| _ = self.in_progress.remove(&(offer.connection, offer.number)));
         let agreed = within_budget(node, leader, agreed, |id| self.ready.has(id));
         let of = |wanted| move |candidate: &Candidate| kind(&candidate.taken.item) == wanted;
         let (short, others): (Vec<_>, Vec<_>) = agreed.into_iter().partition(of(Kind::Short));
@@ -343,7 +345,7 @@ impl ServerState<'_> {
 
     /// Forget the requests that are over, and wipe what they held.
     fn forget_ended(&mut self) {
-        forget_ended(self.node, &mut self.under);
+        forget_ended(self.node, &mut self.in_progress);
         let counted = &mut self.counted;
         self.node.schedule(|schedule, _| counted.retain(|(id, number)| schedule.has(id, *number)));
     }
@@ -353,10 +355,10 @@ impl ServerState<'_> {
         let node = self.node;
         // while this server waits for another one, the client's time does not pass
         let begun = node.world.thread_time();
-        let Candidate { offer, request, taken, given, found, .. } = candidate;
+        let Candidate { offer, request, taken, data, found, .. } = candidate;
         let loaded = found.map(|found| found.agreed(node));
         let who = &taken.who;
-        let brisk = self.since_short < CALM;
+        let small_steps = self.since_short < CALM;
         let (rep, ready) = (&mut self.rep, &mut self.ready);
         rep.use_account([who.name.clone()].into());
         if runs_programs(&taken.item) {
@@ -364,8 +366,8 @@ impl ServerState<'_> {
             rep.use_handles(&[&request[..], &offer.step.to_le_bytes()].concat());
             rep.use_rounds(self.rounds);
         }
-        let mut turn = Turn { node, rep, ready, who, offer, request, brisk };
-        let result = run_step(&mut turn, &mut self.under, &taken.item, &given, loaded.as_ref());
+        let mut run = StepRun { node, rep, ready, who, offer, request, small_steps };
+        let result = run_step(&mut run, &mut self.in_progress, &taken.item, &data, loaded.as_ref());
         self.rep.use_rounds(Rounds::OfLevels);
         self.rep.use_key(None);
         let took = node.world.thread_time().saturating_sub(begun);
@@ -381,7 +383,7 @@ impl ServerState<'_> {
         let took = node.world.thread_time().saturating_sub(begun);
         let each = took / u32::try_from(accounts.len().max(1)).unwrap_or(u32::MAX);
         node.schedule(|schedule, now| {
-            accounts.iter().for_each(|clients| schedule.made_ahead(clients, each, now));
+            accounts.iter().for_each(|clients| schedule.preprocessed(clients, each, now));
         });
         Ok(())
     }

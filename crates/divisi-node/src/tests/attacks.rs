@@ -2,7 +2,7 @@
 
 use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, world};
 use super::rogue::Rogue;
-use crate::request::{Asked, Item, SboxChoice, Tag, ToClient, ToServer};
+use crate::request::{FunctionRequest, Item, SboxChoice, Tag, ToClient, ToServer};
 use crate::wire::{Blob, LONGEST, VERSIONS};
 use crate::{CHUNK, ErrorKind, KeyName, KeyType};
 use divisi_rep3::deal;
@@ -13,7 +13,7 @@ use std::time::Instant;
 const LONG: usize = 17_000;
 
 pub(super) fn item(key: &KeyName, length: u64) -> Item {
-    Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: SboxChoice::USUAL }
+    Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: SboxChoice::DEFAULT }
 }
 
 /// Check that all these servers refuse at this step, for a reason with these words. A server that has not yet
@@ -93,7 +93,7 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
             key: key.clone(),
             aad: Blob(vec![i as u8 / 2; LONG]),
             length: 8,
-            way: SboxChoice::USUAL,
+            way: SboxChoice::DEFAULT,
         },
     });
     refused(&answers, words, "request");
@@ -104,7 +104,7 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
         length: 4,
         iv: [0; 12],
         tag: [0; 16],
-        way: SboxChoice::USUAL,
+        way: SboxChoice::DEFAULT,
     };
     let answers = rogue.exchange(|_| ToServer::Request { number: 3, item: decrypt.clone() });
     assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
@@ -123,7 +123,8 @@ fn the_second_reading_must_be_the_first() {
     let file = encrypt(&mut harness.connect("alice"), &key, &aad, b"four").unwrap();
     let mut rogue = Rogue::connect(&harness, "alice");
     let (iv, tag) = (file[..12].try_into().unwrap(), file[16..].try_into().unwrap());
-    let item = Item::Decrypt { key: key.clone(), aad: Blob(aad), length: 4, iv, tag, way: SboxChoice::USUAL };
+    let item =
+        Item::Decrypt { key: key.clone(), aad: Blob(aad), length: 4, iv, tag, way: SboxChoice::DEFAULT };
     rogue.exchange(|_| ToServer::Request { number: 1, item: item.clone() });
     let body = |bytes: &[u8]| ToServer::Data { number: 1, index: 0, body: Blob(bytes.to_vec()) };
     rogue.exchange(|_| body(&file[12..16]));
@@ -237,7 +238,7 @@ fn requests_sent_ahead_are_done_in_order() {
     let mut rogue = Rogue::connect(&harness, "alice");
     let parts = deal::split(b"text", |out| world().entropy(out));
     for number in 1..=3 {
-        let item = Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 4, way: SboxChoice::USUAL };
+        let item = Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 4, way: SboxChoice::DEFAULT };
         for (i, part) in parts.iter().enumerate() {
             let mut body = [&part.first[..], &part.second].concat();
             // the second one's parts do not fit together
@@ -316,7 +317,7 @@ fn messages_are_refused_like_texts() {
     let mut alice = harness.connect("alice");
     let new = alice.new_key("h".parse().unwrap(), KeyType::HmacSha3_256, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;
-    let asked = |algorithm: &str| Asked::from(&Settings::new(algorithm.parse().unwrap()));
+    let asked = |algorithm: &str| FunctionRequest::from(&Settings::new(algorithm.parse().unwrap()));
     let hmac = |length: u64, tag: Option<Tag>| Item::Mac {
         key: name.clone(),
         asked: asked("hmac-sha3-256"),

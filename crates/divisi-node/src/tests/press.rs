@@ -124,7 +124,7 @@ impl Read for Endless<'_> {
     }
 }
 
-/// Two clients, each with all the connections that it may have, and on each a text without end.
+/// Two clients, each with all the connections that it may have, and on each a message without end.
 fn endless(run: Run) {
     let harness = ServersHarness::new();
     beside(run, &harness, 64, |attack, key, i| {
@@ -158,7 +158,7 @@ fn partial(run: Run) {
                         key: key.clone(),
                         aad: Blob(vec![]),
                         length: 0,
-                        way: SboxChoice::USUAL,
+                        way: SboxChoice::DEFAULT,
                     },
                 };
                 for server in servers {
@@ -237,7 +237,7 @@ fn a_client_that_reads_nothing_is_named() {
     let key = harness.key(&mut alice, "k", false, &["bob"]);
     let mut rogue = Rogue::connect(&harness, "bob");
     // each is refused at once, with a sentence of some hundred bytes
-    let (way, aad) = (SboxChoice::USUAL, Blob(vec![]));
+    let (way, aad) = (SboxChoice::DEFAULT, Blob(vec![]));
     let too_long = Item::Encrypt { key: key.clone(), aad, length: 1 << 60, way };
     let begun = Instant::now();
     for number in 1.. {

@@ -1,9 +1,9 @@
-//! Texts whose length is not known before their end.
+//! Messages whose length is not known before their end.
 
 use super::attacks::{harness, refused, unharmed};
+use super::gcm::open;
 use super::harness::{ServersHarness, decrypt, eventually, text, world};
 use super::rogue::Rogue;
-use super::text::open;
 use crate::request::{Item, SboxChoice, ToClient, ToServer};
 use crate::wire::Blob;
 use crate::{CHUNK, ErrorKind, OVERHEAD};
@@ -20,7 +20,7 @@ impl std::io::Read for Dripping<'_> {
     }
 }
 
-/// A stream is encrypted as a text of known length is, whatever its length; one that cannot be read to its
+/// A stream is encrypted as a message of known length is, whatever its length; one that cannot be read to its
 /// end has no tag.
 #[test]
 fn a_stream_of_any_length_is_opened_by_an_ordinary_library() {
@@ -88,7 +88,7 @@ fn a_stream_is_counted_as_it_comes() {
 fn the_end_of_a_stream_is_the_same_at_all_three() {
     let (harness, key) = harness();
     let mut rogue = Rogue::connect(&harness, "alice");
-    let item = Item::EncryptStream { key: key.clone(), aad: Blob(Vec::new()), way: SboxChoice::USUAL };
+    let item = Item::EncryptStream { key: key.clone(), aad: Blob(Vec::new()), way: SboxChoice::DEFAULT };
     let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
     let body = |i: usize, bytes: usize| Blob([&parts[i].first[..bytes], &parts[i].second[..bytes]].concat());
     let mut number = 0;

@@ -6,7 +6,7 @@
 //! comparison, like every tag that is made, is a use of the key, counted durably beforehand.
 
 use crate::error::Failed;
-use crate::request::{Asked, Mode, OUTPUT, Tag, Whole};
+use crate::request::{FunctionRequest, Mode, ModeRequest, OUTPUT, Tag};
 use crate::wire::Blob;
 use divisi_core::Step;
 use divisi_store::{KeyInfo, Purpose};
@@ -64,13 +64,13 @@ pub(crate) fn mode_serves(key: &KeyInfo, mode: Mode) -> Result<(), Failed> {
     ))
 }
 
-/// Check that the mode accepts a text of this length.
-pub(crate) fn mode_takes(asked: &Whole) -> Result<(), Failed> {
+/// Check that the mode accepts a message of this length.
+pub(crate) fn mode_takes(asked: &ModeRequest) -> Result<(), Failed> {
     asked.misfit().map_or(Ok(()), |message| Err(Failed::refused(MODE, message)))
 }
 
 /// The settings of the requested function, or the reason why this server refuses it.
-pub(crate) fn function_settings(asked: &Asked, keyed: bool) -> Result<Settings, Failed> {
+pub(crate) fn function_settings(asked: &FunctionRequest, keyed: bool) -> Result<Settings, Failed> {
     let settings = asked.settings().map_err(|what| Failed::refused(SETTINGS, what))?;
     if settings.algorithm.is_mac() != keyed {
         let message = format!("{} {} key", settings.algorithm, if keyed { "takes no" } else { "takes a" });

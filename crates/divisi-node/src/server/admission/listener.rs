@@ -28,17 +28,17 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     let world = &node.world;
     let open = OpenConnections::default();
-    let mut told = world.now();
+    let mut logged = world.now();
     let mut named = 0;
     #[cfg(not(test))]
     let every = EVERY;
     #[cfg(test)]
     let every = node.options.minute.unwrap_or(EVERY);
     while !node.stop.load(Ordering::SeqCst) {
-        if world.now().saturating_duration_since(told) >= every {
-            told = world.now();
+        if world.now().saturating_duration_since(logged) >= every {
+            logged = world.now();
             named = 0;
-            tell_refused(node, node.listener.take_refused());
+            log_refused(node, node.listener.take_refused());
         }
         for stranger in node.listener.take_strangers() {
             // more of them are counted
@@ -66,7 +66,7 @@ pub(crate) fn accept(node: &Arc<Node>, over: &Sender<()>) {
     }
 }
 
-fn tell_refused(node: &Node, refused: Refused) {
+fn log_refused(node: &Node, refused: Refused) {
     let Refused { displaced, slow, unknown, broken } = refused;
     if refused.all() > 0 {
         node.log(&format!(

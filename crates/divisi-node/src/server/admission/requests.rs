@@ -127,7 +127,7 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
             gcm_takes(aad, *length)?;
             found
         }
-        Item::Whole(asked) => {
+        Item::Mode(asked) => {
             let found = if asked.encrypts {
                 find(node, who, &asked.key, |key| What::Encrypt(key))?
             } else {
@@ -165,5 +165,5 @@ pub(crate) fn admit(node: &Node, who: &Who, item: &Item) -> Result<Option<Found>
 /// Whether a request counts as a use of its key: encryption with GCM, a tag that is made or compared,
 /// whatever the outcome, and encryption and decryption in the other modes.
 pub(crate) fn is_counted(item: &Item) -> bool {
-    matches!(item, Item::Encrypt { .. } | Item::EncryptStream { .. } | Item::Mac { .. } | Item::Whole(_))
+    matches!(item, Item::Encrypt { .. } | Item::EncryptStream { .. } | Item::Mac { .. } | Item::Mode(_))
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 const GIVEN: Step = Step::new("divisi_node::server::given/given");
 
 /// The data of a step.
-pub(crate) enum Given {
+pub(crate) enum StepData {
     Nothing,
     /// This server's part of a secret \[A24\].
     Secret(Part),
@@ -31,33 +31,33 @@ fn part_of(body: &Blob) -> Part {
 
 /// Whether the data of a request are what all three have.
 fn is_public(item: &Item) -> bool {
-    matches!(item, Item::Decrypt { .. }) || matches!(item, Item::Whole(asked) if !asked.encrypts)
+    matches!(item, Item::Decrypt { .. }) || matches!(item, Item::Mode(asked) if !asked.encrypts)
 }
 
-impl Given {
+impl StepData {
     /// What these messages of a request contain.
-    pub fn of(item: &Item, connection: &ConnectionId, number: u64, messages: &[ToServer]) -> Given {
-        let mut given = Given::Nothing;
+    pub fn of(item: &Item, connection: &ConnectionId, number: u64, messages: &[ToServer]) -> StepData {
+        let mut data = StepData::Nothing;
         for message in messages {
-            given = match (message, item) {
+            data = match (message, item) {
                 (ToServer::Data { body, index, .. }, item) if is_public(item) => {
                     let digest = chunk_digest(&context(connection, number, *index), &body.0);
-                    Given::Public(body.clone(), digest)
+                    StepData::Public(body.clone(), digest)
                 }
-                (ToServer::Data { body, .. }, _) => Given::Secret(part_of(body)),
-                (ToServer::Last { body, index, .. }, _) => Given::Last(*index, part_of(body)),
-                (ToServer::Finish { .. }, _) if matches!(given, Given::Nothing) => Given::Finish,
-                // the `Finish` after the data of a short text adds nothing
-                _ => given,
+                (ToServer::Data { body, .. }, _) => StepData::Secret(part_of(body)),
+                (ToServer::Last { body, index, .. }, _) => StepData::Last(*index, part_of(body)),
+                (ToServer::Finish { .. }, _) if matches!(data, StepData::Nothing) => StepData::Finish,
+                // the `Finish` after the data of a short message adds nothing
+                _ => data,
             };
         }
-        given
+        data
     }
 
     /// This server's secret part, if there is one.
     pub fn secret(&self) -> Option<&Part> {
         match self {
-            Given::Secret(part) | Given::Last(_, part) => Some(part),
+            StepData::Secret(part) | StepData::Last(_, part) => Some(part),
             _ => None,
         }
     }
@@ -65,11 +65,11 @@ impl Given {
     /// The public part, for a digest.
     pub fn public(&self) -> Cow<'_, [u8]> {
         match self {
-            Given::Public(_, digest) => Cow::Borrowed(digest),
-            Given::Finish => Cow::Borrowed(b"finish"),
-            Given::Nothing => Cow::Borrowed(b""),
-            Given::Secret(_) => Cow::Borrowed(b"secret"),
-            Given::Last(index, part) => {
+            StepData::Public(_, digest) => Cow::Borrowed(digest),
+            StepData::Finish => Cow::Borrowed(b"finish"),
+            StepData::Nothing => Cow::Borrowed(b""),
+            StepData::Secret(_) => Cow::Borrowed(b"secret"),
+            StepData::Last(index, part) => {
                 let bytes = part.first.len() as u64;
                 Cow::Owned([&b"last"[..], &index.to_le_bytes(), &bytes.to_le_bytes()].concat())
             }
@@ -79,7 +79,7 @@ impl Given {
 
 /// The refusal of a step that was given a message that its request does not take; the schedule lets no such
 /// message through.
-pub(crate) fn misfit(me: PartyId) -> Stop {
+pub(crate) fn unexpected(me: PartyId) -> Stop {
     Stop::Refused(Failed::refused(
         GIVEN,
         format!("{me} took an unexpected message for this step: report this"),

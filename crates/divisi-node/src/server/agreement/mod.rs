@@ -22,12 +22,12 @@ mod trips;
 #[cfg(test)]
 pub(crate) use comparison::STATUS;
 pub(crate) use comparison::{About, agree, exchange, first, public, verdict_of};
-pub(crate) use data::{Given, misfit};
+pub(crate) use data::{StepData, unexpected};
 #[cfg(test)]
 pub(crate) use fate::{Fate, Mine, fate};
 pub(crate) use offers::{Candidate, agree_offers, candidate, within_budget};
 #[cfg(test)]
 pub(crate) use proposal::{CALL, OFFERS, rounds_of};
-pub(crate) use proposal::{Call, follow, lead};
+pub(crate) use proposal::{Proposal, follow, lead};
 pub(crate) use stores::compare_stores;
 pub(crate) use trips::RoundTrips;

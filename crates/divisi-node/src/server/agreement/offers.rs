@@ -1,7 +1,7 @@
 //! What a server has of each offer, and the comparison with what the two others have.
 
 use super::comparison::{About, public, verdict_of};
-use super::data::Given;
+use super::data::StepData;
 use super::fate::{Fate, Mine, fate};
 use crate::error::Failed;
 use crate::request::{ConnectionId, Item};
@@ -26,7 +26,7 @@ pub(crate) struct Candidate {
     pub request: [u8; 32],
     pub step: Step,
     pub taken: Taken,
-    pub given: Given,
+    pub data: StepData,
     /// The key that the first step uses.
     pub found: Option<Found>,
 }
@@ -37,7 +37,7 @@ pub(crate) fn candidate(
     node: &Node,
     offer: &Offer,
     counted: &mut HashSet<(ConnectionId, u64)>,
-    goes_on: impl FnOnce(&Given) -> Result<(), Failed>,
+    goes_on: impl FnOnce(&StepData) -> Result<(), Failed>,
 ) -> Result<Candidate, Missing> {
     let taken = match node.schedule(|schedule, _| schedule.take(offer)) {
         Stand::Ready(taken) => taken,
@@ -46,7 +46,7 @@ pub(crate) fn candidate(
     };
     let refused = |failed: Failed| Missing::Refused(Some(failed));
     node.stores().admits(node.me).map_err(refused)?;
-    let given = Given::of(&taken.item, &offer.connection, offer.number, &taken.messages);
+    let data = StepData::of(&taken.item, &offer.connection, offer.number, &taken.messages);
     let found = if offer.step == 0 {
         let found = admit(node, &taken.who, &taken.item).map_err(refused)?;
         if let Some(found) = found.as_ref().filter(|_| is_counted(&taken.item))
@@ -57,16 +57,17 @@ pub(crate) fn candidate(
         }
         found
     } else {
-        goes_on(&given).map_err(refused)?;
+        goes_on(&data).map_err(refused)?;
         None
     };
     let request = digest(&taken, &offer.connection, offer.number);
     let step = if offer.step == 0 { REQUEST } else { taken.step };
-    Ok(Candidate { offer: *offer, request, step, taken, given, found })
+    Ok(Candidate { offer: *offer, request, step, taken, data, found })
 }
 
 /// Compare what the three servers have, and how the programs of the round run; the candidates that remain are
-/// the same at all. Beside them, the offers that are refused. A round of two messages for all offers together.
+/// the same at all. Beside them, the offers that are refused. A round of two messages for all offers
+/// together.
 pub(crate) fn agree_offers(
     node: &Node,
     rep: &mut Rep3,
@@ -194,8 +195,8 @@ impl Missing {
 impl Candidate {
     /// What is compared: what the client sent, and the key, if one is used.
     fn inputs(&self) -> [ComparedInput<'_>; 2] {
-        let numbered = [&self.offer.step.to_le_bytes()[..], &self.given.public()].concat();
-        let (check, part) = match self.given.secret() {
+        let numbered = [&self.offer.step.to_le_bytes()[..], &self.data.public()].concat();
+        let (check, part) = match self.data.secret() {
             Some(part) => (checks::A24, part),
             None => (checks::A25, &NOTHING),
         };

@@ -33,7 +33,7 @@ const GARBLED: u8 = 4;
 const ENDING: Duration = Duration::from_millis(10);
 
 /// What is next.
-pub(crate) enum Call {
+pub(crate) enum Proposal {
     Nothing,
     /// No request waits: make preprocessing for later requests.
     Restock,
@@ -53,7 +53,7 @@ pub(crate) fn lead(
     known: impl Fn(&KeyName) -> KeyStatus,
     quiet: Duration,
     stopping: bool,
-) -> Result<Call, Abort> {
+) -> Result<Proposal, Abort> {
     let lacks = rep.lacks_stock();
     let wait = match (stopping, lacks) {
         (true, _) => ENDING,
@@ -65,24 +65,24 @@ pub(crate) fn lead(
     #[cfg(test)]
     let offers = node.offered(offers);
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
-    let call = match (order, offers.is_empty(), lacks && !stopping) {
-        (Some(order), ..) => Call::Order(order),
+    let proposal = match (order, offers.is_empty(), lacks && !stopping) {
+        (Some(order), ..) => Proposal::Order(order),
         (_, false, _) => {
             let lanes = node.schedule(|schedule, _| schedule.programs(&offers));
-            Call::Offers(offers, rounds_of(node.options.rounds, trips, lanes))
+            Proposal::Offers(offers, rounds_of(node.options.rounds, trips, lanes))
         }
-        (.., true) => Call::Restock,
-        _ => Call::Nothing,
+        (.., true) => Proposal::Restock,
+        _ => Proposal::Nothing,
     };
     let mut body = Vec::new();
-    let (kind, count) = match &call {
-        Call::Nothing => (0, 0),
-        Call::Restock => (2, 0),
-        Call::Offers(offers, rounds) => {
+    let (kind, count) = match &proposal {
+        Proposal::Nothing => (0, 0),
+        Proposal::Restock => (2, 0),
+        Proposal::Offers(offers, rounds) => {
             offers.iter().for_each(|offer| write(offer, &mut body));
             (if *rounds == Rounds::Constant { GARBLED } else { LEVELS }, offers.len())
         }
-        Call::Order(order) => {
+        Proposal::Order(order) => {
             body.extend_from_slice(&encode(order, 0).unwrap_or_default());
             (3, body.len())
         }
@@ -99,7 +99,7 @@ pub(crate) fn lead(
         }
     }
     rep.trio().absorb("call", &[kind]);
-    Ok(call)
+    Ok(proposal)
 }
 
 /// How the programs of a round run: each of them is a lane.
@@ -115,7 +115,7 @@ fn write(offer: &Offer, body: &mut Vec<u8>) {
 }
 
 /// Receive from the leader what is next.
-pub(crate) fn follow(node: &Node, rep: &mut Rep3, leader: PartyId) -> Result<Call, Abort> {
+pub(crate) fn follow(node: &Node, rep: &mut Rep3, leader: PartyId) -> Result<Proposal, Abort> {
     let mut head = [0; HEAD];
     rep.trio().session().recv(CALL, leader, &mut head)?;
     node.compare_clients(leader, &head[3..]);
@@ -124,9 +124,9 @@ pub(crate) fn follow(node: &Node, rep: &mut Rep3, leader: PartyId) -> Result<Cal
     rep.trio().absorb("call", &head[..1]);
     let malformed = |step, want, got| Fault::Malformed { peer: leader, step, want, got };
     let (count, rounds) = match announced(&head) {
-        Some(Announced::Nothing) => return Ok(Call::Nothing),
-        Some(Announced::Restock) => return Ok(Call::Restock),
-        Some(Announced::Order(count)) => return order(rep, leader, count).map(Call::Order),
+        Some(Announced::Nothing) => return Ok(Proposal::Nothing),
+        Some(Announced::Restock) => return Ok(Proposal::Restock),
+        Some(Announced::Order(count)) => return order(rep, leader, count).map(Proposal::Order),
         Some(Announced::Offers(count, rounds)) => (count, rounds),
         None => return Err(rep.trio().session().fail(malformed(CALL, HEAD, HEAD).into())),
     };
@@ -134,7 +134,7 @@ pub(crate) fn follow(node: &Node, rep: &mut Rep3, leader: PartyId) -> Result<Cal
     rep.trio().session().recv(OFFERS, leader, &mut body)?;
     let offers = offers(&body)
         .map_err(|different| rep.trio().session().fail(malformed(OFFERS, different, count).into()))?;
-    Ok(Call::Offers(offers, rounds))
+    Ok(Proposal::Offers(offers, rounds))
 }
 
 /// The message that a head announces.

@@ -18,7 +18,7 @@
 //! honest servers for, since both must have written it. A malicious server that lies about its file can keep
 //! a key from being used, as it always can; it cannot let a client use a key that the owner did not grant it.
 
-use super::step::Turn;
+use super::step::StepRun;
 use crate::admit::What;
 use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, KeyServe, ToClient};
@@ -38,37 +38,37 @@ const IN_FORCE: Step = Step::new("divisi_node::server::clients/in-force");
 const MOST: usize = 64;
 
 /// Let a key serve another client, or one client less.
-pub(crate) fn change(turn: &mut Turn<'_>, asked: &KeyServe) -> Result<(), Stop> {
+pub(crate) fn change(run: &mut StepRun<'_>, asked: &KeyServe) -> Result<(), Stop> {
     let KeyServe { name, client, .. } = asked;
-    let owned = owned(turn, name);
-    turn.all(SERVE, owned)?;
-    complete(turn.node, turn.rep, Some(name))?;
-    let loaded = turn.load(name, |key| What::Serve(key))?;
-    let next = next(turn, asked, &loaded.info);
-    let Some(clients) = turn.all(CHANGE, next)? else {
+    let owned = owned(run, name);
+    run.all(SERVE, owned)?;
+    complete(run.node, run.rep, Some(name))?;
+    let loaded = run.load(name, |key| What::Serve(key))?;
+    let next = next(run, asked, &loaded.info);
+    let Some(clients) = run.all(CHANGE, next)? else {
         // it serves the client already: the answer to the same command was lost
-        turn.answer(ToClient::Key(KeyEntry::from(&loaded.info)));
+        run.answer(ToClient::Key(KeyEntry::from(&loaded.info)));
         return Ok(());
     };
-    let (node, id) = (turn.node, loaded.info.id);
+    let (node, id) = (run.node, loaded.info.id);
     let next = KeyInfo { clients, ..loaded.info };
     let written = node.keys.prepare_clients(name, &id, Some(&next.clients));
-    let written = written.map_err(|e| stored(turn.node, WRITTEN, name, &e));
-    let agreed = turn.agree_key(WRITTEN, name.as_str(), &next.agreed(), written.map(|()| &loaded.part));
+    let written = written.map_err(|e| stored(run.node, WRITTEN, name, &e));
+    let agreed = run.agree_key(WRITTEN, name.as_str(), &next.agreed(), written.map(|()| &loaded.part));
     if let Err(Stop::Refused(_)) = &agreed {
         drop_change(node, name, &id);
     }
     agreed?;
     // whoever goes on knows that the others do, too
-    turn.rep.trio().barrier()?;
+    run.rep.trio().barrier()?;
     let put = node.keys.activate_clients(name, &id);
     if !asked.serves {
         // whatever was written: at all three
         node.schedule(|schedule, now| schedule.key_is_revoked(name, client, now));
     }
-    let told = exchange(turn.rep, [u8::from(put.is_ok())])?;
-    let put = put.map_err(|e| stored(turn.node, IN_FORCE, name, &e));
-    if let Some(party) = first(&told, |done| *done != [1]) {
+    let statuses = exchange(run.rep, [u8::from(put.is_ok())])?;
+    let put = put.map_err(|e| stored(run.node, IN_FORCE, name, &e));
+    if let Some(party) = first(&statuses, |done| *done != [1]) {
         let why = put.as_ref().err().map_or_else(String::new, |failed| format!(" ({})", failed.message));
         let message = format!(
             "the clients of key {name} are not changed at {party}{why}, and it serves nobody until they are: give the command again"
@@ -77,23 +77,23 @@ pub(crate) fn change(turn: &mut Turn<'_>, asked: &KeyServe) -> Result<(), Stop> 
         return Err(Failed { peer, retry: true, hearsay, ..Failed::refused(IN_FORCE, message) }.into());
     }
     let what = if asked.serves { "now serves" } else { "no longer serves" };
-    node.log(&format!("key {name} {what} client {client}, by its owner {}", turn.who.name));
-    turn.answer(ToClient::Key(KeyEntry::from(&next)));
+    node.log(&format!("key {name} {what} client {client}, by its owner {}", run.who.name));
+    run.answer(ToClient::Key(KeyEntry::from(&next)));
     Ok(())
 }
 
 /// Check that this client may change which clients the key serves.
-fn owned(turn: &Turn<'_>, name: &KeyName) -> Result<(), Failed> {
-    let (me, node) = (turn.me(), turn.node);
-    let key = node.keys.load(name).map_err(|e| stored(turn.node, SERVE, name, &e))?;
+fn owned(run: &StepRun<'_>, name: &KeyName) -> Result<(), Failed> {
+    let (me, node) = (run.me(), run.node);
+    let key = node.keys.load(name).map_err(|e| stored(run.node, SERVE, name, &e))?;
     let key =
         key.ok_or_else(|| Failed::refused(SERVE, format!("there is no key {name} at {me}: see `key list`")))?;
-    node.admit.admit(turn.who, &What::Serve(&key.info))?;
+    node.admit.admit(run.who, &What::Serve(&key.info))?;
     Ok(())
 }
 
 /// The clients that the key is to serve besides its owner; `None` if it serves the new one already.
-fn next(turn: &Turn<'_>, asked: &KeyServe, key: &KeyInfo) -> Result<Option<Vec<String>>, Failed> {
+fn next(run: &StepRun<'_>, asked: &KeyServe, key: &KeyInfo) -> Result<Option<Vec<String>>, Failed> {
     let KeyServe { name, client, serves } = asked;
     let refused = |message: String| Err(Failed::refused(CHANGE, message));
     let is_owner = key.maker.name == *client;
@@ -111,9 +111,9 @@ fn next(turn: &Turn<'_>, asked: &KeyServe, key: &KeyInfo) -> Result<Option<Vec<S
         _ => {}
     }
     if *serves {
-        let config = turn.node.config();
+        let config = run.node.config();
         if !config.clients().iter().any(|known| known.name == *client) {
-            let me = turn.me();
+            let me = run.me();
             return refused(format!(
                 "client {client} is not in the configuration of {me}: add it there first"
             ));
@@ -170,8 +170,8 @@ fn complete(node: &Node, rep: &mut Rep3, name: Option<&KeyName>) -> Result<(), A
         key.as_ref().map_or([[0; 32]; 2], |key| [key.info.agreed(), key.agreed_next().unwrap_or_default()]);
     let mut mine = [0; 64];
     mine.copy_from_slice(entries.as_flattened());
-    let all = exchange(rep, mine)?.map(|told| {
-        let (now, next) = told.split_at(32);
+    let all = exchange(rep, mine)?.map(|bytes| {
+        let (now, next) = bytes.split_at(32);
         [now, next].map(|digest| digest.try_into().unwrap_or([0; 32]))
     });
     // before anything is written: nobody was told anything else

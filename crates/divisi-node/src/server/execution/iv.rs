@@ -24,7 +24,7 @@ pub(crate) fn iv(coin: &[u8], key: &[u8; 16], connection: &ConnectionId, number:
     iv_for(GCM_IV, coin, key, connection, number)
 }
 
-/// The IV of a mode, of any length, that a coin gives a text.
+/// The IV of a mode, of any length, that a coin gives a message.
 pub(crate) fn iv_for<const N: usize>(
     purpose: &str,
     coin: &[u8],

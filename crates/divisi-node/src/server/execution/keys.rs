@@ -2,14 +2,14 @@
 //! at none.
 //!
 //! Every server writes a new key as *prepared*; they compare it \[A26\], and only then make it *active*; the
-//! client is told when all three have done so. A server that failed in between still has the key prepared.
-//! The servers use a key if all three have it, prepared or active, and it compares equal; that makes it
-//! active. A prepared key that some server lacks was never used, and the next key of its name replaces it. A
-//! malicious server that lies about its store can keep a key from being used; it cannot make the honest two
-//! use different keys, or lose a key that they finished.
+//! client is statuses when all three have done so. A server that failed in between still has the key
+//! prepared. The servers use a key if all three have it, prepared or active, and it compares equal; that
+//! makes it active. A prepared key that some server lacks was never used, and the next key of its name
+//! replaces it. A malicious server that lies about its store can keep a key from being used; it cannot make
+//! the honest two use different keys, or lose a key that they finished.
 
 use super::ready::Ready;
-use super::step::Turn;
+use super::step::StepRun;
 use crate::admit::What;
 use crate::error::{Failed, Stop};
 use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
@@ -38,16 +38,16 @@ const SAME: u8 = 2;
 const OTHER: u8 = 3;
 
 /// Make a key that nobody knows, or store one that the client brings.
-pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> Result<(), Stop> {
-    let mine = status(turn, new);
-    let (status, last) = turn.all(MAKE, mine)?;
-    let mut told = [status, 0, 0, 0, 0];
-    told[1..].copy_from_slice(&last.to_le_bytes());
-    let all = exchange(turn.rep, told)?;
+pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -> Result<(), Stop> {
+    let mine = status(run, new);
+    let (status, last) = run.all(MAKE, mine)?;
+    let mut own = [status, 0, 0, 0, 0];
+    own[1..].copy_from_slice(&last.to_le_bytes());
+    let all = exchange(run.rep, own)?;
     if let Some(party) = first(&all, |s| s[0] == OTHER) {
         let message =
             format!("there is a key {} already: choose another name, or destroy it first", new.name);
-        let hearsay = party != turn.me() && status != OTHER;
+        let hearsay = party != run.me() && status != OTHER;
         return Err(Failed { hearsay, ..Failed::refused(MAKE, message) }.into());
     }
     if first(&all, |s| s[0] == SAME).is_some() {
@@ -57,60 +57,60 @@ pub(crate) fn make(turn: &mut Turn<'_>, new: &NewKey, brought: Option<Part>) -> 
                 format!("{party} does not have key {}: destroy the key and make it again", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
         }
-        let loaded = turn.load(&new.name, |key| What::See(key))?;
-        return finish(turn, loaded.info);
+        let loaded = run.load(&new.name, |key| What::See(key))?;
+        return finish(run, loaded.info);
     }
-    if let Some(party) = first(&all, |s| s[1..] != told[1..]) {
+    if let Some(party) = first(&all, |s| s[1..] != own[1..]) {
         let message = format!(
             "the servers remember different numbers of keys named {} ({party} and {} differ): choose another name",
             new.name,
-            turn.me()
+            run.me()
         );
         return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
     }
     // a client's own key was compared with its request [A24]
-    let part = brought.unwrap_or_else(|| draw(turn, new));
+    let part = brought.unwrap_or_else(|| draw(run, new));
     let info = KeyInfo {
         name: new.name.clone(),
-        id: draw_id(turn)?,
+        id: draw_id(run)?,
         kind: new.kind,
         bytes: new.bytes as usize,
         purpose: new.kind.purpose(),
         generation: last + 1,
         state: KeyState::Prepared,
         request: new.request,
-        maker: Maker { name: turn.who.name.clone(), fingerprint: turn.who.fingerprint },
+        maker: Maker { name: run.who.name.clone(), fingerprint: run.who.fingerprint },
         clients: new.clients.clone(),
         exportable: new.exportable,
-        party: turn.me().number(),
-        mesh: turn.node.mesh_of_session(),
+        party: run.me().number(),
+        mesh: run.node.mesh_of_session(),
     };
-    store(turn, info, part)
+    store(run, info, part)
 }
 
 /// The state of the key of this name at this server, and how many keys of this name there were before.
-fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
-    turn.node.admit.admit(turn.who, &What::Make)?;
+fn status(run: &StepRun<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
+    run.node.admit.admit(run.who, &What::Make)?;
     if new.clients.len() > CLIENTS {
         return Err(Failed::refused(MAKE, "a key can name at most 64 clients: name fewer"));
     }
-    let config = turn.node.config();
+    let config = run.node.config();
     if let Some(unknown) = new.clients.iter().find(|name| !config.clients().iter().any(|c| c.name == **name))
     {
         let shown: String = unknown.chars().take(64).flat_map(char::escape_default).collect();
         let message =
-            format!("client {shown} is not in the configuration of {}: add it there first", turn.me());
+            format!("client {shown} is not in the configuration of {}: add it there first", run.me());
         return Err(Failed::refused(MAKE, message));
     }
-    let found = turn.node.keys.load(&new.name).map_err(|e| stored(turn.node, MAKE, &new.name, &e))?;
+    let found = run.node.keys.load(&new.name).map_err(|e| stored(run.node, MAKE, &new.name, &e))?;
     // destroyed ones included, whose files stay
-    let made = turn.node.keys.count(|key| key.maker.name == turn.who.name);
-    let most = turn.node.limits(&turn.who.name).keys;
+    let made = run.node.keys.count(|key| key.maker.name == run.who.name);
+    let most = run.node.limits(&run.who.name).keys;
     if made >= most && found.is_none() {
         let message = format!(
             "client {} has used {made} names of keys, and {} keeps at most {most} for it: reuse the name of a destroyed key, or have the operator raise the limit",
-            turn.who.name,
-            turn.me()
+            run.who.name,
+            run.me()
         );
         return Err(Failed::refused(MAKE, message));
     }
@@ -120,7 +120,7 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
             let same = key.request == new.request
                 && key.kind == new.kind
                 && key.bytes == new.bytes as usize
-                && key.maker.fingerprint == turn.who.fingerprint;
+                && key.maker.fingerprint == run.who.fingerprint;
             match key.state {
                 KeyState::Destroyed => (ABSENT, key.generation),
                 KeyState::Prepared => (UNFINISHED, key.generation.saturating_sub(1)),
@@ -132,15 +132,15 @@ fn status(turn: &Turn<'_>, new: &NewKey) -> Result<(u8, u32), Failed> {
 }
 
 /// Draw a key that nobody knows: the part of one server reveals nothing about it.
-fn draw(turn: &mut Turn<'_>, new: &NewKey) -> Part {
-    turn.rep.trio().random_part(new.bytes as usize)
+fn draw(run: &mut StepRun<'_>, new: &NewKey) -> Part {
+    run.rep.trio().random_part(new.bytes as usize)
 }
 
-fn draw_id(turn: &mut Turn<'_>) -> Result<[u8; 16], Stop> {
-    let trio = turn.rep.trio();
+fn draw_id(run: &mut StepRun<'_>) -> Result<[u8; 16], Stop> {
+    let trio = run.rep.trio();
     let fixed = trio.barrier()?;
     let coin = trio.coin(&fixed)?;
-    Ok(id_of(&coin.bytes(), &turn.offer.connection, turn.offer.number))
+    Ok(id_of(&coin.bytes(), &run.offer.connection, run.offer.number))
 }
 
 /// The id of a key, derived from a coin that nobody foresaw and from the request for the key \[M0.2\].
@@ -153,31 +153,31 @@ fn id_of(coin: &[u8], connection: &[u8], number: u64) -> [u8; 16] {
 }
 
 /// Store a new key: every server writes it as prepared, all compare it, and every server makes it active.
-fn store(turn: &mut Turn<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
+fn store(run: &mut StepRun<'_>, info: KeyInfo, part: Part) -> Result<(), Stop> {
     let secret =
         Secret { first: Zeroizing::new(part.first.clone()), second: Zeroizing::new(part.second.clone()) };
     let mut file = KeyFile { info, reserved: 0, secret: Some(secret), next_clients: None };
-    let written = turn.node.keys.prepare(&mut file);
+    let written = run.node.keys.prepare(&mut file);
     let info = file.info;
-    let written = written.map_err(|e| stored(turn.node, PREPARED, &info.name, &e));
-    turn.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
-    finish(turn, info)
+    let written = written.map_err(|e| stored(run.node, PREPARED, &info.name, &e));
+    run.agree_key(PREPARED, info.name.as_str(), &info.agreed(), written.map(|()| &part))?;
+    finish(run, info)
 }
 
-fn finish(turn: &mut Turn<'_>, mut info: KeyInfo) -> Result<(), Stop> {
-    let activated = turn.node.keys.activate(&info.name, &info.id);
-    let activated = activated.map_err(|e| stored(turn.node, ACTIVE, &info.name, &e));
-    turn.all(ACTIVE, activated)?;
+fn finish(run: &mut StepRun<'_>, mut info: KeyInfo) -> Result<(), Stop> {
+    let activated = run.node.keys.activate(&info.name, &info.id);
+    let activated = activated.map_err(|e| stored(run.node, ACTIVE, &info.name, &e));
+    run.all(ACTIVE, activated)?;
     info.state = KeyState::Active;
-    turn.answer(ToClient::Key(KeyEntry::from(&info)));
+    run.answer(ToClient::Key(KeyEntry::from(&info)));
     Ok(())
 }
 
 /// The keys that this client may use, in the order of their names. Which keys these are is known without
 /// reading the disk; the files of the keys on this page are read, so that lost or damaged keys are not
 /// listed.
-pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), Stop> {
-    let (node, who) = (turn.node, turn.who);
+pub(crate) fn list(run: &mut StepRun<'_>, after: Option<&KeyName>) -> Result<(), Stop> {
+    let (node, who) = (run.node, run.who);
     let mut names = node.keys.list(after, PAGE + 1, |key| node.admit.admit(who, &What::See(key)).is_ok());
     let more = names.len() > PAGE;
     names.truncate(PAGE);
@@ -191,51 +191,51 @@ pub(crate) fn list(turn: &mut Turn<'_>, after: Option<&KeyName>) -> Result<(), S
             Err(e) => node.log(&format!("key {name} is not listed: {e}")),
         }
     }
-    turn.answer(ToClient::Keys { keys, more });
+    run.answer(ToClient::Keys { keys, more });
     Ok(())
 }
 
 /// Give a key to its maker.
-pub(crate) fn export(turn: &mut Turn<'_>, name: &KeyName) -> Result<(), Stop> {
-    let loaded = turn.load(name, |key| What::Export(key))?;
-    let key = turn.rep.trio().input(&loaded.part)?;
-    let verified = close(turn.rep, vec![key])?;
-    let context = turn.context(0);
-    let answer = alone(turn.rep, &context, &verified)?;
-    turn.node.log(&format!("key {name} leaves for client {} at {EXPORT}", turn.who.name));
-    turn.answer(answer);
+pub(crate) fn export(run: &mut StepRun<'_>, name: &KeyName) -> Result<(), Stop> {
+    let loaded = run.load(name, |key| What::Export(key))?;
+    let key = run.rep.trio().input(&loaded.part)?;
+    let verified = close(run.rep, vec![key])?;
+    let context = run.context(0);
+    let answer = alone(run.rep, &context, &verified)?;
+    run.node.log(&format!("key {name} leaves for client {} at {EXPORT}", run.who.name));
+    run.answer(answer);
     Ok(())
 }
 
 /// Destroy a key. A server whose file is damaged or gone takes part; the servers that have the key check that
 /// its maker asks.
-pub(crate) fn destroy(turn: &mut Turn<'_>, name: &KeyName, forget: &mut Forget<'_>) -> Result<(), Stop> {
-    let mine = match turn.node.keys.load(name) {
+pub(crate) fn destroy(run: &mut StepRun<'_>, name: &KeyName, forget: &mut Forget<'_>) -> Result<(), Stop> {
+    let mine = match run.node.keys.load(name) {
         Ok(Some(key)) if key.info.state != KeyState::Destroyed => {
-            let admitted = turn.node.admit.admit(turn.who, &What::Destroy(&key.info));
+            let admitted = run.node.admit.admit(run.who, &What::Destroy(&key.info));
             admitted.map(|_| SAME).map_err(Failed::from)
         }
         Ok(_) => Ok(ABSENT),
-        Err(e @ StoreError::Io(..)) => Err(stored(turn.node, DESTROY, name, &e)),
+        Err(e @ StoreError::Io(..)) => Err(stored(run.node, DESTROY, name, &e)),
         Err(_) => Ok(ABSENT),
     };
-    let status = turn.all(DESTROY, mine)?;
-    let all = exchange(turn.rep, [status, 0, 0, 0, 0])?;
+    let status = run.all(DESTROY, mine)?;
+    let all = exchange(run.rep, [status, 0, 0, 0, 0])?;
     if first(&all, |s| s[0] == SAME).is_none() {
         let message = format!("no server has a key {name} that could be destroyed: see `key list`");
         return Err(Failed::refused(DESTROY, message).into());
     }
-    let Erased { told, own } = erase(turn.node, turn.rep, turn.ready, name, forget)?;
-    let gone = own.map_err(|e| stored(turn.node, DESTROYED, name, &e));
+    let Erased { statuses, own } = erase(run.node, run.rep, run.ready, name, forget)?;
+    let gone = own.map_err(|e| stored(run.node, DESTROYED, name, &e));
     let named = |done: u8| {
-        let parties = PartyId::all(3).filter(|party| told[party.index()][0] == done);
+        let parties = PartyId::all(3).filter(|party| statuses[party.index()][0] == done);
         parties.map(|party| party.to_string()).collect::<Vec<_>>().join(" and ")
     };
-    let Some(party) = first(&told, |status| status[0] != 1) else {
-        turn.answer(ToClient::Done);
+    let Some(party) = first(&statuses, |status| status[0] != 1) else {
+        run.answer(ToClient::Done);
         return Ok(());
     };
-    let done = if told.iter().any(|status| status[0] == 1) { named(1) } else { "no server".into() };
+    let done = if statuses.iter().any(|status| status[0] == 1) { named(1) } else { "no server".into() };
     let why = gone.as_ref().err().map_or_else(String::new, |failed| format!(" ({})", failed.message));
     let message =
         format!("key {name} is destroyed at {done}, and not at {}{why}: give the command again", named(0));
@@ -248,7 +248,7 @@ pub(super) type Forget<'f> = dyn FnMut(&Node) -> bool + 'f;
 
 /// The outcome of the destruction of a key: at each server, where 1 is success, and this server's own error.
 pub(super) struct Erased {
-    pub told: [[u8; 5]; 3],
+    pub statuses: [[u8; 5]; 3],
     pub own: Result<(), StoreError>,
 }
 
@@ -268,8 +268,8 @@ pub(super) fn erase(
         node.log(&format!("key {name} is wiped from the memory of {}", node.me));
     }
     let own = node.keys.destroy(name);
-    let told = exchange(rep, [u8::from(own.is_ok()), 0, 0, 0, 0])?;
-    Ok(Erased { told, own })
+    let statuses = exchange(rep, [u8::from(own.is_ok()), 0, 0, 0, 0])?;
+    Ok(Erased { statuses, own })
 }
 
 #[cfg(test)]

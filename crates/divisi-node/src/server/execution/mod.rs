@@ -24,7 +24,7 @@ mod step;
 
 pub(crate) use clients::resume;
 pub(crate) use orders::run as run_order;
-pub(crate) use progress::{Under, forget_ended, run_step};
+pub(crate) use progress::{InProgress, forget_ended, run_step};
 pub(crate) use ready::Ready;
 pub(crate) use short::run as run_short;
-pub(crate) use step::{Turn, ended};
+pub(crate) use step::{StepRun, ended};

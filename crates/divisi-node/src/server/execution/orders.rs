@@ -129,14 +129,14 @@ fn chown(node: &Node, rep: &mut Rep3, order: &Order, info: &KeyInfo) -> Result<R
     // what lies on the disk now
     let stored = written.is_ok().then(|| node.keys.load(name).ok().flatten()).flatten();
     let part = stored.as_ref().and_then(part);
-    let told = exchange(rep, [u8::from(part.is_some()), 0, 0, 0, 0])?;
+    let statuses = exchange(rep, [u8::from(part.is_some()), 0, 0, 0, 0])?;
     let agreed = stored.map_or([0; 32], |key| key.info.agreed());
     let verdict = rep.trio().agree_input(checks::A26, &agreed, part.as_ref())?; // [A26]
     rep.trio().barrier()?;
     if verdict == Agreement::Agreed {
         return Ok(Ok(()));
     }
-    let lacking = parties(PartyId::all(3).filter(|party| told[party.index()][0] != 1));
+    let lacking = parties(PartyId::all(3).filter(|party| statuses[party.index()][0] != 1));
     let what =
         if lacking.is_empty() { "the files differ".into() } else { format!("not written at {lacking}") };
     Ok(Err(format!("{what}, and the key serves nobody until all three operators have given the order again")))
@@ -150,14 +150,14 @@ fn destroy(
     order: &Order,
     forget: &mut Forget<'_>,
 ) -> Result<Result<(), String>, Abort> {
-    let Erased { told, own } = erase(node, rep, ready, &order.key, forget)?;
+    let Erased { statuses, own } = erase(node, rep, ready, &order.key, forget)?;
     if let Err(e) = &own {
         node.log(&format!("key {} at {ORDER}: {e}", order.key));
     }
-    if first(&told, |status| status[0] != 1).is_none() {
+    if first(&statuses, |status| status[0] != 1).is_none() {
         return Ok(Ok(()));
     }
-    let with = |done: u8| parties(PartyId::all(3).filter(|party| told[party.index()][0] == done));
+    let with = |done: u8| parties(PartyId::all(3).filter(|party| statuses[party.index()][0] == done));
     Ok(Err(format!(
         "destroyed at {}, and not at {}: give the command again at all three servers",
         with(1),

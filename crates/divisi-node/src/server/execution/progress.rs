@@ -2,137 +2,138 @@
 
 use super::digest::Digesting;
 use super::gcm::{Decrypting, Encrypting};
-use super::modes::Texting;
-use super::step::Turn;
+use super::modes::ModeRun;
+use super::step::StepRun;
 use super::{clients, keys};
 use crate::error::{Failed, Stop};
 use crate::request::{ConnectionId, Item, ToClient};
 use crate::server::admission::{Loaded, function_settings};
-use crate::server::agreement::{Given, misfit};
+use crate::server::agreement::{StepData, unexpected};
 use crate::server::node::Node;
 use crate::server::scheduling::{After, Offer};
 use std::collections::HashMap;
 
 /// Requests that have begun and are not done, by connection and number.
-pub(crate) type Under = HashMap<(ConnectionId, u64), Work>;
+pub(crate) type InProgress = HashMap<(ConnectionId, u64), Progress>;
 
 /// Wipe the data of requests that are over; returns whether there were any.
-pub(crate) fn forget_ended(node: &Node, under: &mut Under) -> bool {
-    let before = under.len();
-    node.schedule(|schedule, _| under.retain(|(id, number), _| schedule.has(id, *number)));
-    under.len() < before
+pub(crate) fn forget_ended(node: &Node, in_progress: &mut InProgress) -> bool {
+    let before = in_progress.len();
+    node.schedule(|schedule, _| in_progress.retain(|(id, number), _| schedule.has(id, *number)));
+    in_progress.len() < before
 }
 
 /// A request under way.
-pub(crate) enum Work {
+pub(crate) enum Progress {
     Encrypting(Encrypting),
     Decrypting(Decrypting),
     Digesting(Digesting),
-    Texting(Texting),
+    Mode(ModeRun),
 }
 
 /// Do a step that all three agreed on.
 pub(crate) fn run_step(
-    turn: &mut Turn<'_>,
-    under: &mut Under,
+    run: &mut StepRun<'_>,
+    in_progress: &mut InProgress,
     item: &Item,
-    given: &Given,
+    data: &StepData,
     loaded: Option<&Loaded>,
 ) -> Result<After, Stop> {
     if let Item::Encrypt { way, .. } | Item::EncryptStream { way, .. } | Item::Decrypt { way, .. } = item {
-        turn.rep.use_protocol(way.0);
+        run.rep.use_protocol(way.0);
     }
-    let Offer { connection, number, step } = turn.offer;
+    let Offer { connection, number, step } = run.offer;
     if step == 0 {
-        return begin(turn, under, item, given, loaded);
+        return begin(run, in_progress, item, data, loaded);
     }
     // the step itself puts it back, unless it is done or fails
-    let work = under.remove(&(connection, number)).ok_or_else(|| misfit(turn.me()))?;
-    let (work, after) = match (work, given, item) {
-        (Work::Encrypting(work), Given::Finish, _) => return work.finish(turn),
-        (Work::Texting(mut work), Given::Finish, _) => {
-            let after = work.finish(turn)?;
-            (Work::Texting(work), after)
+    let work = in_progress.remove(&(connection, number)).ok_or_else(|| unexpected(run.me()))?;
+    let (work, after) = match (work, data, item) {
+        (Progress::Encrypting(work), StepData::Finish, _) => return work.finish(run),
+        (Progress::Mode(mut work), StepData::Finish, _) => {
+            let after = work.finish(run)?;
+            (Progress::Mode(work), after)
         }
-        (Work::Texting(mut work), ..) => {
-            let after = work.piece(turn, given)?;
-            (Work::Texting(work), after)
+        (Progress::Mode(mut work), ..) => {
+            let after = work.piece(run, data)?;
+            (Progress::Mode(work), after)
         }
-        (Work::Digesting(work), Given::Finish, Item::Mac { tag, .. }) => {
-            return work.finish(turn, tag.as_ref());
+        (Progress::Digesting(work), StepData::Finish, Item::Mac { tag, .. }) => {
+            return work.finish(run, tag.as_ref());
         }
-        (Work::Digesting(work), Given::Finish, _) => return work.finish(turn, None),
-        (Work::Encrypting(mut work), ..) => {
-            let after = work.chunk(turn, given)?;
-            (Work::Encrypting(work), after)
+        (Progress::Digesting(work), StepData::Finish, _) => return work.finish(run, None),
+        (Progress::Encrypting(mut work), ..) => {
+            let after = work.chunk(run, data)?;
+            (Progress::Encrypting(work), after)
         }
-        (Work::Decrypting(mut work), Given::Finish, _) => {
-            let after = work.finish(turn)?;
-            (Work::Decrypting(work), after)
+        (Progress::Decrypting(mut work), StepData::Finish, _) => {
+            let after = work.finish(run)?;
+            (Progress::Decrypting(work), after)
         }
-        (Work::Decrypting(mut work), ..) => {
-            let after = work.chunk(turn, given)?;
-            (Work::Decrypting(work), after)
+        (Progress::Decrypting(mut work), ..) => {
+            let after = work.chunk(run, data)?;
+            (Progress::Decrypting(work), after)
         }
-        (Work::Digesting(mut work), ..) => {
-            let after = work.piece(turn, given)?;
-            (Work::Digesting(work), after)
+        (Progress::Digesting(mut work), ..) => {
+            let after = work.piece(run, data)?;
+            (Progress::Digesting(work), after)
         }
     };
     if after != After::Done {
-        under.insert((connection, number), work);
+        in_progress.insert((connection, number), work);
     }
     Ok(after)
 }
 
 fn begin(
-    turn: &mut Turn<'_>,
-    under: &mut Under,
+    run: &mut StepRun<'_>,
+    in_progress: &mut InProgress,
     item: &Item,
-    given: &Given,
+    data: &StepData,
     loaded: Option<&Loaded>,
 ) -> Result<After, Stop> {
     let work = match (item, loaded) {
-        (Item::KeyNew(new), _) => return keys::make(turn, new, None).map(|()| After::Done),
+        (Item::KeyNew(new), _) => return keys::make(run, new, None).map(|()| After::Done),
         (Item::KeyImport(new), _) => {
-            let part = given.secret().cloned().ok_or_else(|| misfit(turn.me()))?;
-            turn.answer(ToClient::Accepted);
-            return keys::make(turn, new, Some(part)).map(|()| After::Done);
+            let part = data.secret().cloned().ok_or_else(|| unexpected(run.me()))?;
+            run.answer(ToClient::Accepted);
+            return keys::make(run, new, Some(part)).map(|()| After::Done);
         }
-        (Item::KeyList { after }, _) => return keys::list(turn, after.as_ref()).map(|()| After::Done),
-        (Item::KeyExport { name }, _) => return keys::export(turn, name).map(|()| After::Done),
-        (Item::KeyServe(asked), _) => return clients::change(turn, asked).map(|()| After::Done),
+        (Item::KeyList { after }, _) => return keys::list(run, after.as_ref()).map(|()| After::Done),
+        (Item::KeyExport { name }, _) => return keys::export(run, name).map(|()| After::Done),
+        (Item::KeyServe(asked), _) => return clients::change(run, asked).map(|()| After::Done),
         (Item::KeyDestroy { name }, _) => {
-            return keys::destroy(turn, name, &mut |node| forget_ended(node, under)).map(|()| After::Done);
+            return keys::destroy(run, name, &mut |node| forget_ended(node, in_progress))
+                .map(|()| After::Done);
         }
         (Item::Encrypt { aad, length, .. }, Some(loaded)) => {
-            Work::Encrypting(Encrypting::begin(turn, loaded, aad, Some(*length))?)
+            Progress::Encrypting(Encrypting::begin(run, loaded, aad, Some(*length))?)
         }
         (Item::EncryptStream { aad, .. }, Some(loaded)) => {
-            Work::Encrypting(Encrypting::begin(turn, loaded, aad, None)?)
+            Progress::Encrypting(Encrypting::begin(run, loaded, aad, None)?)
         }
         (Item::Decrypt { aad, length, iv, tag, .. }, Some(loaded)) => {
-            Work::Decrypting(Decrypting::begin(turn, loaded, aad, *length, *iv, tag)?)
+            Progress::Decrypting(Decrypting::begin(run, loaded, aad, *length, *iv, tag)?)
         }
-        (Item::Whole(asked), Some(loaded)) => Work::Texting(Texting::begin(turn, loaded, asked)?),
+        (Item::Mode(asked), Some(loaded)) => Progress::Mode(ModeRun::begin(run, loaded, asked)?),
         (Item::Hash { asked, .. }, _) => {
-            Work::Digesting(Digesting::hash(turn, &function_settings(asked, false)?)?)
+            Progress::Digesting(Digesting::hash(run, &function_settings(asked, false)?)?)
         }
         (Item::Mac { asked, tag, .. }, Some(loaded)) => {
-            Work::Digesting(Digesting::mac(turn, loaded, &function_settings(asked, true)?, tag.as_ref())?)
+            Progress::Digesting(Digesting::mac(run, loaded, &function_settings(asked, true)?, tag.as_ref())?)
         }
-        (_, None) => return Err(misfit(turn.me())),
+        (_, None) => return Err(unexpected(run.me())),
     };
-    under.insert((turn.offer.connection, turn.offer.number), work);
+    in_progress.insert((run.offer.connection, run.offer.number), work);
     Ok(After::More { in_hand: false })
 }
 
-impl Work {
+impl Progress {
     /// Whether this server agrees to the messages of a step.
-    pub fn admits(&self, given: &Given) -> Result<(), Failed> {
+    pub fn admits(&self, data: &StepData) -> Result<(), Failed> {
         match self {
-            Work::Encrypting(work) => work.admits(given),
-            Work::Decrypting(work) => work.admits(given),
+            Progress::Encrypting(work) => work.admits(data),
+            Progress::Decrypting(work) => work.admits(data),
             _ => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! Short texts of many requests under different keys: one computation for all whose keys have one size and
+//! Short messages of many requests under different keys: one computation for all whose keys have one size and
 //! one way to compute S-boxes.
 
 use super::iv::{coin, iv};
@@ -7,7 +7,7 @@ use super::step::ended;
 use crate::error::{Failed, Stop};
 use crate::request::{IV, Item, ToClient, context};
 use crate::server::admission::{Loaded, key_size};
-use crate::server::agreement::{Candidate, Given};
+use crate::server::agreement::{Candidate, StepData};
 use crate::server::node::Node;
 use crate::server::release::{ciphertext, message_alone, unauthentic};
 use crate::server::scheduling::{After, Group, Offer};
@@ -20,7 +20,7 @@ use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, short};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
-/// A short text whose data and key are the same at all three servers.
+/// A short message whose data and key are the same at all three servers.
 struct Job {
     candidate: Candidate,
     loaded: Loaded,
@@ -69,7 +69,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Compute the texts of one group.
+/// Compute the messages of one group.
 fn group(node: &Node, rep: &mut Rep3, ready: &mut Ready, size: KeySize, jobs: Vec<Job>) -> Result<(), Abort> {
     let world = &node.world;
     let begun = world.thread_time();
@@ -83,9 +83,9 @@ fn group(node: &Node, rep: &mut Rep3, ready: &mut Ready, size: KeySize, jobs: Ve
     let mut messages = Vec::with_capacity(jobs.len());
     for job in &jobs {
         let key = keys.iter().position(|(id, _)| *id == job.loaded.info.id).unwrap_or(keys.len());
-        let (aad, text) = match (&*job.candidate.taken.item, &job.candidate.given) {
-            (Item::Encrypt { aad, .. }, given) => (aad, Text::Plain(given.secret().unwrap_or(&empty))),
-            (Item::Decrypt { aad, tag, .. }, Given::Public(body, _)) => {
+        let (aad, text) = match (&*job.candidate.taken.item, &job.candidate.data) {
+            (Item::Encrypt { aad, .. }, data) => (aad, Text::Plain(data.secret().unwrap_or(&empty))),
+            (Item::Decrypt { aad, tag, .. }, StepData::Public(body, _)) => {
                 (aad, Text::Cipher { ciphertext: &body.0, tag: *tag })
             }
             (Item::Decrypt { aad, tag, .. }, _) => (aad, Text::Cipher { ciphertext: &[], tag: *tag }),
@@ -139,7 +139,7 @@ fn prepared(rep: &mut Rep3, ready: &mut Ready, size: KeySize, jobs: &[Job]) -> R
     Ok((keys, made))
 }
 
-/// Tell the client what came of its text.
+/// Tell the client what came of its message.
 fn answer(
     node: &Node,
     rep: &mut Rep3,
@@ -147,24 +147,24 @@ fn answer(
     outcome: BatchOutcome,
 ) -> Result<Result<(), Failed>, Abort> {
     let Offer { connection, number, .. } = job.candidate.offer;
-    let tell = |answer| node.answer(&connection, number, answer);
+    let send = |answer| node.answer(&connection, number, answer);
     let context = context(&connection, number, 0);
     match outcome {
         BatchOutcome::Sealed { ciphertext: bytes, tag } => {
-            tell(ToClient::Sealing { iv: job.iv, key: (&job.loaded.info).into() });
+            send(ToClient::Sealing { iv: job.iv, key: (&job.loaded.info).into() });
             if !bytes.is_empty() {
-                tell(ciphertext(node.me, &context, bytes));
+                send(ciphertext(node.me, &context, bytes));
             }
-            tell(ToClient::Tag(tag));
+            send(ToClient::Tag(tag));
         }
         BatchOutcome::Opened(columns) => {
-            tell(ToClient::Accepted);
-            match &job.candidate.given {
-                Given::Public(body, _) => {
-                    tell(ToClient::Accepted);
-                    tell(message_alone(rep, &context, &columns, body.0.len())?);
+            send(ToClient::Accepted);
+            match &job.candidate.data {
+                StepData::Public(body, _) => {
+                    send(ToClient::Accepted);
+                    send(message_alone(rep, &context, &columns, body.0.len())?);
                 }
-                _ => tell(ToClient::Valid),
+                _ => send(ToClient::Valid),
             }
         }
         BatchOutcome::Invalid => return Ok(Err(unauthentic())),

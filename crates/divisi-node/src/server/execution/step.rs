@@ -17,7 +17,7 @@ use divisi_store::{KeyInfo, KeyName};
 use std::time::Duration;
 
 /// A step that is being done, and what it needs.
-pub(crate) struct Turn<'a> {
+pub(crate) struct StepRun<'a> {
     pub node: &'a Node,
     pub rep: &'a mut Rep3,
     pub ready: &'a mut Ready,
@@ -25,11 +25,11 @@ pub(crate) struct Turn<'a> {
     pub offer: Offer,
     /// A digest of client, connection, number and contents of the request.
     pub request: [u8; 32],
-    /// Whether short texts of others run in between: long steps are then cut small.
-    pub brisk: bool,
+    /// Whether short messages of others run in between: long steps are then cut small.
+    pub small_steps: bool,
 }
 
-impl Turn<'_> {
+impl StepRun<'_> {
     /// This server's number.
     pub fn me(&self) -> PartyId {
         self.node.me

@@ -61,7 +61,7 @@ pub(super) fn item(dice: &mut Dice) -> Item {
     let key = ["k", "l", "m"][dice.below(3) as usize].parse().unwrap();
     let (way, length) =
         (SboxChoice(Protocol::ALL[dice.below(Protocol::ALL.len() as u64) as usize]), dice.below(14));
-    // so much associated data that the text is not short
+    // so much associated data that the message is not short
     let aad = Blob(vec![0; if dice.one_in(6) { 17_000 } else { 0 }]);
     match dice.below(6) {
         5 => Item::EncryptStream { key, aad, way },

@@ -2,7 +2,7 @@
 //! anything is done for it.
 
 use crate::error::{ErrorKind, Failed};
-use crate::request::{Asked, Item, Mode};
+use crate::request::{FunctionRequest, Item, Mode};
 use divisi_core::Step;
 use divisi_net::{Config, Grants};
 use divisi_symmetric::algorithm::Algorithm;
@@ -22,15 +22,15 @@ const NANOSECONDS: [(&str, u64); 2] = [("sha3", 25_000), ("", 160_000)];
 pub struct Limits {
     /// The number of requests of a client that may wait to be begun, on all its connections.
     pub waiting: usize,
-    /// The largest length in bytes of a text to be encrypted or decrypted with GCM.
+    /// The largest length in bytes of a message to be encrypted or decrypted with GCM.
     pub text_bytes: u64,
     /// The largest length in bytes of a message to be hashed or authenticated, which takes a thousand times
-    /// as long as encryption, and of a text in a mode other than GCM.
+    /// as long as encryption, and of one in a mode other than GCM.
     pub message_bytes: u64,
     /// The same for single algorithms, by name, in place of `message_bytes`: hashes and MACs, and the modes
-    /// that take a text as a whole.
+    /// that take a message in one piece.
     pub message_bytes_of: BTreeMap<String, u64>,
-    /// The total bytes of the texts and messages that a client begins within an hour.
+    /// The total bytes of the messages that a client begins within an hour.
     pub bytes_an_hour: u64,
     /// The seconds of this server's processor that a client's requests may take within an hour.
     pub seconds_an_hour: u64,
@@ -56,9 +56,9 @@ impl Limits {
     /// These limits, with those of `grants` in their place where it has any.
     fn with(&self, grants: &Grants) -> Limits {
         // a grant for all messages takes precedence over these limits for single algorithms
-        let usual = self.message_bytes_of.iter().filter(|_| grants.message_bytes.is_none());
+        let default = self.message_bytes_of.iter().filter(|_| grants.message_bytes.is_none());
         let message_bytes_of =
-            usual.chain(&grants.message_bytes_of).map(|(name, most)| (name.clone(), *most));
+            default.chain(&grants.message_bytes_of).map(|(name, most)| (name.clone(), *most));
         let count = |granted: Option<u64>, else_: usize| {
             granted.map_or(else_, |granted| usize::try_from(granted).unwrap_or(usize::MAX))
         };
@@ -79,12 +79,12 @@ impl Limits {
     }
 
     /// The largest length in bytes of a message for this function.
-    fn longest_asked(&self, asked: &Asked) -> u64 {
+    fn longest_asked(&self, asked: &FunctionRequest) -> u64 {
         // an unknown algorithm is refused, whatever the length
         asked.settings().map_or(self.message_bytes, |settings| self.longest(&settings.algorithm.name()))
     }
 
-    /// Check how many bytes of a text of unknown length there were against these limits.
+    /// Check how many bytes of a message of unknown length there were against these limits.
     pub(crate) fn admits_so_far(&self, bytes: u64) -> Result<(), Failed> {
         let most = self.text_bytes;
         if bytes <= most {
@@ -104,7 +104,7 @@ impl Limits {
                     format!("the text has {length} bytes, and this server accepts at most {most}: split it");
                 Err(Failed::refused(LIMIT, message))
             }
-            Item::Whole(asked) if asked.length > self.longest(asked.mode.name()) => {
+            Item::Mode(asked) if asked.length > self.longest(asked.mode.name()) => {
                 let (length, most) = (asked.length, self.longest(asked.mode.name()));
                 let message = format!(
                     "the text has {length} bytes, and this server accepts at most {most} in this mode: split it"
@@ -169,7 +169,7 @@ pub(crate) fn known_names(config: &Config) -> Result<(), String> {
 }
 
 /// How long a message takes to hash, in words.
-fn about(asked: &Asked, length: u64) -> String {
+fn about(asked: &FunctionRequest, length: u64) -> String {
     let name = asked.settings().map_or_else(|_| String::new(), |settings| settings.algorithm.name());
     let keccak = ["sha3", "shake", "kmac", "cshake"].iter().any(|kind| name.contains(kind));
     let aes = matches!(
@@ -219,16 +219,16 @@ impl Accounts {
             Item::Encrypt { aad, length, .. } | Item::Decrypt { aad, length, .. } => {
                 length.saturating_add(aad.0.len() as u64)
             }
-            // the text is counted as it comes
+            // the message is counted as it comes
             Item::EncryptStream { aad, .. } => aad.0.len() as u64,
             Item::Hash { length, .. } | Item::Mac { length, .. } => *length,
-            Item::Whole(asked) => asked.length.saturating_add(asked.aad_bytes() as u64),
+            Item::Mode(asked) => asked.length.saturating_add(asked.aad_bytes() as u64),
             _ => 0,
         };
         if let Some(full) = self.is_over(limits, client, now) {
             return Err(full);
         }
-        // a text of unknown length needs room for a byte at least
+        // a message of unknown length needs room for a byte at least
         let least = if matches!(item, Item::EncryptStream { .. }) { bytes.max(1) } else { bytes };
         let account = self.of(client, now);
         if least > 0 && account.bytes.saturating_add(least) > limits.bytes_an_hour {
@@ -272,12 +272,12 @@ impl Accounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{SboxChoice, Whole};
+    use crate::request::{ModeRequest, SboxChoice};
     use crate::wire::Blob;
     use divisi_symmetric::algorithm::Settings;
 
     fn hash(name: &str, length: u64) -> Item {
-        Item::Hash { asked: Asked::from(&Settings::new(name.parse().unwrap())), length }
+        Item::Hash { asked: FunctionRequest::from(&Settings::new(name.parse().unwrap())), length }
     }
 
     /// The default admits a hash of 16 MiB, and refuses a longer one with the time that it would take.
@@ -289,7 +289,7 @@ mod tests {
             let failed = limits.admits(&hash(name, 1 << 30)).unwrap_err();
             assert!(failed.message.contains(words), "{}", failed.message);
         }
-        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::USUAL);
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
         let text = Item::Encrypt { key, aad, length: 1 << 36, way };
         assert!(limits.admits(&text).unwrap_err().message.contains("split it"));
     }
@@ -351,9 +351,9 @@ mod tests {
         assert_eq!(of_client("bob"), [5000, 3000, 1000, 7]);
         assert_eq!(of_client("carol"), [0, 1, 0, 0]);
         let whole = |mode, length| {
-            let (key, way) = ("k".parse().unwrap(), SboxChoice::USUAL);
-            let whole = Whole { key, mode, encrypts: true, aad: None, length, iv: [0; 16], way };
-            all.of("alice").admits(&Item::Whole(whole)).map_err(|failed| failed.message)
+            let (key, way) = ("k".parse().unwrap(), SboxChoice::DEFAULT);
+            let whole = ModeRequest { key, mode, encrypts: true, aad: None, length, iv: [0; 16], way };
+            all.of("alice").admits(&Item::Mode(whole)).map_err(|failed| failed.message)
         };
         assert_eq!((whole(Mode::Siv, 7), whole(Mode::Kw, 1000)), (Ok(()), Ok(())));
         assert!(whole(Mode::Siv, 8).unwrap_err().contains("accepts at most 7 in this mode"));
@@ -383,14 +383,14 @@ mod tests {
         assert!(begin(&mut accounts, "b", 0, 701).unwrap_err().contains("5 seconds of computing"));
     }
 
-    /// What a text of unknown length took counts also where it exceeds the limit, and the next one is refused
-    /// before it begins; what a refused request would have taken does not count.
+    /// What a message of unknown length took counts also where it exceeds the limit, and the next one is
+    /// refused before it begins; what a refused request would have taken does not count.
     #[test]
     fn a_stream_that_exceeds_the_limit_is_counted() {
         let limits = Limits { bytes_an_hour: 100, ..Limits::default() };
         let (mut accounts, now) = (Accounts::default(), Instant::now());
         let stream = |aad: usize| {
-            let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::USUAL);
+            let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::DEFAULT);
             Item::EncryptStream { key, aad, way }
         };
         assert_eq!(accounts.begin(&limits, "a", &stream(10), now), Ok(()));

@@ -4,10 +4,10 @@
 //! A round thus lasts as long as the short requests that fit its budget and one long step. A short request
 //! waits for at most one round: none waits for another client's whole file.
 //!
-//! The budget of the short requests is one of lanes and one of rounds of messages. Texts under keys of one
-//! size, with S-boxes computed in one way, are one computation, whose rounds count once; those of another
-//! size or way are another computation, after the first. A client chooses both: one that mixes all of them
-//! makes its own requests wait for another round, and nobody's round longer.
+//! The budget of the short requests is one of lanes and one of rounds of messages. Short messages under keys
+//! of one size, with S-boxes computed in one way, are one computation, whose rounds count once; those of
+//! another size or way are another computation, after the first. A client chooses both: one that mixes all of
+//! them makes its own requests wait for another round, and nobody's round longer.
 
 use super::script::{Cost, Group, Kind};
 use super::turns::Turns;
@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// The lanes of a round that the preparation of a key takes, so that a client whose keys are never ready has
-/// few of its texts in each round.
+/// few of its messages in each round.
 const MAKING: usize = 128;
 
 /// What a server knows of a key before it looks at the key's file.
@@ -45,7 +45,7 @@ pub(crate) struct Waiting<'a> {
 /// The budget of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// The number of short texts; `lanes` and `rounds`: what all of them take together.
+    /// The number of short messages; `lanes` and `rounds`: what all of them take together.
     pub short: usize,
     pub lanes: usize,
     pub rounds: usize,
@@ -178,7 +178,7 @@ mod tests {
     use crate::request::SboxChoice;
     use divisi_rep3::Protocol;
 
-    const GROUP: Group = Group { size: KeySize::Aes128, way: SboxChoice::USUAL };
+    const GROUP: Group = Group { size: KeySize::Aes128, way: SboxChoice::DEFAULT };
 
     fn waiting(client: &str, kind: Kind, lanes: usize, came: u64) -> Waiting<'_> {
         let group = (kind == Kind::Short).then_some(GROUP);
@@ -218,7 +218,7 @@ mod tests {
         KeySize::ALL.into_iter().flat_map(each).collect()
     }
 
-    /// A short text of one block with its tag, of this group.
+    /// A short message of one block with its tag, of this group.
     fn of(client: &str, group: Group, came: u64) -> Waiting<'_> {
         Waiting { cost: Cost { lanes: 2, group: Some(group) }, ..waiting(client, Kind::Short, 0, came) }
     }
@@ -234,8 +234,8 @@ mod tests {
         planned.into_iter().map(|(group, planned)| planned.rounds(group)).sum()
     }
 
-    /// The texts of one group cost its rounds once, whatever their number; another key size or another way to
-    /// compute S-boxes costs rounds of its own, and the preparation of keys once more.
+    /// The messages of one group cost its rounds once, whatever their number; another key size or another way
+    /// to compute S-boxes costs rounds of its own, and the preparation of keys once more.
     #[test]
     fn rounds_count_once_for_a_group() {
         let turns = Turns::default();
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// Keys that are not ready take room, each once: texts under them leave most of a round to others.
+    /// Keys that are not ready take room, each once: messages under them leave most of a round to others.
     #[test]
     fn a_key_that_is_not_ready_takes_its_room() {
         let names: Vec<KeyName> = (0..100).map(|i| format!("k{i}").parse().unwrap()).collect();

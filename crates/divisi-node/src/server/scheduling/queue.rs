@@ -25,8 +25,8 @@ pub(super) struct Request {
     /// answered yet.
     pub taken: u64,
     pub open: usize,
-    /// For a text of unknown length: the number of the marked last piece, if a step has taken it; the bytes
-    /// that the step being computed has taken; and how many were done before.
+    /// For a message of unknown length: the number of the marked last piece, if a step has taken it; the
+    /// bytes that the step being computed has taken; and how many were done before.
     pub last: Option<u64>,
     pub out_bytes: u64,
     pub done_bytes: u64,
@@ -59,7 +59,7 @@ pub(super) struct ConnectionQueue {
 
 impl ConnectionQueue {
     /// Queue an answer, which the connection's thread sends.
-    pub fn tell(&mut self, reply: &Reply) {
+    pub fn queue(&mut self, reply: &Reply) {
         if let Some(bytes) = encode(reply, reply.what.body()) {
             self.unsent += bytes.len();
             self.outbox.push_back(bytes);

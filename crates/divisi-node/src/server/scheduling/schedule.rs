@@ -332,7 +332,7 @@ impl Schedule {
         let end = if failed.kind == ErrorKind::Abort { "aborted" } else { "refused" };
         let text = log_line(&who, &request, &format!("{end} ({})", failed.message), now);
         self.log.note(&who.name, text);
-        connection.tell(&Reply { number, nth: request.answers, what: ToClient::Failed(failed) });
+        connection.queue(&Reply { number, nth: request.answers, what: ToClient::Failed(failed) });
         self.woken.insert(*id);
         self.settle(id, now);
     }
@@ -346,7 +346,7 @@ impl Schedule {
 
     /// Something was made ahead in place of what these clients used together, which took so much of the
     /// processor's time.
-    pub fn made_ahead(&mut self, clients: &[String], took: Duration, now: Instant) {
+    pub fn preprocessed(&mut self, clients: &[String], took: Duration, now: Instant) {
         let each = took / u32::try_from(clients.len().max(1)).unwrap_or(u32::MAX);
         clients.iter().for_each(|client| self.accounts.compute(client, each, now));
     }

@@ -61,7 +61,7 @@ impl Due {
 /// How a request is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Together with all other short texts that wait, in one computation.
+    /// Together with all other short messages that wait, in one computation.
     Short,
     /// By itself, in one step.
     Single,
@@ -77,7 +77,7 @@ pub(crate) fn kind(item: &Item) -> Kind {
         | Item::Decrypt { .. }
         | Item::Hash { .. }
         | Item::Mac { .. }
-        | Item::Whole(_) => Kind::Long,
+        | Item::Mode(_) => Kind::Long,
         Item::KeyNew(_)
         | Item::KeyImport(_)
         | Item::KeyList { .. }
@@ -90,10 +90,10 @@ pub(crate) fn kind(item: &Item) -> Kind {
 /// Whether the steps of a request run programs, or blocks of a cipher one after another, which have constant
 /// rounds if they are garbled.
 pub(crate) fn runs_programs(item: &Item) -> bool {
-    matches!(item, Item::Hash { .. } | Item::Mac { .. } | Item::Whole(_))
+    matches!(item, Item::Hash { .. } | Item::Mac { .. } | Item::Mode(_))
 }
 
-/// Short texts that are one computation: under keys of one size, with S-boxes computed in one way.
+/// Short messages that are one computation: under keys of one size, with S-boxes computed in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {
     pub size: KeySize,
@@ -103,11 +103,11 @@ pub(crate) struct Group {
 /// What a step takes of a round of the servers, in lanes and, by its group, in rounds of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// The number of AES blocks of a short text, that of its tag included; 0 for anything else, which runs by
-    /// itself.
+    /// The number of AES blocks of a short message, that of its tag included; 0 for anything else, which runs
+    /// by itself.
     pub lanes: usize,
-    /// The group with which a short text is computed; `None` for anything else, and for a text whose key is
-    /// missing.
+    /// The group with which a short message is computed; `None` for anything else, and for a message whose
+    /// key is missing.
     pub group: Option<Group>,
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn due(item: &Item, shape: Shape, nth: u64, last: Option<u64>) -> Opt
                 _ => data(nth - chunks - 1, *length, shape.chunk, 1),
             }
         }
-        Item::Whole(asked) => {
+        Item::Mode(asked) => {
             let pieces = asked.length.div_ceil(shape.piece as u64);
             let components = if asked.encrypts { 2 } else { 1 };
             match nth {
@@ -215,7 +215,7 @@ mod tests {
     const SMALL: Shape = Shape { chunk: 10, piece: 3 };
 
     fn texts(length: u64, aad: usize) -> [Item; 2] {
-        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::USUAL);
+        let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![0; aad]), SboxChoice::DEFAULT);
         let decrypt = Item::Decrypt { key, aad: aad.clone(), length, iv: [0; 12], tag: [0; 16], way };
         [Item::Encrypt { key: "k".parse().unwrap(), aad, length, way }, decrypt]
     }
@@ -245,8 +245,11 @@ mod tests {
     /// The pieces of a stream are full until one is marked; then comes `Finish`, and nothing else.
     #[test]
     fn a_stream_ends_with_its_mark() {
-        let item =
-            Item::EncryptStream { key: "k".parse().unwrap(), aad: Blob(Vec::new()), way: SboxChoice::USUAL };
+        let item = Item::EncryptStream {
+            key: "k".parse().unwrap(),
+            aad: Blob(Vec::new()),
+            way: SboxChoice::DEFAULT,
+        };
         assert_eq!((kind(&item), item.is_short()), (Kind::Long, false));
         let body = |bytes: usize| Blob(vec![0; bytes]);
         let data = |index, bytes| ToServer::Data { number: 1, index, body: body(bytes) };

@@ -116,7 +116,7 @@ impl Three {
                             node: &server.node,
                             rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
                             ready: Ready::default(),
-                            under: Under::new(),
+                            in_progress: InProgress::new(),
                             trips: RoundTrips::default(),
                             rounds: Rounds::OfLevels,
                             since_short: CALM,
@@ -221,7 +221,7 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
         clients: Vec::new(),
         request,
     };
-    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
     let order = Order { key: name.clone(), deed: Deed::Destroy };
     for i in 0..3 {
@@ -232,11 +232,11 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
         state.round(leader(), &[offer(1)]).unwrap();
         three.ask_for(i, 1, 2, encrypt.clone());
         state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
-        let before = state.under.len();
+        let before = state.in_progress.len();
         let id = state.node.keys.load(&name).unwrap().map(|key| key.info.id);
         state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
         state.order(leader(), &order).unwrap();
-        [before, state.under.len()]
+        [before, state.in_progress.len()]
     });
     assert_eq!(held, vec![[1, 0]; 3]);
 }
@@ -270,7 +270,7 @@ fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
             }
             state.rep.trio().absorb("call", &heads[0][..1]);
         } else {
-            state.next(leader(), IDLE, false)?;
+            state.proposal(leader(), IDLE, false)?;
         }
         state.rep.trio().barrier().map(drop)
     })
@@ -313,7 +313,7 @@ fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
         }
         let turns = |state: &mut ServerState<'_>| -> Result<(), Abort> {
             for leader in [leader(), second, PartyId::new(3).unwrap()] {
-                if let Call::Order(order) = state.next(leader, IDLE, false)? {
+                if let Proposal::Order(order) = state.proposal(leader, IDLE, false)? {
                     state.order(leader, &order)?;
                 }
             }

@@ -81,7 +81,7 @@ impl Schedule {
     /// Another server leads a round and offers this. A client counts as passed over if a request of it could
     /// be done here, nobody lacked a message of it, and the offers left room for it.
     pub fn led(&mut self, leader: PartyId, offers: &[Offer], known: &dyn Fn(&KeyName) -> KeyStatus) {
-        let mut room = RoundPlan::new(Budget::ROUND);
+        let mut round = RoundPlan::new(Budget::ROUND);
         let mut offered = BTreeSet::new();
         for offer in offers {
             let connection = self.connections.get(&offer.connection);
@@ -93,7 +93,7 @@ impl Schedule {
             };
             offered.insert(connection.who.name.as_str());
             let (kind, cost, makes) = price(&request.item, known);
-            room.take(kind, cost, makes);
+            round.take(kind, cost, makes);
         }
         let stands =
             self.connections.values().filter(|connection| !offered.contains(connection.who.name.as_str()));
@@ -101,7 +101,7 @@ impl Schedule {
             .filter_map(|connection| {
                 let request = connection.request.as_ref()?;
                 let (kind, cost, makes) = price(&request.item, known);
-                let fits = room.fits(kind, cost, makes);
+                let fits = round.fits(kind, cost, makes);
                 let can =
                     !request.out && request.lacking.is_none() && self.ready(connection, request).is_some();
                 (fits && can).then_some(connection.who.name.as_str())

@@ -1,18 +1,18 @@
 //! The answers to a client, and how many bytes of them may wait.
 
 use super::{BACKLOG, Schedule};
-use crate::request::{AHEAD, ConnectionId, Reply, ToClient};
+use crate::request::{ConnectionId, Reply, ToClient, UNANSWERED};
 use crate::server::scheduling::queue::ConnectionQueue;
 use zeroize::Zeroizing;
 
 impl Schedule {
     /// Whether the server reads from a client: the client is not too far ahead, and takes its answers.
     pub fn may_receive(&self, id: &ConnectionId) -> bool {
-        let room = AHEAD * 2 * self.shape.chunk;
+        let most = UNANSWERED * 2 * self.shape.chunk;
         let waits =
             |connection: &ConnectionQueue| connection.inbox.iter().map(|(_, bytes)| bytes).sum::<usize>();
         let may = |connection: &ConnectionQueue| {
-            connection.inbox.len() <= AHEAD && waits(connection) < room && connection.unsent <= BACKLOG
+            connection.inbox.len() <= UNANSWERED && waits(connection) < most && connection.unsent <= BACKLOG
         };
         self.connections.get(id).is_some_and(may)
     }
@@ -32,7 +32,7 @@ impl Schedule {
             request.open = request.open.saturating_sub(1);
             let nth = request.answers;
             request.answers += 1;
-            connection.tell(&Reply { number, nth, what: answer });
+            connection.queue(&Reply { number, nth, what: answer });
             self.woken.insert(*id);
         }
     }

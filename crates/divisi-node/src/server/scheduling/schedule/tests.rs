@@ -30,7 +30,7 @@ fn enter(schedule: &mut Schedule, name: &str, id: u8) -> ConnectionId {
 fn who_takes_no_answers_is_heard_no_more() {
     let (mut schedule, now) = schedule();
     let id = enter(&mut schedule, "a", 1);
-    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::USUAL);
+    let (key, aad, way) = ("k".parse().unwrap(), Blob(vec![]), SboxChoice::DEFAULT);
     let item = Item::Encrypt { key, aad, length: 1 << 60, way };
     let mut number = 0;
     while schedule.may_receive(&id) {
@@ -78,7 +78,7 @@ fn what_fails_was_a_turn() {
 fn a_revoked_key_ends_what_its_client_has_under_way() {
     let (mut schedule, now) = schedule();
     let ask = |schedule: &mut Schedule, name, id, key: &str, begins| {
-        let (id, aad, way) = (enter(schedule, name, id), Blob(vec![]), SboxChoice::USUAL);
+        let (id, aad, way) = (enter(schedule, name, id), Blob(vec![]), SboxChoice::DEFAULT);
         let item = Item::EncryptStream { key: key.parse().unwrap(), aad, way };
         schedule.receive(&id, ToServer::Request { number: 1, item }, 40, now).unwrap();
         if begins {

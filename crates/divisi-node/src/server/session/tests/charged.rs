@@ -5,8 +5,8 @@ use super::*;
 use divisi_net::Frame;
 use divisi_net::tamper::Tap;
 
-/// A short text, whose key is prepared for it, and a hash: server 3 stalls in the middle of the computing of
-/// each, and no server charges the client for that.
+/// A short message, whose key is prepared for it, and a hash: server 3 stalls in the middle of the computing
+/// of each, and no server charges the client for that.
 #[test]
 fn nothing_is_charged_for_waiting() {
     const STALL: Duration = Duration::from_millis(700);
@@ -21,7 +21,7 @@ fn nothing_is_charged_for_waiting() {
         clients: Vec::new(),
         request,
     };
-    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name, aad, length: 0, way };
     let settings = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
     let hash = Item::Hash { asked: (&settings).into(), length: 0 };

@@ -20,7 +20,7 @@ fn a_step_on_which_all_agreed_is_done_though_its_client_left() {
         clients: Vec::new(),
         request,
     };
-    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name, aad, length: 2 * crate::CHUNK as u64, way };
     for i in 0..3 {
         three.enter(i, 1);
@@ -50,7 +50,7 @@ fn a_step_on_which_all_agreed_is_done_though_its_client_left() {
         }
         state.round(leader(), &[Offer { step: 1, ..next }]).unwrap();
         state.rep.trio().barrier().unwrap();
-        state.under.len()
+        state.in_progress.len()
     });
     assert!(!armed.load(Ordering::SeqCst));
     assert_eq!(held, [1, 0, 1]);

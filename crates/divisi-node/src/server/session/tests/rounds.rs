@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::RoundsChoice;
-use crate::request::{Mode, Whole};
+use crate::request::{Mode, ModeRequest};
 use crate::server::agreement::rounds_of;
 
 fn machine() -> Arc<dyn World> {
@@ -46,8 +46,9 @@ fn chained_blocks_are_garbled() {
         clients: vec![],
         request: [1; 16],
     };
-    let way = SboxChoice::USUAL;
-    let whole = Whole { key: name, mode: Mode::Kw, encrypts: true, aad: None, length: 16, iv: [0; 16], way };
+    let way = SboxChoice::DEFAULT;
+    let whole =
+        ModeRequest { key: name, mode: Mode::Kw, encrypts: true, aad: None, length: 16, iv: [0; 16], way };
     for (rounds, range) in [(Rounds::OfLevels, 400..800), (Rounds::Constant, 1..60)] {
         let three = Three::new(&machine());
         for i in 0..3 {
@@ -56,7 +57,7 @@ fn chained_blocks_are_garbled() {
         }
         let counts = three.run(|i, state| {
             state.round(leader(), &[offer(1)]).unwrap();
-            three.ask_for(i, 1, 2, Item::Whole(whole.clone()));
+            three.ask_for(i, 1, 2, Item::Mode(whole.clone()));
             let send = |message| {
                 three.node(i).report(|schedule, now| schedule.receive(&[1; 32], message, 40, now)).unwrap();
             };
@@ -84,7 +85,7 @@ fn what_is_made_ahead_is_charged() {
     (0..3).for_each(|i| three.enter(i, 1));
     let charged = three.run(|i, state| {
         let computed = || three.node(i).schedule(|schedule, _| schedule.computed("alice"));
-        state.rep.stock_calls(AHEAD);
+        state.rep.stock_calls(PREPROCESSED);
         state.rounds = Rounds::Constant;
         three.ask_for(i, 1, 1, sha256(5));
         let data = ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 10]) };

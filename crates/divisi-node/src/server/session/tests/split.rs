@@ -169,7 +169,7 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
         clients: Vec::new(),
         request,
     };
-    let (aad, way) = (Blob(Vec::new()), SboxChoice::USUAL);
+    let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name, aad, length: 200 << 10, way };
     for i in 0..3 {
         three.enter(i, 1);
@@ -180,14 +180,14 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
         state.round(leader(), &[offer(1)]).unwrap();
         three.ask_for(i, 1, 2, encrypt.clone());
         state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
-        let before = state.under.len();
+        let before = state.in_progress.len();
         begun.wait();
         *world.0.lock().unwrap() = Duration::from_secs(3600);
         // the turns of a server that is to stop: it waits for what is under way, and for nothing else
         state.node.stop.store(true, Ordering::SeqCst);
         // whoever ends first leaves the others
         let _ = rounds(state, &|| true);
-        [before, state.under.len()]
+        [before, state.in_progress.len()]
     });
     assert_eq!(held, vec![[1, 0]; 3]);
 }

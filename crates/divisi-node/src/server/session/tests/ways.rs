@@ -1,4 +1,4 @@
-//! Short texts of a client that picks every key size and every way to compute S-boxes: each pair is a
+//! Short messages of a client that picks every key size and every way to compute S-boxes: each pair is a
 //! computation of its own.
 
 use super::*;

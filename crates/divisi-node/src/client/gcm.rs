@@ -1,4 +1,4 @@
-//! A client's texts: encrypted and decrypted chunk by chunk, in bounded memory.
+//! A client's messages with AES-GCM: encrypted and decrypted chunk by chunk, in bounded memory.
 
 mod stream;
 
@@ -7,16 +7,17 @@ use super::{Client, differ, unexpected};
 use crate::error::{Error, ErrorKind};
 use crate::request::{AAD, IV, Item, ToClient, ToServer, UsedKey, chunk_digest, context};
 use crate::wire::Blob;
-use divisi_core::{PartyId, Step, step};
+use divisi_core::{PartyId, Step};
 use divisi_store::KeyName;
 use divisi_symphony::CHUNK;
 use std::io::{Read, Seek, SeekFrom, Write};
 use zeroize::Zeroizing;
 
-const ENCRYPT: Step = step!("encrypt");
-const DECRYPT: Step = step!("decrypt");
-const INPUT: Step = step!("input");
-const OUTPUT: Step = step!("output");
+// names that programs read in errors, and that stay when code moves
+const ENCRYPT: Step = Step::new("divisi_node::client::text/encrypt");
+const DECRYPT: Step = Step::new("divisi_node::client::text/decrypt");
+const INPUT: Step = Step::new("divisi_node::client::text/input");
+const OUTPUT: Step = Step::new("divisi_node::client::text/output");
 const TAG: usize = 16;
 
 /// How many bytes an encrypted file is longer than its plaintext: IV and tag.

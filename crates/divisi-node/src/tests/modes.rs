@@ -2,7 +2,7 @@
 
 use super::harness::{ServersHarness, text};
 use crate::RoundsChoice;
-use crate::{Client, ErrorKind, KeyName, KeyType, Mode, WHOLE};
+use crate::{Client, ErrorKind, KeyName, KeyType, MODE_MESSAGE, Mode};
 use aws_lc_rs::cipher::{AES_128, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::cipher::{DecryptingKey, EncryptingKey};
 use aws_lc_rs::key_wrap::{AES_128 as KEK_128, AesKek, KeyWrap, KeyWrapPadded};
@@ -15,12 +15,12 @@ fn import(client: &mut Client, name: &str, kind: KeyType, bytes: &[u8]) -> KeyNa
 
 fn encrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], text: &[u8]) -> Vec<u8> {
     let aad = (!aad.is_empty()).then_some(aad);
-    client.encrypt_whole(key, mode, aad, text, &mut |_| {}).unwrap().to_vec()
+    client.encrypt_in_mode(key, mode, aad, text, &mut |_| {}).unwrap().to_vec()
 }
 
 fn decrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
     let aad = (!aad.is_empty()).then_some(aad);
-    match client.decrypt_whole(key, mode, aad, sealed, &mut |_| {}) {
+    match client.decrypt_in_mode(key, mode, aad, sealed, &mut |_| {}) {
         Ok(text) => Some(text.to_vec()),
         Err(error) => {
             assert_eq!(error.kind, ErrorKind::Mismatch, "{error}");
@@ -133,15 +133,15 @@ fn an_empty_associated_string_of_siv_is_a_string() {
     for (aad, other, sealed, of_the_other) in
         [(Some(&b""[..]), None, &one, &none), (None, Some(&b""[..]), &none, &one)]
     {
-        let mut to = |aad| alice.encrypt_whole(&key, Mode::Siv, aad, plain, &mut |_| {}).unwrap().to_vec();
+        let mut to = |aad| alice.encrypt_in_mode(&key, Mode::Siv, aad, plain, &mut |_| {}).unwrap().to_vec();
         assert_eq!((&to(aad), &to(other)), (sealed, of_the_other));
-        let mut from = |aad| alice.decrypt_whole(&key, Mode::Siv, aad, sealed, &mut |_| {});
+        let mut from = |aad| alice.decrypt_in_mode(&key, Mode::Siv, aad, sealed, &mut |_| {});
         assert_eq!(from(aad).unwrap().as_slice(), plain);
         assert_eq!(from(other).unwrap_err().kind, ErrorKind::Mismatch);
     }
     // what takes no associated data takes no empty ones
     let kek = import(&mut alice, "kek", KeyType::Aes128Kw, &text(16));
-    let refused = alice.encrypt_whole(&kek, Mode::Kw, Some(b""), &text(16), &mut |_| {});
+    let refused = alice.encrypt_in_mode(&kek, Mode::Kw, Some(b""), &text(16), &mut |_| {});
     assert_eq!(refused.unwrap_err().kind, ErrorKind::Usage);
 }
 
@@ -161,7 +161,7 @@ fn a_key_serves_the_algorithms_of_its_type() {
         let key = alice.key_new(&new).unwrap().name;
         for mode in [Mode::Cbc, Mode::Siv, Mode::Kw, Mode::Kwp] {
             let serves = own == Some(mode) || (own == Some(Mode::Kw) && mode == Mode::Kwp);
-            let made = alice.encrypt_whole(&key, mode, None, &text(32), &mut |_| {});
+            let made = alice.encrypt_in_mode(&key, mode, None, &text(32), &mut |_| {});
             match made {
                 Ok(_) => assert!(serves, "{kind} {mode}"),
                 Err(error) => assert!(!serves && error.kind == ErrorKind::Refused, "{kind} {mode}: {error}"),
@@ -174,14 +174,14 @@ fn a_key_serves_the_algorithms_of_its_type() {
     let siv: KeyName = "k-aes-256-siv".parse().unwrap();
     let kw: KeyName = "k-aes-256-kw".parse().unwrap();
     let refused = |made: Result<_, crate::Error>| made.is_err_and(|error| error.kind == ErrorKind::Usage);
-    assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, None, &text(20), &mut |_| {})));
-    assert!(refused(alice.encrypt_whole(&kw, Mode::Kwp, None, &[], &mut |_| {})));
-    assert!(refused(alice.encrypt_whole(&kw, Mode::Kw, Some(b"aad"), &text(16), &mut |_| {})));
-    assert!(refused(alice.encrypt_whole(&siv, Mode::Siv, None, &text(WHOLE + 1), &mut |_| {})));
-    assert!(refused(alice.encrypt_whole(&siv, Mode::Siv, Some(&text(1025)), b"", &mut |_| {})));
+    assert!(refused(alice.encrypt_in_mode(&kw, Mode::Kw, None, &text(20), &mut |_| {})));
+    assert!(refused(alice.encrypt_in_mode(&kw, Mode::Kwp, None, &[], &mut |_| {})));
+    assert!(refused(alice.encrypt_in_mode(&kw, Mode::Kw, Some(b"aad"), &text(16), &mut |_| {})));
+    assert!(refused(alice.encrypt_in_mode(&siv, Mode::Siv, None, &text(MODE_MESSAGE + 1), &mut |_| {})));
+    assert!(refused(alice.encrypt_in_mode(&siv, Mode::Siv, Some(&text(1025)), b"", &mut |_| {})));
 }
 
-/// The same in constant rounds: texts of one program, of several, and of more blocks than are garbled.
+/// The same in constant rounds: messages of one program, of several, and of more blocks than are garbled.
 #[test]
 fn modes_in_constant_rounds_are_those_of_the_standards() {
     let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);

@@ -1,15 +1,15 @@
 //! Requests in the modes other than GCM.
 
-use super::asked::SboxChoice;
+use super::functions::SboxChoice;
 use crate::wire::Blob;
 use divisi_store::KeyName;
 use divisi_symmetric::mode::whole::wrap;
 use serde::{Deserialize, Serialize};
 
-/// The maximum length of a text for SIV, KW and KWP, in bytes.
-pub const WHOLE: usize = 16_384;
+/// The maximum length of a message for SIV, KW and KWP, in bytes.
+pub const MODE_MESSAGE: usize = 16_384;
 /// The most bytes of associated data with SIV.
-pub(crate) const WHOLE_AAD: usize = 1024;
+pub(crate) const MODE_AAD: usize = 1024;
 
 /// A mode other than GCM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ impl Mode {
         }
     }
 
-    /// Why the mode does not take a text of this length, and what to do; `None` if it takes it. `length` is
-    /// that of the text to be encrypted, for CBC with its padding, or that of the text to be decrypted, with
-    /// the IV before it.
+    /// Why the mode does not take a message of this length, and what to do; `None` if it takes it. `length`
+    /// is that of the message to be encrypted, for CBC with its padding, or that of the message to be
+    /// decrypted, with the IV before it.
     #[must_use]
     pub fn misfit(self, encrypts: bool, length: u64) -> Option<String> {
         let iv = if encrypts { 0 } else { self.iv_bytes() };
@@ -50,8 +50,8 @@ impl Mode {
         let most = match self {
             Mode::Cbc => usize::MAX,
             // a semiblock more than what was wrapped
-            Mode::Kw | Mode::Kwp if !encrypts => WHOLE + 8,
-            _ => WHOLE + iv,
+            Mode::Kw | Mode::Kwp if !encrypts => MODE_MESSAGE + 8,
+            _ => MODE_MESSAGE + iv,
         };
         if bytes > most {
             return Some(format!(
@@ -99,9 +99,9 @@ impl std::fmt::Display for Mode {
     }
 }
 
-/// A request to encrypt or decrypt a text in a mode other than GCM.
+/// A request to encrypt or decrypt a message in a mode other than GCM.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Whole {
+pub(crate) struct ModeRequest {
     pub key: KeyName,
     pub mode: Mode,
     pub encrypts: bool,
@@ -113,8 +113,8 @@ pub(crate) struct Whole {
     pub way: SboxChoice,
 }
 
-impl Whole {
-    /// What the servers do with the text, as a verb for messages.
+impl ModeRequest {
+    /// What the servers do with the message, as a verb for messages.
     pub fn verb(&self) -> &'static str {
         if self.encrypts { "encrypt" } else { "decrypt" }
     }
@@ -124,7 +124,7 @@ impl Whole {
         self.aad.as_ref().map_or(0, |aad| aad.0.len())
     }
 
-    /// Why the mode does not take a text of this length, or so much associated data; `None` if it does.
+    /// Why the mode does not take a message of this length, or so much associated data; `None` if it does.
     pub fn misfit(&self) -> Option<String> {
         let mode = self.mode;
         if mode != Mode::Siv && self.aad.is_some() {
@@ -132,10 +132,10 @@ impl Whole {
                 "{mode} takes no associated data: leave them out, or use a key for siv or gcm"
             ));
         }
-        if self.aad_bytes() > WHOLE_AAD {
+        if self.aad_bytes() > MODE_AAD {
             let bytes = self.aad_bytes();
             return Some(format!(
-                "siv takes at most {WHOLE_AAD} bytes of associated data, not {bytes}: give fewer"
+                "siv takes at most {MODE_AAD} bytes of associated data, not {bytes}: give fewer"
             ));
         }
         let iv = if self.encrypts { 0 } else { mode.iv_bytes() as u64 };
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_a_mode_does_not_take_is_told_with_what_to_do() {
-        let whole = WHOLE as u64;
+        let whole = MODE_MESSAGE as u64;
         for (mode, encrypts, taken, refused) in [
             (
                 Mode::Kw,

@@ -16,7 +16,7 @@ pub(crate) struct Tag {
 
 /// A hash or MAC, as it is said on the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct FunctionRequest {
     pub(super) algorithm: String,
     pub(super) customization: Blob,
     pub(super) function: Blob,
@@ -24,7 +24,7 @@ pub(crate) struct Asked {
     pub(super) xof: bool,
 }
 
-impl Asked {
+impl FunctionRequest {
     /// The settings of the function. A message is computed in one lane, where rounds dominate the time, so
     /// that SHA-2 uses adders of low depth.
     pub fn settings(&self) -> Result<Settings, String> {
@@ -52,9 +52,9 @@ impl Asked {
     }
 }
 
-impl From<&Settings> for Asked {
-    fn from(settings: &Settings) -> Asked {
-        Asked {
+impl From<&Settings> for FunctionRequest {
+    fn from(settings: &Settings) -> FunctionRequest {
+        FunctionRequest {
             algorithm: settings.algorithm.name(),
             customization: Blob(settings.customization.clone()),
             function: Blob(settings.function.clone()),
@@ -72,7 +72,7 @@ pub(crate) struct SboxChoice(pub Protocol);
 
 impl SboxChoice {
     /// The protocol that clients ask for by default.
-    pub const USUAL: SboxChoice = SboxChoice(Protocol::Gf4Circuit);
+    pub const DEFAULT: SboxChoice = SboxChoice(Protocol::Gf4Circuit);
 }
 
 impl From<SboxChoice> for u32 {

@@ -1,27 +1,28 @@
 //! Encryption and decryption by a client in the modes other than GCM.
 
+use super::gcm::{associated, ciphertext};
 use super::keys::combine;
-use super::text::{associated, ciphertext};
 use super::{Client, differ};
 use crate::error::{Error, ErrorKind};
-use crate::request::{Item, Mode, PIECE, ToClient, ToServer, Whole, context};
+use crate::request::{Item, Mode, ModeRequest, PIECE, ToClient, ToServer, context};
 use crate::wire::Blob;
-use divisi_core::{Step, step};
+use divisi_core::Step;
 use divisi_store::KeyName;
 use zeroize::Zeroizing;
 
-const ENCRYPT: Step = step!("whole.encrypt");
-const DECRYPT: Step = step!("whole.decrypt");
+// names that programs read in errors, and that stay when code moves
+const ENCRYPT: Step = Step::new("divisi_node::client::whole/whole.encrypt");
+const DECRYPT: Step = Step::new("divisi_node::client::whole/whole.decrypt");
 const BLOCK: usize = 16;
 const HALF: usize = 8;
 
 impl Client {
-    /// Encrypt a text in a mode other than GCM, with a key of the mode's type. `progress` is called with the
-    /// number of bytes done. The result has the format that other libraries use:
+    /// Encrypt a message in a mode other than GCM, with a key of the mode's type. `progress` is called with
+    /// the number of bytes done. The result has the format that other libraries use:
     ///
-    /// | mode | text | result |
+    /// | mode | message | result |
     /// |---|---|---|
-    /// | SIV | any length up to [`WHOLE`](crate::WHOLE) | synthetic IV (16 bytes), ciphertext |
+    /// | SIV | any length up to [`MODE_MESSAGE`](crate::MODE_MESSAGE) | synthetic IV (16 bytes), ciphertext |
     /// | KW | semiblocks of 8 bytes, at least two | the wrapped key: 8 bytes longer |
     /// | KWP | at least one byte | the wrapped key: whole semiblocks, one more than the padded key |
     /// | CBC | whole blocks of 16 bytes, at least one, padding included | IV (16 bytes), ciphertext |
@@ -32,7 +33,7 @@ impl Client {
     /// # Errors
     /// [`ErrorKind::Usage`] for a length that the mode does not take, and associated data that is too long,
     /// before anything is sent; else see [`Error`].
-    pub fn encrypt_whole(
+    pub fn encrypt_in_mode(
         &mut self,
         key: &KeyName,
         mode: Mode,
@@ -46,14 +47,14 @@ impl Client {
         self.over(result)
     }
 
-    /// Decrypt what [`encrypt_whole`](Client::encrypt_whole) returns. With KW, KWP and SIV nothing is
+    /// Decrypt what [`encrypt_in_mode`](Client::encrypt_in_mode) returns. With KW, KWP and SIV nothing is
     /// returned unless it is authentic; CBC authenticates nothing, and the caller removes its padding.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] without a peer if all three servers say that the text is not authentic;
+    /// [`ErrorKind::Mismatch`] without a peer if all three servers say that the message is not authentic;
     /// [`ErrorKind::Usage`] for a length that the mode does not make, before anything is sent; else see
     /// [`Error`].
-    pub fn decrypt_whole(
+    pub fn decrypt_in_mode(
         &mut self,
         key: &KeyName,
         mode: Mode,
@@ -81,9 +82,9 @@ impl Client {
         aad: Option<&[u8]>,
         bytes: usize,
         iv: [u8; BLOCK],
-    ) -> Result<Whole, Error> {
+    ) -> Result<ModeRequest, Error> {
         let (aad, length) = (aad.map(associated).transpose()?, bytes as u64);
-        let asked = Whole { key: key.clone(), mode, encrypts, aad, length, iv, way: self.way };
+        let asked = ModeRequest { key: key.clone(), mode, encrypts, aad, length, iv, way: self.way };
         match asked.misfit() {
             None => Ok(asked),
             Some(message) => Err(Error::new(ErrorKind::Usage, step, message)),
@@ -93,14 +94,14 @@ impl Client {
     fn whole(
         &mut self,
         step: Step,
-        asked: Whole,
+        asked: ModeRequest,
         text: &[u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let number = self.next_number();
         let pieces = text.len().div_ceil(PIECE) as u64;
         let (mode, encrypts) = (asked.mode, asked.encrypts);
-        let item = Item::Whole(asked);
+        let item = Item::Mode(asked);
         let piece = |index: u64| text.chunks(PIECE).nth((index - 1) as usize).unwrap_or_default();
         let message = |client: &Client, index: u64| match index {
             0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
