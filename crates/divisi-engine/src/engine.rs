@@ -2,8 +2,8 @@
 
 use crate::job::{BlocksJob, CircuitJob, DigestsJob, EngineJob, Job, LookupJob};
 use crate::{
-    Clock, Demonstration, EngineOption, EngineSettings, Failure, Measured, Page, Phase, Prepared,
-    SecurityClaim, StockMaker, Unsupported,
+    Clock, Demonstration, EngineOption, EngineSettings, Failure, Measured, Page, PreparedJob, SecurityClaim,
+    StockMaker, Unsupported, columns,
 };
 use divisi_core::Security;
 use serde_json::{Map, Value, json};
@@ -86,11 +86,7 @@ pub trait Prepares<J: ?Sized>: Sync {
     ///
     /// # Errors
     /// [`Unsupported`] with the reason, for the whole job or some of its instances.
-    fn prepare<'j>(
-        &self,
-        job: &'j J,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported>;
+    fn prepare<'j>(&self, job: &'j J, settings: &EngineSettings) -> PreparedJob<'j>;
 
     /// The number of instances of a job that are computed at once; `None` for all of them.
     fn at_once(&self, job: &J, settings: &EngineSettings) -> Option<usize> {
@@ -189,18 +185,8 @@ pub trait Engine: Sync {
 /// The table of a benchmark's phases, without lines above and below.
 #[must_use]
 pub fn phases_page(measured: &Measured) -> Page {
-    let head = ["phase", "ms", "CPU ms", "bits", "bytes", "rounds"].map(str::to_owned).to_vec();
-    let row = |(name, phase): &(&'static str, Phase)| {
-        vec![
-            (*name).to_owned(),
-            format!("{:.2}", phase.seconds * 1e3),
-            format!("{:.2}", phase.cpu_seconds * 1e3),
-            phase.bits.to_string(),
-            phase.bytes.to_string(),
-            phase.rounds.to_string(),
-        ]
-    };
-    Page { head, rows: measured.phases.iter().map(row).collect(), ..Page::default() }
+    let columns = [columns::MS, columns::CPU_MS, columns::BITS, columns::BYTES, columns::ROUNDS];
+    measured.table(&columns)
 }
 
 /// A function that gives the expected output row of an instance, from its number in the batch and its input
@@ -264,11 +250,7 @@ pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsup
 ///
 /// # Errors
 /// [`Unsupported`] if the settings make no sense, or with what the engine does not have.
-pub fn prepare<'j>(
-    engine: &dyn Engine,
-    job: &'j Job,
-    settings: &EngineSettings,
-) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+pub fn prepare<'j>(engine: &dyn Engine, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
     check(engine, settings)?;
     let (jobs, name) = (engine.jobs(), engine.profile().name);
     let prepared = match job {

@@ -174,6 +174,84 @@ impl Measured {
         self.phases.iter().find(|(n, _)| *n == name).map(|(_, phase)| *phase).unwrap_or_default()
     }
 
+    /// A fact; null if there is none of that name.
+    #[must_use]
+    pub fn fact(&self, name: &str) -> Value {
+        self.facts.get(name).cloned().unwrap_or_default()
+    }
+
+    /// A fact that is text; empty if there is none of that name.
+    #[must_use]
+    pub fn text(&self, fact: &str) -> &str {
+        self.facts.get(fact).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// JSON members from the facts, null where there is none.
+    pub fn members_of_facts<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> impl Iterator<Item = (String, Value)> {
+        names.into_iter().map(|name| (name.to_owned(), self.fact(name)))
+    }
+
+    /// JSON members from the description of the job, null where there is none.
+    pub fn members_of_job<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> impl Iterator<Item = (String, Value)> {
+        names.into_iter().map(|name| (name.to_owned(), self.about.get(name).cloned().unwrap_or_default()))
+    }
+
+    /// The description of the job in a member that is text, if it has it.
+    #[must_use]
+    pub fn about_text(&self, name: &str) -> Option<&str> {
+        self.about.get(name).and_then(Value::as_str)
+    }
+
+    /// Instances a second: preprocessing not counted, and set-up not counted.
+    #[must_use]
+    pub fn rates(&self) -> [f64; 2] {
+        [self.online_seconds(), self.total_seconds()].map(|seconds| self.count as f64 / seconds)
+    }
+
+    /// The kernel, the connection and the machine's speed, as a page of results ends.
+    #[must_use]
+    pub fn machine(&self) -> String {
+        let calibration = self.calibration.summary();
+        format!("kernel {}; connected in {:.3} s\n{calibration}", self.kernel, self.connect_seconds)
+    }
+
+    /// The table of the phases with these columns.
+    #[must_use]
+    pub fn table(&self, columns: &[Column]) -> Page {
+        let row = |(name, phase): &(&'static str, Phase)| {
+            std::iter::once((*name).to_owned()).chain(columns.iter().map(|(_, of)| of(phase))).collect()
+        };
+        let head = std::iter::once("phase").chain(columns.iter().map(|(name, _)| *name));
+        Page {
+            head: head.map(str::to_owned).collect(),
+            rows: self.phases.iter().map(row).collect(),
+            ..Page::default()
+        }
+    }
+
+    /// The bytes that each party handed to TLS in all phases.
+    #[must_use]
+    pub fn all_bytes_by_party(&self) -> Vec<u64> {
+        self.bytes_by_party.iter().map(|phases| phases.iter().sum()).collect()
+    }
+
+    /// Seconds, CPU time and bytes of all phases together. The bytes are those of the party that sends most.
+    #[must_use]
+    pub fn all_phases(&self) -> Phase {
+        Phase {
+            seconds: self.phases.iter().map(|(_, phase)| phase.seconds).sum(),
+            cpu_seconds: self.phases.iter().map(|(_, phase)| phase.cpu_seconds).sum(),
+            bytes: self.all_bytes_by_party().into_iter().max().unwrap_or(0),
+            ..Phase::default()
+        }
+    }
+
     /// A fact that is a number; 0 if there is none of that name.
     #[must_use]
     pub fn number(&self, fact: &str) -> u64 {
@@ -202,6 +280,25 @@ impl Measured {
         };
         self.phases.iter().map(phase).collect()
     }
+}
+
+/// A column of a table of phases: its heading, and what it says of a phase.
+pub type Column = (&'static str, fn(&Phase) -> String);
+
+/// The columns of tables of phases.
+pub mod columns {
+    use super::Column;
+
+    /// Milliseconds.
+    pub const MS: Column = ("ms", |phase| format!("{:.2}", phase.seconds * 1e3));
+    /// User and system time of a party, in milliseconds.
+    pub const CPU_MS: Column = ("CPU ms", |phase| format!("{:.2}", phase.cpu_seconds * 1e3));
+    /// Payload of a party.
+    pub const BITS: Column = ("bits", |phase| phase.bits.to_string());
+    /// What a party handed to TLS.
+    pub const BYTES: Column = ("bytes", |phase| phase.bytes.to_string());
+    /// The longest chain of messages.
+    pub const ROUNDS: Column = ("rounds", |phase| phase.rounds.to_string());
 }
 
 /// The text for people: some lines, a table whose first column is left-aligned, some lines.

@@ -1,8 +1,14 @@
 //! A job that an engine has prepared, and one party of it.
 
-use super::{Differ, Own, Rows, Watch};
+use super::{Differ, Own, Rows, Unsupported, Watch};
 use divisi_core::{Abort, Counts, PublicParameters, Session};
 use serde_json::{Map, Value};
+
+/// A job that an engine has prepared, or why it cannot do it.
+pub type PreparedJob<'j> = Result<Box<dyn Prepared + 'j>, Unsupported>;
+
+/// One party that has started, or the abort that ended its session.
+pub type StartedParty<'p> = Result<Box<dyn EngineParty + 'p>, Abort>;
 
 /// How a benchmark runs a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +19,20 @@ pub struct BenchSchedule {
     pub warmup: (usize, usize),
     /// Whether all repetitions use one session, whose set-up is made once and counted in each.
     pub one_session: bool,
+}
+
+impl BenchSchedule {
+    /// All instances in one batch, in a session of its own for each repetition.
+    #[must_use]
+    pub fn together(count: usize, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch: count, warmup: (warmup, count), one_session: false }
+    }
+
+    /// Batches of this size, in a session of its own for each repetition, and one batch to warm up.
+    #[must_use]
+    pub fn of_batches(batch: usize, count: usize, warmup: usize) -> BenchSchedule {
+        BenchSchedule { batch, warmup: (warmup.min(1), count.min(batch)), one_session: false }
+    }
 }
 
 /// A job that an engine can do, with everything public about it. The same at all parties.
@@ -55,12 +75,7 @@ pub trait Prepared: Sync {
     ///
     /// # Errors
     /// The abort that ends the session.
-    fn start<'p>(
-        &'p self,
-        session: Session,
-        count: usize,
-        own: &Own,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort>;
+    fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> StartedParty<'p>;
 
     /// The JSON members of the job on this engine.
     fn facts(&self) -> Map<String, Value> {

@@ -114,6 +114,20 @@ impl EngineSettings {
         Err(Unsupported::new(format!("the engine {engine} has one thread a party: leave --threads out")))
     }
 
+    /// The statistical security in bits, which is one of two numbers: the first one if it was not given.
+    ///
+    /// # Errors
+    /// [`Unsupported`] if it is neither.
+    pub fn statistical_of(&self, engine: &str, choice: [u32; 2]) -> Result<u32, Unsupported> {
+        let [least, most] = choice;
+        let bits = self.statistical.unwrap_or(least);
+        if !choice.contains(&bits) {
+            let error = format!("--statistical is {bits}: the engine {engine} has {least} and {most}");
+            return Err(Unsupported::new(error));
+        }
+        Ok(bits)
+    }
+
     /// Whether circuits stay in their files.
     #[must_use]
     pub fn is_streamed(&self) -> bool {

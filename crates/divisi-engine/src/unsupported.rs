@@ -16,6 +16,17 @@ impl Unsupported {
     pub fn new(reason: impl Into<String>) -> Self {
         Unsupported { reason: reason.into(), instances: Vec::new() }
     }
+
+    /// Check that the value of an option is not above a limit.
+    ///
+    /// # Errors
+    /// [`Unsupported`] if it is.
+    pub fn above(option: &str, value: usize, most: usize) -> Result<(), Unsupported> {
+        if value > most {
+            return Err(Unsupported::new(format!("--{option} is more than {most}: give less")));
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Unsupported {

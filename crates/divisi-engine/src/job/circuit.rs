@@ -62,6 +62,12 @@ pub struct OutputGroup {
     pub wires: Vec<usize>,
 }
 
+/// The numbers of parties, as they stand in parameters that parties compare.
+#[must_use]
+pub fn numbers(parties: &[PartyId]) -> Vec<u8> {
+    parties.iter().map(|party| party.number()).collect()
+}
+
 impl CircuitJob {
     /// The bytes of an evaluation's inputs.
     #[must_use]
@@ -69,15 +75,20 @@ impl CircuitJob {
         self.circuit.inputs().iter().sum::<usize>().div_ceil(8)
     }
 
+    /// The owner of each input value.
+    #[must_use]
+    pub fn owners(&self) -> &[PartyId] {
+        match &self.between {
+            Between::Parties { owners, .. } => owners,
+            Between::Client => &[],
+        }
+    }
+
     /// The numbers of a party's input wires.
     #[must_use]
     pub fn wires_of(&self, party: PartyId) -> Vec<usize> {
-        let owners = match &self.between {
-            Between::Parties { owners, .. } => owners.as_slice(),
-            Between::Client => &[],
-        };
         let places = places(self.circuit.inputs());
-        places.zip(owners).filter(|(_, owner)| **owner == party).flat_map(|(place, _)| place).collect()
+        places.zip(self.owners()).filter(|(_, owner)| **owner == party).flat_map(|(place, _)| place).collect()
     }
 
     /// The receivers of each output value.
@@ -136,11 +147,18 @@ impl CircuitJob {
         Ok(())
     }
 
+    /// Add the circuit, the owners of its inputs and the receivers of its outputs to the parameters that the
+    /// parties compare.
+    #[must_use]
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
+        let parameters = parameters.with("circuit", &self.circuit.digest());
+        self.describe_receivers(parameters.with("owners", &numbers(self.owners())))
+    }
+
     /// Add the receivers of each value to the parameters that the parties compare. If all values have the
     /// same ones, these stand there once, as they did before values could have receivers of their own.
     #[must_use]
     pub fn describe_receivers(&self, parameters: PublicParameters) -> PublicParameters {
-        let numbers = |parties: &[PartyId]| parties.iter().map(|party| party.number()).collect::<Vec<u8>>();
         match &self.receivers() {
             [] => parameters.with("receivers", &[]),
             [first, others @ ..] if others.iter().all(|other| other == first) => {

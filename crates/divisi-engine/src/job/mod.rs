@@ -12,11 +12,11 @@ mod table;
 mod text;
 
 pub use cipher::{BlocksJob, Cipher, DesKeys};
-pub use circuit::{Between, CircuitJob, OutputGroup};
+pub use circuit::{Between, CircuitJob, OutputGroup, numbers};
 pub use engine_job::EngineJob;
 pub use lookup::LookupJob;
 pub use message::{ChainJob, DigestsJob, LargeJob, MessagesJob, PublicMessage, nonce};
-pub use own::{Own, alike};
+pub use own::{Own, alike, given_to};
 pub use table::UserTable;
 pub use text::{CipherMode, PublicText, TextsJob, Whole};
 

@@ -7,6 +7,16 @@ use zeroize::Zeroizing;
 /// when dropped.
 pub type Own = Zeroizing<Vec<u8>>;
 
+/// The inputs of each party, if the party with this index, from 0, has these bytes and the others nothing.
+#[must_use]
+pub fn given_to(index: usize, parties: usize, bytes: &[u8]) -> Vec<Own> {
+    let mut owns = vec![Own::default(); parties];
+    if let Some(own) = owns.get_mut(index) {
+        own.extend_from_slice(bytes);
+    }
+    owns
+}
+
 /// The outputs, which must be the same at all parties.
 ///
 /// # Errors

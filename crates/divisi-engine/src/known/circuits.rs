@@ -2,50 +2,14 @@
 //! one circuit ([`super::drawn`]), side by side, and all parties learn all outputs.
 
 use super::drawn::{Drawn, KNOWN, from_bits};
-use crate::{BenchSchedule, Differ, EngineParty, Job, Own, Prepared, Rows, Unsupported, Watch, alike};
-use divisi_circuit::Program;
+use crate::evaluations::Evaluates;
+use crate::job::{Between, CircuitJob};
+use crate::{
+    BenchSchedule, Differ, EngineParty, Job, Own, Prepared, Rows, StartedParty, Unsupported, Unwatched,
+    Watch, alike,
+};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
-
-/// An engine that evaluates circuits among its parties, with its settings.
-pub trait Evaluates: Sync {
-    /// One party, with its session and set-up.
-    type Evaluator: Evaluator;
-
-    /// The engine's name.
-    const ENGINE: &'static str;
-
-    /// The number of parties.
-    fn parties(&self) -> usize;
-
-    /// Add the settings to the parameters that the parties compare at the start of a session \[M0.4\].
-    fn describe(&self, parameters: PublicParameters) -> PublicParameters;
-
-    /// Start one party.
-    ///
-    /// # Errors
-    /// The abort that ends the session.
-    fn start(&self, session: Session) -> Result<Self::Evaluator, Abort>;
-}
-
-/// One party of an engine that evaluates circuits.
-pub trait Evaluator {
-    /// The session.
-    fn session(&mut self) -> &mut Session;
-
-    /// Evaluate `count` instances of a circuit. `owners` has the owner of each input value, `own` this
-    /// party's input wires, one to a byte, instance after instance. The outputs, which all parties learn, have
-    /// the same form.
-    ///
-    /// # Errors
-    /// The abort that ends the session.
-    fn evaluate(
-        &mut self,
-        program: &Program,
-        owners: &[PartyId],
-        count: usize,
-        own: &[u8],
-    ) -> Result<Own, Abort>;
-}
+use divisi_symmetric::gates::Adder;
 
 /// Texts or messages as circuits.
 pub struct DrawnAnswers<'j, E> {
@@ -76,7 +40,7 @@ impl<E: Evaluates> Prepared for DrawnAnswers<'_, E> {
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+        BenchSchedule::together(self.job.count(), warmup)
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
@@ -87,15 +51,15 @@ impl<E: Evaluates> Prepared for DrawnAnswers<'_, E> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        Ok(Box::new(Learner { of: self, party: self.engine.start(session)?, openings: 0 }))
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> StartedParty<'p> {
+        Ok(Box::new(Learner { of: self, party: self.engine.start(session, None)?, openings: 0 }))
     }
 }
 
 /// One party, which learns all outputs.
 struct Learner<'p, 'j, E: Evaluates> {
     of: &'p DrawnAnswers<'j, E>,
-    party: E::Evaluator,
+    party: E::Party,
     /// The number of bytes that this party learned.
     openings: u64,
 }
@@ -104,26 +68,34 @@ impl<E: Evaluates> EngineParty for Learner<'_, '_, E> {
     fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let Learner { of: DrawnAnswers { engine, drawn, .. }, party, openings } = self;
         let parties: Vec<PartyId> = PartyId::all(engine.parties()).collect();
-        let me = party.session().me();
         let (mut rest, mut all) = (own.as_slice(), Vec::new());
         for number in 0..drawn.count() {
-            let program = drawn.program(number)?;
-            let instances = drawn.places(number).len();
-            let owners: Vec<PartyId> = parties.iter().copied().cycle().take(program.inputs().len()).collect();
-            let mine = program.inputs().iter().zip(&owners).filter(|(_, owner)| **owner == me);
-            let width: usize = mine.map(|(width, _)| width).sum();
-            let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
-            let (now, later) = rest.split_at_checked(instances * width).ok_or_else(misfit)?;
-            rest = later;
-            let learned = party.evaluate(&program, &owners, instances, now)?;
-            let outputs: Vec<Vec<u8>> = learned.chunks(program.output_bits().max(1)).map(from_bits).collect();
-            *openings += outputs.iter().map(|output| output.len() as u64).sum::<u64>();
-            all.push(outputs);
+            let circuit = drawn.circuit(number)?;
+            let owners = parties.iter().copied().cycle().take(circuit.inputs().len()).collect();
+            let between = Between::with_all_to(owners, &parties, circuit.outputs().len());
+            let count = drawn.places(number).len();
+            let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count };
+            let unfit = |_| Abort::Misuse { step: KNOWN, what: "a circuit that the engine cannot evaluate" };
+            let plan = engine.plan(&job).map_err(unfit)?;
+            let width = job.wires_of(E::session(party).me()).len();
+            let outputs: usize = job.circuit.outputs().iter().sum();
+            let together = (E::KNOWN_ANDS / job.circuit.and_count().max(1)).max(1);
+            let mut learned = Vec::with_capacity(count);
+            for first in (0..count).step_by(together) {
+                let count = together.min(count - first);
+                let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
+                let (now, later) = rest.split_at_checked(count * width).ok_or_else(misfit)?;
+                rest = later;
+                let bits = engine.evaluate(party, (&job, &plan), count, now, &mut Unwatched)?;
+                learned.extend(bits.chunks(outputs.max(1)).map(from_bits));
+            }
+            *openings += learned.iter().map(|output| output.len() as u64).sum::<u64>();
+            all.push(learned);
         }
         Ok(drawn.rows(count, all))
     }
 
     fn meter(&mut self) -> Counts {
-        Counts { openings: self.openings, ..self.party.session().meter().read() }
+        Counts { openings: self.openings, ..E::session(&mut self.party).meter().read() }
     }
 }

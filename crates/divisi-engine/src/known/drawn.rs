@@ -9,10 +9,10 @@ mod functions;
 mod text;
 
 use super::taken;
+use crate::circuit::{HeldCircuit, NamedCircuit};
 use crate::cleanup::lock;
 use crate::job::{CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
 use crate::{Rows, Unsupported};
-use divisi_circuit::Program;
 use divisi_core::{Abort, Direction, Step, step};
 use functions::{block, gcm, message};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub struct Drawn<'j> {
     drawings: Vec<(Drawing, Vec<(usize, usize)>)>,
     /// The circuit that was made last, and its number. The size of a circuit grows with the length of its
     /// message, so only one circuit is kept.
-    drawn: Mutex<Option<(usize, Arc<Program>)>>,
+    drawn: Mutex<Option<(usize, Arc<HeldCircuit>)>>,
 }
 
 impl<'j> Drawn<'j> {
@@ -241,11 +241,11 @@ impl<'j> Drawn<'j> {
     }
 
     /// A circuit by its number. It is made unless it was the last one that any party asked for.
-    pub fn program(&self, number: usize) -> Result<Arc<Program>, Abort> {
+    pub fn circuit(&self, number: usize) -> Result<Arc<HeldCircuit>, Abort> {
         let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit with a number that does not exist" };
         let mut last = lock(&self.drawn);
-        if let Some((_, program)) = last.as_ref().filter(|(drawn, _)| *drawn == number) {
-            return Ok(Arc::clone(program));
+        if let Some((_, circuit)) = last.as_ref().filter(|(drawn, _)| *drawn == number) {
+            return Ok(Arc::clone(circuit));
         }
         *last = None;
         let (drawing, _) = self.drawings.get(number).ok_or_else(misfit)?;
@@ -264,9 +264,10 @@ impl<'j> Drawn<'j> {
             }
             _ => return Err(misfit()),
         };
-        let program = Arc::new(program);
-        *last = Some((number, Arc::clone(&program)));
-        Ok(program)
+        let circuit = NamedCircuit { name: "known answers".into(), program, file: None };
+        let circuit = Arc::new(HeldCircuit::Program(circuit));
+        *last = Some((number, Arc::clone(&circuit)));
+        Ok(circuit)
     }
 
     /// The input values of an instance in order, without those of no bytes, from the input row of its text or
@@ -339,12 +340,13 @@ pub fn in_the_clear(job: &Job, inputs: &Rows) -> Option<Rows> {
     let mut own = owns.first()?.iter();
     let mut outputs = Vec::new();
     for number in 0..drawn.count() {
-        let program = drawn.program(number).ok()?;
+        let circuit = drawn.circuit(number).ok()?;
+        let program = circuit.program().ok()?;
         let mut instances = Vec::new();
         for _ in drawn.places(number) {
             let wires: Vec<Vec<u64>> =
                 own.by_ref().take(program.input_bits()).map(|bit| vec![u64::from(*bit)]).collect();
-            let out = divisi_circuit::plain::run(&program, &wires).ok()?;
+            let out = divisi_circuit::plain::run(program, &wires).ok()?;
             let bits: Vec<u8> =
                 out.iter().map(|wire| wire.first().map_or(0, |word| (word & 1) as u8)).collect();
             instances.push(from_bits(&bits));

@@ -10,7 +10,7 @@ use super::known::taken;
 use super::known::whole;
 use super::{
     BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Jobs, Prepared,
-    Prepares, Profile, Rows, Unsupported, Watch, alike, timed,
+    PreparedJob, Prepares, Profile, Rows, StartedParty, Unsupported, Watch, alike, timed,
 };
 use divisi_core::{Abort, Blocks, Bytes, Counts, Opens, Plain, PlainBit, PublicParameters, Session};
 use divisi_symmetric::aes::{self, RoundKeys};
@@ -51,7 +51,7 @@ impl Engine for InTheClear {
 }
 
 impl Prepares<Job> for InTheClear {
-    fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> PreparedJob<'j> {
         taken::check(job)?;
         Ok(Box::new(KnownAnswers { job }))
     }
@@ -72,7 +72,7 @@ impl Prepared for KnownAnswers<'_> {
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+        BenchSchedule::together(self.job.count(), warmup)
     }
 
     /// The one party has all rows, one behind the other.
@@ -84,7 +84,7 @@ impl Prepared for KnownAnswers<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> StartedParty<'p> {
         Ok(Box::new(Alone { job: self.job, session }))
     }
 }
