@@ -93,7 +93,7 @@ mod triples;
 mod zero;
 
 pub use held::Garbled;
-pub use options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE, SETUP_PHASE};
+pub use options::{DEPENDENT_PHASE, GarbleOptions, INDEPENDENT_PHASE, ONLINE_PHASE, SETUP_PHASE, k_for};
 pub use phases::Garble;
 pub use plan::{MOST_PARTIES, Plan, Unfit};
 pub use table::GarblingForm;

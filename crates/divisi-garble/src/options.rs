@@ -3,7 +3,7 @@
 use crate::plan::{Plan, Unfit};
 use crate::table::{GarblingForm, Layout};
 use divisi_core::PublicParameters;
-use divisi_ot::bucket;
+use divisi_ot::{SetupConfig, bucket};
 
 /// The name of the first phase, in which the session and its set-up are made.
 pub const SETUP_PHASE: &str = "setup";
@@ -13,6 +13,16 @@ pub const INDEPENDENT_PHASE: &str = "function-independent";
 pub const DEPENDENT_PHASE: &str = "function-dependent";
 /// The name of the last phase.
 pub const ONLINE_PHASE: &str = "online";
+
+/// With at least this many ANDs in all instances together, SoftSpokenOT's default k is 5, otherwise 4. With 5
+/// a fifth less is sent, but the larger trees cost more at first.
+const MANY_ANDS: usize = 1 << 18;
+
+/// SoftSpokenOT's k that suits this number of ANDs in all instances together.
+#[must_use]
+pub fn k_for(ands: usize) -> u32 {
+    if ands < MANY_ANDS { SetupConfig::default().k } else { 5 }
+}
 
 /// How circuits are garbled. All parties must have the same options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +78,19 @@ impl GarbleOptions {
         let tables = usize::try_from(self.kept(plan, rho, parties)).unwrap_or(usize::MAX) / parties;
         let fit = self.memory / shares.saturating_add(tables).max(1);
         (fit / parties).max(1).saturating_mul(parties).min(count)
+    }
+
+    /// The size of the waves of `count` instances that are garbled ahead ([`GarbleOptions::wave`]), at least 1.
+    ///
+    /// # Errors
+    /// [`Unfit::Budget`] if the tables of one wave exceed the budget; [`Unfit::Streamed`] for a circuit that
+    /// stays in its file.
+    pub fn admitted_wave(&self, plan: &Plan<'_>, rho: u32, count: usize) -> Result<usize, Unfit> {
+        plan.ahead()?;
+        self.admit(plan, rho, 1)?;
+        let wave = self.wave(plan, rho, count).max(1);
+        self.admit(plan, rho, wave)?;
+        Ok(wave)
     }
 
     /// Refuses a run whose tables exceed the budget, before there is a session.

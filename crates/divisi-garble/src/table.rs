@@ -31,6 +31,9 @@ pub enum GarblingForm {
 }
 
 impl GarblingForm {
+    /// All values, the default first.
+    pub const ALL: [GarblingForm; 2] = [GarblingForm::Improved, GarblingForm::Paper];
+
     /// The form's name in parameters and reports.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -28,6 +28,20 @@ pub enum Base {
     Half,
 }
 
+impl Base {
+    /// All values, the default first.
+    pub const ALL: [Base; 2] = [Base::Half, Base::Both];
+
+    /// The name on command lines and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Base::Both => "both",
+            Base::Half => "half",
+        }
+    }
+}
+
 /// The public parameters of a set-up. All parties must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetupConfig {

@@ -1,23 +1,22 @@
 //! The engine `garble` of the commands: authenticated garbling among any number of parties, all but one of
 //! whom may be corrupt.
 
-mod evaluations;
-mod garbling;
-mod known;
+mod circuits;
 mod report;
+mod settings;
 
-use crate::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE};
+use crate::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE, k_for};
+use divisi_engine::evaluations::Evaluations;
 use divisi_engine::job::{CircuitJob, Job};
 use divisi_engine::known::circuits::DrawnAnswers;
 use divisi_engine::settings::STREAMED;
 use divisi_engine::{
-    Adversary, Clock, Engine, EngineSettings, Jobs, Measured, Page, Prepared, Prepares, Profile,
+    Adversary, Clock, Engine, EngineSettings, Jobs, Measured, Page, PreparedJob, Prepares, Profile,
     SecurityClaim, Unsupported, members,
 };
 use divisi_ot::hash::COMPUTATIONAL_BITS;
-use evaluations::Evaluations;
-use garbling::{Garbling, STATISTICAL_BITS};
 use serde_json::{Map, Value, json};
+use settings::{Garbling, STATISTICAL_BITS};
 
 /// The engine of authenticated garbling.
 pub struct GarbleEngine;
@@ -46,7 +45,7 @@ impl Engine for GarbleEngine {
         Profile {
             adversary: Adversary::AllButOne,
             claims: vec![claim],
-            options: garbling::options(),
+            options: settings::options(),
             statistical_choice: "40 or 64",
             ..Profile::new(
                 "garble",
@@ -87,21 +86,18 @@ impl Engine for GarbleEngine {
 }
 
 impl Prepares<CircuitJob> for GarbleEngine {
-    fn prepare<'j>(
-        &self,
-        job: &'j CircuitJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
-        Ok(Box::new(Evaluations::new(job, Garbling::new(settings)?)?))
+    fn prepare<'j>(&self, job: &'j CircuitJob, settings: &EngineSettings) -> PreparedJob<'j> {
+        let mut garbling = Garbling::new(settings)?;
+        if garbling.any_k {
+            garbling.config.k = k_for(job.circuit.and_count().saturating_mul(job.count));
+        }
+        Ok(Box::new(Evaluations::new(job, garbling)?))
     }
 }
 
 impl Prepares<Job> for GarbleEngine {
-    fn prepare<'j>(
-        &self,
-        job: &'j Job,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
-        Ok(Box::new(DrawnAnswers::new(job, Garbling::new(settings)?)?))
+    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
+        let garbling = Garbling { streams_large: true, ..Garbling::new(settings)? };
+        Ok(Box::new(DrawnAnswers::new(job, garbling)?))
     }
 }

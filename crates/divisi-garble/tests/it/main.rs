@@ -9,6 +9,7 @@ mod faults;
 mod files;
 mod known_answers;
 mod mutants;
+mod settings;
 mod split_views;
 mod toy_fields;
 mod used_once;
