@@ -10,6 +10,7 @@
 //! | [`lower`](fn@lower), [`Code`] | the compiled form: which operations share rounds, and what they cost |
 //! | [`run`](mod@run) | the run of a party |
 //! | [`applications`] | the five applications of the paper's section 8.5 |
+//! | [`operations`] | single operations on numbers and bits, for benchmarks |
 //! | [`valid`] | evaluation that refuses inputs for which a run would be wrong, and random valid inputs |
 //!
 //! ```
@@ -35,11 +36,17 @@
 pub mod adapter;
 pub mod applications;
 mod code;
+pub mod entries;
+pub mod form;
 pub mod held;
+pub mod images;
+mod keys;
 mod lower;
 mod node;
+pub mod operations;
 pub mod plain;
 pub mod program;
+mod rings;
 pub mod run;
 mod schedule;
 mod shape;

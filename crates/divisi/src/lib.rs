@@ -52,6 +52,6 @@ pub mod server;
 
 pub use divisi_engine::{WireValue, circuit, cleanup, failure, name, output, source};
 pub use divisi_node::files as file;
-pub use divisi_program::adapter::images;
 pub use divisi_program::held as program;
+pub use divisi_program::images;
 pub use divisi_symphony::adapter::choice as mode;

@@ -7,8 +7,9 @@ use divisi::bench::{BenchOptions, Work};
 use divisi::failure::Failure;
 use divisi::images::LabelledImages;
 use divisi::name::Name;
-use divisi_program::adapter::jobs::{Op, OperationJob, ProgramJob};
+use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::adapter::manner::{INSECURE, Manner};
+use divisi_program::operations::{Op, OperationJob};
 use divisi_symmetric::gates::Adder;
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! Jobs on numbers and bits: single operations, and programs.
 
-use super::images::{APPLICATION, LabelledImages};
+use crate::entries::{decode, encode, length};
 use crate::held::HeldProgram;
+use crate::images::{APPLICATION, LabelledImages};
+use crate::operations::OperationJob;
 use crate::plain::{Entries, evaluate};
 use divisi_core::Prg;
 use divisi_engine::job::EngineJob;
@@ -47,129 +49,6 @@ impl ProgramJob {
     }
 }
 
-/// Operations on numbers and bits. An input is a number of four bytes, the lowest first; an output is a
-/// number of eight bytes, or, for operations without inputs, a byte that is 1 if the result is consistent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OperationJob {
-    /// The operation.
-    pub op: Op,
-    /// The number of bits of a number that is converted from bits.
-    pub bits: usize,
-    /// The number of entries of a table.
-    pub entries: usize,
-    /// Whether each lookup has a private table of its own, instead of one public table for all.
-    pub private: bool,
-    /// The number of items.
-    pub count: usize,
-}
-
-/// An operation on numbers and bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Op {
-    /// Random bits shared modulo 2 and modulo p.
-    Dabit,
-    /// Bits to numbers.
-    B2a,
-    /// Numbers to bits.
-    A2b,
-    /// A ciphertext to shares.
-    E2a,
-    /// Shares to a ciphertext.
-    A2e,
-    /// Lookups in public tables of two entries.
-    Lookup2,
-    /// Lookups in tables of up to 256 entries.
-    Lookup,
-    /// Triples of numbers.
-    TripleArith,
-    /// Triples of bits.
-    TripleBool,
-}
-
-impl Op {
-    /// All operations.
-    pub const ALL: [Op; 9] = [
-        Op::Dabit,
-        Op::B2a,
-        Op::A2b,
-        Op::E2a,
-        Op::A2e,
-        Op::Lookup2,
-        Op::Lookup,
-        Op::TripleArith,
-        Op::TripleBool,
-    ];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Op::Dabit => "dabit",
-            Op::B2a => "b2a",
-            Op::A2b => "a2b",
-            Op::E2a => "e2a",
-            Op::A2e => "a2e",
-            Op::Lookup2 => "lookup2",
-            Op::Lookup => "lookup",
-            Op::TripleArith => "triple-arith",
-            Op::TripleBool => "triple-bool",
-        }
-    }
-
-    /// Whether the operation has no inputs.
-    #[must_use]
-    pub fn is_random(self) -> bool {
-        matches!(self, Op::Dabit | Op::TripleArith | Op::TripleBool)
-    }
-}
-
-impl std::str::FromStr for Op {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Op, String> {
-        let names = || Op::ALL.map(Op::name).join(", ");
-        Op::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("choose one of {}", names()))
-    }
-}
-
-/// The length of the entries of a program's value, in bytes: eight a number, one a bit.
-#[must_use]
-pub fn length(value: &crate::Value) -> usize {
-    let each = match value.kind() {
-        crate::ValueKind::Num => 8,
-        crate::ValueKind::Bits(width) => width,
-    };
-    value.shape().entries() * each
-}
-
-/// Entries as bytes: eight a number, the lowest first, or one a bit.
-pub fn encode(entries: &Entries, out: &mut Own) {
-    match entries {
-        Entries::Num(numbers) => numbers.iter().for_each(|x| out.extend_from_slice(&x.to_le_bytes())),
-        Entries::Bits(words) => words.iter().flatten().for_each(|bit| out.push(u8::from(*bit))),
-    }
-}
-
-/// The inverse of [`encode`]: the entries of a value, and the bytes that follow them. `None` for bytes that
-/// [`encode`] does not write.
-#[must_use]
-pub fn decode<'b>(value: &crate::Value, bytes: &'b [u8]) -> Option<(Entries, &'b [u8])> {
-    let (own, rest) = bytes.split_at_checked(length(value))?;
-    let entries = match value.kind() {
-        crate::ValueKind::Num => {
-            let number = |bytes: &[u8]| bytes.try_into().ok().map(i64::from_le_bytes);
-            Entries::Num(own.chunks_exact(8).map(number).collect::<Option<_>>()?)
-        }
-        crate::ValueKind::Bits(width) => {
-            let bit = |byte: &u8| (*byte <= 1).then_some(*byte == 1);
-            let word = |bytes: &[u8]| bytes.iter().map(bit).collect::<Option<Vec<bool>>>();
-            Entries::Bits(own.chunks_exact(width.max(1)).map(word).collect::<Option<_>>()?)
-        }
-    };
-    Some((entries, rest))
-}
-
 /// A job as one process sends it to another, which reads the program's file again.
 #[derive(Serialize, Deserialize)]
 enum Message {
@@ -182,13 +61,6 @@ impl Message {
         // nothing in a message fails to be encoded; a job that is none is refused by the reader
         postcard::to_stdvec(self).unwrap_or_default()
     }
-}
-
-/// An operation as a message.
-pub(super) fn message(job: OperationJob) -> Vec<u8> {
-    let OperationJob { op, bits, entries, private, count } = job;
-    let [bits, entries, count] = [bits, entries, count].map(|n| n as u64);
-    Message::Operation { op: op.name().to_owned(), bits, entries, private, count }.bytes()
 }
 
 /// Read a job that another process has sent.
@@ -298,37 +170,31 @@ impl EngineJob for ProgramJob {
     }
 }
 
-#[cfg(test)]
-mod fuzz {
-    use super::*;
+impl EngineJob for OperationJob {
+    fn count(&self) -> usize {
+        self.count
+    }
 
-    /// Entries that are decoded are encoded to the same bytes.
-    #[test]
-    fn random_entries() {
-        let body =
-            "divisi program 1\ninput x 1 num 2x2\ninput y 2 bits 7 3\ninput z 1 bits 130 1\noutput x 1\n";
-        let program = crate::text::read(body, &|_| Err("no circuits".into())).unwrap();
-        let values: Vec<crate::Value> = program.inputs().iter().map(|input| input.value.clone()).collect();
-        let written = |all: &[Entries]| {
-            let mut out = Own::default();
-            all.iter().for_each(|entries| encode(entries, &mut out));
-            out.to_vec()
-        };
-        let some = [
-            Entries::Num(vec![1, -2, i64::MAX, 4]),
-            Entries::Bits(vec![vec![true; 7]; 3]),
-            Entries::Bits(vec![vec![false; 130]]),
-        ];
-        let seeds = [written(&some), written(&some[..1])];
-        divisi_fuzz::run("entries", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
-            let (mut rest, mut all) = (bytes, Vec::new());
-            for value in &values {
-                let Some((entries, others)) = decode(value, rest) else { break };
-                rest = others;
-                all.push(entries);
-            }
-            let again = written(&all);
-            if bytes.starts_with(&again) { Ok(!all.is_empty()) } else { Err("other entries".into()) }
-        });
+    fn input_bytes(&self) -> usize {
+        if self.op.is_random() { 0 } else { 4 }
+    }
+
+    fn output_bytes(&self) -> usize {
+        if self.op.is_random() { 1 } else { 8 }
+    }
+
+    fn expected(&self) -> ExpectedOutput {
+        let job = *self;
+        Box::new(move |number, row| job.expected(number, row))
+    }
+
+    fn message(&self) -> Vec<u8> {
+        let OperationJob { op, bits, entries, private, count } = *self;
+        let [bits, entries, count] = [bits, entries, count].map(|n| n as u64);
+        Message::Operation { op: op.name().to_owned(), bits, entries, private, count }.bytes()
+    }
+
+    fn counted(&self, count: usize) -> Arc<dyn EngineJob> {
+        Arc::new(OperationJob { count, ..*self })
     }
 }

@@ -1,8 +1,9 @@
 //! The settings of the engine: number of parties, transfers, forms, circuits, adder. Public, the same at all
 //! parties.
 
-use divisi_core::PublicParameters;
-use divisi_core::Security;
+use crate::form::BitForm;
+use crate::keys::KeyLookups;
+use divisi_core::{PublicParameters, Security};
 use divisi_engine::{EngineSettings, Unsupported, parties};
 use divisi_mixed::adders::NumberAdder;
 use divisi_ot::SetupConfig;
@@ -45,53 +46,6 @@ impl CircuitProtocol {
             CircuitProtocol::Gmw => "gmw",
             CircuitProtocol::Mpgc => "mpgc",
         }
-    }
-}
-
-/// How random bits shared modulo 2 and modulo p are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum BitForm {
-    /// By correlated transfers.
-    Cot,
-    /// By ciphertexts.
-    Ciphertexts(divisi_bgv::parameters::Form),
-}
-
-impl BitForm {
-    /// All values.
-    pub const ALL: [BitForm; 4] = [
-        BitForm::Cot,
-        BitForm::Ciphertexts(divisi_bgv::parameters::Form::LeanTree),
-        BitForm::Ciphertexts(divisi_bgv::parameters::Form::LeanRing),
-        BitForm::Ciphertexts(divisi_bgv::parameters::Form::Paper),
-    ];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            BitForm::Cot => "cot",
-            BitForm::Ciphertexts(form) => form.name(),
-        }
-    }
-
-    /// The form of the ciphertexts that mask private tables, if there is one.
-    #[must_use]
-    pub fn hops(self) -> Option<divisi_bgv::parameters::Form> {
-        match self {
-            BitForm::Cot => None,
-            BitForm::Ciphertexts(form) => Some(form),
-        }
-    }
-
-    /// The form that is fastest for this number of parties: the work of transfers grows quadratically, that
-    /// of products along a tree does not. This was measured with processes over TLS on a processor with
-    /// AVX-512 and IFMA, where B2A among 16 takes 116 to 122 us by transfers, and 133 to 143 by tree. Without
-    /// IFMA the tree may be faster from some 16 parties on (docs/mixed.md, 11).
-    #[must_use]
-    pub fn usual(parties: usize) -> BitForm {
-        if parties <= 20 { BitForm::ALL[0] } else { BitForm::ALL[1] }
     }
 }
 
@@ -182,51 +136,18 @@ impl Manner {
         Ok(self)
     }
 
+    /// How keys are looked up for this number of garbled gates in all, of which the second number are ANDs.
+    ///
+    /// # Errors
+    /// [`Unsupported`] if there are too many parties or gates.
+    pub(super) fn lookups_of_keys(&self, size: [usize; 2]) -> Result<KeyLookups, Unsupported> {
+        KeyLookups::new(self.parties, self.config, size, self.form, self.insecure).map_err(Unsupported::new)
+    }
+
     /// Add the security and the parameters of the transfers to those that the parties compare at the start of
     /// a session.
     #[must_use]
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
         self.config.describe(parameters).with("security", Security::SemiHonest.name().as_bytes())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_does_not_fit_is_refused() {
-        let usual = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
-        assert_eq!(
-            Manner::new(&usual.clone().among(7)).unwrap(),
-            Manner {
-                parties: 7,
-                config: SetupConfig::default(),
-                form: None,
-                insecure: false,
-                circuits: None,
-                adder: None
-            }
-        );
-        assert_eq!(Manner::new(&usual.clone().with(K, 2)).unwrap().config.k, 2);
-        for wrong in [
-            EngineSettings::default(),
-            EngineSettings { threads: 2, ..usual.clone() },
-            EngineSettings { statistical: Some(40), ..usual.clone() },
-            usual.clone().with(K, 9),
-            usual.clone().with(K, "x"),
-            usual.clone().with("streamed", ""),
-            usual.clone().with(PROTOCOL, "yao"),
-            usual.clone().with(ADDER, "ripple"),
-        ] {
-            assert!(Manner::new(&wrong).is_err());
-        }
-        let adding = Manner::new(&usual.clone().with(ADDER, "low-depth")).unwrap();
-        assert_eq!(adding.adder, Some(NumberAdder::LowDepth));
-        assert!(adding.without_adder().is_err());
-        let garbled = Manner::new(&usual.with(PROTOCOL, "mpgc")).unwrap();
-        assert!(garbled.without_adder().is_ok());
-        assert!(garbled.is_garbled() && garbled.of_circuits().is_ok());
-        assert!(garbled.without_circuits().is_err());
     }
 }

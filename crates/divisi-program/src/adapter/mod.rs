@@ -1,33 +1,30 @@
 //! The engine `mixed` of the commands: circuits by GMW, programs, and operations on numbers and bits, among many parties ([`divisi_mixed`]).
 //! **Semi-honest**: all parties but one may pool what they see.
 
-mod evaluations;
+mod circuits;
 mod garbled;
-pub mod images;
 pub mod jobs;
-mod known;
 pub mod manner;
-mod operation;
 mod operations;
 mod options;
 mod programs;
-mod values;
-mod work;
 
+use crate::operations::OperationJob;
 use divisi_bgv::parameters::{Hardness, STATISTICAL_BITS, security};
 use divisi_core::Security;
+use divisi_engine::evaluations::Evaluations;
 use divisi_engine::job::{CircuitJob, EngineJob, Job};
 use divisi_engine::known::circuits::DrawnAnswers;
 use divisi_engine::{
-    Adversary, Clock, Engine, EngineJobs, EngineSettings, Failure, Jobs, Measured, Page, Phase, Prepared,
-    Prepares, Profile, SecurityClaim, Unsupported, members,
+    Adversary, Clock, Engine, EngineJobs, EngineSettings, Failure, Jobs, Measured, Page, PreparedJob,
+    Prepares, Profile, SecurityClaim, Unsupported, columns, members,
 };
 use divisi_mpgc::parameters::{BITS, DIMENSION, fits};
 use divisi_ot::hash::COMPUTATIONAL_BITS;
-use evaluations::Evaluations;
-use jobs::{OperationJob, ProgramJob};
+use garbled::Garbling;
+use jobs::ProgramJob;
 use manner::Manner;
-use operation::Operations;
+use operations::Operation;
 use programs::Programs;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -48,6 +45,11 @@ const PHASES: &[Clock] = &[
 ];
 
 const MOST_PARTIES: usize = 255;
+
+/// The facts of jobs that a benchmark reports.
+const FACTS: &str = "protocol op program images images_right and and_of_a2b products b2a a2b lookups garbled \
+                     garbled_and garbled_form form adder bits entries private ring_dimension log2_q log2_whole \
+                     partial_decryptions insecure k and_gates lattice";
 
 impl Engine for MixedEngine {
     fn profile(&self) -> Profile {
@@ -85,58 +87,22 @@ impl Engine for MixedEngine {
     }
 
     fn report(&self, measured: &Measured) -> Map<String, Value> {
-        let fact = |name: &str| measured.facts.get(name).cloned().unwrap_or_default();
-        let rate = |seconds: f64| (seconds > 0.0).then(|| measured.count as f64 / seconds);
-        members(json!({
+        let [online, total] = measured.rates();
+        let mut all = members(json!({
             "security": Security::SemiHonest.name(),
-            "protocol": fact("protocol"),
-            "op": fact("op"),
-            "program": fact("program"),
-            "images": fact("images"),
-            "images_right": fact("images_right"),
-            "and": fact("and"),
-            "and_of_a2b": fact("and_of_a2b"),
-            "products": fact("products"),
-            "b2a": fact("b2a"),
-            "a2b": fact("a2b"),
-            "lookups": fact("lookups"),
-            "garbled": fact("garbled"),
-            "garbled_and": fact("garbled_and"),
-            "garbled_form": fact("garbled_form"),
-            "form": fact("form"),
-            "adder": fact("adder"),
-            "bits": fact("bits"),
-            "entries": fact("entries"),
-            "private": fact("private"),
-            "ring_dimension": fact("ring_dimension"),
-            "log2_q": fact("log2_q"),
-            "log2_whole": fact("log2_whole"),
-            "partial_decryptions": fact("partial_decryptions"),
-            "insecure": fact("insecure"),
-            "k": fact("k"),
-            "and_gates": fact("and_gates"),
             "statistical_bits": null,
             "phases": measured.phases_json(),
-            "online_per_second": rate(measured.online_seconds()),
-            "total_per_second": rate(measured.total_seconds()),
+            "online_per_second": online,
+            "total_per_second": total,
             "computational_bits": measured.computational_bits.unwrap_or(f64::from(COMPUTATIONAL_BITS)),
-            "lattice": fact("lattice"),
-        }))
+        }));
+        all.extend(measured.members_of_facts(FACTS.split_whitespace()));
+        all
     }
 
     fn page(&self, measured: &Measured) -> Page {
-        let row = |(name, phase): &(&'static str, Phase)| {
-            vec![
-                (*name).to_owned(),
-                format!("{:.2}", phase.seconds * 1e3),
-                format!("{:.2}", phase.cpu_seconds * 1e3),
-                phase.bytes.to_string(),
-                phase.rounds.to_string(),
-            ]
-        };
-        let text = |name: &str| measured.facts.get(name).and_then(Value::as_str).unwrap_or_default();
-        let circuit = measured.about.get("circuit").and_then(Value::as_str);
-        let what = match circuit {
+        let text = |name: &str| measured.text(name);
+        let what = match measured.about_text("circuit") {
             Some(circuit) if text("protocol") == "mpgc" => {
                 format!(
                     "{circuit} ({} ANDs, garbled, keys by {})",
@@ -175,15 +141,12 @@ impl Engine for MixedEngine {
                 measured.number("k"),
                 measured.reps,
             ),
-            head: ["phase", "ms", "CPU ms", "bytes", "rounds"].map(str::to_owned).to_vec(),
-            rows: measured.phases.iter().map(row).collect(),
             below: format!(
-                "{read}memory {}; all outputs checked; no protection against parties that deviate; kernel {}; connected in {:.3} s\n{}",
+                "{read}memory {}; all outputs checked; no protection against parties that deviate; {}",
                 measured.memory(),
-                measured.kernel,
-                measured.connect_seconds,
-                measured.calibration.summary(),
+                measured.machine(),
             ),
+            ..measured.table(&[columns::MS, columns::CPU_MS, columns::BYTES, columns::ROUNDS])
         }
     }
 }
@@ -225,36 +188,27 @@ pub fn lattice_json(hardness: Option<Hardness>) -> Value {
 }
 
 impl Prepares<CircuitJob> for MixedEngine {
-    fn prepare<'j>(
-        &self,
-        job: &'j CircuitJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j CircuitJob, settings: &EngineSettings) -> PreparedJob<'j> {
         let manner = Manner::new(settings)?.without_adder()?.of_circuits()?;
+        if manner.is_garbled() {
+            return Ok(Box::new(Evaluations::new(job, Garbling::new(job, manner)?)?));
+        }
         Ok(Box::new(Evaluations::new(job, manner)?))
     }
 }
 
 impl Prepares<Job> for MixedEngine {
-    fn prepare<'j>(
-        &self,
-        job: &'j Job,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
         let manner = Manner::new(settings)?.without_adder()?.without_circuits()?.of_circuits()?;
         Ok(Box::new(DrawnAnswers::new(job, manner)?))
     }
 }
 
 impl Prepares<dyn EngineJob> for MixedEngine {
-    fn prepare<'j>(
-        &self,
-        job: &'j dyn EngineJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j dyn EngineJob, settings: &EngineSettings) -> PreparedJob<'j> {
         let manner = Manner::new(settings)?.without_circuits()?;
         if let Some(operation) = job.of::<OperationJob>() {
-            return Ok(Box::new(Operations::new(*operation, manner)?));
+            return Ok(Box::new(Operation::new(*operation, manner)?));
         }
         let other = || Unsupported::new("a job of another engine");
         let program = job.of::<ProgramJob>().ok_or_else(other)?;

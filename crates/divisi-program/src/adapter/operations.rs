@@ -1,154 +1,104 @@
-//! Operations on numbers and bits with random inputs, for benchmarks. The process that dealt the inputs adds
-//! the parties' shares of the outputs, and compares the results.
-//!
-//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Everything that depends on no input
-//! counts as preprocessing.
+//! Operations on numbers and bits with random inputs, for benchmarks ([`crate::operations`]). The process
+//! that dealt the inputs adds the parties' shares of the outputs, and compares the results.
 
-use super::SETUP;
-use super::jobs::Op;
-use super::lattice_json;
-use super::manner::BitForm;
-use super::operation::{Operations, bytes, words};
-use super::work::{Member, Run};
+use super::manner::Manner;
+use super::{ONLINE, PREPROCESSING, SETUP, lattice_json};
+use crate::form::BitForm;
+use crate::operations::{Op, OperationBatch, OperationJob, OperationParty, Operations};
 use divisi_bgv::parameters::Parameters as Lattice;
-use divisi_bgv::{Keys, Sampler};
-use divisi_core::Security;
-use divisi_core::{Abort, PartyId, Prg, PublicParameters, Session};
-use divisi_engine::Differ;
-use divisi_engine::Own;
-use divisi_engine::{BenchSchedule, EngineParty, Prepared, Rows, members};
-use divisi_field::zp::P32;
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Security, Session};
+use divisi_engine::{
+    BenchSchedule, Differ, EngineParty, Own, Prepared, Rows, StartedParty, Unsupported, Watch, members, timed,
+};
 use divisi_mixed::adders::NumberAdder;
-use divisi_mixed::open::OpeningRounds;
-use divisi_mixed::{Gmw, Mixed};
-use divisi_net::{Machine, World};
 use divisi_ot::hash::COMPUTATIONAL_BITS;
 use serde_json::{Map, Value, json};
-use zeroize::Zeroizing;
 
-impl Prepared for Operations {
+/// The largest number of items of a run.
+const MOST: usize = 1 << 30;
+
+/// An operation with its settings.
+pub(super) struct Operation {
+    of: Operations,
+    manner: Manner,
+}
+
+impl Operation {
+    /// # Errors
+    /// [`Unsupported`] for parameters that the operation does not support.
+    pub fn new(job: OperationJob, manner: Manner) -> Result<Self, Unsupported> {
+        let OperationJob { op, bits, entries, private, count } = job;
+        let wrong = |what: String| Err(Unsupported::new(what));
+        Unsupported::above("count", count, MOST)?;
+        if !(1..=32).contains(&bits) {
+            return wrong(format!("--bits is {bits}: give 1 to 32"));
+        }
+        if op == Op::Lookup && !(entries.is_power_of_two() && (2..=256).contains(&entries)) {
+            return wrong(format!("--entries is {entries}: give a power of two from 2 to 256"));
+        }
+        if private && op != Op::Lookup {
+            return wrong(format!("{} has no tables of its own: leave --private out", op.name()));
+        }
+        if manner.form.is_some() && !op.has_bits() {
+            return wrong(format!("{} has no forms: leave --form out", op.name()));
+        }
+        let manner = if op == Op::A2b { manner } else { manner.without_adder()? };
+        let adder = (op == Op::A2b).then(|| manner.adder.unwrap_or_default());
+        let form = op.has_bits().then(|| manner.form.unwrap_or(BitForm::usual(manner.parties)));
+        let of = Operations::new(job, manner.parties, manner.config, (form, adder), manner.insecure);
+        Ok(Operation { of: of.map_err(Unsupported::new)?, manner })
+    }
+}
+
+impl Prepared for Operation {
     fn parties(&self) -> usize {
         self.manner.parties
     }
 
     fn parameters(&self, count: usize) -> PublicParameters {
+        let Operations { job, form, adder, .. } = &self.of;
         let parameters = PublicParameters::new("mixed operations")
-            .with("op", self.job.op.name().as_bytes())
-            .with("bits", &(self.job.bits as u64).to_le_bytes())
-            .with("entries", &(self.job.entries as u64).to_le_bytes())
-            .with("private", &[u8::from(self.job.private)])
-            .with("form", self.form.map_or("", BitForm::name).as_bytes())
-            .with("adder", self.adder.map_or("", NumberAdder::name).as_bytes())
+            .with("op", job.op.name().as_bytes())
+            .with("bits", &(job.bits as u64).to_le_bytes())
+            .with("entries", &(job.entries as u64).to_le_bytes())
+            .with("private", &[u8::from(job.private)])
+            .with("form", form.map_or("", BitForm::name).as_bytes())
+            .with("adder", adder.map_or("", NumberAdder::name).as_bytes())
             .with("count", &(count as u64).to_le_bytes());
-        let rings = self.bits.iter().chain(&self.numbers);
-        self.manner.describe(rings.fold(parameters, |all, ring| ring.parameters().describe(all)))
+        self.manner.describe(self.of.rings().fold(parameters, |all, ring| ring.parameters().describe(all)))
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        BenchSchedule { batch: self.batch(), warmup: (warmup, self.job.count), one_session: false }
+        BenchSchedule { batch: self.of.batch(), ..BenchSchedule::together(self.of.job.count, warmup) }
     }
 
-    /// Shares of the inputs: of bits modulo 2, of numbers modulo p.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
-        if self.job.op.is_random() {
-            return vec![Own::default(); self.manner.parties];
-        }
-        let numbers =
-            inputs.iter().map(|row| u64::from(u32::from_le_bytes(row.try_into().unwrap_or_default())));
-        let mut key = Zeroizing::new([0; 16]);
-        Machine.entropy(key.as_mut_slice());
-        let mut prg = Prg::new(&key);
-        let in_bits = matches!(self.job.op, Op::B2a | Op::Lookup2 | Op::Lookup);
-        let mut first: Zeroizing<Vec<u64>> =
-            Zeroizing::new(numbers.map(|x| if in_bits { x } else { x % P32 }).collect());
-        let mut others = Vec::new();
-        for _ in 1..self.manner.parties {
-            let mut share = Zeroizing::new(vec![0; first.len()]);
-            prg.words(&mut share);
-            for (first, share) in first.iter_mut().zip(share.iter_mut()) {
-                if in_bits {
-                    *share &= u64::from(u32::MAX);
-                    *first ^= *share;
-                } else {
-                    *share = self.plain.reduce(*share);
-                    *first = self.plain.sub(*first, *share);
-                }
-            }
-            others.push(bytes(share.iter().copied()));
-        }
-        [bytes(first.iter().copied())].into_iter().chain(others).collect()
+        self.of.shares(inputs.iter().map(|row| u32::from_le_bytes(row.try_into().unwrap_or_default())))
     }
 
     fn collect(&self, count: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
-        let wrong =
-            |i: usize| Differ { party: PartyId::all(i + 1).last(), what: "gave outputs of a wrong form" };
-        let each = match self.job.op {
-            Op::Dabit => 2,
-            Op::TripleArith => 3,
-            _ => 1,
-        };
-        let columns = if self.job.op == Op::TripleBool { 3 * count.div_ceil(64) } else { each * count };
-        let lists: Vec<Vec<u64>> = outputs.iter().map(|output| words(output)).collect();
-        if let Some(i) = lists.iter().position(|list| list.len() != columns) {
-            return Err(wrong(i));
-        }
-        let p = self.plain;
-        let sum =
-            |at: usize| lists.iter().fold(0, |sum, list| p.add(sum, list.get(at).copied().unwrap_or(0)));
-        let xor = |at: usize| lists.iter().fold(0, |sum, list| sum ^ list.get(at).copied().unwrap_or(0));
-        let verdict = |right: bool| vec![u8::from(right)];
-        let row = |i: usize| match self.job.op {
-            Op::Dabit => verdict(xor(i) == sum(count + i) && xor(i) < 2),
-            Op::TripleArith => verdict(p.mul(sum(i), sum(count + i)) == sum(2 * count + i)),
-            Op::TripleBool => {
-                let (at, words) = (i / 64, count.div_ceil(64));
-                verdict((xor(at) & xor(words + at) ^ xor(2 * words + at)) >> (i % 64) & 1 == 0)
-            }
-            Op::A2b => xor(i).to_le_bytes().to_vec(),
-            _ => sum(i).to_le_bytes().to_vec(),
-        };
-        Ok((0..count).flat_map(row).collect())
+        self.of.sums(count, &outputs).map_err(|wrong| Differ {
+            party: PartyId::all(wrong + 1).last(),
+            what: "gave outputs of a wrong form",
+        })
     }
 
-    fn start<'p>(
-        &'p self,
-        mut session: Session,
-        _: usize,
-        _: &Own,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> StartedParty<'p> {
         session.phase(SETUP);
-        let run = match (self.job.op, &self.numbers) {
-            (op, Some(ring)) if matches!(op, Op::E2a | Op::A2e | Op::TripleArith) || self.by_hops() => {
-                let keys = Keys::generate(&mut session, ring)?;
-                Run::Ciphertexts(Box::new((Sampler::new(&session), keys, session)))
-            }
-            _ => {
-                let gmw = Gmw::new(session, self.manner.config)?;
-                let (bits, numbers) = (self.bits.as_ref(), self.numbers.as_ref());
-                let mut mixed = Mixed::new(gmw, self.plain, bits, numbers)?;
-                if let Some(adder) = self.adder {
-                    mixed.set_adder(adder);
-                    if adder == NumberAdder::LowDepth {
-                        // few rounds are what it is chosen for
-                        mixed.gmw().set_opening_rounds(OpeningRounds::One);
-                    }
-                }
-                Run::Mixed(Box::new(mixed))
-            }
-        };
-        Ok(Box::new(Member { of: self, run }))
+        Ok(Box::new(Member { of: &self.of, party: OperationParty::start(&self.of, session)? }))
     }
 
     fn facts(&self) -> Map<String, Value> {
+        let OperationJob { op, bits, entries, private, .. } = self.of.job;
         // if there are two rings, that of the random bits, which the form chooses
-        let ring = self.bits.as_ref().or(self.numbers.as_ref()).map(|ring| ring.parameters());
+        let ring = self.of.rings().next().map(|ring| ring.parameters());
         members(json!({
-            "op": self.job.op.name(),
-            "form": self.form.map(BitForm::name),
-            "adder": self.adder.map(NumberAdder::name),
-            "bits": (self.job.op == Op::B2a).then_some(self.job.bits),
-            "entries": (self.job.op == Op::Lookup).then_some(self.job.entries),
-            "private": (self.job.op == Op::Lookup).then_some(self.job.private),
+            "op": op.name(),
+            "form": self.of.form.map(BitForm::name),
+            "adder": self.of.adder.map(NumberAdder::name),
+            "bits": (op == Op::B2a).then_some(bits),
+            "entries": (op == Op::Lookup).then_some(entries),
+            "private": (op == Op::Lookup).then_some(private),
             "security": Security::SemiHonest.name(),
             "k": self.manner.config.k,
             "ring_dimension": ring.map(Lattice::dimension),
@@ -158,5 +108,34 @@ impl Prepared for Operations {
             "computational_bits": COMPUTATIONAL_BITS,
             "insecure": self.manner.insecure,
         }))
+    }
+}
+
+/// One party, with its set-up.
+struct Member<'p> {
+    of: &'p Operations,
+    party: OperationParty,
+}
+
+impl EngineParty for Member<'_> {
+    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
+        let op = self.of.job.op;
+        let mut batch = OperationBatch::new(self.of, &mut self.party, count, own)?;
+        if !op.is_online_alone() {
+            timed(watch, PREPROCESSING, || batch.preprocess())?;
+        }
+        batch.ready();
+        if !op.is_random() {
+            timed(watch, ONLINE, || batch.online())?;
+        }
+        batch.end()
+    }
+
+    fn meter(&mut self) -> Counts {
+        self.party.session().meter().read()
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        members(json!({ "partial_decryptions": self.party.decryptions() }))
     }
 }

@@ -1,6 +1,7 @@
 //! The options of the engine. `divisi bench mixed` has more, and declares them itself.
 
-use super::manner::{BitForm, CircuitProtocol, INSECURE, Manner};
+use super::manner::{CircuitProtocol, INSECURE, Manner};
+use crate::form::BitForm;
 use divisi_bgv::parameters::Form;
 use divisi_engine::settings::SOFT_SPOKEN_K;
 use divisi_engine::{EngineOption, OptionScope};

@@ -2,18 +2,20 @@
 //!
 //! Adversary: that of [`crate::run`]: all parties but one, semi-honest.
 
-use super::garbled::Looked;
-use super::jobs::{ProgramJob, decode, encode, length};
-use super::manner::{BitForm, Manner};
+use super::jobs::ProgramJob;
+use super::manner::Manner;
 use super::{ONLINE, PREPROCESSING, SETUP};
+use crate::entries::{decode, encode, length};
+use crate::form::BitForm;
+use crate::keys::KeyLookups;
 use crate::program::Input;
+use crate::rings::ring;
 use crate::run;
 use divisi_bgv::Ring;
-use divisi_bgv::parameters::{self, Parameters as Lattice};
-use divisi_core::Security;
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Security, Session, Step, step};
 use divisi_engine::{
-    BenchSchedule, Differ, EngineParty, Own, Prepared, Rows, Unsupported, Watch, members, timed,
+    BenchSchedule, Differ, EngineParty, Own, Prepared, Rows, StartedParty, Unsupported, Watch, members, timed,
 };
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, Mixed};
@@ -35,7 +37,7 @@ pub(super) struct Programs<'j> {
     bits: Option<Arc<Ring>>,
     numbers: Option<Arc<Ring>>,
     /// How keys of garbled circuits are looked up, if the program has any.
-    garbled: Option<Looked>,
+    garbled: Option<KeyLookups>,
 }
 
 impl<'j> Programs<'j> {
@@ -55,19 +57,14 @@ impl<'j> Programs<'j> {
         }
         let form = manner.form.unwrap_or(BitForm::usual(manner.parties));
         let ring = |operation, form| {
-            let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
-            let lattice = derive(operation, form, manner.parties, P32);
-            let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
-            Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
+            let ring = ring(operation, form, manner.parties, P32, manner.insecure);
+            ring.map_err(Unsupported::new)
         };
         // keys of a kind that is not used are not made
         let (has_bits, has_products) = (about.cost.random_bits() > 0, about.cost.triples() > 0);
-        let bits = match form {
-            BitForm::Ciphertexts(form) if has_bits => Some(ring(parameters::Operation::Bits, form)?),
-            _ => None,
-        };
-        let tree = parameters::Form::LeanTree;
-        let numbers = has_products.then(|| ring(parameters::Operation::Triples, tree)).transpose()?;
+        let bits = form.ciphertexts().filter(|_| has_bits);
+        let bits = bits.map(|form| ring(Operation::Bits, form)).transpose()?;
+        let numbers = has_products.then(|| ring(Operation::Triples, Form::LeanTree)).transpose()?;
         let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
         let [gates, ands] = about.cost.garbled;
         if gates > MOST_GARBLED {
@@ -75,7 +72,7 @@ impl<'j> Programs<'j> {
                 "the program garbles {gates} gates, whose rows must all fit into memory: at most {MOST_GARBLED}, so use `circuit` for some"
             )));
         }
-        let garbled = (gates > 0).then(|| Looked::new(&manner, [gates, ands], manner.form)).transpose()?;
+        let garbled = (gates > 0).then(|| manner.lookups_of_keys([gates, ands])).transpose()?;
         Ok(Programs { job, manner, form, plain, bits, numbers, garbled })
     }
 
@@ -96,7 +93,7 @@ impl Prepared for Programs<'_> {
             .with("count", &(count as u64).to_le_bytes());
         let rings = self.bits.iter().chain(&self.numbers);
         let parameters = rings.fold(parameters, |all, ring| ring.parameters().describe(all));
-        let garbled = self.garbled.iter().fold(parameters, |all, way| way.describe(all));
+        let garbled = self.garbled.iter().fold(parameters, |all, keys| keys.describe(all));
         self.manner.describe(garbled)
     }
 
@@ -155,12 +152,7 @@ impl Prepared for Programs<'_> {
         Ok(row)
     }
 
-    fn start<'p>(
-        &'p self,
-        mut session: Session,
-        _: usize,
-        _: &Own,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn start<'p>(&'p self, mut session: Session, _: usize, _: &Own) -> StartedParty<'p> {
         session.phase(SETUP);
         let gmw = Gmw::deferred(session, self.manner.config);
         let mut mixed = Mixed::new(gmw, self.plain, self.bits.as_ref(), self.numbers.as_ref())?;
@@ -169,11 +161,8 @@ impl Prepared for Programs<'_> {
             mixed.gmw().set_up()?;
         }
         let beside = mixed.keys();
-        let context = self
-            .garbled
-            .as_ref()
-            .map(|looked| GarblingContext::new(mixed.gmw(), &looked.way, beside.as_ref()));
-        let context = context.transpose()?;
+        let context = |keys: &KeyLookups| GarblingContext::new(mixed.gmw(), &keys.method, beside.as_ref());
+        let context = self.garbled.as_ref().map(context).transpose()?;
         Ok(Box::new(Member { of: self, mixed, context }))
     }
 
@@ -190,7 +179,7 @@ impl Prepared for Programs<'_> {
             "lookups": cost.lookups,
             "garbled": cost.garbled[0],
             "garbled_and": cost.garbled[1],
-            "garbled_form": self.garbled.as_ref().map(Looked::form),
+            "garbled_form": self.garbled.as_ref().map(|keys| keys.form.name()),
             "protocol": "gmw",
             "security": Security::SemiHonest.name(),
             "computational_bits": COMPUTATIONAL_BITS,

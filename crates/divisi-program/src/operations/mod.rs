@@ -1,149 +1,207 @@
-//! An operation on numbers and bits for benchmarks: the rings that it needs, and its expected results.
+//! Single operations on numbers and bits, item by item: which there are, the rings that they need, the
+//! sharing of their inputs and the sums of their outputs, and the steps of a party.
+//!
+//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest. Everything that depends on no input
+//! is preprocessing.
 
-use super::jobs::{self, Op, OperationJob};
-use super::manner::{BitForm, Manner};
+mod party;
+mod shares;
+
+pub(crate) use party::{OperationBatch, OperationParty};
+
+use crate::form::BitForm;
+use crate::rings::ring;
 use divisi_bgv::Ring;
-use divisi_bgv::parameters::{self, Parameters as Lattice};
-use divisi_engine::Unsupported;
-use divisi_engine::job::EngineJob;
-use divisi_engine::{ExpectedOutput, Own};
+use divisi_bgv::parameters::{self, Form};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::adders::NumberAdder;
+use divisi_ot::SetupConfig;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
-/// The largest number of items of a run; and about how many random bits, at most, go through all phases
-/// together.
-const MOST: usize = 1 << 30;
+/// About how many random bits, at most, go through all phases together.
 const BATCH: usize = 1 << 21;
 
-/// An operation, its settings, and the rings that it needs.
-pub(super) struct Operations {
+/// An operation on numbers and bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Op {
+    /// Random bits shared modulo 2 and modulo p.
+    Dabit,
+    /// Bits to numbers.
+    B2a,
+    /// Numbers to bits.
+    A2b,
+    /// A ciphertext to shares.
+    E2a,
+    /// Shares to a ciphertext.
+    A2e,
+    /// Lookups in public tables of two entries.
+    Lookup2,
+    /// Lookups in tables of up to 256 entries.
+    Lookup,
+    /// Triples of numbers.
+    TripleArith,
+    /// Triples of bits.
+    TripleBool,
+}
+
+impl Op {
+    /// All operations.
+    pub const ALL: [Op; 9] = [
+        Op::Dabit,
+        Op::B2a,
+        Op::A2b,
+        Op::E2a,
+        Op::A2e,
+        Op::Lookup2,
+        Op::Lookup,
+        Op::TripleArith,
+        Op::TripleBool,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Dabit => "dabit",
+            Op::B2a => "b2a",
+            Op::A2b => "a2b",
+            Op::E2a => "e2a",
+            Op::A2e => "a2e",
+            Op::Lookup2 => "lookup2",
+            Op::Lookup => "lookup",
+            Op::TripleArith => "triple-arith",
+            Op::TripleBool => "triple-bool",
+        }
+    }
+
+    /// Whether the operation has no inputs: its preprocessing is all there is.
+    #[must_use]
+    pub fn is_random(self) -> bool {
+        matches!(self, Op::Dabit | Op::TripleArith | Op::TripleBool)
+    }
+
+    /// Whether the operation takes random bits shared modulo 2 and modulo p, which have forms.
+    #[must_use]
+    pub fn has_bits(self) -> bool {
+        matches!(self, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup)
+    }
+
+    /// Whether the operation has no preprocessing of its own: that of ciphertexts is their keys.
+    #[must_use]
+    pub fn is_online_alone(self) -> bool {
+        matches!(self, Op::E2a | Op::A2e)
+    }
+}
+
+impl std::str::FromStr for Op {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Op, String> {
+        let names = || Op::ALL.map(Op::name).join(", ");
+        Op::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("choose one of {}", names()))
+    }
+}
+
+/// Operations on numbers and bits. An input is a number of four bytes, the lowest first; an output is a
+/// number of eight bytes, or, for operations without inputs, a byte that is 1 if the result is consistent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationJob {
+    /// The operation.
+    pub op: Op,
+    /// The number of bits of a number that is converted from bits.
+    pub bits: usize,
+    /// The number of entries of a table.
+    pub entries: usize,
+    /// Whether each lookup has a private table of its own, instead of one public table for all.
+    pub private: bool,
+    /// The number of items.
+    pub count: usize,
+}
+
+/// The public table of an item of [`Op::Lookup2`].
+fn table(i: usize) -> [u64; 2] {
+    [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
+}
+
+impl OperationJob {
+    /// An entry of the table of an item: public tables are all the same.
+    fn entry(&self, item: usize, at: usize) -> u64 {
+        let item = if self.private { item } else { 0 };
+        ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
+    }
+
+    /// The expected output row of an item, from its number in the batch and its input row; `None` if the
+    /// bytes are not an input row.
+    #[must_use]
+    pub fn expected(&self, number: u64, input: &[u8]) -> Option<Vec<u8>> {
+        if self.op.is_random() {
+            return Some(vec![1]);
+        }
+        let x = u64::from(u32::from_le_bytes(input.try_into().ok()?));
+        let out = match self.op {
+            Op::B2a => (x & ((1 << self.bits) - 1)) % P32,
+            Op::Lookup2 => table(number as usize)[(x & 1) as usize],
+            Op::Lookup => self.entry(number as usize, x as usize % self.entries.max(1)),
+            _ => x % P32,
+        };
+        Some(out.to_le_bytes().to_vec())
+    }
+}
+
+/// An operation, its parameters, and the rings that it needs.
+pub(crate) struct Operations {
     pub job: OperationJob,
-    pub manner: Manner,
+    pub parties: usize,
+    /// Parameters of the transfers.
+    pub config: SetupConfig,
     /// How random bits are made, if the operation has any.
     pub form: Option<BitForm>,
     /// What the adder minimises, if the operation is A2B.
     pub adder: Option<NumberAdder>,
-    pub plain: Modulus,
-    pub bits: Option<Arc<Ring>>,
+    plain: Modulus,
+    bits: Option<Arc<Ring>>,
     /// The ring of triples, of private tables, or of conversions.
-    pub numbers: Option<Arc<Ring>>,
-}
-
-/// The public table of an item of [`Op::Lookup2`].
-pub(super) fn table(i: usize) -> [u64; 2] {
-    [3, 5].map(|c| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ c) % P32)
-}
-
-/// An entry of the table of an item: public tables are all the same.
-pub(super) fn entry(job: OperationJob, item: usize, at: usize) -> u64 {
-    let item = if job.private { item } else { 0 };
-    ((item + 1) as u64).wrapping_mul((at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) % P32
-}
-
-/// A function that gives the expected output row of an item, from its number in the batch and its input row.
-pub(crate) fn expected(job: OperationJob) -> Box<dyn Fn(u64, &[u8]) -> Option<Vec<u8>>> {
-    Box::new(move |number, input| {
-        if job.op.is_random() {
-            return Some(vec![1]);
-        }
-        let x = u64::from(u32::from_le_bytes(input.try_into().ok()?));
-        let out = match job.op {
-            Op::B2a => (x & ((1 << job.bits) - 1)) % P32,
-            Op::Lookup2 => table(number as usize)[(x & 1) as usize],
-            Op::Lookup => entry(job, number as usize, x as usize % job.entries.max(1)),
-            _ => x % P32,
-        };
-        Some(out.to_le_bytes().to_vec())
-    })
-}
-
-impl EngineJob for OperationJob {
-    fn count(&self) -> usize {
-        self.count
-    }
-
-    fn input_bytes(&self) -> usize {
-        if self.op.is_random() { 0 } else { 4 }
-    }
-
-    fn output_bytes(&self) -> usize {
-        if self.op.is_random() { 1 } else { 8 }
-    }
-
-    fn expected(&self) -> ExpectedOutput {
-        expected(*self)
-    }
-
-    fn message(&self) -> Vec<u8> {
-        jobs::message(*self)
-    }
-
-    fn counted(&self, count: usize) -> Arc<dyn EngineJob> {
-        Arc::new(OperationJob { count, ..*self })
-    }
+    numbers: Option<Arc<Ring>>,
 }
 
 impl Operations {
     /// # Errors
-    /// [`Unsupported`] for parameters that the operation does not support.
-    pub fn new(job: OperationJob, manner: Manner) -> Result<Self, Unsupported> {
-        if job.count > MOST {
-            return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
-        }
-        if !(1..=32).contains(&job.bits) {
-            return Err(Unsupported::new(format!("--bits is {}: give 1 to 32", job.bits)));
-        }
-        if job.op == Op::Lookup && !(job.entries.is_power_of_two() && (2..=256).contains(&job.entries)) {
-            return Err(Unsupported::new(format!(
-                "--entries is {}: give a power of two from 2 to 256",
-                job.entries
-            )));
-        }
-        if job.private && job.op != Op::Lookup {
-            return Err(Unsupported::new(format!(
-                "{} has no tables of its own: leave --private out",
-                job.op.name()
-            )));
-        }
-        let private = job.op == Op::Lookup && job.private;
-        let has_bits = matches!(job.op, Op::Dabit | Op::B2a | Op::A2b | Op::Lookup2 | Op::Lookup);
+    /// If there are no lattice parameters for so many parties, with the reason.
+    pub fn new(
+        job: OperationJob,
+        parties: usize,
+        config: SetupConfig,
+        (form, adder): (Option<BitForm>, Option<NumberAdder>),
+        insecure: bool,
+    ) -> Result<Self, String> {
         let has_numbers = matches!(job.op, Op::A2b | Op::TripleArith) || job.private;
-        if manner.form.is_some() && !has_bits {
-            return Err(Unsupported::new(format!("{} has no forms: leave --form out", job.op.name())));
-        }
-        let manner = if job.op == Op::A2b { manner } else { manner.without_adder()? };
-        let adder = (job.op == Op::A2b).then(|| manner.adder.unwrap_or_default());
-        let form = has_bits.then(|| manner.form.unwrap_or(BitForm::usual(manner.parties)));
-        let ring = |operation, form| {
-            let derive = if manner.insecure { Lattice::danger_insecure } else { Lattice::derive };
-            let lattice = derive(operation, form, manner.parties, P32);
-            let lattice = lattice.map_err(|error| Unsupported::new(error.to_string()))?;
-            Ring::new(lattice).map(Arc::new).ok_or_else(|| Unsupported::new("a prime without a transform"))
-        };
-        let hops = form.and_then(BitForm::hops).filter(|_| private);
-        let bits = match form {
+        let ring = |operation, form| ring(operation, form, parties, P32, insecure);
+        let hops = form.and_then(BitForm::ciphertexts).filter(|_| job.op == Op::Lookup && job.private);
+        let bits = match form.and_then(BitForm::ciphertexts) {
             // private tables by hops take no random bits
-            _ if hops.is_some() => None,
-            Some(BitForm::Ciphertexts(form)) => Some(ring(parameters::Operation::Bits, form)?),
+            Some(form) if hops.is_none() => Some(ring(parameters::Operation::Bits, form)?),
             _ => None,
         };
-        let tree = parameters::Form::LeanTree;
         let numbers = match hops {
             Some(form) => Some(ring(parameters::Operation::PrivateTables, form)?),
             // what is not multiplied needs no relinearisation key
-            None if matches!(job.op, Op::E2a | Op::A2e) => {
-                Some(ring(parameters::Operation::Conversions, tree)?)
+            None if job.op.is_online_alone() => {
+                Some(ring(parameters::Operation::Conversions, Form::LeanTree)?)
             }
-            None => has_numbers.then(|| ring(parameters::Operation::Triples, tree)).transpose()?,
+            None => has_numbers.then(|| ring(parameters::Operation::Triples, Form::LeanTree)).transpose()?,
         };
-        let plain = Modulus::new(P32).ok_or_else(|| Unsupported::new("no modulus"))?;
-        Ok(Operations { job, manner, form, adder, plain, bits, numbers })
+        let plain = Modulus::new(P32).ok_or("no modulus")?;
+        Ok(Operations { job, parties, config, form, adder, plain, bits, numbers })
+    }
+
+    /// The rings: that of random bits, if there is one, and that of numbers.
+    pub fn rings(&self) -> impl Iterator<Item = &Ring> {
+        self.bits.iter().chain(&self.numbers).map(|ring| &**ring)
     }
 
     /// Whether private tables are masked in ciphertexts that pass from party to party, instead of by triples.
-    pub fn by_hops(&self) -> bool {
+    fn by_hops(&self) -> bool {
         let operation = self.numbers.as_ref().map(|ring| ring.parameters().operation());
         operation == Some(parameters::Operation::PrivateTables)
     }
@@ -175,14 +233,4 @@ impl Operations {
         };
         (BATCH / weight.max(1)).next_multiple_of(slots).clamp(1, self.job.count.max(1))
     }
-}
-
-/// The words of a list of bytes, eight bytes each, the lowest first.
-pub(super) fn words(bytes: &[u8]) -> Vec<u64> {
-    bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes)).collect()
-}
-
-/// The bytes of a list of words: the inverse of [`words`].
-pub(super) fn bytes(words: impl IntoIterator<Item = u64>) -> Own {
-    Zeroizing::new(words.into_iter().flat_map(u64::to_le_bytes).collect())
 }

@@ -1,265 +1,307 @@
-//! One party of an operation: first the preprocessing, which depends on no input, then the operation on
-//! shares.
-//!
-//! Adversary: that of [`divisi_mixed`]: all parties but one, semi-honest.
+//! One party of an operation, and the steps of a batch: preprocessing, which depends on no input, then the
+//! operation on shares. What is not measured comes before and after.
 
-use super::jobs::Op;
-use super::operation::{Operations, bytes, entry, table, words};
-use super::{ONLINE, PREPROCESSING};
+use super::shares::{bytes, words};
+use super::{Op, OperationJob, Operations, table};
 use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
-use divisi_core::{Abort, Convert, Counts, PartyId, Session, Step, step};
-use divisi_engine::Own;
-use divisi_engine::{EngineParty, Watch, members, timed};
+use divisi_core::{Abort, Convert, PartyId, Session, Step, step};
+use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::arithmetic::{self, NumberTriples};
+use divisi_mixed::gmw::PREPROCESSING;
+use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::private::Masked;
-use divisi_mixed::{GmwBit, Mixed, Num};
-use serde_json::{Map, Value, json};
+use divisi_mixed::table::Signs;
+use divisi_mixed::{Gmw, GmwBit, Mixed, Num};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
 
-/// The state of a party: that for all operations, or for those on ciphertexts alone, which need no transfers.
-pub(super) enum Run {
+const ONLINE: &str = "online";
+/// The phase of what is not measured.
+const CHECK: &str = "check";
+
+/// One party, with its set-up: that for all operations, or for those on ciphertexts alone, which need no
+/// transfers.
+pub(crate) enum OperationParty {
     Mixed(Box<Mixed>),
     Ciphertexts(Box<(Sampler, Keys, Session)>),
 }
 
-impl Run {
-    fn session(&mut self) -> &mut Session {
-        match self {
-            Run::Mixed(mixed) => mixed.session(),
-            Run::Ciphertexts(all) => &mut all.2,
-        }
-    }
-}
-
-/// One party, with its set-up.
-pub(super) struct Member<'p> {
-    pub of: &'p Operations,
-    pub run: Run,
-}
-
-impl EngineParty for Member<'_> {
-    fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
-        let (of, inputs) = (self.of, Zeroizing::new(words(own)));
-        let wanted = if of.job.op.is_random() { 0 } else { count };
-        if inputs.len() != wanted {
-            return Err(self.run.session().misuse(INPUT, "inputs of another length than declared"));
-        }
-        match &mut self.run {
-            Run::Mixed(mixed) => convert_all(of, mixed, count, &inputs, watch),
-            Run::Ciphertexts(all) => {
-                let (sampler, keys, session) = &mut **all;
-                ciphertexts(of, session, keys, sampler, count, &inputs, watch)
+impl OperationParty {
+    /// Make the set-up.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn start(of: &Operations, mut session: Session) -> Result<Self, Abort> {
+        match (of.job.op, &of.numbers) {
+            (op, Some(ring)) if matches!(op, Op::E2a | Op::A2e | Op::TripleArith) || of.by_hops() => {
+                let keys = Keys::generate(&mut session, ring)?;
+                Ok(OperationParty::Ciphertexts(Box::new((Sampler::new(&session), keys, session))))
+            }
+            _ => {
+                let gmw = Gmw::new(session, of.config)?;
+                let mut mixed = Mixed::new(gmw, of.plain, of.bits.as_ref(), of.numbers.as_ref())?;
+                if let Some(adder) = of.adder {
+                    mixed.set_adder(adder);
+                    if adder == NumberAdder::LowDepth {
+                        // few rounds are what it is chosen for
+                        mixed.gmw().set_opening_rounds(OpeningRounds::One);
+                    }
+                }
+                Ok(OperationParty::Mixed(Box::new(mixed)))
             }
         }
     }
 
-    fn meter(&mut self) -> Counts {
-        self.run.session().meter().read()
+    pub fn session(&mut self) -> &mut Session {
+        match self {
+            OperationParty::Mixed(mixed) => mixed.session(),
+            OperationParty::Ciphertexts(all) => &mut all.2,
+        }
     }
 
-    fn facts(&self) -> Map<String, Value> {
-        let made = match &self.run {
-            Run::Mixed(mixed) => mixed.decryptions(),
-            Run::Ciphertexts(all) => all.1.decryptions(),
-        };
-        members(json!({ "partial_decryptions": made }))
+    /// The number of partial decryptions so far.
+    pub fn decryptions(&self) -> u64 {
+        match self {
+            OperationParty::Mixed(mixed) => mixed.decryptions(),
+            OperationParty::Ciphertexts(all) => all.1.decryptions(),
+        }
     }
 }
 
-/// Operations that need transfers, or random bits of any form.
-fn convert_all(
-    of: &Operations,
-    mixed: &mut Mixed,
+/// What a batch has between two steps.
+#[derive(Default)]
+enum Held {
+    #[default]
+    Nothing,
+    Pairs(Vec<[u64; 2]>),
+    Signs(Signs),
+    /// With the entries of all tables.
+    Tables(Signs, Vec<u64>),
+    /// This party's shares of private tables.
+    Shares(Num),
+    Masked(Masked),
+    Triples(Vec<[Num; 3]>),
+    Ciphertexts(Vec<Option<Ciphertext>>),
+    Output(Zeroizing<Vec<u8>>),
+}
+
+/// Some items of an operation at one party. The steps are taken in this order: [`OperationBatch::new`],
+/// [`preprocess`](OperationBatch::preprocess) unless the operation is online alone,
+/// [`ready`](OperationBatch::ready), [`online`](OperationBatch::online) unless it is random,
+/// [`end`](OperationBatch::end).
+pub(crate) struct OperationBatch<'b> {
+    job: &'b OperationJob,
+    party: &'b mut OperationParty,
     count: usize,
-    inputs: &[u64],
-    watch: &mut dyn Watch,
-) -> Result<Own, Abort> {
-    let preprocessing = |mixed: &mut Mixed| mixed.session().phase(PREPROCESSING);
-    let online = |mixed: &mut Mixed| mixed.session().phase(ONLINE);
-    match of.job.op {
-        Op::TripleBool => {
-            let words = count.div_ceil(64);
-            timed(watch, PREPROCESSING, || {
-                preprocessing(mixed);
-                mixed.gmw().prepare(64 * words)
-            })?;
-            let [a, b, c] = mixed.gmw().take_triples(words)?.open();
-            Ok(bytes(a.iter().chain(b.iter()).chain(c.iter()).copied()))
+    /// This party's shares of the inputs.
+    inputs: Zeroizing<Vec<u64>>,
+    held: Held,
+}
+
+impl<'b> OperationBatch<'b> {
+    /// Enter the shares of the inputs. What is converted from a ciphertext, or masked in one, becomes one.
+    ///
+    /// # Errors
+    /// The abort that ends the session; [`Abort::Misuse`] for inputs of another number than the items.
+    pub fn new(
+        of: &'b Operations,
+        party: &'b mut OperationParty,
+        count: usize,
+        own: &[u8],
+    ) -> Result<Self, Abort> {
+        let (job, inputs) = (&of.job, Zeroizing::new(words(own)));
+        let wanted = if job.op.is_random() { 0 } else { count };
+        if inputs.len() != wanted {
+            return Err(party.session().misuse(INPUT, "inputs of another length than declared"));
         }
-        Op::Dabit => {
-            timed(watch, PREPROCESSING, || {
-                preprocessing(mixed);
-                mixed.prepare_bits(count)
-            })?;
-            let (modulo_2, modulo_p) = mixed.take_bits(count)?.open();
-            Ok(bytes(modulo_2.iter().chain(modulo_p.iter()).copied()))
-        }
-        Op::Lookup2 => {
-            timed(watch, PREPROCESSING, || {
-                preprocessing(mixed);
-                mixed.prepare_bits(count)
-            })?;
-            let tables: Vec<[u64; 2]> = (0..count).map(table).collect();
-            timed(watch, ONLINE, || {
-                online(mixed);
+        let held = match (&mut *party, job.op) {
+            (OperationParty::Ciphertexts(all), Op::E2a) => Held::Ciphertexts(give(all, &inputs, CHECK)?),
+            (OperationParty::Ciphertexts(all), Op::Lookup) => {
+                // the tables belong to the first party, whose share they are; the shares of others are zero
+                let first = all.2.me().index() == 0;
+                let places = (0..count).flat_map(|item| (0..job.entries).map(move |at| (item, at)));
+                let mut table = Hidden::zeros(count * job.entries);
+                let own = |(item, at)| if first { job.entry(item, at) } else { 0 };
+                table.iter_mut().zip(places).for_each(|(share, place)| *share = own(place));
+                Held::Shares(Num::new(table))
+            }
+            _ => Held::Nothing,
+        };
+        Ok(OperationBatch { job, party, count, inputs, held })
+    }
+
+    /// The width of an index.
+    fn width(&self) -> usize {
+        self.job.entries.checked_ilog2().unwrap_or(0) as usize
+    }
+
+    /// Make everything that depends on no input.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn preprocess(&mut self) -> Result<(), Abort> {
+        let (count, width, held) = (self.count, self.width(), std::mem::take(&mut self.held));
+        self.party.session().phase(PREPROCESSING);
+        self.held = match (&mut *self.party, self.job.op, held) {
+            (OperationParty::Ciphertexts(all), _, Held::Shares(table)) => {
+                let (sampler, keys, session) = &mut **all;
+                Held::Masked(Masked::new(session, keys, sampler, width, &table)?)
+            }
+            (OperationParty::Ciphertexts(all), ..) => {
+                let (sampler, keys, session) = &mut **all;
+                let batches = count.div_ceil(keys.ring().dimension());
+                let made = arithmetic::batches(session, keys, sampler, batches)?;
+                Held::Triples(made.into_iter().map(NumberTriples::open).collect())
+            }
+            (OperationParty::Mixed(mixed), Op::Lookup, _) => {
+                let signs = mixed.signs(width, count)?;
+                if self.job.private {
+                    mixed.prepare_products((self.job.entries - 1) * count)?;
+                }
+                Held::Signs(signs)
+            }
+            (OperationParty::Mixed(mixed), op, _) => {
+                match op {
+                    Op::TripleBool => mixed.gmw().prepare(64 * count.div_ceil(64))?,
+                    Op::Dabit | Op::Lookup2 => mixed.prepare_bits(count)?,
+                    Op::B2a => mixed.prepare_bits(count * self.job.bits)?,
+                    _ => mixed.prepare_to_bits(count)?,
+                }
+                Held::Nothing
+            }
+        };
+        Ok(())
+    }
+
+    /// Write down the public tables, which no phase counts.
+    pub fn ready(&mut self) {
+        let (job, count) = (self.job, self.count);
+        self.held = match (job.op, std::mem::take(&mut self.held)) {
+            (Op::Lookup2, _) => Held::Pairs((0..count).map(table).collect()),
+            (Op::Lookup, Held::Signs(signs)) => {
+                let items = if job.private { count } else { 1 };
+                let all = (0..items).flat_map(|item| (0..job.entries).map(move |at| (item, at)));
+                Held::Tables(signs, all.map(|(item, at)| job.entry(item, at)).collect())
+            }
+            (_, held) => held,
+        };
+    }
+
+    /// Run the operation on the shares.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn online(&mut self) -> Result<(), Abort> {
+        let (job, width, held) = (self.job, self.width(), std::mem::take(&mut self.held));
+        let inputs = &self.inputs;
+        self.party.session().phase(ONLINE);
+        self.held = match (&mut *self.party, job.op, held) {
+            (OperationParty::Ciphertexts(all), Op::A2e, _) => Held::Ciphertexts(give(all, inputs, ONLINE)?),
+            (OperationParty::Ciphertexts(all), _, Held::Ciphertexts(given)) => {
+                Held::Output(back(all, given, self.count, ONLINE)?)
+            }
+            (OperationParty::Ciphertexts(all), _, Held::Masked(tables)) => {
+                let x = GmwBit::of_words(inputs, width);
+                Held::Output(bytes(tables.look_up(&mut all.2, &x)?.shares().iter().copied()))
+            }
+            (OperationParty::Mixed(mixed), _, Held::Pairs(tables)) => {
                 let out = mixed.look_up_pairs(&tables, GmwBit::of(inputs.iter().copied()))?;
-                Ok(bytes(out.shares().iter().copied()))
-            })
-        }
-        Op::Lookup => look_up(of, mixed, count, inputs, watch),
-        Op::B2a => {
-            timed(watch, PREPROCESSING, || {
-                preprocessing(mixed);
-                mixed.prepare_bits(count * of.job.bits)
-            })?;
-            timed(watch, ONLINE, || {
-                online(mixed);
-                let out: Num = mixed.convert(GmwBit::of_words(inputs, of.job.bits))?;
-                Ok(bytes(out.shares().iter().copied()))
-            })
-        }
-        _ => {
-            timed(watch, PREPROCESSING, || {
-                preprocessing(mixed);
-                mixed.prepare_to_bits(count)
-            })?;
-            timed(watch, ONLINE, || {
-                online(mixed);
-                let out: Vec<GmwBit> = mixed.convert(Num::new(Hidden::from(inputs)))?;
-                Ok(bytes(GmwBit::to_words(&out).iter().copied()))
-            })
-        }
-    }
-}
-
-/// Lookups in one public table, or each lookup in a private table of its own.
-fn look_up(
-    of: &Operations,
-    mixed: &mut Mixed,
-    count: usize,
-    inputs: &[u64],
-    watch: &mut dyn Watch,
-) -> Result<Own, Abort> {
-    let (entries, width) = (of.job.entries, of.job.entries.ilog2() as usize);
-    let signs = timed(watch, PREPROCESSING, || {
-        mixed.session().phase(PREPROCESSING);
-        let signs = mixed.signs(width, count)?;
-        if of.job.private {
-            mixed.prepare_products((entries - 1) * count)?;
-        }
-        Ok(signs)
-    })?;
-    let first = mixed.session().me().index() == 0;
-    let items = if of.job.private { count } else { 1 };
-    let all = (0..items).flat_map(|item| (0..entries).map(move |at| (item, at)));
-    let table: Vec<u64> = all.map(|(item, at)| entry(of.job, item, at)).collect();
-    timed(watch, ONLINE, || {
-        mixed.session().phase(ONLINE);
-        let x = GmwBit::of_words(inputs, width);
-        let out = if of.job.private {
-            // the tables belong to the first party, whose share they are; the shares of others are zero
-            let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
-            mixed.look_up_private(&Num::new(Hidden::from(&*shares)), &x, signs)?
-        } else {
-            mixed.look_up(&[&table], &x, signs)?.pop().unwrap_or_else(|| Num::zero(0))
+                Held::Output(bytes(out.shares().iter().copied()))
+            }
+            (OperationParty::Mixed(mixed), _, Held::Tables(signs, table)) => {
+                let x = GmwBit::of_words(inputs, width);
+                let out = if job.private {
+                    // the tables belong to the first party, whose share they are; the shares of others are zero
+                    let first = mixed.session().me().index() == 0;
+                    let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
+                    mixed.look_up_private(&Num::new(Hidden::from(&*shares)), &x, signs)?
+                } else {
+                    mixed.look_up(&[&table], &x, signs)?.pop().unwrap_or_else(|| Num::zero(0))
+                };
+                Held::Output(bytes(out.shares().iter().copied()))
+            }
+            (OperationParty::Mixed(mixed), Op::B2a, _) => {
+                let out: Num = mixed.convert(GmwBit::of_words(inputs, job.bits))?;
+                Held::Output(bytes(out.shares().iter().copied()))
+            }
+            (OperationParty::Mixed(mixed), Op::A2b, _) => {
+                let out: Vec<GmwBit> = mixed.convert(Num::new(Hidden::from(&***inputs)))?;
+                Held::Output(bytes(GmwBit::to_words(&out).iter().copied()))
+            }
+            _ => return Err(self.party.session().misuse(INPUT, "a step that the operation does not have")),
         };
-        Ok(bytes(out.shares().iter().copied()))
-    })
+        Ok(())
+    }
+
+    /// This party's shares of the outputs, or of what preprocessing made.
+    ///
+    /// # Errors
+    /// The abort that ends the session.
+    pub fn end(self) -> Result<Zeroizing<Vec<u8>>, Abort> {
+        let OperationBatch { job, party, count, held, .. } = self;
+        match (party, held) {
+            (_, Held::Output(output)) => Ok(output),
+            (OperationParty::Ciphertexts(all), Held::Ciphertexts(given)) => back(all, given, count, CHECK),
+            (_, Held::Triples(made)) => {
+                let column = |part: usize| {
+                    made.iter().flat_map(move |triple| triple[part].shares().iter().copied()).take(count)
+                };
+                Ok(bytes((0..3).flat_map(column)))
+            }
+            (OperationParty::Mixed(mixed), _) if job.op == Op::TripleBool => {
+                let [a, b, c] = mixed.gmw().take_triples(count.div_ceil(64))?.open();
+                Ok(bytes(a.iter().chain(b.iter()).chain(c.iter()).copied()))
+            }
+            (OperationParty::Mixed(mixed), _) if job.op == Op::Dabit => {
+                let (modulo_2, modulo_p) = mixed.take_bits(count)?.open();
+                Ok(bytes(modulo_2.iter().chain(modulo_p.iter()).copied()))
+            }
+            (party, _) => Err(party.session().misuse(INPUT, "an operation that was not run")),
+        }
+    }
 }
 
-/// Lookups, each in a private table of its own, which ciphertexts that pass from party to party mask.
-fn look_up_by_hops(
-    of: &Operations,
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    count: usize,
-    inputs: &[u64],
-    watch: &mut dyn Watch,
-) -> Result<Own, Abort> {
-    let (entries, width) = (of.job.entries, of.job.entries.ilog2() as usize);
-    // the tables belong to the first party, whose share they are; the shares of others are zero
-    let first = session.me().index() == 0;
-    let all = (0..count).flat_map(|item| (0..entries).map(move |at| (item, at)));
-    let mut table = Hidden::zeros(count * entries);
-    table
-        .iter_mut()
-        .zip(all)
-        .for_each(|(own, (item, at))| *own = if first { entry(of.job, item, at) } else { 0 });
-    let table = Num::new(table);
-    let tables = timed(watch, PREPROCESSING, || {
-        session.phase(PREPROCESSING);
-        Masked::new(session, keys, sampler, width, &table)
-    })?;
-    drop(table);
-    timed(watch, ONLINE, || {
-        session.phase(ONLINE);
-        let x = GmwBit::of_words(inputs, width);
-        Ok(bytes(tables.look_up(session, &x)?.shares().iter().copied()))
-    })
+/// The holder of each ciphertext: the parties in turn.
+fn holders(parties: usize, batches: usize) -> impl Iterator<Item = PartyId> {
+    let parties: Vec<PartyId> = PartyId::all(parties).collect();
+    parties.into_iter().cycle().take(batches)
 }
 
-/// Operations on ciphertexts alone, as many items at once as the ring has slots.
-fn ciphertexts(
-    of: &Operations,
-    session: &mut Session,
-    keys: &Keys,
-    sampler: &mut Sampler,
-    count: usize,
+/// Shares to ciphertexts, as many items in each as the ring has slots.
+fn give(
+    (sampler, keys, session): &mut (Sampler, Keys, Session),
     inputs: &[u64],
-    watch: &mut dyn Watch,
-) -> Result<Own, Abort> {
-    let (ring, slots) = (keys.ring(), keys.ring().dimension());
-    let batches = count.div_ceil(slots);
-    if of.job.op == Op::Lookup {
-        return look_up_by_hops(of, session, keys, sampler, count, inputs, watch);
+    phase: &'static str,
+) -> Result<Vec<Option<Ciphertext>>, Abort> {
+    let slots = keys.ring().dimension();
+    let batches = inputs.len().div_ceil(slots);
+    let mut all = Vec::with_capacity(batches);
+    for (holder, inputs) in holders(session.parties(), batches).zip(inputs.chunks(slots)) {
+        session.phase(phase);
+        let mut share = Hidden::zeros(slots);
+        share.iter_mut().zip(inputs).for_each(|(share, x)| *share = *x);
+        all.push(keys.from_shares(session, sampler, holder, &share)?);
     }
-    if of.job.op == Op::TripleArith {
-        let made = timed(watch, PREPROCESSING, || {
-            session.phase(PREPROCESSING);
-            let made = arithmetic::batches(session, keys, sampler, batches)?;
-            Ok(made.into_iter().map(NumberTriples::open).collect::<Vec<_>>())
-        })?;
-        let column = |part: usize| {
-            made.iter().flat_map(move |triple| triple[part].shares().iter().copied()).take(count)
-        };
-        return Ok(bytes((0..3).flat_map(column)));
+    Ok(all)
+}
+
+/// Ciphertexts to shares.
+fn back(
+    (sampler, keys, session): &mut (Sampler, Keys, Session),
+    all: Vec<Option<Ciphertext>>,
+    count: usize,
+    phase: &'static str,
+) -> Result<Zeroizing<Vec<u8>>, Abort> {
+    let ring = keys.ring();
+    let factor = Ciphertext::factor_after(ring, 1, ring.parameters().top(), 0);
+    let mut out = Vec::with_capacity(count);
+    for (holder, x) in holders(session.parties(), all.len()).zip(all) {
+        session.phase(phase);
+        let x = x.map(|x| x.switch(ring, 0));
+        out.extend_from_slice(&keys.to_shares(session, sampler, holder, x.as_ref(), factor)?);
     }
-    // the part that is not measured has a phase of its own
-    const CHECK: &str = "check";
-    let top = ring.parameters().top();
-    let factor = Ciphertext::factor_after(ring, 1, top, 0);
-    let parties: Vec<PartyId> = PartyId::all(session.parties()).collect();
-    let holders: Vec<PartyId> = parties.into_iter().cycle().take(batches).collect();
-    let give = |session: &mut Session, sampler: &mut Sampler, phase: &'static str| {
-        let mut all = Vec::with_capacity(batches);
-        for (holder, inputs) in holders.iter().zip(inputs.chunks(slots)) {
-            session.phase(phase);
-            let mut share = Hidden::zeros(slots);
-            share.iter_mut().zip(inputs).for_each(|(share, x)| *share = *x);
-            all.push(keys.from_shares(session, sampler, *holder, &share)?);
-        }
-        Ok::<_, Abort>(all)
-    };
-    let back = |session: &mut Session, sampler: &mut Sampler, all: Vec<Option<Ciphertext>>, phase| {
-        let mut out = Vec::with_capacity(count);
-        for (holder, x) in holders.iter().zip(all) {
-            session.phase(phase);
-            let x = x.map(|x| x.switch(ring, 0));
-            let share = keys.to_shares(session, sampler, *holder, x.as_ref(), factor)?;
-            out.extend_from_slice(&share);
-        }
-        out.truncate(count);
-        Ok::<_, Abort>(bytes(out))
-    };
-    if of.job.op == Op::A2e {
-        let all = timed(watch, ONLINE, || give(session, sampler, ONLINE))?;
-        back(session, sampler, all, CHECK)
-    } else {
-        let all = give(session, sampler, CHECK)?;
-        timed(watch, ONLINE, || back(session, sampler, all, ONLINE))
-    }
+    out.truncate(count);
+    Ok(bytes(out))
 }

@@ -2,9 +2,11 @@
 
 use divisi_circuit::{Build, Gates};
 use divisi_program::applications::digits::{LAYERS, Network, read_idx, read_idx_labels};
+use divisi_program::entries::{decode, encode};
 use divisi_program::plain::{Entries, evaluate};
-use divisi_program::{ValueKind, lower, text};
+use divisi_program::{Value, ValueKind, lower, text};
 use std::sync::Arc;
+use zeroize::Zeroizing;
 
 const PROGRAMS: [&str; 3] = [
     "divisi program 1\ninput x 1 num 2x3\ninput y 2 num 1x3\ns = sub x y\nbest at = min s\nl = lt best 7\n\
@@ -107,5 +109,34 @@ fn random_files_of_images() {
             }
             labels => Ok(labels.is_ok() || read.is_ok()),
         }
+    });
+}
+
+/// Entries that are decoded are encoded to the same bytes.
+#[test]
+fn random_entries() {
+    let body = "divisi program 1\ninput x 1 num 2x2\ninput y 2 bits 7 3\ninput z 1 bits 130 1\noutput x 1\n";
+    let program = text::read(body, &|_| Err("no circuits".into())).unwrap();
+    let values: Vec<Value> = program.inputs().iter().map(|input| input.value.clone()).collect();
+    let written = |all: &[Entries]| {
+        let mut out = Zeroizing::default();
+        all.iter().for_each(|entries| encode(entries, &mut out));
+        out.to_vec()
+    };
+    let some = [
+        Entries::Num(vec![1, -2, i64::MAX, 4]),
+        Entries::Bits(vec![vec![true; 7]; 3]),
+        Entries::Bits(vec![vec![false; 130]]),
+    ];
+    let seeds = [written(&some), written(&some[..1])];
+    divisi_fuzz::run("entries", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+        let (mut rest, mut all) = (bytes, Vec::new());
+        for value in &values {
+            let Some((entries, others)) = decode(value, rest) else { break };
+            rest = others;
+            all.push(entries);
+        }
+        let again = written(&all);
+        if bytes.starts_with(&again) { Ok(!all.is_empty()) } else { Err("other entries".into()) }
     });
 }

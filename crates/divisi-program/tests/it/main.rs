@@ -5,4 +5,5 @@ mod applications;
 mod fuzz;
 mod parties;
 mod random;
+mod settings;
 mod statements;

@@ -11,8 +11,8 @@ use crate::bench::table4::{self, PARTIES as PARTIES_OF_TABLE_4};
 use divisi_mpgc::GarblingCost;
 use divisi_mpgc::cost::{AES_128, cheaper};
 use divisi_ot::SetupConfig;
-use divisi_program::adapter::jobs::Op;
 use divisi_program::applications::table6::Row;
+use divisi_program::operations::Op;
 
 /// The whole page.
 pub fn page(outcome: &MixedOutcome) -> String {

@@ -1,0 +1,68 @@
+//! How the keys of garbled circuits are looked up: in one of the forms, or in the one that is cheaper.
+
+use crate::form::BitForm;
+use crate::rings::ring;
+use divisi_bgv::parameters::{Operation, Parameters};
+use divisi_core::PublicParameters;
+use divisi_field::zp::P16;
+use divisi_mpgc::LookupMethod;
+use divisi_mpgc::cost::cheaper;
+use divisi_mpgc::parameters::{MOST_GATES, fits};
+use divisi_ot::SetupConfig;
+
+/// How keys are looked up. Public, the same at all parties.
+pub(crate) struct KeyLookups {
+    pub method: LookupMethod,
+    pub form: BitForm,
+}
+
+impl KeyLookups {
+    /// The method for this number of gates in all, of which `ands` are ANDs: of the form that is given, or of
+    /// the cheaper one.
+    ///
+    /// # Errors
+    /// If there are too many parties or gates, or if there are no lattice parameters for them: a sentence
+    /// that says what to correct.
+    pub fn new(
+        parties: usize,
+        config: SetupConfig,
+        [gates, ands]: [usize; 2],
+        form: Option<BitForm>,
+        insecure: bool,
+    ) -> Result<Self, String> {
+        let most = (2..256).take_while(|n| fits(*n)).last().unwrap_or(0);
+        if !fits(parties) {
+            return Err(format!(
+                "circuits are garbled among at most {most} parties, not {parties}: give another --parties, or evaluate them by GMW"
+            ));
+        }
+        if gates as u64 > MOST_GATES {
+            return Err(format!(
+                "a session garbles at most {MOST_GATES} gates: give fewer, or evaluate them by GMW"
+            ));
+        }
+        let form = form.unwrap_or_else(|| {
+            let cheaper = cheaper(parties, [gates as u64, ands as u64], config);
+            cheaper.map_or(BitForm::Cot, |lattice| BitForm::Ciphertexts(lattice.form()))
+        });
+        let method = match form.ciphertexts() {
+            None => LookupMethod::Transfers,
+            Some(form) => LookupMethod::Hops(ring(Operation::PrivateTables, form, parties, P16, insecure)?),
+        };
+        Ok(KeyLookups { method, form })
+    }
+
+    /// The lattice, if keys are looked up by ciphertexts.
+    pub fn lattice(&self) -> Option<&Parameters> {
+        match &self.method {
+            LookupMethod::Hops(ring) => Some(ring.parameters()),
+            LookupMethod::Transfers => None,
+        }
+    }
+
+    /// Add the method to the parameters that the parties compare.
+    pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
+        let parameters = parameters.with("garbled", self.method.name().as_bytes());
+        self.lattice().into_iter().fold(parameters, |all, lattice| lattice.describe(all))
+    }
+}
