@@ -14,6 +14,7 @@ impl Slot {
 
 /// A gate that needs no communication. `out` may be the slot of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever evaluates a circuit does all of them")]
 pub enum LinearGate {
     /// `out = value`.
     Constant {

@@ -140,6 +140,7 @@ impl std::error::Error for Refusal {}
 
 /// The end of a session or of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum AbortOrRefusal {
     /// The session ended.
     Abort(Abort),

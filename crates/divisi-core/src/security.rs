@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 /// The adversary against which a computation is secure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Security {
     /// Corrupt parties deviate from the protocol at will: the honest ones get the right output or abort.
     Malicious,

@@ -13,6 +13,7 @@ use divisi_net::Step;
 
 /// The mark of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
 pub enum Mark {
     /// It is secret from here on.
     Secret,

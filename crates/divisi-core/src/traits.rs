@@ -11,6 +11,7 @@ const ONTO: Step = step!("look_up_onto");
 
 /// The direction of a permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Direction {
     /// From plaintext to ciphertext.
     Encrypt,

@@ -9,6 +9,7 @@ const TOGETHER: Step = step!("together");
 
 /// Why there are no outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "outputs that contradict each other are no outputs")]
 pub enum Ended {
     /// The session ended.
     Abort(Abort),

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 
 /// How a corrupt party deviates. It sends the same wrong value to all, and continues consistently with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
 pub enum TripleLie {
     /// It follows the protocol.
     Honest,

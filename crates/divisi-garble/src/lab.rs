@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 /// Where authenticated bits come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
 pub enum BitSource {
     /// A dealer makes them from a common seed.
     Dealer,

@@ -19,6 +19,7 @@ const BITS: Step = step!("b2a");
 const PAIRS: Step = step!("pairs");
 
 /// A request about shared bits.
+#[expect(clippy::exhaustive_enums, reason = "each has results of its own")]
 pub enum Asked<'t> {
     /// B2A, Figure 9: the number that has these bits, at most 32 of them, the lowest first.
     Number(Vec<GmwBit>),

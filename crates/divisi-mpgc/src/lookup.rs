@@ -45,6 +45,7 @@ pub fn ands_at_once(by: Option<&Lattice>) -> usize {
 
 /// How keys are looked up.
 #[derive(Clone)]
+#[expect(clippy::exhaustive_enums, reason = "whoever looks keys up describes its parameters to the peers")]
 pub enum LookupMethod {
     /// By correlated transfers: a party sends (n - 1) x 2,176 bytes for each lookup.
     Transfers,

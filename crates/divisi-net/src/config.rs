@@ -57,6 +57,7 @@ impl std::error::Error for ConfigError {}
 
 /// A pinned identity: the public key, or its fingerprint alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Pin {
     /// The key itself.
     Key(PublicKey),

@@ -18,6 +18,7 @@ const PIECE: usize = 64 * 1024;
 
 /// The peer, by the identity with which it authenticated.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "who a peer is decides what it may do")]
 pub enum Peer {
     /// A party of the mesh.
     Party(PartyId),

@@ -29,6 +29,7 @@ impl Bell {
 }
 
 /// The outcome of a wait.
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum WaitOutcome {
     /// A whole message.
     Message(Zeroizing<Vec<u8>>),

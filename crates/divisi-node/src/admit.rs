@@ -17,6 +17,10 @@ pub struct Who {
 
 /// What a client asks for.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a policy that admits clients decides about each kind of request"
+)]
 pub enum What<'a> {
     /// To make a new key or import one.
     Make,

@@ -9,6 +9,7 @@ use std::fmt;
 
 /// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_enums, reason = "exit codes and programs rely on it")]
 pub enum ErrorKind {
     /// The session of the servers ended: a party deviated, stalled or failed.
     Abort,

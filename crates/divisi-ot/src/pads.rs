@@ -26,10 +26,12 @@ pub trait Trust: sealed::Sealed {
 
 /// Rows that passed the check of [`crate::vole`]: a malicious maker had to guess bits of a key, or was
 /// caught.
+#[expect(clippy::exhaustive_enums, reason = "it has no values: it stands for a type")]
 pub enum Checked {}
 
 /// Rows without a check, secure against semi-honest parties only. It is a type of its own, so that a protocol
 /// against malicious parties cannot use such rows.
+#[expect(clippy::exhaustive_enums, reason = "it has no values: it stands for a type")]
 pub enum SemiHonest {}
 
 impl sealed::Sealed for Checked {}

@@ -19,6 +19,7 @@ const SETUP: Step = step!("setup");
 
 /// How the base OTs of a pair are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Base {
     /// Public-key base OTs in both directions at once: fewest rounds.
     Both,

@@ -12,6 +12,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The entries of a value. They may be a party's secret inputs: wiped when dropped, and never printed.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[expect(clippy::exhaustive_enums, reason = "whoever runs a program takes all of them")]
 pub enum Entries {
     /// Numbers, from -(p-1)/2 to (p-1)/2.
     Num(Vec<i64>),

@@ -21,6 +21,7 @@ pub const BOUND: i64 = 1 << 30;
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever runs a program does all of them")]
 pub enum ValueKind {
     /// Numbers modulo p, read as -(p-1)/2 to (p-1)/2.
     Num,
@@ -88,6 +89,7 @@ pub struct Output {
 
 /// A constant of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever runs a program does all of them")]
 pub enum Constant {
     /// Numbers, one for each entry.
     Num(Vec<i64>),
@@ -98,6 +100,7 @@ pub enum Constant {
 /// The operation of a statement.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // each is the statement of the same name (docs/programs.md)
+#[expect(clippy::exhaustive_enums, reason = "whoever runs a program does all of them")]
 pub enum Action {
     Input,
     Constant(Constant),
@@ -141,6 +144,7 @@ pub struct Statement {
 
 /// An argument: a value, or an integer, which takes the kind of the other argument.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "whoever runs a program does all of them")]
 pub enum Arg {
     /// A value.
     Value(Value),

@@ -37,6 +37,7 @@ const BITS: usize = 32;
 
 /// The distribution of the noise.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_enums, reason = "an example is no library")]
 pub enum Noise {
     /// p(v) in proportion to exp(-|v| / scale).
     Laplace {
@@ -89,6 +90,7 @@ impl Noise {
 }
 
 /// Where noise is drawn from.
+#[allow(clippy::exhaustive_enums, reason = "an example is no library")]
 pub enum Source {
     /// 2^16 places, by two factors.
     Two(LookupTable<Gf64>),

@@ -22,6 +22,7 @@ const KEPT: Step = step!("part");
 
 /// The outcome of the comparison of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a comparison that ended badly must not be overlooked")]
 pub enum Agreement {
     /// All three have the same public input, and the holders of each component the same component.
     Agreed,

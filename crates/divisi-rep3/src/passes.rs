@@ -4,6 +4,7 @@
 /// time, so that two passes square the error. Products over GF(2^128) are verified once, with an error below
 /// 2^-100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Passes {
     /// One pass: at least 57 bits for any batch that this library makes.
     #[default]

@@ -263,6 +263,7 @@ pub enum Purpose {
 
 /// The state of a key in its life cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_enums, reason = "a key in a state that somebody does not know must not be used")]
 pub enum KeyState {
     /// This server has its part; it is not known yet whether all servers have theirs.
     Prepared,

@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 /// The security strength, in bits, of a function whose output may have any length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum Strength {
     /// 128 bits: a rate of 168 bytes.
     S128,

@@ -32,6 +32,7 @@ pub struct MessageJob {
 }
 
 /// The direction of a message, and its text.
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum OwnedText {
     /// Encrypt: this party's part of the plaintext.
     Plain(Part),

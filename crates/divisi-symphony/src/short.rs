@@ -53,6 +53,7 @@ pub struct ShortMessage<'a> {
 
 /// The direction of a message, and its text.
 #[derive(Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Text<'a> {
     /// Encrypt: this party's part of the plaintext.
     Plain(&'a Part),

@@ -9,6 +9,7 @@ use super::syntax::{Gate, Header};
 
 /// The order of the wires of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum BitOrder {
     /// The order of Bristol Fashion: wire 0 is the last bit of a value.
     LastBitFirst,

@@ -2,6 +2,7 @@
 
 /// The two formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever reads a circuit takes all of them")]
 pub enum Format {
     /// Bristol Fashion, the newer one.
     Fashion,
@@ -27,6 +28,7 @@ pub struct Header {
 /// A gate of a file. Wires are the numbers in the file, which are not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // operands and results
+#[expect(clippy::exhaustive_enums, reason = "whoever reads a circuit takes all of them")]
 pub enum Gate<'r> {
     /// `out = x + y`, or `x + y + 1` if negated.
     Xor { x: usize, y: usize, out: usize, negated: bool },

@@ -29,6 +29,7 @@ use translate::Translation;
 
 /// One step of a run. `out` may be the slot of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever evaluates a circuit does all of them")]
 pub enum GateStep {
     /// `out = x + y`.
     Xor {
@@ -63,6 +64,7 @@ pub enum GateStep {
 
 /// Where an output bit is after the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum End {
     /// In a slot.
     Slot(Slot),

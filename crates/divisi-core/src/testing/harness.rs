@@ -17,6 +17,7 @@ pub const LIMIT: Duration = Duration::from_secs(10);
 
 /// The direction of a recorded message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
 pub enum MessageDirection {
     /// Sent by the party.
     Out,

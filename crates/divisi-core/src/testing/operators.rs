@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// A change of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "it is there for tests alone")]
 pub enum Operator {
     /// The first bit is flipped.
     FlipFirst,

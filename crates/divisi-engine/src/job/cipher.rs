@@ -14,6 +14,7 @@ pub enum Cipher {
 
 /// The keys of triple DES, of 64 bits each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum DesKeys {
     /// K1, K2, and K1 again.
     Two,

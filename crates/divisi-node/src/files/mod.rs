@@ -28,6 +28,7 @@ pub const IN_MEMORY: u64 = 64 << 20;
 
 /// The source of a text.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum TextSource {
     /// A file, a pipe or a device.
     File(PathBuf),
@@ -37,6 +38,7 @@ pub enum TextSource {
 
 /// The destination of a text.
 #[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Sink {
     /// A file; an existing one is replaced.
     File(PathBuf),

@@ -108,6 +108,7 @@ impl fmt::Display for Order {
 
 /// The state of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_enums, reason = "an operator sees each state")]
 pub enum OrderState {
     /// The order waits for the operators of the parties `waiting`.
     Asked {

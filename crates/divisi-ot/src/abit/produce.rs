@@ -23,6 +23,7 @@ const ECHO: Step = step!("echo");
 
 /// Our bits at the positions that a call makes.
 #[derive(Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Bits<'a> {
     /// This number of bits, drawn at random by the call.
     Random(usize),

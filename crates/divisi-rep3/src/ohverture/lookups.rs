@@ -23,6 +23,7 @@ enum Held<G: Element> {
 }
 
 /// One-hot vectors for the lookups of a table, for a single use: they cannot be copied.
+#[expect(clippy::exhaustive_enums, reason = "vectors of one, two and three factors have calls of their own")]
 pub enum FactoredOneHots {
     /// Vectors of one factor.
     One(OneHotsRss),

@@ -13,6 +13,7 @@ pub use schedule::{RoundKeys, expand};
 
 /// The three key sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum KeySize {
     /// 128 bits, 10 rounds.
     Aes128,

@@ -12,6 +12,7 @@ pub struct Kmac {
 
 /// The length of a tag, and whether the tag depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum OutputLength {
     /// KMAC with tags of this many bytes: tags of different lengths are unrelated.
     Fixed(usize),

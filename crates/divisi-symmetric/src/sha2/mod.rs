@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 /// The hashes of SHA-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum Sha2 {
     /// SHA-224: words of 32 bits.
     Sha224,

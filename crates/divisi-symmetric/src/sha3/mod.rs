@@ -15,6 +15,7 @@ pub use xof::Xof;
 
 /// The hashes of SHA-3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum Sha3 {
     /// SHA3-224.
     Sha3_224,

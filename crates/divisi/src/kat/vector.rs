@@ -102,6 +102,7 @@ impl VectorAlgorithm {
 
 /// The directions in which a vector is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Ways {
     /// From plaintext to ciphertext.
     Encrypt,
@@ -113,6 +114,7 @@ pub enum Ways {
 
 /// The expected outcome of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Expected {
     /// The right answer.
     Valid,

@@ -1,8 +1,7 @@
-//! What holds for the whole workspace: the map, the order of modules, names, kinds of errors, examples.
+//! What holds for the whole workspace: the map, the order of modules, names, checks, examples.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod checks;
-mod enums;
 mod examples;
 mod map;
 mod modules;

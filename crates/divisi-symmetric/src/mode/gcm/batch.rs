@@ -32,6 +32,7 @@ pub struct GcmItem<'a> {
 
 /// The direction, and the text.
 #[derive(Clone, Copy)]
+#[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum GcmText<'a> {
     /// Encrypt a plaintext of this many bytes.
     Plain(usize),
@@ -54,6 +55,7 @@ impl GcmText<'_> {
 }
 
 /// The result for a text.
+#[expect(clippy::exhaustive_enums, reason = "a message whose tag was wrong has no plaintext")]
 pub enum GcmOutcome<B> {
     /// Ciphertext and tag, opened to all parties.
     Sealed {

@@ -77,6 +77,7 @@ impl std::error::Error for TooLong {}
 
 /// The supported lengths of tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum TagLength {
     /// 32 bits: SP 800-38D, appendix C, restricts the use of such a key. Servers do not support it.
     Bits32,

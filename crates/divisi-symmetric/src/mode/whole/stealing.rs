@@ -14,6 +14,7 @@ use divisi_core::{Abort, Direction};
 
 /// The order of the last two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum Variant {
     /// The incomplete block comes first.
     Cs1,

@@ -47,6 +47,7 @@ pub fn unwraps(bytes: usize, padded: bool) -> bool {
 
 /// KW or KWP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a standard has these and no others")]
 pub enum WrapForm {
     /// KW.
     Kw,
