@@ -1,5 +1,11 @@
-//! A file that lists commands, and below each its exit code and the members of its JSON object: their paths,
-//! types and values. A list in the order of the arrays has the values of members of arrays.
+//! A file that lists commands in groups, and below each the members of its JSON object: their names, and
+//! their values or, where these vary, their types. What all commands of a group have stands once, below the
+//! title.
+//!
+//! A line begins with the path of an object, as jq writes it, and names its members; lines that are indented
+//! continue it. Members of all elements of an array are put together, with their values in the order of the
+//! elements. That something is an array or an object is said only if it is empty, because its elements or
+//! members say it otherwise.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +15,9 @@ use std::{env, fs};
 
 /// The variable that has the files written again.
 const VARIABLE: &str = "DIVISI_MEMBERS";
+
+/// The length of a line, but for words that are longer.
+const COLUMNS: usize = 110;
 
 /// Members whose values are no fact of the program: figures of the machine and what follows from times,
 /// random bytes, prose, and the names of files.
@@ -54,63 +63,140 @@ fn varies(path: &str) -> bool {
     names.any(|name| VARY.contains(&name) || is_time(name))
 }
 
-/// What is known of the member, or of the members, of one path.
-#[derive(Default)]
-pub struct Member {
-    kinds: BTreeSet<&'static str>,
-    values: Vec<String>,
-}
+/// The members of a command's object, each as the path of its object, its name, and its values or types.
+pub type Members = BTreeSet<String>;
 
-/// All members by their paths. Members of all elements of an array are put together.
-pub fn members(path: &str, value: &Value, found: &mut BTreeMap<String, Member>) {
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    if !path.is_empty() {
-        let member = found.entry(path.to_owned()).or_default();
-        member.kinds.insert(kind);
-        if !matches!(value, Value::Null | Value::Array(_) | Value::Object(_)) {
-            member.values.push(value.to_string());
-        }
-    }
+/// What is known of the member, or of the members, of one name: types, and values in their order.
+type Known = BTreeMap<(String, String), (BTreeSet<&'static str>, Vec<String>)>;
+
+fn collect(object: &str, name: &str, value: &Value, found: &mut Known) {
+    let (kinds, values) = found.entry((object.to_owned(), name.to_owned())).or_default();
+    kinds.extend(match value {
+        Value::Null => Some("null"),
+        Value::Bool(_) => Some("boolean"),
+        Value::Number(_) => Some("number"),
+        Value::String(_) => Some("string"),
+        Value::Array(all) => all.is_empty().then_some("array"),
+        Value::Object(members) => members.is_empty().then_some("object"),
+    });
     match value {
-        Value::Array(all) => all.iter().for_each(|value| members(&format!("{path}[]"), value, found)),
-        Value::Object(object) => {
-            let dot = if path.is_empty() { "" } else { "." };
-            object.iter().for_each(|(name, value)| members(&format!("{path}{dot}{name}"), value, found));
+        Value::Null => {}
+        Value::Array(all) => all.iter().for_each(|value| collect(object, &format!("{name}[]"), value, found)),
+        Value::Object(members) => {
+            let inside = format!("{}.{name}", object.trim_end_matches('.'));
+            members.iter().for_each(|(name, value)| collect(&inside, name, value, found));
         }
-        _ => {}
+        value => values.push(value.to_string()),
     }
 }
 
-/// One line for each member.
-pub fn lines(object: &Value) -> Vec<String> {
-    let mut found = BTreeMap::new();
-    members("", object, &mut found);
-    let line = |(path, Member { kinds, values }): (String, Member)| {
-        let kinds = Vec::from_iter(kinds).join(", ");
-        if values.is_empty() || varies(&path) {
-            format!("{path}: {kinds}")
-        } else {
-            format!("{path}: {kinds} = {}", values.join(", "))
+/// The members of an object.
+pub fn members(object: &Value) -> Members {
+    let mut found = Known::new();
+    collect("", "", object, &mut found);
+    let member = |((object, name), (kinds, values)): (_, (BTreeSet<&str>, Vec<String>))| {
+        let alone = values.is_empty() || varies(&format!("{object}.{name}"));
+        let known = ["boolean", "number", "string"];
+        let mut said: Vec<String> =
+            kinds.into_iter().filter(|kind| alone || !known.contains(kind)).map(str::to_owned).collect();
+        for same in values.chunk_by(|one, two| !alone && one == two) {
+            match same {
+                _ if alone => {}
+                [value] => said.push(value.clone()),
+                same => said.push(format!("{} x{}", same[0], same.len())),
+            }
         }
+        // the sign that separates members
+        let said = format!("{object} {name}: {}", said.join(", ")).replace(';', "\\u003b");
+        (!said.ends_with(": ")).then_some(said)
     };
-    found.into_iter().map(line).collect()
+    found.into_iter().filter_map(member).collect()
 }
 
-/// The commands of a list.
-pub fn commands(list: &Path) -> Vec<String> {
-    let kept = fs::read_to_string(list).unwrap();
-    kept.lines().filter_map(|line| line.strip_prefix("$ ")).map(str::to_owned).collect()
+/// The lines that list members.
+fn pack(members: &Members) -> String {
+    let mut objects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for member in members {
+        let (object, member) = member.split_once(' ').unwrap();
+        objects.entry(object).or_default().push(member);
+    }
+    let mut lines = String::new();
+    for (object, members) in objects {
+        lines += object;
+        let mut column = object.len();
+        for word in members.join("; ").split(' ') {
+            let next = column + 1 + word.chars().count();
+            let (space, end) = if next > COLUMNS { ("\n    ", next - column + 3) } else { (" ", next) };
+            lines.extend([space, word]);
+            column = end;
+        }
+        lines += "\n";
+    }
+    lines
 }
 
-/// What a list says of a command that is run in a directory.
-pub fn told(command: &str, dir: &Path) -> String {
+/// The members that lines list.
+fn unpack(lines: &str) -> Members {
+    let lines = lines.replace("\n    ", " ");
+    let objects = lines.lines().filter_map(|line| line.split_once(' '));
+    objects
+        .flat_map(|(object, all)| all.split("; ").map(move |member| format!("{object} {member}")))
+        .collect()
+}
+
+/// The commands of a title, each with its members.
+pub struct Group {
+    title: String,
+    commands: Vec<(String, Members)>,
+}
+
+/// What is before the first title, and the groups.
+pub struct List {
+    before: String,
+    groups: Vec<Group>,
+}
+
+impl List {
+    pub fn read(text: &str) -> List {
+        let mut parts = text.split("\n## ");
+        let before = parts.next().unwrap_or_default().to_owned();
+        let group = |part: &str| {
+            let (title, rest) = part.split_once('\n').unwrap();
+            let mut commands = rest.split("\n$ ");
+            let shared = unpack(commands.next().unwrap_or_default());
+            let command = |part: &str| {
+                let (command, own) = part.split_once('\n').unwrap();
+                (command.to_owned(), &shared | &unpack(own))
+            };
+            Group { title: title.to_owned(), commands: commands.map(command).collect() }
+        };
+        List { before, groups: parts.map(group).collect() }
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut (String, Members)> {
+        self.groups.iter_mut().flat_map(|group| &mut group.commands)
+    }
+
+    pub fn commands(&mut self) -> Vec<String> {
+        self.all().map(|(command, _)| command.clone()).collect()
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = self.before.clone();
+        for Group { title, commands } in &self.groups {
+            let shared = commands.iter().map(|(_, members)| members.clone()).reduce(|one, two| &one & &two);
+            let shared = shared.filter(|_| commands.len() > 1).unwrap_or_default();
+            text += &format!("\n## {title}\n{}", pack(&shared));
+            for (command, members) in commands {
+                text += &format!("\n$ {command}\n{}", pack(&(members - &shared)));
+            }
+        }
+        text
+    }
+}
+
+/// What is true of a command that is run in a directory.
+pub fn run(command: &str, dir: &Path) -> Members {
     let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
         .args(command.split(' '))
         .arg("--json")
@@ -119,34 +205,32 @@ pub fn told(command: &str, dir: &Path) -> String {
         .unwrap();
     let object: Value =
         serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{command}: {e}: {output:?}"));
-    let code = output.status.code().unwrap();
-    format!("$ {command}\nexit {code}\n{}\n", lines(&object).join("\n"))
+    let mut members = members(&object);
+    members.insert(format!(". exit code: {}", output.status.code().unwrap()));
+    members
 }
 
-/// Compare a list with what is true now, or write it again.
-pub fn compare(list: &Path, now: &str) {
-    if env::var_os(VARIABLE).is_some_and(|said| said == "write") {
-        fs::write(list, now).unwrap();
-        return;
-    }
-    let by_command = |text: &str| {
-        let parts = text.split("$ ").skip(1).map(|part| part.split_once('\n').unwrap_or((part, "")));
-        let lines = |part: &str| part.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-        parts
-            .map(|(command, part)| (command.to_owned(), lines(part)))
-            .collect::<BTreeMap<_, BTreeSet<String>>>()
-    };
-    let (kept, now) = (by_command(&fs::read_to_string(list).unwrap()), by_command(now));
+/// Run the commands of a list, which `run` takes and answers in their order, and compare it with what is true
+/// now, or write it again.
+pub fn compare(path: &Path, run: impl FnOnce(&[String]) -> Vec<Members>) {
+    let mut list = List::read(&fs::read_to_string(path).unwrap());
+    let commands = list.commands();
+    assert!(commands.len() > 12, "commands are read");
+    let now = run(&commands);
     let mut differ = Vec::new();
-    for (command, lines) in &kept {
-        let others = &now[command];
-        let gone = lines.difference(others).map(|line| format!("- {line}"));
-        let new = others.difference(lines).map(|line| format!("+ {line}"));
+    for ((command, members), now) in list.all().zip(now) {
+        let gone = members.difference(&now).map(|member| format!("- {member}"));
+        let new = now.difference(members).map(|member| format!("+ {member}"));
         let both: Vec<String> = gone.chain(new).collect();
         if !both.is_empty() {
             differ.push(format!("$ {command}"));
             differ.extend(both);
         }
+        *members = now;
     }
-    assert!(differ.is_empty(), "{} says otherwise:\n{}", list.display(), differ.join("\n"));
+    if env::var_os(VARIABLE).is_some_and(|said| said == "write") {
+        fs::write(path, list.text()).unwrap();
+    } else {
+        assert!(differ.is_empty(), "{} says otherwise:\n{}", path.display(), differ.join("\n"));
+    }
 }

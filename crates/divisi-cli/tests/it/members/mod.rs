@@ -1,14 +1,16 @@
 //! The JSON of each command keeps its members: `members.txt` has commands on fixed inputs, and below each its
-//! exit code and the paths of all members of its object, with their types and, unless they are times or the
-//! like, their values. What a later version adds is added there. `members_of_servers.txt` is the same of the
+//! exit code and all members of its object, with their values or, if these are times or the like, their types
+//! (`listed.rs`). What a later version adds is added there. `members_of_servers.txt` is the same of the
 //! commands that need three servers (`tests/servers/answers.rs`).
 //!
 //! `DIVISI_MEMBERS=write cargo test -p divisi-cli --test it --test servers keep_their_members` writes both
 //! again.
 
 mod listed;
+
+use listed::Members;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::{fs, thread};
 
@@ -19,10 +21,6 @@ const CIRCUIT: &str = "2 5\n3 1 1 1\n1 1\n\n2 1 0 1 3 AND\n2 1 3 2 4 XOR\n";
 const PROGRAM: &str = "divisi program 1\ninput x 1 num 2x2\ninput y 2 num 1x2\ns = sub x y\nbest at = min s\n\
                        output best 1\noutput at 1,2\n";
 const VECTORS: [&str; 5] = ["cmac", "ecb", "gcm", "sha2", "wycheproof-gcm"];
-
-fn here() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/members.txt")
-}
 
 /// A directory with the files that commands read.
 fn folder() -> tempfile::TempDir {
@@ -36,8 +34,8 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// What the list says of commands, in their order.
-fn all_of(commands: &[String]) -> Vec<String> {
+/// The members of commands, in their order.
+fn all_of(commands: &[String]) -> Vec<Members> {
     // benchmarks need nothing of each other; the others follow each other in one directory
     let (benches, others): (Vec<_>, Vec<_>) =
         (0..commands.len()).partition(|i| commands[*i].starts_with("bench"));
@@ -47,12 +45,12 @@ fn all_of(commands: &[String]) -> Vec<String> {
         let bench = || {
             let (mut done, place) = (Vec::new(), folder());
             while let Some(i) = { next.lock().unwrap().next() } {
-                done.push((i, listed::told(&commands[i], place.path())));
+                done.push((i, listed::run(&commands[i], place.path())));
             }
             done
         };
         let benches: Vec<_> = (0..AT_A_TIME).map(|_| scope.spawn(bench)).collect();
-        all.extend(others.into_iter().map(|i| (i, listed::told(&commands[i], place.path()))));
+        all.extend(others.into_iter().map(|i| (i, listed::run(&commands[i], place.path()))));
         benches.into_iter().for_each(|done| all.extend(done.join().unwrap()));
     });
     all.into_values().collect()
@@ -60,31 +58,44 @@ fn all_of(commands: &[String]) -> Vec<String> {
 
 #[test]
 fn commands_keep_their_members() {
-    let commands = listed::commands(&here());
-    assert!(commands.len() > 50, "commands are read");
-    listed::compare(&here(), &all_of(&commands).join("\n"));
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/members.txt");
+    listed::compare(&list, all_of);
 }
 
 #[test]
-fn members_are_paths_with_types_and_values() {
+fn members_are_paths_with_values_or_types() {
     let value = serde_json::json!({
-        "a": [{ "b": 1 }, { "b": null, "c": "x" }, { "b": 2 }], "d": true, "seconds": 1.5, "id": "00",
-        "calibration": { "any": 3 }, "p50_ms": 1.0, "rtt_ms": 20.0,
+        "a": [{ "b": 1 }, { "b": null, "c": "x; y" }, { "b": 1 }, { "b": 2 }], "d": true, "seconds": 1.5,
+        "calibration": { "any": 3 }, "p50_ms": 1.0, "rtt_ms": 20.0, "e": [], "f": [[1], [2, 3]], "g": { "h.i": null },
     });
+    let members = listed::members(&value);
     assert_eq!(
-        listed::lines(&value),
+        members.iter().map(String::as_str).collect::<Vec<_>>(),
         [
-            "a: array",
-            "a[]: object",
-            "a[].b: null, number = 1, 2",
-            "a[].c: string = \"x\"",
-            "calibration: object",
-            "calibration.any: number",
-            "d: boolean = true",
-            "id: string",
-            "p50_ms: number",
-            "rtt_ms: number = 20.0",
-            "seconds: number",
+            ". d: true",
+            ". e: array",
+            ". f[][]: 1, 2, 3",
+            ". p50_ms: number",
+            ". rtt_ms: 20.0",
+            ". seconds: number",
+            ".a[] b: null, 1 x2, 2",
+            ".a[] c: \"x\\u003b y\"",
+            ".calibration any: number",
+            ".g h.i: null",
         ]
     );
+}
+
+/// What the commands of a group have alike stands once, and is of each of them.
+#[test]
+fn a_list_is_read_as_it_is_written() {
+    let long = "word ".repeat(40);
+    let text = format!(
+        "# how\n\n## two\n. a: 1; exit code: 0\n.b c: null\n\n$ one --x\n. d: 2\n\n$ two\n. d: 3; e: \"{}\n    {}\"\n\
+         \n## one\n\n$ three\n. a: 1\n",
+        &long[..94],
+        &long[95..],
+    );
+    let mut list = listed::List::read(&text);
+    assert_eq!((list.commands().join(", ").as_str(), list.text()), ("one --x, two, three", text));
 }
