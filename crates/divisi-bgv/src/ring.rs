@@ -272,11 +272,6 @@ impl Ring {
         self.each(x, |ntt, words, _| ntt.inverse(words));
     }
 
-    /// Converts coefficients to values.
-    pub fn to_values(&self, x: &mut Poly) {
-        self.each(x, |ntt, words, _| ntt.forward(words));
-    }
-
     /// Adds y to x.
     ///
     /// # Panics

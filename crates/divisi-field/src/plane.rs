@@ -55,13 +55,6 @@ impl Plane {
         }
     }
 
-    /// `self` where `other` is zero, else zero.
-    #[inline(always)]
-    #[must_use]
-    pub fn and_not(self, other: Self) -> Self {
-        self & !other
-    }
-
     /// The lanes in order, eight in each byte, the first one lowest.
     #[inline]
     pub fn to_le_bytes(self) -> [u8; 64] {
@@ -179,7 +172,6 @@ mod tests {
         let bytes = plane.to_le_bytes();
         assert_eq!(bytes[9], 1 << 5);
         assert_eq!(Plane::from_le_bytes(&bytes), plane);
-        assert_eq!(Plane::ONES.and_not(plane) ^ plane, Plane::ONES);
         assert_eq!(Plane::ZERO | plane, plane);
     }
 }

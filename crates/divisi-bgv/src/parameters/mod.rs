@@ -385,13 +385,6 @@ impl Parameters {
         self
     }
 
-    /// With another special prime.
-    #[must_use]
-    pub fn with_special(mut self, special: u64) -> Self {
-        self.special = Some(special);
-        self
-    }
-
     /// With bounds on noise that refreshed ciphertexts exceed.
     #[must_use]
     pub fn without_room_for_refreshes(mut self) -> Self {

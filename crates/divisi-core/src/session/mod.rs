@@ -202,12 +202,6 @@ impl Session {
         }
     }
 
-    /// The current phase.
-    #[must_use]
-    pub fn current_phase(&self) -> &'static str {
-        self.phase
-    }
-
     /// Count what follows in another phase, until [`Session::back`]. Detours to the same phase follow each
     /// other, and so do their rounds; within that phase already, nothing changes.
     pub fn detour(&mut self, name: &'static str) -> PhasePlace {

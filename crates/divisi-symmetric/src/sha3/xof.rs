@@ -58,12 +58,6 @@ impl Xof {
         self.sponge
     }
 
-    /// The length in bytes of the public blocks before the message.
-    #[must_use]
-    pub fn prefix_bytes(&self) -> usize {
-        self.prefix.len()
-    }
-
     /// The state before the message, which is public.
     #[must_use]
     pub fn initial(&self) -> Vec<u8> {
