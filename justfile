@@ -2,9 +2,10 @@
 check:
     .ci/run
 
-# Everything that takes longer: full sweeps, long statistics.
+# Everything that takes longer: full sweeps, long statistics, all seeds and positions that tests have.
 long:
     cargo test --release --workspace -- --ignored
+    DIVISI_LONG=1 cargo test --release --workspace
 
 protocols := "--workspace --exclude divisi-cli --exclude divisi-node"
 

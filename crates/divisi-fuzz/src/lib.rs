@@ -1,5 +1,5 @@
 //! Random inputs for a decoder: no input may make it panic, take long, or accept bytes that its encoder would
-//! not write.
+//! not write. And how often tests repeat what they do ([`repetitions`]).
 //!
 //! This crate is for tests only; each test is in the crate of its decoder. Inputs are mutations of a corpus:
 //! what the encoders write, and the files of `tests/corpus/NAME` in that crate, to which every input that
@@ -75,6 +75,16 @@ pub fn run(
         panic!("{name}: input {at} of seed {seed}: {problem}; in hexadecimal: {bytes}");
     }
     assert!(taken > 0, "{name}: no input was accepted");
+}
+
+/// How often a test does something, how many seeds it tries, or which part of a sample it takes: `short`, or
+/// `long` where the environment has `DIVISI_LONG=1`, as it does every night (`just long`).
+///
+/// Whatever a test is for happens among the short ones: each kind of message, each engine, each mode. A limit
+/// for a rate is computed from this number, so that it holds for both.
+#[must_use]
+pub fn repetitions<N>(short: N, long: N) -> N {
+    if std::env::var_os("DIVISI_LONG").is_some_and(|value| value == "1") { long } else { short }
 }
 
 /// Demand that `seeds`, which today's encoders wrote, are the files `golden-01`, `golden-02` ... of the
