@@ -43,7 +43,7 @@ pub(crate) fn cipher(key: &[u8], direction: Direction) -> Option<Cipher> {
 }
 
 /// A block of triple DES with two or three keys; `None` for a key or a block of another length.
-pub(super) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn triple_des(key: &[u8], direction: Direction, block: &[u8]) -> Option<Vec<u8>> {
     let mut block = des::cipher::Block::<TdesEde3>::try_from(block).ok()?;
     macro_rules! apply {
         ($cipher:ty) => {{

@@ -9,7 +9,7 @@ use super::{Asked, VectorAlgorithm};
 use crate::engine::{Job, Rows, job};
 use divisi_symmetric::algorithm::Settings;
 
-/// The number of digests from the start of a chain to its end.
+/// The standard's number of digests from the start of a chain to its end.
 const STEPS: usize = 1000;
 
 /// A Monte Carlo test.
@@ -23,6 +23,9 @@ pub struct Chain {
     pub starts: Vec<Vec<u8>>,
     /// The end of each chain.
     pub ends: Vec<Vec<u8>>,
+    /// The number of digests from the start of a chain to its end: the standard's, but in tests that take
+    /// fewer.
+    pub(super) steps: usize,
 }
 
 impl Chain {
@@ -32,7 +35,7 @@ impl Chain {
         let fits = ends.iter().all(|end| end.len() == settings.output_bytes);
         let starts: Vec<Vec<u8>> =
             [seed].into_iter().chain(ends.iter().rev().skip(1).rev().cloned()).collect();
-        (fits && !ends.is_empty()).then_some(Chain { id, settings, starts, ends })
+        (fits && !ends.is_empty()).then_some(Chain { id, settings, starts, ends, steps: STEPS })
     }
 
     /// The job that computes the ends of all chains, which count as one vector.
@@ -40,7 +43,7 @@ impl Chain {
         let mut inputs = Rows::default();
         self.starts.iter().for_each(|start| inputs.push(&[start]));
         let starts = self.starts.iter().map(Vec::len).collect();
-        let job = Job::Chain(job::ChainJob { using: self.settings.clone(), steps: STEPS, starts });
+        let job = Job::Chain(job::ChainJob { using: self.settings.clone(), steps: self.steps, starts });
         Asked {
             algorithm: VectorAlgorithm::Function(self.settings.algorithm),
             job,

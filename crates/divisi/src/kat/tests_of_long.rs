@@ -1,12 +1,13 @@
 //! Tests that take long: chains of a thousand steps of some kinds from ACVP's server (usnistgov/ACVP-Server,
 //! gen-val/json-files, in the public domain), and others with the answers of ordinary libraries.
 
-use super::monte::NEEDS_LONG;
+use super::monte::{Fed, NEEDS_LONG, Thousand};
 use super::tests::on;
 use super::tests_of_functions::counts;
 use super::*;
-use crate::bench::ordinary::{cipher, output};
+use crate::bench::ordinary::{cipher, output, triple_des};
 use divisi_core::Direction;
+use divisi_fuzz::repetitions;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings as Use};
 use serde_json::{Value, json};
@@ -16,7 +17,19 @@ fn options(engine: &str) -> KatOptions {
 }
 
 fn run(file: &Value, options: &KatOptions) -> (u64, u64, u64) {
-    counts(&run_contents(&[("file".into(), parse(file).unwrap())], options).unwrap())
+    run_content(parse(file).unwrap(), options)
+}
+
+fn run_content(content: Content, options: &KatOptions) -> (u64, u64, u64) {
+    counts(&run_contents(&[("file".into(), content)], options).unwrap())
+}
+
+/// The same of a file with Monte Carlo tests, of whose chains so many steps are done.
+fn run_steps(file: &Value, steps: usize, options: &KatOptions) -> (u64, u64, u64) {
+    let mut content = parse(file).unwrap();
+    assert!(!content.monte.is_empty() && content.monte.iter().all(|monte| monte.steps == 1000));
+    content.monte.iter_mut().for_each(|monte| monte.steps = steps);
+    run_content(content, options)
 }
 
 fn file(algorithm: &str, groups: Value) -> Value {
@@ -24,12 +37,35 @@ fn file(algorithm: &str, groups: Value) -> Value {
 }
 
 /// The output of an ordinary library, with this many bytes.
-fn ordinary(name: &str, message: &[u8], bytes: usize) -> Vec<u8> {
+pub(super) fn ordinary(name: &str, message: &[u8], bytes: usize) -> Vec<u8> {
     let function = Function::hashes().find(|function| function.name() == name).unwrap();
     output(&Use { output_bytes: bytes, ..Use::new(function) }, &[], &[0; 12], message).unwrap()
 }
 
-/// ACVP-TDES-CBC-1.0: a chain of ten thousand steps in each direction.
+/// The steps of a chain that an engine does; an ordinary library does them all.
+fn steps(all: usize) -> usize {
+    repetitions(all.min(200), all)
+}
+
+/// The end of a chain of triple DES in CBC after this many steps of the standard's pseudocode, by an ordinary
+/// library.
+fn triple(direction: Direction, lane: &Thousand, steps: usize) -> Vec<u8> {
+    let xor = |x: &[u8], y: &[u8]| x.iter().zip(y).map(|(x, y)| x ^ y).collect::<Vec<u8>>();
+    let (mut text, mut chained) = (lane.text.clone(), lane.iv.clone());
+    for _ in 0..steps {
+        if direction == Direction::Encrypt {
+            let sealed = triple_des(&lane.key, direction, &xor(&text, &chained)).unwrap();
+            (text, chained) = (chained, sealed);
+        } else {
+            let opened = xor(&triple_des(&lane.key, direction, &text).unwrap(), &chained);
+            (text, chained) = (opened, text);
+        }
+    }
+    if direction == Direction::Encrypt { chained } else { text }
+}
+
+/// ACVP-TDES-CBC-1.0: a chain of ten thousand steps in each direction. An ordinary library ends where NIST
+/// does, and our engine is where the library is.
 #[test]
 fn ten_thousand_of_triple_des() {
     let group = |id: u64, direction: &str, lane: Value| {
@@ -41,7 +77,17 @@ fn ten_thousand_of_triple_des() {
     let open = json!({ "iv": "2C3EB2AE56CCC16F", "pt": "87AF6CDB404676F7", "ct": "92EE3289DD493471",
         "key1": "F1C20E64BA158591", "key2": "857F9861851A7F37", "key3": "BFCD020486B607AB" });
     let groups = [group(1, "encrypt", seal), group(2, "decrypt", open)];
-    assert_eq!(run(&file("ACVP-TDES-CBC", json!(groups)), &options("plain")), (2, 0, 0));
+    let mut content = parse(&file("ACVP-TDES-CBC", json!(groups))).unwrap();
+    for monte in &mut content.monte {
+        assert_eq!(monte.steps, 10_000);
+        monte.steps = steps(monte.steps);
+        let Fed::Texts(texts) = &mut monte.kind else { panic!("chains of texts") };
+        let [lane] = &mut texts.lanes[..] else { panic!("one chain") };
+        assert_eq!(triple(texts.direction, lane, 10_000), lane.end, "{:?}", texts.direction);
+        lane.end = triple(texts.direction, lane, monte.steps);
+    }
+    assert_eq!(content.monte.len(), 2);
+    assert_eq!(run_content(content, &options("plain")), (2, 0, 0));
 }
 
 /// ACVP-AES-CFB1-1.0, the last three chains of a thousand steps of its decryption.
@@ -84,8 +130,33 @@ fn a_thousand_bits() {
     }
 }
 
+/// The output of cSHAKE-128 after this many steps of the standard's pseudocode, and the number of its bits,
+/// by an ordinary library.
+fn customized(start: &[u8], least: usize, most: usize, steps: usize) -> (Vec<u8>, usize) {
+    let function = Function::hashes().find(|function| function.name() == "cshake128").unwrap();
+    let (mut last, mut bits, mut next) = (start.to_vec(), 0, most);
+    let mut customization = Vec::new();
+    for _ in 0..steps {
+        bits = next;
+        last.resize(16, 0);
+        let using = Use { output_bytes: bits.div_ceil(8), customization, ..Use::new(function) };
+        let mut output = output(&using, &[], &[0; 12], &last).unwrap();
+        // files have the last bits at the high end of the last byte
+        let spare = bits.next_multiple_of(8) - bits;
+        *output.last_mut().unwrap() <<= spare;
+        let ending = output[output.len() - 3..].iter().fold(0, |all, byte| all << 8 | u32::from(*byte));
+        let number = (ending >> spare) as u16;
+        customization =
+            [&last[..], &number.to_be_bytes()].concat().iter().map(|byte| b'A' + byte % 26).collect();
+        next = least + usize::from(number) % (most - least + 1);
+        last = output;
+    }
+    (last, bits)
+}
+
 /// cSHAKE-128-1.0, the first chain of a thousand steps, which ends in an output of 3510 bits. Each step has
-/// the customization that the output before determines.
+/// the customization that the output before determines. An ordinary library ends where NIST does, and our
+/// engine is where the library is.
 #[test]
 fn a_thousand_customized_outputs() {
     let end = concat!(
@@ -100,28 +171,32 @@ fn a_thousand_customized_outputs() {
         "B69341306D2F4989D48E2785D4EC81097DE68205D51CBC81F935A770385139EE75B3805CC59DAC4F7EE1FE5AC2C6",
         "47937920D1A71A0368241350283A2A16221D02892061D8D254",
     );
-    let of = |end: &str| {
-        let tests = json!([{ "tcId": 101, "msg": "64160E6663A5C8E916060FF6358957C6", "len": 128,
-            "functionName": "",
-            "customization": "", "outLen": 0, "resultsArray": [{ "md": end, "outLen": 3510 }] }]);
+    let start = "64160E6663A5C8E916060FF6358957C6";
+    let by_library = |steps: usize| customized(&hex::decode(start).unwrap(), 256, 4096, steps);
+    assert_eq!(by_library(1000), (hex::decode(end).unwrap(), 3510));
+    let of = |(end, bits): (Vec<u8>, usize)| {
+        let tests = json!([{ "tcId": 101, "msg": start, "len": 128, "functionName": "",
+            "customization": "", "outLen": 0, "resultsArray": [{ "md": hex::encode(end), "outLen": bits }] }]);
         file(
             "cSHAKE-128",
             json!([{ "testType": "MCT", "hexCustomization": false, "minOutLen": 256,
             "maxOutLen": 4096, "outLenIncrement": 1, "tests": tests }]),
         )
     };
-    assert_eq!(run(&of(end), &options("plain")), (1, 0, 0));
+    let steps = steps(1000);
+    assert_eq!(run_steps(&of(by_library(steps)), steps, &options("plain")), (1, 0, 0));
 }
 
-/// Chains of a thousand outputs of SHAKE by the standard's pseudocode, several side by side.
+/// Chains of outputs of SHAKE by the standard's pseudocode, several side by side.
 #[test]
 fn thousands_of_outputs() {
+    let steps = steps(1000);
     let thousands = |least: usize, most: usize, count: usize| {
         let (mut last, mut bytes) = ((1..=16).collect::<Vec<u8>>(), most / 8);
         let mut ends = Vec::new();
         for _ in 0..count {
             let mut own = bytes;
-            for _ in 0..1000 {
+            for _ in 0..steps {
                 own = bytes;
                 last.resize(16, 0);
                 last = ordinary("shake256", &last, own);
@@ -138,23 +213,24 @@ fn thousands_of_outputs() {
             json!([{ "testType": "MCT", "minOutLen": least, "maxOutLen": most, "tests": tests }]),
         )
     };
-    assert_eq!(run(&thousands(128, 1234, 3), &options("plain")), (1, 0, 0));
+    assert_eq!(run_steps(&thousands(128, 1234, 3), steps, &options("plain")), (1, 0, 0));
     let mut wrong = thousands(17, 70, 2);
     let end = &mut wrong["testGroups"][0]["tests"][0]["resultsArray"][1]["md"];
     let changed = end.as_str().unwrap().chars().rev().collect::<String>();
     *end = json!(changed);
-    assert_eq!(run(&wrong, &options("plain")), (0, 1, 0));
+    assert_eq!(run_steps(&wrong, steps, &options("plain")), (0, 1, 0));
 }
 
 /// The standard's alternate version, whose messages are as long as the first: cut, or filled up with zeros.
 #[test]
 fn thousands_of_cut_digests() {
+    let steps = steps(1000);
     let thousands = |name: &str, joined: usize, bytes: usize| {
         let start: Vec<u8> = (0..bytes).map(|i| (i * 7) as u8).collect();
         let (mut seed, mut ends) = (start.clone(), Vec::new());
         for _ in 0..2 {
             let mut last = vec![seed; joined];
-            for _ in 0..1000 {
+            for _ in 0..steps {
                 let mut message = last.concat();
                 message.resize(bytes, 0);
                 last.remove(0);
@@ -168,7 +244,7 @@ fn thousands_of_cut_digests() {
     };
     for (algorithm, name, joined, bytes) in [("SHA2-256", "sha256", 3, 40), ("SHA3-256", "sha3-256", 1, 20)] {
         let right = file(algorithm, thousands(name, joined, bytes));
-        assert_eq!(run(&right, &options("plain")), (1, 0, 0), "{algorithm} {bytes}");
+        assert_eq!(run_steps(&right, steps, &options("plain")), (1, 0, 0), "{algorithm} {bytes}");
         let mut wrong = right;
         wrong["testGroups"][0]["tests"][0]["len"] = json!(8 * bytes - 1);
         assert_eq!(run(&wrong, &options("plain")), (0, 0, 1), "{algorithm} {bytes}");

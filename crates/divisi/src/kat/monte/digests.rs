@@ -1,6 +1,6 @@
 //! Monte Carlo tests of hashes: chains of digests.
 
-use super::{Calls, STEPS, Stopped};
+use super::{Calls, Stopped};
 use crate::engine::Rows;
 use crate::engine::job::{Job, MessagesJob, PublicMessage};
 use divisi_symmetric::algorithm::Settings;
@@ -26,7 +26,7 @@ impl Digests {
     pub(super) fn run(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
         let mut last: Vec<VecDeque<Vec<u8>>> =
             self.starts.iter().map(|start| vec![start.clone(); self.joined].into()).collect();
-        for _ in 0..STEPS {
+        for _ in 0..calls.chain {
             let mut inputs = Rows::default();
             let mut messages = Vec::with_capacity(last.len());
             for joined in &last {

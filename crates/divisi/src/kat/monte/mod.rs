@@ -36,6 +36,8 @@ pub struct Monte {
     pub algorithm: VectorAlgorithm,
     /// The chains.
     pub kind: Fed,
+    /// The number of steps of a chain: the standard's, but in tests that take fewer.
+    pub(super) steps: usize,
 }
 
 /// The kind of the chains.
@@ -61,6 +63,8 @@ enum Stopped {
 /// The calls of an engine that a test makes.
 struct Calls<'o> {
     options: &'o KatOptions,
+    /// The number of steps of a chain.
+    chain: usize,
     progress: Progress,
     /// The number of steps done, and that of all steps.
     steps: (u64, u64),
@@ -84,18 +88,27 @@ impl Calls<'_> {
 }
 
 impl Monte {
+    /// A test with chains as long as the standard says.
+    pub fn new(id: u64, algorithm: VectorAlgorithm, kind: Fed) -> Self {
+        let steps = match &kind {
+            Fed::Texts(texts) => texts.steps(),
+            Fed::Digests(_) | Fed::Outputs(_) => STEPS,
+        };
+        Monte { id, algorithm, kind, steps }
+    }
+
     /// Run the test. Returns whether all chains end as the file says, the number of calls of the engine and
     /// the number of opened values; or why the engine does not support the test.
     pub(super) fn run(&self, options: &KatOptions) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
-        let steps = match &self.kind {
-            Fed::Texts(texts) => texts.steps(),
-            Fed::Digests(_) => STEPS,
-            Fed::Outputs(outputs) => outputs.steps(),
+        let after_each_other = match &self.kind {
+            Fed::Texts(_) | Fed::Digests(_) => 1,
+            Fed::Outputs(outputs) => outputs.after_each_other(),
         };
         let mut calls = Calls {
             options,
+            chain: self.steps,
             progress: Progress::new(format!("{} #{}", self.algorithm, self.id), "steps"),
-            steps: (0, steps as u64),
+            steps: (0, (self.steps * after_each_other) as u64),
             calls: 0,
             openings: 0,
         };

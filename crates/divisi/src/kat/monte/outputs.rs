@@ -2,7 +2,7 @@
 //! 16 bits determine the length of the next one.
 
 use super::digests::to_be_made;
-use super::{Calls, STEPS, Stopped};
+use super::{Calls, Stopped};
 use crate::engine::Rows;
 use crate::engine::job::{Job, MessagesJob};
 use divisi_symmetric::algorithm::Settings;
@@ -75,8 +75,9 @@ impl XofOutput {
 }
 
 impl OutputChains {
-    pub(super) fn steps(&self) -> usize {
-        if self.customizes { STEPS * self.ends.len() } else { STEPS }
+    /// How many chains run one after the other; otherwise they run side by side.
+    pub(super) fn after_each_other(&self) -> usize {
+        if self.customizes { self.ends.len() } else { 1 }
     }
 
     pub(super) fn run(&self, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
@@ -98,7 +99,7 @@ impl OutputChains {
                 (start, bits)
             })
             .collect();
-        for _ in 0..STEPS {
+        for _ in 0..calls.chain {
             let longest = lanes.iter().map(|(_, bits)| bits.div_ceil(8)).max().unwrap_or(0);
             let using = Settings { output_bytes: longest, ..self.settings.clone() };
             let mut inputs = Rows::default();
@@ -120,7 +121,7 @@ impl OutputChains {
         let (mut last, mut bits) = (self.first(), self.lengths.most);
         let mut customization = Vec::new();
         for end in &self.ends {
-            for _ in 0..STEPS {
+            for _ in 0..calls.chain {
                 let bytes = bits.div_ceil(8);
                 let using = Settings {
                     output_bytes: bytes,

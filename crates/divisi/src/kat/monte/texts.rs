@@ -39,7 +39,7 @@ impl Texts {
     pub(super) fn run(&self, algorithm: VectorAlgorithm, calls: &mut Calls<'_>) -> Result<bool, Stopped> {
         let mut all: Vec<Feed> =
             self.lanes.iter().map(|lane| Feed::new(algorithm, self.direction, lane)).collect();
-        for _ in 0..self.steps() {
+        for _ in 0..calls.chain {
             let (job, inputs) = self.job(algorithm, &all);
             let answers = calls.call(&job, &inputs)?;
             for (feed, answer) in all.iter_mut().zip(answers.iter()) {

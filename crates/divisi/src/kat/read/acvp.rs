@@ -300,7 +300,7 @@ fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Mont
         return Err("a Monte Carlo test whose parts are no blocks".into());
     }
     let id = id(test);
-    Ok(Monte { id, algorithm, kind: Fed::Texts(Texts { cipher, direction, lanes }) })
+    Ok(Monte::new(id, algorithm, Fed::Texts(Texts { cipher, direction, lanes })))
 }
 
 /// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).

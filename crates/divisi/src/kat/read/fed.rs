@@ -66,11 +66,11 @@ fn digests(content: &mut Content, hash: Hash, group: &Value, test: &Value) -> Re
         content.chains.push(chain);
         return Ok(());
     }
-    let Chain { id, settings, starts, ends } = chain;
+    let Chain { id, settings, starts, ends, .. } = chain;
     let algorithm = VectorAlgorithm::Function(settings.algorithm);
     let joined = if is_sponge { 1 } else { 3 };
     let kind = Fed::Digests(Digests { settings, joined, message_bytes, starts, ends });
-    content.monte.push(Monte { id, algorithm, kind });
+    content.monte.push(Monte::new(id, algorithm, kind));
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -
     }
     let algorithm = VectorAlgorithm::Function(settings.algorithm);
     let kind = Fed::Outputs(OutputChains { settings, customizes, start, lengths, ends });
-    content.monte.push(Monte { id: id(test), algorithm, kind });
+    content.monte.push(Monte::new(id(test), algorithm, kind));
     Ok(())
 }
 
