@@ -68,18 +68,40 @@ fn every_arrow_points_down() {
     assert!(!may_depend("divisi-rep3", "divisi") && !may_depend("divisi-ot", "divisi-bgv"));
 }
 
-/// The names of a package's dependencies, and of theirs, as cargo resolves them for a build.
-fn tree(package: &str) -> BTreeSet<String> {
+/// What cargo resolves of packages and their dependencies along these edges, a line each in this format.
+fn resolved(packages: &[&str], edges: &str, format: &str) -> String {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let output = Command::new(cargo)
-        .args(["tree", "--offline", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"])
-        .args(["--package", package])
+        .args(["tree", "--offline", "--locked", "--prefix", "none", "--edges", edges, "--format", format])
+        .args(packages)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8(output.stdout).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The names of a package's dependencies, and of theirs, as cargo resolves them for a build.
+fn tree(package: &str) -> BTreeSet<String> {
+    let text = resolved(&["--package", package], "normal", "{p}");
     text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// The packages that tests build, with their features.
+fn features(packages: &[&str]) -> BTreeSet<String> {
+    let text = resolved(packages, "normal,build,dev", "{p}|{f}|");
+    text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+/// After `cargo test --workspace` the tests of one crate build no other crate again: each has the same
+/// features there (divisi-fuzz asks for those of foreign crates).
+#[test]
+fn tests_of_one_crate_build_what_those_of_all_build() {
+    let all = features(&["--workspace"]);
+    for (name, _) in MAP {
+        let own: Vec<String> = features(&["--package", name]).difference(&all).cloned().collect();
+        assert_eq!(own, [""; 0], "{name}: other features than in the workspace");
+    }
 }
 
 #[test]
