@@ -12,6 +12,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The adversary against which an engine protects, with its default settings.
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Adversary {
     /// Nobody: it computes in the clear.

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// `--first-bit-first`.)
 ///
 /// ```
-/// use divisi::WireValue;
+/// use divisi_engine::WireValue;
 ///
 /// let value = WireValue::from_bytes(&[0x80, 0x01]);
 /// assert_eq!(value.bits().len(), 16);

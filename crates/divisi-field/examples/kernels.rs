@@ -1,8 +1,7 @@
 //! Prints the cost of the hot operations under every kernel that this processor runs: one table, quickly.
 //!
-//! `cargo run --release -p divisi-field --example kernels`; with statistics: `cargo bench -p divisi-field`.
+//! `cargo run --release -p divisi-field --example kernels`; with statistics: `just bench-kernels`.
 
-#[path = "../benches/operations/mod.rs"]
 mod operations;
 
 use std::time::{Duration, Instant};

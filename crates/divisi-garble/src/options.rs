@@ -80,7 +80,8 @@ impl GarbleOptions {
         (fit / parties).max(1).saturating_mul(parties).min(count)
     }
 
-    /// The size of the waves of `count` instances that are garbled ahead ([`GarbleOptions::wave`]), at least 1.
+    /// The size of the waves of `count` instances that are garbled ahead ([`GarbleOptions::wave`]), at least
+    /// 1.
     ///
     /// # Errors
     /// [`Unfit::Budget`] if the tables of one wave exceed the budget; [`Unfit::Streamed`] for a circuit that

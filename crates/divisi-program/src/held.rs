@@ -330,9 +330,9 @@ mod tests {
         }
     }
 
-    /// Values of a program's input, as they are given in a file or as an argument: values that are accepted have
-    /// the input's shape and range, and are the same when they are read again from the text by which they are
-    /// shown.
+    /// Values of a program's input, as they are given in a file or as an argument: values that are accepted
+    /// have the input's shape and range, and are the same when they are read again from the text by which
+    /// they are shown.
     #[test]
     fn random_values() {
         let body =

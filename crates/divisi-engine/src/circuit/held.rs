@@ -10,6 +10,7 @@ use divisi_circuit::{Program, Stream, plain};
 use divisi_symmetric::gates::Adder;
 
 /// A circuit in memory or in a file.
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 pub enum HeldCircuit {
     /// In memory.
     Program(NamedCircuit),

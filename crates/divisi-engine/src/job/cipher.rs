@@ -4,6 +4,7 @@ use divisi_core::Direction;
 use divisi_symmetric::aes::KeySize;
 
 /// A block cipher.
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cipher {
     /// AES, with keys of this size.

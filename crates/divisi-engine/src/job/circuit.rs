@@ -23,6 +23,7 @@ pub struct CircuitJob {
 }
 
 /// The owners of inputs and the receivers of outputs.
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Parties, with inputs of their own.

@@ -24,6 +24,7 @@ use super::Rows;
 use std::sync::Arc;
 
 /// A job. It has `count` instances; the input and the output of each are rows of bytes ([`Rows`]).
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone)]
 pub enum Job {
     /// Evaluations of one circuit. An input row has the input wires, an output row the output wires, eight to

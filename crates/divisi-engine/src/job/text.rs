@@ -5,6 +5,7 @@ use divisi_core::Direction;
 use divisi_symmetric::mode::whole::stealing::Variant;
 
 /// A mode of a block cipher.
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CipherMode {
     /// Galois/counter mode, an IV of any length.
@@ -33,6 +34,7 @@ pub enum CipherMode {
 
 /// A mode that processes a text as a whole ([`divisi_symmetric::mode::whole`]). An output row begins with a
 /// byte: 0 if the mode rejects the text, else 1 plus the number of unused bytes at the end of the row.
+#[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Whole {
     /// Key wrapping.

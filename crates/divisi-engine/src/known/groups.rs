@@ -30,7 +30,7 @@ pub trait CipherTexts {
 }
 
 /// Texts of a job that go through the cipher together.
-pub struct Group<'j> {
+pub struct TextGroup<'j> {
     job: &'j TextsJob,
     direction: Direction,
     /// The numbers of the texts, the longest first.
@@ -38,7 +38,7 @@ pub struct Group<'j> {
 }
 
 /// All texts of a job in groups, without those of which nothing is computed.
-pub fn groups(job: &TextsJob) -> Vec<Group<'_>> {
+pub fn groups(job: &TextsJob) -> Vec<TextGroup<'_>> {
     let mut groups: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
     for (place, text) in job.texts.iter().enumerate() {
         // of an empty text nothing is computed, unless it is for a tag
@@ -52,12 +52,12 @@ pub fn groups(job: &TextsJob) -> Vec<Group<'_>> {
     }
     let group = |((decrypts, _), mut places): (_, Vec<usize>)| {
         places.sort_by_key(|place| std::cmp::Reverse(job.texts.get(*place).map_or(0, |text| text.bytes)));
-        Group { job, direction: if decrypts { Direction::Decrypt } else { Direction::Encrypt }, places }
+        TextGroup { job, direction: if decrypts { Direction::Decrypt } else { Direction::Encrypt }, places }
     };
     groups.into_iter().map(group).collect()
 }
 
-impl Group<'_> {
+impl TextGroup<'_> {
     /// The texts, with their positions in the job.
     pub fn texts(&self) -> impl Iterator<Item = (usize, &PublicText)> {
         self.places.iter().filter_map(|place| Some((*place, self.job.texts.get(*place)?)))
@@ -119,7 +119,7 @@ impl Group<'_> {
         (0..self.job.cipher.key_bytes()).map(byte).collect()
     }
 
-    /// The number of lanes of each column that [`Group::secret`] returns.
+    /// The number of lanes of each column that [`TextGroup::secret`] returns.
     pub fn lanes(&self) -> Vec<usize> {
         if self.is_public() {
             return Vec::new();
@@ -132,7 +132,7 @@ impl Group<'_> {
         (0..longest).map(|i| self.texts().filter(|(_, text)| text.bytes > i).count()).collect()
     }
 
-    /// The bytes of the secret texts: for each entry of [`Group::lanes`] a column.
+    /// The bytes of the secret texts: for each entry of [`TextGroup::lanes`] a column.
     pub fn secret(&self, rows: &Rows) -> Vec<Vec<u8>> {
         let width = self.job.cipher.key_bytes();
         let text = |place: usize| rows.row(place).get(width..).unwrap_or_default();
@@ -188,7 +188,7 @@ impl Group<'_> {
     }
 }
 
-impl CipherTexts for Group<'_> {
+impl CipherTexts for TextGroup<'_> {
     fn direction(&self) -> Direction {
         match self.job.mode {
             CipherMode::Ctr | CipherMode::Cfb { .. } | CipherMode::Ofb => Direction::Encrypt,
@@ -291,14 +291,14 @@ impl CipherTexts for Chained {
 }
 
 /// Blocks under one key, a lane each.
-pub struct Apart {
+pub struct SeparateBlocks {
     /// Whether they are encrypted or decrypted.
     pub direction: Direction,
     /// The number of blocks.
     pub count: usize,
 }
 
-impl CipherTexts for Apart {
+impl CipherTexts for SeparateBlocks {
     fn direction(&self) -> Direction {
         self.direction
     }

@@ -77,7 +77,7 @@ pub fn ends<E: Whole>(
 }
 
 /// The numbers of some lanes of a batch, and the bytes of their digests.
-pub type Digests<E> = (Vec<usize>, Vec<SecretByte<E>>);
+pub type LaneDigests<E> = (Vec<usize>, Vec<SecretByte<E>>);
 
 /// The digests of long messages, each of which repeats a short content; all contents have one length, and all
 /// messages are hashed together. A message is hashed in pieces that begin where its content begins. `settle`
@@ -90,7 +90,7 @@ pub fn large<E: Whole>(
     content: Vec<E::Byte>,
     settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
     watch: &mut dyn Watch,
-) -> Result<Vec<Digests<E>>, Abort> {
+) -> Result<Vec<LaneDigests<E>>, Abort> {
     let misfit = || Abort::Misuse { step: HASHES, what: "large messages that repeat an empty content" };
     let lanes = job.lengths.len();
     let content = bits(e, content)?;

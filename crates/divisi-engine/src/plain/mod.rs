@@ -4,7 +4,7 @@
 
 use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
 use super::known::gcm::{self, Dealt, Secrets};
-use super::known::groups::{CipherTexts, Group, groups};
+use super::known::groups::{CipherTexts, TextGroup, groups};
 use super::known::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
 use super::known::taken;
 use super::known::whole;
@@ -210,7 +210,7 @@ fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
 
 /// The results of a group of texts under their keys, with their positions in the job.
 fn through<C: Doubles<Plain> + Clone>(
-    group: &Group<'_>,
+    group: &TextGroup<'_>,
     rows: &Rows,
     cipher: &C,
     open: impl Fn(Vec<C::Byte>) -> Result<Vec<Vec<u8>>, Abort>,

@@ -53,7 +53,7 @@ impl Evaluates for Garbling {
         self.manner.parties
     }
 
-    fn plan<'c>(&self, _: &'c CircuitJob) -> Result<(), Unsupported> {
+    fn plan(&self, _: &CircuitJob) -> Result<(), Unsupported> {
         Ok(())
     }
 

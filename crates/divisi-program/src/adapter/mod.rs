@@ -1,4 +1,5 @@
-//! The engine `mixed` of the commands: circuits by GMW, programs, and operations on numbers and bits, among many parties ([`divisi_mixed`]).
+//! The engine `mixed` of the commands: circuits by GMW, programs, and operations on numbers and bits, among
+//! many parties ([`divisi_mixed`]).
 //! **Semi-honest**: all parties but one may pool what they see.
 
 mod circuits;

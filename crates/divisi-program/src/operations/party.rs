@@ -119,7 +119,7 @@ impl<'b> OperationBatch<'b> {
         let held = match (&mut *party, job.op) {
             (OperationParty::Ciphertexts(all), Op::E2a) => Held::Ciphertexts(give(all, &inputs, CHECK)?),
             (OperationParty::Ciphertexts(all), Op::Lookup) => {
-                // the tables belong to the first party, whose share they are; the shares of others are zero
+                // the tables are the share of the first party; the shares of others are zero
                 let first = all.2.me().index() == 0;
                 let places = (0..count).flat_map(|item| (0..job.entries).map(move |at| (item, at)));
                 let mut table = Hidden::zeros(count * job.entries);
@@ -213,7 +213,7 @@ impl<'b> OperationBatch<'b> {
             (OperationParty::Mixed(mixed), _, Held::Tables(signs, table)) => {
                 let x = GmwBit::of_words(inputs, width);
                 let out = if job.private {
-                    // the tables belong to the first party, whose share they are; the shares of others are zero
+                    // the tables are the first party's share; those of others are zero
                     let first = mixed.session().me().index() == 0;
                     let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
                     mixed.look_up_private(&Num::new(Hidden::from(&*shares)), &x, signs)?

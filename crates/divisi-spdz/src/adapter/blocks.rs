@@ -9,7 +9,7 @@ use super::{by_field, party_of};
 use crate::{AuthBit, AuthByte, Host, SpdzProtocol};
 use divisi_core::{Abort, Counts, PublicParameters, Session, Settles};
 use divisi_engine::job::{BlocksJob, Own};
-use divisi_engine::known::groups::Apart;
+use divisi_engine::known::groups::SeparateBlocks;
 use divisi_engine::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::des::TripleKey;
@@ -173,7 +173,7 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
             let mine = (e.session().me() == owner).then_some(columns.as_slice());
             C::input(e, owner, mine, &vec![count; bytes])
         })?;
-        let blocks = Apart { direction: self.of.job.direction, count };
+        let blocks = SeparateBlocks { direction: self.of.job.direction, count };
         let (out, openings) = evaluate(&mut self.slot, self.of.named, &self.key, &blocks, text, watch)?;
         self.openings += openings;
         watch.meet(OUTPUTS)?;

@@ -13,7 +13,7 @@ use divisi_core::{Abort, Counts, Direction, Lanes, PublicParameters, Session, Se
 use divisi_engine::job::{
     Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
 };
-use divisi_engine::known::groups::{Apart, Chained, CipherTexts, Group, groups};
+use divisi_engine::known::groups::{Chained, CipherTexts, SeparateBlocks, TextGroup, groups};
 use divisi_engine::known::taken;
 use divisi_engine::known::whole;
 use divisi_engine::{
@@ -197,7 +197,7 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
         let mut rest = own.as_slice();
         let (texts, key_bytes) = (&self.of.texts, self.of.texts.cipher.key_bytes());
         let keys = groups(texts).iter().map(|group| group.texts().count() * key_bytes).sum();
-        let secret = groups(texts).iter().flat_map(Group::lanes).sum();
+        let secret = groups(texts).iter().flat_map(TextGroup::lanes).sum();
         announced(self.slot.get()?, [keys, secret])?;
         for group in groups(&self.of.texts) {
             let lanes = group.texts().count();
@@ -223,7 +223,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
     /// The output rows of a group, with their positions in the job.
     fn through(
         &mut self,
-        group: &Group<'_>,
+        group: &TextGroup<'_>,
         bytes: Vec<C::Byte>,
         text: Vec<C::Byte>,
     ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
@@ -253,13 +253,13 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
     /// the subkeys by doubling, and for the chain of all blocks.
     fn tiny_tags(
         &mut self,
-        group: &Group<'_>,
+        group: &TextGroup<'_>,
         key: Keyed<F, C>,
         text: &[C::Byte],
     ) -> Result<Vec<C::Byte>, Abort> {
         let (named, lanes) = (self.of.named, group.texts().count());
         let zeros = C::public_block(self.slot.get()?, &vec![vec![0; lanes]; C::BYTES]);
-        let apart = Apart { direction: Direction::Encrypt, count: lanes };
+        let apart = SeparateBlocks { direction: Direction::Encrypt, count: lanes };
         let (l, _) = evaluate(&mut self.slot, named, &key, &apart, zeros, &mut Unwatched)?;
         let text = cmac::chained::<Spdz<F>, C>(self.slot.get()?, l.into_inner(), lanes, text)?;
         let chain = Chained { lanes, blocks: text.len() / C::BYTES };
@@ -268,7 +268,7 @@ impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
     }
 
     /// The output rows of tags, which are opened, compared with received ones \[A23\], or both.
-    fn tags(&mut self, group: &Group<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
+    fn tags(&mut self, group: &TextGroup<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
         let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
         let e = self.slot.get()?;
         let mut opened = Vec::new();

@@ -1,5 +1,5 @@
-//! The engine `spdz` of the commands: AES and triple DES by masked tables, and Boolean circuits, among any number of parties, of which all but
-//! one may be corrupt.
+//! The engine `spdz` of the commands: AES and triple DES by masked tables, and Boolean circuits, among any
+//! number of parties, of which all but one may be corrupt.
 
 mod begin;
 mod blocks;

@@ -2,7 +2,7 @@
 
 use crate::{close, tags};
 use divisi_core::{Abort, Lanes as _, Step, step};
-use divisi_engine::known::groups::Group;
+use divisi_engine::known::groups::TextGroup;
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::batch;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const MADE: Step = step!("made");
 /// received one \[S7\]. Each row comes with the position of its text.
 pub(super) fn made_or_compared(
     rep: &mut Rep3,
-    group: &Group<'_>,
+    group: &TextGroup<'_>,
     made: &[Byte],
 ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
     let misfit = || Abort::Misuse { step: MADE, what: "not one tag for each message" };

@@ -1,5 +1,5 @@
-//! The expected outputs of a benchmark: from ordinary libraries, from a circuit or table in the clear, or from
-//! a job of one engine, which knows them.
+//! The expected outputs of a benchmark: from ordinary libraries, from a circuit or table in the clear, or
+//! from a job of one engine, which knows them.
 
 use super::ordinary;
 use crate::engine::job::{Job, nonce};

@@ -1,5 +1,5 @@
-//! The work of a benchmark: AES block by block, a hash or MAC message by message, a circuit, lookups, or a job
-//! that one engine alone has.
+//! The work of a benchmark: AES block by block, a hash or MAC message by message, a circuit, lookups, or a
+//! job that one engine alone has.
 
 use super::BenchOptions;
 use crate::circuit;

@@ -61,7 +61,7 @@ pub(super) fn every(content: &Content, part: usize, from: usize) -> Content {
         let mut at = 0;
         vectors.retain(|_| {
             at += 1;
-            (at + part - 1 - from % part) % part == 0
+            (at + part - 1 - from % part).is_multiple_of(part)
         });
     }
     let mut content = content.clone();
@@ -97,7 +97,10 @@ fn wycheproof_on_every_protocol_and_security() {
         let whole = number == default || options.engine.name() == "plain";
         let part = every(&content, if whole { 1 } else { repetitions(4, 1) }, number);
         let groups = part.groups.iter().filter(|group| !group.vectors.is_empty()).count() as u64;
-        assert_eq!(groups as usize, KeySize::ALL.len());
+        let has = |size: &KeySize| {
+            part.groups.iter().any(|group| group.cipher.aes() == Some(*size) && !group.vectors.is_empty())
+        };
+        assert!(KeySize::ALL.iter().all(has));
         let chosen = part.groups.iter().map(|group| group.vectors.len() as u64).sum();
         assert!(if whole { chosen == vectors } else { chosen >= vectors / 5 });
         let report = run_contents(&[("wycheproof".into(), part)], &options).unwrap();

@@ -1,9 +1,9 @@
 //! No two modules of a crate use each other, whether at once or by way of others.
 //!
 //! A module and what stands beneath it may: a circle is allowed if one of its members has all others beneath
-//! it. (`cargo modules dependencies --acyclic` knows no such rule. It looks at single items, so that two types
-//! of one file whose functions mention each other are a circle already.) Tests do not count. A re-export
-//! counts where its name is used, as a use of the module that defines what it hands on.
+//! it. (`cargo modules dependencies --acyclic` knows no such rule. It looks at single items, so that two
+//! types of one file whose functions mention each other are a circle already.) Tests do not count. A
+//! re-export counts where its name is used, as a use of the module that defines what it hands on.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};

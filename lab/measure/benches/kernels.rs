@@ -1,9 +1,10 @@
 //! Times the hot operations under every kernel that this processor runs, with statistics, and compares the
 //! times with those of the last run.
 //!
-//! `cargo bench -p divisi-field`, or of some: `cargo bench -p divisi-field -- 'gf64 dot.*avx2'`. Throughput
-//! is in units a second: a unit is what the name says.
+//! `just bench-kernels`, or of some: `just bench-kernels 'gf64 dot.*avx2'`. Throughput is in units a second:
+//! a unit is what the name says.
 
+#[path = "../../../crates/divisi-field/examples/operations/mod.rs"]
 mod operations;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
