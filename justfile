@@ -69,7 +69,7 @@ kernels:
 
 # The same with statistics, against the last time.
 bench-kernels *filter:
-    cargo bench {{lab}} -p divisi-measure --bench kernels -- {{filter}}
+    cargo bench {{lab}} -p divisi-kernels -- {{filter}}
 
 # Fails where a kernel or a protocol executes 3 % more instructions than
 # lab/measure/instructions.txt says (docs/measuring.md).
