@@ -13,6 +13,7 @@
 //! | [`tags`] | prepared hashes and MACs, and comparison of tags inside the computation |
 //! | [`circuit`] | any Boolean circuit: inputs of any party, outputs to chosen ones |
 //! | [`owner`] | how a party brings its own values |
+//! | [`choice`] | a protocol for S-boxes, by its name or by what a user wants most |
 //! | [`cipher`] | the parts of AES that depend on how S-boxes are computed |
 //!
 //! Ciphers and modes are written once, in `divisi-symmetric`, against the engine traits, together with what
@@ -21,9 +22,11 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod adapter;
+pub mod choice;
 pub mod cipher;
 pub mod circuit;
 pub mod gcm;
+mod lookups;
 pub mod macnifico;
 pub mod maestro;
 pub mod many;
@@ -32,6 +35,7 @@ pub mod owner;
 mod settle;
 pub mod sharp;
 pub mod short;
+mod strands;
 pub mod tags;
 
 pub use gcm::CHUNK;

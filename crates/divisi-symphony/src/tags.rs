@@ -7,7 +7,8 @@ use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, step};
 use divisi_field::Gf128;
 use divisi_rep3::{Bit, Block, Byte, Rep3};
 use divisi_symmetric::algorithm::Settings;
-use divisi_symmetric::batch::Function;
+use divisi_symmetric::batch::{Function, bits};
+use std::collections::BTreeMap;
 
 const TAGS: Step = step!("tags");
 
@@ -63,4 +64,41 @@ pub fn matches(rep: &mut Rep3, tags: Vec<[Bit; 8]>, received: &[Vec<u8>]) -> Res
     };
     let groups: Option<Vec<Block>> = (0..n).map(group).collect();
     rep.are_zero(&groups.ok_or(misfit)?)
+}
+
+/// For each lane what is learned of its tag: its first bytes, as many as `wanted` says, or the verdict if it
+/// is only compared with a received one \[S7\].
+pub(crate) fn made_or_compared(
+    rep: &mut Rep3,
+    wanted: &[(usize, Option<&[u8]>)],
+    made: &[Byte],
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let misfit = || Abort::Misuse { step: TAGS, what: "not one tag for each message" };
+    // by whether they are only compared, and by their lengths
+    let mut alike: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
+    for (lane, (bytes, received)) in wanted.iter().enumerate() {
+        let kind = (received.is_some(), received.map_or(*bytes, <[u8]>::len));
+        alike.entry(kind).or_default().push(lane);
+    }
+    let mut rows = vec![Vec::new(); wanted.len()];
+    for ((compares, bytes), lanes) in alike {
+        let tags: Option<Vec<Byte>> = made.iter().take(bytes).map(|byte| byte.gather(&lanes)).collect();
+        let tags = tags.filter(|tags| tags.len() == bytes).ok_or_else(misfit)?;
+        let learned: Vec<Vec<u8>> = if compares {
+            let received = lanes.iter().filter_map(|lane| wanted.get(*lane)?.1);
+            let received: Vec<Vec<u8>> = received.map(<[u8]>::to_vec).collect();
+            let tags = bits(rep, tags)?;
+            let same = matches(rep, tags, &received)?;
+            same.into_iter().map(|same| vec![u8::from(same)]).collect()
+        } else {
+            let verified = close(rep, tags)?;
+            let columns = rep.trio().open(&verified)?;
+            let row = |at: usize| columns.iter().filter_map(|column| column.get(at).copied()).collect();
+            (0..lanes.len()).map(row).collect()
+        };
+        for (lane, learned) in lanes.into_iter().zip(learned) {
+            rows.get_mut(lane).into_iter().for_each(|row| row.clone_from(&learned));
+        }
+    }
+    Ok(rows)
 }

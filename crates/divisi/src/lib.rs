@@ -54,4 +54,4 @@ pub use divisi_engine::{WireValue, circuit, cleanup, failure, name, output, sour
 pub use divisi_node::files as file;
 pub use divisi_program::held as program;
 pub use divisi_program::images;
-pub use divisi_symphony::adapter::choice as mode;
+pub use divisi_symphony::choice as mode;

@@ -57,6 +57,15 @@ pub fn groups(job: &TextsJob) -> Vec<TextGroup<'_>> {
     groups.into_iter().map(group).collect()
 }
 
+/// Put rows at their positions in the job.
+pub fn put(rows: &mut [Vec<u8>], placed: impl IntoIterator<Item = (usize, Vec<u8>)>) {
+    for (place, row) in placed {
+        if let Some(to) = rows.get_mut(place) {
+            *to = row;
+        }
+    }
+}
+
 impl TextGroup<'_> {
     /// The texts, with their positions in the job.
     pub fn texts(&self) -> impl Iterator<Item = (usize, &PublicText)> {

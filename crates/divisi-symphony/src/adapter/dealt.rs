@@ -4,31 +4,26 @@
 //! Adversary: that of [`divisi_rep3`]. The client that deals is trusted with its own inputs and outputs, and
 //! with nothing else.
 
-use super::choice::Choice;
-use super::options::is_on_demand;
-use super::strands::{Columns, INPUT, ONLINE, Ready, SETUP, Task, What, segment};
+use super::batch::segment;
+use super::options::{choice, is_on_demand};
 use super::{CHUNKS, OUTPUTS, aes_alone, facts, statistical};
-use divisi_core::{Abort, Counts, Direction, PhaseCounts, PublicParameters, Session, settle};
+use crate::strands::{INPUT, ONLINE, Ready, SETUP, Task, What, agree, schedule};
+use divisi_core::{Abort, Counts, Direction, PublicParameters, Session};
 use divisi_engine::circuit::HeldCircuit;
 use divisi_engine::job::{Between, Job, Own};
 use divisi_engine::{
-    BenchSchedule, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, Unsupported, Watch, timed,
+    BenchSchedule, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, SetupCounts, StartedParty,
+    Unsupported, Watch, timed,
 };
 use divisi_net::{Machine, Permits, World};
-use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::open::Answer;
-use divisi_rep3::{Agreement, Passes, Rep3, Rounds, Trio};
-use divisi_symmetric::batch::block::BlockKey;
+use divisi_rep3::{Passes, Rep3};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The number of blocks of AES whose inputs and outputs a party holds at once.
 const BATCH: usize = 1 << 18;
-/// The largest number of bytes of calls that a strand of a party garbles ahead: enough for ten hashes of a
-/// short message. A call that takes more, because it has many lanes, is not garbled ahead, so that a batch
-/// takes no more memory than one of its groups of lanes.
-const GARBLED_BYTES: usize = 1 << 23;
 /// The largest number of bytes of messages that a party holds at once.
 const BATCH_BYTES: usize = 1 << 25;
 
@@ -62,28 +57,22 @@ impl Dealt {
                 return Err(Unsupported::new("a job whose instances have keys of their own"));
             }
         };
-        let (protocol, rounds) = (Choice::of(settings).protocol(), super::rounds(settings));
-        let garbled = if rounds == Rounds::Constant { super::GARBLED } else { usize::MAX };
+        let (protocol, rounds) = (choice(settings).protocol(), super::rounds(settings));
         let bits = statistical(settings).unwrap_or(0);
+        let input_bytes = job.input_bytes(0);
         let task = Task {
+            chunk: Task::at_once(&what, input_bytes, protocol, rounds),
             what,
-            input_bytes: job.input_bytes(0),
+            input_bytes,
             protocol,
             security: settings.security,
             rounds,
             on_demand: is_on_demand(settings),
-            chunk: super::chunk(&job, protocol).min(garbled),
             statistical: bits,
             passes: Passes::for_bits(bits).ok_or_else(|| Unsupported::new(super::TOO_MANY_BITS))?,
             threads: settings.threads,
         };
         Ok(Dealt { job, task, settings: settings.clone() })
-    }
-
-    /// The number of strands that a party runs: one for each thread, and no more than there are chunks. More
-    /// strands would hide waiting, but compete for the cache, which costs more.
-    fn strands(&self, count: usize) -> usize {
-        self.task.threads.min(count.div_ceil(self.task.chunk)).max(1)
     }
 
     /// The description of the work, in which all parties must agree.
@@ -100,12 +89,6 @@ impl Dealt {
             return BATCH;
         }
         (BATCH_BYTES / (self.task.input_bytes + 64) / self.task.chunk).max(1) * self.task.chunk
-    }
-
-    /// The range of lanes of each chunk of a batch.
-    fn chunks(&self, count: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let chunk = self.task.chunk;
-        (0..count).step_by(chunk).map(move |first| first..count.min(first + chunk))
     }
 }
 
@@ -147,7 +130,7 @@ impl Prepared for Dealt {
             .with("garbled on demand", &[u8::from(task.on_demand)])
             .with("chunk", &(task.chunk as u64).to_le_bytes())
             .with("statistical bits", &task.statistical.to_le_bytes())
-            .with("strands", &(self.strands(count) as u64).to_le_bytes())
+            .with("strands", &(task.strands(count) as u64).to_le_bytes())
     }
 
     /// Repetitions of at most one chunk share one session, so that the key schedule is made once for all of
@@ -170,7 +153,7 @@ impl Prepared for Dealt {
     /// chunk.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let columns = |lanes| inputs.columns(lanes, self.task.input_bytes);
-        let all: Own = Own::new(self.chunks(inputs.count()).flat_map(columns).collect());
+        let all: Own = Own::new(self.task.chunks(inputs.count()).flat_map(columns).collect());
         split(&all)
     }
 
@@ -181,7 +164,7 @@ impl Prepared for Dealt {
         let width = self.job.output_bytes(0);
         let mut rest: Vec<&[u8]> = outputs.iter().map(|output| output.as_slice()).collect();
         let mut rows = Vec::with_capacity(count * width);
-        for (number, lanes) in self.chunks(count).enumerate() {
+        for (number, lanes) in self.task.chunks(count).enumerate() {
             let lanes = lanes.len();
             let mut answer = |rest: &mut &[u8]| {
                 let (component, after) = rest.split_at_checked(lanes * width)?;
@@ -198,34 +181,17 @@ impl Prepared for Dealt {
         Ok(rows)
     }
 
-    fn start<'p>(
-        &'p self,
-        session: Session,
-        count: usize,
-        own: &Own,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
-        let others = (1..self.strands(count)).map(|_| session.strand()).collect::<Result<Vec<_>, _>>()?;
-        let permits = session.permits();
-        let engine = |session| {
-            let mut trio = Trio::new(session)?;
-            trio.set_passes(self.task.passes);
-            let mut rep = Rep3::new(trio, self.task.protocol, self.task.security);
-            rep.use_rounds(self.task.rounds);
-            if self.task.rounds == Rounds::Constant && !self.task.on_demand {
-                rep.stock_calls(GARBLED_BYTES);
-            }
-            Ok::<_, Abort>(rep)
-        };
-        let mut engines =
-            std::iter::once(session).chain(others).map(engine).collect::<Result<Vec<_>, _>>()?;
+    fn start<'p>(&'p self, session: Session, count: usize, own: &Own) -> StartedParty<'p> {
+        let (task, permits) = (&self.task, session.permits());
+        let others = (1..task.strands(count)).map(|_| session.strand()).collect::<Result<Vec<_>, _>>()?;
+        let engines = std::iter::once(session).chain(others).map(|session| task.engine(session));
+        let mut engines = engines.collect::<Result<Vec<_>, _>>()?;
         let Some(first) = engines.first_mut() else {
             return Err(Abort::Misuse { step: INPUT, what: "no strands" });
         };
-        let ready = schedule(first, &self.task, &parted(own))?;
-        // From here on the meter counts one repetition at a time; the counts of the setup are added to each.
-        let of_setup = as_setup(first.trio().session().meter().read());
-        first.trio().session().meter().reset();
-        Ok(Box::new(Holder { dealt: self, engines, ready, of_setup, permits }))
+        let ready = schedule(first, task, &parted(own))?;
+        let setup = SetupCounts::take(first.trio().session().meter(), SETUP);
+        Ok(Box::new(Holder { dealt: self, engines, ready, setup, permits }))
     }
 
     fn facts(&self) -> Map<String, Value> {
@@ -242,14 +208,14 @@ struct Holder<'p> {
     dealt: &'p Dealt,
     engines: Vec<Rep3>,
     ready: Ready,
-    of_setup: Counts,
+    setup: SetupCounts,
     permits: Permits,
 }
 
 impl EngineParty for Holder<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let dealt = self.dealt;
-        let chunks = timed(watch, SETUP, || agree(&mut self.engines, &parted(own), count, dealt))?;
+        let chunks = timed(watch, SETUP, || agree(&mut self.engines, &dealt.task, &parted(own), count))?;
         watch.meet(ONLINE)?;
         let start = Moment::now();
         let outputs =
@@ -270,148 +236,7 @@ impl EngineParty for Holder<'_> {
     }
 
     fn counts(&mut self) -> Counts {
-        let Some(first) = self.engines.first_mut() else { return Counts::default() };
-        let meter = first.trio().session().meter();
-        let counts = with_setup(&self.of_setup, meter.read());
-        meter.reset();
-        counts
-    }
-}
-
-/// Make, inside the computation, what is made once for a key, and verify it: a key schedule, states of pads,
-/// powers of a hash key.
-fn schedule(rep: &mut Rep3, task: &Task, key: &Part) -> Result<Ready, Abort> {
-    let public = blake3::hash(b"a key of a benchmark");
-    let agreed = rep.trio().agree_input(checks::A24, public.as_bytes(), Some(key))?; // [A24]
-    same(rep, agreed)?;
-    let mut bytes = Vec::with_capacity(key.first.len());
-    for (first, second) in key.first.iter().zip(&key.second) {
-        bytes.push(rep.trio().input(&Part { first: vec![*first], second: vec![*second] })?);
-    }
-    Ok(match &task.what {
-        What::Aes { .. } if task.rounds == Rounds::Constant => {
-            // the program of a block computes the key schedule itself
-            let pending = rep.close_linear(BlockKey::new(bytes)?)?;
-            Ready::Block(settle(rep, pending)?)
-        }
-        What::Aes { .. } => {
-            let round_keys = crate::cipher::expand(rep, &bytes)?;
-            let pending = rep.close(round_keys);
-            Ready::Aes(settle(rep, pending)?)
-        }
-        What::Function(using) => Ready::Function(crate::tags::prepare(rep, using, &bytes)?),
-        What::Circuit(_) => Ready::Circuit,
-    })
-}
-
-/// Compare the inputs of a batch with the other parties, and cut them into chunks.
-fn agree(engines: &mut [Rep3], inputs: &Part, count: usize, dealt: &Dealt) -> Result<Vec<Columns>, Abort> {
-    let width = dealt.task.input_bytes;
-    let Some(engine) = engines.first_mut() else { return Ok(Vec::new()) };
-    if inputs.first.len() != width * count || inputs.second.len() != width * count {
-        let what = "inputs of another length than declared";
-        return Err(engine.trio().session().misuse(INPUT, what));
-    }
-    engine.trio().session().phase(SETUP); // also of a later batch, and of a later repetition
-    let public = blake3::hash(&(count as u64).to_le_bytes());
-    let agreed = engine.trio().agree_input(checks::A24, public.as_bytes(), Some(inputs))?; // [A24]
-    same(engine, agreed)?;
-    if dealt.task.rounds == Rounds::Constant {
-        // settle the inputs: a call that begins with inputs that are not settled takes one more message
-        engine.trio().barrier()?;
-    }
-    let chunk = |lanes: std::ops::Range<usize>| {
-        let column = |j: usize| {
-            let side = |side: &[u8]| {
-                let start = width * lanes.start + j * lanes.len();
-                side.get(start..start + lanes.len()).unwrap_or_default().to_vec()
-            };
-            Part { first: side(&inputs.first), second: side(&inputs.second) }
-        };
-        Columns { columns: (0..width).map(column).collect(), lanes: lanes.len(), first: lanes.start as u64 }
-    };
-    Ok(dealt.chunks(count).map(chunk).collect())
-}
-
-/// Check that the client dealt the same to all parties. The client of a benchmark is trusted, so a difference
-/// is a misuse.
-fn same(rep: &mut Rep3, agreement: Agreement) -> Result<(), Abort> {
-    match agreement {
-        Agreement::Agreed => Ok(()),
-        _ => Err(rep.trio().session().misuse(INPUT, "the parties were not dealt the same inputs")),
-    }
-}
-
-/// The counts before the first batch, all as *setup*: also those of preprocessing for the key schedule, whose
-/// time is counted as *setup* too.
-pub(super) fn as_setup(counts: Counts) -> Counts {
-    let mut setup = PhaseCounts::default();
-    for phase in counts.phases.values() {
-        add(&mut setup, phase);
-    }
-    Counts { phases: [(SETUP, setup)].into(), ..counts }
-}
-
-fn add(sum: &mut PhaseCounts, phase: &PhaseCounts) {
-    sum.bits += phase.bits;
-    sum.bytes += phase.bytes;
-    sum.rounds += phase.rounds;
-}
-
-/// The counts of a repetition, together with those of the setup of its session.
-pub(super) fn with_setup(setup: &Counts, repetition: Counts) -> Counts {
-    let mut all = setup.clone();
-    for (name, phase) in &repetition.phases {
-        add(all.phases.entry(name).or_default(), phase);
-    }
-    for (check, n) in &repetition.checks {
-        *all.checks.entry(*check).or_default() += n;
-    }
-    let least = |one: Option<f64>, other: Option<f64>| one.into_iter().chain(other).reduce(f64::min);
-    all.verification_error_bits = least(all.verification_error_bits, repetition.verification_error_bits);
-    all.computational_bits = least(all.computational_bits, repetition.computational_bits);
-    all.openings += repetition.openings;
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use divisi_engine::job::{BlocksJob, Cipher};
-    use divisi_symmetric::aes::KeySize;
-
-    fn blocks(count: usize) -> Job {
-        Job::Blocks(BlocksJob { cipher: Cipher::Aes(KeySize::Aes128), direction: Direction::Encrypt, count })
-    }
-
-    #[test]
-    fn strands_are_as_many_as_there_are_chunks_for() {
-        let job = blocks(100_000);
-        let strands = |threads, count| {
-            let settings = EngineSettings { threads, ..EngineSettings::default() };
-            Dealt::new(job.clone(), &settings).unwrap().strands(count)
-        };
-        assert_eq!((strands(1, 100_000), strands(2, 100_000), strands(8, 1)), (1, 2, 1));
-    }
-
-    #[test]
-    fn what_is_dealt_comes_together_again() {
-        let job = blocks(3);
-        let dealt = Dealt::new(job, &EngineSettings::default()).unwrap();
-        let mut rows = Rows::default();
-        (0..3u8).for_each(|i| rows.push(&[&[i; 15], &[7]]));
-        let owns = dealt.deal(&rows);
-        assert_eq!(owns.iter().map(|own| own.len()).collect::<Vec<_>>(), [96; 3]);
-        let columns = parted(&owns[0])
-            .first
-            .iter()
-            .zip(&parted(&owns[0]).second)
-            .zip(&parted(&owns[1]).second)
-            .map(|((a, b), c)| a ^ b ^ c)
-            .collect::<Vec<u8>>();
-        assert_eq!((&columns[..3], &columns[45..]), (&[0, 1, 2][..], &[7, 7, 7][..]));
-        // outputs of no form
-        assert!(dealt.collect(3, vec![Own::default(); 3]).is_err());
-        assert!(dealt.collect(3, vec![Own::new(vec![0; 80]); 2]).is_err());
+        let first = self.engines.first_mut();
+        first.map_or_else(Counts::default, |rep| self.setup.with(rep.trio().session().meter()))
     }
 }

@@ -1,21 +1,21 @@
 //! Known answers: many texts or messages, each with its own key; all outputs are opened to all three parties.
 
 use super::aes_alone;
-use super::choice::Choice;
-use super::made::made_or_compared;
-use super::strands::ONLINE;
+use super::options::choice;
+use crate::strands::ONLINE;
 use crate::{close, tags};
 use divisi_core::{Abort, Counts, PublicParameters, Session, Step, step};
 use divisi_engine::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
 use divisi_engine::known::gcm::{self, Dealt, Secrets};
-use divisi_engine::known::groups::{CipherTexts, groups};
+use divisi_engine::known::groups::{CipherTexts, groups, put};
 use divisi_engine::known::hashes::{
     columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of,
 };
 use divisi_engine::known::taken;
 use divisi_engine::known::whole;
 use divisi_engine::{
-    BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, Unsupported, Watch, alike, timed,
+    BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, StartedParty, Unsupported, Watch,
+    alike, timed,
 };
 use divisi_net::{Machine, World};
 use divisi_rep3::deal::{self, Part};
@@ -52,12 +52,7 @@ impl<'j> KnownAnswers<'j> {
         if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {
             return Err(Unsupported::new(GCM_BY_LEVELS));
         }
-        Ok(KnownAnswers {
-            job,
-            protocol: Choice::of(settings).protocol(),
-            security: settings.security,
-            rounds,
-        })
+        Ok(KnownAnswers { job, protocol: choice(settings).protocol(), security: settings.security, rounds })
     }
 
     /// All secret bytes of a job, in the pieces and in the order in which [`Pieces`] returns them to a party.
@@ -102,7 +97,7 @@ impl Prepared for KnownAnswers<'_> {
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+        BenchSchedule::together(self.job.count(), warmup)
     }
 
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
@@ -121,7 +116,7 @@ impl Prepared for KnownAnswers<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> StartedParty<'p> {
         let mut rep = Rep3::new(Trio::new(session)?, self.protocol, self.security);
         rep.use_rounds(self.rounds);
         Ok(Box::new(Holder { job: self.job, rep }))
@@ -248,9 +243,11 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
             let key = TripleByProgram::<Rep3>::new(key)?;
             if group.makes_tags() {
                 let made = group.tags(rep, key, &text)?;
-                for (place, row) in made_or_compared(rep, &group, &made)? {
-                    rows.get_mut(place).into_iter().for_each(|to| *to = row.clone());
-                }
+                let wanted = group
+                    .texts()
+                    .map(|(_, text)| (text.tag_bytes, text.sealed.as_ref().map(|(_, tag)| tag.as_slice())));
+                let learned = tags::made_or_compared(rep, &wanted.collect::<Vec<_>>(), &made)?;
+                put(&mut rows, group.texts().map(|(place, _)| place).zip(learned));
                 continue;
             }
             group.evaluate(rep, &key, text)?
@@ -261,11 +258,7 @@ fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<
             group.evaluate(rep, &keys, text)?
         };
         let verified = close(rep, out)?;
-        for (place, row) in group.results(&rep.trio().open(&verified)?) {
-            if let Some(to) = rows.get_mut(place) {
-                *to = row;
-            }
-        }
+        put(&mut rows, group.results(&rep.trio().open(&verified)?));
     }
     Ok(rows.concat())
 }

@@ -1,32 +1,30 @@
 //! The engine `rep3` of the commands: replicated sharing among three parties, of which one may be corrupt
 //! ([`divisi_rep3`]).
 
-pub mod choice;
+mod batch;
+mod circuits;
 mod dealt;
 mod known;
 mod lookups;
-mod made;
 mod options;
-mod owned;
 mod report;
-mod strands;
 
-use choice::Choice;
-pub use choice::{CONSTANT_ROUND, MODE};
+use crate::strands::{ONLINE, PREPROCESSING, SETUP, VERIFICATION, messages_at_once};
+use circuits::Circuits;
 use dealt::Dealt;
+use divisi_engine::evaluations::Evaluations;
 use divisi_engine::job::{Between, BlocksJob, CircuitJob, DigestsJob, Job, LookupJob};
 use divisi_engine::{
-    Adversary, Clock, Demonstration, Engine, EngineSettings, Jobs, Measured, Page, Prepared, Prepares,
+    Adversary, Clock, Demonstration, Engine, EngineSettings, Jobs, Measured, Page, PreparedJob, Prepares,
     Profile, SecurityClaim, Unsupported, has_option, members,
 };
 use divisi_ot::hash::COMPUTATIONAL_BITS;
-use divisi_rep3::{Passes, Protocol, Rounds, Security};
+use divisi_rep3::{Passes, Rounds, Security};
 use known::KnownAnswers;
 use lookups::Looker;
-use options::{is_constant_round, is_on_demand, is_unknown_mode, mode_name};
-use owned::Task;
+pub use options::{CONSTANT_ROUND, MODE};
+use options::{choice, is_constant_round, is_on_demand, is_unknown_mode, mode_name};
 use serde_json::{Map, Value, json};
-use strands::{ONLINE, PREPROCESSING, SETUP, VERIFICATION};
 
 /// The engine of three parties.
 pub struct Replicated;
@@ -68,35 +66,6 @@ const PHASES: &[Clock] = &[
     Clock::online(VERIFICATION, &[VERIFICATION]),
 ];
 
-/// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside
-/// its work.
-const MESSAGES: usize = 16_384;
-/// The largest number of bytes of messages that go through the engine at once.
-const CHUNK_BYTES: usize = 1 << 24;
-/// The largest number of instances that are garbled in one call.
-const GARBLED: usize = 64;
-/// The number of lanes of a tile. A chunk of at least this many lanes has a whole number of tiles.
-const TILE: usize = 512;
-
-/// The number of instances of a job that the engine computes at once.
-#[must_use]
-pub fn chunk(job: &Job, protocol: Protocol) -> usize {
-    match job {
-        Job::Blocks(_) => protocol.blocks_at_once(),
-        job => messages_at_once(job.input_bytes(0)),
-    }
-}
-
-/// The number of messages, or of evaluations of circuits, with this many bytes of input that the engine
-/// computes at once.
-#[must_use]
-pub fn messages_at_once(bytes: usize) -> usize {
-    match (CHUNK_BYTES / (bytes + 64)).clamp(1, MESSAGES) {
-        few @ ..TILE => few,
-        many => many / TILE * TILE,
-    }
-}
-
 /// The statistical security in bits that verifications have to reach; `None` if nothing is verified, or if no
 /// check has a statistical error (constant rounds).
 fn statistical(settings: &EngineSettings) -> Option<u32> {
@@ -111,7 +80,7 @@ fn rounds(settings: &EngineSettings) -> Rounds {
 
 fn facts(settings: &EngineSettings) -> Map<String, Value> {
     members(json!({
-        "protocol": Choice::of(settings).protocol().name(),
+        "protocol": choice(settings).protocol().name(),
         "mode": mode_name(settings),
         "security": settings.security.name(),
     }))
@@ -223,16 +192,11 @@ fn claims() -> Vec<SecurityClaim> {
 }
 
 impl Prepares<CircuitJob> for Replicated {
-    fn prepare<'j>(
-        &self,
-        circuit: &'j CircuitJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
-        let program = circuit.circuit.program()?;
-        let Between::Parties { owners, .. } = &circuit.between else {
+    fn prepare<'j>(&self, circuit: &'j CircuitJob, settings: &EngineSettings) -> PreparedJob<'j> {
+        circuit.circuit.program()?;
+        if circuit.between == Between::Client {
             return Ok(Box::new(Dealt::new(Job::Circuit(circuit.clone()), settings)?));
-        };
-        circuit.check_parties(PARTIES)?;
+        }
         if settings.statistical.is_some() && !has_option(self, "statistical") {
             // for the parties' own inputs, `--statistical` belongs to engines that have a choice of it
             return Err(Unsupported::new(
@@ -244,8 +208,8 @@ impl Prepares<CircuitJob> for Replicated {
                 "the engine rep3 computes one evaluation at a time with the parties' own inputs: leave --count out",
             ));
         }
-        let (digest, security, rounds) = (circuit.circuit.digest(), settings.security, rounds(settings));
-        Ok(Box::new(Task { job: circuit, program, digest, owners, security, rounds }))
+        let circuits = Circuits { security: settings.security, rounds: rounds(settings) };
+        Ok(Box::new(Evaluations::new(circuit, circuits)?))
     }
 
     fn at_once(&self, job: &CircuitJob, _: &EngineSettings) -> Option<usize> {
@@ -254,25 +218,17 @@ impl Prepares<CircuitJob> for Replicated {
 }
 
 impl Prepares<BlocksJob> for Replicated {
-    fn prepare<'j>(
-        &self,
-        job: &'j BlocksJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j BlocksJob, settings: &EngineSettings) -> PreparedJob<'j> {
         Ok(Box::new(Dealt::new(Job::Blocks(*job), settings)?))
     }
 
     fn at_once(&self, _: &BlocksJob, settings: &EngineSettings) -> Option<usize> {
-        Some(Choice::of(settings).protocol().blocks_at_once())
+        Some(choice(settings).protocol().blocks_at_once())
     }
 }
 
 impl Prepares<DigestsJob> for Replicated {
-    fn prepare<'j>(
-        &self,
-        job: &'j DigestsJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j DigestsJob, settings: &EngineSettings) -> PreparedJob<'j> {
         Ok(Box::new(Dealt::new(Job::Digests(job.clone()), settings)?))
     }
 
@@ -282,11 +238,7 @@ impl Prepares<DigestsJob> for Replicated {
 }
 
 impl Prepares<LookupJob> for Replicated {
-    fn prepare<'j>(
-        &self,
-        job: &'j LookupJob,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j LookupJob, settings: &EngineSettings) -> PreparedJob<'j> {
         Ok(Box::new(Looker::new(job, settings)?))
     }
 
@@ -296,31 +248,7 @@ impl Prepares<LookupJob> for Replicated {
 }
 
 impl Prepares<Job> for Replicated {
-    fn prepare<'j>(
-        &self,
-        job: &'j Job,
-        settings: &EngineSettings,
-    ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
+    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
         Ok(Box::new(KnownAnswers::new(job, settings)?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn settings_that_make_no_sense_are_refused_in_one_sentence() {
-        let good = EngineSettings::default();
-        assert!(Replicated.check(&good).is_ok());
-        for bad in [
-            EngineSettings { threads: 0, ..good.clone() },
-            EngineSettings { threads: 5000, ..good.clone() },
-            EngineSettings { statistical: Some(0), ..good.clone() },
-            EngineSettings { statistical: Some(115), ..good.clone() },
-            EngineSettings { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
-        ] {
-            assert!(Replicated.check(&bad).is_err(), "{bad:?}");
-        }
     }
 }

@@ -1,9 +1,13 @@
 //! The options of the engine: protocols of S-boxes, and programs in a constant number of rounds.
 
-use super::choice::{CONSTANT_ROUND, Choice, MODE, PROTOCOL};
+use crate::choice::{Choice, PROTOCOL};
 use divisi_engine::{EngineOption, EngineSettings, OptionScope};
 use divisi_rep3::Protocol;
 
+pub use crate::choice::MODE;
+
+/// The value of [`MODE`] for programs in a constant number of rounds.
+pub const CONSTANT_ROUND: &str = "constant-round";
 /// The name of the option with which nothing is garbled ahead.
 const ON_DEMAND: &str = "on-demand";
 
@@ -30,6 +34,12 @@ pub(super) fn options() -> Vec<EngineOption> {
     ]
 }
 
+/// The protocol for S-boxes.
+pub(super) fn choice(settings: &EngineSettings) -> Choice {
+    let option = |name| settings.own.get(name).map(String::as_str);
+    Choice::named(option(MODE), option(PROTOCOL))
+}
+
 /// Whether programs run in a constant number of rounds. Other values of `--mode` stand for a protocol for
 /// S-boxes: see [`Choice`].
 pub(super) fn is_constant_round(settings: &EngineSettings) -> bool {
@@ -49,5 +59,5 @@ pub(super) fn is_on_demand(settings: &EngineSettings) -> bool {
 
 /// The mode's name, for JSON.
 pub(super) fn mode_name(settings: &EngineSettings) -> Option<&'static str> {
-    if is_constant_round(settings) { Some(CONSTANT_ROUND) } else { Choice::of(settings).mode_name() }
+    if is_constant_round(settings) { Some(CONSTANT_ROUND) } else { choice(settings).mode_name() }
 }

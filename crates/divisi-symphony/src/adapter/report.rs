@@ -1,48 +1,30 @@
 //! The report of a benchmark of this engine, in JSON and for people.
 
-use super::choice::Choice;
 use super::lookups::{self, ENTRIES, OHVERTURE};
-use super::options::{is_constant_round, is_on_demand, mode_name};
+use super::options::{choice, is_constant_round, is_on_demand, mode_name};
 use super::{CHUNKS, statistical};
 use divisi_engine::{Measured, Page, members};
 use serde_json::{Map, Value, json};
 
-/// Instances a second, preprocessing not counted.
-fn online_per_second(measured: &Measured) -> f64 {
-    measured.count as f64 / measured.online_seconds()
-}
-
-/// Instances a second, setup not counted.
-fn total_per_second(measured: &Measured) -> f64 {
-    measured.count as f64 / measured.total_seconds()
-}
-
-fn text<'m>(measured: &'m Measured, name: &str) -> Option<&'m str> {
-    measured.about.get(name).and_then(Value::as_str)
-}
-
 pub(super) fn json(measured: &Measured) -> Map<String, Value> {
-    let about = |name: &str| measured.about.get(name).cloned().unwrap_or_default();
-    let protocol = Choice::of(&measured.settings).protocol();
+    let protocol = choice(&measured.settings).protocol();
     // a job without S-boxes is the same under every protocol
     let lookups = measured.facts.contains_key(ENTRIES);
     let has_sboxes = !is_constant_round(&measured.settings)
-        && text(measured, "algorithm").is_some_and(|name| name.contains("aes"));
+        && measured.about_text("algorithm").is_some_and(|name| name.contains("aes"));
+    let [online, total] = measured.rates();
     let mut object = members(json!({
         "protocol": if lookups { Some(OHVERTURE) } else { has_sboxes.then(|| protocol.name()) },
         "mode": mode_name(&measured.settings),
         "security": measured.settings.security.name(),
-        "algorithm": about("algorithm"),
-        "direction": about("direction"),
-        "key_bits": about("key_bits"),
-        "message_bytes": about("message_bytes"),
         "chunks": measured.number(CHUNKS),
         "phases": measured.phases_json(),
-        "online_per_second": online_per_second(measured),
-        "total_per_second": total_per_second(measured),
+        "online_per_second": online,
+        "total_per_second": total,
         "statistical_bits": statistical(&measured.settings),
         "computational_bits": measured.computational_bits,
     }));
+    object.extend(measured.members_of_job(["algorithm", "direction", "key_bits", "message_bytes"]));
     object.extend(lookups::told(&measured.facts));
     if is_constant_round(&measured.settings) {
         object.insert("on_demand".into(), is_on_demand(&measured.settings).into());
@@ -81,16 +63,16 @@ pub(super) fn page(measured: &Measured) -> Page {
     let error = error(measured);
     let mode = mode_name(settings).map(|mode| format!(" ({mode})")).unwrap_or_default();
     let lookups = lookups::about(&measured.facts);
-    let what = match (text(measured, "circuit"), text(measured, "algorithm")) {
+    let what = match (measured.about_text("circuit"), measured.about_text("algorithm")) {
         (Some(circuit), _) => format!("the circuit {circuit}{mode}"),
         _ if lookups.is_some() => lookups.unwrap_or_default(),
         (_, Some("aes")) => {
             let number = |name| measured.about.get(name).and_then(Value::as_u64).unwrap_or(0);
-            let way = text(measured, "direction").unwrap_or_default();
+            let way = measured.about_text("direction").unwrap_or_default();
             if is_constant_round(settings) {
                 format!("AES-{} {way} from its key{mode}", number("key_bits"))
             } else {
-                format!("AES-{} {way} by {}", number("key_bits"), Choice::of(&measured.settings))
+                format!("AES-{} {way} by {}", number("key_bits"), choice(&measured.settings))
             }
         }
         (_, algorithm) => {
@@ -98,7 +80,7 @@ pub(super) fn page(measured: &Measured) -> Page {
             format!("{} of {bytes} bytes{mode}", algorithm.unwrap_or_default())
         }
     };
-    let memory = measured.memory();
+    let (memory, [online, total]) = (measured.memory(), measured.rates());
     let cpu_us: f64 = measured.phases.iter().skip(1).map(|(_, phase)| phase.cpu_seconds).sum::<f64>() * 1e6;
     Page {
         above: format!(
@@ -113,14 +95,10 @@ pub(super) fn page(measured: &Measured) -> Page {
         head: vec!["phase".into(), "seconds".into(), cpu, bits, bytes, "rounds".into()],
         rows: measured.phases.iter().map(row).collect(),
         below: format!(
-            "{:.0} {unit}s/s online, {:.0} in all; CPU {:.2} us for each and party without setup; memory {memory}; {error}\n\
-             all outputs checked; kernel {}; connected in {:.3} s\n{}",
-            online_per_second(measured),
-            total_per_second(measured),
+            "{online:.0} {unit}s/s online, {total:.0} in all; CPU {:.2} us for each and party without setup; memory {memory}; {error}\n\
+             all outputs checked; {}",
             each(cpu_us),
-            measured.kernel,
-            measured.connect_seconds,
-            measured.calibration.summary(),
+            measured.machine(),
         ),
     }
 }

@@ -4,6 +4,7 @@
 mod circuits;
 mod comparisons;
 mod gcm;
+mod jobs;
 mod short;
 mod symphony;
 mod tampering;

@@ -1,6 +1,5 @@
 //! The choice of a protocol for S-boxes, by its name or by a performance mode.
 
-use divisi_engine::EngineSettings;
 use divisi_rep3::Protocol;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +8,8 @@ pub use crate::Priority;
 
 /// The name of the option for the performance mode.
 pub const MODE: &str = "mode";
-/// The value of [`MODE`] for programs in a constant number of rounds.
-pub const CONSTANT_ROUND: &str = "constant-round";
 /// The name of the option for the protocol of S-boxes.
-pub(super) const PROTOCOL: &str = "protocol";
+pub const PROTOCOL: &str = "protocol";
 
 /// How S-boxes are to be computed: a protocol by its own name, or the one that a mode stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,12 +19,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The choice in the settings of an engine; the default if there is none.
+    /// The choice by the names of a mode and of a protocol; the default if there is none.
     #[must_use]
-    pub fn of(settings: &EngineSettings) -> Choice {
-        let option = |name| settings.own.get(name);
-        let protocol = option(PROTOCOL).and_then(|name| name.parse::<Protocol>().ok());
-        let mode = option(MODE).and_then(|name| name.parse::<Priority>().ok());
+    pub fn named(mode: Option<&str>, protocol: Option<&str>) -> Choice {
+        let protocol = protocol.and_then(|name| name.parse::<Protocol>().ok());
+        let mode = mode.and_then(|name| name.parse::<Priority>().ok());
         mode.map(Choice::from).or(protocol.map(Choice::from)).unwrap_or_default()
     }
 

@@ -1,37 +1,57 @@
-//! The measured part of a batch, chunk by chunk: preprocessing, the cipher or circuit, its verification.
-//!
-//! Each chunk is verified before its strand begins the next one, so that the debt stays bounded, and the
-//! preprocessing of a chunk is made just before it. All strands make their preprocessing at the same time,
-//! then wait for one another and for the other parties, so that phases are separated in time. The
-//! verification of one chunk overlaps the work on others.
+//! Ciphers, hashes, MACs and circuits on inputs that a client deals, chunk by chunk and in strands: what is
+//! made once for a key, the preprocessing of a chunk, its outputs, their verification.
+
+mod inputs;
+
+pub(crate) use inputs::{agree, schedule};
 
 use divisi_circuit::Program;
 use divisi_core::{
-    Abort, Boolean, Bytes, Convert, Direction, Lanes, Pending, ProgramRun, Step, Verified, settle, step,
+    Abort, Boolean, Bytes, Convert, Direction, Lanes, Pending, ProgramRun, Session, Step, Verified, settle,
+    step,
 };
 use divisi_engine::circuit::HeldCircuit;
 use divisi_engine::job::nonce;
-use divisi_engine::{Moment, Watch};
 use divisi_net::Permits;
 use divisi_rep3::deal::Part;
-use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Rounds, Security};
+use divisi_rep3::{Bit, Byte, Passes, Products, Protocol, Rep3, Rounds, Security, Trio};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::algorithm::{Algorithm, Settings as Use};
 use divisi_symmetric::batch::block::BlockKey;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values};
 use divisi_symmetric::mode::block::BlockCipher;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::Arc;
 
-pub(super) const INPUT: Step = step!("input");
+pub(crate) const INPUT: Step = step!("input");
 
 /// The phases, in order.
-pub(super) const SETUP: &str = "setup";
-pub(super) const PREPROCESSING: &str = "preprocessing";
-pub(super) const ONLINE: &str = "online";
-pub(super) const VERIFICATION: &str = "verification";
+pub(crate) const SETUP: &str = "setup";
+pub(crate) const PREPROCESSING: &str = "preprocessing";
+pub(crate) const ONLINE: &str = "online";
+pub(crate) const VERIFICATION: &str = "verification";
+
+/// The most messages that go through the engine at once: enough that the rounds of a hash cost little beside
+/// its work.
+const MESSAGES: usize = 16_384;
+/// The largest number of bytes of messages that go through the engine at once.
+const CHUNK_BYTES: usize = 1 << 24;
+/// The largest number of instances that are garbled in one call.
+const GARBLED: usize = 64;
+/// The number of lanes of a tile. A chunk of at least this many lanes has a whole number of tiles.
+pub(crate) const TILE: usize = 512;
+
+/// The number of messages, or of evaluations of circuits, with this many bytes of input that the engine
+/// computes at once.
+pub(crate) fn messages_at_once(bytes: usize) -> usize {
+    match (CHUNK_BYTES / (bytes + 64)).clamp(1, MESSAGES) {
+        few @ ..TILE => few,
+        many => many / TILE * TILE,
+    }
+}
 
 /// What is computed.
-pub(super) enum What {
+pub(crate) enum What {
     /// AES, with keys of this many rounds.
     Aes {
         rounds: usize,
@@ -42,7 +62,7 @@ pub(super) enum What {
 }
 
 /// How it is computed.
-pub(super) struct Task {
+pub(crate) struct Task {
     pub what: What,
     /// The length of an instance's input, in bytes.
     pub input_bytes: usize,
@@ -62,8 +82,41 @@ pub(super) struct Task {
 }
 
 impl Task {
+    /// The number of instances that the engine computes at once.
+    pub fn at_once(what: &What, input_bytes: usize, protocol: Protocol, rounds: Rounds) -> usize {
+        let chunk = match what {
+            What::Aes { .. } => protocol.blocks_at_once(),
+            What::Function(_) | What::Circuit(_) => messages_at_once(input_bytes),
+        };
+        if rounds == Rounds::Constant { chunk.min(GARBLED) } else { chunk }
+    }
+
+    /// The number of strands that a party runs: one for each thread, and no more than there are chunks. More
+    /// strands would hide waiting, but compete for the cache, which costs more.
+    pub fn strands(&self, count: usize) -> usize {
+        self.threads.min(count.div_ceil(self.chunk)).max(1)
+    }
+
+    /// The range of lanes of each chunk of a batch.
+    pub fn chunks(&self, count: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let chunk = self.chunk;
+        (0..count).step_by(chunk).map(move |first| first..count.min(first + chunk))
+    }
+
+    /// The engine of a strand.
+    pub fn engine(&self, session: Session) -> Result<Rep3, Abort> {
+        let mut trio = Trio::new(session)?;
+        trio.set_passes(self.passes);
+        let mut rep = Rep3::new(trio, self.protocol, self.security);
+        rep.use_rounds(self.rounds);
+        if self.rounds == Rounds::Constant && !self.on_demand {
+            rep.stock_calls(GARBLED_BYTES);
+        }
+        Ok(rep)
+    }
+
     /// Whether each chunk has preprocessing.
-    fn makes_ahead(&self) -> bool {
+    pub fn makes_ahead(&self) -> bool {
         match &self.what {
             What::Aes { .. } if self.rounds != Rounds::Constant => self.protocol.has_vectors(),
             // GMAC is linear, but for the cipher of one block
@@ -73,8 +126,13 @@ impl Task {
     }
 }
 
+/// The largest number of bytes of calls that a strand of a party garbles ahead: enough for ten hashes of a
+/// short message. A call that takes more, because it has many lanes, is not garbled ahead, so that a batch
+/// takes no more memory than one of its groups of lanes.
+const GARBLED_BYTES: usize = 1 << 23;
+
 /// A chunk's inputs: a column for each byte, with a lane for each block, message or evaluation.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     pub columns: Vec<Part>,
     pub lanes: usize,
     /// The number of the first instance in its batch.
@@ -82,7 +140,7 @@ pub(super) struct Columns {
 }
 
 /// What is made once for a key, verified; nothing for a circuit.
-pub(super) enum Ready {
+pub(crate) enum Ready {
     Aes(Verified<RoundKeys<Byte>>),
     /// A key in bytes, for blocks that are programs.
     Block(Verified<BlockKey<Rep3>>),
@@ -95,29 +153,11 @@ pub(super) enum Ready {
 const PIECE: usize = 4096;
 
 /// The chunks' outputs, in order.
-pub(super) type Outputs = Vec<Verified<Vec<Byte>>>;
-
-/// Run all chunks of a batch; the time of its first phase runs from `start`. After the preprocessing of a
-/// chunk, `watch` waits until all parties have made theirs. So the time of *preprocessing* runs until the
-/// slowest party has finished, and its delay is counted in no other phase.
-pub(super) fn segment(
-    engines: &mut [Rep3],
-    task: &Task,
-    ready: &Ready,
-    chunks: &[Columns],
-    start: Moment,
-    permits: &Permits,
-    watch: &mut dyn Watch,
-) -> Result<Outputs, Abort> {
-    match engines {
-        [only] => one_strand(only, task, ready, chunks, start, watch),
-        many => strands_at_once(many, task, ready, chunks, start, permits, watch),
-    }
-}
+pub(crate) type Outputs = Vec<Verified<Vec<Byte>>>;
 
 /// Make the preprocessing of a chunk: one-hot vectors, which are verified, or calls, which are garbled ahead
 /// as far as there is room for them.
-fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<(), Abort> {
+pub(crate) fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<(), Abort> {
     rep.trio().session().phase(PREPROCESSING);
     if task.rounds == Rounds::Constant {
         rep.foresee(|rep| outputs(rep, task, ready, chunk).map(drop))?;
@@ -133,10 +173,15 @@ fn make_ahead(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Re
 /// A chunk's outputs that are not verified yet, and whether they owe nothing. If so, settling them is part of
 /// *online*: a garbler that finishes before the other parties may have to wait for a core while it settles,
 /// and this time would otherwise be counted as *verification*.
-type Computed = (Pending<Vec<Byte>, Products>, bool);
+pub(crate) type Computed = (Pending<Vec<Byte>, Products>, bool);
 
 /// One chunk, from shares of inputs to shares of outputs.
-fn compute(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Result<Computed, Abort> {
+pub(crate) fn compute(
+    rep: &mut Rep3,
+    task: &Task,
+    ready: &Ready,
+    chunk: &Columns,
+) -> Result<Computed, Abort> {
     rep.trio().session().phase(ONLINE);
     let output = outputs(rep, task, ready, chunk)?;
     if (matches!(ready, Ready::Circuit) || task.rounds == Rounds::Constant) && !rep.owes() {
@@ -232,97 +277,16 @@ fn secret_bits(rep: &mut Rep3, columns: &[Part]) -> Result<Vec<SecretByte<Rep3>>
 }
 
 /// Verify a chunk's outputs.
-fn verify(rep: &mut Rep3, pending: Pending<Vec<Byte>, Products>) -> Result<Verified<Vec<Byte>>, Abort> {
+pub(crate) fn verify(
+    rep: &mut Rep3,
+    pending: Pending<Vec<Byte>, Products>,
+) -> Result<Verified<Vec<Byte>>, Abort> {
     rep.trio().session().phase(VERIFICATION);
     settle(rep, pending)
 }
 
-/// Run all chunks in this thread. The time is divided among preprocessing, computing and verifying. What has
-/// to be verified meanwhile, because it takes too much memory, is verification too, as for the meter; its CPU
-/// time is not known apart.
-fn one_strand(
-    rep: &mut Rep3,
-    task: &Task,
-    ready: &Ready,
-    chunks: &[Columns],
-    mut start: Moment,
-    watch: &mut dyn Watch,
-) -> Result<Outputs, Abort> {
-    let mut outputs = Vec::with_capacity(chunks.len());
-    for columns in chunks {
-        if task.makes_ahead() {
-            make_ahead(rep, task, ready, columns)?;
-            watch.meet(PREPROCESSING)?;
-            let made = Moment::now();
-            watch.took(PREPROCESSING, start.until(made));
-            start = made;
-        }
-        let before = rep.trio().session().detoured(VERIFICATION);
-        let (pending, is_all) = compute(rep, task, ready, columns)?;
-        let computed = Moment::now();
-        let meanwhile = rep.trio().session().detoured(VERIFICATION) - before;
-        outputs.push(verify(rep, pending)?);
-        let verified = Moment::now();
-        let computed = if is_all { verified } else { computed };
-        let mut online = start.until(computed);
-        watch.took(VERIFICATION, online.split(meanwhile));
-        watch.took(ONLINE, online);
-        watch.took(VERIFICATION, computed.until(verified));
-        start = verified;
-    }
-    Ok(outputs)
-}
-
-/// Run the chunks in k strands, each of which takes every k-th chunk. *online* lasts until the last chunk has
-/// its output shares, and *verification* is the rest, until all strands have finished. If the job has
-/// preprocessing, the strands take one chunk each at a time, and wait for each other after making its
-/// preprocessing and after verifying it; otherwise they wait for each other only at the end of the batch.
-fn strands_at_once(
-    engines: &mut [Rep3],
-    task: &Task,
-    ready: &Ready,
-    chunks: &[Columns],
-    mut start: Moment,
-    permits: &Permits,
-    watch: &mut dyn Watch,
-) -> Result<Outputs, Abort> {
-    let (k, ahead) = (engines.len(), task.makes_ahead());
-    let mut outputs = Vec::with_capacity(chunks.len());
-    for batch in chunks.chunks(if ahead { k } else { chunks.len() }.max(1)) {
-        if ahead {
-            at_once(engines, permits, |s, rep| {
-                batch.get(s).map_or(Ok(()), |columns| make_ahead(rep, task, ready, columns))
-            })?;
-            watch.meet(PREPROCESSING)?;
-            let made = Moment::now();
-            watch.took(PREPROCESSING, start.until(made));
-            start = made;
-        }
-        let computed = Mutex::new(start);
-        let strands = at_once(engines, permits, |s, rep| {
-            let mut outputs = Vec::new();
-            for columns in batch.iter().skip(s).step_by(k) {
-                let (pending, is_all) = compute(rep, task, ready, columns)?;
-                *computed.lock().unwrap_or_else(PoisonError::into_inner) = Moment::now();
-                outputs.push(verify(rep, pending)?);
-                if is_all {
-                    *computed.lock().unwrap_or_else(PoisonError::into_inner) = Moment::now();
-                }
-            }
-            Ok(outputs)
-        })?;
-        let (end, computed) = (Moment::now(), *computed.lock().unwrap_or_else(PoisonError::into_inner));
-        watch.took(ONLINE, start.until(computed));
-        watch.took(VERIFICATION, computed.until(end));
-        start = end;
-        let mut strands: Vec<_> = strands.into_iter().map(Vec::into_iter).collect();
-        outputs.extend((0..batch.len()).filter_map(|c| strands.get_mut(c % k).and_then(Iterator::next)));
-    }
-    Ok(outputs)
-}
-
 /// Run `strand` for every strand, each in a thread of its own; returns the results in order.
-fn at_once<R: Send>(
+pub(crate) fn at_once<R: Send>(
     engines: &mut [Rep3],
     permits: &Permits,
     strand: impl Fn(usize, &mut Rep3) -> Result<R, Abort> + Sync,
@@ -352,4 +316,36 @@ fn at_once<R: Send>(
         }
     }
     failed.map_or(Ok(given), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strands_are_as_many_as_there_are_chunks_for() {
+        let (protocol, rounds) = (Protocol::Gf4Circuit, Rounds::OfLevels);
+        let what = || What::Aes { rounds: 10, direction: Direction::Encrypt };
+        let strands = |threads, count| {
+            let chunk = Task::at_once(&what(), 16, protocol, rounds);
+            let passes = Passes::for_bits(57).unwrap();
+            let (security, on_demand) = (Security::Malicious, false);
+            let (input_bytes, statistical) = (16, 57);
+            let what = what();
+            Task {
+                what,
+                input_bytes,
+                protocol,
+                security,
+                rounds,
+                on_demand,
+                chunk,
+                statistical,
+                passes,
+                threads,
+            }
+            .strands(count)
+        };
+        assert_eq!((strands(1, 100_000), strands(2, 100_000), strands(8, 1)), (1, 2, 1));
+    }
 }

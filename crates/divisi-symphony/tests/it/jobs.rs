@@ -1,0 +1,75 @@
+//! The engine's jobs: what it refuses before there is a session, and what a client deals and collects.
+
+use divisi_core::{Direction, Security};
+use divisi_engine::job::{BlocksJob, Cipher, Job, LookupJob, Own};
+use divisi_engine::{Engine, EngineSettings, Rows, prepare};
+use divisi_symmetric::aes::KeySize;
+use divisi_symphony::adapter::Replicated;
+
+#[test]
+fn settings_that_make_no_sense_are_refused_in_one_sentence() {
+    let good = EngineSettings::default();
+    assert!(Replicated.check(&good).is_ok());
+    for bad in [
+        EngineSettings { threads: 0, ..good.clone() },
+        EngineSettings { threads: 5000, ..good.clone() },
+        EngineSettings { statistical: Some(0), ..good.clone() },
+        EngineSettings { statistical: Some(115), ..good.clone() },
+        EngineSettings { statistical: Some(57), security: Security::SemiHonest, ..good.clone() },
+    ] {
+        assert!(Replicated.check(&bad).is_err(), "{bad:?}");
+    }
+}
+
+fn lookups(entries: usize, inputs: usize, dimensions: Option<usize>) -> Job {
+    Job::Lookups(LookupJob { entries, inputs, dimensions, count: 10, table: None })
+}
+
+#[test]
+fn what_is_no_table_is_refused_and_the_cheapest_way_is_taken() {
+    let settings = EngineSettings::default();
+    for (bad, what) in [
+        (lookups(0, 1, None), "--entries is 0"),
+        (lookups(1, 1, None), "--entries is 1"),
+        (lookups(1 << 25, 1, None), "--entries is"),
+        (lookups(300, 1, None), "--entries is 300"),
+        (lookups(256, 0, None), "--inputs is 0"),
+        (lookups(256, 4, None), "--inputs is 4"),
+        (lookups(2, 2, None), "--inputs is 2"),
+        (lookups(256, 1, Some(4)), "--dimensions is 4"),
+        (lookups(256, 1, Some(0)), "--dimensions is 0"),
+        (lookups(1 << 20, 1, Some(2)), "2 factors: give"),
+        (lookups(4, 1, Some(3)), "3 factors: give"),
+    ] {
+        let error = prepare(&Replicated, &bad, &settings).map(drop).unwrap_err();
+        assert!(error.reason.contains(what), "{}", error.reason);
+    }
+    for (good, factors) in [
+        (lookups(2, 1, None), 1),
+        (lookups(16, 2, None), 2),
+        (lookups(1 << 16, 2, None), 3),
+        (lookups(256, 1, Some(1)), 1),
+    ] {
+        let facts = prepare(&Replicated, &good, &settings).unwrap().facts();
+        assert_eq!(facts["dimensions"], factors, "{facts:?}");
+    }
+}
+
+#[test]
+fn what_is_dealt_comes_together_again() {
+    let cipher = Cipher::Aes(KeySize::Aes128);
+    let job = Job::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: 3 });
+    let dealt = prepare(&Replicated, &job, &EngineSettings::default()).unwrap();
+    let mut rows = Rows::default();
+    (0..3u8).for_each(|i| rows.push(&[&[i; 15], &[7]]));
+    let owns = dealt.deal(&rows);
+    assert_eq!(owns.iter().map(|own| own.len()).collect::<Vec<_>>(), [96; 3]);
+    // two components at each party, one behind the other
+    let components = [&owns[0][..48], &owns[0][48..], &owns[1][48..]];
+    let columns: Vec<u8> =
+        (0..48).map(|at| components.iter().fold(0, |sum, component| sum ^ component[at])).collect();
+    assert_eq!((&columns[..3], &columns[45..]), (&[0, 1, 2][..], &[7, 7, 7][..]));
+    // outputs of no form
+    assert!(dealt.collect(3, vec![Own::default(); 3]).is_err());
+    assert!(dealt.collect(3, vec![Own::new(vec![0; 80]); 2]).is_err());
+}
