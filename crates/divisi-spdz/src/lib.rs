@@ -23,6 +23,8 @@
 //! | `demux`, `table` | unit vectors and masked tables | Protocols 2 and 3 |
 //! | `engine` | AES-LT, AES-RP, AES-BD, AES-TinyTable; 3DES-LT, 3DES-PV, 3DES-Raw, 3DES-TinyTable | Protocol 1, sections 3.3 and 4.1, appendix |
 //! | `engine` | lookups of values in any public table | Fig. 3 |
+//! | `protocol`, `ciphers` | the protocols by name; both ciphers on the engine, their runs over masks, tags | sections 3 and 4 |
+//! | `circuit` | circuits with inputs of any party and outputs to chosen ones | docs/spdz.md, section 10 |
 //! | `engine` | Boolean programs; zero tests; openings | docs/spdz.md, section 10 |
 //!
 //! ```
@@ -54,6 +56,8 @@
 pub mod adapter;
 mod check;
 pub mod checks;
+mod ciphers;
+mod circuit;
 mod client;
 mod compiled;
 #[cfg(feature = "testing")]
@@ -69,6 +73,7 @@ mod pages;
 mod part;
 mod party;
 mod prep;
+mod protocol;
 mod share;
 mod source;
 mod spare;

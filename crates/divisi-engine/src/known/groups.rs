@@ -4,8 +4,9 @@
 //! each, the longest first. Tags are made for messages of one length at a time.
 
 use crate::Rows;
-use crate::job::{CipherMode, PublicText, TextsJob};
+use crate::job::{Cipher, CipherMode, MessagesJob, PublicMessage, PublicText, TextsJob};
 use divisi_core::{Abort, Direction, Step, step};
+use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::block::{BlockCipher, counters, keystream};
 use divisi_symmetric::mode::{cbc, cmac, feedback};
 use std::collections::BTreeMap;
@@ -55,6 +56,21 @@ pub fn groups(job: &TextsJob) -> Vec<TextGroup<'_>> {
         TextGroup { job, direction: if decrypts { Direction::Decrypt } else { Direction::Encrypt }, places }
     };
     groups.into_iter().map(group).collect()
+}
+
+/// Messages of CMAC over AES as texts. Whether the tag of each is made, compared or both stands in the job.
+pub fn tags_as_texts(job: &MessagesJob, size: KeySize) -> TextsJob {
+    let text = |message: &PublicMessage| PublicText {
+        direction: Direction::Encrypt,
+        iv: Vec::new(),
+        aad: Vec::new(),
+        bytes: message.bytes,
+        spare_bits: 0,
+        tag_bytes: job.using.output_bytes,
+        sealed: None,
+    };
+    let texts = job.messages.iter().map(text).collect();
+    TextsJob { mode: CipherMode::Cmac, cipher: Cipher::Aes(size), texts }
 }
 
 /// Put rows at their positions in the job.

@@ -1,17 +1,11 @@
 //! The start of an engine on a session: base OTs, trees, and the source of its preprocessing.
 
 use super::how::How;
+use crate::ciphers::SETUP;
 use crate::stock::StockPlan;
 use crate::{Host, Spdz, SpdzProtocol};
 use divisi_core::{Abort, Session};
-use divisi_engine::{Moment, Took, Watch};
-
-/// The phase in which a session begins, and inputs are given.
-pub(super) const SETUP: &str = "setup";
-/// The phase from shares of inputs to shares of outputs.
-pub(super) const ONLINE: &str = "online";
-/// The phase after all phases that are measured, in which outputs are opened.
-pub(super) const OUTPUTS: &str = "outputs";
+use divisi_engine::{Watch, timed};
 
 /// An engine on a session. A stock that has less than `needs` is refused before anything is taken.
 ///
@@ -42,11 +36,8 @@ pub(super) fn phase<F: Host, R>(
     name: &'static str,
     step: impl FnOnce(&mut Spdz<F>) -> Result<R, Abort>,
 ) -> Result<R, Abort> {
-    watch.meet(name)?;
-    e.session().phase(name);
-    let start = Moment::now();
-    let result = step(e)?;
-    let took: Took = start.until(Moment::now());
-    watch.took(name, took);
-    Ok(result)
+    timed(watch, name, || {
+        e.session().phase(name);
+        step(e)
+    })
 }

@@ -1,91 +1,18 @@
 //! The settings of the engine: its protocol, field and preprocessing, from the options of the command line.
 
 use super::place::{self, Taken};
+use crate::protocol::{MacField, NAMED, NamedProtocol, Task, by_field};
 use crate::{LOAD_PHASE, PREPROCESSING_PHASE, Preparation, SpdzProtocol};
 use divisi_core::PublicParameters;
 use divisi_engine::job::Cipher;
 use divisi_engine::stock::{PEERS, statistical_bits};
 use divisi_engine::{EngineSettings, Unsupported, parties};
-use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
 
 pub(super) const PROTOCOL: &str = "protocol";
 pub(super) const FIELD: &str = "field";
 pub(super) const PREP: &str = "prep";
 pub(super) const K: &str = "k";
-
-/// What a protocol computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Task {
-    Aes,
-    TripleDes,
-    /// Circuits, for which a stock has products of bits.
-    Circuits,
-}
-
-impl Task {
-    fn name(self) -> &'static str {
-        match self {
-            Task::Aes => "AES",
-            Task::TripleDes => "triple DES",
-            Task::Circuits => "circuits",
-        }
-    }
-}
-
-/// A protocol by its name on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Named {
-    pub name: &'static str,
-    /// The task of the protocol.
-    pub task: Task,
-    /// How S-boxes are computed.
-    pub protocol: SpdzProtocol,
-    /// Whether the cipher runs over masks first.
-    pub tiny: bool,
-}
-
-const fn named(name: &'static str, task: Task, protocol: SpdzProtocol, tiny: bool) -> Named {
-    Named { name, task, protocol, tiny }
-}
-
-/// All protocols. The first one for each task is its default.
-pub(super) const NAMED: [Named; 9] = [
-    named("aes-lt", Task::Aes, SpdzProtocol::Lookup, false),
-    named("aes-tinytable", Task::Aes, SpdzProtocol::Lookup, true),
-    named("aes-rp", Task::Aes, SpdzProtocol::RivainProuff, false),
-    named("aes-bd", Task::Aes, SpdzProtocol::BitDecomposition, false),
-    named("3des-lt", Task::TripleDes, SpdzProtocol::Lookup, false),
-    named("3des-tinytable", Task::TripleDes, SpdzProtocol::Lookup, true),
-    named("3des-pv", Task::TripleDes, SpdzProtocol::RivainProuff, false),
-    named("3des-raw", Task::TripleDes, SpdzProtocol::Raw, false),
-    named("and", Task::Circuits, SpdzProtocol::Lookup, false),
-];
-
-/// The field of the MACs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
-    /// GF(2^40): that of KOR+17.
-    F40,
-    /// GF(2^42): that of 3DES-Raw in KOR+17. It holds no bytes.
-    F42,
-    /// GF(2^48).
-    F48,
-    /// GF(2^72), for 64 bits of security.
-    F72,
-}
-
-impl Field {
-    /// The width of the field in bits.
-    pub fn bits(self) -> u32 {
-        match self {
-            Field::F40 => 40,
-            Field::F42 => 42,
-            Field::F48 => 48,
-            Field::F72 => 72,
-        }
-    }
-}
 
 /// The statistical securities in bits that can be chosen, the default first.
 pub(super) const STATISTICAL: [u32; 2] = [40, 64];
@@ -96,8 +23,8 @@ pub(super) struct How {
     /// The number of parties.
     pub parties: usize,
     /// The protocol that was named, if any.
-    named: Option<Named>,
-    pub field: Field,
+    named: Option<NamedProtocol>,
+    pub field: MacField,
     pub prep: Preparation,
     /// Parameters of the set-up of OTs.
     pub config: SetupConfig,
@@ -114,35 +41,25 @@ impl How {
         let wrong = |what: String| Err(Unsupported::new(what));
         settings.malicious_with_one_thread("spdz")?;
         let own = |name: &str| settings.own.get(name).map(String::as_str);
-        let named = match own(PROTOCOL) {
-            None => None,
-            Some(name) => {
-                let known = NAMED.iter().find(|named| named.name == name).copied();
-                if known.is_none() {
-                    // in quotes: one of them is called `and`
-                    let names: Vec<String> = NAMED.iter().map(|named| format!("`{}`", named.name)).collect();
-                    return wrong(format!(
-                        "the engine spdz has no protocol {name}: choose one of {}",
-                        names.join(", ")
-                    ));
-                }
-                known
-            }
-        };
-        let statistical = settings.statistical.unwrap_or(STATISTICAL[0]);
-        if !STATISTICAL.contains(&statistical) {
-            return wrong(format!("--statistical is {statistical}: the engine spdz has 40 and 64"));
-        }
+        let named = own(PROTOCOL).map(|name| {
+            NamedProtocol::of(name).ok_or_else(|| {
+                // in quotes: one of them is called `and`
+                let names = NAMED.map(|named| format!("`{}`", named.name)).join(", ");
+                Unsupported::new(format!("the engine spdz has no protocol {name}: choose one of {names}"))
+            })
+        });
+        let named = named.transpose()?;
+        let statistical = settings.statistical_of("spdz", STATISTICAL)?;
         let field = match (own(FIELD), statistical) {
-            (None, 64) => Field::F72,
+            (None, 64) => MacField::F72,
             (Some(bits), 64) => {
                 return wrong(format!(
                     "--field {bits} is too small for --statistical 64, which has its own field: leave --field out"
                 ));
             }
-            (None | Some("48"), _) => Field::F48,
-            (Some("40"), _) => Field::F40,
-            (Some("42"), _) => Field::F42,
+            (None | Some("48"), _) => MacField::F48,
+            (Some("40"), _) => MacField::F40,
+            (Some("42"), _) => MacField::F42,
             (Some(other), _) => {
                 return wrong(format!("--field is {other}: give 40 or 48, or 42 for triple DES"));
             }
@@ -173,10 +90,10 @@ impl How {
                 && matches!(named.protocol, SpdzProtocol::Lookup | SpdzProtocol::Raw)
         });
         match self.field {
-            Field::F42 if !bits_alone => Err(Unsupported::new(
+            MacField::F42 if !bits_alone => Err(Unsupported::new(
                 "--field 42 is for the protocols that multiply no bytes, which GF(2^42) does not contain: give --protocol 3des-lt, 3des-tinytable or 3des-raw with it, or --field 40 or 48",
             )),
-            Field::F40 if raw => Err(Unsupported::new(
+            MacField::F40 if raw => Err(Unsupported::new(
                 "the protocol 3des-raw multiplies in GF(2^6), which GF(2^40) does not contain: give --field 42 or 48",
             )),
             _ => Ok(()),
@@ -199,7 +116,7 @@ impl How {
             let n = info.parties;
             return differs("that of", format!("{n} parties"), format!("give --parties {n}"));
         }
-        let named = NAMED.iter().find(|named| named.name == info.protocol).copied();
+        let named = NamedProtocol::of(&info.protocol);
         if self.named.is_some_and(|given| given.name != info.protocol) {
             let name = &info.protocol;
             return differs(
@@ -209,8 +126,7 @@ impl How {
             );
         }
         self.named = named;
-        let fields = [Field::F40, Field::F42, Field::F48, Field::F72];
-        let field = fields.into_iter().find(|field| field.bits() == info.field_bits);
+        let field = MacField::ALL.into_iter().find(|field| field.bits() == info.field_bits);
         let bits = info.field_bits;
         match field {
             Some(field) if field == self.field || !(said(FIELD) || self.config.rho > info.rho) => {
@@ -244,7 +160,7 @@ impl How {
     }
 
     /// The protocol that was named, if any.
-    pub(super) fn named(&self) -> Option<Named> {
+    pub(super) fn named(&self) -> Option<NamedProtocol> {
         self.named
     }
 
@@ -252,7 +168,7 @@ impl How {
     ///
     /// # Errors
     /// [`Unsupported`] if a protocol for another cipher was named.
-    pub fn protocol(&self, cipher: Cipher) -> Result<Named, Unsupported> {
+    pub fn protocol(&self, cipher: Cipher) -> Result<NamedProtocol, Unsupported> {
         self.protocol_for(if cipher.aes().is_some() { Task::Aes } else { Task::TripleDes })
     }
 
@@ -260,7 +176,7 @@ impl How {
     ///
     /// # Errors
     /// [`Unsupported`] if a protocol for another task was named.
-    pub fn protocol_for(&self, task: Task) -> Result<Named, Unsupported> {
+    pub fn protocol_for(&self, task: Task) -> Result<NamedProtocol, Unsupported> {
         match self.named {
             Some(named) if named.task == task => Ok(named),
             Some(named) => Err(Unsupported::new(format!(
@@ -276,11 +192,6 @@ impl How {
         }
     }
 
-    /// The name of the protocol that was given, if any.
-    pub fn name(&self) -> Option<&'static str> {
-        self.named.map(|named| named.name)
-    }
-
     /// The settings that are the same at all parties, as text. A stock stands there by its id, without the
     /// directory of a party's part.
     pub fn common(&self) -> String {
@@ -291,14 +202,9 @@ impl How {
 
     /// Add the settings to the parameters that the parties compare.
     pub fn describe(&self, parameters: PublicParameters) -> PublicParameters {
-        let parameters = parameters.with("protocol", self.name().unwrap_or_default().as_bytes());
+        let parameters = parameters.with("protocol", self.named.map_or("", |named| named.name).as_bytes());
         let stocked = self.stock.as_ref().map_or([0; 32], |from| from.info.id);
         let parameters = parameters.with("stock", &stocked);
-        match self.field {
-            Field::F40 => self.prep.describe::<Gf40>(self.config, parameters),
-            Field::F42 => self.prep.describe::<Gf42>(self.config, parameters),
-            Field::F48 => self.prep.describe::<Gf48>(self.config, parameters),
-            Field::F72 => self.prep.describe::<Gf72>(self.config, parameters),
-        }
+        by_field!(self.field, F => self.prep.describe::<F>(self.config, parameters))
     }
 }

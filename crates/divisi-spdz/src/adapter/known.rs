@@ -2,29 +2,27 @@
 //! also modes that process a text as a whole ([`wholes`]). Party 1 gives the keys, party 2 the texts, and all
 //! parties learn the outputs; of a tag that is compared they learn only whether it is right.
 
-use super::begin::{ONLINE, OUTPUTS, engine};
-use super::cipher::{OnSpdz, announced, brought};
-use super::evaluate::{EngineSlot, Keyed, evaluate};
-use super::how::{How, Named, Task};
-use super::needs::{self, Needs};
-use super::{by_field, wholes};
-use crate::{AuthBit, AuthByte, Host, Spdz};
-use divisi_core::{Abort, Counts, Direction, Lanes, PublicParameters, Session, Settles, Step, step};
-use divisi_engine::job::{
-    Cipher, CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob, Whole,
-};
-use divisi_engine::known::groups::{Chained, CipherTexts, SeparateBlocks, TextGroup, groups};
+use super::begin::engine;
+use super::how::How;
+use super::wholes;
+use crate::ciphers::groups::rows as rows_of;
+use crate::ciphers::run::EngineSlot;
+use crate::ciphers::{OnSpdz, WantedTag, announced, brought};
+use crate::protocol::{NamedProtocol, Task, by_field};
+use crate::stock::Needs;
+use crate::{AuthBit, AuthByte, Host};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
+use divisi_engine::job::{CipherMode, Job, MessagesJob, Own, PublicText, TextsJob, Whole};
+use divisi_engine::known::groups::{CipherTexts, TextGroup, groups, put, tags_as_texts};
 use divisi_engine::known::taken;
 use divisi_engine::known::whole;
 use divisi_engine::{
-    BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Unwatched, Watch, alike,
+    BenchSchedule, Differ, EngineParty, Prepared, Rows, StartedParty, Unsupported, Watch, alike,
 };
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::algorithm::Algorithm;
 use divisi_symmetric::des::TripleKey;
-use divisi_symmetric::mode::cmac;
-
-const KNOWN: Step = step!("known");
+use std::marker::PhantomData;
 
 /// A job with known answers, also in the form of texts.
 pub(super) struct KnownAnswers<'j> {
@@ -33,7 +31,7 @@ pub(super) struct KnownAnswers<'j> {
     /// says.
     texts: TextsJob,
     how: How,
-    named: Named,
+    named: NamedProtocol,
 }
 
 impl<'j> KnownAnswers<'j> {
@@ -70,24 +68,17 @@ impl<'j> KnownAnswers<'j> {
     }
 
     /// One party of texts that are not processed as wholes, on a session.
-    fn begin<'p, F: Host + 'p, C: OnSpdz<F> + 'p>(
-        &'p self,
-        session: Session,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn begin<'p, F: Host + 'p, C: OnSpdz<F> + 'p>(&'p self, session: Session) -> StartedParty<'p> {
         let (texts, key_bytes) = (&self.texts, self.texts.cipher.key_bytes());
         let mut needs = Needs::default();
         for group in groups(texts) {
             let (keys, secret) = (group.texts().count(), group.lanes().into_iter().sum());
-            needs = needs.known(needs::party(0), keys * key_bytes).known(needs::party(1), secret);
+            needs = needs.known(PartyId::P1, keys * key_bytes).known(PartyId::P2, secret);
             needs = needs.cipher(self.named, key_bytes, keys, group.blocks());
         }
         let e = engine::<F>(session, &self.how, self.named.protocol, &needs.plan())?;
-        let holder = Holder::<F, C> {
-            of: self,
-            slot: EngineSlot::new(e, &self.how),
-            cipher: std::marker::PhantomData,
-        };
-        Ok(Box::new(holder))
+        let slot = EngineSlot::new(e, self.how.stock.is_some());
+        Ok(Box::new(Holder::<F, C> { of: self, slot, cipher: PhantomData }))
     }
 }
 
@@ -100,39 +91,25 @@ fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
     let Algorithm::Cmac(size) = job.using.algorithm else {
         return Err(Unsupported::new("a hash or MAC other than CMAC, which the engine spdz does not have"));
     };
-    let text = |message: &PublicMessage| PublicText {
-        direction: Direction::Encrypt,
-        iv: Vec::new(),
-        aad: Vec::new(),
-        bytes: message.bytes,
-        spare_bits: 0,
-        tag_bytes: job.using.output_bytes,
-        sealed: None,
-    };
-    let texts = job.messages.iter().map(text).collect();
-    Ok(TextsJob { mode: CipherMode::Cmac, cipher: Cipher::Aes(size), texts })
+    Ok(tags_as_texts(job, size))
 }
 
-/// What is done with a tag: whether it is opened, and the received tag with which it is compared.
-struct Wanted<'j> {
-    makes: bool,
-    received: Option<&'j [u8]>,
-}
-
-fn wanted(job: &Job, place: usize) -> Wanted<'_> {
-    match job {
+/// What is done with the tag of a text.
+fn wanted<'t>(job: &'t Job, place: usize, text: &PublicText) -> WantedTag<'t> {
+    let (makes, received) = match job {
         Job::Messages(messages) => {
             let message = messages.messages.get(place);
             let received = message.and_then(|message| message.received.as_deref());
-            Wanted { makes: message.is_some_and(|message| message.makes), received }
+            (message.is_some_and(|message| message.makes), received)
         }
         Job::Texts(texts) => {
             let text = texts.texts.get(place);
             let received = text.and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag.as_slice());
-            Wanted { makes: received.is_none(), received }
+            (received.is_none(), received)
         }
-        _ => Wanted { makes: false, received: None },
-    }
+        _ => (false, None),
+    };
+    WantedTag { bytes: text.tag_bytes, makes, received }
 }
 
 impl Prepared for KnownAnswers<'_> {
@@ -147,7 +124,7 @@ impl Prepared for KnownAnswers<'_> {
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        BenchSchedule { batch: self.job.count(), warmup: (warmup, self.job.count()), one_session: false }
+        BenchSchedule::together(self.job.count(), warmup)
     }
 
     /// Deal the inputs, group by group: the keys belong to party 1, the texts to party 2.
@@ -173,7 +150,7 @@ impl Prepared for KnownAnswers<'_> {
         alike(outputs)
     }
 
-    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> StartedParty<'p> {
         if let CipherMode::Whole(_) = self.texts.mode {
             let (texts, how) = (&self.texts, &self.how);
             return by_field!(how.field, F => wholes::begin::<F>(texts, how, self.named, session));
@@ -188,7 +165,7 @@ impl Prepared for KnownAnswers<'_> {
 struct Holder<'p, F: Host, C: OnSpdz<F>> {
     of: &'p KnownAnswers<'p>,
     slot: EngineSlot<F>,
-    cipher: std::marker::PhantomData<fn() -> C>,
+    cipher: PhantomData<fn() -> C>,
 }
 
 impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
@@ -202,112 +179,19 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
         for group in groups(&self.of.texts) {
             let lanes = group.texts().count();
             let e = self.slot.get()?;
-            let keys = brought::<F, C>(e, 0, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
-            let text = brought::<F, C>(e, 1, &group.lanes(), &mut rest)?;
-            for (place, row) in self.through(&group, keys, text)? {
-                if let Some(to) = rows.get_mut(place) {
-                    *to = row;
-                }
-            }
+            let keys =
+                brought::<F, C>(e, PartyId::P1, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
+            let text = brought::<F, C>(e, PartyId::P2, &group.lanes(), &mut rest)?;
+            let wanted = group.texts().map(|(place, text)| wanted(self.of.job, place, text));
+            let wanted: Vec<_> = wanted.collect();
+            let (slot, named) = (&mut self.slot, self.of.named);
+            put(&mut rows, rows_of::<F, C>(slot, named, &group, &wanted, (keys, text))?);
         }
         self.slot.get()?.rest()?;
         Ok(Own::new(rows.concat()))
     }
 
     fn meter(&mut self) -> Counts {
-        self.slot.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
-    }
-}
-
-impl<F: Host, C: OnSpdz<F>> Holder<'_, F, C> {
-    /// The output rows of a group, with their positions in the job.
-    fn through(
-        &mut self,
-        group: &TextGroup<'_>,
-        bytes: Vec<C::Byte>,
-        text: Vec<C::Byte>,
-    ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
-        let named = self.of.named;
-        let e = self.slot.get()?;
-        let cipher = C::schedule(e, &bytes)?;
-        let (bytes, cipher) = e.settled((bytes, cipher))?.into_inner();
-        if self.of.texts.mode == CipherMode::Cmac && named.tiny {
-            let tags = self.tiny_tags(group, Keyed { bytes, cipher }, &text)?;
-            return self.tags(group, tags);
-        }
-        if self.of.texts.mode == CipherMode::Cmac {
-            C::ahead(e, named, bytes.len(), group.blocks())?;
-            C::load(e, named, Direction::Encrypt)?;
-            e.session().phase(ONLINE);
-            let tags = group.tags(e, cipher, &text)?;
-            return self.tags(group, tags);
-        }
-        let key = Keyed { bytes, cipher };
-        let (out, _) = evaluate(&mut self.slot, named, &key, group, text, &mut Unwatched)?;
-        let e = self.slot.get()?;
-        e.session().phase(OUTPUTS);
-        Ok(group.results(&C::open(e, out)?))
-    }
-
-    /// Tags by a protocol that runs over masks first. It runs twice: for E(0), from which the engine makes
-    /// the subkeys by doubling, and for the chain of all blocks.
-    fn tiny_tags(
-        &mut self,
-        group: &TextGroup<'_>,
-        key: Keyed<F, C>,
-        text: &[C::Byte],
-    ) -> Result<Vec<C::Byte>, Abort> {
-        let (named, lanes) = (self.of.named, group.texts().count());
-        let zeros = C::public_block(self.slot.get()?, &vec![vec![0; lanes]; C::BYTES]);
-        let apart = SeparateBlocks { direction: Direction::Encrypt, count: lanes };
-        let (l, _) = evaluate(&mut self.slot, named, &key, &apart, zeros, &mut Unwatched)?;
-        let text = cmac::chained::<Spdz<F>, C>(self.slot.get()?, l.into_inner(), lanes, text)?;
-        let chain = Chained { lanes, blocks: text.len() / C::BYTES };
-        let (tags, _) = evaluate(&mut self.slot, named, &key, &chain, text, &mut Unwatched)?;
-        Ok(tags.into_inner())
-    }
-
-    /// The output rows of tags, which are opened, compared with received ones \[A23\], or both.
-    fn tags(&mut self, group: &TextGroup<'_>, tags: Vec<C::Byte>) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "not one tag for each message" };
-        let e = self.slot.get()?;
-        let mut opened = Vec::new();
-        let mut differences = Vec::new();
-        for (lane, (place, text)) in group.texts().enumerate() {
-            let wanted = wanted(self.of.job, place);
-            let own: Option<Vec<C::Byte>> =
-                tags.iter().take(text.tag_bytes).map(|byte| byte.gather(&[lane])).collect();
-            let own = own.ok_or_else(misfit)?;
-            if wanted.makes {
-                opened.extend(own.iter().cloned());
-            }
-            if let Some(received) = wanted.received {
-                let known: Vec<Vec<u8>> = received.iter().map(|byte| vec![*byte]).collect();
-                let mut difference = own;
-                let known = C::public_block(e, &known);
-                C::add_block(e, &mut difference, &known)?;
-                differences.push(difference);
-            }
-        }
-        let same = if differences.is_empty() { Vec::new() } else { C::vanish(e, differences)? };
-        let columns = if opened.is_empty() {
-            Vec::new()
-        } else {
-            let verified = e.settled(opened)?;
-            C::open(e, verified)?
-        };
-        let (mut made, mut same) = (columns.concat().into_iter(), same.into_iter());
-        let row = |(place, text): (usize, &PublicText)| {
-            let wanted = wanted(self.of.job, place);
-            let mut row = Vec::new();
-            if wanted.makes {
-                row.extend(made.by_ref().take(text.tag_bytes));
-            }
-            if wanted.received.is_some() {
-                row.extend(same.next().map(u8::from));
-            }
-            (place, row)
-        };
-        Ok(group.texts().map(row).collect())
+        self.slot.meter()
     }
 }

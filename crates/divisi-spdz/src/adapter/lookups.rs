@@ -5,14 +5,19 @@
 //!
 //! Adversary: that of [`divisi_spdz`].
 
-use super::begin::{ONLINE, OUTPUTS, SETUP, engine, phase};
+use super::begin::{engine, phase};
 use super::how::How;
-use super::{by_field, party_of};
+use crate::ciphers::SETUP;
+use crate::ciphers::joint::OUTPUTS;
+use crate::ciphers::run::ONLINE;
+use crate::protocol::by_field;
 use crate::stock::StockPlan;
 use crate::{Host, PREPROCESSING_PHASE, PublicTable, Spdz, SpdzProtocol, VERIFICATION_PHASE};
-use divisi_core::{Abort, Counts, PublicParameters, Session, Settles, Step, step};
-use divisi_engine::job::{LookupJob, Own};
-use divisi_engine::{BenchSchedule, Differ, EngineParty, Prepared, Rows, Unsupported, Watch, alike, members};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Settles, Step, step};
+use divisi_engine::job::{LookupJob, Own, given_to};
+use divisi_engine::{
+    BenchSchedule, Differ, EngineParty, Prepared, Rows, StartedParty, Unsupported, Watch, alike, members,
+};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
@@ -47,9 +52,7 @@ impl<'j> Looker<'j> {
                 "--inputs and --dimensions belong to the engine rep3: leave them out",
             ));
         }
-        if job.count > MOST {
-            return Err(Unsupported::new(format!("--count is more than {MOST}: give less")));
-        }
+        Unsupported::above("count", job.count, MOST)?;
         let table = match &job.table {
             Some(table) => PublicTable::new(table.width(), table.entries().to_vec()),
             None => PublicTable::new(8, (0..entries).map(|at| LookupJob::entry(at).into()).collect()),
@@ -64,11 +67,7 @@ impl<'j> Looker<'j> {
         1 + usize::from(self.job.table.is_some())
     }
 
-    fn begin<'p, F: Host + 'p>(
-        &'p self,
-        session: Session,
-        count: usize,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn begin<'p, F: Host + 'p>(&'p self, session: Session, count: usize) -> StartedParty<'p> {
         let mut engine = engine::<F>(session, &self.how, SpdzProtocol::Lookup, &StockPlan::default())?;
         // one-time work is done once for all batches
         engine.announce(self.table.index(), count);
@@ -92,25 +91,19 @@ impl Prepared for Looker<'_> {
     }
 
     fn bench_schedule(&self, warmup: usize) -> BenchSchedule {
-        BenchSchedule { batch: BATCH, warmup: (warmup.min(1), self.job.count.min(BATCH)), one_session: false }
+        BenchSchedule::of_batches(BATCH, self.job.count, warmup)
     }
 
     /// Party 1 has all indices.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
-        let places = Own::new(inputs.iter().flatten().copied().collect());
-        std::iter::once(places).chain((1..self.how.parties).map(|_| Own::default())).collect()
+        given_to(0, self.how.parties, inputs.bytes())
     }
 
     fn collect(&self, _: usize, outputs: Vec<Own>) -> Result<Vec<u8>, Differ> {
         alike(outputs)
     }
 
-    fn start<'p>(
-        &'p self,
-        session: Session,
-        count: usize,
-        _: &Own,
-    ) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+    fn start<'p>(&'p self, session: Session, count: usize, _: &Own) -> StartedParty<'p> {
         by_field!(self.how.field, F => self.begin::<F>(session, count))
     }
 
@@ -134,7 +127,7 @@ impl<F: Host> EngineParty for Member<'_, F> {
         let (of, e) = (self.of, &mut self.engine);
         let index = of.table.index();
         let x = phase(e, watch, SETUP, |e| {
-            let owner = party_of(e.session(), 0)?;
+            let owner = PartyId::P1;
             let mine = e.session().me() == owner;
             if own.len() != if mine { 4 * count } else { 0 } {
                 return Err(e.session().misuse(INPUT, "not one index for each lookup"));

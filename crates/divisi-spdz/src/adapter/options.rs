@@ -1,7 +1,8 @@
 //! The options of the engine.
 
-use super::how::{FIELD, K, NAMED, PREP, PROTOCOL};
+use super::how::{FIELD, K, PREP, PROTOCOL};
 use crate::Preparation;
+use crate::protocol::NAMED;
 use divisi_engine::settings::SOFT_SPOKEN_K;
 use divisi_engine::stock::{KEY_FILE, PEERS, PREP_FROM};
 use divisi_engine::{EngineOption, OptionScope};

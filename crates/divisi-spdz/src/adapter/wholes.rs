@@ -5,16 +5,17 @@
 //! taken apart into bits (BitDec). Of a tag that is compared, or an integrity value, all parties learn only
 //! whether it is right, and nothing of a text is opened before that \[A23\].
 
-use super::begin::{ONLINE, engine};
-use super::cipher::{OnSpdz, announced, brought};
-use super::evaluate::EngineSlot;
-use super::how::{How, Named};
-use super::needs::{self, Needs};
-use crate::{AuthByte, Host, Spdz, SpdzProtocol};
-use divisi_core::{Abort, Counts, Direction, Session};
+use super::begin::engine;
+use super::how::How;
+use crate::ciphers::run::{EngineSlot, ONLINE};
+use crate::ciphers::{OnSpdz, ahead_both_ways, announced, brought};
+use crate::protocol::NamedProtocol;
+use crate::stock::Needs;
+use crate::{AuthByte, Host};
+use divisi_core::{Abort, Counts, PartyId, Session};
 use divisi_engine::job::{Own, TextsJob};
 use divisi_engine::known::whole::{self, WithoutBlocks};
-use divisi_engine::{EngineParty, Unsupported, Watch};
+use divisi_engine::{EngineParty, StartedParty, Unsupported, Watch};
 use divisi_symmetric::aes::RoundKeys;
 
 /// Check that the engine can process these texts.
@@ -41,28 +42,28 @@ pub(super) fn check(texts: &TextsJob, how: &How) -> Result<(), Unsupported> {
 pub(super) fn begin<'p, F: Host + 'p>(
     texts: &'p TextsJob,
     how: &How,
-    named: Named,
+    named: NamedProtocol,
     session: Session,
-) -> Result<Box<dyn EngineParty + 'p>, Abort> {
+) -> StartedParty<'p> {
     let mut needs = Needs::default();
     // what a mode takes to take bytes apart and to compare is not named
     let key_bytes = texts.cipher.key_bytes();
     for batch in whole::batches(texts) {
         let lanes = batch.count();
         let bytes = [texts.key_bytes(), batch.secret_bytes()].map(|bytes| bytes * lanes);
-        needs = needs.known(needs::party(0), bytes[0]).known(needs::party(1), bytes[1]);
+        needs = needs.known(PartyId::P1, bytes[0]).known(PartyId::P2, bytes[1]);
         let (keys, calls) = (texts.key_bytes() / key_bytes.max(1), batch.calls().into_iter().sum::<usize>());
         needs = needs.cipher(named, key_bytes, keys * lanes, calls * lanes);
     }
     let e = engine::<F>(session, how, named.protocol, &needs.plan())?;
-    Ok(Box::new(Holder::<F> { texts, named, slot: EngineSlot::new(e, how) }))
+    Ok(Box::new(Holder::<F> { texts, named, slot: EngineSlot::new(e, how.stock.is_some()) }))
 }
 
 type Key<F> = RoundKeys<AuthByte<F>>;
 
 struct Holder<'p, F: Host> {
     texts: &'p TextsJob,
-    named: Named,
+    named: NamedProtocol,
     slot: EngineSlot<F>,
 }
 
@@ -71,6 +72,7 @@ impl<F: Host> EngineParty for Holder<'_, F> {
         let mut rows = whole::rejected(self.texts);
         let mut rest = own.as_slice();
         let e = self.slot.get()?;
+        let key_bytes = self.texts.cipher.key_bytes();
         let of_all = |batch: &whole::Batch<'_>| {
             [self.texts.key_bytes(), batch.secret_bytes()].map(|bytes| bytes * batch.count())
         };
@@ -78,10 +80,10 @@ impl<F: Host> EngineParty for Holder<'_, F> {
         announced(e, bytes.fold([0, 0], |all, more| [all[0] + more[0], all[1] + more[1]]))?;
         for batch in whole::batches(self.texts) {
             let lanes = batch.count();
-            let key = brought::<F, Key<F>>(e, 0, &vec![lanes; self.texts.key_bytes()], &mut rest)?;
-            let text = brought::<F, Key<F>>(e, 1, &vec![lanes; batch.secret_bytes()], &mut rest)?;
+            let key = brought::<F, Key<F>>(e, PartyId::P1, &vec![lanes; self.texts.key_bytes()], &mut rest)?;
+            let text = brought::<F, Key<F>>(e, PartyId::P2, &vec![lanes; batch.secret_bytes()], &mut rest)?;
             let keys = batch.ready(e, <Key<F> as OnSpdz<F>>::schedule, &key)?;
-            make_ahead(e, self.named, self.texts, batch.calls().map(|calls| calls * lanes))?;
+            ahead_both_ways(e, self.named, key_bytes, batch.calls().map(|calls| calls * lanes))?;
             e.session().phase(ONLINE);
             whole::put(&mut rows, batch.run(e, WithoutBlocks, keys, &text)?);
         }
@@ -90,27 +92,6 @@ impl<F: Host> EngineParty for Holder<'_, F> {
     }
 
     fn meter(&mut self) -> Counts {
-        self.slot.get().map_or_else(|_| Counts::default(), |e| e.session().meter().read())
+        self.slot.meter()
     }
-}
-
-/// Make the preprocessing for this many calls of the cipher, and of its inverse: tables for each direction,
-/// or products.
-fn make_ahead<F: Host>(
-    e: &mut Spdz<F>,
-    named: Named,
-    texts: &TextsJob,
-    [there, back]: [usize; 2],
-) -> Result<(), Abort> {
-    let key_bytes = texts.cipher.key_bytes();
-    if named.protocol != SpdzProtocol::Lookup {
-        return <Key<F> as OnSpdz<F>>::ahead(e, named, key_bytes, there + back);
-    }
-    for (direction, blocks) in [(Direction::Encrypt, there), (Direction::Decrypt, back)] {
-        if blocks > 0 {
-            <Key<F> as OnSpdz<F>>::ahead(e, named, key_bytes, blocks)?;
-            <Key<F> as OnSpdz<F>>::load(e, named, direction)?;
-        }
-    }
-    Ok(())
 }

@@ -8,11 +8,14 @@
 //! destroys the stock (attack 1.10). A link lost at any other time reveals nothing about alpha, and leaves
 //! the rest of the stock usable.
 
+mod amounts;
 #[cfg(test)]
 mod fuzz;
 mod make;
 mod pack;
 mod plan;
+
+pub(crate) use amounts::{Needs, contents};
 
 use crate::checks;
 #[cfg(feature = "testing")]

@@ -4,6 +4,7 @@
 mod agreement;
 mod attacks;
 mod census;
+mod claims;
 mod clients;
 mod common;
 mod costs;

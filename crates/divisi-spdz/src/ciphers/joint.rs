@@ -1,0 +1,143 @@
+//! A text encrypted and decrypted by the parties: CBC, under a key that all of them drew together.
+//!
+//! 1. Every party gives a key and an IV, and the sums are the text's: nobody knows the key, and the IV, which
+//!    is opened, is a coin.
+//! 2. The text is encrypted, and the ciphertext is opened to all.
+//! 3. The ciphertext is decrypted, and the text is opened to the first party alone.
+//! 4. The key is opened to the first party, too.
+
+use super::OnSpdz;
+use crate::protocol::NamedProtocol;
+use crate::stock::{Needs, StockPlan};
+use crate::{Host, Spdz};
+use divisi_core::{Abort, Bytes, Direction, PartyId, Settles, Step, step};
+use divisi_symmetric::mode::cbc;
+use std::time::Instant;
+use zeroize::Zeroizing;
+
+const SHAPE: Step = step!("file");
+
+/// The phase after all phases that are measured, in which outputs are opened.
+pub(crate) const OUTPUTS: &str = "outputs";
+
+/// The lengths of such a text, its key and its blocks, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Lengths {
+    pub text: usize,
+    pub key: usize,
+    pub block: usize,
+}
+
+impl Lengths {
+    /// What the computation takes from a stock.
+    pub fn needs(self, named: NamedProtocol, parties: usize) -> StockPlan {
+        let Lengths { text, key, block } = self;
+        let needs = Needs::default().cipher(named, key, 1, 2 * (text / block));
+        let needs = PartyId::all(parties).fold(needs, |needs, owner| needs.known(owner, key + block));
+        // the first party gives the text, and learns it and the key
+        needs.known(PartyId::P1, 2 * text + key).plan()
+    }
+}
+
+/// The results at a party.
+pub(crate) struct SealedText {
+    /// The IV, and the ciphertext.
+    pub sealed: Vec<u8>,
+    /// The text and the key, at the first party.
+    pub opened: Option<Zeroizing<Vec<u8>>>,
+    pub key: Option<Zeroizing<Vec<u8>>>,
+    /// The seconds of the set-up, of encryption and of decryption.
+    pub seconds: [f64; 3],
+}
+
+/// The four steps. The set-up counts from `start`.
+///
+/// # Errors
+/// The abort that ends the session; [`Abort::Misuse`] for a text that is not whole blocks, or not at the
+/// first party.
+pub(crate) fn through<F: Host, C: OnSpdz<F>>(
+    e: &mut Spdz<F>,
+    named: NamedProtocol,
+    lengths: Lengths,
+    text: Option<&[u8]>,
+    start: Instant,
+) -> Result<SealedText, Abort> {
+    let Lengths { text: bytes, key: key_bytes, block } = lengths;
+    let misfit =
+        || Abort::Misuse { step: SHAPE, what: "a text that is not whole blocks, or not at the first party" };
+    let (blocks, first, me) = (bytes / block, PartyId::P1, e.session().me());
+    if !bytes.is_multiple_of(block) || text.map(<[u8]>::len) != (me == first).then_some(bytes) {
+        return Err(misfit());
+    }
+    // 1.
+    let drawn_bits = PartyId::all(e.session().parties()).map(|owner| {
+        let text = if owner == first { bytes } else { 0 };
+        (owner, 8 * (key_bytes + block + text))
+    });
+    e.preprocess_known(&drawn_bits.collect::<Vec<_>>())?;
+    let key = drawn::<F, C>(e, key_bytes)?;
+    let iv = drawn::<F, C>(e, block)?;
+    let cipher = C::schedule(e, &key)?;
+    let (key, cipher) = e.settled((key, cipher))?.into_inner();
+    let iv = e.settled(iv)?;
+    let iv = C::open(e, iv)?;
+    let setup = start.elapsed().as_secs_f64();
+    // 2.
+    let start = Instant::now();
+    let columns = text.map(|text| text.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
+    let input = C::input(e, first, columns.as_deref(), &vec![1; bytes])?;
+    C::ahead(e, named, key_bytes, blocks)?;
+    C::load(e, named, Direction::Encrypt)?;
+    let out = cbc::encrypt(e, &cipher, &iv, &input)?;
+    let out = e.settled(out)?;
+    let (iv, ciphertext) = (iv.concat(), C::open(e, out)?.concat());
+    let encrypt = start.elapsed().as_secs_f64();
+    // 3.
+    let start = Instant::now();
+    let column =
+        |of: &[u8]| (0..block).map(|i| of.iter().skip(i).step_by(block).copied().collect()).collect();
+    let (previous, all): (Vec<Vec<u8>>, Vec<Vec<u8>>) =
+        (column(&cbc::previous(&iv, &ciphertext)), column(&ciphertext));
+    C::ahead(e, named, key_bytes, blocks)?;
+    C::load(e, named, Direction::Decrypt)?;
+    let plain = cbc::decrypt(e, &cipher, &previous, &all)?;
+    e.session().phase(OUTPUTS);
+    let opened = told::<F, C>(e, first, plain)?.map(|columns| {
+        let row = |lane: usize| columns.iter().skip(lane).step_by(blocks.max(1)).copied();
+        Zeroizing::new((0..blocks).flat_map(row).collect::<Vec<u8>>())
+    });
+    let decrypt = start.elapsed().as_secs_f64();
+    // 4.
+    let key = told::<F, C>(e, first, key)?;
+    e.rest()?;
+    Ok(SealedText { sealed: [iv, ciphertext].concat(), opened, key, seconds: [setup, encrypt, decrypt] })
+}
+
+/// The sum of bytes that every party gives: if those of one party are random, nobody knows or chooses it.
+fn drawn<F: Host, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::Byte>, Abort> {
+    let (me, lanes) = (e.session().me(), vec![1; bytes]);
+    let mut own = Zeroizing::new(vec![0; bytes]);
+    e.session().entropy(&mut own);
+    let columns = Zeroizing::new(own.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
+    let mut sum: Option<Vec<C::Byte>> = None;
+    for owner in PartyId::all(e.session().parties()) {
+        let given = C::input(e, owner, (owner == me).then_some(columns.as_slice()), &lanes)?;
+        match &mut sum {
+            None => sum = Some(given),
+            Some(sum) => C::add_block(e, sum, &given)?,
+        }
+    }
+    sum.ok_or(Abort::Misuse { step: SHAPE, what: "no parties" })
+}
+
+/// Open bytes to one party alone, which gets all lanes of the first byte, then those of the next.
+fn told<F: Host, C: OnSpdz<F>>(
+    e: &mut Spdz<F>,
+    to: PartyId,
+    bytes: Vec<C::Byte>,
+) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
+    let bytes = C::as_bytes(e, bytes)?;
+    let all = e.join_bytes(&bytes.iter().collect::<Vec<_>>())?;
+    let verified = e.settled(all)?;
+    e.output_to(to, verified)
+}

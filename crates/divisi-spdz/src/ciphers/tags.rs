@@ -1,0 +1,64 @@
+//! Tags of many messages: they are opened, compared with received ones, or both.
+
+use super::OnSpdz;
+use crate::{Host, Spdz};
+use divisi_core::{Abort, Lanes, Settles, Step, step};
+
+const TAGS: Step = step!("tags");
+
+/// What is done with a tag: whether its first bytes are opened, and the received tag with which it is
+/// compared.
+pub(crate) struct WantedTag<'t> {
+    pub bytes: usize,
+    pub makes: bool,
+    pub received: Option<&'t [u8]>,
+}
+
+/// What is learned of each lane's tag: the tag that is made, then a byte that is 1 if the received one is
+/// right \[A23\].
+///
+/// # Errors
+/// The abort that ends the session.
+pub(crate) fn made_or_compared<F: Host, C: OnSpdz<F>>(
+    e: &mut Spdz<F>,
+    wanted: &[WantedTag<'_>],
+    tags: &[C::Byte],
+) -> Result<Vec<Vec<u8>>, Abort> {
+    let misfit = || Abort::Misuse { step: TAGS, what: "not one tag for each message" };
+    let mut opened = Vec::new();
+    let mut differences = Vec::new();
+    for (lane, wanted) in wanted.iter().enumerate() {
+        let own: Option<Vec<C::Byte>> =
+            tags.iter().take(wanted.bytes).map(|byte| byte.gather(&[lane])).collect();
+        let own = own.ok_or_else(misfit)?;
+        if wanted.makes {
+            opened.extend(own.iter().cloned());
+        }
+        if let Some(received) = wanted.received {
+            let known: Vec<Vec<u8>> = received.iter().map(|byte| vec![*byte]).collect();
+            let mut difference = own;
+            let known = C::public_block(e, &known);
+            C::add_block(e, &mut difference, &known)?;
+            differences.push(difference);
+        }
+    }
+    let same = if differences.is_empty() { Vec::new() } else { C::vanish(e, differences)? };
+    let columns = if opened.is_empty() {
+        Vec::new()
+    } else {
+        let verified = e.settled(opened)?;
+        C::open(e, verified)?
+    };
+    let (mut made, mut same) = (columns.concat().into_iter(), same.into_iter());
+    let row = |wanted: &WantedTag<'_>| {
+        let mut row = Vec::new();
+        if wanted.makes {
+            row.extend(made.by_ref().take(wanted.bytes));
+        }
+        if wanted.received.is_some() {
+            row.extend(same.next().map(u8::from));
+        }
+        row
+    };
+    Ok(wanted.iter().map(row).collect())
+}
