@@ -7,8 +7,8 @@
 //! 2. The circuit runs as a Boolean program over products of bits, and everything opened is checked.
 //! 3. Each output value goes to its own receivers ([`deliver`]). Values for all parties are opened to all and
 //!    checked; for a value to some, its sum with bits that the receiver alone knows is opened, and the
-//!    receiver checks it, too \[K24\]. Each receiver has bits of its own, so that what is opened for one tells
-//!    others nothing.
+//!    receiver checks it, too \[K24\]. Each receiver has bits of its own, so that what is opened for one
+//!    tells others nothing.
 
 use crate::{AuthBit, Host, Spdz};
 use divisi_core::{Abort, Boolean, Lanes, Opens, PartyId, Settles, Step, Verified, step};

@@ -1,14 +1,14 @@
 //! An engine for a test: any number of parties who tell each other everything, and circuits of XORs and NOTs
 //! alone.
 
-use divisi::circuit::HeldCircuit;
-use divisi::engine::job::{Between, Cipher, CircuitJob};
-use divisi::engine::{
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
+use divisi_engine::circuit::HeldCircuit;
+use divisi_engine::job::{Between, Cipher, CircuitJob};
+use divisi_engine::{
     BenchSchedule, Clock, Demonstration, Differ, Engine, EngineOption, EngineParty, EngineSettings,
     FileCipher, Jobs, Own, Prepared, PreparedFile, PreparedStock, Prepares, Profile, Rows, StockMaker,
     Unsupported, Watch, members, timed,
 };
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
 use serde_json::{Map, Value, json};
 
 const TELL: Step = step!("toy.tell");
@@ -65,7 +65,7 @@ impl Prepares<CircuitJob> for Toy {
         let HeldCircuit::Program(_) = *job.circuit else {
             return Err(Unsupported::new("toys read no streams"));
         };
-        let (parties, times) = (divisi::engine::parties(self, settings), times(settings)?);
+        let (parties, times) = (divisi_engine::parties(self, settings), times(settings)?);
         Ok(Box::new(Play { job, parties, times }))
     }
 }

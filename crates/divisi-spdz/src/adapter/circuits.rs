@@ -5,7 +5,7 @@ use super::how::How;
 use crate::ciphers::SETUP;
 use crate::ciphers::joint::OUTPUTS;
 use crate::ciphers::run::ONLINE;
-use crate::circuit::{TextGroup, deliver, enter, told_to};
+use crate::circuit::{Group, deliver, enter, told_to};
 use crate::protocol::Task;
 use crate::stock::Needs;
 use crate::{Host, Spdz, SpdzProtocol, VERIFICATION_PHASE};
@@ -34,7 +34,7 @@ pub(super) struct Party<F: Host> {
     bucket: Option<usize>,
 }
 
-fn groups(job: &CircuitJob) -> Vec<TextGroup> {
+fn groups(job: &CircuitJob) -> Vec<Group> {
     job.output_groups().into_iter().map(|OutputGroup { receivers, wires }| (receivers, wires)).collect()
 }
 

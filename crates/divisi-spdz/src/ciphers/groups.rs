@@ -6,7 +6,7 @@ use super::{KeyedCipher, OnSpdz, WantedTag, made_or_compared};
 use crate::protocol::NamedProtocol;
 use crate::{Host, Spdz};
 use divisi_core::{Abort, Direction, Settles};
-use divisi_engine::known::groups::{Apart, Chained, CipherTexts, Group};
+use divisi_engine::known::groups::{Chained, CipherTexts, SeparateBlocks, TextGroup};
 use divisi_symmetric::mode::cmac;
 
 /// The output rows of a group, with their positions in the job. `keys` has the bytes of all keys, `wanted`
@@ -17,7 +17,7 @@ use divisi_symmetric::mode::cmac;
 pub(crate) fn rows<F: Host, C: OnSpdz<F>>(
     slot: &mut EngineSlot<F>,
     named: NamedProtocol,
-    group: &Group<'_>,
+    group: &TextGroup<'_>,
     wanted: &[WantedTag<'_>],
     (keys, text): (Vec<C::Byte>, Vec<C::Byte>),
 ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
@@ -48,13 +48,13 @@ pub(crate) fn rows<F: Host, C: OnSpdz<F>>(
 fn tiny_tags<F: Host, C: OnSpdz<F>>(
     slot: &mut EngineSlot<F>,
     named: NamedProtocol,
-    group: &Group<'_>,
+    group: &TextGroup<'_>,
     key: &KeyedCipher<F, C>,
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     let lanes = group.texts().count();
     let zeros = C::public_block(slot.get()?, &vec![vec![0; lanes]; C::BYTES]);
-    let apart = Apart { direction: Direction::Encrypt, count: lanes };
+    let apart = SeparateBlocks { direction: Direction::Encrypt, count: lanes };
     let l = slot.evaluate(named, key, &apart, zeros)?;
     let text = cmac::chained::<Spdz<F>, C>(slot.get()?, l.into_inner(), lanes, text)?;
     let chain = Chained { lanes, blocks: text.len() / C::BYTES };

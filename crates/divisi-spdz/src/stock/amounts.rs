@@ -1,5 +1,5 @@
-//! How much preprocessing computations take, and how much of it stocks have. What a computation takes at least
-//! is compared with a stock, so that one with less is refused before anything is taken.
+//! How much preprocessing computations take, and how much of it stocks have. What a computation takes at
+//! least is compared with a stock, so that one with less is refused before anything is taken.
 
 use super::{Lots, StockPlan};
 use crate::SpdzProtocol;
