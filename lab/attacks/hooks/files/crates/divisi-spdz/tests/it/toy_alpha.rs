@@ -156,7 +156,7 @@ fn no_key_of_few_bits_is_found_offline() {
         let view = session(lie, true);
         assert!(view.received.len() > 20);
         assert_eq!(view.keys, [], "{lie}");
-        assert_eq!(view.fit(&view.nonces()), [], "{lie}");
+        assert!(view.fit(&view.nonces()).is_empty(), "{lie}");
         assert_eq!(view.plainly_hashed(), 0);
         // an honest P_1 learns nothing from P_2's sigma, which is equal to its own
         if !lie {
