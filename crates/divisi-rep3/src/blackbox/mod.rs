@@ -119,7 +119,7 @@ pub struct BlackBox {
     /// How many products the owed statements are about.
     products: u64,
     /// The number of terms that their verification has.
-    terms: u64,
+    pub(crate) terms: u64,
     /// How many relations of one-hot vectors are owed.
     pub(crate) relations: u64,
     /// The number of verified statements.

@@ -349,6 +349,7 @@ impl OneHotsAdd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use divisi_fuzz::repetitions;
 
     #[test]
     fn what_is_owed_holds_no_more_memory_than_it_counts_for() {
@@ -361,12 +362,14 @@ mod tests {
         assert!(weight(16, 8192) > PIECE);
     }
 
-    /// Vectors of many bits are verified when their memory is much, though they are few relations.
+    /// Vectors of many bits are verified when their memory is much, though they are few relations. By default
+    /// the box owes so much before that some more vectors suffice.
     #[test]
     fn vectors_are_verified_when_they_take_much_memory() {
-        let many = PIECE as usize * TERM_BYTES / bytes(16, 1);
+        let many = repetitions(256, PIECE as usize * TERM_BYTES / bytes(16, 1));
         let verified = crate::local::run(|trio| {
             let b = &mut BlackBox::new(trio);
+            b.terms = PIECE - 4 * weight(16, many / 4);
             let mut verified = Vec::new();
             for _ in 0..4 {
                 b.rohv_rss(16, many / 4)?;

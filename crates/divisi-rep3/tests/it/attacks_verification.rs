@@ -1,6 +1,7 @@
 //! Attackers of the verification who adapt: what a blind change of a message cannot show.
 
 use divisi_core::{Abort, Bytes, Direction, settle};
+use divisi_fuzz::repetitions;
 use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open};
 use divisi_rep3::adversary::compare::{self, Features, features};
@@ -302,7 +303,7 @@ fn two_secrets_look_alike(runs: usize) {
 /// Under attack, what the adversary sees and whether the others abort is the same for two secrets (1.2, Q5).
 #[test]
 fn an_attacked_run_looks_the_same_for_two_secrets() {
-    two_secrets_look_alike(1 << 10);
+    two_secrets_look_alike(repetitions(1 << 8, 1 << 10));
 }
 
 #[test]

@@ -87,8 +87,10 @@ fn run(settings: &Settings, message: usize) -> Counts {
 /// step.
 #[test]
 fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
-    let [sha256, sha512, keccak] = ["sha256", "sha512", "keccak-f"].map(emitted);
-    assert_eq!((sha256, sha512, keccak), (22_573, 57_947, 38_400));
+    // writing a circuit takes longer than running it
+    let circuits = ["sha256", "sha512", "keccak-f", "sha1-for-old-data"].map(|name| (name, emitted(name)));
+    let of = |circuit: &str| circuits.iter().find(|(name, _)| *name == circuit).unwrap().1;
+    assert_eq!(["sha256", "sha512", "keccak-f"].map(of), [22_573, 57_947, 38_400]);
     // one-time passwords have more products than their tag, because they are made from it
     let is_password = |algorithm: &Algorithm| matches!(algorithm, Algorithm::Otp(_));
     let all = Algorithm::hashes().chain(Algorithm::macs());
@@ -97,7 +99,7 @@ fn the_products_that_are_checked_are_the_ands_of_the_emitted_circuit() {
             let settings = Settings { adder: Adder::FewestAnds, ..Settings::new(algorithm) };
             let counts = run(&settings, message);
             let (circuit, steps) = steps(algorithm, algorithm.key_bytes(), message);
-            let ands = steps * emitted(circuit);
+            let ands = steps * of(circuit);
             let checked = counts.checks.get(&checks::S6).copied().unwrap_or(0);
             assert_eq!(checked, ands, "{algorithm}, {message} bytes"); // [S6]
         }

@@ -7,6 +7,7 @@ mod minifloat;
 #[path = "../../examples/noise.rs"]
 mod noise;
 
+use divisi_fuzz::repetitions;
 use divisi_rep3::adversary::compare::chi_square_limit;
 use noise::{FINE_INDEX, INDEX, Noise, Source, noisy_sums, noisy_sums_of};
 use std::collections::BTreeMap;
@@ -42,8 +43,8 @@ fn the_table_is_as_near_as_is_stated() {
 /// the counts.
 #[test]
 fn noise_has_the_distribution_of_its_table() {
-    const SUMS: usize = 6000;
-    let counts = [5, 70_000, 1_000_000].map(|count| vec![count; SUMS]);
+    let sums = repetitions(3000, 6000);
+    let counts = [5, 70_000, 1_000_000].map(|count| vec![count; sums]);
     for (noise, fine) in NOISES.into_iter().flat_map(|(noise, _)| [(noise, false), (noise, true)]) {
         let noisy = match fine {
             false => noisy_sums(&counts, noise).unwrap(),
@@ -54,7 +55,7 @@ fn noise_has_the_distribution_of_its_table() {
         let (mut x, mut freedom, mut expected, mut found) = (0.0, -1.0, 0.0, 0.0);
         let table = frequencies(noise, if fine { FINE_INDEX } else { INDEX });
         for (v, p) in &table {
-            expected += p * SUMS as f64;
+            expected += p * sums as f64;
             found += drawn.iter().filter(|d| *d == v).count() as f64;
             if expected > 10.0 {
                 x += f64::powi(found - expected, 2) / expected;
@@ -65,7 +66,7 @@ fn noise_has_the_distribution_of_its_table() {
         assert!(drawn.iter().all(|d| table.contains_key(d)));
         assert!(freedom > 15.0 && x < chi_square_limit(freedom), "{noise:?}: {x} of {freedom}");
         // the test would see another distribution: half of the variance is far beyond the limit
-        let variance = drawn.iter().map(|d| f64::from(*d).powi(2)).sum::<f64>() / SUMS as f64;
+        let variance = drawn.iter().map(|d| f64::from(*d).powi(2)).sum::<f64>() / sums as f64;
         let expected: f64 = table.iter().map(|(v, p)| p * f64::from(*v).powi(2)).sum();
         assert!((variance / expected - 1.0).abs() < 0.2, "{variance} {expected}");
     }

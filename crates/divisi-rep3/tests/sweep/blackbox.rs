@@ -6,6 +6,7 @@
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
+use divisi_fuzz::repetitions;
 use divisi_net::Frame;
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many, party};
@@ -114,10 +115,18 @@ fn sweep(every: u64, every_slow: u64) -> usize {
     let mut jobs = Vec::new();
     for (from, to) in links() {
         for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
+            // those that are quick by turns, so that every message is changed
+            let mut turn = salt((from, to, n)) % every;
             for operator in Operator::ALL {
                 let at = Position { from, to, n };
                 let salt = salt((from, to, n, operator));
-                if salt % (if operator.is_slow() { every_slow } else { every }) == 0 {
+                let chosen = if operator.is_slow() {
+                    salt % every_slow == 0
+                } else {
+                    turn += 1;
+                    turn % every == 0
+                };
+                if chosen {
                     jobs.push((at, operator, salt));
                 }
             }
@@ -150,7 +159,8 @@ fn sweep(every: u64, every_slow: u64) -> usize {
 
 #[test]
 fn no_change_of_a_message_makes_a_wrong_output() {
-    assert!(sweep(2, 40) >= 2_000);
+    let (every, every_slow, least) = repetitions((4, 60, 900), (2, 40, 2_000));
+    assert!(sweep(every, every_slow) >= least);
 }
 
 #[test]
@@ -170,10 +180,15 @@ fn an_abort_tells_nothing_of_the_inputs() {
     for (from, to) in links() {
         for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
             let at = Position { from, to, n };
-            jobs.extend(quick.into_iter().filter(|o| salt((from, to, n, o, 2)) % 8 == 0).map(|o| (at, o)));
+            jobs.extend(
+                quick
+                    .into_iter()
+                    .filter(|o| salt((from, to, n, o, 2)) % repetitions(16, 8) == 0)
+                    .map(|o| (at, o)),
+            );
         }
     }
-    assert!(jobs.len() > 100, "{}", jobs.len());
+    assert!(jobs.len() > repetitions(50, 100), "{}", jobs.len());
     let pattern = |secret: u8| {
         many(jobs.len(), 12, |i| {
             let (at, operator) = jobs[i];

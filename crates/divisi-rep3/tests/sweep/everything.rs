@@ -3,13 +3,14 @@
 //!
 //! Whatever happens, each honest party ends with the right output, or refuses, or aborts; never with a wrong
 //! one, never with "invalid" for a tag that is valid; nothing hangs and nothing panics. By default a fixed
-//! sample of a few thousand positions; `cargo test -p divisi-rep3 --test sweep
+//! sample of two thousand changes, spread over the messages; `cargo test -p divisi-rep3 --test sweep
 //! everything:: -- --ignored` runs all.
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, PartyId, ProgramRun, PublicParameters, settle};
 use divisi_field::Gf128;
+use divisi_fuzz::repetitions;
 use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
@@ -198,9 +199,9 @@ fn positions(honest: &Honest) -> impl Iterator<Item = Position> + '_ {
 }
 
 /// Sweep over positions and operators of all protocols. `share` is about how many quick and how many slow
-/// ones, which have to wait, are tried of each protocol; `None` means all. Returns how many were tried, and
-/// how many of them the honest parties stopped.
-fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
+/// ones, which have to wait, are tried of each protocol, and `least` how many at least; `None` means all.
+/// Returns how many were tried, and how many of them the honest parties stopped.
+fn sweep(share: Option<(u64, u64)>, least: usize) -> (usize, usize) {
     let runs = Protocol::ALL.iter().map(|p| honest(*p, 0)).collect::<Vec<_>>();
     let mut jobs = Vec::new();
     for (p, run) in runs.iter().enumerate() {
@@ -210,10 +211,17 @@ fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
             ((all * operators(false) / quick).max(1), (all * operators(true) / slow).max(1))
         });
         for at in positions(run) {
+            // those that are quick by turns, so that as many messages as can be are changed
+            let mut turn = salt((p, at.from, at.to, at.n)) % every;
             for operator in Operator::ALL {
                 let salt = salt((p, at.from, at.to, at.n, operator));
-                let every = if operator.is_slow() { every_slow } else { every };
-                if salt % every == 0 {
+                let chosen = if operator.is_slow() {
+                    salt % every_slow == 0
+                } else {
+                    turn += 1;
+                    turn % every == 0
+                };
+                if chosen {
                     jobs.push((run, at, operator, salt));
                 }
             }
@@ -227,7 +235,7 @@ fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
     }
     for run in &runs {
         let of_it = jobs.iter().filter(|job| job.0.protocol == run.protocol).count();
-        assert!(of_it >= 600, "{}: {of_it} positions", run.protocol);
+        assert!(of_it >= least, "{}: {of_it} positions", run.protocol);
     }
     // the slow ones first, several at once: they only wait
     jobs.sort_by_key(|job| !job.2.is_slow());
@@ -257,9 +265,10 @@ fn sweep(share: Option<(u64, u64)>) -> (usize, usize) {
 
 #[test]
 fn no_change_of_a_message_makes_a_wrong_output() {
-    let (tried, stopped) = sweep(Some((800, 60)));
+    let (share, least) = repetitions(((400, 40), 300), ((800, 60), 600));
+    let (tried, stopped) = sweep(Some(share), least);
     println!("{tried} positions, {stopped} stopped");
-    assert!(tried >= 3_000, "{tried} positions");
+    assert!(tried >= 5 * least, "{tried} positions");
     // a change that nobody notices must be one that changes nothing, which is rare
     assert!(stopped > tried * 4 / 5, "{stopped} of {tried}");
 }
@@ -267,7 +276,7 @@ fn no_change_of_a_message_makes_a_wrong_output() {
 #[test]
 #[ignore = "every position: fifteen minutes"]
 fn no_change_of_any_message_makes_a_wrong_output() {
-    let (tried, _) = sweep(None);
+    let (tried, _) = sweep(None, 600);
     println!("{tried} positions");
     assert!(tried >= 50_000);
 }
@@ -310,7 +319,7 @@ fn an_abort_tells_nothing_of_the_key() {
         (Protocol::Lut256, 40),
         (Protocol::Lut256Additive, 48),
     ] {
-        abort_patterns(protocol, every);
+        abort_patterns(protocol, repetitions(2, 1) * every);
     }
 }
 
@@ -321,7 +330,7 @@ fn abort_patterns(protocol: Protocol, every: u64) {
         .flat_map(|at| quick.iter().map(move |o| (at, *o)))
         .filter(|(at, o)| salt((at.from, at.to, at.n, o, "two keys")) % every == 0)
         .collect();
-    assert!(jobs.len() > 100, "{protocol}: {}", jobs.len());
+    assert!(jobs.len() > repetitions(50, 100), "{protocol}: {}", jobs.len());
     let aborted = |run: &Honest, i: usize| {
         let (at, operator) = jobs[i];
         attack(run, at, operator, salt((at.from, at.n, operator))).iter().any(Result::is_err)

@@ -2,6 +2,7 @@
 
 use super::{DIRECTIONS, KEY, aes_128, parts, sbox, verified_after};
 use divisi_core::{Bytes, Direction, settle};
+use divisi_fuzz::repetitions;
 use divisi_rep3::adversary::compare::{self, Features, features};
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, links, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, opening, split_in_layer_9};
@@ -138,7 +139,7 @@ fn two_secrets_look_alike(runs: usize) {
 /// 1.27).
 #[test]
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
-    two_secrets_look_alike(1 << 9);
+    two_secrets_look_alike(repetitions(1 << 8, 1 << 9));
 }
 
 #[test]
