@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::memory::{Needle, once, pairs};
+use divisi_core::testing::memory::{Needle, find, once, pairs};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, Session};
 use divisi_garble::lab::{GarbleLab, of_party};
@@ -48,13 +48,13 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let look = |session: &Session, there: bool, when: &str| {
         all.wait();
         if session.me().index() == 0 {
-            for (i, needle) in needles.iter().enumerate() {
-                let found = needle.copies().unwrap();
-                if !if there { once(&found) } else { found.is_empty() } {
+            let all = needles.iter().collect::<Vec<_>>();
+            for (i, found) in find(&all).unwrap().iter().enumerate() {
+                if !if there { once(found) } else { found.is_empty() } {
                     wrong.lock().unwrap().push(format!("{when}, Delta_{}: {found:x?}", i + 1));
                 }
             }
-            let found = if there { Vec::new() } else { pairs(&needles.iter().collect::<Vec<_>>()).unwrap() };
+            let found = if there { Vec::new() } else { pairs(&all).unwrap() };
             for (i, found) in found.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
                 let first = &found[..found.len().min(4)];
                 let wrong_here = format!("{when}, {} pairs by Delta_{}: {first:x?}", found.len(), i + 1);

@@ -2,7 +2,7 @@
 //! plants Deltas and searches its own memory for them. One test, so that nothing runs beside the search.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_core::testing::memory::{Needle, once};
+use divisi_core::testing::memory::{Needle, find, once};
 use divisi_core::testing::{Harness, party};
 use divisi_core::{Abort, PublicParameters, Session};
 use divisi_ot::testing::{planted, planted_over_field};
@@ -30,9 +30,9 @@ impl Planted {
     fn look(&self, session: &Session, there: bool, when: &str) {
         self.all.wait();
         if session.me().index() == 0 {
-            for (i, needle) in self.needles.iter().enumerate() {
-                let found = needle.copies().unwrap();
-                if !if there { once(&found) } else { found.is_empty() } {
+            let found = find(&self.needles.iter().collect::<Vec<_>>()).unwrap();
+            for (i, found) in found.iter().enumerate() {
+                if !if there { once(found) } else { found.is_empty() } {
                     let wrong = format!("{when}, Delta_{} of {}: {found:x?}", i + 1, self.needles.len());
                     self.wrong.lock().unwrap().push(wrong);
                 }

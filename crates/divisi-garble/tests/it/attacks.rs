@@ -5,6 +5,7 @@ use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, MessageDirection, ended_by_another, failed_check, many, party};
 use divisi_core::{Abort, PartyId, Prg, Step};
 use divisi_field::Gf128;
+use divisi_fuzz::repetitions;
 use divisi_garble::adversary::{TripleLie, guess};
 use divisi_garble::checks;
 use divisi_garble::lab::{GarbleLab, of_party, run_over};
@@ -75,11 +76,11 @@ fn stops(input: [u8; 2], runs: usize) -> usize {
 /// A wrong row stops the run when it is read: one time in four, whatever the inputs are (W23).
 #[test]
 fn whether_a_wrong_row_is_read_does_not_depend_on_inputs() {
-    const RUNS: usize = 768;
+    let runs = repetitions(256, 768);
     for input in [[0, 0], [0, 1], [1, 0], [1, 1]] {
-        let stopped = stops(input, RUNS) as f64;
-        let (mean, sigma) = (RUNS as f64 / 4.0, (RUNS as f64 * 3.0 / 16.0).sqrt());
-        assert!((stopped - mean).abs() < 5.0 * sigma, "{input:?}: {stopped} of {RUNS}");
+        let stopped = stops(input, runs) as f64;
+        let (mean, sigma) = (runs as f64 / 4.0, (runs as f64 * 3.0 / 16.0).sqrt());
+        assert!((stopped - mean).abs() < 5.0 * sigma, "{input:?}: {stopped} of {runs}");
     }
 }
 

@@ -157,10 +157,8 @@ fn rounds_do_not_depend_on_depth_size_or_count() {
         for (n, count) in [(2, 1), (3, 1), (5, 1), (3, 2)] {
             for others in [false, true] {
                 let plan = plan(&program, n, |p| others || p.index() == 0);
-                let rounds = |phase: &str| {
-                    let all = counts(&GarbleLab::default(), &plan, count);
-                    all.iter().map(|c| c.phases[phase].rounds).max().unwrap()
-                };
+                let all = counts(&GarbleLab::default(), &plan, count);
+                let rounds = |phase: &str| all.iter().map(|c| c.phases[phase].rounds).max().unwrap();
                 assert_eq!(rounds("function-dependent"), 2);
                 // with several evaluators, one of them is not P_1
                 let more = u32::from(others || count > 1);

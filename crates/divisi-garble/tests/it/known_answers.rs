@@ -1,8 +1,10 @@
 //! Published vectors: AES-128 (FIPS 197, C.1; SP 800-38A), SHA-256 (FIPS 180-4 examples), HMAC-SHA-256 (RFC
-//! 4231, case 2), with two, three and five parties, in both forms and modes.
+//! 4231, case 2), in both forms and modes; AES with two, three and five parties, the longer ones by default
+//! with fewer.
 
 use divisi_circuit::{Build, BuildBit, Program};
 use divisi_core::PartyId;
+use divisi_fuzz::repetitions;
 use divisi_garble::lab::GarbleLab;
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_symmetric::circuits;
@@ -27,13 +29,16 @@ fn answer(program: &Program, parties: usize, lab: &GarbleLab, inputs: &[(&[&str]
     }
 }
 
-fn everywhere(program: &Program, inputs: &[(&[&str], &str)]) {
+/// How many parties there are.
+const ALL: [usize; 3] = [2, 3, 5];
+
+fn everywhere(program: &Program, parties: &[usize], inputs: &[(&[&str], &str)]) {
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
             let options = GarbleOptions { form, batch: 2000, ..GarbleOptions::default() };
             let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
-            for parties in [2, 3, 5] {
-                answer(program, parties, &lab, inputs);
+            for parties in parties {
+                answer(program, *parties, &lab, inputs);
             }
         }
     }
@@ -44,6 +49,7 @@ fn aes_128() {
     let program = circuits::named("aes128", Adder::FewestAnds).unwrap().unwrap();
     everywhere(
         &program,
+        &ALL,
         &[
             (
                 &["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"],
@@ -64,6 +70,7 @@ fn sha_256() {
     let state = "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19";
     everywhere(
         &program,
+        repetitions(&ALL[..2], &ALL),
         &[(&[&abc, state], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")],
     );
 }
@@ -106,7 +113,7 @@ fn hmac_sha_256() {
         bits(&hex::decode("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843").unwrap());
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
-            for parties in [2, 3, 5] {
+            for &parties in repetitions(&ALL[..1], &ALL) {
                 let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
                 let plan = Plan::for_all(&program, parties, &owners).unwrap();
                 let lab = GarbleLab {

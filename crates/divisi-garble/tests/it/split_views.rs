@@ -4,6 +4,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_core::{Abort, Check, PartyId};
+use divisi_fuzz::repetitions;
 use divisi_garble::Plan;
 use divisi_garble::checks;
 use divisi_garble::lab::{BitSource, GarbleLab, of_party};
@@ -70,8 +71,10 @@ fn a_split_view_ends_the_session_of_all() {
             let some = if n == 5 { &liars[usize::from(step.len() % 2 == 0)..][..1] } else { &liars[..] };
             for &liar in some {
                 let honest: Vec<PartyId> = PartyId::all(n).filter(|p| *p != liar).collect();
-                // every set of parties that receive something else, except the empty set and the set of all
-                for set in 1..(1_u32 << honest.len()) - 1 {
+                // every set of parties that receive something else, except the empty set and the set of all;
+                // of five parties by default every third one
+                let each = if n == 5 { repetitions(3, 1) } else { 1 };
+                for set in (1..(1_u32 << honest.len()) - 1).step_by(each) {
                     let told = (0..honest.len())
                         .filter(|i| set >> i & 1 == 1)
                         .map(|i| honest[i])

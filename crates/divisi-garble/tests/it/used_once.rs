@@ -4,6 +4,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::run;
 use divisi_core::{Abort, PartyId, Session};
+use divisi_fuzz::repetitions;
 use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
 use divisi_ot::hash::TARGETS;
@@ -113,9 +114,9 @@ fn every_call_bit_and_triple_is_used_once() {
         let owners: Vec<PartyId> = PartyId::all(2).collect();
         let plans: Vec<Plan<'_>> = programs.iter().map(|p| Plan::for_all(p, n, &owners).unwrap()).collect();
         let forms = [GarblingForm::Improved, GarblingForm::Paper].into_iter();
-        for (form, when) in
-            forms.flat_map(|form| [When::Each, When::Ahead, When::Streamed].map(|when| (form, when)))
-        {
+        let all = forms.flat_map(|form| [When::Each, When::Ahead, When::Streamed].map(|when| (form, when)));
+        // of three parties by default every second one
+        for (form, when) in all.step_by(if n == 2 { 1 } else { repetitions(2, 1) }) {
             let options = GarbleOptions { form, memory: 1 << 18, batch: 700, ..GarbleOptions::default() };
             let lab = GarbleLab { config: SetupConfig::default(), options, ..GarbleLab::default() };
             let ends = run(n, &lab.parameters(), |mut session| party(&mut session, &lab, when, &plans));

@@ -1,8 +1,9 @@
 //! Attacks on set-up and bits that do not belong to a single mutant: bad group elements, and guesses of
 //! Delta, with how often they succeed.
 
-use divisi_core::testing::{Harness, failed_check, party};
+use divisi_core::testing::{Harness, failed_check, many, party};
 use divisi_core::{Abort, Check, Coins, PublicParameters, step};
+use divisi_fuzz::repetitions;
 use divisi_net::Fault;
 use divisi_ot::checks;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
@@ -44,6 +45,11 @@ fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
         (count as f64 - mean).abs() <= 3.0 * deviation
     };
     assert!(fits(of) || fits(4 * of));
+}
+
+/// How many of so many trials pass.
+fn passed(trials: usize, passes: impl Fn() -> bool + Sync) -> usize {
+    many(trials, 3, |_| passes()).into_iter().filter(|passed| *passed).count()
 }
 
 /// 1.15: if either message has a point of small order, or an encoding that is not reduced, negative, or of no
@@ -101,7 +107,7 @@ fn a_false_sum_is_a_guess() {
         }
         ends[1].is_ok()
     };
-    as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 80, 0.5);
+    as_often_as(|trials| passed(trials, passes), repetitions(32, 80), 0.5);
 }
 
 /// False sums of both sides are found whatever Delta is, in the first tree, in the middle and in the last
@@ -153,7 +159,8 @@ fn inconsistent_columns_cost_a_bit_each() {
             assert!(ends[1].is_ok() || named(&ends[1], checks::W5));
             ends[1].is_ok()
         };
-        as_often_as(|trials| (0..trials).filter(|_| passes()).count(), 96, 0.5_f64.powi(t as i32));
+        let trials = repetitions(32, 96);
+        as_often_as(|trials| passed(trials, passes), trials, 0.5_f64.powi(t as i32));
     }
 }
 
