@@ -21,7 +21,8 @@ const COLUMNS: usize = 110;
 
 /// Members whose values are no fact of the program: figures of the machine and what follows from times,
 /// random bytes, prose, and the names of files.
-const VARY: [&str; 27] = [
+const VARY: [&str; 29] = [
+    "about",
     "address",
     "aes_ctr_gb_s",
     "auto",
@@ -33,6 +34,7 @@ const VARY: [&str; 27] = [
     "disturbed",
     "error",
     "fingerprint",
+    "help",
     "html",
     "id",
     "json",

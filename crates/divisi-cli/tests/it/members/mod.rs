@@ -11,6 +11,7 @@ mod listed;
 use listed::Members;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
 use std::{fs, thread};
 
@@ -60,6 +61,22 @@ fn all_of(commands: &[String]) -> Vec<Members> {
 fn commands_keep_their_members() {
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/members.txt");
     listed::compare(&list, all_of);
+}
+
+/// Each command but the server, which prints no object, is in one of the lists.
+#[test]
+fn every_command_is_listed() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let lists = ["members.txt", "members_of_servers.txt"];
+    let lists = lists.map(|name| fs::read_to_string(tests.join(name)).unwrap()).concat();
+    let help = Command::new(env!("CARGO_BIN_EXE_divisi")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let commands = help.split("\nCommands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names: Vec<&str> = names.filter(|name| !["", "help", "server"].contains(name)).collect();
+    assert!(names.len() > 12, "commands are read: {names:?}");
+    let missing: Vec<_> = names.iter().filter(|name| !lists.contains(&format!("\n$ {name} "))).collect();
+    assert!(missing.is_empty(), "in no list of members: {missing:?}");
 }
 
 #[test]
