@@ -6,6 +6,7 @@ use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_core::testing::run;
 use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P16, P32};
+use divisi_fuzz::repetitions;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_net::Fault;
 use divisi_ot::SetupConfig;
@@ -41,6 +42,14 @@ fn numbers_of_bits_are_the_numbers() {
     // 2^32 - 1 is more than p, and is reduced
     let numbers = [0, 1, u64::from(P32 as u32) - 1, 5, 0xffff_ffff, 0x8000_0000, 0x1234_5678];
     for (n, how) in [2, 3, 4, 5, 8].into_iter().flat_map(|n| ALL.map(|how| (n, how))) {
+        // among more than three parties by default one way each
+        let one = matches!(
+            (n, how),
+            (4, Some(Form::Paper)) | (5, Some(Form::LeanRing)) | (8, Some(Form::LeanTree))
+        );
+        if !repetitions(n < 4 || one, true) {
+            continue;
+        }
         for p in [P32, P16] {
             let ends = parties(n, p, how, |mixed| {
                 let me = mixed.session().me();

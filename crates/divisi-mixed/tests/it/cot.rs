@@ -3,6 +3,7 @@
 use divisi_core::PublicParameters;
 use divisi_core::testing::run;
 use divisi_field::zp::{Modulus, P16, P32};
+use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
 use divisi_mixed::cot::random_bits;
 use divisi_mixed::{Gmw, Mixed};
@@ -12,7 +13,8 @@ use divisi_ot::{Setup, SetupConfig};
 /// around one circle, many around as many as there are parties.
 #[test]
 fn cost_of_bits_by_transfers() {
-    for (n, p) in [(2, P32), (3, P32), (4, P32), (5, P32), (5, P16), (8, P32)] {
+    let all = [(2, P32), (3, P32), (4, P32), (5, P32), (5, P16), (8, P32)];
+    for &(n, p) in repetitions(&all[..5], &all[..]) {
         // 128 more than the circles can share equally
         for (circles, count) in [(1, 1 << 12), (n, (n << 12) + 128)] {
             cost(n, p, circles, count);

@@ -12,6 +12,7 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
+use divisi_fuzz::repetitions;
 use divisi_mixed::bits::random_bits;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
@@ -24,6 +25,10 @@ const PARTIES: usize = 3;
 
 /// The time that a run with a fault may take on a busy machine.
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// The time limit where a thread of a party may wait for another one of it, so that no time is skipped: a
+/// hundred times what a run computes.
+const LIMIT: Duration = Duration::from_secs(4);
 
 /// How random bits are made: by transfers, or in a form, with this many hops before a refresh.
 type How = Option<(Form, usize)>;
@@ -110,8 +115,17 @@ fn whoever_stops_at_any_step_the_others_abort() {
     let different: HashSet<u32> = steps.iter().map(|(_, _, step)| *step).collect();
     assert!(different.len() > 25 && steps.len() > 2 * different.len(), "{} {}", different.len(), steps.len());
     let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
-    many(faults.len() * steps.len(), 12, |i| {
-        let ((how, broken, id), fault) = (steps[i / faults.len()], faults[i % faults.len()]);
+    // by default each step has each fault once, of its senders in turn
+    let chosen = |(i, fault): &(usize, usize)| {
+        let (_, broken, id) = steps[*i];
+        let senders: Vec<u8> = steps.iter().filter(|(.., step)| *step == id).map(|(_, n, _)| *n).collect();
+        repetitions(senders[(fault + id as usize) % senders.len()] == broken, true)
+    };
+    let all = (0..steps.len()).flat_map(|i| (0..faults.len()).map(move |fault| (i, fault)));
+    let jobs: Vec<(usize, usize)> = all.filter(chosen).collect();
+    assert!(jobs.len() >= faults.len() * different.len());
+    many(jobs.len(), 12, |i| {
+        let ((how, broken, id), fault) = (steps[jobs[i].0], faults[jobs[i].1]);
         let (harness, broken) = (harness(), party(broken));
         for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
             let mut begun = false;
@@ -200,7 +214,8 @@ enum Stop {
     Garbage,
 }
 
-/// Every party asks for one refresh and answers two, and is stopped at each of these steps in each way.
+/// Every party asks for one refresh and answers two, and parties are stopped at each of these steps in each
+/// way.
 #[test]
 fn whoever_stops_at_a_bootstrap_the_others_abort() {
     let stops = [Stop::Killed, Stop::Silent, Stop::TooShort, Stop::Garbage];
@@ -217,13 +232,19 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
             let sent = steps.map(|step| seen.of(MessageDirection::Out, step).len());
             assert_eq!(sent, [PARTIES - 1, PARTIES - 1], "{form:?}");
         }
-        for (broken, step) in (1..=3).flat_map(|broken| steps.map(|step| (broken, step))) {
-            all.extend(stops.map(|stop| (ring.clone(), agreed.clone(), party(broken), step, stop)));
+        // by default each step is stopped once in each way, by the parties in turn
+        for (at, step) in steps.into_iter().enumerate() {
+            for (way, stop) in stops.into_iter().enumerate() {
+                let one = 1 + ((at + way + usize::from(form == Form::Paper)) % PARTIES) as u8;
+                let parties = repetitions(one..=one, 1..=3);
+                all.extend(parties.map(|broken| (ring.clone(), agreed.clone(), party(broken), step, stop)));
+            }
         }
     }
     many(all.len(), 12, |i| {
         let (ring, agreed, broken, step, stop) = &all[i];
-        let (harness, id) = (Harness::new(PARTIES, agreed), divisi_core::Step::new(step).id);
+        let harness = Harness::new(PARTIES, agreed).waiting(LIMIT);
+        let id = divisi_core::Step::new(step).id;
         let others: Vec<PartyId> = PartyId::all(PARTIES).filter(|to| to != broken).collect();
         let begun = Arc::new(AtomicBool::new(false));
         for to in &others {

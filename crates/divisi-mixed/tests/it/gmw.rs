@@ -3,6 +3,7 @@
 use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::run;
 use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun, PublicParameters};
+use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::open::OpeningRounds;
@@ -188,7 +189,7 @@ fn large_levels_are_opened_in_parts() {
     let recipe: Vec<_> = (0..4).map(|i| (1, 5 * i, 3 * i + 2)).collect();
     let program = circuit(6, &recipe);
     let widest = program.levels().iter().map(|level| level.and_count()).max().unwrap();
-    for n in [4, 5, 8] {
+    for &n in repetitions(&[4, 5][..], &[4, 5, 8]) {
         let lanes = (1 << 20) / (n - 2) + 37;
         let is_large = |ands: usize| OpeningRounds::OneOrTwo.are_two(2 * ands * lanes, n);
         assert!(

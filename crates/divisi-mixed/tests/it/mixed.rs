@@ -6,6 +6,7 @@ use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
 use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
+use divisi_fuzz::repetitions;
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::together::Asked;
@@ -21,6 +22,13 @@ fn small(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
 type How = Option<Form>;
 const COT: How = None;
 const ALL: [How; 4] = [COT, Some(Form::LeanTree), Some(Form::LeanRing), Some(Form::Paper)];
+
+/// Whether random bits are made so by default, where every way is tried: among two and three parties each,
+/// among more one of them.
+fn is_chosen(n: usize, how: How) -> bool {
+    n < 4
+        || matches!((n, how), (4, Some(Form::Paper)) | (5, Some(Form::LeanRing)) | (8, Some(Form::LeanTree)))
+}
 
 /// All parties.
 fn parties<R: Send>(
@@ -134,6 +142,9 @@ fn products_of_numbers_and_matrices() {
 fn numbers_become_bits_and_bits_numbers() {
     let plain = Modulus::new(P32).unwrap();
     for (n, how) in [2, 3, 4, 5, 8].into_iter().flat_map(|n| ALL.map(|how| (n, how))) {
+        if !repetitions(is_chosen(n, how), true) {
+            continue;
+        }
         for adder in NumberAdder::ALL {
             // the adder does not depend on how masks are made
             if adder == NumberAdder::LowDepth && how != COT {

@@ -6,6 +6,7 @@ use divisi_circuit::{Build, Gates, Program, plain};
 use divisi_core::testing::{Harness, run, run_waiting};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
+use divisi_fuzz::repetitions;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::checks;
 use divisi_mpgc::lookup::ands_at_once;
@@ -198,7 +199,7 @@ proptest! {
 #[test]
 fn an_adder_among_any_number() {
     let program = adder(64);
-    for n in [2, 3, 5, 10] {
+    for &n in repetitions(&[2, 3, 5][..], &[2, 3, 5, 10]) {
         few(n, &LookupMethod::Transfers, &program, 1 + n % 2, n as u64);
     }
     few(3, &LookupMethod::Transfers, &adder(200), 1, 7);
@@ -208,7 +209,7 @@ fn an_adder_among_any_number() {
 #[test]
 fn an_adder_by_hops() {
     let program = adder(64);
-    for n in [2, 3, 4, 5] {
+    for &n in repetitions(&[2, 4][..], &[2, 3, 4, 5]) {
         few(n, &hops_by(Form::LeanTree, n), &program, 1, n as u64);
     }
     few(3, &hops(3), &program, 1, 9);

@@ -8,13 +8,19 @@ use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, MessageDirection, many, party};
 use divisi_core::{Abort, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
+use divisi_fuzz::repetitions;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_mpgc::{Garbler, LookupMethod, Wiring};
 use divisi_ot::SetupConfig;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 const PARTIES: usize = 3;
+
+/// The time limit, because a thread of a party may wait for another one of it, so that no time is skipped: a
+/// hundred times what a run computes.
+const LIMIT: Duration = Duration::from_secs(4);
 
 fn ways() -> [LookupMethod; 2] {
     let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, PARTIES, P16).unwrap();
@@ -78,9 +84,18 @@ fn whoever_stops_at_any_step_the_others_abort() {
     let keys = divisi_core::Step::new("divisi_mpgc::evaluate/input.keys").id;
     assert!([rows, keys].iter().all(|id| steps.iter().any(|(_, _, step)| step == id)));
     let faults = [Fault::CutOff, Fault::TooShort, Fault::Garbage];
-    many(steps.len() * faults.len(), 12, |i| {
-        let ((w, broken, id), fault) = (steps[i / 3], faults[i % 3]);
-        let (harness, broken) = (harness(&ways[w]), party(broken));
+    // by default each step has each fault once, of its senders in turn
+    let chosen = |(i, fault): &(usize, usize)| {
+        let (_, broken, id) = steps[*i];
+        let senders: Vec<u8> = steps.iter().filter(|(.., step)| *step == id).map(|(_, n, _)| *n).collect();
+        repetitions(senders[(fault + id as usize) % senders.len()] == broken, true)
+    };
+    let all = (0..steps.len()).flat_map(|i| (0..faults.len()).map(move |fault| (i, fault)));
+    let jobs: Vec<(usize, usize)> = all.filter(chosen).collect();
+    assert!(jobs.len() >= faults.len() * (steps.len() / PARTIES));
+    many(jobs.len(), 12, |i| {
+        let ((w, broken, id), fault) = (steps[jobs[i].0], faults[jobs[i].1]);
+        let (harness, broken) = (harness(&ways[w]).waiting(LIMIT), party(broken));
         for to in PartyId::all(PARTIES).filter(|to| *to != broken) {
             let mut begun = false;
             harness.hand(broken, to, move |mut frame| {
