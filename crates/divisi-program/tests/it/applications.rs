@@ -3,6 +3,7 @@
 
 use crate::parties;
 use crate::parties::compare;
+use divisi_fuzz::repetitions;
 use divisi_program::applications::{digits, kmeans, named, table6};
 use divisi_program::plain::{self, Entries};
 use divisi_program::{RunCost, Script, lower, valid};
@@ -218,12 +219,16 @@ fn network(network: &digits::Network, image: &[i64]) -> Vec<i64> {
 fn most_digits_that_were_held_out_are_right() {
     let trained = digits::Network::trained().unwrap();
     let samples = digits::held_out();
-    let right = samples.iter().filter(|sample| {
+    assert_eq!(samples.len(), 360);
+    // by default a fourth of them, of which chance may leave some less right
+    let (part, percent) = repetitions((4, 90), (1, 95));
+    let chosen: Vec<_> = samples.iter().step_by(part).collect();
+    let right = chosen.iter().filter(|sample| {
         let logits = network(&trained, &sample.image);
         (0..10).max_by_key(|k| logits[*k]) == Some(usize::from(sample.digit))
     });
-    let (right, all) = (right.count(), samples.len());
-    assert!(all == 360 && right * 100 >= 95 * all, "{right} of {all}");
+    let (right, all) = (right.count(), chosen.len());
+    assert!(right * 100 >= percent * all, "{right} of {all}");
 }
 
 /// The network has the paper's products, its powers of two fit its weights, and no sum is too large.
