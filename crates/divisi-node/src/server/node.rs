@@ -22,6 +22,9 @@ const KNOWN: Step = Step::new("divisi_node::server::node/known");
 
 /// After another server's list of clients became equal again, a new difference is not logged for this time.
 const DIFFERS: Duration = Duration::from_secs(60);
+/// The longest interval at which a leader that has nothing to do shows that it is alive. Tests of this crate
+/// wait for many of them.
+const BEAT: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 1000 });
 
 /// The schedule, and what it needs of threads.
 pub(super) struct Scheduled {
@@ -197,7 +200,7 @@ impl Node {
 
     /// The interval at which the leader shows that it is alive.
     pub fn beat(&self) -> Duration {
-        (self.timeout() / 4).min(Duration::from_secs(1))
+        (self.timeout() / 4).min(BEAT)
     }
 
     /// The offers that a corrupt leader makes, of those that it could make.

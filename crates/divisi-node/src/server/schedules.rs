@@ -18,6 +18,7 @@ use crate::request::{Reply, ToClient, ToServer, UNANSWERED};
 use crate::wire::decode;
 use clients::{Client, Dice, Side, item, messages};
 use divisi_core::{PartyId, step};
+use divisi_fuzz::repetitions;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
@@ -320,8 +321,8 @@ fn a_seed_reproduces() {
 }
 
 #[test]
-fn twenty_thousand_schedules() {
-    schedules(0..20_000, 50, 5);
+fn thousands_of_schedules() {
+    schedules(0..repetitions(2_000, 20_000), 50, 5);
 }
 
 #[test]

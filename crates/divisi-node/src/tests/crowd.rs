@@ -2,6 +2,7 @@
 
 use super::harness::{BUSY, ServersHarness, encrypt, eventually, text};
 use crate::{CHUNK, Client, ErrorKind, KeyName, KeyType, Limits};
+use divisi_fuzz::repetitions;
 use divisi_symmetric::algorithm::Settings;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +45,7 @@ fn one_client_with_many_requests_starves_nobody() {
     let absent: KeyName = "absent".parse().unwrap();
     let hash = Settings::new("sha3-256".parse().unwrap());
     let work = |alice: &mut Client| {
-        for round in 0..5 {
+        for round in 0..repetitions(3, 5) {
             encrypt(alice, &key, b"", b"short").unwrap();
             encrypt(alice, &key, &[0; 20_000], b"long").unwrap();
             assert_eq!(alice.key_list().unwrap().len(), 1, "{round}");
@@ -173,7 +174,7 @@ fn a_leader_that_passes_a_client_over_starves_nobody() {
                 encrypt(&mut alice, &key, b"", b"hers").unwrap();
             }
         });
-        (0..50).for_each(|_| drop(encrypt(&mut bob, &key, b"", b"his").unwrap()));
+        (0..repetitions(20, 50)).for_each(|_| drop(encrypt(&mut bob, &key, b"", b"his").unwrap()));
         over.store(true, Ordering::SeqCst);
     });
     encrypt(&mut bob, &key, &[0; 20_000], &text(3 * CHUNK)).unwrap();

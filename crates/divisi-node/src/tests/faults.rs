@@ -97,13 +97,19 @@ fn a_server_that_stops_ends_what_is_under_way() {
     harness.stop(1);
 }
 
-/// A policy that admits everything; once it is armed, its next call hangs.
-struct Hangs(AtomicBool);
+/// A policy that admits everything; once it is armed, its next call hangs until it is released.
+struct Hangs {
+    armed: AtomicBool,
+    released: AtomicBool,
+}
 
 impl Admit for Hangs {
     fn admit(&self, _: &Who, _: &What<'_>) -> Result<Grant, Refusal> {
-        if self.0.swap(false, Ordering::SeqCst) {
-            std::thread::sleep(TIMEOUT + Duration::from_secs(3));
+        if self.armed.swap(false, Ordering::SeqCst) {
+            let begun = Instant::now();
+            while !self.released.load(Ordering::SeqCst) && begun.elapsed() < 4 * (TIMEOUT + BUSY) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
         }
         Ok(Grant::given())
     }
@@ -113,13 +119,14 @@ impl Admit for Hangs {
 /// again.
 #[test]
 fn a_server_that_hangs_is_named_in_time() {
-    let hangs = Arc::new(Hangs(AtomicBool::new(false)));
+    let hangs = Arc::new(Hangs { armed: AtomicBool::new(false), released: AtomicBool::new(false) });
     let harness = ServersHarness::with(|options| options.admit = hangs.clone());
     let mut alice = harness.connect("alice");
     let key = harness.key(&mut alice, "k", false, &[]);
-    hangs.0.store(true, Ordering::SeqCst);
+    hangs.armed.store(true, Ordering::SeqCst);
     let begun = Instant::now();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
+    hangs.released.store(true, Ordering::SeqCst);
     assert!(begun.elapsed() < TIMEOUT + BUSY, "{:?}", begun.elapsed());
     assert_eq!((error.kind, error.retry), (ErrorKind::Abort, true), "{error:?}");
     assert!(error.peer.is_some() && error.message.contains("sent nothing for"), "{error}");
@@ -223,7 +230,7 @@ fn a_session_without_requests_lives_on() {
     let harness = ServersHarness::new();
     let mut alice = harness.connect("alice");
     let key = harness.key(&mut alice, "k", false, &[]);
-    std::thread::sleep(2 * TIMEOUT);
+    std::thread::sleep(TIMEOUT + Duration::from_secs(1));
     encrypt(&mut alice, &key, b"", b"x").unwrap();
     assert!(!harness.logged("session ended"));
 }

@@ -4,6 +4,7 @@ use super::digest::{clear, import, mac, settings};
 use super::harness::{BUSY, ServersHarness, eventually, text, world};
 use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyType, RoundsChoice};
+use divisi_fuzz::repetitions;
 use divisi_symmetric::algorithm::Settings;
 use std::collections::HashMap;
 use std::io::{Cursor, Read};
@@ -15,7 +16,8 @@ const GARBLED: &str = "hashes, MACs and modes of chained blocks run in constant 
 fn digests_and_tags_are_those_of_the_standards() {
     let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
     let mut alice = harness.connect("alice");
-    for (name, length) in [("sha256", 0), ("sha256", 55), ("sha512", 700), ("sha3-256", 40), ("shake128", 9)]
+    for (name, length) in
+        [("sha256", 0), ("sha256", 55), ("sha512", repetitions(300, 700)), ("sha3-256", 40), ("shake128", 9)]
     {
         let settings = settings(name);
         let message = text(length);
@@ -40,7 +42,10 @@ fn digests_and_tags_are_those_of_the_standards() {
             let message = &mut Cursor::new(&message);
             alice.mac_verify(&name, &settings, made.nonce, tag, message, length as u64, &mut |_| {})
         };
-        assert_eq!(verify(&made.tag).unwrap(), made.key, "{kind}");
+        // of a message of several pieces the wrong tag alone by default
+        if length < PIECE || repetitions(false, true) {
+            assert_eq!(verify(&made.tag).unwrap(), made.key, "{kind}");
+        }
         let mut wrong = made.tag.to_vec();
         wrong[0] ^= 1;
         assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");

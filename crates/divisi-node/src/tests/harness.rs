@@ -228,6 +228,6 @@ pub(super) fn eventually<T, E: std::fmt::Display>(
             Ok(value) => return value,
             Err(e) => assert!(Instant::now() < until, "{e}"),
         }
-        std::thread::sleep(Duration::from_millis(100));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

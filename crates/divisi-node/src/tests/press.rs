@@ -75,7 +75,7 @@ fn beside(
     let key = harness.key(&mut alice, "k", false, &["bob", "carol"]);
     drop(alice);
     let (n, least) = match run {
-        Run::Short => (10, Duration::from_secs(2)),
+        Run::Short => (10, Duration::from_secs(1)),
         Run::Long => (500, Duration::from_secs(20)),
     };
     let mut carol = harness.connect("carol");

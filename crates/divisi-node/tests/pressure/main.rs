@@ -8,6 +8,7 @@ mod floods;
 #[path = "../../src/tests/own_process.rs"]
 mod own_process;
 
+use divisi_fuzz::repetitions;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Client, Error, KeyName, KeyType, Limits, Server, ServerOptions};
 use own_process::in_own_process;
@@ -324,7 +325,7 @@ fn keys(made: usize, n: usize) {
 
 #[test]
 fn many_keys_of_one_client_starve_nobody() {
-    in_own_process("many_keys_of_one_client_starve_nobody", || keys(150, 20));
+    in_own_process("many_keys_of_one_client_starve_nobody", || keys(repetitions(50, 150), 20));
 }
 
 #[test]
