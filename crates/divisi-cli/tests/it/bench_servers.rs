@@ -22,7 +22,7 @@ fn serve(clients: usize, seconds: f64, mix: Mix) -> serve::ServeReport {
 /// A benchmark whose directory is made in `dir`.
 fn bench(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
-    command.arg("bench").args(args).env("TMPDIR", dir);
+    command.arg("bench").args(args).env("TMPDIR", dir).env(divisi::calibrate::VARIABLE, "50");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

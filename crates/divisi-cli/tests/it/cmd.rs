@@ -53,6 +53,8 @@ fn divisi(dir: &Path, args: &[String], env: &BTreeMap<String, String>, stdin: &s
         .args(args)
         .current_dir(dir)
         .env_remove("DIVISI_KERNEL")
+        // no case looks at the figures of this machine
+        .env(divisi::calibrate::VARIABLE, "50")
         .envs(env)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

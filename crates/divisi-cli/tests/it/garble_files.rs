@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 fn divisi(dir: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_divisi"))
+        .env(divisi::calibrate::VARIABLE, "50")
         .current_dir(dir)
         .arg("--json")
         .args(arguments)

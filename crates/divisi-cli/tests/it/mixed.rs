@@ -106,6 +106,7 @@ fn digits_of_files_are_read() {
     let labels = [&[0, 0, 8, 1, 0, 0, 0, 2][..], &[answers[0], (answers[1] + 1) % 10]].concat();
     std::fs::write(dir.path().join("labels"), labels).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+        .env(divisi::calibrate::VARIABLE, "50")
         .current_dir(dir.path())
         .args(["bench", "mixed", "--op", "program", "--program", "mnist", "--parties", "2"])
         .args(["--images", "images", "--labels", "labels", "--count", "2", "--reps", "1", "--warmup", "0"])
@@ -131,6 +132,7 @@ fn memory_is_bounded(parties: usize, operations: &[(&str, usize, u64)]) {
     let dir = tempfile::tempdir().unwrap();
     for (what, count, limit) in operations {
         let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+            .env(divisi::calibrate::VARIABLE, "50")
             .current_dir(dir.path())
             .args(["bench", "mixed", "--op"])
             .args(what.split(' '))
@@ -217,7 +219,7 @@ fn what_transfers_nothing_makes_no_base_ots() {
     ];
     for (what, makes) in work {
         let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
-        command.current_dir(dir.path()).arg("bench").args(what);
+        command.current_dir(dir.path()).env(divisi::calibrate::VARIABLE, "50").arg("bench").args(what);
         let rest = ["--parties", "3", "--count", "1", "--reps", "1", "--warmup", "0", "--json"];
         let output = command.args(rest).output().unwrap();
         let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

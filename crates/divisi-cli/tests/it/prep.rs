@@ -17,6 +17,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 fn command(dir: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.current_dir(dir).args(arguments).args(["--json", "--timeout", "60"]);
+    command.env(divisi::calibrate::VARIABLE, "50");
     command
 }
 

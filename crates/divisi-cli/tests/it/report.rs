@@ -411,6 +411,7 @@ fn a_page_of_masked_tables_stands_beside_the_papers_tables() {
 fn a_report_in_a_log_says_where_it_stands() {
     let dir = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+        .env(divisi::calibrate::VARIABLE, "50")
         .args(["bench", "report", "--figure", "latency", "--rtt", "1", "--reps", "2", "--out"])
         .arg(dir.path())
         .output()

@@ -9,6 +9,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
 fn divisi(dir: &Path, arguments: &[&str]) -> Output {
     Command::new(PROGRAM)
+        .env(divisi::calibrate::VARIABLE, "50")
         .current_dir(dir)
         .args(arguments)
         .args(["--json", "--timeout", "60"])

@@ -257,6 +257,7 @@ pub fn whoever_stops_in(way: RunChoice, phases: &[(usize, [usize; 4])]) {
         std::fs::write(dir.path().join(name), text).unwrap();
     }
     let measured = Command::new(PROGRAM)
+        .env(divisi::calibrate::VARIABLE, "50")
         .current_dir(dir.path())
         .args(["bench", way.engine, "--json", "--reps", "1", "--warmup", "0"])
         .args(["--parties", &PARTIES.to_string()])

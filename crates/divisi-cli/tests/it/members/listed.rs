@@ -200,6 +200,7 @@ impl List {
 /// What is true of a command that is run in a directory.
 pub fn run(command: &str, dir: &Path) -> Members {
     let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+        .env(divisi::calibrate::VARIABLE, "50")
         .args(command.split(' '))
         .arg("--json")
         .current_dir(dir)
