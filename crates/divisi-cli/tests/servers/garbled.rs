@@ -4,6 +4,7 @@
 use crate::harness::{ServersHarness, signal, until};
 use crate::proxies::{Fault, Plan, When, Wires};
 use crate::{random, ticks};
+use divisi_fuzz::repetitions;
 use rustix::process::Signal;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
@@ -50,27 +51,24 @@ fn is_named(harness: &ServersHarness, victim: usize) {
     assert!(json["digest"].is_null() && begun.elapsed() < Duration::from_secs_f64(3.0 * TIMEOUT) + BUSY);
 }
 
-/// Each in turn: what it had garbled ahead, and the others for it, is lost and serves nobody, and after it
-/// has come back all garble again.
-#[test]
-fn servers_fail_with_calls_in_stock() {
+/// A server is killed, and stopped: what it had garbled ahead, and the others for it, is lost and serves
+/// nobody, and after it has come back all garble again.
+fn fails_with_calls_in_stock(victim: usize) {
     let mut harness = ServersHarness::with(TIMEOUT, &GARBLED, None);
     std::fs::write(harness.path("abc"), "abc").unwrap();
-    for victim in 1..=3 {
-        digest_and_stock(&harness);
-        harness.server(victim).kill().unwrap();
-        harness.server(victim).wait().unwrap();
-        is_named(&harness, victim);
-        harness.start(victim);
-        harness.wait_for(victim, "joined the other servers", 1);
-        until("service", Duration::from_secs(20), || digest(&harness).is_some());
+    digest_and_stock(&harness);
+    harness.server(victim).kill().unwrap();
+    harness.server(victim).wait().unwrap();
+    is_named(&harness, victim);
+    harness.start(victim);
+    harness.wait_for(victim, "joined the other servers", 1);
+    until("service", Duration::from_secs(20), || digest(&harness).is_some());
 
-        digest_and_stock(&harness);
-        signal(harness.server(victim), Signal::STOP);
-        is_named(&harness, victim);
-        signal(harness.server(victim), Signal::CONT);
-        until("service", Duration::from_secs(20), || digest(&harness).is_some());
-    }
+    digest_and_stock(&harness);
+    signal(harness.server(victim), Signal::STOP);
+    is_named(&harness, victim);
+    signal(harness.server(victim), Signal::CONT);
+    until("service", Duration::from_secs(20), || digest(&harness).is_some());
     digest_and_stock(&harness);
     // an operator who ends them wastes what they keep, and waits for nothing
     for party in 1..=3 {
@@ -79,16 +77,28 @@ fn servers_fail_with_calls_in_stock() {
     }
 }
 
-/// Each in turn, in the middle of a message that takes thousands of calls: the client is told in one sentence
-/// who failed, and has no digest.
 #[test]
-fn servers_fail_in_the_middle_of_a_message() {
+fn the_first_fails_with_calls_in_stock() {
+    fails_with_calls_in_stock(1);
+}
+
+#[test]
+fn the_second_fails_with_calls_in_stock() {
+    fails_with_calls_in_stock(2);
+}
+
+#[test]
+fn the_third_fails_with_calls_in_stock() {
+    fails_with_calls_in_stock(3);
+}
+
+/// In the middle of a message that takes thousands of calls: the client is told in one sentence who failed,
+/// and has no digest.
+fn fail_in_the_middle_of_a_message(which: Signal, victims: &[usize]) {
     let mut harness = ServersHarness::with(TIMEOUT, &GARBLED, None);
     std::fs::write(harness.path("abc"), "abc").unwrap();
     std::fs::write(harness.path("long"), random(4 << 20)).unwrap();
-    for (victim, which) in
-        [(1, Signal::KILL), (2, Signal::KILL), (3, Signal::KILL), (1, Signal::STOP), (2, Signal::STOP)]
-    {
+    for &victim in victims {
         let server = harness.server(victim).id();
         let mut command = harness.command_of("anna", &["hash", "--algorithm", "sha256", "--in", "long"]);
         let (mut child, mut before) = (command.spawn().unwrap(), ticks(server));
@@ -118,39 +128,67 @@ fn servers_fail_in_the_middle_of_a_message() {
     }
 }
 
+#[test]
+fn servers_are_killed_in_the_middle_of_a_message() {
+    fail_in_the_middle_of_a_message(Signal::KILL, &[1, 2, 3]);
+}
+
+#[test]
+fn servers_are_stopped_in_the_middle_of_a_message() {
+    fail_in_the_middle_of_a_message(Signal::STOP, &[1, 2]);
+}
+
 /// A message of this many bytes as a record of TLS has it.
 fn record(bytes: usize) -> usize {
     20 + bytes + 17
 }
 
-/// Each in turn is cut off, and sends garbage: while labels or z of a call from stock are on their way, and
-/// while the next one is garbled. Nobody has a wrong digest, and all find together again.
-#[test]
-fn servers_are_cut_off_and_send_garbage_with_calls_in_stock() {
+/// What a call from stock sends, as a record of TLS: labels of 24 bits, z of 256 bits with a digest; and a
+/// whole record of tables, of the next call.
+fn places() -> [usize; 3] {
+    [record(48 * 24 + 32), record(32 + 32), (1 << 14) + 17]
+}
+
+/// One is cut off, and another sends garbage, while something of this length is on its way: labels or z of a
+/// call from stock, or the tables of the next call. Nobody has a wrong digest, and all find together again.
+fn are_cut_off_and_send_garbage(at: usize) {
     let wires = Arc::new(Mutex::new(Wires::default()));
     let harness = ServersHarness::with(TIMEOUT, &GARBLED, Some(&wires));
     std::fs::write(harness.path("abc"), "abc").unwrap();
     digest_and_stock(&harness);
     let ended = |party| harness.log(party).iter().filter(|line| line.contains("session ended")).count();
-    // labels of 24 bits, z of 256 bits with a digest, and a whole record of tables
-    let places = [record(48 * 24 + 32), record(32 + 32), (1 << 14) + 17];
-    for (at, length) in places.into_iter().enumerate() {
-        for victim in 0..3 {
-            let fault = if (at + victim) % 2 == 0 { Fault::CutOff } else { Fault::Garbage };
-            let when = format!("{fault:?} of party {} at {length} bytes", victim + 1);
-            let before = [1, 2, 3].map(ended);
-            wires.lock().unwrap().then(Some(Plan { victim, when: When::Length(length), fault }));
-            let digest_then = digest(&harness);
-            assert!(digest_then.as_deref().is_none_or(|digest| digest == SHA256_ABC), "{when}");
-            // behind labels all three have something to say; tables come when there is a digest
-            assert!(at > 0 || digest_then.is_none(), "{when}");
-            until(&when, Duration::from_secs(20), || {
-                wires.lock().unwrap().has_struck()
-                    && [1, 2, 3].map(ended).iter().zip(before).all(|(now, before)| *now > before)
-            });
-            wires.lock().unwrap().then(None);
-            until("service", Duration::from_secs(20), || digest(&harness).is_some());
-            digest_and_stock(&harness);
-        }
+    let length = places()[at];
+    // by default two victims at each place, each of the three once in each way
+    for victim in repetitions(vec![at, (at + 1) % 3], vec![0, 1, 2]) {
+        let fault = if victim == at { Fault::CutOff } else { Fault::Garbage };
+        let when = format!("{fault:?} of party {} at {length} bytes", victim + 1);
+        let before = [1, 2, 3].map(ended);
+        wires.lock().unwrap().then(Some(Plan { victim, when: When::Length(length), fault }));
+        let digest_then = digest(&harness);
+        assert!(digest_then.as_deref().is_none_or(|digest| digest == SHA256_ABC), "{when}");
+        // behind labels all three have something to say; tables come when there is a digest
+        assert!(at > 0 || digest_then.is_none(), "{when}");
+        until(&when, Duration::from_secs(20), || {
+            wires.lock().unwrap().has_struck()
+                && [1, 2, 3].map(ended).iter().zip(before).all(|(now, before)| *now > before)
+        });
+        wires.lock().unwrap().then(None);
+        until("service", Duration::from_secs(20), || digest(&harness).is_some());
+        digest_and_stock(&harness);
     }
+}
+
+#[test]
+fn labels_from_stock_are_cut_off_and_garbage() {
+    are_cut_off_and_send_garbage(0);
+}
+
+#[test]
+fn z_of_a_call_from_stock_is_cut_off_and_garbage() {
+    are_cut_off_and_send_garbage(1);
+}
+
+#[test]
+fn tables_of_the_next_call_are_cut_off_and_garbage() {
+    are_cut_off_and_send_garbage(2);
 }

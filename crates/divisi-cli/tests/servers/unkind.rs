@@ -31,7 +31,7 @@ impl Run {
     /// The honest client's requests before and beside the attack, and how long the latter continue at least.
     fn requests(self) -> (usize, Duration) {
         match self {
-            Run::Short => (30, Duration::from_millis(1500)),
+            Run::Short => (30, Duration::from_millis(700)),
             Run::Long => (500, Duration::from_secs(20)),
         }
     }
