@@ -38,7 +38,7 @@ pub struct Profile {
     pub security: Security,
     /// What it claims, a row of SECURITY.md's first table for each kind of adversary; nothing for an engine
     /// that computes in the clear.
-    pub claims: Vec<SecurityClaim>,
+    pub claims: fn() -> Vec<SecurityClaim>,
     /// Its own options: the commands offer them, and their values are in [`EngineSettings::own`]. An option
     /// that no engine has is refused, as is one of another engine.
     pub options: Vec<EngineOption>,
@@ -69,7 +69,7 @@ impl Profile {
             parties,
             adversary: Adversary::Nobody,
             security: Security::Malicious,
-            claims: Vec::new(),
+            claims: Vec::new,
             options: Vec::new(),
             statistical_choice: "",
             ciphers: &[],

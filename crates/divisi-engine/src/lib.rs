@@ -2,7 +2,7 @@
 //!
 //! The commands know an engine only through [`Engine`]: its name, its parties, the adversary against which it
 //! protects, its options as data, its phases, and how it prepares a [`Job`] before there is a session
-//! ([`Engine::prepare`]). This covers everything public, so that an impossible job is refused before a secret
+//! ([`prepare`]). This covers everything public, so that an impossible job is refused before a secret
 //! is used. Each party then starts the prepared job on its session ([`Prepared::start`]) and runs batches of
 //! instances ([`EngineParty::batch`]). A benchmark observes it through a [`Watch`].
 //!

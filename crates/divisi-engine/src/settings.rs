@@ -19,7 +19,7 @@ pub struct EngineSettings {
     pub statistical: Option<u32>,
     /// The number of threads of a party that run at the same time.
     pub threads: usize,
-    /// The options of one engine alone, by their names on the command line ([`super::Engine::options`]); the
+    /// The options of one engine alone, by their names on the command line ([`super::Profile::options`]); the
     /// value is empty for a switch.
     pub own: BTreeMap<String, String>,
 }
@@ -190,6 +190,7 @@ mod tests {
             EngineSettings { statistical: Some(64), ..usual.clone() },
             EngineSettings { security: Security::SemiHonest, threads: 7, ..usual.clone() },
             usual.clone().among(5).with("form", "paper").with(STREAMED, ""),
+            usual.clone().with("protocol", "lut16").with("mode", "low-latency"),
             usual,
         ];
         for meant in meant {

@@ -27,8 +27,12 @@ impl Choice {
         mode.map(Choice::from).or(protocol.map(Choice::from)).unwrap_or_default()
     }
 
-    /// Put this choice into the options of an engine that has them, unless they have one of this name.
+    /// Put this choice into the options of an engine that has them, unless they have one of this name. The
+    /// default choice stays out: engines of other crates may have a mode, and no such protocol.
     pub fn put(self, own: &mut BTreeMap<String, String>) {
+        if self == Choice::default() {
+            return;
+        }
         let (name, value) = match self.mode {
             Some(mode) => (MODE, mode.name()),
             None => (PROTOCOL, self.protocol.name()),
@@ -96,5 +100,22 @@ mod tests {
         let default = Choice::default();
         assert_eq!((default.protocol(), default.mode()), (Protocol::Gf4Circuit, None));
         assert_eq!(default.to_string(), "gf4-circuit");
+    }
+
+    #[test]
+    fn a_choice_comes_back_from_the_options_of_an_engine() {
+        let all = Protocol::ALL.iter().map(|protocol| Choice::from(*protocol));
+        for choice in all.chain(Priority::ALL.map(Choice::from)) {
+            let mut own = BTreeMap::new();
+            choice.put(&mut own);
+            let option = |name| own.get(name).map(String::as_str);
+            assert_eq!(Choice::named(option(MODE), option(PROTOCOL)), choice);
+            assert_eq!(own.is_empty(), choice == Choice::default());
+        }
+        let mut own = BTreeMap::from([(PROTOCOL.to_owned(), "lut16".to_owned())]);
+        Choice::from(Protocol::Lut256).put(&mut own);
+        assert_eq!(own[PROTOCOL], "lut16");
+        // a mode that is no choice of a protocol leaves the protocol as it is
+        assert_eq!(Choice::named(Some("constant-round"), Some("lut16")), Protocol::Lut16.into());
     }
 }

@@ -85,7 +85,7 @@ pub fn prepare<'j>(
     job: &'j Job,
     settings: &EngineSettings,
 ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
-    settings.own.keys().try_for_each(|name| belongs(engine, name))?;
+    check(engine, settings)?;
     let prepared = divisi_engine::prepare(engine, job, settings);
     if has(engine, job) {
         return prepared;
@@ -197,7 +197,7 @@ mod tests {
         let [parties, statistical, computational] = ["parties", "statistical", "computational"]
             .map(|name| head.iter().position(|cell| *cell == name).unwrap());
         let rows: Vec<Vec<&str>> = rows.skip(1).take_while(|line| line.starts_with('|')).map(cells).collect();
-        let claims: Vec<_> = all().iter().flat_map(|engine| engine.profile().claims).collect();
+        let claims: Vec<_> = all().iter().flat_map(|engine| (engine.profile().claims)()).collect();
         assert_eq!(rows.len(), claims.len());
         for claim in &claims {
             let row = rows.iter().find(|row| row[0] == claim.engine).unwrap();

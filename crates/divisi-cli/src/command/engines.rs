@@ -116,7 +116,7 @@ fn to_json(engine: &dyn Engine) -> Value {
         "least_parties": profile.parties.start(),
         "most_parties": profile.parties.end(),
         "adversary": adversary,
-        "security": profile.security.name(),
+        "security": (profile.adversary != Adversary::Nobody).then(|| profile.security.name()),
         "statistical_bits": bits(engine),
         "jobs": jobs(engine),
         "ciphers": profile.ciphers,

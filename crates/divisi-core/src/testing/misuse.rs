@@ -93,7 +93,7 @@ impl Misuse<'_> {
         let programs: Vec<PathBuf> = all.filter(|path| !path.ends_with("right_use.rs")).collect();
         many(programs.len(), 3, |i| {
             let path = &programs[i];
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let text = std::fs::read_to_string(path).unwrap_or_default();
             let expected = text.strip_prefix("//! [").and_then(|rest| rest.split(']').next());
             let (Some(expected), Err(said)) = (expected, self.check(path, &together)) else {
                 panic!("{}: compiles, or names no error", path.display());

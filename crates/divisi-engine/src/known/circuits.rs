@@ -1,5 +1,5 @@
 //! Known answers by an engine that evaluates circuits: texts or messages of equal lengths are instances of
-//! one circuit ([`super::drawn`]), side by side, and all parties learn all outputs.
+//! one circuit (`drawn`), side by side, and all parties learn all outputs.
 
 use super::drawn::{Drawn, KNOWN, from_bits};
 use crate::evaluations::Evaluates;

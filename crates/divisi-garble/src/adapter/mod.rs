@@ -35,22 +35,24 @@ const STREAMED_PHASES: &[Clock] = &[
     Clock::online(STREAMED, &[INDEPENDENT_PHASE, DEPENDENT_PHASE, ONLINE_PHASE]),
 ];
 
+fn claims() -> Vec<SecurityClaim> {
+    let [least, most] = STATISTICAL_BITS;
+    let claim = SecurityClaim::new("garble", &(2..=MOST_PARTIES));
+    let claim = claim.statistical(format!("{least} bits, {most} on request"));
+    vec![claim.computational(format!("{COMPUTATIONAL_BITS} bits"))]
+}
+
 impl Engine for GarbleEngine {
     fn profile(&self) -> Profile {
-        let parties = 2..=MOST_PARTIES;
-        let [least, most] = STATISTICAL_BITS;
-        let claim = SecurityClaim::new("garble", &parties)
-            .statistical(format!("{least} bits, {most} on request"))
-            .computational(format!("{COMPUTATIONAL_BITS} bits"));
         Profile {
             adversary: Adversary::AllButOne,
-            claims: vec![claim],
+            claims,
             options: settings::options(),
             statistical_choice: "40 or 64",
             ..Profile::new(
                 "garble",
                 "Authenticated garbling among n = 2 to 128 parties, secure against up to n - 1 malicious ones: circuits",
-                parties,
+                2..=MOST_PARTIES,
             )
         }
     }

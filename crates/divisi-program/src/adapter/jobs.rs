@@ -8,7 +8,7 @@ use crate::plain::{Entries, evaluate};
 use divisi_core::Prg;
 use divisi_engine::job::EngineJob;
 use divisi_engine::name::Name;
-use divisi_engine::{ExpectedOutput, Failure, Own, Rows, members};
+use divisi_engine::{ExpectedOutput, Failure, Own, Rows, Unsupported, members};
 use divisi_net::{Machine, World};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -37,15 +37,24 @@ impl ProgramJob {
         images: Option<Arc<LabelledImages>>,
         count: usize,
     ) -> Result<ProgramJob, Failure> {
-        if images.is_some() && name.unicode() != Some(APPLICATION) {
+        let job = ProgramJob { program: Arc::new(HeldProgram::load(name)?), count, images };
+        job.check_images()?;
+        Ok(job)
+    }
+
+    /// Check that the program reads images if there are some, and not more than there are.
+    pub(super) fn check_images(&self) -> Result<(), Unsupported> {
+        let Some(images) = &self.images else { return Ok(()) };
+        let name = self.program.name();
+        if name.unicode() != Some(APPLICATION) {
             let error = format!("{name} reads no images: give --program {APPLICATION}");
-            return Err(Failure::usage(error));
+            return Err(Unsupported::new(error));
         }
-        if let Some(images) = images.as_ref().filter(|images| images.len() < count) {
+        if images.len() < self.count {
             let error = format!("there are {} images: give a --count of at most that", images.len());
-            return Err(Failure::usage(error));
+            return Err(Unsupported::new(error));
         }
-        Ok(ProgramJob { program: Arc::new(HeldProgram::load(name)?), count, images })
+        Ok(())
     }
 }
 
@@ -196,5 +205,36 @@ impl EngineJob for OperationJob {
 
     fn counted(&self, count: usize) -> Arc<dyn EngineJob> {
         Arc::new(OperationJob { count, ..*self })
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+
+    /// Jobs of each kind. A message that is accepted is encoded again in the same way.
+    #[test]
+    fn random_jobs() {
+        let seeds = [
+            Message::Program { name: "program.txt".into(), digest: [8; 32], count: 1 },
+            Message::Operation { op: "mul".into(), bits: 32, entries: 8, private: false, count: 9 },
+            Message::Operation { op: "b2a".into(), bits: 32, entries: 8, private: true, count: 300 },
+        ];
+        let seeds = seeds.map(|message| message.bytes());
+        divisi_fuzz::golden("jobs", env!("CARGO_MANIFEST_DIR"), &seeds);
+        divisi_fuzz::run("jobs", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
+            let Ok(message) = postcard::from_bytes::<Message>(bytes) else { return Ok(false) };
+            let once = message.bytes();
+            if postcard::from_bytes::<Message>(&once).map(|message| message.bytes()) != Ok(once.clone()) {
+                return Err("another job".into());
+            }
+            if matches!(message, Message::Program { .. }) {
+                return Ok(true);
+            }
+            match read(&once) {
+                Ok(job) if job.message() != once => Err("a job that is encoded otherwise".into()),
+                _ => Ok(true),
+            }
+        });
     }
 }

@@ -57,7 +57,7 @@ impl Engine for MixedEngine {
         Profile {
             adversary: Adversary::AllButOne,
             security: Security::SemiHonest,
-            claims: vec![claim()],
+            claims: || vec![claim()],
             options: options::options(),
             ..Profile::new(
                 "mixed",

@@ -55,6 +55,7 @@ impl<'j> Programs<'j> {
                 manner.parties
             )));
         }
+        job.check_images()?;
         let form = manner.form.unwrap_or(BitForm::usual(manner.parties));
         let ring = |operation, form| {
             let ring = ring(operation, form, manner.parties, P32, manner.insecure);

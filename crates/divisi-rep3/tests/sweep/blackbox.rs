@@ -124,7 +124,7 @@ fn sweep(every: u64, every_slow: u64) -> usize {
                     salt % every_slow == 0
                 } else {
                     turn += 1;
-                    turn % every == 0
+                    turn.is_multiple_of(every)
                 };
                 if chosen {
                     jobs.push((at, operator, salt));

@@ -49,7 +49,7 @@ impl Engine for Authenticated {
     fn profile(&self) -> Profile {
         Profile {
             adversary: Adversary::AllButOne,
-            claims: vec![claim()],
+            claims: || vec![claim()],
             options: options::options(),
             statistical_choice: "40 or 64",
             ciphers: &["aes", "des3"],

@@ -13,7 +13,7 @@ fn the_claim_has_the_least_of_all_fields_and_parties() {
     let chosen = 40;
     let bits = |field: u32| profile.parties.clone().map(move |n| statistical_bits(chosen, field, n));
     let least = |field| bits(field).min().unwrap_or(0);
-    let claim = &profile.claims[0].statistical;
+    let claim = &(profile.claims)()[0].statistical;
     for field in FIELDS {
         let (most, least) = (bits(field).max().unwrap_or(0), least(field));
         let says = format!("`--field {field}` {most} between two parties to {least} among 32");

@@ -23,7 +23,7 @@ use divisi_rep3::{Passes, Rounds, Security};
 use known::KnownAnswers;
 use lookups::Looker;
 pub use options::{CONSTANT_ROUND, MODE};
-use options::{choice, is_constant_round, is_on_demand, is_unknown_mode, mode_name};
+use options::{choice, is_constant_round, is_on_demand, is_unknown_mode, is_unknown_protocol, mode_name};
 use serde_json::{Map, Value, json};
 
 /// The engine of three parties.
@@ -90,7 +90,7 @@ impl Engine for Replicated {
     fn profile(&self) -> Profile {
         Profile {
             adversary: Adversary::One,
-            claims: claims(),
+            claims,
             options: options::options(),
             statistical_choice: "up to 114, above 57 everything is verified twice",
             ciphers: &["aes"],
@@ -137,6 +137,9 @@ impl Engine for Replicated {
             }
             _ if is_unknown_mode(settings) => {
                 Err(Unsupported::new("a mode that the engine rep3 does not have"))
+            }
+            _ if is_unknown_protocol(settings) => {
+                Err(Unsupported::new("a protocol that the engine rep3 does not have"))
             }
             _ if is_on_demand(settings) && !is_constant_round(settings) => Err(Unsupported::new(
                 "--on-demand belongs to --mode constant-round: give it too, or leave --on-demand out",

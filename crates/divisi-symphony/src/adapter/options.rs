@@ -52,6 +52,11 @@ pub(super) fn is_unknown_mode(settings: &EngineSettings) -> bool {
     settings.own.get(MODE).is_some_and(|mode| !known(mode))
 }
 
+/// Whether the protocol is none of the engine's.
+pub(super) fn is_unknown_protocol(settings: &EngineSettings) -> bool {
+    settings.own.get(PROTOCOL).is_some_and(|name| name.parse::<Protocol>().is_err())
+}
+
 /// Whether calls of the constant-round mode are garbled when their inputs are there, and not ahead.
 pub(super) fn is_on_demand(settings: &EngineSettings) -> bool {
     settings.own.contains_key(ON_DEMAND)

@@ -2,7 +2,7 @@
 //! at none.
 //!
 //! Every server writes a new key as *prepared*; they compare it \[A26\], and only then make it *active*; the
-//! client is statuses when all three have done so. A server that failed in between still has the key
+//! client is told when all three have done so. A server that failed in between still has the key
 //! prepared. The servers use a key if all three have it, prepared or active, and it compares equal; that
 //! makes it active. A prepared key that some server lacks was never used, and the next key of its name
 //! replaces it. A malicious server that lies about its store can keep a key from being used; it cannot make

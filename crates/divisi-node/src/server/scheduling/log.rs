@@ -1,4 +1,4 @@
-//! The log lines of an intake.
+//! The log lines of a schedule.
 
 use std::collections::BTreeMap;
 
