@@ -55,18 +55,15 @@ fn options(protocol: Protocol, security: Security) -> KatOptions {
     on("rep3", protocol, security)
 }
 
-/// Every group of this content with a part of its vectors: every one of so many, from this one on.
+/// The content with a part of its vectors: every one of so many, from this one on.
 pub(super) fn every(content: &Content, part: usize, from: usize) -> Content {
-    fn thin<V>(vectors: &mut Vec<V>, part: usize, from: usize) {
-        let mut at = 0;
-        vectors.retain(|_| {
-            at += 1;
-            (at + part - 1 - from % part).is_multiple_of(part)
-        });
-    }
-    let mut content = content.clone();
-    content.groups.iter_mut().for_each(|group| thin(&mut group.vectors, part, from));
-    content.functions.iter_mut().for_each(|group| thin(&mut group.vectors, part, from));
+    let (mut content, mut at) = (content.clone(), from);
+    let mut is_chosen = || {
+        at += 1;
+        at.is_multiple_of(part)
+    };
+    content.groups.iter_mut().for_each(|group| group.vectors.retain(|_| is_chosen()));
+    content.functions.iter_mut().for_each(|group| group.vectors.retain(|_| is_chosen()));
     content
 }
 
