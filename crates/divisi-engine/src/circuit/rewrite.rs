@@ -131,7 +131,7 @@ mod tests {
     use divisi_symmetric::circuits;
     use divisi_symmetric::gates::Adder;
 
-    const ADDER: &[u8] = include_bytes!("../../tests/vectors/adder_32bit.txt");
+    const ADDER: &[u8] = include_bytes!("../../../divisi-circuit/tests/vectors/adder_32bit.txt");
 
     /// What `circuit optimise` writes has never more gates than before, with all gates counted.
     fn check(circuit: &NamedCircuit, text: Option<&[u8]>) {
