@@ -22,9 +22,8 @@ const KNOWN: Step = Step::new("divisi_node::server::node/known");
 
 /// After another server's list of clients became equal again, a new difference is not logged for this time.
 const DIFFERS: Duration = Duration::from_secs(60);
-/// The longest interval at which a leader that has nothing to do shows that it is alive. Tests of this crate
-/// wait for many of them.
-const BEAT: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 1000 });
+/// The longest interval at which a leader that has nothing to do shows that it is alive.
+const BEAT: Duration = Duration::from_secs(1);
 
 /// The schedule, and what it needs of threads.
 pub(super) struct Scheduled {
