@@ -21,6 +21,19 @@ use divisi_store::{KeyName, KeyType};
 use std::net::TcpListener;
 use std::sync::Mutex;
 
+/// A key of AES-128 that its client makes.
+fn new_key(name: &KeyName) -> NewKey {
+    let kind = KeyType::Aes128;
+    NewKey {
+        name: name.clone(),
+        kind,
+        bytes: kind.bytes() as u32,
+        exportable: false,
+        clients: Vec::new(),
+        request: [1; 16],
+    }
+}
+
 /// A clock that stands still, so that no moment is ever over.
 struct Still(Instant);
 
@@ -212,15 +225,7 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
 fn a_destroyed_key_is_wiped_from_what_was_under_way() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
-    let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey {
-        name: name.clone(),
-        kind,
-        bytes: kind.bytes() as u32,
-        exportable: false,
-        clients: Vec::new(),
-        request,
-    };
+    let new = new_key(&name);
     let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
     let order = Order { key: name.clone(), deed: Deed::Destroy };

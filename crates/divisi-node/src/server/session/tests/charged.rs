@@ -12,15 +12,7 @@ fn nothing_is_charged_for_waiting() {
     const STALL: Duration = Duration::from_millis(700);
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
-    let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey {
-        name: name.clone(),
-        kind,
-        bytes: kind.bytes() as u32,
-        exportable: false,
-        clients: Vec::new(),
-        request,
-    };
+    let new = new_key(&name);
     let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name, aad, length: 0, way };
     let settings = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());

@@ -11,15 +11,7 @@ use std::sync::atomic::AtomicBool;
 fn a_step_on_which_all_agreed_is_done_though_its_client_left() {
     let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
-    let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey {
-        name: name.clone(),
-        kind,
-        bytes: kind.bytes() as u32,
-        exportable: false,
-        clients: Vec::new(),
-        request,
-    };
+    let new = new_key(&name);
     let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name, aad, length: 2 * crate::CHUNK as u64, way };
     for i in 0..3 {

@@ -90,15 +90,7 @@ fn a_split_verdict_ends_the_session() {
 fn what_was_written_is_compared() {
     let three = Three::new(&machine());
     let name: KeyName = "k".parse().unwrap();
-    let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey {
-        name: name.clone(),
-        kind,
-        bytes: kind.bytes() as u32,
-        exportable: false,
-        clients: Vec::new(),
-        request,
-    };
+    let new = new_key(&name);
     let order = Order::chown(name.clone(), vec!["alice".into()]);
     for i in 0..3 {
         three.enter(i, 1);
@@ -160,15 +152,7 @@ fn what_a_client_left_is_wiped_when_its_time_is_over() {
     let world = Arc::new(Ahead(Mutex::default()));
     let three = Three::new(&(world.clone() as Arc<dyn World>));
     let name: KeyName = "k".parse().unwrap();
-    let (kind, request) = (KeyType::Aes128, [1; 16]);
-    let new = NewKey {
-        name: name.clone(),
-        kind,
-        bytes: kind.bytes() as u32,
-        exportable: false,
-        clients: Vec::new(),
-        request,
-    };
+    let new = new_key(&name);
     let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
     let encrypt = Item::Encrypt { key: name, aad, length: 200 << 10, way };
     for i in 0..3 {
