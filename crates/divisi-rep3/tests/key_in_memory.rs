@@ -6,7 +6,7 @@
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, find, once};
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Lanes, ProgramRun, PublicParameters, settle};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Lanes, Opens, ProgramRun, PublicParameters};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes;
@@ -105,9 +105,7 @@ fn encrypt(e: &mut Rep3, key: &[Byte]) -> Result<(), Abort> {
     let block: Block = e.convert(<[Byte; 16]>::try_from(key.to_vec()).unwrap_or_else(|_| panic!()))?;
     let product = e.multiply(&block, &block)?;
     let product: [Byte; 16] = e.convert(product)?;
-    let pending = e.close(state.into_iter().chain(product).collect::<Vec<_>>());
-    let verified = settle(e, pending)?;
-    e.trio().open(&verified).map(drop)
+    e.reveal(state.into_iter().chain(product).collect::<Vec<_>>()).map(drop)
 }
 
 /// Two encryptions; with `lie` a message of the first party is changed on its way to the last.

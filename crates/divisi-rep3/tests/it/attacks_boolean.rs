@@ -1,11 +1,7 @@
 //! Lies about single products of Boolean programs: in any level, gate and lane, by any party, in the last
 //! piece or before it.
 
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Blocks, Boolean, Convert, PartyId, ProgramRun, settle};
-use divisi_rep3::adversary::harness::{TrioHarness, failed_check, many, party};
-use divisi_rep3::checks;
-use divisi_rep3::{Bit, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
 use divisi_symmetric::sha3::permutation_program;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,18 +35,15 @@ struct Lie {
 /// all was deceived.
 fn settled(trio: Trio, program: &Program, lanes: usize) -> Result<(), Abort> {
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
-    let mut wires = Vec::new();
-    while wires.len() < program.input_bits() {
-        let byte = e.random_bytes(lanes)?;
-        let bits: [Bit; 8] = e.convert(byte)?;
-        wires.extend(bits);
-    }
-    let mut jobs = [ProgramRun::new(program, wires)];
-    e.run(&mut jobs)?;
-    let [job] = jobs;
-    let pending = e.close(job.wires);
-    settle(&mut e, pending)?;
-    Ok(())
+    let wires = random_bits(&mut e, program, lanes)?;
+    let out = run_one(&mut e, program, wires)?;
+    e.settled(out).map(drop)
+}
+
+fn random_bits(e: &mut Rep3, program: &Program, lanes: usize) -> Result<Vec<Bit>, Abort> {
+    let bytes =
+        (0..program.input_bits() / 8).map(|_| e.random_bytes(lanes)).collect::<Result<Vec<_>, _>>()?;
+    bits(e, &bytes)
 }
 
 /// Both honest parties abort: sigma is not zero, or the holders of a component of rho differ.
@@ -61,9 +54,7 @@ fn is_noticed(program: &Program, lanes: usize, corrupt: PartyId, lie: &Lie) {
         bits.iter().for_each(|bit| share[bit / 8] ^= 1 << (bit % 8));
     });
     let results = harness.act(|trio| settled(trio, program, lanes));
-    let honest: Vec<&Result<(), Abort>> =
-        PartyId::all(3).filter(|p| *p != corrupt).map(|p| &results[p.index()]).collect();
-    assert!(honest.iter().all(|result| result.is_err()), "{lie:?} {lanes} {results:?}");
+    assert!(others(corrupt, &results).all(|(_, result)| result.is_err()), "{lie:?} {lanes} {results:?}");
     // the party that notices first ends the session for the others
     assert!(
         results.iter().any(|result| matches!(failed_check(result), Some(checks::A1 | checks::A7))),
@@ -147,12 +138,7 @@ fn a_lie_in_an_early_piece_ends_the_run_there() {
             return settled(trio, &program, lanes);
         }
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
-        let mut wires = Vec::new();
-        while wires.len() < program.input_bits() {
-            let byte = e.random_bytes(lanes)?;
-            let bits: [Bit; 8] = e.convert(byte)?;
-            wires.extend(bits);
-        }
+        let wires = random_bits(&mut e, &program, lanes)?;
         let ended = e.run(&mut [ProgramRun::new(&program, wires)]);
         let counts = e.trio().session().meter().read();
         messages.store(counts.steps[PRODUCTS] as usize, Ordering::Relaxed);
@@ -190,10 +176,7 @@ fn a_lie_about_a_comparison_is_an_abort() {
             harness
                 .change(liar, liar.prev(3), "divisi_rep3::engine::blocks/dot", 0, |share| share[5] ^= 0x10);
             let results = harness.act(|trio| compare(trio, differ));
-            assert!(
-                PartyId::all(3).filter(|p| *p != liar).all(|p| results[p.index()].is_err()),
-                "{results:?}"
-            );
+            assert!(others(liar, &results).all(|(_, result)| result.is_err()), "{results:?}");
             assert!(results.iter().any(|result| failed_check(result) == Some(checks::A7)), "{results:?}");
         }
     }
@@ -202,6 +185,5 @@ fn a_lie_about_a_comparison_is_an_abort() {
         let none = e.random_blocks(0);
         e.are_zero(&[none])
     });
-    assert!(empty.iter().all(Result::is_err));
-    assert!(empty.iter().any(|result| matches!(result, Err(Abort::Misuse { .. }))), "{empty:?}");
+    is_misuse("nothing to compare", &empty);
 }

@@ -1,20 +1,13 @@
 //! Attacks on what comes in and what goes out: dealers, clients, stores, tags, every way of opening (A23 to
 //! A26).
 
-use divisi_core::{Abort, Blocks, Bytes, Check, Convert, Direction, PartyId, settle};
+use crate::common::prelude::*;
 use divisi_rep3::adversary::adaptive::{MULTIPLY, SIGMA, Z_PRIME, engine, multiply_and_open};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Agreement, Byte, ComparedInput, Lack, Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Agreement, ComparedInput, Lack};
 
 const DIGESTS: &str = "divisi_rep3::input/digests";
 const VERDICT: &str = "divisi_rep3::input/verdict";
-
-fn parts(secret: &[u8]) -> [Part; 3] {
-    deal_all(&[secret.to_vec()]).map(|mut parts| parts.remove(0))
-}
+const OPENED: &str = "divisi_rep3::open/open.bytes";
 
 /// One request: the part and the public digest that each server has, and the verdict that must come of them.
 struct Request {
@@ -67,11 +60,8 @@ fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
         let me = trio.me().index();
         let mut verdicts = Vec::new();
         for request in &requests {
-            verdicts.push(trio.agree_input(
-                request.check,
-                &request.public[me],
-                request.parts[me].as_ref(),
-            )?);
+            let part = request.parts[me].as_ref();
+            verdicts.push(trio.agree_input(request.check, &request.public[me], part)?);
         }
         let right = multiply_and_open(&mut engine(trio), 2)?;
         Ok((verdicts, right))
@@ -82,12 +72,29 @@ fn what_does_not_fit_is_refused_by_all_and_harms_nothing() {
     }
 }
 
+/// The three compare their parts of one input.
+fn compared(harness: TrioHarness, dealt: &[Part; 3]) -> Vec<Result<Agreement, Abort>> {
+    harness.act(|mut trio| {
+        let me = trio.me().index();
+        trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
+    })
+}
+
+/// A harness in which party 1 sends this verdict to both others.
+fn with_verdict(verdict: [u8; 2]) -> TrioHarness {
+    let harness = TrioHarness::default();
+    for to in [PartyId::P2, PartyId::P3] {
+        harness.change(PartyId::P1, to, VERDICT, 0, move |sent| sent.copy_from_slice(&verdict));
+    }
+    harness
+}
+
 /// What a server receives while inputs are compared is a function of what it holds itself, and of the
 /// verdict: a server that holds a component gets the digest it could compute, one that does not gets none
 /// (A24).
 #[test]
 fn the_comparison_of_inputs_tells_the_third_nothing() {
-    for corrupt in [1, 2, 3].map(party) {
+    for corrupt in PartyId::all(3) {
         for differ in [false, true] {
             let mut dealt = parts(b"a secret input..");
             // the component that the corrupt party lacks is the one in dispute
@@ -96,19 +103,12 @@ fn the_comparison_of_inputs_tells_the_third_nothing() {
             }
             let harness = TrioHarness::default();
             let seen = harness.recording(corrupt);
-            let results = harness.act(|mut trio| {
-                let me = trio.me().index();
-                trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
-            });
+            let results = compared(harness, &dealt);
             let verdict = if differ { Agreement::SecretDiffers } else { Agreement::Agreed };
             assert!(results.iter().all(|r| *r == Ok(verdict)));
-            for (sent, got) in
-                seen.of(MessageDirection::Out, DIGESTS).iter().zip(seen.of(MessageDirection::In, DIGESTS))
-            {
-                let same =
-                    seen.of(MessageDirection::In, DIGESTS).into_iter().find(|s| s.peer == sent.peer).unwrap();
-                assert_eq!(sent.frame.body, same.frame.body);
-                assert_eq!(got.frame.body.len(), 65);
+            for sent in seen.of(MessageDirection::Out, DIGESTS) {
+                let got = seen.bodies(MessageDirection::In, sent.peer, DIGESTS).remove(0);
+                assert_eq!((got.len(), &got), (65, &sent.frame.body));
             }
             let verdicts = seen.of(MessageDirection::In, VERDICT);
             assert!(verdicts.iter().all(|v| v.frame.body == [u8::from(differ), 0]));
@@ -122,11 +122,8 @@ fn digests_of_inputs_are_keyed() {
     let dealt = parts(b"a secret input..");
     let digests = || {
         let harness = TrioHarness::default();
-        let seen = [1, 2, 3].map(|p| harness.recording(party(p)));
-        harness.act(|mut trio| {
-            let me = trio.me().index();
-            trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
-        });
+        let seen = harness.recordings();
+        compared(harness, &dealt);
         let sent = seen.iter().flat_map(|s| s.of(MessageDirection::Out, DIGESTS));
         sent.map(|s| s.frame.body[32..64].to_vec()).collect::<std::collections::BTreeSet<_>>()
     };
@@ -180,10 +177,8 @@ fn lists_that_differ_end_the_session() {
                 let input = ComparedInput { check: checks::A24, public: [1; 32], part: Ok(&dealt[me]) };
                 trio.agree_list(&list, &[input])
             });
-            let a25 = |result: &Result<_, Abort>| {
-                matches!(result, Err(Abort::CheckFailed { check: checks::A25, .. }))
-            };
-            assert!(results.iter().all(Result::is_err) && results.iter().any(a25), "{results:?}");
+            assert!(results.iter().all(Result::is_err), "{results:?}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A25)), "{results:?}");
         }
     }
 }
@@ -192,15 +187,7 @@ fn lists_that_differ_end_the_session() {
 #[test]
 fn nonsense_for_a_verdict_is_a_refusal() {
     for body in [[200, 200], [3, 3], [3, 255], [2, 9], [1, 1]] {
-        let dealt = parts(b"x");
-        let harness = TrioHarness::default();
-        for to in [party(2), party(3)] {
-            harness.change(party(1), to, VERDICT, 0, move |sent| sent.copy_from_slice(&body));
-        }
-        let results = harness.act(|mut trio| {
-            let me = trio.me().index();
-            trio.agree_input(checks::A24, &[7; 32], Some(&dealt[me]))
-        });
+        let results = compared(with_verdict(body), &parts(b"x"));
         assert_eq!(results[1], results[2]);
         let fine = match results[1].as_ref().unwrap() {
             Agreement::Agreed => false,
@@ -217,11 +204,7 @@ fn nonsense_for_a_verdict_is_a_refusal() {
 fn an_agreement_with_a_party_is_none() {
     for named in [1, 7, 255] {
         let dealt = parts(b"x");
-        let harness = TrioHarness::default();
-        for to in [party(2), party(3)] {
-            harness.change(party(1), to, VERDICT, 0, move |sent| sent.copy_from_slice(&[0, named]));
-        }
-        let results = harness.act(|mut trio| {
+        let results = with_verdict([0, named]).act(|mut trio| {
             let me = trio.me().index();
             let part = if me == 1 { Err(Lack::NotYet) } else { Ok(&dealt[me]) };
             let input = ComparedInput { check: checks::A24, public: [1; 32], part };
@@ -237,10 +220,10 @@ fn an_agreement_with_a_party_is_none() {
 /// one refuses, and the session ends before anything is opened.
 #[test]
 fn a_split_verdict_opens_nothing() {
-    for (from, to) in [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)].map(|(a, b)| (party(a), party(b))) {
+    for (from, to) in links() {
         let dealt = parts(b"y");
         let harness = TrioHarness::default();
-        let seen = PartyId::all(3).map(|p| harness.recording(p)).collect::<Vec<_>>();
+        let seen = harness.recordings();
         harness.change(from, to, VERDICT, 0, |sent| sent[0] = 1);
         let results = harness.act(|mut trio| {
             let part = &dealt[trio.me().index()];
@@ -250,9 +233,9 @@ fn a_split_verdict_opens_nothing() {
             }
             multiply_and_open(&mut engine(trio), 1)
         });
-        for p in PartyId::all(3).filter(|p| *p != from) {
-            assert!(results[p.index()].is_err(), "{results:?}");
-            assert!(seen[p.index()].of(MessageDirection::Out, "divisi_rep3::open/open.bytes").is_empty());
+        for (p, result) in others(from, &results) {
+            assert!(result.is_err(), "{results:?}");
+            assert!(seen[p.index()].of(MessageDirection::Out, OPENED).is_empty());
         }
     }
 }
@@ -266,9 +249,7 @@ fn tag_is_valid(e: &mut Rep3, difference: u128) -> Result<bool, Abort> {
     let mask = e.random_blocks(1);
     let masked = e.multiply(&tag, &mask)?;
     let bytes: [Byte; 16] = e.convert(masked)?;
-    let pending = e.close(bytes.to_vec());
-    let verified = settle(e, pending)?;
-    Ok(e.trio().open(&verified)?.iter().flatten().all(|byte| *byte == 0))
+    Ok(e.reveal(bytes.to_vec())?.iter().flatten().all(|byte| *byte == 0))
 }
 
 /// A lie that would make a valid tag invalid, or an invalid one valid, is an abort and no answer (A23).
@@ -291,13 +272,10 @@ fn a_lie_about_a_tag_is_an_abort_and_no_answer() {
             assert!(results[1..].iter().all(Result::is_err), "{steps:?}: {results:?}");
         }
         // at the opening itself, towards either side
-        for (from, to, step) in [
-            (party(1), party(2), "divisi_rep3::open/open.bytes"),
-            (party(1), party(3), "divisi_rep3::open/open.digest"),
-        ] {
+        for (to, step) in [(PartyId::P2, OPENED), (PartyId::P3, "divisi_rep3::open/open.digest")] {
             for nth in 0..3 {
                 let harness = TrioHarness::default();
-                harness.change(from, to, step, nth, |body| body[0] ^= 1);
+                harness.change(PartyId::P1, to, step, nth, |body| body[0] ^= 1);
                 let results = harness.act(|trio| tag_is_valid(&mut engine(trio), difference));
                 assert!(!results.contains(&Ok(difference != 0)), "{step}: {results:?}");
             }
@@ -316,14 +294,9 @@ fn semi_honest_values_are_not_settled_with_active_security() {
         let pending = weak.close(vec![x]);
         let mut strong = Rep3::new(weak.into_trio(), Protocol::Gf4Circuit, Security::Malicious);
         let x = pending.resume(&mut strong);
-        let pending = strong.close(x);
-        settle(&mut strong, pending).map(drop)
+        strong.settled(x).map(drop)
     });
-    assert!(
-        results.iter().all(|r| matches!(r, Err(Abort::Misuse { .. }) | Err(Abort::Network(_)))),
-        "{results:?}"
-    );
-    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))));
+    is_misuse_of_all("semi-honest", &results);
 }
 
 /// A masked opening is compared before anything that rests on it leaves, even where nothing is multiplied:
@@ -332,8 +305,7 @@ fn semi_honest_values_are_not_settled_with_active_security() {
 #[test]
 fn a_split_masked_opening_shifts_nothing() {
     const MASKED: &str = "divisi_rep3::masked/open_masked";
-    const OPENED: &str = "divisi_rep3::open/open.bytes";
-    for liar in [1, 2, 3].map(party) {
+    for liar in PartyId::all(3) {
         let dealt = parts(b"what stays as it is");
         let harness = TrioHarness::default();
         // the liar sends its next a false component, and the same error once more where it would have to be
@@ -352,11 +324,9 @@ fn a_split_masked_opening_shifts_nothing() {
             let mask = e.mask(19)?;
             let (c, mut r) = e.open_masked(&x, mask)?;
             e.add_public(&mut r, &c)?;
-            let pending = e.close_linear(vec![r])?;
-            let verified = settle(&mut e, pending)?;
-            Ok(e.trio().open(&verified)?.concat())
+            Ok(e.reveal(vec![r])?.concat())
         });
-        for (p, result) in PartyId::all(3).zip(&results).filter(|(p, _)| *p != liar) {
+        for (p, result) in others(liar, &results) {
             assert!(result.is_err(), "{p}: {result:?}");
         }
         assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{results:?}");
@@ -368,7 +338,7 @@ fn a_split_masked_opening_shifts_nothing() {
 #[test]
 fn an_opening_to_one_party_is_right_or_none() {
     let secret = b"for one pair of eyes";
-    for to in [1, 2, 3].map(party) {
+    for to in PartyId::all(3) {
         for (liar, step) in [
             (to.prev(3), "divisi_rep3::masked/open_to.component"),
             (to.next(3), "divisi_rep3::masked/open_to.digest"),
@@ -381,13 +351,11 @@ fn an_opening_to_one_party_is_right_or_none() {
                     let part = &dealt[trio.me().index()];
                     let x = trio.input(part)?;
                     let mut e = engine(trio);
-                    let pending = e.close_linear(x)?;
-                    let verified = settle(&mut e, pending)?;
+                    let verified = e.settled(x)?;
                     e.trio().open_to(to, &verified)
                 });
                 assert_eq!(failed_check(&results[to.index()]), Some(checks::A1));
-                let others = PartyId::all(3).filter(|p| *p != to);
-                assert!(others.into_iter().all(|p| results[p.index()] == Ok(None)));
+                assert!(others(to, &results).all(|(_, result)| *result == Ok(None)));
             }
         }
     }
@@ -396,18 +364,13 @@ fn an_opening_to_one_party_is_right_or_none() {
 /// No honest party accepts a wrong output of one corrupt party (1.9): bit by bit at the last opening.
 #[test]
 fn no_bit_of_an_opening_can_be_turned() {
-    for (from, to) in [(1, 2), (2, 3), (3, 1)].map(|(a, b)| (party(a), party(b))) {
-        for bit in 0..16 * 3 * 8 {
-            if bit % 7 != from.index() {
-                continue;
-            }
+    for from in PartyId::all(3) {
+        let [to, other] = [from.next(3), from.prev(3)];
+        for bit in (from.index()..16 * 3 * 8).step_by(7) {
             let harness = TrioHarness::default();
-            harness.change(from, to, "divisi_rep3::open/open.bytes", 0, move |body| {
-                body[bit / 8] ^= 1 << (bit % 8)
-            });
+            harness.change(from, to, OPENED, 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
             let results = harness.act(|trio| multiply_and_open(&mut engine(trio), 1));
             assert_eq!(failed_check(&results[to.index()]), Some(checks::A1));
-            let other = PartyId::all(3).find(|p| *p != from && *p != to).unwrap();
             assert_ne!(results[other.index()], Ok(false));
         }
     }

@@ -1,13 +1,8 @@
 //! Attacks on sessions: replay, split broadcasts, lowered parameters, malformed messages.
 
+use crate::common::prelude::*;
 use divisi_core::testing::{Operator, Position, Sent, place, sent};
-use divisi_core::{Abort, PartyId, PublicParameters, settle};
-use divisi_field::{Field, Gf64, Gf128};
-use divisi_net::Fault;
 use divisi_rep3::adversary::adaptive::{engine, multiply_and_open};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, links, many, party};
-use divisi_rep3::checks;
-use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::collections::HashSet;
 
 const HELLO: &str = "divisi_core::session::agree/hello";
@@ -50,22 +45,21 @@ fn no_message_of_one_session_passes_in_another() {
     });
 }
 
-/// Ids, masks, random values, coins and keys of a thousand sessions: all different; the strands of a session
+/// Ids, masks, random values, coins and keys of many sessions: all different; the strands of a session
 /// and a second engine in a strand included (1.11).
 #[test]
 fn nothing_random_occurs_twice() {
     let draw = |trio: Trio| {
         let mut e = engine(trio);
         let x = e.random_bytes(16)?;
-        let pending = e.close_linear(vec![x])?;
-        let verified = settle(&mut e, pending)?;
-        let value = e.trio().open(&verified)?.concat();
+        let value = e.reveal(vec![x])?.concat();
         let fixed = e.trio().barrier()?;
         let coin = e.trio().coin(&fixed)?.bytes().to_vec();
         let kept = e.trio().random_part(16);
         Ok::<_, Abort>((e.into_trio(), [value, coin, kept.first.clone(), kept.second.clone()]))
     };
-    let drawn = many(1000, 6, |_| {
+    let sessions = repetitions(250, 1000);
+    let drawn = many(sessions, 6, |_| {
         let results = TrioHarness::default().act(|mut trio| {
             let id = trio.session().id().as_bytes().to_vec();
             let strand = trio.session().strand()?;
@@ -81,7 +75,7 @@ fn nothing_random_occurs_twice() {
         results.into_iter().next().unwrap().unwrap()
     });
     let all: Vec<&Vec<u8>> = drawn.iter().flatten().collect();
-    assert_eq!(all.len(), 15_000);
+    assert_eq!(all.len(), 15 * sessions);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
 }
 
@@ -105,17 +99,14 @@ fn a_split_broadcast_is_noticed_at_once() {
             harness.change(from, to, step, 0, move |body| body[byte] ^= 1);
             let results = harness.act(session);
             let victim = &results[to.index()];
-            match check {
+            let fits = match check {
                 // whoever receives it first tells the others
-                Some(check) => assert!(
-                    failed_check(victim) == Some(check) || matches!(victim, Err(Abort::Network(_))),
-                    "{victim:?}"
-                ),
-                None => assert!(
-                    matches!(victim, Err(Abort::Disagreement { peer, .. }) if *peer == from),
-                    "{victim:?}"
-                ),
-            }
+                Some(check) => {
+                    failed_check(victim) == Some(check) || matches!(victim, Err(Abort::Network(_)))
+                }
+                None => matches!(victim, Err(Abort::Disagreement { peer, .. }) if *peer == from),
+            };
+            assert!(fits, "{victim:?}");
             assert!(results.iter().all(Result::is_err), "{from} -> {to}: {step}");
             // nothing of the verification was said
             assert!(honest.of(MessageDirection::Out, "divisi_rep3::random/coin.share").is_empty());
@@ -140,7 +131,7 @@ fn a_different_parameter_ends_the_start() {
         base("rep3", &[usual[1], usual[0], usual[2]]),
         base("spdz", usual),
     ];
-    for odd in [1, 2, 3].map(party) {
+    for odd in PartyId::all(3) {
         for other in &others {
             let parameters =
                 [1, 2, 3].map(|p| if party(p) == odd { other.clone() } else { base("rep3", usual) });
@@ -160,12 +151,9 @@ fn a_different_parameter_ends_the_start() {
     }
     // this engine refuses a session of two or four parties
     for n in [2, 4] {
-        let results =
-            divisi_rep3::lab::run_over(divisi_net::memory::mesh(n), &base("rep3", usual), |_| Ok(()));
-        assert!(
-            results.iter().all(Result::is_err)
-                && results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. })))
-        );
+        let meshes = divisi_net::memory::mesh(n);
+        let results = divisi_rep3::lab::run_over(meshes, &base("rep3", usual), |_| Ok(()));
+        is_misuse(&format!("{n} parties"), &results);
     }
 }
 
@@ -195,11 +183,8 @@ fn security_parameters_are_what_they_are() {
 fn malformed_messages_name_their_sender() {
     let sbox = |trio: Trio| {
         let mut e = Rep3::new(trio, Protocol::Gf8Circuit, Security::Malicious);
-        let mut x = e.random_bytes(11)?;
-        divisi_core::Bytes::sbox(&mut e, divisi_core::Direction::Encrypt, &mut [&mut x])?;
-        let pending = e.close(vec![x]);
-        let verified = settle(&mut e, pending)?;
-        e.trio().open(&verified).map(drop)
+        let x = random_sbox(&mut e, 11)?;
+        e.reveal(vec![x]).map(drop)
     };
     const THIRD: &str = "divisi_rep3::sbox::gf8_circuit/x3";
     let changes: [(&str, fn(&mut Vec<u8>)); 6] = [
@@ -212,17 +197,16 @@ fn malformed_messages_name_their_sender() {
         ("padding", |body| body[1] |= 0x08),
     ];
     for (name, change) in changes {
-        for from in [1, 2, 3].map(party) {
+        for from in PartyId::all(3) {
             let to = from.prev(3);
             let harness = TrioHarness::default();
             harness.change(from, to, THIRD, 0, change);
             let results = harness.act(sbox);
-            match &results[to.index()] {
-                Err(Abort::Network(Fault::Malformed { peer, step, want: 16, .. })) => {
-                    assert_eq!((*peer, step.name), (from, THIRD), "{name}");
-                }
-                other => panic!("{name}: {other:?}"),
-            }
+            let end = &results[to.index()];
+            let Err(Abort::Network(Fault::Malformed { peer, step, want: 16, .. })) = end else {
+                panic!("{name}: {end:?}")
+            };
+            assert_eq!((*peer, step.name), (from, THIRD), "{name}");
         }
     }
 }

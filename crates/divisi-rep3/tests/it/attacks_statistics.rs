@@ -1,54 +1,36 @@
 //! Masks, coins and shares are uniform, bit by bit and pair by pair: what an adversary that looks for a
 //! pattern would find. Every deviation stays below six standard deviations.
 
-use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, settle};
-use divisi_field::Plane;
-use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
+use crate::common::prelude::*;
 use divisi_rep3::adversary::lookups::{self, opening, sets};
-use divisi_rep3::deal::{self, Part};
-use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+use divisi_rep3::deal;
 
-/// Samples of up to 128 bits, turned into a row of bits for each place.
-struct Columns(Vec<Vec<u64>>, usize);
+/// A bit of each of these samples of up to 128 bits.
+fn row(samples: &[u128], bit: usize) -> Vec<u64> {
+    let word = |chunk: &[u128]| (0..64).fold(0, |word, i| word | ((chunk[i] >> bit & 1) as u64) << i);
+    samples.chunks_exact(64).map(word).collect()
+}
 
-impl Columns {
-    fn new(samples: &[u128], bits: usize) -> Columns {
-        let row = |bit: usize| {
-            samples
-                .chunks_exact(64)
-                .map(|chunk| {
-                    chunk.iter().enumerate().fold(0, |word, (i, x)| word | ((x >> bit & 1) as u64) << i)
-                })
-                .collect()
-        };
-        Columns((0..bits).map(row).collect(), samples.len() / 64 * 64)
-    }
-
-    /// How many standard deviations the number of ones is off.
-    fn z(&self, ones: u32) -> f64 {
-        let n = self.1 as f64;
-        (f64::from(ones) - n / 2.0) / (n / 4.0).sqrt()
-    }
+/// Asserts that the number of ones in these words is less than six standard deviations off.
+fn balanced(words: impl ExactSizeIterator<Item = u64>, what: impl Fn() -> String) {
+    let n = 64.0 * words.len() as f64;
+    let ones: u32 = words.map(u64::count_ones).sum();
+    let z = (f64::from(ones) - n / 2.0) / (n / 4.0).sqrt();
+    assert!(z.abs() < 6.0, "{}: z = {z}", what());
 }
 
 /// Asserts that each bit, each pair of bits, and each bit against the next sample's is uniform.
 fn uniform(what: &str, samples: &[u128], bits: usize) {
     assert!(samples.len() >= 1024);
-    let columns = Columns::new(samples, bits);
-    let ones = |words: &mut dyn Iterator<Item = u64>| words.map(u64::count_ones).sum::<u32>();
-    for (i, x) in columns.0.iter().enumerate() {
-        let z = columns.z(ones(&mut x.iter().copied()));
-        assert!(z.abs() < 6.0, "{what}: bit {i}: z = {z}");
-        for (j, y) in columns.0.iter().enumerate().skip(i + 1) {
-            let z = columns.z(ones(&mut x.iter().zip(y).map(|(x, y)| x ^ y)));
-            assert!(z.abs() < 6.0, "{what}: bits {i} and {j}: z = {z}");
-        }
-    }
+    let rows: Vec<Vec<u64>> = (0..bits).map(|bit| row(samples, bit)).collect();
     let steps: Vec<u128> = samples.windows(2).map(|w| w[0] ^ w[1]).collect();
-    let columns = Columns::new(&steps, bits);
-    for (i, x) in columns.0.iter().enumerate() {
-        let z = columns.z(ones(&mut x.iter().copied()));
-        assert!(z.abs() < 6.0, "{what}: bit {i} and the next sample's: z = {z}");
+    for (i, x) in rows.iter().enumerate() {
+        balanced(x.iter().copied(), || format!("{what}: bit {i}"));
+        for (j, y) in rows.iter().enumerate().skip(i + 1) {
+            balanced(x.iter().zip(y).map(|(x, y)| x ^ y), || format!("{what}: bits {i} and {j}"));
+        }
+        let next = row(&steps, i);
+        balanced(next.into_iter(), || format!("{what}: bit {i} and the next sample's"));
     }
 }
 
@@ -60,21 +42,18 @@ fn words(bytes: &[u8], size: usize) -> Vec<u128> {
 /// What a party holds of blocks, a lane a sample.
 fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2], Abort> {
     let bytes: [Byte; 16] = e.convert(blocks)?;
-    let pending = e.close(bytes.to_vec());
-    let verified = settle(e, pending)?.into_inner();
-    let mut sides = [Vec::new(), Vec::new()];
-    let mut columns = Vec::new();
+    let verified = e.settled(bytes.to_vec())?.into_inner();
+    let mut columns = [Vec::new(), Vec::new()];
     for byte in verified {
-        let pending = e.close_linear(byte)?;
-        let settled = settle(e, pending)?;
-        columns.push(e.trio().part(&settled)?);
+        let settled = e.settled(byte)?;
+        let part = e.trio().part(&settled)?;
+        columns[0].push(part.first.clone());
+        columns[1].push(part.second.clone());
     }
-    for (side, pick) in sides.iter_mut().zip([|p: &Part| p.first.clone(), |p: &Part| p.second.clone()]) {
-        let columns: Vec<Vec<u8>> = columns.iter().map(pick).collect();
-        let lanes = columns[0].len();
-        *side = (0..lanes).map(|l| columns.iter().fold(0, |w, c| w << 8 | u128::from(c[l]))).collect();
-    }
-    Ok(sides)
+    Ok(columns.map(|columns| {
+        let lane = |l: usize| columns.iter().fold(0, |w, c| w << 8 | u128::from(c[l]));
+        (0..columns[0].len()).map(lane).collect()
+    }))
 }
 
 fn party_samples<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<R> {
@@ -99,8 +78,7 @@ fn everything_is_uniform(n: usize) {
     let drawn = party_samples(|trio| {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let x = e.random_bytes(n)?;
-        let pending = e.close_linear(x)?;
-        let x = settle(&mut e, pending)?;
+        let x = e.settled(x)?;
         e.trio().part(&x)
     });
     for part in &drawn {
@@ -147,10 +125,10 @@ fn everything_is_uniform(n: usize) {
     // a dealer's components
     let world = divisi_net::Machine;
     let parts = deal::split(&vec![0x5a; n], |out| divisi_net::World::entropy(&world, out));
-    let dealt: Vec<u8> = (0..n).flat_map(|l| [parts[0].first[l], parts[0].second[l]]).collect();
-    uniform("dealt components", &words(&dealt, 2), 16);
-    let dealt: Vec<u8> = (0..n).flat_map(|l| [parts[2].first[l], parts[2].second[l]]).collect();
-    uniform("dealt components", &words(&dealt, 2), 16);
+    for part in [&parts[0], &parts[2]] {
+        let dealt: Vec<u8> = (0..n).flat_map(|l| [part.first[l], part.second[l]]).collect();
+        uniform("dealt components", &words(&dealt, 2), 16);
+    }
 
     // coins
     let tosses = (n / 16).max(4096);
@@ -168,7 +146,7 @@ fn everything_is_uniform(n: usize) {
 fn lookups_are_uniform(n: usize) {
     for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
         let harness = TrioHarness::default();
-        let recordings: Vec<Recording> = [1, 2, 3].map(|p| harness.recording(party(p))).into();
+        let recordings = harness.recordings();
         let held = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::SemiHonest);
             let mut x = e.public(&vec![0x53; n]);
@@ -186,9 +164,10 @@ fn lookups_are_uniform(n: usize) {
                 .enumerate()
                 .map(|(p, recording)| {
                     let next = party(p as u8 + 1).next(3);
-                    let sent = recording.of(MessageDirection::Out, opening(protocol));
-                    let body = sent.into_iter().filter(|s| s.peer == next).nth(layer).unwrap().frame.body;
-                    lanes_of(&body, planes, n)
+                    {
+                        let bodies = recording.bodies(MessageDirection::Out, next, opening(protocol));
+                        lanes_of(&bodies[layer], planes, n)
+                    }
                 })
                 .collect();
             let c: Vec<u128> = (0..n).map(|l| shares.iter().fold(0, |c, share| c ^ share[l])).collect();

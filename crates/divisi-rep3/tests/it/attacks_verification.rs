@@ -1,16 +1,10 @@
 //! Attackers of the verification who adapt: what a blind change of a message cannot show.
 
-use divisi_core::{Abort, Bytes, Direction, settle};
-use divisi_fuzz::repetitions;
-use divisi_net::Fault;
+use crate::common::prelude::*;
+use divisi_net::Frame;
 use divisi_rep3::adversary::adaptive::{self, engine, multiply_and_open};
 use divisi_rep3::adversary::compare::{self, Features, features};
-use divisi_rep3::adversary::harness::{LIMIT, MessageDirection, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::planes;
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Protocol, Rep3, Security, Trio};
 use std::collections::HashSet;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
@@ -22,9 +16,7 @@ fn open_and_verify(trio: Trio) -> Result<(), Abort> {
     let mut e = engine(trio);
     for _ in 0..2 {
         let x = e.random_bytes(5)?;
-        let pending = e.close_linear(vec![x])?;
-        let verified = settle(&mut e, pending)?;
-        e.trio().open(&verified)?;
+        e.reveal(vec![x])?;
     }
     multiply_and_open(&mut e, 2).map(drop)
 }
@@ -33,7 +25,7 @@ fn open_and_verify(trio: Trio) -> Result<(), Abort> {
 /// 1.35).
 #[test]
 fn a_split_view_of_an_opening_stops_before_any_verification() {
-    for liar in [1, 2, 3].map(party) {
+    for liar in PartyId::all(3) {
         let victim = liar.next(3);
         for nth in 0..2 {
             let harness = TrioHarness::default();
@@ -56,16 +48,13 @@ fn a_split_view_of_an_opening_stops_before_any_verification() {
 fn a_party_that_waits_for_the_coin_waits_for_ever() {
     let liar = party(2);
     let victim = liar.prev(3);
-    let blocks = |trio: Trio| multiply_and_open(&mut engine(trio), 4).map(drop);
-    let sboxes = |trio: Trio| {
+    type Program = fn(Trio) -> Result<(), Abort>;
+    let blocks: Program = |trio| multiply_and_open(&mut engine(trio), 4).map(drop);
+    let sboxes: Program = |trio| {
         let mut e = engine(trio);
-        let mut x = e.random_bytes(3)?;
-        e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        let pending = e.close(x);
-        settle(&mut e, pending).map(drop)
+        let x = random_sbox(&mut e, 3)?;
+        e.settled(x).map(drop)
     };
-    type Program<'a> = &'a (dyn Fn(Trio) -> Result<(), Abort> + Sync);
-    let (blocks, sboxes): (Program<'_>, Program<'_>) = (&blocks, &sboxes);
     // for each message the number of coins that the liar sees: as many as come before the message in the
     // protocol
     let before_coins = [
@@ -88,21 +77,16 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
         // the party it owes the message to loses patience first
         [liar, liar.next(3)].into_iter().for_each(|p| harness.patience(p, 6 * LIMIT));
         let seen = harness.recording(liar);
-        let (id, mut count) = (divisi_core::Step::new(step).id, 0);
+        let (id, mut count) = (Step::new(step).id, 0);
         harness.hand(liar, victim, move |frame| {
             count += usize::from(frame.step == id);
             if count > nth { vec![] } else { vec![frame] }
         });
         let results = harness.act(program);
         assert_eq!(seen.of(MessageDirection::In, COIN).len(), coins_before, "{step}");
-        assert!(
-            matches!(
-                &results[victim.index()],
-                Err(Abort::Network(Fault::Stalled { peer, .. })) if *peer == liar
-            ),
-            "{step}: {:?}",
-            results[victim.index()]
-        );
+        let end = &results[victim.index()];
+        let is_named = matches!(end, Err(Abort::Network(Fault::Stalled { peer, .. })) if *peer == liar);
+        assert!(is_named, "{step}: {end:?}");
         assert!(results.iter().all(Result::is_err));
     });
 }
@@ -111,22 +95,20 @@ fn a_party_that_waits_for_the_coin_waits_for_ever() {
 /// more, and aborts.
 #[test]
 fn whoever_has_another_coin_says_one_masked_thing_more() {
-    let verification = |trio: Trio| multiply_and_open(&mut engine(trio), 4);
-    let sbox = |trio: Trio| {
-        let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
-        e.vectors(2, 2, 3).map(|_| true)
-    };
-    let honest = |play: &(dyn Fn(Trio) -> Result<bool, Abort> + Sync)| {
+    let programs: [fn(Trio) -> Result<bool, Abort>; 2] = [
+        |trio| multiply_and_open(&mut engine(trio), 4),
+        |trio| {
+            let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
+            e.vectors(2, 2, 3).map(|_| true)
+        },
+    ];
+    for play in programs {
         let harness = TrioHarness::default().patient();
         let recording = harness.recording(party(1));
         assert!(harness.act(play).iter().all(|r| *r == Ok(true)));
-        recording.of(MessageDirection::Out, COIN).len()
-    };
-    let programs: [&(dyn Fn(Trio) -> Result<bool, Abort> + Sync); 2] = [&verification, &sbox];
-    for play in programs {
-        let coins = honest(play);
+        let coins = recording.of(MessageDirection::Out, COIN).len();
         assert!(coins >= 4);
-        for (nth, liar) in (0..coins).flat_map(|nth| [1, 2, 3].map(|p| (nth, party(p)))) {
+        for (nth, liar) in (0..coins).flat_map(|nth| PartyId::all(3).map(move |p| (nth, p))) {
             let victim = liar.next(3);
             let harness = TrioHarness::default().patient();
             let recording = harness.recording(victim);
@@ -135,9 +117,9 @@ fn whoever_has_another_coin_says_one_masked_thing_more() {
             assert_eq!(failed_check(&results[victim.index()]), Some(checks::A4), "coin {nth}: {results:?}");
             assert!(results.iter().all(Result::is_err));
             // after its own share of that coin: the digest, and one Reshare to its previous
-            let sent: Vec<_> =
-                recording.read().into_iter().filter(|s| s.way == MessageDirection::Out).collect();
-            let coin = divisi_core::Step::new(COIN).id;
+            let mut sent = recording.read();
+            sent.retain(|s| s.way == MessageDirection::Out);
+            let coin = Step::new(COIN).id;
             let at = sent.iter().enumerate().filter(|(_, s)| s.frame.step == coin).nth(nth).unwrap().0;
             assert!(sent.len() - at <= 3, "coin {nth}: {}", sent.len() - at);
             assert!(sent[at + 1..].iter().all(|s| s.peer == victim.prev(3)), "coin {nth}");
@@ -175,8 +157,7 @@ fn no_batch_has_a_tail_that_is_not_verified() {
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 let mut x = (0..bytes).map(|_| e.random_bytes(lanes)).collect::<Result<Vec<_>, _>>()?;
                 e.sbox(Direction::Encrypt, &mut x.iter_mut().collect::<Vec<_>>())?;
-                let pending = e.close(x);
-                settle(&mut e, pending).map(drop)
+                e.settled(x).map(drop)
             });
             assert!(
                 results[1..].iter().all(Result::is_err),
@@ -189,11 +170,11 @@ fn no_batch_has_a_tail_that_is_not_verified() {
 #[test]
 fn a_thousand_checks_have_a_thousand_coins() {
     let coins = TrioHarness::default().act(|mut trio| {
-        let one = |trio: &mut Trio| {
+        let one = |_| {
             let fixed = trio.barrier()?;
-            Ok::<_, Abort>(trio.coin(&fixed)?.bytes())
+            Ok(trio.coin(&fixed)?.bytes())
         };
-        (0..1000).map(|_| one(&mut trio)).collect::<Result<Vec<_>, _>>()
+        (0..1000).map(one).collect::<Result<Vec<_>, Abort>>()
     });
     let coins = coins.into_iter().collect::<Result<Vec<_>, _>>().unwrap();
     assert!(coins[0] == coins[1] && coins[1] == coins[2]);
@@ -218,14 +199,11 @@ fn a_hashed_coin_of_eight_bits_is_ground() {
         tossed[0].as_ref().unwrap().iter().zip(1..).filter(|(coin, error)| missed(**coin, *error)).count();
     assert!(hits < 32, "{hits} of 2048"); // 8 expected
     // each party's silence is enough to have no coin
-    for silent in [1, 2, 3].map(party) {
+    for silent in PartyId::all(3) {
         let harness = TrioHarness::default();
-        let coin = divisi_core::Step::new(COIN).id;
-        harness.hand(
-            silent,
-            silent.next(3),
-            move |frame| if frame.step == coin { vec![] } else { vec![frame] },
-        );
+        let coin = Step::new(COIN).id;
+        let hold = move |frame: Frame| if frame.step == coin { vec![] } else { vec![frame] };
+        harness.hand(silent, silent.next(3), hold);
         let coins = harness.act(|mut trio| {
             let fixed = trio.barrier()?;
             trio.coin(&fixed).map(drop)
@@ -258,7 +236,7 @@ fn lie(s: &TrioHarness, step: &'static str) {
 
 /// Run one attack over one secret; what the adversary saw.
 fn attacked(attack: &Attack, secret: u8) -> Features {
-    let parts: [Part; 3] = deal_all(&[vec![secret; 8]]).map(|mut parts| parts.remove(0));
+    let parts = parts(&[secret; 8]);
     let harness = TrioHarness::default();
     let seen = harness.recording(party(1));
     attack.1(&harness);
@@ -267,20 +245,17 @@ fn attacked(attack: &Attack, secret: u8) -> Features {
         let x = trio.input(part)?;
         let mut e = engine(trio);
         if attack.2 {
-            let pending = e.close_linear(vec![x])?;
-            let verified = settle(&mut e, pending)?;
-            return e.trio().open(&verified).map(drop);
+            return e.reveal(vec![x]).map(drop);
         }
         let mut y = x.clone();
         e.sbox(Direction::Encrypt, &mut [&mut y])?;
-        let pending = e.close(vec![y]);
-        settle(&mut e, pending).map(drop)
+        e.settled(vec![y]).map(drop)
     });
     // what an opening shows is the sum of what is seen and what is held
     let mut all = features(&seen, &results);
     if attack.2 {
-        let opened =
-            seen.of(MessageDirection::In, OPENED)[0].frame.body[0] ^ parts[0].first[0] ^ parts[0].second[0];
+        let missing = seen.of(MessageDirection::In, OPENED)[0].frame.body[0];
+        let opened = missing ^ parts[0].first[0] ^ parts[0].second[0];
         all.push(((1, 0), usize::from(opened & 0xf)));
     }
     all

@@ -1,39 +1,20 @@
 //! Boolean programs on the engine: known answers, every edge of a tile, costs to the bit, and lies about any
 //! product.
 
-use crate::common::{Noise, in_the_clear, random_program};
-use divisi_circuit::Program;
-use divisi_core::testing::Outputs;
-use divisi_core::{Abort, Boolean, Convert, Counts, ProgramRun, PublicParameters, settle};
+use crate::common::prelude::*;
 use divisi_net::memory;
-use divisi_rep3::checks;
-use divisi_rep3::lab::{Rep3Lab, run_over};
-use divisi_rep3::{Bit, Protocol, Rep3, Security};
+use divisi_rep3::lab::run_over;
 use divisi_symmetric::batch::{self, Messages};
 use divisi_symmetric::circuits::named;
 use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::suite;
 
-const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
 const FOLDS: u64 = 6;
 const COIN: u64 = 128;
 
 fn labs() -> impl Iterator<Item = Rep3Lab> {
     SECURITIES.into_iter().map(|security| Rep3Lab { protocol: Protocol::Gf4Circuit, security })
-}
-
-fn bits(e: &mut Rep3, bytes: Vec<divisi_rep3::Byte>) -> Result<Vec<Bit>, Abort> {
-    let mut bits = Vec::new();
-    for byte in bytes {
-        let of_byte: [Bit; 8] = e.convert(byte)?;
-        bits.extend(of_byte);
-    }
-    Ok(bits)
-}
-
-fn bytes(e: &mut Rep3, bits: Vec<Bit>) -> Result<Vec<divisi_rep3::Byte>, Abort> {
-    bits.chunks(8).map(|bits| e.convert(std::array::from_fn::<Bit, 8, _>(|i| bits[i].clone()))).collect()
 }
 
 /// Programs in lock step on secret columns, opened: the same as in the clear.
@@ -44,12 +25,12 @@ fn run(lab: &Rep3Lab, programs: &[&Program], inputs: &[Vec<Vec<u8>>]) -> Counts 
             let mut jobs = Vec::new();
             for (program, inputs) in programs.iter().zip(inputs) {
                 let rest = secret.split_off(inputs.len());
-                jobs.push(ProgramRun::new(program, bits(e, std::mem::replace(&mut secret, rest))?));
+                jobs.push(ProgramRun::new(program, bits(e, &std::mem::replace(&mut secret, rest))?));
             }
             e.run(&mut jobs)?;
             let mut out = Vec::new();
             for job in jobs {
-                out.extend(bytes(e, job.wires)?);
+                out.extend(bytes(e, &job.wires)?);
             }
             Ok(Outputs::bytes(out))
         })
@@ -109,10 +90,9 @@ fn one_lane_serves_all() {
         let inputs = [secret(1, 1, 600), secret(2, 1, 1)].concat();
         let (opened, _) = lab
             .metered(&inputs, |e, secret| {
-                let mut jobs = [ProgramRun::new(&program, bits(e, secret)?)];
-                e.run(&mut jobs)?;
-                let [job] = jobs;
-                Ok(Outputs::bytes(bytes(e, job.wires)?))
+                let wires = bits(e, &secret)?;
+                let out = run_one(e, &program, wires)?;
+                Ok(Outputs::bytes(bytes(e, &out)?))
             })
             .unwrap();
         let spread = [inputs[0].clone(), vec![inputs[1][0]; 600]];
@@ -129,17 +109,16 @@ fn inputs_that_do_not_fit_are_misuse() {
             let inputs = [secret(1, 1, lanes[0]), secret(2, 1, lanes[1])].concat();
             let parts = divisi_rep3::lab::deal_all(&inputs);
             let ended = run_over(memory::mesh(3), &PublicParameters::new("misuse"), |trio| {
-                let run = |e: &mut Rep3, secret| {
-                    let mut wires = bits(e, secret)?;
+                let run = |e: &mut Rep3, secret: Vec<Byte>| {
+                    let mut wires = bits(e, &secret)?;
                     wires.truncate(n);
                     e.run(&mut [ProgramRun::new(&program, wires)])?;
                     Ok(Outputs::bytes([]))
                 };
                 lab.party(trio, &parts, &run)
             });
-            // the first to notice tells the others
-            assert!(ended.iter().all(Result::is_err), "{n} {lanes:?}");
-            assert!(ended.iter().any(|ended| matches!(ended, Err(Abort::Misuse { .. }))), "{n} {lanes:?}");
+            let ended: Vec<_> = ended.into_iter().map(|ended| ended.map(drop)).collect();
+            is_misuse(&format!("{n} {lanes:?}"), &ended);
         }
     }
 }
@@ -239,12 +218,9 @@ fn hashes_cost_their_blocks_and_tags_of_a_kept_key_two_steps() {
         let columns = secret(1, 120, lengths.len());
         let (_, counts) = lab
             .metered(&columns, |e, secret| {
-                let columns =
-                    secret.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
-                let messages = Messages::new(columns, lengths.clone())?;
+                let messages = Messages::new(batch::bits(e, secret)?, lengths.clone())?;
                 let digest = batch::hash::digest(e, hash, Adder::FewestAnds, &messages)?;
-                let digest = digest.into_iter().map(|bits| e.convert(bits)).collect::<Result<Vec<_>, _>>()?;
-                Ok(Outputs::bytes(digest))
+                Ok(Outputs::bytes(batch::byte_values(e, digest)?))
             })
             .unwrap();
         // 1, 1, 2 and 3 blocks
@@ -255,18 +231,14 @@ fn hashes_cost_their_blocks_and_tags_of_a_kept_key_two_steps() {
         let (_, counts) = lab
             .metered(&inputs, |e, mut secret| {
                 let columns = secret.split_off(32);
-                let key = secret.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
+                let key = batch::bits(e, secret)?;
                 e.trio().session().phase("setup");
                 let states = batch::hmac::pad_states(e, hash, Adder::FewestAnds, &key)?;
-                let pending = e.close(states);
-                let states = settle(e, pending)?;
+                let states = e.settled(states)?;
                 e.trio().session().phase("online");
-                let columns =
-                    columns.into_iter().map(|byte| e.convert(byte)).collect::<Result<Vec<_>, _>>()?;
-                let messages = Messages::even(columns, 5)?;
+                let messages = Messages::even(batch::bits(e, columns)?, 5)?;
                 let tag = batch::hmac::tag(e, hash, Adder::FewestAnds, states.get(), &messages)?;
-                let tag = tag.into_iter().map(|bits| e.convert(bits)).collect::<Result<Vec<_>, _>>()?;
-                Ok(Outputs::bytes(tag))
+                Ok(Outputs::bytes(batch::byte_values(e, tag)?))
             })
             .unwrap();
         let online = counts.phases["online"];

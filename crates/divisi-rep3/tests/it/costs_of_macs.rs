@@ -1,12 +1,8 @@
 //! What hashes and MACs leave to verify: the products over GF(2) of the circuit that is emitted, each \[S6\],
 //! and for GMAC one product over GF(2^128) a block \[S5\].
 
+use crate::common::prelude::*;
 use divisi_circuit::bristol;
-use divisi_core::testing::Outputs;
-use divisi_core::{Counts, settle};
-use divisi_rep3::checks;
-use divisi_rep3::lab::Rep3Lab;
-use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
 use divisi_symmetric::circuits::named;

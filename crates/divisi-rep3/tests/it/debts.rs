@@ -2,97 +2,94 @@
 //! settled elsewhere (M0.7, A13). A run that would forget it ends with a misuse, before anything is opened.
 //! That a value does not go anywhere without its debt is shown in `origins.rs`.
 
-use divisi_core::{Abort, Bytes, Direction, Pending, settle};
+use crate::common::prelude::*;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{TrioHarness, party};
-use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
 
-/// What is owed cannot be forgotten on the way: neither by resuming nor by taking the engine apart.
-#[test]
-fn debts_cannot_be_forgotten() {
-    fn owing(trio: Trio) -> Result<(Rep3, Vec<Byte>), Abort> {
-        let mut e = engine(trio);
-        let mut x = e.random_bytes(3)?;
-        e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        Ok((e, vec![x]))
-    }
-    fn settled_linear(e: &mut Rep3, x: Vec<Byte>) -> Result<(), Abort> {
-        let pending = e.close_linear(x)?;
-        let verified = settle(e, pending)?;
-        e.trio().open(&verified).map(drop)
-    }
-    let linear = TrioHarness::default().act(|trio| {
+fn opened_as_linear(e: &mut Rep3, x: Vec<Byte>) -> Result<(), Abort> {
+    let pending = e.close_linear(x)?;
+    let verified = settle(e, pending)?;
+    e.trio().open(&verified).map(drop)
+}
+
+/// An engine, and a value that owes a product in it.
+fn owing(trio: Trio) -> Result<(Rep3, Vec<Byte>), Abort> {
+    let mut e = engine(trio);
+    let x = random_sbox(&mut e, 3)?;
+    Ok((e, vec![x]))
+}
+
+/// A way to forget what a value owes.
+type Forgetting = fn(Trio) -> Result<(), Abort>;
+
+const FORGETTING: [(&str, Forgetting); 10] = [
+    ("closed as linear", |trio| {
         let (mut e, x) = owing(trio)?;
-        settled_linear(&mut e, x)
-    });
-    let resumed = TrioHarness::default().act(|trio| {
+        opened_as_linear(&mut e, x)
+    }),
+    ("resumed", |trio| {
         let (mut e, x) = owing(trio)?;
-        let pending = e.close(x);
-        let x = pending.resume(&mut e);
-        settled_linear(&mut e, x)
-    });
-    let apart = TrioHarness::default().act(|trio| {
+        let x = e.close(x).resume(&mut e);
+        opened_as_linear(&mut e, x)
+    }),
+    ("left by its engine", |trio| {
         let (e, x) = owing(trio)?;
-        let mut e = engine(e.into_trio());
-        settled_linear(&mut e, x)
-    });
-    // closed, and used again beside the pending value
-    let copied = TrioHarness::default().act(|trio| {
+        opened_as_linear(&mut engine(e.into_trio()), x)
+    }),
+    ("closed, and used again beside the pending value", |trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
-        settled_linear(&mut e, x)
-    });
-    // the same, with something linear resumed in between
-    let mixed = TrioHarness::default().act(|trio| {
+        opened_as_linear(&mut e, x)
+    }),
+    ("the same, with something linear resumed in between", |trio| {
         let mut e = engine(trio);
         let harmless = e.random_bytes(3)?;
         let harmless = e.close_linear(vec![harmless])?;
-        let mut x = e.random_bytes(3)?;
-        e.sbox(Direction::Encrypt, &mut [&mut x])?;
+        let x = random_sbox(&mut e, 3)?;
         let _pending = e.close(x.clone());
         harmless.resume(&mut e);
         let pending = e.close(vec![x]);
         let verified = settle(&mut e, pending)?;
         e.trio().open(&verified).map(drop)
-    });
-    let nothing = TrioHarness::default().act(|trio| {
+    }),
+    ("nothing", |trio| {
         let mut e = engine(trio);
         let pending = e.close(());
         settle(&mut e, pending).map(drop)
-    });
-    // closed, computed on, and only what came of it settled
-    let beside = TrioHarness::default().act(|trio| {
+    }),
+    ("closed, computed on, and only what came of it settled", |trio| {
         let (mut e, mut x) = owing(trio)?;
         let _pending = e.close(x.clone());
         e.sbox(Direction::Decrypt, &mut x.iter_mut().collect::<Vec<_>>())?;
         let pending = e.close(x);
         settle(&mut e, pending).map(drop)
-    });
-    // closed, and used again in another engine of the strand
-    let after = TrioHarness::default().act(|trio| {
+    }),
+    ("closed, and used again in another engine of the strand", |trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
-        settled_linear(&mut engine(e.into_trio()), x)
-    });
-    // closed, and the strand begun again
-    let anew = TrioHarness::default().act(|trio| {
+        opened_as_linear(&mut engine(e.into_trio()), x)
+    }),
+    ("closed, and the strand begun again", |trio| {
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
         let trio = Trio::new(e.into_trio().into_session())?;
-        settled_linear(&mut engine(trio), x)
-    });
-    // paid for by what another strand owes
-    let elsewhere = TrioHarness::default().act(|mut trio| {
-        let other = trio.session().strand()?;
-        let (mut two, y) = owing(Trio::new(other)?)?;
+        opened_as_linear(&mut engine(trio), x)
+    }),
+    ("paid for by what another strand owes", |mut trio| {
+        let (mut two, y) = owing(Trio::new(trio.session().strand()?)?)?;
         let theirs = two.close(y);
         let (mut e, x) = owing(trio)?;
         let _pending = e.close(x.clone());
         settle(&mut e, theirs)?;
-        settled_linear(&mut e, x)
-    });
-    for results in [linear, resumed, apart, copied, mixed, nothing, beside, after, anew, elsewhere] {
-        assert!(results.iter().all(Result::is_err), "{results:?}");
+        opened_as_linear(&mut e, x)
+    }),
+];
+
+/// What is owed cannot be forgotten on the way: neither by resuming nor by taking the engine apart.
+#[test]
+fn debts_cannot_be_forgotten() {
+    for (what, forget) in FORGETTING {
+        let results = TrioHarness::default().act(forget);
+        assert!(results.iter().all(Result::is_err), "{what}: {results:?}");
     }
 }
 
@@ -165,15 +162,12 @@ fn joined_values_are_all_paid() {
         let mut e = engine(trio);
         let mut closed = Vec::new();
         for _ in 0..2 {
-            let mut x = e.random_bytes(3)?;
-            e.sbox(Direction::Encrypt, &mut [&mut x])?;
+            let x = random_sbox(&mut e, 3)?;
             closed.push(e.close(x));
         }
         settle(&mut e, Pending::join(closed).unwrap())?;
         let x = e.random_bytes(3)?;
-        let pending = e.close_linear(vec![x])?;
-        let verified = settle(&mut e, pending)?;
-        e.trio().open(&verified).map(drop)
+        opened_as_linear(&mut e, vec![x])
     });
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
@@ -186,8 +180,7 @@ fn a_pipeline_is_settled_in_order() {
             let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
             let chunk = |e: &mut Rep3| {
                 e.prepare(1, 1, 9)?;
-                let mut x = e.random_bytes(9)?;
-                e.sbox(Direction::Encrypt, &mut [&mut x])?;
+                let x = random_sbox(e, 9)?;
                 Ok::<_, Abort>(e.close(x))
             };
             let (first, second) = (chunk(&mut e)?, chunk(&mut e)?);

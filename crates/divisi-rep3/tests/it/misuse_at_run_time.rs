@@ -1,26 +1,19 @@
 //! Misuse that only a run can notice: one-hot vectors where they do not belong, and bytes of a chain of
 //! layers taken for values. It ends as [`Abort::Misuse`] at every party, and nothing is opened.
 
-use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
-use divisi_rep3::{Byte, OneHots, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
+use divisi_core::Lanes;
 use std::sync::Mutex;
 
-const LOOKUPS: [Protocol; 3] = [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive];
 const OPENINGS: [&str; 2] = ["divisi_rep3::open/open.bytes", "divisi_rep3::masked/open_masked"];
 const LANES: usize = 5;
 
 /// All three do this, and all three are told that it is misuse; nothing of it was opened.
 fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
     let harness = TrioHarness::default().patient();
-    let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+    let recordings = harness.recordings();
     let results = harness.act(f);
-    for result in &results {
-        // a party may be told of the misuse before it gets there itself
-        let told = matches!(result, Err(Abort::Misuse { .. } | Abort::Network(_)));
-        assert!(told, "{what}: {result:?}");
-    }
-    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
+    is_misuse_of_all(what, &results);
     for recording in &recordings {
         assert!(OPENINGS.iter().all(|step| recording.of(MessageDirection::Out, step).is_empty()), "{what}");
     }
@@ -99,32 +92,32 @@ fn chain(trio: Trio, security: Security) -> Result<(Rep3, [Byte; 2]), Abort> {
 /// A misuse of two such bytes: its name, and what is done.
 type Program = (&'static str, fn(Rep3, [Byte; 2]) -> Result<(), Abort>);
 
-fn settled(mut e: Rep3, x: Vec<Byte>) -> Result<(), Abort> {
+fn settled<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
     let pending = e.close(x);
-    let verified = settle(&mut e, pending)?;
-    e.trio().open(&verified).map(drop)
+    settle(e, pending)
+}
+
+fn opened(mut e: Rep3, x: Vec<Byte>) -> Result<Vec<Vec<u8>>, Abort> {
+    let verified = settled(&mut e, x)?;
+    e.trio().open(&verified)
 }
 
 const NEVER_VALUES: &[Program] = &[
-    ("opened", |e, x| settled(e, x.into())),
+    ("opened", |e, x| opened(e, x.into()).map(drop)),
     ("answered to a client", |mut e, x| {
-        let pending = e.close(x.to_vec());
-        let verified = settle(&mut e, pending)?;
+        let verified = settled(&mut e, x.to_vec())?;
         e.trio().answer(b"request", &verified).map(drop)
     }),
     ("answered as a text", |mut e, x| {
-        let pending = e.close(x.to_vec());
-        let verified = settle(&mut e, pending)?;
+        let verified = settled(&mut e, x.to_vec())?;
         e.trio().answer_text(b"request", &verified, 2 * LANES).map(drop)
     }),
     ("opened to one", |mut e, [x, _]| {
-        let pending = e.close(x);
-        let verified = settle(&mut e, pending)?;
+        let verified = settled(&mut e, x)?;
         e.trio().open_to(party(2), &verified).map(drop)
     }),
     ("stored", |mut e, [x, _]| {
-        let pending = e.close(x);
-        let verified = settle(&mut e, pending)?;
+        let verified = settled(&mut e, x)?;
         e.trio().part(&verified).map(drop)
     }),
     ("opened under a mask", |mut e, [x, _]| {
@@ -160,18 +153,18 @@ const NEVER_VALUES: &[Program] = &[
 const NEVER_VERIFIED: &[Program] = &[
     ("dropped", |e, x| {
         drop(x);
-        settled(e, vec![])
+        opened(e, vec![]).map(drop)
     }),
     ("dropped beside something else", |mut e, x| {
         drop(x);
         let other = e.random_bytes(LANES)?;
-        settled(e, vec![other])
+        opened(e, vec![other]).map(drop)
     }),
     ("closed and resumed, and something else closed", |mut e, x| {
         let unfinished = e.close(x.to_vec());
         unfinished.resume(&mut e);
         let other = e.random_bytes(LANES)?;
-        settled(e, vec![other])
+        opened(e, vec![other]).map(drop)
     }),
     ("joined to what is right", |mut e, x| {
         let unfinished = e.close(Vec::from(x));
@@ -184,7 +177,7 @@ const NEVER_VERIFIED: &[Program] = &[
         drop(x);
         let block = e.random_blocks(1);
         e.multiply(&block, &block)?;
-        settled(e, vec![])
+        opened(e, vec![]).map(drop)
     }),
     ("dropped, and joined with a product that is verified", |mut e, x| {
         drop(x);
@@ -210,7 +203,7 @@ const NEVER_VERIFIED: &[Program] = &[
     ("finished, and a copy opened", |mut e, x| {
         let mut first = x.clone();
         e.finish(&mut first.each_mut())?;
-        settled(e, x.into())
+        opened(e, x.into()).map(drop)
     }),
     ("finished, and a copy in another protocol's layer", |mut e, x| {
         let (mut first, mut again) = (x.clone(), x);
@@ -270,7 +263,7 @@ const NEVER_VERIFIED: &[Program] = &[
 #[test]
 fn a_byte_of_a_chain_is_no_value() {
     for (what, program) in NEVER_VALUES {
-        for security in [Security::SemiHonest, Security::Malicious] {
+        for security in SECURITIES {
             is_misuse(what, |trio| {
                 let (e, x) = chain(trio, security)?;
                 program(e, x)
@@ -308,7 +301,7 @@ fn a_chain_that_is_finished_is_a_value() {
         e.add_public(&mut x[0], &[1])?;
         e.sbox(Direction::Decrypt, &mut x.each_mut())?;
         e.finish(&mut x.each_mut())?;
-        settled(e, x.into())
+        opened(e, x.into()).map(drop)
     });
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
@@ -316,14 +309,9 @@ fn a_chain_that_is_finished_is_a_value() {
 /// A layer of another protocol ends the chain before it, whoever made its vectors: the output is right.
 #[test]
 fn a_layer_of_another_protocol_ends_the_chain() {
-    let twice = |x: u8| {
-        let table = divisi_field::gf8::anf::SBOX;
-        let sbox = |x| divisi_field::gf8::anf::value(&table, x).0;
-        sbox(sbox(x))
-    };
     let values = [[0, 1, 0x53, 0xfe, 7], [9, 8, 0x63, 0x52, 0xff]];
     for protocol in LOOKUPS {
-        for security in [Security::SemiHonest, Security::Malicious] {
+        for security in SECURITIES {
             let results = TrioHarness::default().patient().act(|trio| {
                 let mut e = Rep3::new(trio, Protocol::Lut256Additive, security);
                 let mut x = values.map(|values| e.public(&values));
@@ -332,16 +320,11 @@ fn a_layer_of_another_protocol_ends_the_chain() {
                 let vectors = e.vectors(1, 2, LANES)?.remove(0);
                 e.sbox_with(Direction::Encrypt, &mut x.each_mut(), vectors)?;
                 e.finish(&mut x.each_mut())?;
-                let pending = e.close(x.to_vec());
-                let verified = settle(&mut e, pending)?;
-                e.trio().open(&verified)
+                opened(e, x.to_vec())
             });
+            let expected = values.map(|x| x.map(|x| sbox(sbox(x))).to_vec()).to_vec();
             for result in results {
-                assert_eq!(
-                    result,
-                    Ok(values.map(|x| x.map(twice).to_vec()).to_vec()),
-                    "{protocol} {security}"
-                );
+                assert_eq!(result.as_ref(), Ok(&expected), "{protocol} {security}");
             }
         }
     }

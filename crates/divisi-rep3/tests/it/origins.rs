@@ -2,41 +2,44 @@
 //! it, and nothing leaves before what it rests on was settled. Otherwise its debt would stay behind, and a
 //! wrong product with it.
 
-use divisi_circuit::{Build, Gates};
-use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Convert, Direction, Matrix, ProgramRun, PublicParameters, Session,
-    Verified, settle,
-};
+use crate::common::prelude::*;
 use divisi_net::memory;
 use divisi_rep3::adversary::adaptive::engine;
-use divisi_rep3::adversary::harness::{TrioHarness, party};
-use divisi_rep3::{Bit, Block, Byte, Protocol, Rep3, Rounds, Security, Trio};
 use std::sync::Arc;
 
 const LANES: usize = 3;
 
 /// A value that owes its product there, and may be wrong as long as nobody verified it.
 fn wrong(e: &mut Rep3) -> Result<Byte, Abort> {
-    let mut x = e.random_bytes(LANES)?;
-    e.sbox(Direction::Encrypt, &mut [&mut x])?;
-    Ok(x)
+    right(e)
 }
 
 /// A right value, so that there is something to verify.
 fn right(e: &mut Rep3) -> Result<Byte, Abort> {
-    let mut x = e.random_bytes(LANES)?;
-    e.sbox(Direction::Encrypt, &mut [&mut x])?;
-    Ok(x)
+    random_sbox(e, LANES)
+}
+
+/// Closed as what is linear in verified values, and settled.
+fn linear<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
+    let pending = e.close_linear(x)?;
+    settle(e, pending)
+}
+
+fn settled<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
+    let pending = e.close(x);
+    settle(e, pending)
 }
 
 fn opened(e: &mut Rep3, x: &Verified<Vec<Byte>>) -> Result<(), Abort> {
     e.trio().open(x).map(drop)
 }
 
-/// Asserts that no party continues, and that at least one reports misuse.
-fn is_misuse<R: std::fmt::Debug>(name: &str, results: &[Result<R, Abort>]) {
-    assert!(results.iter().all(Result::is_err), "{name}: {results:?}");
-    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{name}: {results:?}");
+/// Run at each party with engines of two strands.
+fn in_two_strands<R: Send>(f: impl Fn(Rep3, Rep3) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
+    TrioHarness::default().patient().act(|mut trio| {
+        let two = engine(Trio::new(trio.session().strand()?)?);
+        f(engine(trio), two)
+    })
 }
 
 /// A use of a value that another engine made.
@@ -46,33 +49,27 @@ type Use = fn(&mut Rep3, Byte) -> Result<(), Abort>;
 const USES: [(&str, Use); 15] = [
     ("closed with others", |e, x| {
         let y = right(e)?;
-        let pending = e.close(vec![x, y]);
-        let verified = settle(e, pending)?;
+        let verified = settled(e, vec![x, y])?;
         opened(e, &verified)
     }),
     ("closed as linear", |e, x| {
-        let pending = e.close_linear(vec![x])?;
-        let verified = settle(e, pending)?;
+        let verified = linear(e, vec![x])?;
         opened(e, &verified)
     }),
     ("answered", |e, x| {
-        let pending = e.close_linear(vec![x])?;
-        let verified = settle(e, pending)?;
+        let verified = linear(e, vec![x])?;
         e.trio().answer(b"", &verified).map(drop)
     }),
     ("answered as a text", |e, x| {
-        let pending = e.close_linear(vec![x])?;
-        let verified = settle(e, pending)?;
+        let verified = linear(e, vec![x])?;
         e.trio().answer_text(b"", &verified, LANES).map(drop)
     }),
     ("opened to one", |e, x| {
-        let pending = e.close_linear(x)?;
-        let verified = settle(e, pending)?;
+        let verified = linear(e, x)?;
         e.trio().open_to(party(1), &verified).map(drop)
     }),
     ("kept", |e, x| {
-        let pending = e.close_linear(x)?;
-        let verified = settle(e, pending)?;
+        let verified = linear(e, x)?;
         e.trio().part(&verified).map(drop)
     }),
     ("added", |e, x| {
@@ -109,9 +106,7 @@ const USES: [(&str, Use); 15] = [
 #[test]
 fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
     for (name, uses) in USES {
-        let results = TrioHarness::default().patient().act(|mut trio| {
-            let mut two = engine(Trio::new(trio.session().strand()?)?);
-            let mut one = engine(trio);
+        let results = in_two_strands(|mut one, mut two| {
             let x = wrong(&mut two)?;
             uses(&mut one, x)
         });
@@ -124,17 +119,13 @@ fn a_byte_of_another_strand_is_refused_wherever_it_goes() {
 #[test]
 fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
     for before in [0, 1] {
-        let results = TrioHarness::default().patient().act(|mut trio| {
-            let mut two = engine(Trio::new(trio.session().strand()?)?);
-            let mut one = engine(trio);
+        let results = in_two_strands(|mut one, mut two| {
             for _ in 0..before {
                 let y = right(&mut two)?;
-                let pending = two.close(y);
-                settle(&mut two, pending)?;
+                settled(&mut two, y)?;
             }
             let x = wrong(&mut two)?;
-            let pending = one.close_linear(vec![x])?;
-            let verified = settle(&mut one, pending)?;
+            let verified = linear(&mut one, vec![x])?;
             opened(&mut two, &verified)
         });
         is_misuse("there", &results);
@@ -145,16 +136,13 @@ fn what_another_strand_settled_does_not_leave_where_it_is_owed() {
 /// closed before it is settled.
 #[test]
 fn what_is_closed_and_not_settled_does_not_leave() {
-    let results = TrioHarness::default().patient().act(|mut trio| {
-        let mut two = engine(Trio::new(trio.session().strand()?)?);
-        let mut one = engine(trio);
+    let results = in_two_strands(|mut one, mut two| {
         let y = right(&mut one)?;
         let first = one.close(y);
         let x = wrong(&mut one)?;
         let _second = one.close(x.clone());
         settle(&mut one, first)?;
-        let pending = two.close_linear(vec![x])?;
-        let verified = settle(&mut two, pending)?;
+        let verified = linear(&mut two, vec![x])?;
         opened(&mut one, &verified)
     });
     is_misuse("waiting", &results);
@@ -168,8 +156,7 @@ fn a_byte_without_active_security_is_refused_wherever_it_goes() {
         let results = TrioHarness::default().patient().act(|trio| {
             let mut curious = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
             let x = wrong(&mut curious)?;
-            let pending = curious.close(x);
-            let x = settle(&mut curious, pending)?.into_inner();
+            let x = settled(&mut curious, x)?.into_inner();
             uses(&mut engine(curious.into_trio()), x)
         });
         is_misuse(name, &results);
@@ -222,11 +209,10 @@ fn blocks_and_bits_of_another_strand_are_refused() {
         }),
     ];
     for (name, uses) in blocks {
-        let results = TrioHarness::default().patient().act(|mut trio| {
-            let mut two = engine(Trio::new(trio.session().strand()?)?);
+        let results = in_two_strands(|mut one, mut two| {
             let x = two.random_blocks(LANES);
             let x = two.multiply(&x, &x)?;
-            uses(&mut engine(trio), &x)
+            uses(&mut one, &x)
         });
         is_misuse(name, &results);
     }
@@ -250,11 +236,10 @@ fn blocks_and_bits_of_another_strand_are_refused() {
         }),
     ];
     for (name, uses) in bits {
-        let results = TrioHarness::default().patient().act(|mut trio| {
-            let mut two = engine(Trio::new(trio.session().strand()?)?);
+        let results = in_two_strands(|mut one, mut two| {
             let x = wrong(&mut two)?;
             let [bit, ..]: [Bit; 8] = two.convert(x)?;
-            uses(&mut engine(trio), bit)
+            uses(&mut one, bit)
         });
         is_misuse(name, &results);
     }
@@ -284,8 +269,7 @@ fn a_pending_value_of_another_session_is_refused() {
         let x = wrong(&mut b)?;
         let _ours = b.close(x.clone());
         settle(&mut b, theirs)?;
-        let pending = b.close_linear(vec![x])?;
-        let verified = settle(&mut b, pending)?;
+        let verified = linear(&mut b, vec![x])?;
         opened(&mut b, &verified)
     });
     is_misuse("paid", &paid);
@@ -293,8 +277,7 @@ fn a_pending_value_of_another_session_is_refused() {
         let x = wrong(&mut a)?;
         let x = a.close(x).resume(&mut b);
         assert!(matches!(b.trio().session().cause(), Some(Abort::Misuse { .. })));
-        let pending = b.close(vec![x]);
-        let verified = settle(&mut b, pending)?;
+        let verified = settled(&mut b, vec![x])?;
         opened(&mut b, &verified)
     });
     is_misuse("resumed", &resumed);
@@ -313,24 +296,18 @@ fn a_pending_value_of_another_session_is_refused() {
 /// the outputs of strands.
 #[test]
 fn what_is_settled_serves_every_strand_of_its_session() {
-    let results = TrioHarness::default().patient().act(|mut trio| {
-        let mut two = engine(Trio::new(trio.session().strand()?)?);
-        let mut one = engine(trio);
+    let results = in_two_strands(|mut one, mut two| {
         let key = right(&mut one)?;
-        let pending = one.close(key);
-        let key = settle(&mut one, pending)?;
+        let key = settled(&mut one, key)?;
         let mut x = right(&mut two)?;
         two.add(&mut x, key.get())?;
         two.sbox(Direction::Decrypt, &mut [&mut x])?;
-        let pending = two.close(vec![x]);
-        let output = settle(&mut two, pending)?;
+        let output = settled(&mut two, vec![x])?;
         opened(&mut one, &output)
     });
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     // but a value that was closed and is not settled is refused
-    let early = TrioHarness::default().patient().act(|mut trio| {
-        let mut two = engine(Trio::new(trio.session().strand()?)?);
-        let mut one = engine(trio);
+    let early = in_two_strands(|mut one, mut two| {
         let key = right(&mut one)?;
         let _pending = one.close(key.clone());
         let mut x = two.public(&[0; LANES]);
@@ -380,8 +357,7 @@ fn what_was_only_foreseen_is_no_value() {
         let wires = inputs(e);
         let out = run(e, wires)?;
         let out: Byte = e.convert(out)?;
-        let pending = e.close_linear(vec![out])?;
-        let verified = settle(e, pending)?;
+        let verified = linear(e, vec![out])?;
         e.trio().open(&verified)
     });
     ends.into_iter().for_each(|end| assert_eq!(end.unwrap(), [[0x5a; LANES]]));

@@ -1,13 +1,8 @@
 //! The statistical error of every kind of verification: what was executed, what the meter says of it, and
 //! what SECURITY.md promises.
 
-use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Counts, Direction, Lanes, ProgramRun, settle};
-use divisi_field::{Gf2, Gf8, Gf64, Gf128};
-use divisi_rep3::adversary::harness::TrioHarness;
-use divisi_rep3::blackbox::{BlackBox, Element};
-use divisi_rep3::checks;
-use divisi_rep3::{Passes, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
+use divisi_core::Lanes;
 
 const LANES: usize = 9;
 
@@ -43,10 +38,8 @@ fn read(e: &mut Rep3) -> Counts {
 /// A layer of one byte: each relation of its S-boxes leaves one term for each lane.
 fn sboxes(trio: Trio) -> Result<Counts, Abort> {
     let mut e = engine(trio, Protocol::Gf8Circuit);
-    let mut x = e.random_bytes(LANES)?;
-    e.sbox(Direction::Encrypt, &mut [&mut x])?;
-    let pending = e.close(x);
-    settle(&mut e, pending)?;
+    let x = random_sbox(&mut e, LANES)?;
+    e.settled(x)?;
     Ok(read(&mut e))
 }
 
@@ -69,8 +62,7 @@ fn bits(trio: Trio) -> Result<Counts, Abort> {
     e.run(&mut jobs)?;
     let [job] = jobs;
     assert_eq!(job.wires[0].lanes(), LANES);
-    let pending = e.close(job.wires);
-    settle(&mut e, pending)?;
+    e.settled(job.wires)?;
     Ok(read(&mut e))
 }
 
@@ -78,8 +70,7 @@ fn blocks(trio: Trio) -> Result<Counts, Abort> {
     let mut e = engine(trio, Protocol::Gf4Circuit);
     let (x, y) = (e.random_blocks(LANES), e.random_blocks(LANES));
     let z = e.multiply(&x, &y)?;
-    let pending = e.close(z);
-    settle(&mut e, pending)?;
+    e.settled(z)?;
     Ok(read(&mut e))
 }
 

@@ -1,9 +1,6 @@
 //! One-hot vectors made in idle time: used once, by all parties alike, within a bound.
 
-use divisi_core::testing::Outputs;
-use divisi_core::{Abort, Bytes, Direction};
-use divisi_rep3::lab::Rep3Lab;
-use divisi_rep3::{Byte, Protocol, Rep3, Security};
+use crate::common::prelude::*;
 
 const LOOKUPS: [(Protocol, u64); 3] =
     [(Protocol::Lut16, 11), (Protocol::Lut256Additive, 22), (Protocol::Lut256, 247)];
@@ -26,7 +23,7 @@ fn there_and_back(e: &mut Rep3, x: &mut [Byte]) -> Result<(), Abort> {
 #[test]
 fn what_was_used_is_made_again_and_used_once() {
     for (protocol, bits) in LOOKUPS {
-        for security in [Security::SemiHonest, Security::Malicious] {
+        for security in SECURITIES {
             let inputs = vec![vec![0x52, 0x63, 7]; 4];
             let run = |e: &mut Rep3, mut x: Vec<Byte>| {
                 let mut made = vec![];

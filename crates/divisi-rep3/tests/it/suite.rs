@@ -1,21 +1,10 @@
 //! Known answers on the engine, all five protocols, both securities.
 
-use divisi_core::testing::Outputs;
-use divisi_core::{Bytes, Direction};
-use divisi_field::{Field, Gf8};
-use divisi_rep3::lab::Rep3Lab;
-use divisi_rep3::{Protocol, Security};
+use crate::common::prelude::*;
 use divisi_symmetric::suite;
-
-const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
 
 fn labs() -> impl Iterator<Item = Rep3Lab> {
     Protocol::ALL.iter().flat_map(|p| SECURITIES.map(|security| Rep3Lab { protocol: *p, security }))
-}
-
-fn sbox(x: u8) -> u8 {
-    let y = Gf8(x).inverse().0;
-    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
 }
 
 #[test]

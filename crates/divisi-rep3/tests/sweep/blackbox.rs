@@ -3,16 +3,18 @@
 //! or aborts; nothing hangs and nothing panics. By default a fixed sample; `cargo test -p divisi-rep3
 //! --test sweep blackbox:: -- --ignored` runs all.
 
+use super::plan::{Change, changes, must_be_noticed, positions};
+use super::{all_are_tried, is_in_time};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
 use divisi_core::{Abort, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
 use divisi_fuzz::repetitions;
 use divisi_net::Frame;
 use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many, party};
+use divisi_rep3::adversary::harness::{TrioHarness, many, party};
 use divisi_rep3::blackbox::{BlackBox, Element, Shared};
 use divisi_rep3::ohverture::{Cube, LookupTable};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
 const LANES: usize = 3;
@@ -93,12 +95,13 @@ fn honest(secret: u8) -> Sent {
 }
 
 /// One attacked run: whether anybody aborted.
-fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Frame]) -> bool {
+fn attack(secret: u8, change: Change, replay: &[Frame]) -> bool {
+    let (at, operator, salt) = change;
     let harness = TrioHarness::default();
     place(&harness, at, operator, salt, replay);
     let begun = Instant::now();
     let ends = harness.act(|trio| play(trio, secret));
-    assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(12), "{at:?} {operator:?}");
+    is_in_time(begun, change);
     for (party, end) in PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from) {
         if let Ok(opened) = end {
             assert_eq!(*opened, expected(secret), "{party} took a wrong output: {at:?} {operator:?}");
@@ -107,48 +110,21 @@ fn attack(secret: u8, at: Position, operator: Operator, salt: u64, replay: &[Fra
     ends.iter().any(Result::is_err)
 }
 
-/// Sweep over every position except those of inputs, where a corrupt owner may say what it likes: how many
-/// were tried.
+/// Every message but those of inputs, where a corrupt owner may say what it likes.
+fn all_but_inputs(sent: &Sent) -> impl Iterator<Item = Position> {
+    let input = Step::new(INPUT).id;
+    positions(sent).filter(move |at| sent[&(at.from, at.to)][at.n].step != input)
+}
+
+/// Try one in so many changes, and one in so many slow ones: how many were tried.
 fn sweep(every: u64, every_slow: u64) -> usize {
     let sent = honest(0x53);
-    let input = Step::new(INPUT).id;
-    let mut jobs = Vec::new();
-    for (from, to) in links() {
-        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
-            // those that are quick by turns, so that every message is changed
-            let mut turn = salt((from, to, n)) % every;
-            for operator in Operator::ALL {
-                let at = Position { from, to, n };
-                let salt = salt((from, to, n, operator));
-                let chosen = if operator.is_slow() {
-                    salt % every_slow == 0
-                } else {
-                    turn += 1;
-                    turn.is_multiple_of(every)
-                };
-                if chosen {
-                    jobs.push((at, operator, salt));
-                }
-            }
-        }
-    }
-    for operator in Operator::ALL {
-        assert!(jobs.iter().any(|job| job.1 == operator), "{operator:?} was not tried");
-    }
-    jobs.sort_by_key(|job| !job.1.is_slow());
-    let noticed = many(jobs.len(), 12, |i| {
-        let (at, operator, salt) = jobs[i];
-        let noticed = attack(0x53, at, operator, salt, &sent[&(at.from, at.to)]);
-        let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
-            .into_iter()
-            .chain([
-                Operator::Truncate,
-                Operator::Empty,
-                Operator::Extend,
-                Operator::Oversize,
-                Operator::Drop,
-            ]);
-        assert!(noticed || changed.into_iter().all(|o| o != operator), "nobody noticed: {at:?} {operator:?}");
+    let changes = changes((), all_but_inputs(&sent), (every, every_slow));
+    all_are_tried(changes.iter());
+    let noticed = many(changes.len(), 12, |i| {
+        let (at, operator, _) = changes[i];
+        let noticed = attack(0x53, changes[i], &sent[&(at.from, at.to)]);
+        assert!(noticed || !must_be_noticed(operator), "nobody noticed: {at:?} {operator:?}");
         noticed
     });
     let stopped = noticed.iter().filter(|noticed| **noticed).count();
@@ -173,27 +149,14 @@ fn no_change_of_any_message_makes_a_wrong_output() {
 #[test]
 fn an_abort_tells_nothing_of_the_inputs() {
     let sent = honest(0);
-    let input = Step::new(INPUT).id;
     let quick =
         [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both, Operator::Extend];
-    let mut jobs = Vec::new();
-    for (from, to) in links() {
-        for (n, _) in sent[&(from, to)].iter().enumerate().filter(|(_, frame)| frame.step != input) {
-            let at = Position { from, to, n };
-            jobs.extend(
-                quick
-                    .into_iter()
-                    .filter(|o| salt((from, to, n, o, 2)) % repetitions(16, 8) == 0)
-                    .map(|o| (at, o)),
-            );
-        }
+    let mut changes = Vec::new();
+    for at in all_but_inputs(&sent) {
+        let chosen = |o: &Operator| salt((at.from, at.to, at.n, o, 2)) % repetitions(16, 8) == 0;
+        changes.extend(quick.into_iter().filter(chosen).map(|o| (at, o, salt((at.from, at.n, o)))));
     }
-    assert!(jobs.len() > repetitions(50, 100), "{}", jobs.len());
-    let pattern = |secret: u8| {
-        many(jobs.len(), 12, |i| {
-            let (at, operator) = jobs[i];
-            attack(secret, at, operator, salt((at.from, at.n, operator)), &[])
-        })
-    };
+    assert!(changes.len() > repetitions(50, 100), "{}", changes.len());
+    let pattern = |secret: u8| many(changes.len(), 12, |i| attack(secret, changes[i], &[]));
     assert_eq!(pattern(0), pattern(0xa5));
 }

@@ -6,19 +6,21 @@
 //! sample of two thousand changes, spread over the messages; `cargo test -p divisi-rep3 --test sweep
 //! everything:: -- --ignored` runs all.
 
+use super::plan::{Change, changes, must_be_noticed, positions};
+use super::{all_are_tried, is_in_time, one_in};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, PartyId, ProgramRun, PublicParameters, settle};
+use divisi_core::testing::{Operator, Sent, place, salt, sent};
+use divisi_core::{Abort, Blocks, Boolean, Bytes, Convert, Opens, PartyId, ProgramRun, settle};
 use divisi_field::Gf128;
 use divisi_fuzz::repetitions;
-use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many};
+use divisi_rep3::adversary::harness::{TrioHarness, many};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, Part};
 use divisi_rep3::lab::deal_all;
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Agreement, Bit, Byte, Protocol, Rep3, Security, Trio};
 use divisi_symmetric::aes;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const LANES: usize = 2;
 const CONTEXT: &[u8] = b"sweep";
@@ -92,9 +94,7 @@ fn play(mut trio: Trio, protocol: Protocol, part: &Part, tag: u128) -> Result<En
     let mask = e.random_blocks(1);
     let masked = e.multiply(&sum, &mask)?;
     let masked: [Byte; 16] = e.convert(masked)?;
-    let pending = e.close(masked.to_vec());
-    let masked = settle(&mut e, pending)?;
-    let valid = e.trio().open(&masked)?.iter().flatten().all(|byte| *byte == 0);
+    let valid = e.reveal(masked.to_vec())?.iter().flatten().all(|byte| *byte == 0);
     let answer = e.trio().answer(CONTEXT, &cipher)?;
     Ok(End::Done { opened, valid, answer })
 }
@@ -157,21 +157,16 @@ fn honest(protocol: Protocol, key: u8) -> Honest {
 }
 
 /// One attacked run: how the two honest parties ended.
-fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Result<End, Abort>; 2] {
-    let harness = TrioHarness::new(&PublicParameters::new("rep3 harness"));
+fn attack(honest: &Honest, change: Change) -> [Result<End, Abort>; 2] {
+    let (at, operator, salt) = change;
+    let harness = TrioHarness::default();
     place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
     let ends = harness.act(|trio| {
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.protocol, part, honest.tag)
     });
-    // usually it takes far less: nobody waits for what a harness knows will not come: nobody waits for what a
-    // harness knows will not come
-    assert!(
-        begun.elapsed() < 2 * LIMIT + Duration::from_secs(12),
-        "{at:?} {operator:?} took {:?}",
-        begun.elapsed()
-    );
+    is_in_time(begun, change);
     let mut answers = Vec::new();
     for (party, end) in PartyId::all(3).zip(&ends) {
         match end {
@@ -194,10 +189,6 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> [Resu
     [honest_ends.next().unwrap(), honest_ends.next().unwrap()]
 }
 
-fn positions(honest: &Honest) -> impl Iterator<Item = Position> + '_ {
-    links().flat_map(|(from, to)| (0..honest.sent[&(from, to)].len()).map(move |n| Position { from, to, n }))
-}
-
 /// Sweep over positions and operators of all protocols. `share` is about how many quick and how many slow
 /// ones, which have to wait, are tried of each protocol, and `least` how many at least; `None` means all.
 /// Returns how many were tried, and how many of them the honest parties stopped.
@@ -205,59 +196,18 @@ fn sweep(share: Option<(u64, u64)>, least: usize) -> (usize, usize) {
     let runs = Protocol::ALL.iter().map(|p| honest(*p, 0)).collect::<Vec<_>>();
     let mut jobs = Vec::new();
     for (p, run) in runs.iter().enumerate() {
-        let all = positions(run).count() as u64;
-        let operators = |slow: bool| Operator::ALL.iter().filter(|o| o.is_slow() == slow).count() as u64;
-        let (every, every_slow) = share.map_or((1, 1), |(quick, slow)| {
-            ((all * operators(false) / quick).max(1), (all * operators(true) / slow).max(1))
-        });
-        for at in positions(run) {
-            // those that are quick by turns, so that as many messages as can be are changed
-            let mut turn = salt((p, at.from, at.to, at.n)) % every;
-            for operator in Operator::ALL {
-                let salt = salt((p, at.from, at.to, at.n, operator));
-                let chosen = if operator.is_slow() {
-                    salt % every_slow == 0
-                } else {
-                    turn += 1;
-                    turn % every == 0
-                };
-                if chosen {
-                    jobs.push((run, at, operator, salt));
-                }
-            }
-        }
+        let every = one_in(positions(&run.sent).count(), share);
+        let of_it = changes(p, positions(&run.sent), every);
+        assert!(of_it.len() >= least, "{}: {} positions", run.protocol, of_it.len());
+        jobs.extend(of_it.into_iter().map(|change| (run, change)));
     }
-    for operator in Operator::ALL {
-        assert!(jobs.iter().any(|job| job.2 == operator), "{operator:?} was not tried");
-    }
-    for (from, to) in links() {
-        assert!(jobs.iter().any(|job| job.1.from == from && job.1.to == to));
-    }
-    for run in &runs {
-        let of_it = jobs.iter().filter(|job| job.0.protocol == run.protocol).count();
-        assert!(of_it >= least, "{}: {of_it} positions", run.protocol);
-    }
-    // the slow ones first, several at once: they only wait
-    jobs.sort_by_key(|job| !job.2.is_slow());
+    all_are_tried(jobs.iter().map(|(_, change)| change));
+    // the slow ones of all runs first, several at once: they only wait
+    jobs.sort_by_key(|(_, change)| !change.1.is_slow());
     let ends = many(jobs.len(), 12, |i| {
-        let (run, at, operator, salt) = &jobs[i];
-        let stopped =
-            attack(run, *at, *operator, *salt).iter().any(|end| !matches!(end, Ok(End::Done { .. })));
-        // what comes twice, late, or where something equal was due may be the same to its receiver; a changed
-        // message never is
-        let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
-            .into_iter()
-            .chain([
-                Operator::Truncate,
-                Operator::Empty,
-                Operator::Extend,
-                Operator::Oversize,
-                Operator::Drop,
-            ]);
-        assert!(
-            stopped || changed.into_iter().all(|o| o != *operator),
-            "nobody noticed: {at:?} {operator:?}"
-        );
+        let (run, change) = jobs[i];
+        let stopped = attack(run, change).iter().any(|end| !matches!(end, Ok(End::Done { .. })));
+        assert!(stopped || !must_be_noticed(change.1), "nobody noticed: {:?} {:?}", change.0, change.1);
         stopped
     });
     (ends.len(), ends.iter().filter(|stopped| **stopped).count())
@@ -325,16 +275,13 @@ fn an_abort_tells_nothing_of_the_key() {
 
 fn abort_patterns(protocol: Protocol, every: u64) {
     let runs = [honest(protocol, 0), honest(protocol, 0xa5)];
-    let quick = Operator::ALL.into_iter().filter(|o| !o.is_slow()).collect::<Vec<_>>();
-    let jobs: Vec<(Position, Operator)> = positions(&runs[0])
-        .flat_map(|at| quick.iter().map(move |o| (at, *o)))
-        .filter(|(at, o)| salt((at.from, at.to, at.n, o, "two keys")) % every == 0)
+    let quick = || Operator::ALL.into_iter().filter(|o| !o.is_slow());
+    let jobs: Vec<Change> = positions(&runs[0].sent)
+        .flat_map(|at| quick().map(move |o| (at, o, salt((at.from, at.n, o)))))
+        .filter(|(at, o, _)| salt((at.from, at.to, at.n, o, "two keys")) % every == 0)
         .collect();
     assert!(jobs.len() > repetitions(50, 100), "{protocol}: {}", jobs.len());
-    let aborted = |run: &Honest, i: usize| {
-        let (at, operator) = jobs[i];
-        attack(run, at, operator, salt((at.from, at.n, operator))).iter().any(Result::is_err)
-    };
+    let aborted = |run: &Honest, i: usize| attack(run, jobs[i]).iter().any(Result::is_err);
     let patterns = runs.each_ref().map(|run| many(jobs.len(), 12, |i| aborted(run, i)));
     // a message after which nothing is due may reach a party before or after its end: that is chance, not the
     // key

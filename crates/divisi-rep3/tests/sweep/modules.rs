@@ -5,11 +5,13 @@
 //! one, and never takes a right tag for wrong. Of each module a fixed sample; `cargo test -p divisi-rep3
 //! --test sweep modules:: -- --ignored` tries every message of the short ones.
 
-use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Blocks, Convert, PartyId, PublicParameters, settle};
+use super::plan::{Change, changes, positions};
+use super::{is_in_time, one_in};
+use divisi_core::testing::{Operator, Sent, place, sent};
+use divisi_core::{Abort, Blocks, Convert, PartyId, Settles};
 use divisi_field::Gf128;
 use divisi_fuzz::repetitions;
-use divisi_rep3::adversary::harness::{LIMIT, TrioHarness, links, many};
+use divisi_rep3::adversary::harness::{TrioHarness, links, many};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -18,7 +20,7 @@ use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{Function, Messages, SecretByte, bits, byte_values, hkdf};
 use divisi_symmetric::gates::Adder;
 use divisi_symmetric::hash::Hash;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// One function of every module; outputs have 16 bytes, also that of HKDF.
 const MODULES: [&str; 7] =
@@ -73,14 +75,12 @@ fn play(mut trio: Trio, module: &str, part: &Part, tag: &[u8; OUTPUT]) -> Result
         if key.is_empty() {
             function.output(e, &messages, &[[0x5a; 12]])?
         } else {
-            let pending = e.close(function);
-            let function = settle(e, pending)?;
+            let function = e.settled(function)?;
             function.get().output(e, &messages, &[[0x5a; 12]])?
         }
     };
     let bytes = byte_values(e, output)?;
-    let pending = e.close(bytes);
-    let bytes = settle(e, pending)?;
+    let bytes = e.settled(bytes)?;
     let opened: Vec<u8> = e.trio().open(&bytes)?.concat();
     let mut block = e.convert(<[Byte; 16]>::try_from(bytes.into_inner()).ok().unwrap())?;
     e.add_public_block(&mut block, &[Gf128::from_ghash(*tag).0])?;
@@ -120,17 +120,16 @@ fn honest(module: &'static str) -> Honest {
 }
 
 /// One attacked run: whether an honest party stopped it.
-fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool {
-    let harness = TrioHarness::new(&PublicParameters::new("rep3 harness"));
+fn attack(honest: &Honest, change: Change) -> bool {
+    let (at, operator, salt) = change;
+    let harness = TrioHarness::default();
     place(&harness, at, operator, salt, &honest.sent[&(at.from, at.to)]);
     let begun = Instant::now();
     let ends = harness.act(|trio| {
         let part = &honest.parts[trio.me().index()];
         play(trio, honest.module, part, &honest.tag)
     });
-    // usually it takes far less: nobody waits for what a harness knows will not come: nobody waits for what a
-    // harness knows will not come
-    assert!(begun.elapsed() < 2 * LIMIT + Duration::from_secs(20), "{at:?} {operator:?}");
+    is_in_time(begun, change);
     let mut stopped = false;
     for (_, end) in PartyId::all(3).zip(ends).filter(|(party, _)| *party != at.from) {
         match end {
@@ -149,40 +148,12 @@ fn attack(honest: &Honest, at: Position, operator: Operator, salt: u64) -> bool 
 /// tried; `None` means all.
 fn sweep(module: &'static str, share: Option<(u64, u64)>) -> usize {
     let run = honest(module);
-    let positions: Vec<Position> = links()
-        .flat_map(|(from, to)| (0..run.sent[&(from, to)].len()).map(move |n| Position { from, to, n }))
-        .collect();
-    let of = |slow: bool| {
-        Operator::ALL.iter().filter(|o| o.is_slow() == slow).count() as u64 * positions.len() as u64
-    };
-    let (every, every_slow) =
-        share.map_or((1, 1), |(quick, slow)| ((of(false) / quick).max(1), (of(true) / slow).max(1)));
-    let mut jobs = Vec::new();
-    for at in &positions {
-        // those that are quick by turns, so that as many messages as can be are changed
-        let mut turn = salt((module, at.from, at.to, at.n)) % every;
-        for operator in Operator::ALL {
-            let salt = salt((module, at.from, at.to, at.n, operator));
-            let chosen = if operator.is_slow() {
-                salt % every_slow == 0
-            } else {
-                turn += 1;
-                turn % every == 0
-            };
-            if chosen {
-                jobs.push((*at, operator, salt));
-            }
-        }
-    }
+    let every = one_in(positions(&run.sent).count(), share);
+    let jobs = changes(module, positions(&run.sent), every);
     for (from, to) in links() {
         assert!(jobs.iter().any(|job| job.0.from == from && job.0.to == to), "{module}: {from} to {to}");
     }
-    // the slow ones first, several at once: they only wait
-    jobs.sort_by_key(|job| !job.1.is_slow());
-    let stopped = many(jobs.len(), 8, |i| {
-        let (at, operator, salt) = jobs[i];
-        attack(&run, at, operator, salt)
-    });
+    let stopped = many(jobs.len(), 8, |i| attack(&run, jobs[i]));
     let flips = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Truncate];
     for ((at, operator, _), stopped) in jobs.iter().zip(&stopped) {
         assert!(*stopped || !flips.contains(operator), "{module}: nobody noticed: {at:?} {operator:?}");

@@ -4,26 +4,10 @@
 mod openings;
 mod vectors;
 
-use divisi_core::{Abort, Direction, Step, settle};
-use divisi_field::{Field, Gf8};
-use divisi_rep3::adversary::harness::{MessageDirection, Recording};
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
 use divisi_symmetric::aes;
 
-const LOOKUPS: [Protocol; 3] = [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive];
 const COIN: &str = "divisi_rep3::random/coin.share";
-const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
-
-fn sbox(x: u8) -> u8 {
-    affine(Gf8(x).inverse().0) ^ 0x63
-}
-
-/// The linear part of the affine map.
-fn affine(y: u8) -> u8 {
-    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
-}
 
 /// The steps and lengths of what a party sent, and to whom.
 fn sent(recording: &Recording) -> Vec<(u8, u32, usize)> {
@@ -59,9 +43,7 @@ fn aes_128(
         Direction::Encrypt => aes::encrypt(&mut e, &round_keys, &mut state)?,
         Direction::Decrypt => aes::decrypt(&mut e, &round_keys, &mut state)?,
     }
-    let pending = e.close(state.to_vec());
-    let verified = settle(&mut e, pending)?;
-    Ok(e.trio().open(&verified)?.concat())
+    Ok(e.reveal(state.to_vec())?.concat())
 }
 
 /// A part of each byte for each party.

@@ -1,15 +1,9 @@
 //! Openings that are not the same for everybody, and what an adversary sees of the rest.
 
-use super::{DIRECTIONS, KEY, aes_128, parts, sbox, verified_after};
-use divisi_core::{Bytes, Direction, settle};
-use divisi_fuzz::repetitions;
+use super::*;
+use crate::common;
 use divisi_rep3::adversary::compare::{self, Features, features};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, links, many, party};
 use divisi_rep3::adversary::lookups::{FINISH, opening, split_in_layer_9};
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Protocol, Rep3, Security};
 
 /// One of the corrupt party's shares of c goes to one peer, another to the other, in every layer: the views
 /// differ at the barrier, and no message of the verification leaves anybody (1.2).
@@ -33,19 +27,14 @@ fn a_split_additive_opening_stops_before_the_verification() {
         let (protocol, from, to, layer, nth) = jobs[i];
         for direction in DIRECTIONS {
             let harness = TrioHarness::default().patient();
-            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let recordings = harness.recordings();
             harness.change(from, to, opening(protocol), nth, |body| body[0] ^= 1);
             let results = harness.act(|trio| aes_128(trio, protocol, direction, [&key, &state]));
-            assert!(
-                results.iter().all(Result::is_err),
-                "{protocol} {from} -> {to}, layer {layer}: {results:?}"
-            );
-            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{results:?}");
+            let what = format!("{protocol} {from} -> {to}, layer {layer}: {results:?}");
+            assert!(results.iter().all(Result::is_err), "{what}");
+            assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{what}");
             for recording in &recordings {
-                assert!(
-                    !verified_after(recording, opening(protocol), nth.min(8)),
-                    "{protocol}, layer {layer}"
-                );
+                assert!(!verified_after(recording, opening(protocol), nth.min(8)), "{what}");
             }
         }
     });
@@ -60,9 +49,9 @@ fn a_split_replicated_opening_stops_at_the_next_layer() {
     jobs.push((Protocol::Lut256Additive, 0));
     many(jobs.len(), 4, |i| {
         let (protocol, layer) = jobs[i];
-        for from in [1, 2, 3].map(party) {
+        for from in PartyId::all(3) {
             let harness = TrioHarness::default().patient();
-            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let recordings = harness.recordings();
             harness.change(from, from.next(3), opening(protocol), layer, |body| body[5] ^= 1);
             let results = harness.act(|trio| aes_128(trio, protocol, Direction::Encrypt, [&key, &state]));
             assert!(results.iter().all(Result::is_err), "{protocol}, layer {layer}: {results:?}");
@@ -109,7 +98,7 @@ const ATTACKS: [Attack; 6] = [
 ];
 
 fn attacked(attack: &Attack, secret: u8) -> Features {
-    let parts: [Part; 3] = deal_all(&[vec![secret; 8]]).map(|mut parts| parts.remove(0));
+    let parts = common::parts(&[secret; 8]);
     let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
     attack.2(&harness);
@@ -121,8 +110,7 @@ fn attacked(attack: &Attack, secret: u8) -> Features {
             e.sbox(Direction::Encrypt, &mut [&mut x])?;
         }
         e.finish(&mut [&mut x])?;
-        let pending = e.close(vec![x]);
-        settle(&mut e, pending).map(drop)
+        e.settled(vec![x]).map(drop)
     });
     assert!(results[1..].iter().all(Result::is_err), "{}: {results:?}", attack.0);
     features(&seen, &results)
@@ -172,7 +160,7 @@ fn layer_9_keeps_its_input(runs: usize) {
 
 #[test]
 fn an_opening_split_in_layer_9_shows_nothing_of_its_input() {
-    layer_9_keeps_its_input(1 << 10);
+    layer_9_keeps_its_input(repetitions(1 << 9, 1 << 10));
 }
 
 #[test]

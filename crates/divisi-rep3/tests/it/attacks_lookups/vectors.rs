@@ -1,16 +1,11 @@
 //! One-hot vectors that are used twice, wrong, or not the same for everybody.
 
-use super::{LOOKUPS, verified_after};
-use divisi_core::{Bytes, Direction, settle};
+use super::*;
 use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, failed_check, many, party};
 use divisi_rep3::adversary::lookups::{PRODUCTS, look_up_again, opening, skip_vectors};
-use divisi_rep3::checks;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Protocol, Rep3, Security};
 
 /// Two openings under one vector show the difference of what they open; under two they show nothing (1.26).
-/// The types forbid it: misuse/vectors_twice.rs.
+/// The types forbid it: `vectors_twice` in misuse/vectors.rs.
 #[test]
 fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
     const LANES: usize = 1 << 13;
@@ -21,31 +16,25 @@ fn a_vector_used_twice_would_show_a_difference_and_two_vectors_do_not() {
         // c of each of two lookups, lane by lane
         let opened = |values: [usize; 2], again: bool| {
             let harness = TrioHarness::default().patient();
-            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let recordings = harness.recordings();
             let results = harness.act(|mut trio| {
                 let mine = &parts[trio.me().index()];
-                let mut bytes = values.map(|i| trio.input(&mine[i]));
+                let bytes = [trio.input(&mine[values[0]])?, trio.input(&mine[values[1]])?];
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
                 let vectors = e.vectors(2, 1, LANES)?;
-                for (i, byte) in bytes.iter_mut().enumerate() {
-                    let byte = byte.as_mut().map_err(|e| e.clone())?;
-                    look_up_again(
-                        &mut e,
-                        Direction::Encrypt,
-                        &mut [byte],
-                        &vectors[if again { 0 } else { i }],
-                    )?;
+                for (i, mut byte) in bytes.into_iter().enumerate() {
+                    let vectors = &vectors[if again { 0 } else { i }];
+                    look_up_again(&mut e, Direction::Encrypt, &mut [&mut byte], vectors)?;
                 }
                 Ok(())
             });
             assert!(results.iter().all(Result::is_ok), "{results:?}");
-            let to_next = |p: usize| {
-                let sent = recordings[p].of(MessageDirection::Out, opening(protocol));
-                sent.into_iter().filter(|s| s.peer == party(p as u8 + 1).next(3)).collect::<Vec<_>>()
+            let to_next = |p: PartyId| {
+                recordings[p.index()].bodies(MessageDirection::Out, p.next(3), opening(protocol))
             };
-            let shares = [0, 1, 2].map(to_next);
+            let shares = [PartyId::P1, PartyId::P2, PartyId::P3].map(to_next);
             [0, 1].map(|lookup| {
-                let bodies = shares.each_ref().map(|sent| &sent[lookup].frame.body);
+                let bodies = shares.each_ref().map(|sent| &sent[lookup]);
                 let planes = bodies[0].len() / (LANES / 8);
                 let bit = |l: usize, plane: usize| {
                     let at = (l / 512 * planes + plane) * 64 + l % 512 / 8;
@@ -93,15 +82,14 @@ fn a_vector_with_one_wrong_product_is_never_used() {
         let (protocol, at, plane) = jobs[i];
         let liar = party(1 + (i % 3) as u8);
         let harness = TrioHarness::default().patient();
-        let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+        let recordings = harness.recordings();
         // three lanes: a byte a product
         harness.change(liar, liar.prev(3), at, 0, move |share| share[plane] ^= 1);
         let results = harness.act(|trio| {
             let mut e = Rep3::new(trio, protocol, Security::Malicious);
             let mut x = e.random_bytes(3)?;
             e.sbox(Direction::Encrypt, &mut [&mut x])?;
-            let pending = e.close(vec![x]);
-            settle(&mut e, pending).map(drop)
+            e.settled(vec![x]).map(drop)
         });
         assert!(results.iter().all(Result::is_err), "{protocol} {at} {plane}: {results:?}");
         assert!(recordings.iter().all(|r| r.of(MessageDirection::Out, opening(protocol)).is_empty()));
@@ -113,9 +101,9 @@ fn a_vector_with_one_wrong_product_is_never_used() {
 #[test]
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for protocol in LOOKUPS {
-        for odd in [1, 2, 3].map(party) {
+        for odd in PartyId::all(3) {
             let harness = TrioHarness::default().patient();
-            let recordings = [1, 2, 3].map(|p| harness.recording(party(p)));
+            let recordings = harness.recordings();
             let results = harness.act(|trio| {
                 let skips = trio.me() == odd;
                 let mut e = Rep3::new(trio, protocol, Security::Malicious);
@@ -127,9 +115,7 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
                 e.sbox(Direction::Encrypt, &mut [&mut x])?;
                 e.sbox(Direction::Encrypt, &mut [&mut x])?;
                 e.finish(&mut [&mut x])?;
-                let pending = e.close(vec![x]);
-                let verified = settle(&mut e, pending)?;
-                e.trio().open(&verified)
+                e.reveal(vec![x])
             });
             assert!(results.iter().all(Result::is_err), "{protocol}: {results:?}");
             assert!(results.iter().any(|r| matches!(failed_check(r), Some(checks::A2 | checks::A22))));
@@ -144,9 +130,7 @@ fn a_party_that_is_a_vector_ahead_is_an_abort() {
                 let vectors = vectors.swap_remove(usize::from(skips));
                 e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
                 e.finish(&mut [&mut x])?;
-                let pending = e.close(vec![x]);
-                let verified = settle(&mut e, pending)?;
-                e.trio().open(&verified)
+                e.reveal(vec![x])
             });
             assert!(results.iter().all(Result::is_err), "{protocol}: {results:?}");
         }

@@ -1,8 +1,6 @@
 //! How every lie ends: in the right output, or an abort.
 
 use super::*;
-use divisi_core::Check;
-use divisi_rep3::checks;
 
 /// A run with everything in it: its outputs.
 fn play<F: Element>(trio: Trio) -> Result<Vec<F>, Abort> {
@@ -35,7 +33,7 @@ fn no_honest_party_is_deceived<F: Element>(
     corrupt: PartyId,
     results: &[Result<Vec<F>, Abort>],
 ) -> Vec<Check> {
-    for (p, result) in PartyId::all(3).zip(results).filter(|(p, _)| *p != corrupt) {
+    for (p, result) in others(corrupt, results) {
         assert!(result.as_ref().map_or(true, |out| *out == right::<F>()), "{p} was deceived");
     }
     results.iter().filter_map(failed_check).collect()
@@ -61,7 +59,7 @@ fn lies<F: Element>() {
             assert!(results.iter().all(Result::is_err));
         }
         // an input that is too long
-        let harness = TrioHarness::default().patient();
+        let harness = TrioHarness::default();
         harness.change(corrupt, corrupt.next(3), INPUT, 0, |body| body.push(0));
         assert!(harness.act(play::<F>).iter().any(Result::is_err));
     }
@@ -87,10 +85,9 @@ fn every_lie_is_an_abort_over_large_fields() {
 /// Whatever a corrupt owner sends as an input is a sharing of something: a computation on it ends well.
 #[test]
 fn every_input_is_a_sharing() {
-    let harness = TrioHarness::default().patient();
+    let harness = TrioHarness::default();
     harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 0x55);
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
+    let results = act(harness, |b| {
         let x = input(b, 1, &sample::<Gf8>(N, 5))?;
         let xx = b.local_mul(&x, &x)?;
         let xx = b.reshare(xx)?;

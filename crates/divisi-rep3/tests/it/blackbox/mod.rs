@@ -3,13 +3,11 @@
 mod lies;
 mod refusals;
 
-use divisi_core::{Abort, Counts, Lanes, PartyId};
-use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
-use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};
-use divisi_rep3::blackbox::{BlackBox, Element, Linear, PIECE, Shared};
-use divisi_rep3::checks;
+use crate::common::boxes::{act, cost, input, is_misuse, run};
+use crate::common::prelude::*;
+use divisi_core::Lanes;
+use divisi_rep3::blackbox::{Linear, PIECE};
 use divisi_rep3::lab;
-use divisi_rep3::{Passes, Trio};
 
 const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
 const RECONST: &str = "divisi_rep3::blackbox/reconst";
@@ -26,19 +24,6 @@ fn sample<F: Field>(n: usize, seed: u64) -> Vec<F> {
     (0..n).map(|_| F::from_low_bits(word() | word() << 64)).collect()
 }
 
-/// An input of the party with this number.
-fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[F]) -> Result<Shared<F>, Abort> {
-    let mine = b.me() == party(owner);
-    b.input(party(owner), mine.then_some(x), x.len())
-}
-
-/// Run at three honest parties, who must agree; returns what the first ended with.
-fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync) -> R {
-    let mut all = lab::run(|trio| f(&mut BlackBox::new(trio))).unwrap();
-    assert!(all[0] == all[1] && all[1] == all[2]);
-    all.swap_remove(0)
-}
-
 const N: usize = 21;
 
 fn everything<F: Element>() {
@@ -46,7 +31,7 @@ fn everything<F: Element>() {
     let bits = sample::<Gf2>(N, 4);
     let double = Linear::<F, F>::new(2, |j, i| F::from_low_bits(1 << ((i + j) % F::BITS)));
     let turn = Linear::<F, F>::new(1, |_, i| F::from_low_bits(3 << (F::BITS - 1 - i)));
-    let (out, c) = run(|b| {
+    let ((out, c), _) = run(|b| {
         let [sx, sy] = [input(b, 1, &x)?, input(b, 2, &y)?];
         let (sz, sb) = (input(b, 3, &z)?, input(b, 2, &bits)?);
         // x y + z, plus z y scaled by x's values, which are public here, plus b z
@@ -62,10 +47,8 @@ fn everything<F: Element>() {
         let image = b.linop(&double, &[&both, &sx])?;
         let shifted = b.add_public(&image, &y)?;
         // through an opening
-        let (c, r) = {
-            let mask = b.mask(N);
-            b.reconst_masked(&shifted, mask)?
-        };
+        let mask = b.mask(N);
+        let (c, r) = b.reconst_masked(&shifted, mask)?;
         let back = b.add_opened(&r, &c)?;
         let square = c.product(&c).unwrap();
         let times = b.mul_opened(&sx, &square)?;
@@ -99,11 +82,6 @@ fn it_computes_in_every_field() {
     everything::<Gf8>();
     everything::<Gf64>();
     everything::<Gf128>();
-}
-
-/// Payload bits that this party sent, and rounds, in each phase.
-fn cost(counts: &Counts, phase: &str) -> (u64, u32) {
-    counts.phases.get(phase).map_or((0, 0), |p| (p.bits, p.rounds))
 }
 
 fn costs<F: Element>() {

@@ -1,6 +1,83 @@
-//! Random programs, and what programs give in the clear.
+//! What tests of several subjects need: names, the S-box, random programs, and what programs give in the clear.
+
+pub mod boxes;
+pub mod prelude;
 
 use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, PartyId, ProgramRun};
+use divisi_field::{Field, Gf8};
+use divisi_rep3::deal::Part;
+use divisi_rep3::lab::deal_all;
+use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security};
+use std::fmt::Debug;
+
+pub const LOOKUPS: [Protocol; 3] = [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive];
+pub const SECURITIES: [Security; 2] = [Security::SemiHonest, Security::Malicious];
+pub const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
+
+/// The S-box of AES.
+pub fn sbox(x: u8) -> u8 {
+    affine(Gf8(x).inverse().0) ^ 0x63
+}
+
+/// The linear part of the affine map.
+pub fn affine(y: u8) -> u8 {
+    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
+}
+
+/// The parts of one value.
+pub fn parts(secret: &[u8]) -> [Part; 3] {
+    deal_all(&[secret.to_vec()]).map(|mut parts| parts.remove(0))
+}
+
+pub fn bits(e: &mut Rep3, bytes: &[Byte]) -> Result<Vec<Bit>, Abort> {
+    let mut bits = Vec::new();
+    for byte in bytes {
+        let of_byte: [Bit; 8] = e.convert(byte.clone())?;
+        bits.extend(of_byte);
+    }
+    Ok(bits)
+}
+
+pub fn bytes(e: &mut Rep3, bits: &[Bit]) -> Result<Vec<Byte>, Abort> {
+    bits.chunks(8).map(|bits| e.convert(std::array::from_fn::<Bit, 8, _>(|i| bits[i].clone()))).collect()
+}
+
+/// The S-box of random bytes: a value that owes its products.
+pub fn random_sbox(e: &mut Rep3, lanes: usize) -> Result<Byte, Abort> {
+    let mut x = e.random_bytes(lanes)?;
+    e.sbox(Direction::Encrypt, &mut [&mut x])?;
+    Ok(x)
+}
+
+/// Run one program.
+pub fn run_one(e: &mut Rep3, program: &Program, wires: Vec<Bit>) -> Result<Vec<Bit>, Abort> {
+    let mut jobs = [ProgramRun::new(program, wires)];
+    e.run(&mut jobs)?;
+    let [job] = jobs;
+    Ok(job.wires)
+}
+
+/// How those ended who are not corrupt.
+pub fn others<R>(
+    corrupt: PartyId,
+    results: &[Result<R, Abort>],
+) -> impl Iterator<Item = (PartyId, &Result<R, Abort>)> {
+    PartyId::all(3).zip(results).filter(move |(party, _)| *party != corrupt)
+}
+
+/// Asserts that all parties end with misuse, or are told of another's.
+pub fn is_misuse_of_all<R: Debug>(what: &str, results: &[Result<R, Abort>]) {
+    is_misuse(what, results);
+    let told = |r: &Result<R, Abort>| matches!(r, Err(Abort::Misuse { .. } | Abort::Network(_)));
+    assert!(results.iter().all(told), "{what}: {results:?}");
+}
+
+/// Asserts that no party continues, and that at least one reports misuse.
+pub fn is_misuse<R: Debug>(what: &str, results: &[Result<R, Abort>]) {
+    assert!(results.iter().all(Result::is_err), "{what}: {results:?}");
+    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
+}
 
 /// Reproducible noise.
 pub struct Noise(pub u64);

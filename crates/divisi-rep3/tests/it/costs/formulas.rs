@@ -1,17 +1,12 @@
 //! What a run of AES must cost, by formula.
 
-use divisi_core::testing::Outputs;
-use divisi_core::{Check, Counts, Direction};
-use divisi_rep3::checks;
-use divisi_rep3::lab::Rep3Lab;
-use divisi_rep3::{Protocol, Security};
+use crate::common::prelude::*;
 use divisi_symmetric::aes::{self, KeySize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many variables the first fold of a verification has.
 pub const FOLDS: u64 = 3;
 pub const COIN: u64 = 128;
-pub const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
 
 /// What an S-box costs.
 pub struct Cost {

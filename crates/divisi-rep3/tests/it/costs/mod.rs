@@ -3,15 +3,12 @@
 
 mod formulas;
 
-use divisi_core::testing::Outputs;
-use divisi_core::{Bytes, Counts, Direction, PhaseCounts};
-use divisi_rep3::adversary::harness::{TrioHarness, party};
+use crate::common::prelude::*;
+use divisi_core::PhaseCounts;
 use divisi_rep3::adversary::lookups::PRODUCTS;
-use divisi_rep3::checks;
-use divisi_rep3::lab::{self, Rep3Lab};
-use divisi_rep3::{Passes, Protocol, Rep3, Security};
+use divisi_rep3::lab;
 use divisi_symmetric::aes::KeySize;
-use formulas::{COSTS, DIRECTIONS, Run, Verification, census, layer, of};
+use formulas::{COSTS, Run, Verification, census, layer, of};
 
 fn bits_and_rounds(phase: Option<&PhaseCounts>) -> (u64, u32) {
     phase.map_or((0, 0), |phase| (phase.bits, phase.rounds))
@@ -58,7 +55,7 @@ fn aes_128_costs_what_the_paper_says() {
 /// Table 1 counts lut256-additive without the Reshare that ends the chain: ten rounds.
 #[test]
 fn ten_additive_layers_take_ten_rounds_before_the_end_of_the_chain() {
-    for security in [Security::SemiHonest, Security::Malicious] {
+    for security in SECURITIES {
         let lab = Rep3Lab { protocol: Protocol::Lut256Additive, security };
         let (_, counts) = lab
             .metered(&[vec![7; 16], vec![9; 16]], |e, mut bytes| {
@@ -81,7 +78,7 @@ fn ten_additive_layers_take_ten_rounds_before_the_end_of_the_chain() {
 fn one_hot_vectors_cost_what_the_paper_says() {
     for cost in COSTS.iter().filter(|cost| cost.ahead > 0) {
         for (layers, bytes, lanes) in [(1, 1, 1), (3, 2, 7), (1, 3, 1000)] {
-            for security in [Security::SemiHonest, Security::Malicious] {
+            for security in SECURITIES {
                 let counts = lab::run(|trio| {
                     let mut e = Rep3::new(trio, cost.protocol, security);
                     e.trio().session().phase("vectors");

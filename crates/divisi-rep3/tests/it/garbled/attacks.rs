@@ -1,14 +1,8 @@
 //! What a liar gets, in each of its roles: each attack tells whether it came through, with a check switched
 //! off or something left out (`Gap`) or against the protocol.
 
-use super::{bits, engine, in_the_clear, inputs, play, small_program};
-use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, Step};
+use super::*;
 use divisi_ot::record::{self, Call};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Byte, Trio};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of lanes of these runs, which have more than 64 outputs.
@@ -161,18 +155,11 @@ fn hashed(gap: Gap, ahead: bool) -> [Vec<Call>; 3] {
     let parts = deal_all(&[vec![1; 130], vec![2; 130], vec![3; 130]]);
     let ends = gap.harness().act(|mut trio| {
         gap.weaken(&mut trio);
-        let secret: Vec<Byte> = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        let wires = bits(&mut e, &secret)?;
+        let (mut e, wires) = begin(trio, &parts, 0)?;
         record::begin();
-        let end = if ahead {
-            let ahead = e.garble_ahead(&program, 130, &[]);
-            ahead.and_then(|ahead| e.run_ahead(ahead, wires)).map(drop)
-        } else {
-            e.run(&mut [ProgramRun::new(&program, wires)])
-        };
+        let end = run_by(&mut e, &program, 130, wires, ahead.then_some(0));
         let calls = record::end().calls;
-        end.map(|()| calls)
+        end.map(|_| calls)
     });
     let ends: Vec<Vec<Call>> = ends.into_iter().map(Result::unwrap).collect();
     ends.try_into().ok().unwrap()
@@ -244,10 +231,8 @@ fn the_evaluator_says_nothing_before_z() {
     let (program, (_, parts)) = (small_program(), transparent(1, LANES));
     let harness = Gap::Nothing.harness();
     let recordings = harness.recordings();
-    let ends = harness.act(|mut trio| {
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        let wires = bits(&mut e, &secret)?;
+    let ends = harness.act(|trio| {
+        let (mut e, wires) = begin(trio, &parts, 0)?;
         e.run(&mut [ProgramRun::new(&program, wires)])
     });
     assert!(ends.iter().all(Result::is_ok));

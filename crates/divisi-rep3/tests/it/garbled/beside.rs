@@ -1,18 +1,9 @@
 //! Calls whose inputs rest on an opening that is not compared yet: tables leave beside the barrier, labels
 //! after it.
 
-use super::attacks::{LANES, roles, transparent};
-use super::{ahead::open, costs::formula};
-use super::{bits, dealt, engine, in_the_clear, inputs, small_program, turn};
-use divisi_circuit::{Build, Program};
+use super::costs::formula;
+use super::*;
 use divisi_core::testing::Seen;
-use divisi_core::{Abort, Boolean, PartyId, ProgramRun};
-use divisi_net::wire_bytes;
-use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness};
-use divisi_rep3::deal::Part;
-use divisi_rep3::{Rep3, Trio};
-use divisi_symmetric::circuits::named;
-use divisi_symmetric::gates::Adder;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
 /// What depends on inputs, and what belongs to it.
@@ -29,23 +20,19 @@ const PIECE: usize = 4064;
 /// A call after an opening: its bytes, its rounds without and with the opening of the output, and what was
 /// opened.
 fn call(
-    mut trio: Trio,
+    trio: Trio,
     program: &Program,
     parts: &[Vec<Part>; 3],
     calls: usize,
     opened: u8,
 ) -> Result<(u64, [u32; 2], Vec<Vec<u8>>), Abort> {
-    let secret = inputs(&mut trio, parts)?;
-    let mut e = engine(trio);
-    turn(&mut e, calls)?;
-    let wires = bits(&mut e, &secret)?;
+    let (mut e, wires) = begin(trio, parts, calls)?;
     e.trio().absorb("opened", &[opened]);
     e.trio().session().phase("call");
-    let mut jobs = [ProgramRun::new(program, wires)];
-    e.run(&mut jobs)?;
+    let out = run_one(&mut e, program, wires)?;
     let phase = |e: &mut Rep3| e.trio().session().meter().read().phases["call"];
     let made = phase(&mut e);
-    let opened = open(&mut e, &jobs[0].wires)?;
+    let opened = open(&mut e, &out)?;
     Ok((made.bytes, [made.rounds, phase(&mut e).rounds], opened))
 }
 
@@ -68,7 +55,7 @@ fn tables_leave_beside_the_barrier() {
         g.output(&x[..8]);
         g.finish()
     };
-    let sha256 = || named("sha256", Adder::FewestAnds).unwrap().unwrap();
+    let sha256 = || circuit("sha256");
     // no tables; one piece; several; more than may leave
     for (program, lanes) in [(linear, 1), (small_program(), LANES), (sha256(), 1), (sha256(), 3)] {
         let (values, parts) = dealt(9, program.input_bits() / 8, lanes);

@@ -1,31 +1,20 @@
 //! What a call costs, to the byte, against formulas; and how far its messages depend on each other.
 
-use super::attacks::roles;
-use super::{bits, bytes, dealt, engine, inputs, random_program, turn};
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Boolean, Check, Counts, ProgramRun, settle};
-use divisi_net::wire_bytes;
-use divisi_rep3::checks;
+use super::*;
 use divisi_rep3::lab::run;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::batch::{self, Function, Messages};
-use divisi_symmetric::circuits::{self, named};
-use divisi_symmetric::gates::Adder;
+use divisi_symmetric::circuits;
 
 /// What a party sent of a call and of the opening after it, in the order of parties.
 fn counts(program: &Program, lanes: usize, calls: usize) -> Vec<Counts> {
     let (_, parts) = dealt(9, program.input_bits() / 8, lanes);
-    run(|mut trio| {
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        turn(&mut e, calls)?;
-        let wires = bits(&mut e, &secret)?;
+    run(|trio| {
+        let (mut e, wires) = begin(trio, &parts, calls)?;
         e.trio().session().phase("call");
-        let mut jobs = [ProgramRun::new(program, wires)];
-        e.run(&mut jobs)?;
-        let out = bytes(&mut e, &jobs[0].wires)?;
-        let pending = e.close_linear(out)?;
-        let verified = settle(&mut e, pending)?;
+        let out = run_one(&mut e, program, wires)?;
+        let out = bytes(&mut e, &out)?;
+        let verified = e.settled(out)?;
         let mut counts = e.trio().session().meter().read();
         let rounds = counts.phases["call"].rounds;
         e.trio().open(&verified)?;
@@ -38,13 +27,13 @@ fn counts(program: &Program, lanes: usize, calls: usize) -> Vec<Counts> {
     .unwrap()
 }
 
-fn packed(bits: usize) -> usize {
+pub fn packed(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
 /// The bytes of `units` units of `each` bytes, sent in pieces of at most `most` units with `digest` bytes of
 /// digest each.
-fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
+pub fn pieces(units: usize, most: usize, each: usize, digest: usize) -> u64 {
     let body = |from: usize| wire_bytes(each * most.min(units - from) + digest);
     (0..units).step_by(most).map(body).sum()
 }
@@ -69,7 +58,7 @@ pub fn formula(program: &Program, lanes: usize) -> [u64; 3] {
 #[test]
 fn a_call_costs_what_its_formula_says() {
     for (name, lanes) in [("aes128", 1), ("sha256", 1), ("aes128", 3), ("keccak-f", 1)] {
-        let program = named(name, Adder::FewestAnds).unwrap().unwrap();
+        let program = circuit(name);
         for calls in 0..3 {
             let counts = counts(&program, lanes, calls);
             let expected = formula(&program, lanes);
@@ -113,9 +102,7 @@ fn a_mac_with_kept_states_is_one_call() {
         let tag = function.output(&mut e, &messages, &[])?;
         let tag = batch::byte_values(&mut e, tag)?;
         let shares = e.trio().session().meter().read().phases["call"];
-        let pending = e.close_linear(tag)?;
-        let verified = settle(&mut e, pending)?;
-        e.trio().open(&verified)?;
+        e.reveal(tag)?;
         let opened = e.trio().session().meter().read();
         Ok((shares, opened.phases["call"].rounds, opened.checks.get(&checks::Y5).copied()))
     })
@@ -130,21 +117,16 @@ fn a_mac_with_kept_states_is_one_call() {
 /// A verdict is opened before what it releases: one message more.
 #[test]
 fn a_verdict_is_one_message_more() {
-    let program = named("sha256", Adder::FewestAnds).unwrap().unwrap();
+    let program = circuit("sha256");
     let (_, parts) = dealt(9, 96, 1);
-    let rounds = run(|mut trio| {
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        let wires = bits(&mut e, &secret)?;
+    let rounds = run(|trio| {
+        let (mut e, wires) = begin(trio, &parts, 0)?;
         e.trio().session().phase("call");
-        let mut jobs = [ProgramRun::new(&program, wires)];
-        e.run(&mut jobs)?;
-        let mut out = bytes(&mut e, &jobs[0].wires)?;
+        let out = run_one(&mut e, &program, wires)?;
+        let mut out = bytes(&mut e, &out)?;
         let released = out.split_off(1);
         for bytes in [out, released] {
-            let pending = e.close_linear(bytes)?;
-            let verified = settle(&mut e, pending)?;
-            e.trio().open(&verified)?;
+            e.reveal(bytes)?;
         }
         Ok(e.trio().session().meter().read().phases["call"].rounds)
     })
@@ -156,7 +138,7 @@ fn a_verdict_is_one_message_more() {
 #[test]
 fn messages_do_not_grow_with_depth() {
     for (name, lanes) in [("aes128", 1), ("sha256", 1), ("aes128", 70)] {
-        let program = named(name, Adder::FewestAnds).unwrap().unwrap();
+        let program = circuit(name);
         let counts = counts(&program, lanes, 1);
         let most = |phase: &str| counts.iter().map(|counts| counts.phases[phase].rounds).max().unwrap();
         assert_eq!((most("shares"), most("opened")), (2, 3), "{name}");
@@ -193,24 +175,22 @@ fn constants_cost_nothing() {
 /// Each piece is compared once, by the party that the check belongs to.
 #[test]
 fn checks_are_counted_piece_by_piece() {
-    let program = named("sha256", Adder::FewestAnds).unwrap().unwrap();
+    let program = circuit("sha256");
     for calls in 0..3 {
         let counts = counts(&program, 1, calls);
-        let [first, second, evaluator] = roles(calls).map(|party| &counts[party.index()].checks);
-        let of =
-            |checks: &std::collections::BTreeMap<Check, u64>, check| checks.get(&check).copied().unwrap_or(0);
+        let [first, second, evaluator] = roles(calls).map(|party| &counts[party.index()]);
         let tables = program.and_count().div_ceil(4064) as u64;
         let (ins, outs) =
             (program.input_bits().div_ceil(1024) as u64, program.output_bits().div_ceil(1024) as u64);
-        assert_eq!(of(evaluator, checks::Y1), 1 + tables);
-        assert_eq!(of(evaluator, checks::Y2), 2 * ins + outs);
-        assert_eq!(of(evaluator, checks::Y3), 2 * ins + outs);
-        assert_eq!(of(evaluator, checks::Y4), 1);
-        assert_eq!(of(first, checks::Y5), 1);
+        assert_eq!(times(evaluator, checks::Y1), 1 + tables);
+        assert_eq!(times(evaluator, checks::Y2), 2 * ins + outs);
+        assert_eq!(times(evaluator, checks::Y3), 2 * ins + outs);
+        assert_eq!(times(evaluator, checks::Y4), 1);
+        assert_eq!(times(first, checks::Y5), 1);
         for check in [checks::Y1, checks::Y2, checks::Y3, checks::Y4] {
-            assert_eq!((of(first, check), of(second, check)), (0, 0));
+            assert_eq!((times(first, check), times(second, check)), (0, 0));
         }
-        assert_eq!((of(second, checks::Y5), of(evaluator, checks::Y5)), (0, 0));
+        assert_eq!((times(second, checks::Y5), times(evaluator, checks::Y5)), (0, 0));
         assert!(counts.iter().all(|counts| counts.computational_bits == Some(117.0)));
     }
 }
@@ -226,14 +206,10 @@ fn the_smallest_calls() {
         none[0].phases["call"].bytes,
         wire_bytes(16) + wire_bytes(48 * 8 + 32) + wire_bytes(32 * 8) + wire_bytes(1)
     );
-    let program = random_program(3, 1, 70);
-    let opened = run(|mut trio| {
-        let (_, parts) = dealt(1, 1, 1);
-        let secret = inputs(&mut trio, &parts)?;
+    let opened = run(|trio| {
         let mut e = engine(trio);
         e.trio().session().phase("call");
         e.run(&mut [])?;
-        let _ = (&program, secret);
         Ok(e.trio().session().meter().read().phases.contains_key("call"))
     })
     .unwrap();

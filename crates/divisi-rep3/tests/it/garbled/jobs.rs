@@ -1,34 +1,8 @@
 //! Which call is which job, and what comes late.
 
-use super::attacks::{LANES, roles, transparent};
-use super::{bits, bytes, engine, in_the_clear, inputs, random_program, small_program, turn};
-use divisi_core::{Abort, Boolean, Check, ProgramRun, Step, settle};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, many, party};
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::{Rep3, Trio};
+use super::*;
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
-
-/// A party's engine after `calls` calls, and its inputs as bits.
-fn begin(
-    mut trio: Trio,
-    parts: &[Vec<Part>; 3],
-    calls: usize,
-) -> Result<(Rep3, Vec<divisi_rep3::Bit>), Abort> {
-    let secret = inputs(&mut trio, parts)?;
-    let mut e = engine(trio);
-    turn(&mut e, calls)?;
-    let wires = bits(&mut e, &secret)?;
-    Ok((e, wires))
-}
-
-fn open(e: &mut Rep3, out: &[divisi_rep3::Bit]) -> Result<Vec<Vec<u8>>, Abort> {
-    let out = bytes(e, out)?;
-    let pending = e.close_linear(out)?;
-    let verified = settle(e, pending)?;
-    e.trio().open(&verified)
-}
 
 /// If garblers mean different inputs or outputs, P3 ends at its first comparison, and nobody is blamed; it
 /// does so, too, if P3 means another job than both of them.
@@ -43,10 +17,7 @@ fn one_call_does_not_serve_two_jobs() {
                 e.use_handles(if me == other { b"key 2, request 7" } else { b"key 1, request 7" });
                 e.run(&mut [ProgramRun::new(&program, wires)])
             });
-            let evaluator = &ends[roles(calls)[2].index()];
-            let Err(Abort::CheckFailed { check: checks::Y1, culprit: None, .. }) = evaluator else {
-                panic!("{evaluator:?}")
-            };
+            blames_nobody(&ends[roles(calls)[2].index()], checks::Y1);
         }
     }
 }
@@ -62,14 +33,11 @@ fn one_call_does_not_serve_two_circuits() {
             let (mut e, wires) = begin(trio, &parts, 0)?;
             e.run(&mut [ProgramRun::new(&programs[usize::from(me == other)], wires)])
         });
-        let evaluator = &ends[roles(0)[2].index()];
         // before any table is there to compare
-        let salt = Step::new("divisi_rep3::garbled/salt");
-        let found = match evaluator {
-            Err(Abort::CheckFailed { check, step, .. }) => *check == checks::Y1 && step.id == salt.id,
-            _ => false,
-        };
-        assert!(found, "{evaluator:?}");
+        let salt = Step::new("divisi_rep3::garbled/salt").id;
+        let end = &ends[roles(0)[2].index()];
+        let found = matches!(end, Err(Abort::CheckFailed { check: checks::Y1, step, .. }) if step.id == salt);
+        assert!(found, "{end:?}");
     }
 }
 
@@ -78,17 +46,11 @@ fn one_call_does_not_serve_two_circuits() {
 fn a_call_follows_the_same_calls() {
     let (_, parts) = transparent(3, LANES);
     let program = small_program();
-    let empty = [0, 1].map(|n| {
-        let mut g = divisi_circuit::Build::new();
-        let x = g.input(n + 1);
-        let _ = x;
-        g.finish()
-    });
     let ends = TrioHarness::default().act(|trio| {
         let me = trio.me();
         let (mut e, wires) = begin(trio, &parts, 0)?;
         let n = usize::from(me == roles(1)[1]);
-        e.run(&mut [ProgramRun::new(&empty[n], wires[..=n].to_vec())])?;
+        run_one(&mut e, &empty(n + 1), wires[..=n].to_vec())?;
         e.run(&mut [ProgramRun::new(&program, wires)])
     });
     assert_eq!(failed_check(&ends[roles(1)[2].index()]), Some(checks::Y1));
@@ -107,11 +69,7 @@ fn another_salt_is_noticed() {
                 let (mut e, wires) = begin(trio, &parts, calls)?;
                 e.run(&mut [ProgramRun::new(&program, wires)])
             });
-            let end = &ends[evaluator.index()];
-            assert!(
-                matches!(end, Err(Abort::CheckFailed { check: checks::Y1, culprit: None, .. })),
-                "{end:?}"
-            );
+            blames_nobody(&ends[evaluator.index()], checks::Y1);
         }
     }
 }
@@ -167,7 +125,7 @@ fn every_byte_of_what_is_told_is_compared() {
         })
     };
     let harness = TrioHarness::default();
-    let recordings = [party(1), party(2), party(3)].map(|p| harness.recording(p));
+    let recordings = harness.recordings();
     assert!(play(harness, 0).iter().all(Result::is_ok));
     let mut jobs = Vec::new();
     for (from, to, step, check, places) in told {
@@ -223,16 +181,16 @@ fn a_garbler_may_answer_late() {
                     // ends when the other one's sender is gone
                     let _ = wait.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 }
-                let mut jobs = [ProgramRun::new(&program, wires)];
                 let is_second = late == 0;
+                let signal = || drop(done.lock().unwrap_or_else(PoisonError::into_inner).take());
                 if me == quick && !is_second {
-                    drop(done.lock().unwrap_or_else(PoisonError::into_inner).take());
+                    signal();
                 }
-                e.run(&mut jobs)?;
+                let out = run_one(&mut e, &program, wires)?;
                 if me == quick && is_second {
-                    drop(done.lock().unwrap_or_else(PoisonError::into_inner).take());
+                    signal();
                 }
-                open(&mut e, &jobs[0].wires)
+                open(&mut e, &out)
             });
             assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|opened| *opened == expected)));
         }

@@ -14,12 +14,11 @@ mod selective;
 mod stock;
 mod sweep;
 
-use crate::common::{Noise, in_the_clear, random_program};
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Convert, ProgramRun, settle};
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Bit, Byte, Protocol, Rep3, Rounds, Security, Trio};
+use crate::common::prelude::*;
+use attacks::{Gap, LANES, roles, transparent};
+use divisi_net::wire_bytes;
+use divisi_symmetric::circuits::named;
+use divisi_symmetric::gates::Adder;
 
 /// Eight bits that are the products of two bytes' bits, each with a third byte's.
 fn small_program() -> Program {
@@ -29,19 +28,6 @@ fn small_program() -> Program {
     let out: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
     g.output(&out);
     g.finish()
-}
-
-fn bits(e: &mut Rep3, bytes: &[Byte]) -> Result<Vec<Bit>, Abort> {
-    let mut bits = Vec::new();
-    for byte in bytes {
-        let of_byte: [Bit; 8] = e.convert(byte.clone())?;
-        bits.extend(of_byte);
-    }
-    Ok(bits)
-}
-
-fn bytes(e: &mut Rep3, bits: &[Bit]) -> Result<Vec<Byte>, Abort> {
-    bits.chunks(8).map(|bits| e.convert(std::array::from_fn::<Bit, 8, _>(|i| bits[i].clone()))).collect()
 }
 
 /// The engine of a party, in constant rounds.
@@ -57,33 +43,74 @@ fn inputs(trio: &mut Trio, parts: &[Vec<Part>; 3]) -> Result<Vec<Byte>, Abort> {
     mine.iter().map(|part| trio.input(part)).collect()
 }
 
-/// What one party does: `skip` empty calls, so that roles move on, then the program, then what comes of it
-/// opened.
-fn play(
-    mut trio: Trio,
-    program: &Program,
-    parts: &[Vec<Part>; 3],
-    skip: usize,
-) -> Result<Vec<Vec<u8>>, Abort> {
+/// A party's engine after `calls` empty calls, by which roles move on, and its inputs as bits.
+fn begin(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize) -> Result<(Rep3, Vec<Bit>), Abort> {
     let secret = inputs(&mut trio, parts)?;
     let mut e = engine(trio);
-    turn(&mut e, skip)?;
+    turn(&mut e, calls)?;
     let wires = bits(&mut e, &secret)?;
-    let mut jobs = [ProgramRun::new(program, wires)];
-    e.run(&mut jobs)?;
-    let out = bytes(&mut e, &jobs[0].wires)?;
-    let pending = e.close_linear(out)?;
-    let verified = settle(&mut e, pending)?;
-    e.trio().open(&verified)
+    Ok((e, wires))
+}
+
+fn open(e: &mut Rep3, out: &[Bit]) -> Result<Vec<Vec<u8>>, Abort> {
+    let out = bytes(e, out)?;
+    e.reveal(out)
+}
+
+/// Run one program; if it is garbled ahead, with this many of its inputs known.
+fn run_by(
+    e: &mut Rep3,
+    program: &Program,
+    lanes: usize,
+    mut wires: Vec<Bit>,
+    known: Option<usize>,
+) -> Result<Vec<Bit>, Abort> {
+    let Some(known) = known else { return run_one(e, program, wires) };
+    let later = wires.split_off(known);
+    let ahead = e.garble_ahead(program, lanes, &wires)?;
+    e.run_ahead(ahead, later)
+}
+
+/// What a party has of the first byte of an output.
+fn held(e: &mut Rep3, out: &[Bit]) -> Result<Part, Abort> {
+    let out = bytes(e, out)?.swap_remove(0);
+    let verified = e.settled(out)?;
+    e.trio().part(&verified)
+}
+
+/// What one party does: `skip` empty calls, then the program, then what comes of it opened.
+fn play(trio: Trio, program: &Program, parts: &[Vec<Part>; 3], skip: usize) -> Result<Vec<Vec<u8>>, Abort> {
+    let (mut e, wires) = begin(trio, parts, skip)?;
+    let out = run_one(&mut e, program, wires)?;
+    open(&mut e, &out)
 }
 
 /// Make calls without inputs and outputs: the roles rotate, and nothing is sent.
 fn turn(e: &mut Rep3, calls: usize) -> Result<(), Abort> {
-    let empty = Build::new().finish();
-    for _ in 0..calls {
-        e.run(&mut [ProgramRun::new(&empty, vec![])])?;
-    }
-    Ok(())
+    (0..calls).try_for_each(|_| run_one(e, &empty(0), vec![]).map(drop))
+}
+
+/// A known circuit.
+fn circuit(name: &str) -> Program {
+    named(name, Adder::FewestAnds).unwrap().unwrap()
+}
+
+/// A program of this many inputs that does nothing.
+fn empty(inputs: usize) -> Program {
+    let mut g = Build::new();
+    g.input(inputs);
+    g.finish()
+}
+
+/// How often a check was made.
+fn times(counts: &Counts, check: Check) -> u64 {
+    counts.checks.get(&check).copied().unwrap_or(0)
+}
+
+/// Asserts that this check failed, and that nobody is blamed.
+fn blames_nobody<R>(end: &Result<R, Abort>, check: Check) {
+    let found = matches!(end, Err(Abort::CheckFailed { check: at, culprit: None, .. }) if *at == check);
+    assert!(found, "{:?}", end.as_ref().err());
 }
 
 /// Inputs of a run, dealt.

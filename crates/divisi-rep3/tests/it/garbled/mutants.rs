@@ -4,6 +4,7 @@
 
 use super::attacks::{self, Gap, Weakness};
 use super::{ahead, seen, selective};
+use Gap::{Weak, Without};
 use divisi_rep3::checks;
 
 fn kills(gap: Gap, attack: fn(Gap) -> bool) {
@@ -18,8 +19,6 @@ macro_rules! mutants {
         const MUTANTS: &[(Gap, &str)] = &[$(($gap, stringify!($name)),)*];
     };
 }
-
-use Gap::{Weak, Without};
 
 mutants! {
     a_bent_gate_is_noticed: Without(checks::Y1), attacks::bent_gate;
@@ -47,7 +46,7 @@ mutants! {
     labels_ahead_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_ahead;
     labels_of_known_inputs_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_known;
     both_halves_have_tweaks_of_their_own: Weak(Weakness::WiresAnew), attacks::tweaks_return_ahead;
-    the_evaluator_lacks_r12_ahead: Weak(Weakness::NoR12), ahead::evaluator_sees_output;
+    the_evaluator_lacks_r12_ahead: Weak(Weakness::NoR12), seen::evaluator_sees_output_ahead;
     the_list_is_whole: Weak(Weakness::HalfList), selective::late;
 }
 

@@ -1,12 +1,7 @@
 //! What the parties compare of a call belongs to one session and one strand.
 
-use super::attacks::transparent;
-use super::{bits, engine, inputs};
-use divisi_circuit::{Build, Gates};
+use super::*;
 use divisi_core::testing::Harness;
-use divisi_core::{Abort, Boolean, ProgramRun, PublicParameters};
-use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::MessageDirection;
 use std::collections::HashSet;
 
 const CALLS: usize = 16;
@@ -30,10 +25,8 @@ fn what_is_told_of_a_call_is_of_one_session_and_strand() {
         let ends: Vec<Result<(), Abort>> = harness.act(|session| {
             let strand = session.strand()?;
             for session in [session, strand] {
-                let mut trio = Trio::new(session)?;
-                let secret = inputs(&mut trio, &parts)?;
-                let mut e = engine(trio);
-                let wires = bits(&mut e, &secret)?;
+                let trio = Trio::new(session)?;
+                let (mut e, wires) = begin(trio, &parts, 0)?;
                 for _ in 0..CALLS {
                     e.run(&mut [ProgramRun::new(&program, wires.clone())])?;
                 }

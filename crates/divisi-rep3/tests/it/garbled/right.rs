@@ -1,11 +1,7 @@
 //! Right in every role.
 
-use super::{Noise, bits, bytes, dealt, engine, in_the_clear, inputs, play, random_program, turn};
-use divisi_core::{Boolean, ProgramRun, settle};
+use super::*;
 use divisi_rep3::lab::run;
-use divisi_rep3::{Protocol, Rep3, Rounds, Security};
-use divisi_symmetric::circuits::named;
-use divisi_symmetric::gates::Adder;
 
 /// Random programs, lanes over the edges of words, tiles and groups, every rotation of the roles.
 #[test]
@@ -26,7 +22,7 @@ fn random_programs_give_what_they_give_in_the_clear() {
 #[test]
 fn circuits_of_several_pieces_give_what_they_give_in_the_clear() {
     for (name, bytes, lanes) in [("aes128", 32, 3), ("sha256", 96, 2), ("aes128", 32, 40)] {
-        let program = named(name, Adder::FewestAnds).unwrap().unwrap();
+        let program = circuit(name);
         let (values, parts) = dealt(7, bytes, lanes);
         let expected = in_the_clear(&program, &values);
         let opened = run(|trio| play(trio, &program, &parts, lanes % 3)).unwrap();
@@ -57,10 +53,7 @@ fn jobs_of_one_call_do_not_disturb_each_other() {
         e.run(&mut jobs)?;
         let mut opened = Vec::new();
         for job in &jobs {
-            let out = bytes(&mut e, &job.wires)?;
-            let pending = e.close_linear(out)?;
-            let verified = settle(&mut e, pending)?;
-            opened.push(e.trio().open(&verified)?);
+            opened.push(open(&mut e, &job.wires)?);
         }
         Ok(opened)
     })
@@ -84,16 +77,10 @@ fn shares_serve_the_other_way_and_back() {
                 let mut wires = bits(&mut e, &secret)?;
                 for (i, program) in programs.iter().enumerate() {
                     e.use_rounds(order[i % 2]);
-                    let mut jobs = [ProgramRun::new(program, wires)];
-                    e.run(&mut jobs)?;
-                    let [job] = jobs;
-                    wires = job.wires;
+                    wires = run_one(&mut e, program, wires)?;
                 }
                 assert!(e.owes());
-                let out = bytes(&mut e, &wires)?;
-                let pending = e.close(out);
-                let verified = settle(&mut e, pending)?;
-                e.trio().open(&verified)
+                open(&mut e, &wires)
             })
             .unwrap();
             assert!(opened.iter().all(|columns| *columns == expected), "{skip} {order:?}");

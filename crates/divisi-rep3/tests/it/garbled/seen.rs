@@ -1,39 +1,22 @@
 //! What each party sees of a call, and what it can make of it.
 
-use super::attacks::{Gap, roles, transparent};
-use super::{bits, bytes, engine, in_the_clear, inputs, small_program, turn};
-use divisi_circuit::{Build, Program};
-use divisi_core::{Boolean, ProgramRun, settle};
-use divisi_rep3::adversary::harness::{MessageDirection, Recording, failed_check};
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
+use super::*;
 use std::collections::BTreeSet;
 
 const LABELS: &str = "divisi_rep3::garbled/labels";
 
-/// Lanes of these runs.
-const LANES: usize = super::attacks::LANES;
-
 /// What each of P1, P2 and P3 knows of the output, in every rotation: the exclusive or of its two components,
-/// lane by lane; and the right output.
-fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
+/// lane by lane; and the right output. The call may be garbled ahead.
+fn known_of_output(gap: Gap, value: u8, ahead: bool) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
     let program = small_program();
     let (values, parts) = transparent(value, LANES);
     let expected = in_the_clear(&program, &values);
     let known = |calls: usize| {
         let ends = gap.harness().act(|mut trio| {
             gap.weaken(&mut trio);
-            let secret = inputs(&mut trio, &parts)?;
-            let mut e = engine(trio);
-            turn(&mut e, calls)?;
-            let wires = bits(&mut e, &secret)?;
-            let mut jobs = [ProgramRun::new(&program, wires)];
-            e.run(&mut jobs)?;
-            let out = bytes(&mut e, &jobs[0].wires)?;
-            let pending = e.close_linear(out)?;
-            let verified = settle(&mut e, pending)?.each();
-            let part = e.trio().part(&verified[0])?;
+            let (mut e, wires) = begin(trio, &parts, calls)?;
+            let out = run_by(&mut e, &program, LANES, wires, ahead.then_some(0))?;
+            let part = held(&mut e, &out)?;
             Ok(part.first.iter().zip(&part.second).map(|(x, y)| x ^ y).collect::<Vec<u8>>())
         });
         roles(calls).map(|party| ends[party.index()].clone().unwrap())
@@ -43,13 +26,19 @@ fn known_of_output(gap: Gap, value: u8) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
 
 /// Whether P3 sees the output: it has z and r23.
 pub fn evaluator_sees_output(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a);
+    let (known, expected) = known_of_output(gap, 0x5a, false);
+    known.iter().all(|known| known[2] == expected[0])
+}
+
+/// The same of a call that was garbled ahead.
+pub fn evaluator_sees_output_ahead(gap: Gap) -> bool {
+    let (known, expected) = known_of_output(gap, 0x5a, true);
     known.iter().all(|known| known[2] == expected[0])
 }
 
 /// Whether P1 sees the output: it has z and r12.
 pub fn first_sees_output(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a);
+    let (known, expected) = known_of_output(gap, 0x5a, false);
     known.iter().all(|known| known[0] == expected[0])
 }
 
@@ -60,7 +49,7 @@ fn what_a_party_has_of_an_output_is_uniform() {
         let mut ones = [0_u32; 3];
         let mut all = 0;
         for _ in 0..8 {
-            let (known, _) = known_of_output(Gap::Nothing, value);
+            let (known, _) = known_of_output(Gap::Nothing, value, false);
             for known in known {
                 for (ones, known) in ones.iter_mut().zip(&known) {
                     *ones += known.iter().map(|byte| byte.count_ones()).sum::<u32>();
@@ -77,7 +66,7 @@ fn what_a_party_has_of_an_output_is_uniform() {
 /// it differs from lane to lane.
 #[test]
 fn every_output_bit_has_masks_of_its_own() {
-    let (known, _) = known_of_output(Gap::Nothing, 0x00);
+    let (known, _) = known_of_output(Gap::Nothing, 0x00, false);
     for known in known {
         for known in [&known[0], &known[2]] {
             let different: BTreeSet<u8> = known.iter().copied().collect();
@@ -133,12 +122,8 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
         let mut results = Vec::new();
         for secret in &secret {
             let wires = bits(&mut e, secret)?;
-            let mut jobs = [ProgramRun::new(&program, wires)];
-            e.run(&mut jobs)?;
-            let out = bytes(&mut e, &jobs[0].wires)?;
-            let pending = e.close_linear(out)?;
-            let verified = settle(&mut e, pending)?.each();
-            results.push(e.trio().part(&verified[0])?.second.clone());
+            let out = run_one(&mut e, &program, wires)?;
+            results.push(held(&mut e, &out)?.second.clone());
             turn(&mut e, 2)?;
         }
         Ok(results)

@@ -1,12 +1,7 @@
 //! Selective failure: a garbler spoils a list of pairs and looks whether the run ends. Without a check the
 //! abort is a bit that it does not know; against the protocol the run always ends.
 
-use super::attacks::{Gap, LANES, roles, transparent};
-use super::{bits, bytes, engine, inputs, small_program, turn};
-use divisi_core::{Abort, Boolean, Check, PartyId, ProgramRun, settle};
-use divisi_rep3::adversary::harness::many;
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
+use super::*;
 
 const LABELS: &str = "divisi_rep3::garbled/labels";
 const MASKS: &str = "divisi_rep3::garbled/masks";
@@ -58,15 +53,10 @@ fn spoil(gap: Gap, calls: usize, lanes: usize, spoiled: Spoiled, value: usize) -
     }
     let ends = harness.act(|mut trio| {
         gap.weaken(&mut trio);
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        turn(&mut e, calls)?;
-        let wires = bits(&mut e, &secret)?;
-        let mut jobs = [ProgramRun::new(&program, wires)];
-        e.run(&mut jobs)?;
-        let out = bytes(&mut e, &jobs[0].wires)?;
-        let pending = e.close_linear(out)?;
-        let verified = settle(&mut e, pending)?.each();
+        let (mut e, wires) = begin(trio, &parts, calls)?;
+        let out = run_one(&mut e, &program, wires)?;
+        let out = bytes(&mut e, &out)?;
+        let verified = e.settled(out)?.each();
         // a barrier, at which a party that has ended tells the others
         let opened = verified.iter().map(|byte| e.trio().part(byte)).collect::<Result<Vec<_>, _>>();
         e.trio().barrier()?;

@@ -1,16 +1,9 @@
 //! Calls that an engine garbles in idle time: what takes them, how they are bound to keys, and that each is
 //! used once.
 
-use super::ahead::{open, pieces};
-use super::attacks::{LANES, roles};
-use super::{bits, dealt, engine, in_the_clear, inputs, random_program, small_program, turn};
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
-use divisi_net::wire_bytes;
-use divisi_rep3::adversary::harness::{TrioHarness, failed_check};
-use divisi_rep3::checks;
-use divisi_rep3::deal::Part;
-use divisi_rep3::{Bit, Rep3, Trio};
+use super::costs::{packed, pieces};
+use super::*;
+use divisi_core::Lanes;
 
 /// An engine that keeps calls notes what ran, garbles as many when it is told to, and takes each once; within
 /// its bytes, and nothing at all if it keeps none.
@@ -27,17 +20,15 @@ fn an_engine_keeps_what_will_be_asked_for() {
         g.finish()
     });
     let expected = [0, 1, 2].map(|i| in_the_clear(&programs[i], &values));
-    let ends = TrioHarness::default().act(|mut trio| {
-        let secret = inputs(&mut trio, &parts)?;
-        let mut e = engine(trio);
-        let wires = bits(&mut e, &secret)?;
+    let ends = TrioHarness::default().act(|trio| {
+        let (mut e, wires) = begin(trio, &parts, 0)?;
         let online = |e: &mut Rep3, i: usize| -> Result<bool, Abort> {
             e.trio().session().phase("online");
-            let before = e.trio().session().meter().read().checks.get(&checks::Y1).copied().unwrap_or(0);
-            let mut jobs = [ProgramRun::new(&programs[i], wires.clone())];
-            e.run(&mut jobs)?;
-            let after = e.trio().session().meter().read().checks.get(&checks::Y1).copied().unwrap_or(0);
-            assert_eq!(open(e, &jobs[0].wires)?, expected[i]);
+            let compared = |e: &mut Rep3| e.trio().session().meter().read().checks.get(&checks::Y1).copied();
+            let before = compared(e);
+            let out = run_one(e, &programs[i], wires.clone())?;
+            let after = compared(e);
+            assert_eq!(open(e, &out)?, expected[i]);
             Ok(before == after)
         };
         // a run without compared tables took a call from stock, which only P3 can tell
@@ -77,9 +68,8 @@ fn an_engine_keeps_what_will_be_asked_for() {
         // on other lanes it is another call
         let one: Vec<Bit> = wires.iter().map(|_| e.public_bit(&[true])).collect();
         restock(&mut e)?;
-        let mut jobs = [ProgramRun::new(&programs[2], one)];
-        e.run(&mut jobs)?;
-        assert!(jobs[0].wires.iter().all(|bit| bit.lanes() == 1));
+        let out = run_one(&mut e, &programs[2], one)?;
+        assert!(out.iter().all(|bit| bit.lanes() == 1));
         Ok((was_ready, e.stocked_bytes() <= 5 * each / 2))
     });
     let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
@@ -127,7 +117,7 @@ fn restock(e: &mut Rep3) -> Result<(), Abort> {
 /// The bytes that all three send for a program that was garbled ahead with `known` inputs of each lane.
 fn bytes_of(program: &Program, lanes: usize, known: usize) -> u64 {
     let labels = pieces((program.input_bits() - known) * lanes, 1024, 48, 32);
-    2 * labels + wire_bytes((program.output_bits() * lanes).div_ceil(8) + 32)
+    2 * labels + wire_bytes(packed(program.output_bits() * lanes) + 32)
 }
 
 /// What the parties saw of a run, taken together.
@@ -343,12 +333,9 @@ fn a_call_ahead_is_no_other_call() {
     for calls in 0..3 {
         for odd in roles(calls) {
             for runs_now in [false, true] {
-                let ends = TrioHarness::default().act(|mut trio| {
+                let ends = TrioHarness::default().act(|trio| {
                     let is_odd = trio.me() == odd;
-                    let secret = inputs(&mut trio, &parts)?;
-                    let mut e = engine(trio);
-                    turn(&mut e, calls)?;
-                    let wires = bits(&mut e, &secret)?;
+                    let (mut e, wires) = begin(trio, &parts, calls)?;
                     if is_odd && runs_now {
                         return e.run(&mut [ProgramRun::new(&program, wires)]);
                     }

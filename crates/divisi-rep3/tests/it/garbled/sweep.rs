@@ -1,12 +1,11 @@
 //! The tampering sweep: every message of a corrupt party, changed in every way, in every role.
 
-use super::attacks::LANES;
-use super::{bits, bytes, dealt, engine, in_the_clear, inputs, small_program, turn};
-use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, Boolean, PartyId, ProgramRun, settle};
-use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::{TrioHarness, links, many};
-use divisi_rep3::deal::Part;
+#[path = "../../sweep/plan.rs"]
+mod plan;
+
+use super::*;
+use divisi_core::testing::{Sent, place, sent};
+use plan::{changes, must_be_noticed, positions};
 
 /// A run that has all in it: a barrier, a call, an opening, a barrier that tells whoever ended. The call may
 /// be garbled ahead, before the barrier, with some inputs known.
@@ -24,15 +23,9 @@ fn act(mut trio: Trio, parts: &[Vec<Part>; 3], calls: usize, ahead: bool) -> Res
         e.run_ahead(ahead, later)?
     } else {
         e.trio().absorb("opened", &[8]);
-        let mut jobs = [ProgramRun::new(&program, wires)];
-        e.run(&mut jobs)?;
-        let [job] = jobs;
-        job.wires
+        run_one(&mut e, &program, wires)?
     };
-    let out = bytes(&mut e, &out)?;
-    let pending = e.close_linear(out)?;
-    let verified = settle(&mut e, pending)?;
-    let opened = e.trio().open(&verified)?;
+    let opened = open(&mut e, &out)?;
     e.trio().barrier()?;
     Ok(opened)
 }
@@ -60,47 +53,22 @@ fn sweep(ahead: bool) {
     let runs: Vec<Sent> = (0..3).map(|calls| honest(&parts, calls, ahead)).collect();
     let mut jobs = Vec::new();
     for (calls, run) in runs.iter().enumerate() {
-        for (from, to) in links() {
-            for n in 0..run[&(from, to)].len() {
-                let at = Position { from, to, n };
-                for operator in Operator::ALL {
-                    let salt = salt((calls, from, to, n, operator));
-                    // those that make somebody wait, by sample
-                    if !operator.is_slow() || salt % 4 == 0 {
-                        jobs.push((calls, at, operator, salt));
-                    }
-                }
-            }
-        }
+        // those that make somebody wait, by sample
+        jobs.extend(changes(calls, positions(run), (1, 4)).into_iter().map(|change| (calls, change)));
     }
-    jobs.sort_by_key(|job| !job.2.is_slow());
+    jobs.sort_by_key(|(_, change)| !change.1.is_slow());
     let stopped = many(jobs.len(), 8, |i| {
-        let (calls, at, operator, salt) = jobs[i];
+        let (calls, (at, operator, salt)) = jobs[i];
         let harness = TrioHarness::default();
         place(&harness, at, operator, salt, &runs[calls][&(at.from, at.to)]);
         let ends = harness.act(|trio| act(trio, &parts, calls, ahead));
-        let honest = PartyId::all(3).zip(&ends).filter(|(party, _)| *party != at.from);
-        let mut stopped = false;
-        for (party, end) in honest {
-            match end {
-                Ok(opened) => {
-                    assert!(*opened == expected, "{party} took a wrong output: {calls} {at:?} {operator:?}");
-                }
-                Err(_) => stopped = true,
-            }
+        for (party, end) in others(at.from, &ends) {
+            let right = end.as_ref().is_ok_and(|opened| *opened == expected);
+            assert!(end.is_err() || right, "{party} took a wrong output: {calls} {at:?} {operator:?}");
         }
         // a changed message is noticed whatever the secrets are: an abort reveals nothing
-        let changed = [Operator::FlipFirst, Operator::FlipLast, Operator::FlipRandom, Operator::Both]
-            .into_iter()
-            .chain([
-                Operator::Truncate,
-                Operator::Empty,
-                Operator::Extend,
-                Operator::Oversize,
-                Operator::Drop,
-            ])
-            .any(|other| other == operator);
-        assert!(stopped || !changed, "nobody noticed: {calls} {at:?} {operator:?}");
+        let stopped = others(at.from, &ends).any(|(_, end)| end.is_err());
+        assert!(stopped || !must_be_noticed(operator), "nobody noticed: {calls} {at:?} {operator:?}");
         stopped
     });
     let noticed = stopped.iter().filter(|stopped| **stopped).count();

@@ -1,10 +1,8 @@
 //! What modes cost by formula: calls of the cipher that wait for each other, blocks in all, products, and
 //! what is opened before the answer.
 
-use super::{AAD, ALL, Mode, NONCE, begun, dealt};
-use divisi_core::{Abort, Direction};
+use super::*;
 use divisi_rep3::lab::run;
-use divisi_rep3::{Byte, Protocol, Rep3, Security};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::whole::wrap::{WrapForm, unwrap, wrap};

@@ -1,9 +1,7 @@
 //! Texts that differ from an authentic one in a single byte of what is compared: a comparison of fewer bytes
 //! would accept one of them. They are made with the key, by AES alone.
 
-use super::{AAD, ALL, Mode, NONCE, Sealed, begun, block, dealt, unsealed};
-use divisi_core::{Direction, Plain};
-use divisi_rep3::Security;
+use super::*;
 use divisi_rep3::lab::run;
 
 fn xor(x: &[u8], y: &[u8]) -> Vec<u8> {

@@ -1,10 +1,9 @@
 //! GCM under IVs of other lengths than 96 bits: J0 stays shared, and each block takes an adder; what it
 //! costs, what is opened, and when.
 
-use super::public;
-use divisi_core::{Abort, Blocks, Bytes, Lanes, Opens, Plain, Settles};
+use super::*;
+use divisi_core::Lanes;
 use divisi_rep3::lab::run;
-use divisi_rep3::{Byte, Protocol, Rep3, Security};
 use divisi_symmetric::aes;
 use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved, lanes_at, long_iv};
 use divisi_symmetric::mode::ghash::Steps;

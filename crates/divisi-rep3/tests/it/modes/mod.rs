@@ -8,10 +8,7 @@ mod passwords;
 mod repetition;
 mod verdicts;
 
-use divisi_core::{Abort, Bytes, Direction, Opens, Plain};
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::MacEngine;
 use divisi_symmetric::mode::whole::wrap::WrapForm;

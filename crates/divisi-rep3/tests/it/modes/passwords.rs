@@ -1,11 +1,9 @@
 //! One-time passwords: only the digits are opened; and what they cost beside the tag from which they are
 //! made.
 
-use super::public;
-use divisi_circuit::{Build, BuildBit, Program};
-use divisi_core::{Counts, Settles};
+use super::*;
+use divisi_circuit::BuildBit;
 use divisi_rep3::lab::run;
-use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, bits, byte_values};
 use divisi_symmetric::sha1;

@@ -2,8 +2,7 @@
 //! together with all that is authenticated, and nothing about texts that differ, wherever they differ. A tag
 //! that does not depend on the whole text, or two texts under one key stream, would reveal more.
 
-use super::{AAD, Mode, NONCE, Sealed, public};
-use divisi_core::{Opens, Plain};
+use super::*;
 use divisi_symmetric::mode::whole::{gcm_siv, siv};
 
 const TEXT: usize = 61;

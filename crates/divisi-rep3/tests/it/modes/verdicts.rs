@@ -1,8 +1,6 @@
 //! The verdict comes before the text, whoever lies, and tells one bit.
 
-use super::{ALL, Sealed, begun, dealt, unsealed};
-use divisi_rep3::Security;
-use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness, party};
+use super::*;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 const CONFIRMED: &str = "divisi_rep3::open/open.digest";

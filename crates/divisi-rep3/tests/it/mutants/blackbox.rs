@@ -1,10 +1,8 @@
 //! Attacks on the black box and on lookups of any length.
 
-use divisi_core::{Abort, Check, Step};
-use divisi_field::{Field, Gf8};
+use crate::common::boxes::{self, act};
+use crate::common::prelude::*;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
-use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::ohverture::{Cube, LookupTable};
 
 const INPUT: &str = "divisi_rep3::blackbox/input";
@@ -17,8 +15,7 @@ const COIN: &str = "divisi_rep3::random/coin.share";
 const X: [Gf8; 4] = [Gf8(2), Gf8(3), Gf8(0xff), Gf8(0)];
 
 fn input(b: &mut BlackBox) -> Result<Shared<Gf8>, Abort> {
-    let mine = b.me() == party(1);
-    b.input(party(1), mine.then_some(&X[..]), X.len())
+    boxes::input(b, 1, &X)
 }
 
 /// Whether an honest party ends with a wrong output.
@@ -31,12 +28,16 @@ fn lie(harness: &TrioHarness, step: &'static str, nth: usize, error: u8) {
     harness.change(party(1), party(3), step, nth, move |share| share[0] ^= error);
 }
 
+/// A harness in which party 1 shows party 2 another component of what is first opened at this step.
+fn split(check: Option<Check>, step: &'static str) -> TrioHarness {
+    let harness = TrioHarness::without(check);
+    harness.change(party(1), party(2), step, 0, |body| body[0] ^= 1);
+    harness
+}
+
 /// Party 1 shows party 2 another component of what is opened.
 pub fn split_opening(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
-    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
+    let results = act(split(check, RECONST), |b| {
         let x = input(b)?;
         let x = b.reconst(&x)?;
         let recon = b.verify_recon()?;
@@ -55,8 +56,7 @@ pub fn withheld_input(check: Option<Check>) -> bool {
     harness.hand(party(1), party(2), move |frame| if frame.step == input { Vec::new() } else { vec![frame] });
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
-        let mine = b.me() == party(3);
-        let y = b.input(party(3), mine.then_some(&X[..]), X.len())?;
+        let y = boxes::input(b, 3, &X)?;
         let recon = b.verify_recon()?;
         let x = self::input(b)?;
         let xy = b.local_mul(&x, &y)?;
@@ -69,10 +69,7 @@ pub fn withheld_input(check: Option<Check>) -> bool {
 
 /// Like [`split_opening`], with proofs from before the opening.
 pub fn split_opening_with_old_proofs(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
-    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
+    let results = act(split(check, RECONST), |b| {
         let x = input(b)?;
         let recon = b.verify_recon()?;
         let mul = b.verify_mul(&recon)?;
@@ -137,12 +134,8 @@ pub fn wrong_output(check: Option<Check>) -> bool {
         b.output(&xx)
     });
     let [output, coin] = [OUTPUT, COIN].map(|name| Step::new(name).id);
-    let sent = honest
-        .read()
-        .into_iter()
-        .filter(|seen| seen.way == MessageDirection::Out)
-        .map(|seen| seen.frame.step);
-    sent.take_while(|step| *step != coin).any(|step| step == output)
+    let sent = honest.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
+    sent.map(|seen| seen.frame.step).take_while(|step| *step != coin).any(|step| step == output)
 }
 
 /// Party 1 makes a product wrong: whether party 2 opens it with its error.
@@ -160,18 +153,23 @@ pub fn open_error(check: Option<Check>) -> bool {
 
 /// Party 1 sends a false component of the output.
 pub fn false_component(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
-    harness.change(party(1), party(2), OUTPUT, 0, |body| body[0] ^= 1);
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
+    let results = act(split(check, OUTPUT), |b| {
         let xx = square(b)?;
         b.output(&xx)
     });
     deceives(&results, &squares())
 }
 
+fn inverses() -> Vec<Gf8> {
+    (0..=255).map(|i| Gf8(i).inverse()).collect()
+}
+
 fn table() -> LookupTable<Gf8> {
-    LookupTable::new(&(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap()
+    LookupTable::new(&inverses()).unwrap()
+}
+
+fn cube() -> Cube<Gf8> {
+    Cube::new([2, 2, 4], 1, &inverses()).unwrap()
 }
 
 /// Party 1 makes a product of replicated vectors wrong.
@@ -207,10 +205,9 @@ pub fn second_half(check: Option<Check>) -> bool {
 
 /// Party 3 is one vector ahead: whether the others begin to verify what came of it.
 pub fn skipped_vector(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
+    let harness = TrioHarness::without(check);
     let honest = harness.recording(party(1));
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
+    let results = act(harness, |b| {
         let [first, second] = b.rohv_rss(8, 8)?.split(4).unwrap();
         let vectors = if b.me() == party(3) { second } else { first };
         let y = b.sample(&table(), vectors)?;
@@ -220,17 +217,16 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     !honest.of(MessageDirection::Out, COIN).is_empty()
 }
 
+type Lookup = fn(&mut BlackBox, &Shared<Gf8>) -> Result<Shared<Gf8>, Abort>;
+
 /// Party 1 shows party 2 another index: whether party 3 goes on to open the index of a third lookup.
-pub fn split_index(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
+fn split_index_of(check: Option<Check>, look_up: Lookup) -> bool {
+    let harness = split(check, RECONST);
     let honest = harness.recording(party(3));
-    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
+    let results = act(harness, |b| {
         let mut x = input(b)?;
         for _ in 0..3 {
-            let vectors = b.rohv_rss(8, 4)?;
-            x = b.lookup(&table(), &x, vectors)?;
+            x = look_up(b, &x)?;
         }
         b.output(&x)
     });
@@ -238,16 +234,21 @@ pub fn split_index(check: Option<Check>) -> bool {
     honest.of(MessageDirection::Out, RECONST).len() > 2
 }
 
+pub fn split_index(check: Option<Check>) -> bool {
+    split_index_of(check, |b, x| {
+        let vectors = b.rohv_rss(8, 4)?;
+        b.lookup(&table(), x, vectors)
+    })
+}
+
 /// Party 1 holds components 1 and 2 of x and of the mask. With a guess of x it has component 3, and with it
 /// what party 2 sends it.
 pub fn unmasked_additive(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
+    let harness = TrioHarness::without(check);
     let seen = harness.recording(party(1));
-    let holds = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
-        let mine = b.me() == party(3);
+    let holds = act(harness, |b| {
         let secret: Vec<Gf8> = (0..64_u8).map(|l| Gf8(l.wrapping_mul(37) ^ 5)).collect();
-        let x = b.input(party(3), mine.then_some(&secret[..]), secret.len())?;
+        let x = boxes::input(b, 3, &secret)?;
         let mask = b.mask(secret.len());
         let holds = (components(&x), components_of_mask(&mask), secret);
         let xx = b.local_mul(&x, &x)?;
@@ -255,13 +256,12 @@ pub fn unmasked_additive(check: Option<Check>) -> bool {
         Ok(holds)
     });
     let ([x1, x2], [_, r2], guess) = holds[0].as_ref().unwrap();
-    let of_party_2 =
-        seen.of(MessageDirection::In, RECONST).into_iter().find(|seen| seen.peer == party(2)).unwrap();
+    let of_party_2 = seen.bodies(MessageDirection::In, party(2), RECONST).remove(0);
     let share = (0..guess.len()).map(|l| {
         let x3 = guess[l] + x1[l] + x2[l];
         (x2[l] * x2[l] + (x2[l] + x3) * (x2[l] + x3) + r2[l]).0
     });
-    share.eq(of_party_2.frame.body)
+    share.eq(of_party_2)
 }
 
 /// Party 1 adds an error to a share of lookups of x by three factors.
@@ -270,11 +270,9 @@ fn cube_with(check: Option<Check>, x: Gf8, step: &'static str, nth: usize, plane
     harness.change(party(1), party(3), step, nth, move |share| share[2 * plane] ^= 0xff);
     let results = harness.act(|trio| {
         let b = &mut BlackBox::new(trio);
-        let cube =
-            Cube::new([2, 2, 4], 1, &(0..=255_u8).map(|i| Gf8(i).inverse()).collect::<Vec<_>>()).unwrap();
         let x = b.public(&[x; 16])?;
         let vectors = b.rohv_cube([2, 2, 4], 16)?;
-        let y = b.lookup_cube(&cube, &[(&x, 8)], vectors)?.remove(0);
+        let y = b.lookup_cube(&cube(), &[(&x, 8)], vectors)?.remove(0);
         b.output(&y)
     });
     deceives(&results, &vec![x.inverse(); 16])
@@ -307,19 +305,8 @@ pub fn result_of_three(check: Option<Check>) -> bool {
 
 /// Like [`split_index`], by three factors.
 pub fn split_index_of_three(check: Option<Check>) -> bool {
-    let harness = TrioHarness::without(check).patient();
-    let honest = harness.recording(party(3));
-    harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
-    let results = harness.act(|trio| {
-        let b = &mut BlackBox::new(trio);
-        let cube = Cube::new([2, 2, 4], 1, &(0..=255).map(Gf8).collect::<Vec<_>>()).unwrap();
-        let mut x = input(b)?;
-        for _ in 0..3 {
-            let vectors = b.rohv_cube([2, 2, 4], 4)?;
-            x = b.lookup_cube(&cube, &[(&x, 8)], vectors)?.remove(0);
-        }
-        b.output(&x)
-    });
-    assert!(results.iter().all(Result::is_err));
-    honest.of(MessageDirection::Out, RECONST).len() > 2
+    split_index_of(check, |b, x| {
+        let vectors = b.rohv_cube([2, 2, 4], 4)?;
+        Ok(b.lookup_cube(&cube(), &[(x, 8)], vectors)?.remove(0))
+    })
 }

@@ -1,30 +1,18 @@
 //! Attacks on lookups: guesses that messages confirm, vectors that nobody verified, outputs that nothing
 //! binds.
 
-use divisi_core::{Bytes, Check, Direction, settle};
+use crate::common::prelude::*;
 use divisi_field::gf8::tower::{E, phi};
-use divisi_field::{Field, Gf8, Plane, gf4, transpose};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
+use divisi_field::{gf4, transpose};
 use divisi_rep3::adversary::lookups::{
     FINISH, PRODUCTS, additive_entry, held, masked, opening, sets, skip_vectors, split_in_layer_9,
 };
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Protocol, Rep3, Security};
 
 const COIN: &str = "divisi_rep3::random/coin.share";
 
 /// The number of lanes in which a guess must hold: a wrong one holds by chance with probability 2^-256 at
 /// most.
 const LANES: usize = 64;
-
-fn sbox(x: u8) -> u8 {
-    affine(Gf8(x).inverse().0) ^ 0x63
-}
-
-/// The linear part of the affine map.
-fn affine(y: u8) -> u8 {
-    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4)
-}
 
 fn secret() -> Vec<u8> {
     (0..LANES).map(|l| (37 * l + 5) as u8).collect()
@@ -137,8 +125,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
             skip_vectors(&mut e, 1, 8);
         }
         e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        let pending = e.close(x);
-        settle(&mut e, pending).map(drop)
+        e.settled(x).map(drop)
     });
     assert!(results.iter().all(Result::is_err)); // no garbage, in any case
     let sent = honest.read();
@@ -166,9 +153,7 @@ fn error_in_a_chain(check: Option<Check>, x: u8, error: u8) -> bool {
         e.sbox(Direction::Encrypt, &mut [&mut byte])?;
         e.sbox(Direction::Encrypt, &mut [&mut byte])?;
         e.finish(&mut [&mut byte])?;
-        let pending = e.close(vec![byte]);
-        let verified = settle(&mut e, pending)?;
-        Ok(e.trio().open(&verified)? == [[sbox(sbox(x)); 8]])
+        Ok(e.reveal(vec![byte])? == [[sbox(sbox(x)); 8]])
     });
     results[1..].contains(&Ok(false))
 }

@@ -12,11 +12,8 @@ mod products;
 mod programs;
 mod sboxes;
 mod session;
-mod zero;
 
-use divisi_core::{Check, PartyId, Step};
-use divisi_rep3::adversary::harness::{MessageDirection, Recording};
-use divisi_rep3::checks;
+use crate::common::prelude::*;
 
 /// What a party sent up to its share of the last coin: to whom, at which step, how much. What follows may
 /// come later than another's abort.
@@ -90,7 +87,7 @@ divisi_core::mutants! {
     an_unverified_product_is_not_opened: S3, "opens what nobody verified", blackbox::open_error;
     an_output_is_compared: S4, "takes an output of one holder's word", blackbox::false_component;
     every_gate_is_owed: S6, "forgets the last product of each level", programs::lie_in_the_last_gate;
-    a_difference_is_not_opened: S7, "opens the difference itself", zero::difference_in_the_open;
+    a_difference_is_not_opened: S7, "opens the difference itself", inputs::difference_in_the_open;
     an_integrity_value_is_not_opened: S7, "opens the difference itself", modes::integrity_value_in_the_open;
     mixed_stores_are_refused: A26, "takes any stored parts", inputs::mixed_stores;
 }

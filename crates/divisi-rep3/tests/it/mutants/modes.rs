@@ -1,10 +1,6 @@
 //! A key is unwrapped (KW): what the verdict on its integrity value shows, and what it rests on.
 
-use divisi_core::{Abort, Bytes, Check, Plain};
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
-use divisi_rep3::deal::Part;
-use divisi_rep3::lab::deal_all;
-use divisi_rep3::{Byte, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
 use divisi_symmetric::aes;
 use divisi_symmetric::mode::whole::wrap::{WrapForm, unwrap, wrap};
 

@@ -1,16 +1,8 @@
 //! Lies about S-boxes that only their verification in planes stops.
 
-use divisi_core::{Abort, Bytes, Check, Direction, settle};
-use divisi_field::{Field, Gf8};
+use crate::common::prelude::*;
 use divisi_rep3::adversary::adaptive::deceived;
-use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::adversary::lookups::OUTER as OUTER_16;
-use divisi_rep3::{Protocol, Rep3, Security};
-
-fn sbox(x: u8) -> u8 {
-    let y = Gf8(x).inverse().0;
-    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
-}
 
 /// A layer of this many bytes of some lanes.
 #[derive(Clone, Copy)]
@@ -28,9 +20,7 @@ fn substituted(e: &mut Rep3, layer: SboxLayer, layers: usize) -> Result<bool, Ab
         e.sbox(Direction::Encrypt, &mut y.iter_mut().collect::<Vec<_>>())?;
     }
     e.finish(&mut y.iter_mut().collect::<Vec<_>>())?;
-    let pending = e.close([x, y].concat());
-    let verified = settle(e, pending)?;
-    let opened = e.trio().open(&verified)?;
+    let opened = e.reveal([x, y].concat())?;
     let (x, y) = opened.split_at(layer.bytes);
     let right = |x: u8| (0..layers).fold(x, |x, _| sbox(x));
     Ok(x.iter().flatten().zip(y.iter().flatten()).all(|(x, y)| right(*x) == *y))

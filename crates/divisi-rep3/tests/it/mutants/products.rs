@@ -1,11 +1,9 @@
 //! Lies about products over GF(2^128), and what the verification makes of them.
 
-use super::until_the_last_coin;
-use divisi_core::{Abort, Check};
+use super::*;
 use divisi_rep3::adversary::adaptive::{
     MULTIPLY, RHO, SIGMA, deceived, engine, multiplied, multiply_and_open, right,
 };
-use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::deal;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";

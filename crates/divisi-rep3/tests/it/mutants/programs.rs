@@ -1,9 +1,6 @@
 //! Lies about products of Boolean programs.
 
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Boolean, Check, Convert, ProgramRun, settle};
-use divisi_rep3::adversary::harness::{TrioHarness, party};
-use divisi_rep3::{Bit, Byte, Protocol, Rep3, Security, Trio};
+use crate::common::prelude::*;
 
 const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
 
@@ -21,14 +18,10 @@ fn multiply(trio: Trio) -> Result<bool, Abort> {
     let program = products();
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
     let (x, y) = (e.random_bytes(9)?, e.random_bytes(9)?);
-    let bits: [[Bit; 8]; 2] = [e.convert(x.clone())?, e.convert(y.clone())?];
-    let mut jobs = [ProgramRun::new(&program, bits.into_iter().flatten().collect())];
-    e.run(&mut jobs)?;
-    let [job] = jobs;
-    let z: Byte = e.convert(std::array::from_fn::<Bit, 8, _>(|i| job.wires[i].clone()))?;
-    let pending = e.close(vec![x, y, z]);
-    let verified = settle(&mut e, pending)?;
-    let opened = e.trio().open(&verified)?;
+    let wires = bits(&mut e, &[x.clone(), y.clone()])?;
+    let z = run_one(&mut e, &program, wires)?;
+    let z = bytes(&mut e, &z)?.remove(0);
+    let opened = e.reveal(vec![x, y, z])?;
     Ok((0..9).all(|l| opened[0][l] & opened[1][l] == opened[2][l]))
 }
 

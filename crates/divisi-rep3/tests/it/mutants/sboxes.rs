@@ -1,14 +1,6 @@
 //! Lies about the products of one S-box, or of its one-hot vector, in eight lanes at once.
 
-use divisi_core::{Abort, Bytes, Check, Direction, settle};
-use divisi_field::{Field, Gf8};
-use divisi_rep3::adversary::harness::{TrioHarness, party};
-use divisi_rep3::{Protocol, Rep3, Security, Trio};
-
-fn sbox(x: u8) -> u8 {
-    let y = Gf8(x).inverse().0;
-    y ^ y.rotate_left(1) ^ y.rotate_left(2) ^ y.rotate_left(3) ^ y.rotate_left(4) ^ 0x63
-}
+use crate::common::prelude::*;
 
 /// Random bytes, their S-box, and its inverse, opened: whether they are right.
 fn there_and_back(trio: Trio, protocol: Protocol) -> Result<bool, Abort> {
@@ -20,9 +12,7 @@ fn there_and_back(trio: Trio, protocol: Protocol) -> Result<bool, Abort> {
     let mut back = y.clone();
     e.sbox(Direction::Decrypt, &mut [&mut back])?;
     e.finish(&mut [&mut back])?;
-    let pending = e.close(vec![x, y, back]);
-    let verified = settle(&mut e, pending)?;
-    let opened = e.trio().open(&verified)?;
+    let opened = e.reveal(vec![x, y, back])?;
     Ok(opened[0].iter().zip(&opened[1]).all(|(x, y)| sbox(*x) == *y) && opened[0] == opened[2])
 }
 

@@ -1,10 +1,8 @@
 //! Attacks on the start of sessions, on views, streams and coins.
 
+use crate::common::prelude::*;
 use divisi_core::testing::without;
-use divisi_core::{Check, PublicParameters, settle};
 use divisi_net::{Machine, World};
-use divisi_rep3::adversary::harness::{TrioHarness, party};
-use divisi_rep3::{Protocol, Rep3, Security};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -97,9 +95,7 @@ pub fn same_streams(check: Option<Check>) -> bool {
         let opened = TrioHarness::without(check).act(|trio| {
             let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
             let x = e.random_bytes(16)?;
-            let pending = e.close_linear(vec![x])?;
-            let verified = settle(&mut e, pending)?;
-            e.trio().open(&verified)
+            e.reveal(vec![x])
         });
         opened[0].clone().unwrap()
     };

@@ -1,9 +1,6 @@
 //! Lookups by three factors: right for all parts, widths and inputs, and they cost what their table says.
 
 use super::*;
-use divisi_core::Check;
-use divisi_rep3::blackbox::BlackBox;
-use divisi_rep3::checks;
 use divisi_rep3::ohverture::{Cube, Dimensions, HeldTable};
 
 /// Entries of this many bits, of which at least the first four have the highest bit.
@@ -45,7 +42,7 @@ fn lookups<F: Element, G: Element>(
     for security in [true, false] {
         let all = lab::run(|trio| {
             let b = &mut if security { BlackBox::new(trio) } else { BlackBox::semi_honest(trio) };
-            let halves = [input(b, &halves[0])?, input(b, &halves[1])?];
+            let halves = [input(b, 1, &halves[0])?, input(b, 1, &halves[1])?];
             b.session().phase("ahead");
             let vectors = b.rohv_cube(parts, lanes)?;
             b.session().phase("online");
@@ -113,8 +110,8 @@ fn one_call_takes_the_cheapest_way() {
         let (low, high) = (k / 2, k - k / 2);
         let (out, counts) = run(|b| {
             let digit = |shift: usize, bits: usize| at.map(|x| Gf8((x >> shift & ((1 << bits) - 1)) as u8));
-            let x = input(b, &digit(0, low))?;
-            let y = input(b, &digit(low, high))?;
+            let x = input(b, 1, &digit(0, low))?;
+            let y = input(b, 1, &digit(low, high))?;
             b.session().phase("ahead");
             let vectors = b.one_hots(&lookups, 3)?;
             b.session().phase("online");
@@ -130,7 +127,7 @@ fn one_call_takes_the_cheapest_way() {
             HeldTable::by(if factors == 1 { Dimensions::Two } else { Dimensions::One }, &table).unwrap();
         let refused = lab::run(|trio| {
             let b = &mut BlackBox::new(trio);
-            let x = input(b, &[Gf64(1)])?;
+            let x = input(b, 1, &[Gf64(1)])?;
             let vectors = b.one_hots(&other, 1)?;
             Ok(matches!(b.look_up(&lookups, &[(&x, k)], vectors), Err(Abort::Misuse { .. })))
         });
@@ -150,7 +147,7 @@ fn the_cost_by_which_a_way_is_chosen_is_what_it_costs() {
         let ways = [Dimensions::One, Dimensions::Two, Dimensions::three(k, width).unwrap()];
         for way in ways {
             let (out, counts) = run(|b| {
-                let x = input(b, &[Gf64(5); 4])?;
+                let x = input(b, 1, &[Gf64(5); 4])?;
                 b.session().phase("ahead");
                 let y = match way {
                     Dimensions::Three(parts) => {
@@ -190,7 +187,7 @@ fn vectors_are_split_at_tiles() {
         let vectors = b.rohv_cube(parts, 1212)?;
         assert_eq!(vectors.count(), 1212);
         let [first, second] = vectors.split(512).unwrap();
-        let x = input(b, &x)?;
+        let x = input(b, 1, &x)?;
         let of = |range: std::ops::Range<usize>| x.gather(&range.collect::<Vec<_>>()).unwrap();
         let y = b.lookup_cube(&cube, &[(&of(0..512), 6)], first)?.remove(0);
         let z = b.lookup_cube(&cube, &[(&x, 6)], second)?.remove(0);
@@ -214,25 +211,22 @@ fn what_is_no_cube_or_does_not_fit_one_is_refused() {
     assert!(Cube::new([11, 8, 1], 1, &vec![Gf64(u64::MAX); 1 << 20]).is_none());
     let cube = Cube::new([2, 2, 2], 1, &table).unwrap();
     for (parts, count) in [([0, 1, 1], 1), ([13, 1, 1], 1), ([9, 9, 9], 1), ([2, 2, 2], 0)] {
-        is_misuse("a size", |trio| BlackBox::new(trio).rohv_cube(parts, count).map(drop));
+        is_misuse("a size", |b| b.rohv_cube(parts, count).map(drop));
     }
-    is_misuse("more than fits", |trio| BlackBox::new(trio).rohv_cube([8, 8, 8], usize::MAX).map(drop));
+    is_misuse("more than fits", |b| b.rohv_cube([8, 8, 8], usize::MAX).map(drop));
     for (parts, count, bits) in [([2, 2, 2], 3, 6), ([1, 2, 3], 2, 6), ([2, 2, 2], 2, 5), ([2, 2, 2], 2, 9)] {
-        is_misuse("vectors or an index of another table", |trio| {
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &[Gf8::ONE; 2])?;
+        is_misuse("vectors or an index of another table", |b| {
+            let x = input(b, 1, &[Gf8::ONE; 2])?;
             let vectors = b.rohv_cube(parts, count)?;
             b.lookup_cube(&cube, &[(&x, bits)], vectors).map(drop)
         });
     }
-    is_misuse("inputs of different lanes", |trio| {
-        let b = &mut BlackBox::new(trio);
-        let (x, y) = (input(b, &[Gf8::ONE; 2])?, input(b, &[Gf8::ONE; 3])?);
+    is_misuse("inputs of different lanes", |b| {
+        let (x, y) = (input(b, 1, &[Gf8::ONE; 2])?, input(b, 1, &[Gf8::ONE; 3])?);
         let vectors = b.rohv_cube([2, 2, 2], 2)?;
         b.lookup_cube(&cube, &[(&x, 3), (&y, 3)], vectors).map(drop)
     });
-    is_misuse("another box's vectors", |trio| {
-        let b = &mut BlackBox::new(trio);
+    is_misuse("another box's vectors", |b| {
         let vectors = b.rohv_cube([2, 2, 2], 1)?;
         let strand = Trio::new(b.session().strand()?)?;
         BlackBox::new(strand).sample_cube(&cube, vectors).map(drop)

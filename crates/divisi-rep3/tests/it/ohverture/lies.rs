@@ -1,22 +1,20 @@
 //! How every lie in vectors and lookups ends: in an abort; and what is seen of it.
 
 use super::*;
-use divisi_core::Check;
-use divisi_rep3::checks;
 
 fn x() -> Vec<Gf8> {
     (0..LANES).map(|l| Gf8(31 * l as u8 + 2)).collect()
 }
 
 fn table() -> LookupTable<Gf8> {
-    LookupTable::new(&(0..=255_u8).map(|i| Gf8(i).inverse() + Gf8(0x63)).collect::<Vec<_>>()).unwrap()
+    LookupTable::new(&table_entries()).unwrap()
 }
 
 /// Two lookups that feed one another, of each kind.
 fn play(trio: Trio) -> Result<Vec<Gf8>, Abort> {
     let b = &mut BlackBox::new(trio);
     let table = table();
-    let mut y = input(b, &x())?;
+    let mut y = input(b, 1, &x())?;
     let mut z = y.clone();
     let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
     let [third, fourth] = b.rohv_add(8, 2 * LANES)?.split(LANES).unwrap();
@@ -31,20 +29,8 @@ fn play(trio: Trio) -> Result<Vec<Gf8>, Abort> {
 }
 
 fn right() -> Vec<Gf8> {
-    let twice = x().into_iter().map(|x| {
-        let once = x.inverse() + Gf8(0x63);
-        once.inverse() + Gf8(0x63)
-    });
-    let twice: Vec<Gf8> = twice.collect();
-    [twice.clone(), twice].concat()
-}
-
-/// Asserts that no honest party is deceived; returns the checks that found the lie.
-fn ends(corrupt: PartyId, results: &[Result<Vec<Gf8>, Abort>]) -> Vec<Check> {
-    for (p, result) in PartyId::all(3).zip(results).filter(|(p, _)| *p != corrupt) {
-        assert!(result.is_err(), "{p} was deceived, or nothing was wrong");
-    }
-    results.iter().filter_map(failed_check).collect()
+    let twice = x().into_iter().map(|x| entry(entry(x)));
+    twice.collect::<Vec<_>>().repeat(2)
 }
 
 #[test]
@@ -88,9 +74,8 @@ fn a_split_index_is_an_abort() {
 #[test]
 fn a_party_that_is_a_vector_ahead_is_an_abort() {
     for ahead in PartyId::all(3) {
-        let results = TrioHarness::default().patient().act(|trio| {
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &x())?;
+        let results = act(TrioHarness::default(), |b| {
+            let x = input(b, 1, &x())?;
             let [first, second] = b.rohv_rss(8, 2 * LANES)?.split(LANES).unwrap();
             let vectors = if b.me() == ahead { second } else { first };
             let y = b.lookup(&table(), &x, vectors)?;
@@ -111,8 +96,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
     let wide = wide.unwrap();
     for alone in PartyId::all(3) {
         for otherwise in 0..3 {
-            let results = TrioHarness::default().patient().act(|trio| {
-                let b = &mut BlackBox::new(trio);
+            let results = act(TrioHarness::default(), |b| {
                 let vectors = b.rohv_rss(8, LANES)?;
                 // all of them send and receive nothing
                 match (b.me() == alone, otherwise) {
@@ -126,8 +110,7 @@ fn a_party_with_another_table_or_call_is_an_abort() {
             assert!(results.iter().all(Result::is_err), "{otherwise}");
             assert!(results.iter().any(|r| failed_check(r) == Some(checks::A2)), "{otherwise} {results:?}");
         }
-        let results = TrioHarness::default().patient().act(|trio| {
-            let b = &mut BlackBox::new(trio);
+        let results = act(TrioHarness::default(), |b| {
             let vectors = b.rohv_add(8, LANES)?;
             let own = if b.me() == alone { &other } else { &table() };
             b.sample_additive(own, vectors)?;
@@ -141,15 +124,12 @@ fn a_party_with_another_table_or_call_is_an_abort() {
 /// additive result.
 #[test]
 fn an_index_is_masked_and_a_result_too() {
-    use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
-    use divisi_rep3::adversary::harness::MessageDirection;
     const MANY: usize = 4096;
     for index in [0, 0xff] {
-        let harness = TrioHarness::default().patient();
+        let harness = TrioHarness::default();
         let seen = harness.recording(party(2));
-        let results = harness.act(|trio| {
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &[Gf8(index); MANY])?;
+        let results = act(harness, |b| {
+            let x = input(b, 1, &[Gf8(index); MANY])?;
             let vectors = b.rohv_add(8, MANY)?;
             let y = b.lookup_sqrt(&table(), &x, vectors)?;
             Ok(y.lanes())
@@ -161,9 +141,7 @@ fn an_index_is_masked_and_a_result_too() {
             (RESHARE, MessageDirection::Out),
         ] {
             let body = &seen.of(way, step)[0].frame.body;
-            let mut counts = [0; 256];
-            body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
-            assert!(body.len() == MANY && chi_square(&counts) < chi_square_limit(255.0), "{step}");
+            assert!(body.len() == MANY && is_uniform(body), "{step}");
         }
     }
 }
@@ -172,16 +150,12 @@ fn an_index_is_masked_and_a_result_too() {
 /// ends, is the same for two secrets.
 #[test]
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
-    use divisi_rep3::adversary::compare::{difference, features};
     let off = difference(400, |which| {
-        let harness = TrioHarness::default().patient();
+        let harness = TrioHarness::default();
         harness.change(party(1), party(2), RECONST, 0, |body| body[0] ^= 1);
         let seen = harness.recording(party(1));
-        let secret = [[Gf8(0); LANES], [Gf8(0xd5); LANES]][which];
-        let results = harness.act(|trio| {
-            let b = &mut BlackBox::new(trio);
-            let mine = b.me() == party(2);
-            let mut x = b.input(party(2), mine.then_some(&secret[..]), LANES)?;
+        let results = act(harness, |b| {
+            let mut x = input(b, 2, &[Gf8([0, 0xd5][which]); LANES])?;
             for _ in 0..2 {
                 let vectors = b.rohv_add(8, LANES)?;
                 x = b.lookup_sqrt(&table(), &x, vectors)?;
@@ -199,7 +173,7 @@ fn a_wrong_additive_index_is_an_abort() {
     let run = |harness: TrioHarness| {
         harness.act(|trio| {
             let b = &mut BlackBox::new(trio);
-            let x = input(b, &x())?;
+            let x = input(b, 1, &x())?;
             let vectors = b.rohv_rss(8, LANES)?;
             let xx = b.local_mul(&x, &x)?;
             let (y, _) = b.lookup_of_additive(&table(), xx, vectors)?;

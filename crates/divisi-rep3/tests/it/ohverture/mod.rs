@@ -4,12 +4,11 @@ mod cube;
 mod cube_lies;
 mod lies;
 
-use divisi_core::{Abort, Counts, Lanes, PartyId};
-use divisi_field::{Field, Gf2, Gf4, Gf8, Gf64, Gf128};
-use divisi_rep3::Trio;
-use divisi_rep3::adversary::harness::{TrioHarness, failed_check, party};
-use divisi_rep3::blackbox::{BlackBox, Element, PIECE, Shared};
-use divisi_rep3::checks;
+use crate::common::boxes::{act, cost, input, is_misuse, run};
+use crate::common::prelude::*;
+use divisi_core::Lanes;
+use divisi_rep3::adversary::compare::{chi_square, chi_square_limit, difference, features};
+use divisi_rep3::blackbox::PIECE;
 use divisi_rep3::lab;
 use divisi_rep3::ohverture::{LookupTable, MAX_BYTES};
 
@@ -19,28 +18,6 @@ const RESHARE: &str = "divisi_rep3::blackbox::products/reshare";
 
 const LANES: usize = 9;
 
-/// Run at three honest parties, who must agree; returns what the first ended with, and what it cost.
-fn run<R: Send + PartialEq>(f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync) -> (R, Counts) {
-    let mut all = lab::run(|trio| {
-        let b = &mut BlackBox::new(trio);
-        let out = f(b)?;
-        Ok((out, b.session().meter().read()))
-    })
-    .unwrap();
-    assert!(all[0].0 == all[1].0 && all[1].0 == all[2].0);
-    all.swap_remove(0)
-}
-
-fn input<F: Element>(b: &mut BlackBox, x: &[F]) -> Result<Shared<F>, Abort> {
-    let mine = b.me() == party(1);
-    b.input(party(1), mine.then_some(x), x.len())
-}
-
-/// Payload bits that this party sent, and rounds, in each phase.
-fn cost(counts: &Counts, phase: &str) -> (u64, u32) {
-    counts.phases.get(phase).map_or((0, 0), |p| (p.bits, p.rounds))
-}
-
 /// `ceil(log2 k)`.
 fn log2(k: usize) -> u32 {
     (1..k).filter(|n| n.is_power_of_two()).count() as u32
@@ -48,6 +25,30 @@ fn log2(k: usize) -> u32 {
 
 fn products(k: usize) -> u64 {
     (1 << k) - k as u64 - 1
+}
+
+/// An entry of the table in which lies are told: as the S-box, but for the linear part.
+fn entry(x: Gf8) -> Gf8 {
+    x.inverse() + Gf8(0x63)
+}
+
+fn table_entries() -> Vec<Gf8> {
+    (0..=255).map(|i| entry(Gf8(i))).collect()
+}
+
+/// Whether all bytes are about as frequent.
+fn is_uniform(body: &[u8]) -> bool {
+    let mut counts = [0; 256];
+    body.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    chi_square(&counts) < chi_square_limit(255.0)
+}
+
+/// Asserts that no honest party is deceived; returns the checks that found the lie.
+fn ends(corrupt: PartyId, results: &[Result<Vec<Gf8>, Abort>]) -> Vec<Check> {
+    for (p, result) in others(corrupt, results) {
+        assert!(result.is_err(), "{p} was deceived, or nothing was wrong");
+    }
+    results.iter().filter_map(failed_check).collect()
 }
 
 fn one_hot(entries: &[Gf2], r: Gf64) -> bool {
@@ -136,7 +137,7 @@ fn lookups<F: Element, G: Element>(k: usize, lanes: usize, width: usize) {
         (0..lanes).map(|l| F::from_low_bits(((l * 40_503 + 7) & ((1 << k) - 1)) as u128)).collect();
     let expected: Vec<G> = x.iter().map(|x| entries[x.to_bits() as usize]).collect();
     let (outs, counts) = run(|b| {
-        let x = input(b, &x)?;
+        let x = input(b, 1, &x)?;
         b.session().phase("ahead");
         let first = b.rohv_rss(k, lanes)?;
         let [third, fourth] = b.rohv_add(k, 2 * lanes)?.split(lanes).unwrap();
@@ -184,7 +185,7 @@ fn lookups_of_additive<F: Element>() {
     let x: Vec<F> = (0..LANES).map(|l| F::from_low_bits((5 * l + 1) as u128)).collect();
     let expected: Vec<Gf64> = x.iter().map(|x| entries[(*x * *x).to_bits() as usize]).collect();
     let (outs, counts) = run(|b| {
-        let x = input(b, &x)?;
+        let x = input(b, 1, &x)?;
         let (replicated, halves) = (b.rohv_rss(k, LANES)?, b.rohv_add(k, LANES)?);
         let (first, second) = (b.local_mul(&x, &x)?, b.local_mul(&x, &x)?);
         b.session().phase("replicated");
@@ -216,7 +217,7 @@ fn the_square_root_is_one() {
     for k in [2, 4, 8, 12, 16] {
         let table = LookupTable::new(&(0..1 << k).map(|i| Gf64(i ^ 2)).collect::<Vec<_>>()).unwrap();
         let (out, counts) = run(|b| {
-            let x = input(b, &[Gf64(1)])?;
+            let x = input(b, 1, &[Gf64(1)])?;
             b.session().phase("ahead");
             let vectors = b.rohv_add(k, 1)?;
             b.session().phase("online");
@@ -232,58 +233,45 @@ fn the_square_root_is_one() {
     }
 }
 
-fn is_misuse(what: &str, f: impl Fn(Trio) -> Result<(), Abort> + Sync) {
-    let results = TrioHarness::default().patient().act(f);
-    assert!(results.iter().all(Result::is_err), "{what}");
-    assert!(results.iter().any(|r| matches!(r, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
-}
-
 #[test]
 fn what_does_not_fit_is_refused() {
     for (k, count) in [(0, 1), (17, 1), (4, 0), (16, MAX_BYTES / 8192), (64, usize::MAX)] {
-        is_misuse("a size", |trio| BlackBox::new(trio).rohv_rss(k, count).map(drop));
-        is_misuse("a size", |trio| BlackBox::new(trio).rohv_add(k, count.saturating_mul(128)).map(drop));
+        is_misuse("a size", |b| b.rohv_rss(k, count).map(drop));
+        is_misuse("a size", |b| b.rohv_add(k, count.saturating_mul(128)).map(drop));
     }
     let table = LookupTable::new(&[Gf8(1); 16]).unwrap();
     for (k, count) in [(4, 2), (5, 3)] {
-        is_misuse("vectors of another table or number", |trio| {
-            let b = &mut BlackBox::new(trio);
-            let x = input(b, &[Gf8::ONE; 3])?;
+        is_misuse("vectors of another table or number", |b| {
+            let x = input(b, 1, &[Gf8::ONE; 3])?;
             let vectors = b.rohv_rss(k, count)?;
             b.lookup(&table, &x, vectors).map(drop)
         });
     }
-    is_misuse("an index of too few bits", |trio| {
-        let b = &mut BlackBox::new(trio);
-        let x = input(b, &[Gf2::ONE; 3])?;
+    is_misuse("an index of too few bits", |b| {
+        let x = input(b, 1, &[Gf2::ONE; 3])?;
         let vectors = b.rohv_add(4, 3)?;
         b.lookup_additive(&table, &x, vectors).map(drop)
     });
     let table16 = LookupTable::new(&vec![Gf64(1); 1 << 16]).unwrap();
     let many = (PIECE >> 8) as usize + 1;
-    is_misuse("more products than are made at once", |trio| {
-        let b = &mut BlackBox::new(trio);
+    is_misuse("more products than are made at once", |b| {
         let x = b.random::<Gf64>(many);
         let vectors = b.rohv_add(16, many)?;
         b.lookup_sqrt(&table16, &x, vectors).map(drop)
     });
-    is_misuse("more samples than are made at once", |trio| {
-        let b = &mut BlackBox::new(trio);
+    is_misuse("more samples than are made at once", |b| {
         let vectors = b.rohv_add(16, many)?;
         b.sample_additive(&table16, vectors).map(drop)
     });
-    is_misuse("more entries than are made at once", |trio| {
-        let b = &mut BlackBox::new(trio);
+    is_misuse("more entries than are made at once", |b| {
         let vectors = b.rohv_rss(8, many)?;
         b.entries(vectors).map(drop)
     });
-    is_misuse("more additive entries than are made at once", |trio| {
-        let b = &mut BlackBox::new(trio);
+    is_misuse("more additive entries than are made at once", |b| {
         let vectors = b.rohv_add(8, many)?;
         b.entries_additive(vectors).map(drop)
     });
-    is_misuse("another box's vectors", |trio| {
-        let b = &mut BlackBox::new(trio);
+    is_misuse("another box's vectors", |b| {
         let vectors = b.rohv_rss(4, 1)?;
         let strand = Trio::new(b.session().strand()?)?;
         BlackBox::new(strand).sample(&table, vectors).map(drop)

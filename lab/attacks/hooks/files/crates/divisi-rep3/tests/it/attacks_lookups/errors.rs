@@ -1,6 +1,7 @@
 //! Errors that a party adds to what it sends, and outputs that are not the S-box's.
 
-use super::{DIRECTIONS, KEY, aes_128, affine, parts, sbox, sent};
+use super::{KEY, aes_128, parts, sent};
+use crate::common::{DIRECTIONS, affine, sbox};
 use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, Step, settle};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::adversary::adaptive::OPEN;
@@ -33,15 +34,7 @@ fn error_at(
         let corrupt = trio.me() == party(1);
         aes_128(trio, protocol, Direction::Encrypt, [&key, &state], |trio| {
             if corrupt {
-                let mut count = 0;
-                trio.deviate(move |step: Step, share: &mut [u8]| {
-                    if step.name == at {
-                        if count == nth {
-                            flip(share, byte, bit);
-                        }
-                        count += 1;
-                    }
-                });
+                trio.lie_at(at, nth, move |share| flip(share, byte, bit));
             }
         })
     });
@@ -123,15 +116,7 @@ fn an_error_in_any_message_of_a_lookup_is_an_abort() {
             let corrupt = trio.me() == liar;
             aes_128(trio, protocol, direction, [&key, &state], |trio| {
                 if corrupt {
-                    let mut count = 0;
-                    trio.deviate(move |step: Step, share: &mut [u8]| {
-                        if step.name == at {
-                            if count == nth {
-                                share.iter_mut().step_by(3).for_each(|byte| *byte ^= 1);
-                            }
-                            count += 1;
-                        }
-                    });
+                    trio.lie_at(at, nth, |share| share.iter_mut().step_by(3).for_each(|byte| *byte ^= 1));
                 }
             })
         });
@@ -198,8 +183,10 @@ fn no_output_but_the_right_one_is_believed() {
 /// or the ciphertext what makes it so backwards.
 #[test]
 fn no_output_beside_zero_is_believed_in_the_cipher() {
-    let key: Vec<PlainByte> = KEY.iter().map(|byte| PlainByte::new(vec![*byte])).collect();
-    let last = &aes::expand(&mut Plain, &key).unwrap().keys()[10].clone();
+    let known =
+        |bytes: &[u8]| -> Vec<PlainByte> { bytes.iter().map(|byte| PlainByte::new(vec![*byte])).collect() };
+    let keys = aes::expand(&mut Plain, &known(&KEY)).unwrap();
+    let last = &keys.keys()[10];
     let zero_inside = [KEY, std::array::from_fn(|i| last[i].values()[0] ^ 0x63)];
     let key = parts(KEY);
     for (direction, state) in DIRECTIONS.into_iter().zip(zero_inside) {
@@ -209,12 +196,8 @@ fn no_output_beside_zero_is_believed_in_the_cipher() {
                 let corrupt = trio.me() == party(1);
                 aes_128(trio, Protocol::Lut256Additive, direction, [&key, &state], |trio| {
                     if let (true, Some((byte, bit))) = (corrupt, lie) {
-                        let mut first = true;
-                        trio.deviate(move |step: Step, share: &mut [u8]| {
-                            if step.name == opening(Protocol::Lut256Additive) && std::mem::take(&mut first) {
-                                flip(share, byte, bit);
-                            }
-                        });
+                        let step = opening(Protocol::Lut256Additive);
+                        trio.lie_at(step, 0, move |share| flip(share, byte, bit));
                     }
                 })
             })
@@ -223,11 +206,7 @@ fn no_output_beside_zero_is_believed_in_the_cipher() {
         assert!(honest.iter().all(|r| *r == honest[0] && r.is_ok()));
         if direction == Direction::Decrypt {
             // the state before the last round key was 0x63 everywhere: all of the first layer's outputs are 0
-            let plain: Vec<PlainByte> =
-                honest[0].as_ref().unwrap().iter().map(|b| PlainByte::new(vec![*b])).collect();
-            let keys: Vec<PlainByte> = KEY.iter().map(|b| PlainByte::new(vec![*b])).collect();
-            let mut again: [PlainByte; 16] = plain.try_into().ok().unwrap();
-            let keys = aes::expand(&mut Plain, &keys).unwrap();
+            let mut again: [PlainByte; 16] = known(honest[0].as_ref().unwrap()).try_into().ok().unwrap();
             aes::encrypt(&mut Plain, &keys, &mut again).unwrap();
             assert!(again.iter().zip(last).all(|(c, k)| c.values()[0] ^ k.values()[0] == 0x63));
         }

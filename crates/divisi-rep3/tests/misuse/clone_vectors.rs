@@ -1,8 +1,0 @@
-//! [E0308] One-hot vectors are not cloned.
-use divisi_rep3::OneHots;
-
-fn twice(vectors: &OneHots) -> OneHots {
-    vectors.clone()
-}
-
-fn main() {}
