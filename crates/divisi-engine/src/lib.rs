@@ -54,7 +54,7 @@ pub use engine::*;
 pub use failure::Failure;
 pub use job::{Between, Job, Own, alike, given_to};
 pub use measured::{Calibration, Column, Measured, Moment, Page, Phase, Took, columns};
-pub use options::{EngineOption, OptionScope, OptionValue};
+pub use options::{EngineOption, FormerSpelling, OptionScope, OptionValue};
 pub use prepared::{BenchSchedule, EngineParty, Prepared, PreparedJob, StartedParty};
 pub use rows::Rows;
 pub use settings::EngineSettings;

@@ -1,6 +1,10 @@
 //! Options of one engine, as data: a command line is built from them, so that it names no engine's options
 //! itself.
 
+use crate::Engine;
+use crate::job::{Cipher, DesKeys};
+use divisi_symmetric::aes::KeySize;
+
 /// Where options of engines can be given: commands that take an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -11,25 +15,51 @@ pub enum OptionScope {
     KnownAnswers,
     /// `divisi demo`.
     Demonstration,
-    /// Benchmarks of block ciphers: `divisi bench aes` and `des3`.
+    /// Benchmarks of AES: `divisi bench aes`.
     Blocks,
+    /// Benchmarks of triple DES: `divisi bench des3`.
+    TripleDes,
     /// Benchmarks of hashes: `divisi bench hash`.
     Hashes,
     /// Benchmarks of MACs: `divisi bench mac`.
     Macs,
     /// Benchmarks of circuits: `divisi bench circuit`.
     Circuits,
+    /// Benchmarks of lookups: `divisi bench lookup`.
+    Lookups,
+    /// Preprocessing on disk: `divisi prep make`.
+    Stocks,
 }
 
 impl OptionScope {
-    /// The scopes of an option by default: all but benchmarks of hashes and MACs.
+    /// The scopes of an option by default: all that compute ciphers, circuits or known answers.
     pub const USUAL: &[OptionScope] = &[
         OptionScope::Run,
         OptionScope::KnownAnswers,
         OptionScope::Demonstration,
         OptionScope::Blocks,
+        OptionScope::TripleDes,
         OptionScope::Circuits,
     ];
+
+    /// Whether an engine has what the commands of this scope compute. They show no other engine, and no
+    /// option that only others have.
+    #[must_use]
+    pub fn has(self, engine: &dyn Engine) -> bool {
+        let jobs = engine.jobs();
+        let cipher = |cipher: Cipher| engine.profile().ciphers.contains(&cipher.name());
+        match self {
+            OptionScope::Run => jobs.circuits.is_some() || jobs.own.is_some(),
+            OptionScope::KnownAnswers => jobs.answers.is_some(),
+            OptionScope::Demonstration => engine.demonstration().is_some(),
+            OptionScope::Blocks => cipher(Cipher::Aes(KeySize::Aes128)),
+            OptionScope::TripleDes => cipher(Cipher::TripleDes(DesKeys::Three)),
+            OptionScope::Hashes | OptionScope::Macs => jobs.digests.is_some(),
+            OptionScope::Circuits => jobs.circuits.is_some(),
+            OptionScope::Lookups => jobs.lookups.is_some(),
+            OptionScope::Stocks => engine.stock_maker().is_some(),
+        }
+    }
 }
 
 /// What follows an option's name.
@@ -44,6 +74,18 @@ pub enum OptionValue {
     Path(&'static str),
     /// One of several names, each with an explanation, which may be empty.
     OneOf(Vec<(&'static str, &'static str)>),
+}
+
+/// An older spelling of an option with a value: commands take it for one version, and do not show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FormerSpelling {
+    /// The option that was given, without dashes.
+    pub option: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// The value of the option of today that means the same.
+    pub now: &'static str,
 }
 
 /// An option of an engine: the value that was given is in [`super::EngineSettings::own`].
@@ -66,6 +108,10 @@ pub struct EngineOption {
     pub is_common: bool,
     /// The scopes in which the command line offers it; empty if a command declares it by itself.
     pub scopes: &'static [OptionScope],
+    /// The names among its values that are taken in some of its scopes only.
+    pub limits: Vec<(&'static str, &'static [OptionScope])>,
+    /// Older spellings.
+    pub formerly: Vec<FormerSpelling>,
 }
 
 impl EngineOption {
@@ -79,6 +125,8 @@ impl EngineOption {
             excludes: None,
             is_common: false,
             scopes: OptionScope::USUAL,
+            limits: Vec::new(),
+            formerly: Vec::new(),
         }
     }
 
@@ -150,6 +198,27 @@ impl EngineOption {
     pub fn at(mut self, scopes: &'static [OptionScope]) -> EngineOption {
         self.scopes = scopes;
         self
+    }
+
+    /// This option, which takes the name `value` in these of its scopes only.
+    #[must_use]
+    pub fn limited(mut self, value: &'static str, scopes: &'static [OptionScope]) -> EngineOption {
+        self.limits.push((value, scopes));
+        self
+    }
+
+    /// This option, of which the name `now` was given as `--option value` before.
+    #[must_use]
+    pub fn formerly(mut self, option: &'static str, value: &'static str, now: &'static str) -> EngineOption {
+        self.formerly.push(FormerSpelling { option, value, now });
+        self
+    }
+
+    /// Whether the name `value` can be given in this scope.
+    #[must_use]
+    pub fn takes(&self, value: &str, scope: OptionScope) -> bool {
+        let limit = self.limits.iter().find(|(name, _)| *name == value);
+        limit.is_none_or(|(_, scopes)| scopes.contains(&scope))
     }
 
     /// The names that it takes; empty if it takes something else.

@@ -190,7 +190,7 @@ mod tests {
             EngineSettings { statistical: Some(64), ..usual.clone() },
             EngineSettings { security: Security::SemiHonest, threads: 7, ..usual.clone() },
             usual.clone().among(5).with("form", "paper").with(STREAMED, ""),
-            usual.clone().with("protocol", "lut16").with("mode", "low-latency"),
+            usual.clone().with("protocol", "lut16").with("priority", "low-latency"),
             usual,
         ];
         for meant in meant {

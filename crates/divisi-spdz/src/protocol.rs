@@ -47,7 +47,12 @@ pub(crate) struct NamedProtocol {
 impl NamedProtocol {
     /// The protocol of that name.
     pub fn of(name: &str) -> Option<NamedProtocol> {
-        NAMED.into_iter().find(|named| named.name == name)
+        NAMED.into_iter().find(|named| named.name == name || named.shown() == name)
+    }
+
+    /// The name on the command line. Stocks and reports have `name`.
+    pub fn shown(self) -> &'static str {
+        if self.task == Task::Circuits { BIT_PRODUCTS } else { self.name }
     }
 
     /// The number of blocks of its cipher that go through all phases together.
@@ -64,6 +69,9 @@ impl NamedProtocol {
 const fn named(name: &'static str, task: Task, protocol: SpdzProtocol, tiny: bool) -> NamedProtocol {
     NamedProtocol { name, task, protocol, tiny }
 }
+
+/// The protocol of circuits on the command line: a word for which a sentence has room.
+const BIT_PRODUCTS: &str = "bit-products";
 
 /// All protocols. The first one for each task is its default.
 pub(crate) const NAMED: [NamedProtocol; 9] = [

@@ -1,4 +1,4 @@
-//! The choice of a protocol for S-boxes, by its name or by a performance mode.
+//! The choice of a protocol for S-boxes, by its name or by what matters most.
 
 use divisi_rep3::Protocol;
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use std::fmt;
 
 pub use crate::Priority;
 
-/// The name of the option for the performance mode.
-pub const MODE: &str = "mode";
+/// The name of the option for what matters most.
+pub const PRIORITY: &str = "priority";
 /// The name of the option for the protocol of S-boxes.
 pub const PROTOCOL: &str = "protocol";
 
@@ -34,7 +34,7 @@ impl Choice {
             return;
         }
         let (name, value) = match self.mode {
-            Some(mode) => (MODE, mode.name()),
+            Some(mode) => (PRIORITY, mode.name()),
             None => (PROTOCOL, self.protocol.name()),
         };
         own.entry(name.to_owned()).or_insert_with(|| value.to_owned());
@@ -109,13 +109,13 @@ mod tests {
             let mut own = BTreeMap::new();
             choice.put(&mut own);
             let option = |name| own.get(name).map(String::as_str);
-            assert_eq!(Choice::named(option(MODE), option(PROTOCOL)), choice);
+            assert_eq!(Choice::named(option(PRIORITY), option(PROTOCOL)), choice);
             assert_eq!(own.is_empty(), choice == Choice::default());
         }
         let mut own = BTreeMap::from([(PROTOCOL.to_owned(), "lut16".to_owned())]);
         Choice::from(Protocol::Lut256).put(&mut own);
         assert_eq!(own[PROTOCOL], "lut16");
-        // a mode that is no choice of a protocol leaves the protocol as it is
-        assert_eq!(Choice::named(Some("constant-round"), Some("lut16")), Protocol::Lut16.into());
+        // a name that is no choice of a protocol leaves the protocol as it is
+        assert_eq!(Choice::named(Some("fast"), Some("lut16")), Protocol::Lut16.into());
     }
 }

@@ -2,14 +2,14 @@
 
 use super::differences::{about_blocks, about_count};
 use super::effort::Effort;
-use super::engine::EngineChoice;
-use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OwnOptions};
-use super::{AnyMode, CommandOutput, Context, Goal};
+use super::engine::{EngineChoice, EngineOf};
+use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OfTripleDes, OwnOptions};
+use super::{AdderChoice, CommandOutput, Context};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, BenchOptions, BenchReport, Work, table4};
-use divisi::calibrate::{AES_BY, Calibration, calibrate};
+use divisi::calibrate::{AES_BY, Calibration, VARIABLE, calibrate, other_milliseconds};
 use divisi::engine::Page;
 use divisi::engine::job::{Cipher, DesKeys};
 use divisi::failure::Failure;
@@ -33,6 +33,7 @@ pub enum BenchCommands {
     /// A Boolean circuit with random inputs among processes over TLS, every output checked
     Circuit(Circuit),
     /// Operations on numbers and bits among semi-honest parties, every output checked
+    #[command(mut_arg("statistical", |statistical| statistical.hide(true)))] // nothing is verified
     Mixed(bench_mixed::BenchMixedArgs),
     /// Lookups in a public table among processes over TLS, every entry checked
     Lookup(bench_lookup::BenchLookupArgs),
@@ -54,14 +55,12 @@ pub enum BenchCommands {
 #[derive(Args)]
 #[command(
     after_help = "Example: divisi bench aes --protocol gf4-circuit --security semi-honest --blocks 100000 --reps 5\n\
-                        A slow network: divisi bench aes --mode low-latency --blocks 1000 --rtt 20 --rate 100\n\
+                        A slow network: divisi bench aes --priority low-latency --blocks 1000 --rtt 20 --rate 100\n\
                         Nobody trusted: divisi bench aes --engine spdz --parties 2 --protocol aes-lt --blocks 512"
 )]
 pub struct Aes {
     #[command(flatten)]
-    engine: EngineChoice,
-    #[command(flatten)]
-    mode: AnyMode,
+    engine: EngineOf<OfBlocks>,
     #[command(flatten)]
     own: OwnOptions<OfBlocks>,
     /// The size of the key in bits: 128, 192 or 256
@@ -86,11 +85,9 @@ pub struct Aes {
 )]
 pub struct Des3 {
     #[command(flatten)]
-    engine: EngineChoice,
+    engine: EngineOf<OfTripleDes>,
     #[command(flatten)]
-    mode: AnyMode,
-    #[command(flatten)]
-    own: OwnOptions<OfBlocks>,
+    own: OwnOptions<OfTripleDes>,
     /// The number of keys: 2 or 3
     #[arg(long, default_value_t = 3, value_name = "N")]
     keys: u8,
@@ -109,7 +106,7 @@ pub struct Des3 {
 /// repetitions; where the parties differ, it is the largest of theirs.
 #[derive(Args)]
 #[command(after_help = "Example: divisi bench hash --algorithm sha256 --message-bytes 55 --count 10000\n\
-                        One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --mode low-latency --reps 50")]
+                        One alone: divisi bench hash --algorithm sha256 --message-bytes 55 --count 1 --adder low-depth --reps 50")]
 pub struct BenchHashArgs {
     /// The algorithm: sha224 to sha512, sha512-256, sha3-224 to sha3-512, shake128, shake256, cshake128,
     /// cshake256
@@ -118,9 +115,9 @@ pub struct BenchHashArgs {
     #[command(flatten)]
     messages: Messages,
     #[command(flatten)]
-    engine: EngineChoice,
+    engine: EngineOf<OfHashes>,
     #[command(flatten)]
-    goal: Goal,
+    adder: AdderChoice,
     #[command(flatten)]
     own: OwnOptions<OfHashes>,
     #[command(flatten)]
@@ -141,9 +138,7 @@ pub struct BenchMacArgs {
     #[command(flatten)]
     messages: Messages,
     #[command(flatten)]
-    engine: EngineChoice,
-    #[command(flatten)]
-    mode: AnyMode,
+    engine: EngineOf<OfMacs>,
     #[command(flatten)]
     own: OwnOptions<OfMacs>,
     #[command(flatten)]
@@ -167,11 +162,11 @@ pub struct Circuit {
     #[arg(long, value_name = "N", help = about_count())]
     count: Option<u64>,
     #[command(flatten)]
-    engine: EngineChoice,
+    engine: EngineOf<OfCircuits>,
+    #[command(flatten)]
+    adder: AdderChoice,
     #[command(flatten)]
     own: OwnOptions<OfCircuits>,
-    #[command(flatten)]
-    goal: Goal,
     #[command(flatten)]
     effort: Effort,
 }
@@ -200,6 +195,16 @@ fn direction(text: &str) -> Result<Direction, String> {
 }
 
 pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, Failure> {
+    let done = outcome(context, command)?;
+    if let Some(milliseconds) = other_milliseconds() {
+        super::warn(format_args!(
+            "{VARIABLE} is set, and this machine was calibrated in {milliseconds} ms: compare no figures with others"
+        ));
+    }
+    Ok(done)
+}
+
+fn outcome(context: &Context, command: &BenchCommands) -> Result<CommandOutput, Failure> {
     match command {
         BenchCommands::Calibrate => {
             let calibration = calibrate()?;
@@ -211,46 +216,11 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
         BenchCommands::Report(arguments) => super::report::run(context, arguments),
         BenchCommands::File(arguments) => bench_servers::measure_file(context, arguments),
         BenchCommands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
-        BenchCommands::Aes(arguments) => {
-            let Aes { engine, mode, own, key_bits, direction, blocks, effort } = arguments;
-            let options = ciphered(context, Work::Aes, *engine, *mode, own, *blocks, effort)?;
-            measure(context, BenchOptions { key: *key_bits, direction: *direction, ..options })
-        }
-        BenchCommands::Des3(arguments) => {
-            let Des3 { engine, mode, own, keys, direction, blocks, effort } = arguments;
-            let work = Work::TripleDes(match keys {
-                2 => DesKeys::Two,
-                3 => DesKeys::Three,
-                _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
-            });
-            let options = ciphered(context, work, *engine, *mode, own, *blocks, effort)?;
-            measure(context, BenchOptions { direction: *direction, ..options })
-        }
-        BenchCommands::Hash(BenchHashArgs { algorithm, messages, engine, goal, own, effort }) => {
-            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let usual = effort.options(context, Some(*engine));
-            let mut own = own.own(engine.engine())?;
-            goal.own(&mut own);
-            measure(
-                context,
-                BenchOptions { work, choice: goal.choice(), own, blocks: messages.count, ..usual },
-            )
-        }
-        BenchCommands::Circuit(arguments) => {
-            let Circuit { circuit, count, engine, own, goal, effort } = arguments;
-            let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
-            let usual = effort.options(context, Some(*engine));
-            let mut own = own.own(engine.engine())?;
-            goal.own(&mut own);
-            let usual = BenchOptions { own, work: work(0), ..usual };
-            usual.check()?;
-            let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
-            let work = work(held.inputs().iter().sum());
-            drop(held);
-            let choice = goal.choice();
-            let blocks = count.unwrap_or(engine.engine().profile().evaluations as u64);
-            measure(context, BenchOptions { work, choice, blocks, ..usual })
-        }
+        BenchCommands::Aes(arguments) => measure(context, arguments.options(context)?),
+        BenchCommands::Des3(arguments) => measure(context, arguments.options(context)?),
+        BenchCommands::Hash(arguments) => measure(context, arguments.options(context)?),
+        BenchCommands::Mac(arguments) => measure(context, arguments.options(context)?),
+        BenchCommands::Circuit(arguments) => measure(context, arguments.options(context)?),
         BenchCommands::Mixed(arguments) if arguments.is_table4() => {
             let options = bench_mixed::options(context, arguments)?;
             options.check()?;
@@ -272,28 +242,75 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
             Ok(CommandOutput::new(out, json))
         }
         BenchCommands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
-        BenchCommands::Mac(BenchMacArgs { algorithm, messages, engine, mode, own: given, effort }) => {
-            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
-            let usual = effort.options(context, Some(*engine));
-            let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
-            mode.own(&mut own);
-            measure(context, BenchOptions { work, choice, own, blocks: messages.count, ..usual })
-        }
+    }
+}
+
+impl Aes {
+    pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
+        let Aes { engine, own, key_bits, direction, blocks, effort } = self;
+        let options = ciphered(context, Work::Aes, **engine, own, *blocks, effort)?;
+        Ok(BenchOptions { key: *key_bits, direction: *direction, ..options })
+    }
+}
+
+impl Des3 {
+    pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
+        let Des3 { engine, own, keys, direction, blocks, effort } = self;
+        let work = Work::TripleDes(match keys {
+            2 => DesKeys::Two,
+            3 => DesKeys::Three,
+            _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
+        });
+        let options = ciphered(context, work, **engine, own, *blocks, effort)?;
+        Ok(BenchOptions { direction: *direction, ..options })
+    }
+}
+
+impl BenchHashArgs {
+    pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
+        let BenchHashArgs { algorithm, messages, engine, adder, own: given, effort } = self;
+        let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
+        let (own, choice) = (given.own(engine.engine())?, adder.choice(given));
+        let usual = effort.options(context, Some(**engine));
+        Ok(BenchOptions { work, choice, own, blocks: messages.count, ..usual })
+    }
+}
+
+impl BenchMacArgs {
+    pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
+        let BenchMacArgs { algorithm, messages, engine, own: given, effort } = self;
+        let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
+        let (own, choice) = (given.own(engine.engine())?, given.choice());
+        let usual = effort.options(context, Some(**engine));
+        Ok(BenchOptions { work, choice, own, blocks: messages.count, ..usual })
+    }
+}
+
+impl Circuit {
+    /// The options, of which all but the circuit are checked before it is read.
+    pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
+        let Circuit { circuit, count, engine, own: given, adder, effort } = self;
+        let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
+        let (own, choice) = (given.own(engine.engine())?, adder.choice(given));
+        let blocks = count.unwrap_or(engine.engine().profile().evaluations as u64);
+        let usual = effort.options(context, Some(**engine));
+        let options = BenchOptions { work: work(0), choice, own, blocks, ..usual };
+        options.check()?;
+        let held = divisi::circuit::hold(circuit, adder.get(given), options.settings().is_streamed())?;
+        Ok(BenchOptions { work: work(held.inputs().iter().sum()), ..options })
     }
 }
 
 /// The options of a benchmark of blocks.
-fn ciphered(
+fn ciphered<S>(
     context: &Context,
     work: Work,
     engine: EngineChoice,
-    mode: AnyMode,
-    given: &OwnOptions<OfBlocks>,
+    given: &OwnOptions<S>,
     blocks: Option<u64>,
     effort: &Effort,
 ) -> Result<BenchOptions, Failure> {
-    let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
-    mode.own(&mut own);
+    let (own, choice) = (given.own(engine.engine())?, given.choice());
     let blocks = blocks.unwrap_or(engine.engine().profile().blocks as u64);
     Ok(BenchOptions { work, choice, own, blocks, ..effort.options(context, Some(engine)) })
 }

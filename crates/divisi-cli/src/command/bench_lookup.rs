@@ -1,7 +1,8 @@
 //! `divisi bench lookup`.
 
 use super::effort::Effort;
-use super::engine::EngineChoice;
+use super::engine::EngineOf;
+use super::options::OfLookups;
 use clap::Args;
 use divisi::bench::{BenchOptions, Work};
 use divisi::engine::job::UserTable;
@@ -30,7 +31,7 @@ pub struct BenchLookupArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "entries")]
     table: Option<PathBuf>,
     #[command(flatten)]
-    engine: EngineChoice,
+    engine: EngineOf<OfLookups>,
     /// The number of inputs that together form an index: 1, 2 or 3
     #[arg(long, default_value_t = 1, value_name = "K")]
     inputs: usize,
@@ -68,7 +69,7 @@ pub fn options(
         arguments;
     let table = table.as_deref().map(UserTable::load).transpose()?.map(Arc::new);
     let entries = table.as_ref().map_or(entries.unwrap_or(0), |table| table.entries().len());
-    let usual = effort.options(context, Some(*engine));
+    let usual = effort.options(context, Some(**engine));
     // among servers a lookup takes a fraction of what it takes among parties that trust nobody
     let blocks = count.unwrap_or(if engine.engine().profile().deals { 65_536 } else { 1024 });
     let of = |dimensions| {

@@ -1,9 +1,12 @@
 //! `divisi bench mixed`.
 
 use super::effort::Effort;
-use super::engine::{EngineChoice, FormName, own};
+use super::engine::EngineChoice;
+use super::options::possible;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use divisi::bench::{BenchOptions, Work};
+use divisi::engine::Engine;
 use divisi::failure::Failure;
 use divisi::images::LabelledImages;
 use divisi::name::Name;
@@ -26,6 +29,12 @@ enum What {
 }
 
 const GARBLED: &str = "mpgc";
+/// The engine that is measured.
+const ENGINE: &str = "mixed";
+
+fn is_it(engine: &dyn Engine) -> bool {
+    engine.name() == ENGINE
+}
 
 #[derive(Clone, Copy, ValueEnum)]
 enum AdderName {
@@ -33,6 +42,11 @@ enum AdderName {
     FewestAnds,
     /// Eleven rounds of more ANDs, each opened in one
     LowDepth,
+}
+
+/// The name of a value, as on the command line.
+fn name_of(value: &impl ValueEnum) -> Option<String> {
+    Some(value.to_possible_value()?.get_name().to_owned())
 }
 
 fn what(name: &str) -> Result<What, String> {
@@ -101,8 +115,8 @@ pub struct BenchMixedArgs {
     private: bool,
     /// How random bits are made [default: cot, from 21 parties on lean-tree]; with mpgc how keys are looked
     /// up [default: cot or lean-tree, whichever sends less: `divisi params --op mpgc`]
-    #[arg(long, value_enum, value_name = "NAME")]
-    form: Option<FormName>,
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible(Manner::FORM, is_it)))]
+    form: Option<String>,
     /// With a2b: what its adder minimises [default: fewest-ands]
     #[arg(long, value_enum, value_name = "NAME")]
     adder: Option<AdderName>,
@@ -123,10 +137,10 @@ pub struct BenchMixedArgs {
 pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<BenchOptions, Failure> {
     let BenchMixedArgs { op, circuit, parties, count, program, form, adder, k, effort, .. } = arguments;
     let insecure = arguments.danger_insecure_parameters;
-    let choice = EngineChoice::of("mixed", *parties)?;
+    let choice = EngineChoice::of(ENGINE, *parties)?;
     let given = [
-        (Manner::FORM, form.as_ref().map(own)),
-        (Manner::ADDER, adder.as_ref().map(own)),
+        (Manner::FORM, form.clone()),
+        (Manner::ADDER, adder.as_ref().and_then(name_of)),
         (Manner::K, k.map(|k| k.to_string())),
         (INSECURE, insecure.then(String::new)),
         (Manner::PROTOCOL, matches!(op, What::Mpgc).then(|| GARBLED.to_owned())),

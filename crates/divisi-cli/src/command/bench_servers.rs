@@ -27,7 +27,7 @@ pub struct File {
     #[arg(long, value_name = "MS", value_parser = positive)]
     rtt: Option<f64>,
     #[command(flatten)]
-    choice: ProtocolChoice,
+    pub(super) choice: ProtocolChoice,
 }
 
 /// Measure three servers on this machine under many clients at once, every result checked.

@@ -1,12 +1,11 @@
-//! Arguments that choose how S-boxes are computed, or what matters most.
+//! Arguments that choose how S-boxes are computed, and how words are added.
 
-use super::options::{MODE, OwnOptions, own_modes};
-use clap::Args;
+use super::options::OwnOptions;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use divisi::mode::{Choice, Priority};
 use divisi_rep3::Protocol;
 use divisi_symmetric::gates::Adder;
-use std::collections::BTreeMap;
 
 /// The help of a choice among rep3's protocols.
 fn about_sboxes() -> String {
@@ -15,124 +14,87 @@ fn about_sboxes() -> String {
     format!("How S-boxes are computed: {} or {last}", others.join(", "))
 }
 
-/// How S-boxes are computed.
+/// How servers compute S-boxes.
 #[derive(Args, Clone, Copy)]
 pub(super) struct ProtocolChoice {
-    #[arg(long, default_value = "gf4-circuit", value_name = "NAME", conflicts_with = "mode")]
+    #[arg(long, default_value = "gf4-circuit", value_name = "NAME", conflicts_with = "priority")]
     #[arg(help = about_sboxes())]
     protocol: Protocol,
     /// What matters most, instead of a protocol
-    #[arg(long, value_name = "NAME", value_parser = modes())]
-    mode: Option<Priority>,
+    #[arg(long, alias = "mode", value_name = "NAME", value_parser = priorities())]
+    priority: Option<Priority>,
 }
 
 impl ProtocolChoice {
     pub(super) fn get(self) -> Choice {
-        self.mode.map_or(self.protocol.into(), Choice::from)
+        self.priority.map_or(self.protocol.into(), Choice::from)
     }
 }
 
-/// What matters most, on any engine, where a protocol can be given instead.
-#[derive(Args, Clone, Copy)]
-pub(super) struct AnyMode {
-    /// What matters most, instead of a protocol
-    #[arg(long, value_name = "NAME", value_parser = aims())]
-    mode: Option<Aim>,
+/// The parser of priorities, with an explanation of each for the help text.
+fn priorities() -> impl TypedValueParser<Value = Priority> {
+    let value = |priority: Priority| PossibleValue::new(priority.name()).help(priority.purpose());
+    PossibleValuesParser::new(Priority::ALL.map(value)).try_map(|name| name.parse::<Priority>())
 }
 
-impl AnyMode {
-    /// How S-boxes are computed: by the protocol among the options, or as the mode says.
+/// What the additions of words in a circuit (SHA-2) minimise.
+#[derive(Clone, Copy, ValueEnum)]
+enum WordAdder {
+    /// The number of ANDs
+    #[value(aliases = ["total-throughput", "online-throughput"])]
+    FewestAnds,
+    /// The number of levels, and with it of rounds, with more ANDs
+    #[value(alias = "low-latency")]
+    LowDepth,
+}
+
+impl WordAdder {
+    /// What matters most to somebody who chooses it.
+    fn priority(self) -> Priority {
+        match self {
+            WordAdder::FewestAnds => Priority::TotalThroughput,
+            WordAdder::LowDepth => Priority::LowLatency,
+        }
+    }
+}
+
+fn adder_of(priority: Option<Priority>) -> Adder {
+    priority.map_or(Adder::FewestAnds, Priority::adder)
+}
+
+/// How words are added, in commands without engines.
+#[derive(Args, Clone, Copy)]
+pub(super) struct AdderOfCircuits {
+    /// What additions of words (SHA-2) minimise [default: fewest-ands]
+    #[arg(long, alias = "mode", value_name = "NAME")]
+    adder: Option<WordAdder>,
+}
+
+impl AdderOfCircuits {
+    pub(super) fn get(self) -> Adder {
+        adder_of(self.adder.map(WordAdder::priority))
+    }
+}
+
+/// How words are added, beside options of engines.
+#[derive(Args, Clone, Copy)]
+pub(super) struct AdderChoice {
+    /// What additions of words (SHA-2) minimise [default: fewest-ands]
+    #[arg(long, value_name = "NAME", conflicts_with = "mode")]
+    adder: Option<WordAdder>,
+}
+
+impl AdderChoice {
+    /// What matters most, by the adder or by the spelling of former versions.
+    pub(super) fn priority<S>(self, own: &OwnOptions<S>) -> Option<Priority> {
+        self.adder.map(WordAdder::priority).or_else(|| own.priority())
+    }
+
     pub(super) fn choice<S>(self, own: &OwnOptions<S>) -> Choice {
-        let named = own.protocol().map_or_else(Choice::default, Choice::from);
-        self.goal().mode().map_or(named, Choice::from)
+        self.priority(own).map(Choice::from).unwrap_or_default()
     }
 
-    /// Add the mode to an engine's own options, if it is one that a single engine has.
-    pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
-        self.goal().own(own);
+    pub(super) fn get<S>(self, own: &OwnOptions<S>) -> Adder {
+        adder_of(self.priority(own))
     }
-
-    pub(super) fn is_given(self) -> bool {
-        self.mode.is_some()
-    }
-
-    pub(super) fn goal(self) -> Goal {
-        Goal { mode: self.mode }
-    }
-}
-
-/// What matters most where words are added (SHA-2).
-#[derive(Args, Clone, Copy)]
-pub(super) struct Goal {
-    /// What matters most where words are added (SHA-2): total-throughput takes the fewest ANDs, low-latency
-    /// the fewest rounds
-    #[arg(long, value_name = "NAME", value_parser = aims())]
-    mode: Option<Aim>,
-}
-
-/// A mode: one that stands for a protocol, or one that a single engine has.
-#[derive(Clone, Copy)]
-pub(super) enum Aim {
-    Mode(Priority),
-    OfOne(&'static str),
-}
-
-impl Goal {
-    /// The mode, if it is one that stands for a protocol.
-    pub(super) fn mode(self) -> Option<Priority> {
-        match self.mode {
-            Some(Aim::Mode(mode)) => Some(mode),
-            Some(Aim::OfOne(_)) | None => None,
-        }
-    }
-
-    pub(super) fn choice(self) -> Choice {
-        self.mode().map(Choice::from).unwrap_or_default()
-    }
-
-    /// Add the mode to an engine's own options, if it is one that a single engine has.
-    pub(super) fn own(self, own: &mut BTreeMap<String, String>) {
-        if let Some(mode) = self.of_one() {
-            own.insert(MODE.into(), mode.into());
-        }
-    }
-
-    /// The mode, if it is one that a single engine has.
-    pub(super) fn of_one(self) -> Option<&'static str> {
-        match self.mode {
-            Some(Aim::OfOne(mode)) => Some(mode),
-            Some(Aim::Mode(_)) | None => None,
-        }
-    }
-
-    pub(super) fn adder(self) -> Adder {
-        self.mode().map_or(Adder::FewestAnds, Priority::adder)
-    }
-
-    pub(super) fn name(self) -> Option<&'static str> {
-        match self.mode {
-            Some(Aim::OfOne(mode)) => Some(mode),
-            Some(Aim::Mode(mode)) => Some(mode.name()),
-            None => None,
-        }
-    }
-}
-
-/// The parser of modes, with an explanation of each for the help text.
-fn modes() -> impl TypedValueParser<Value = Priority> {
-    let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
-    PossibleValuesParser::new(Priority::ALL.map(mode)).try_map(|name| name.parse::<Priority>())
-}
-
-/// The parser of modes, those of one engine included.
-fn aims() -> impl TypedValueParser<Value = Aim> {
-    let mode = |mode: Priority| PossibleValue::new(mode.name()).help(mode.purpose());
-    let own = own_modes().into_iter().map(|(name, about)| PossibleValue::new(name).help(about));
-    let all = Priority::ALL.map(mode).into_iter().chain(own).collect::<Vec<_>>();
-    PossibleValuesParser::new(all).try_map(|name| {
-        match own_modes().into_iter().find(|(own, _)| *own == name) {
-            Some((own, _)) => Ok(Aim::OfOne(own)),
-            None => name.parse::<Priority>().map(Aim::Mode),
-        }
-    })
 }

@@ -1,6 +1,6 @@
 //! `divisi circuit`.
 
-use super::{CommandOutput, Context, Goal, given};
+use super::{AdderOfCircuits, CommandOutput, Context, given};
 use clap::{Args, Subcommand, ValueEnum};
 use divisi::WireValue;
 use divisi::circuit::{self, About, NamedCircuit};
@@ -51,7 +51,7 @@ pub struct Emit {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    goal: Goal,
+    adder: AdderOfCircuits,
 }
 
 /// Read a circuit, and print its counts of gates, inputs and outputs.
@@ -61,7 +61,7 @@ pub struct CircuitInfoArgs {
     #[arg(value_name = "FILE")]
     circuit: Name,
     #[command(flatten)]
-    goal: Goal,
+    pub(super) adder: AdderOfCircuits,
 }
 
 /// Write a circuit in another format: the circuit to standard output, its counts to standard error.
@@ -84,7 +84,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    goal: Goal,
+    adder: AdderOfCircuits,
 }
 
 /// The format of a circuit file.
@@ -106,7 +106,7 @@ pub struct Optimise {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    goal: Goal,
+    adder: AdderOfCircuits,
 }
 
 /// Evaluate a circuit in the clear.
@@ -122,14 +122,14 @@ pub struct CircuitEvalArgs {
     #[arg(long)]
     first_bit_first: bool,
     #[command(flatten)]
-    goal: Goal,
+    adder: AdderOfCircuits,
 }
 
 pub fn run(context: &Context, command: &CircuitCommands) -> Result<CommandOutput, Failure> {
     match command {
         CircuitCommands::Emit(arguments) => emit(context, arguments),
         CircuitCommands::Info(arguments) => {
-            let info = circuit::info(&arguments.circuit, arguments.goal.adder())?;
+            let info = circuit::info(&arguments.circuit, arguments.adder.get())?;
             Ok(CommandOutput::new(text(&info), to_json(&info)))
         }
         CircuitCommands::Convert(arguments) => convert(context, arguments),
@@ -140,7 +140,7 @@ pub fn run(context: &Context, command: &CircuitCommands) -> Result<CommandOutput
 
 fn emit(context: &Context, arguments: &Emit) -> Result<CommandOutput, Failure> {
     let name = &arguments.name;
-    let program = circuit::named(name, arguments.goal.adder())?.ok_or_else(|| {
+    let program = circuit::named(name, arguments.adder.get())?.ok_or_else(|| {
         Failure::usage(format!("there is no circuit {name:?}: give one of {}", circuit::names()))
     })?;
     let circuit = NamedCircuit { name: name.as_str().into(), program, file: None };
@@ -152,7 +152,7 @@ fn emit(context: &Context, arguments: &Emit) -> Result<CommandOutput, Failure> {
 }
 
 fn convert(context: &Context, arguments: &ConvertArgs) -> Result<CommandOutput, Failure> {
-    let (name, adder) = (&arguments.circuit, arguments.goal.adder());
+    let (name, adder) = (&arguments.circuit, arguments.adder.get());
     let (circuit, source, was_unsorted) = if arguments.sort {
         circuit::load_sorted(name, adder)?
     } else {
@@ -185,7 +185,7 @@ fn convert(context: &Context, arguments: &ConvertArgs) -> Result<CommandOutput, 
 }
 
 fn optimise(context: &Context, arguments: &Optimise) -> Result<CommandOutput, Failure> {
-    let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.goal.adder())?;
+    let (circuit, source) = circuit::load_text(&arguments.circuit, arguments.adder.get())?;
     let better = circuit::optimised(&circuit, source.as_deref())?;
     let before = About::of(&circuit, circuit.counts()?);
     // the order of bits stays the same, but the new file is no longer recognised as a published one
@@ -269,7 +269,7 @@ fn put(
 }
 
 fn eval(arguments: &CircuitEvalArgs) -> Result<CommandOutput, Failure> {
-    let circuit = circuit::load(&arguments.circuit, arguments.goal.adder())?;
+    let circuit = circuit::load(&arguments.circuit, arguments.adder.get())?;
     let first_bit_first = arguments.first_bit_first || circuit.is_first_bit_first();
     let widths = circuit.program.inputs();
     let values = given::inputs(&arguments.inputs)?;

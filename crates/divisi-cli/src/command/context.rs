@@ -1,5 +1,6 @@
 //! What all commands share: the global options, which mesh and who we are in it, and the form of an output.
 
+use super::Places;
 use clap::Args;
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
@@ -8,7 +9,7 @@ use divisi_node::Client;
 use serde_json::Value;
 use std::fmt::Display;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,18 +58,15 @@ pub(super) fn list(numbers: &[usize]) -> String {
 /// Which mesh, and who we are in it.
 #[derive(Args, Clone)]
 pub(super) struct Membership {
-    /// The configuration that `mesh new` wrote
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
-    /// Your own identity: the file of a client, or that of a party for an operator's order
-    #[arg(long, value_name = "FILE")]
-    identity: PathBuf,
+    #[command(flatten)]
+    places: Places,
 }
 
 impl Membership {
     pub(super) fn load(&self) -> Result<(Config, Arc<Identity>), Failure> {
-        let config = Config::load(&self.config).map_err(|e| Failure::usage(e.to_string()))?;
-        let identity = Identity::load(&self.identity).map_err(|e| Failure::usage(e.to_string()))?;
+        let (config, identity) = self.places.find()?;
+        let config = Config::load(&config).map_err(|e| Failure::usage(e.to_string()))?;
+        let identity = Identity::load(&identity).map_err(|e| Failure::usage(e.to_string()))?;
         Ok((config, Arc::new(identity)))
     }
 

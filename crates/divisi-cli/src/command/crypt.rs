@@ -39,7 +39,7 @@ pub struct CryptArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    choice: ProtocolChoice,
+    pub(super) choice: ProtocolChoice,
     #[command(flatten)]
     membership: Membership,
 }

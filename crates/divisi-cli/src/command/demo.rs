@@ -1,8 +1,8 @@
 //! `divisi demo`.
 
-use super::engine::EngineChoice;
+use super::engine::EngineOf;
 use super::options::{OfDemo, OwnOptions};
-use super::{AnyMode, CommandOutput, Context};
+use super::{CommandOutput, Context};
 use clap::Args;
 use divisi::demo::{self, DemoOptions, Joint};
 use divisi::engine::job::Cipher;
@@ -11,7 +11,6 @@ use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::output;
 use divisi_symmetric::aes::KeySize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -32,9 +31,7 @@ pub struct DemoArgs {
     #[arg(long, value_name = "BITS", value_parser = super::bench::key_size)]
     key_bits: Option<KeySize>,
     #[command(flatten)]
-    mode: AnyMode,
-    #[command(flatten)]
-    engine: EngineChoice,
+    engine: EngineOf<OfDemo>,
     #[arg(long, value_name = "NAME", value_parser = demo::cipher, help = about_cipher())]
     cipher: Option<Cipher>,
     #[command(flatten)]
@@ -79,17 +76,48 @@ pub fn run(context: &Context, arguments: &DemoArgs) -> Result<CommandOutput, Fai
     Ok(done)
 }
 
+/// A demonstration: by servers, or among parties that trust nobody.
+pub(super) enum Plan {
+    Servers(DemoOptions),
+    Parties(Joint),
+}
+
 fn demonstrate(
     context: &Context,
     arguments: &DemoArgs,
     say: &mut dyn FnMut(&str),
 ) -> Result<CommandOutput, Failure> {
-    let engine = arguments.engine.engine();
-    let mut own = arguments.own.own(engine)?;
-    arguments.mode.own(&mut own);
+    match plan(context, arguments)? {
+        Plan::Servers(options) => {
+            let report = demo::run(&options, &this_program()?, &context.cleanup, say)?;
+            Ok(CommandOutput::new(NEXT, report.to_json()))
+        }
+        Plan::Parties(joint) => {
+            let nothing_else = joint.out.is_some();
+            let left = if nothing_else { "Nothing else is left behind." } else { "Nothing is left behind." };
+            Ok(CommandOutput::new(left, demo::joint(&joint, say)?))
+        }
+    }
+}
+
+/// What the arguments ask for.
+pub(super) fn plan(context: &Context, arguments: &DemoArgs) -> Result<Plan, Failure> {
+    let DemoArgs { file, out, key_bits, engine: chosen, cipher, own: given } = arguments;
+    let (engine, own) = (chosen.engine(), given.own(chosen.engine())?);
+    let settings = EngineSettings { parties: chosen.parties, own, ..EngineSettings::default() };
+    let (file, timeout) = (file.clone(), context.timeout);
     match engine.demonstration() {
         Some(Demonstration::Servers) => {}
-        Some(Demonstration::Parties(_)) => return joint(context, arguments, own, say),
+        Some(Demonstration::Parties(_)) => {
+            if key_bits.is_some() || given.priority().is_some() {
+                return Err(Failure::usage(
+                    "--key-bits and --priority belong to the demonstration of three servers: give --cipher and \
+                     --protocol",
+                ));
+            }
+            let cipher = cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
+            return Ok(Plan::Parties(Joint { engine, file, out: out.clone(), cipher, settings, timeout }));
+        }
         _ => {
             return Err(Failure::usage(format!(
                 "the engine {} has no demonstration: leave --engine out, or give --engine {}",
@@ -98,52 +126,23 @@ fn demonstrate(
             )));
         }
     }
-    if arguments.mode.goal().of_one().is_some() {
-        return Err(Failure::usage(
-            "the demonstration encrypts with AES-GCM, which does not run in constant rounds: give another --mode",
-        ));
-    }
-    if arguments.cipher.is_some() {
+    if cipher.is_some() {
         return Err(Failure::usage(format!(
             "--cipher belongs to the engine {0}: give --engine {0}, or --key-bits",
             with_parties()
         )));
     }
-    if arguments.out.is_some() {
+    if out.is_some() {
         return Err(Failure::usage(format!(
             "--out belongs to the engine {0}: give --engine {0}, or leave it out",
             with_parties()
         )));
     }
-    let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
     engine::check(engine, &settings)?;
-    let options = DemoOptions {
-        file: arguments.file.clone(),
-        key: arguments.key_bits.unwrap_or(KeySize::Aes128),
-        choice: arguments.mode.choice(&arguments.own),
-        timeout: context.timeout,
-    };
-    let report = demo::run(&options, &this_program()?, &context.cleanup, say)?;
-    Ok(CommandOutput::new(NEXT, report.to_json()))
-}
-
-/// The demonstration among parties that trust nobody.
-fn joint(
-    context: &Context,
-    arguments: &DemoArgs,
-    own: BTreeMap<String, String>,
-    say: &mut dyn FnMut(&str),
-) -> Result<CommandOutput, Failure> {
-    if arguments.key_bits.is_some() || arguments.mode.is_given() {
-        return Err(Failure::usage(
-            "--key-bits and --mode belong to the demonstration of three servers: give --cipher and --protocol",
-        ));
+    if let Some(option) = settings.own.keys().next() {
+        let error = format!("the demonstration of three servers takes no --{option}: leave it out");
+        return Err(Failure::usage(error));
     }
-    let settings = EngineSettings { parties: arguments.engine.parties, own, ..EngineSettings::default() };
-    let cipher = arguments.cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
-    let (engine, file) = (arguments.engine.engine(), arguments.file.clone());
-    let out = arguments.out.clone();
-    let left = if out.is_some() { "Nothing else is left behind." } else { "Nothing is left behind." };
-    let json = demo::joint(&Joint { engine, file, out, cipher, settings, timeout: context.timeout }, say)?;
-    Ok(CommandOutput::new(left, json))
+    let key = key_bits.unwrap_or(KeySize::Aes128);
+    Ok(Plan::Servers(DemoOptions { file, key, choice: given.choice(), timeout }))
 }

@@ -4,7 +4,7 @@ use divisi::engine::job::Cipher;
 use divisi::engine::{self, Engine, EngineSettings};
 
 /// Names as a list: `garble, mixed and spdz`.
-fn listed(names: &[&str]) -> String {
+pub(super) fn listed(names: &[&str]) -> String {
     match names.split_last() {
         Some((last, [])) => (*last).to_owned(),
         Some((last, others)) => format!("{} and {last}", others.join(", ")),

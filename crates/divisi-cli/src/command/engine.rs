@@ -1,63 +1,130 @@
 //! The choice of an engine, and the arguments that all engines have.
 
-use super::options::{MODE, possible};
+use super::options::Scope;
 use clap::builder::{PossibleValue, TypedValueParser};
-use clap::error::ErrorKind;
-use clap::{Arg, Args, Command, ValueEnum};
-use divisi::engine::{self, Engine, EngineSettings};
+use clap::error::{Error, ErrorKind};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, value_parser};
+use divisi::engine::{self, Engine, EngineSettings, OptionScope};
 use divisi::failure::Failure;
-use divisi::mode::Choice;
+use divisi::mode::{Choice, PRIORITY};
 use divisi_core::Security;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::sync::OnceLock;
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// An engine, by its name.
 #[derive(Clone, Copy)]
 pub struct NamedEngine(pub &'static dyn Engine);
 
-/// The names of all engines.
-#[derive(Clone)]
-pub struct Names;
+/// The names of engines.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// What a command computes: a help text shows the engines that have it. Others are refused later, with
+    /// the reason.
+    scope: Option<OptionScope>,
+}
+
+impl Names {
+    /// All names.
+    pub const ALL: Names = Names { scope: None };
+
+    /// The names for commands of this scope.
+    pub const fn of(scope: OptionScope) -> Names {
+        Names { scope: Some(scope) }
+    }
+}
 
 impl TypedValueParser for Names {
     type Value = NamedEngine;
 
-    fn parse_ref(
-        &self,
-        command: &Command,
-        _: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<NamedEngine, clap::Error> {
+    fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<NamedEngine, Error> {
         let known = engine::named(&value.to_string_lossy()).map(NamedEngine);
-        known.map_err(|error| clap::Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
+        known.map_err(|error| Error::raw(ErrorKind::ValueValidation, error).with_cmd(command))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let value =
-            |engine: &'static dyn Engine| PossibleValue::new(engine.name()).help(engine.profile().about);
+        let has = |engine| self.scope.is_none_or(|scope| scope.has(engine));
+        let value = move |engine: &'static dyn Engine| {
+            PossibleValue::new(engine.name()).help(engine.profile().about).hide(!has(engine))
+        };
         Some(Box::new(engine::all().into_iter().map(value)))
     }
 }
 
 /// The engine, and the number of parties.
-#[derive(Args, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct EngineChoice {
-    /// The engine that computes
-    #[arg(long, default_value = engine::usual().name(), value_name = "NAME", value_parser = Names)]
     engine: NamedEngine,
-    #[arg(long, value_name = "N", help = about_parties())]
     pub parties: Option<usize>,
 }
 
+/// The arguments of the choice, in a command that computes what the scope says.
+#[derive(Clone, Copy)]
+pub struct EngineOf<S> {
+    choice: EngineChoice,
+    of: PhantomData<S>,
+}
+
+impl<S> Deref for EngineOf<S> {
+    type Target = EngineChoice;
+
+    fn deref(&self) -> &EngineChoice {
+        &self.choice
+    }
+}
+
+const ENGINE: &str = "engine";
+const PARTIES: &str = "parties";
+
+impl<S: Scope> Args for EngineOf<S> {
+    fn augment_args(command: Command) -> Command {
+        let usual = engine::first_with(|engine| S::SCOPE.has(engine));
+        command
+            .arg(
+                Arg::new(ENGINE)
+                    .long(ENGINE)
+                    .help("The engine that computes")
+                    .value_name("NAME")
+                    .default_value(usual)
+                    .value_parser(Names::of(S::SCOPE)),
+            )
+            .arg(
+                Arg::new(PARTIES)
+                    .long(PARTIES)
+                    .help(about_parties(S::SCOPE))
+                    .value_name("N")
+                    .value_parser(value_parser!(usize)),
+            )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<S: Scope> FromArgMatches for EngineOf<S> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let usual = || NamedEngine(engine::usual());
+        let engine = matches.get_one::<NamedEngine>(ENGINE).copied().unwrap_or_else(usual);
+        let parties = matches.get_one::<usize>(PARTIES).copied();
+        Ok(EngineOf { choice: EngineChoice { engine, parties }, of: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// The help of the number of parties: what each engine can have.
-fn about_parties() -> String {
-    let range = |engine: &&'static dyn Engine| match engine.profile().parties.into_inner() {
+fn about_parties(scope: OptionScope) -> String {
+    let range = |engine: &'static dyn Engine| match engine.profile().parties.into_inner() {
         (first, last) if first == last => format!("{first} with {}", engine.name()),
         (first, last) => format!("{first} to {last} with {}", engine.name()),
     };
-    let all = engine::all().iter().map(range).collect::<Vec<_>>().join(", ");
-    format!("The number of parties: {all} [default: 3]")
+    let all = engine::all().into_iter().filter(|engine| scope.has(*engine));
+    format!("The number of parties: {} [default: 3]", all.map(range).collect::<Vec<_>>().join(", "))
 }
 
 impl EngineChoice {
@@ -74,27 +141,6 @@ impl EngineChoice {
     pub fn security(self, given: Option<Security>) -> Security {
         given.unwrap_or_else(|| self.engine.0.profile().security)
     }
-}
-
-/// A value of the option `form`, of garbled tables or of random bits, for a command that declares this option
-/// by itself.
-#[derive(Clone)]
-pub struct FormName(PossibleValue);
-
-impl ValueEnum for FormName {
-    fn value_variants<'a>() -> &'a [Self] {
-        static ALL: OnceLock<Vec<FormName>> = OnceLock::new();
-        ALL.get_or_init(|| possible("form").into_iter().map(FormName).collect())
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(self.0.clone())
-    }
-}
-
-/// The name of a value, as on the command line.
-pub fn own(value: &impl ValueEnum) -> String {
-    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 /// The warning about triple-DES keys of which two consecutive ones are equal, in words that follow "have" or
@@ -123,7 +169,7 @@ pub fn settings_with(
     mut own: BTreeMap<String, String>,
     sboxes: Choice,
 ) -> Result<EngineSettings, Failure> {
-    if engine::has_option(choice.engine(), MODE) {
+    if engine::has_option(choice.engine(), PRIORITY) {
         sboxes.put(&mut own);
     }
     let settings =

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 #[command(after_help = "Example: divisi engines\nThe options of one: divisi engines spdz")]
 pub struct EnginesArgs {
     /// The engine whose options are printed, too
-    #[arg(value_name = "NAME", value_parser = Names)]
+    #[arg(value_name = "NAME", value_parser = Names::ALL)]
     engine: Option<NamedEngine>,
 }
 

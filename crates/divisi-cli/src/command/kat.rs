@@ -1,13 +1,14 @@
 //! `divisi kat`.
 
 use super::differences::{about_security, about_statistical_option};
-use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
-use super::options::{MODE, OfKat, OwnOptions};
-use super::{AnyMode, CommandOutput, Context};
+use super::engine::{EQUAL_KEYS, EngineOf, caution, settings_with};
+use super::options::{OfKat, OwnOptions};
+use super::{CommandOutput, Context};
 use clap::Args;
-use divisi::engine;
+use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::kat::{self, KatOptions, KatReport, Tally};
+use divisi::mode::PRIORITY;
 use divisi_core::Security;
 use serde_json::json;
 use std::path::PathBuf;
@@ -25,9 +26,7 @@ use std::path::PathBuf;
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
 pub struct KatArgs {
     #[command(flatten)]
-    engine: EngineChoice,
-    #[command(flatten)]
-    mode: AnyMode,
+    engine: EngineOf<OfKat>,
     #[arg(long, value_name = "NAME", help = about_security())]
     security: Option<Security>,
     #[arg(long, value_name = "BITS", help = about_statistical_option())]
@@ -43,19 +42,23 @@ pub struct KatArgs {
     files: Vec<PathBuf>,
 }
 
-pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {
+/// The settings of the engine.
+pub(super) fn settings(arguments: &KatArgs) -> Result<EngineSettings, Failure> {
     let engine = arguments.engine.engine();
     let security = arguments.engine.security(arguments.security);
     if arguments.statistical.is_some() {
         engine::belongs(engine, "statistical")?;
     }
-    let mut own = arguments.own.own(engine)?;
-    arguments.mode.own(&mut own);
-    let sboxes = arguments.mode.choice(&arguments.own);
-    let settings = settings_with(arguments.engine, security, arguments.statistical, own, sboxes)?;
-    if arguments.mode.is_given() {
-        engine::belongs(engine, MODE)?;
+    let (own, sboxes) = (arguments.own.own(engine)?, arguments.own.choice());
+    let settings = settings_with(*arguments.engine, security, arguments.statistical, own, sboxes)?;
+    if arguments.own.priority().is_some() {
+        engine::belongs(engine, PRIORITY)?;
     }
+    Ok(settings)
+}
+
+pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {
+    let (engine, settings) = (arguments.engine.engine(), settings(arguments)?);
     let options = KatOptions { engine, settings, long: arguments.long };
     let report = kat::run(&arguments.files, &options)?;
     if report.equal_keys > 0 {

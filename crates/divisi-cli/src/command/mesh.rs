@@ -343,15 +343,16 @@ fn check(context: &Context, membership: &Membership) -> Result<CommandOutput, Fa
     }
     let trips = reports.iter().map(|report| report.result.as_ref().ok().map(|r| r.round_trip));
     let farthest = trips.collect::<Option<Vec<_>>>().and_then(|trips| trips.into_iter().max());
-    let auto = RoundsChoice::Auto.proposes(farthest, 1);
-    let auto = if auto == Rounds::Constant { RoundsChoice::Constant } else { RoundsChoice::Levels };
+    let is_constant = RoundsChoice::Auto.proposes(farthest, 1) == Rounds::Constant;
+    let chosen = if is_constant { "constant" } else { "levels" };
     if farthest.is_some() {
         lines.push(format!(
-            "server --mode auto: {auto} for a hash, a MAC or chained blocks (constant-round from a round trip of {} ms on, at \
+            "server --rounds auto: {chosen} for a hash, a MAC or chained blocks (constant from a round trip of {} ms on, at \
              most {LANES_EACH} of them in a round of the servers for each millisecond)",
             FAR.as_millis()
         ));
     }
+    let auto = if is_constant { RoundsChoice::Constant } else { RoundsChoice::Levels };
     let auto = farthest.map(|_| auto.name());
     let mut done = CommandOutput::new(lines.join("\n"), json!({ "schema": 1, "links": links, "auto": auto }));
     let bad: Vec<_> = reports.iter().filter(|report| report.trouble().is_some()).collect();

@@ -23,6 +23,7 @@ mod mesh;
 mod options;
 mod params;
 mod party;
+mod places;
 mod prep;
 mod program;
 mod progress;
@@ -32,12 +33,16 @@ mod server;
 
 pub use context::CommandOutput;
 
-use choice::{AnyMode, Goal, ProtocolChoice};
+use choice::{AdderChoice, AdderOfCircuits, ProtocolChoice};
 use clap::{Parser, Subcommand};
 use context::{Context, Membership, list, named, positive, seconds, warn};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
+use places::Places;
 use std::time::Duration;
+
+/// The heading of a help text above the options of one real party of a mesh.
+const CONNECTION: &str = "Connection";
 
 /// What `--version` says: a build for tests says so, and is never for real secrets.
 const VERSION: &str = if divisi_core::TEST_BUILD {
@@ -149,6 +154,9 @@ pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
         Command::Party(arguments) => party::run(&context, &arguments),
     }
 }
+
+#[cfg(test)]
+mod tests_of_help;
 
 #[cfg(test)]
 mod tests {

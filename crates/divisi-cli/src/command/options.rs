@@ -1,12 +1,13 @@
 //! The options of engines as arguments, made from each engine's description of its own options. The options
 //! of an engine that is added appear here and are passed to it, and no other code names them.
 
-use super::differences::told;
+use super::differences::{listed, told};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use divisi::engine::{self, Engine, EngineOption, OptionScope, OptionValue};
 use divisi::failure::Failure;
+use divisi::mode::{Choice, PRIORITY, PROTOCOL, Priority};
 use divisi::name::text_of;
 use divisi_rep3::Protocol;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ pub trait Scope {
 macro_rules! scopes {
     ($($name:ident = $scope:ident),* $(,)?) => {
         $(
-            #[derive(Clone)]
+            #[derive(Clone, Copy)]
             pub struct $name;
 
             impl Scope for $name {
@@ -36,9 +37,11 @@ scopes!(
     OfKat = KnownAnswers,
     OfDemo = Demonstration,
     OfBlocks = Blocks,
+    OfTripleDes = TripleDes,
     OfHashes = Hashes,
     OfMacs = Macs,
     OfCircuits = Circuits,
+    OfLookups = Lookups,
 );
 
 /// The options of engines that were given to a command, by their names.
@@ -51,22 +54,79 @@ pub struct OwnOptions<S> {
 /// An option of one engine or of several.
 struct Offer {
     name: &'static str,
+    /// Where it is given, if only some of its values can be given there.
+    scope: Option<OptionScope>,
     /// Each engine's description of it, under the engine's name.
     by: Vec<(&'static str, EngineOption)>,
+    /// Whether a help text shows it.
+    is_shown: bool,
 }
 
-/// The options of all engines that a command takes, in order.
+/// The options of all engines that a command takes, in order. Those of engines that have nothing of what the
+/// command computes are refused by the names of these engines, and not shown.
 fn offered(scope: OptionScope) -> Vec<Offer> {
     let mut all: Vec<Offer> = Vec::new();
-    for engine in engine::all() {
+    let (able, others): (Vec<_>, Vec<_>) = engine::all().into_iter().partition(|engine| scope.has(*engine));
+    for (engine, is_shown) in
+        able.into_iter().map(|engine| (engine, true)).chain(others.into_iter().map(|engine| (engine, false)))
+    {
         for option in engine.profile().options.into_iter().filter(|option| option.scopes.contains(&scope)) {
-            match all.iter_mut().find(|offer| offer.name == option.name) {
+            let (name, scope) = (option.name, Some(scope));
+            match all.iter_mut().find(|offer| offer.name == name) {
+                Some(offer) if offer.is_shown && !is_shown => {}
                 Some(offer) => offer.by.push((engine.name(), option)),
-                None => all.push(Offer { name: option.name, by: vec![(engine.name(), option)] }),
+                None => all.push(Offer { name, scope, by: vec![(engine.name(), option)], is_shown }),
             }
         }
     }
     all
+}
+
+/// An option of former versions, whose values are now values of other options: it is taken, and not shown.
+struct FormerOption {
+    name: &'static str,
+    /// Each value, and the option and its value that mean the same.
+    values: Vec<(&'static str, (&'static str, &'static str))>,
+}
+
+/// All options of former versions.
+fn former() -> Vec<FormerOption> {
+    let mut all: Vec<FormerOption> = Vec::new();
+    for option in engine::all().into_iter().flat_map(|engine| engine.profile().options) {
+        for old in option.formerly.iter().filter(|old| old.option != option.name) {
+            let value = (old.value, (option.name, old.now));
+            match all.iter_mut().find(|known| known.name == old.option) {
+                Some(known) => known.values.push(value),
+                None => all.push(FormerOption { name: old.option, values: vec![value] }),
+            }
+        }
+    }
+    all
+}
+
+impl FormerOption {
+    /// The argument, beside the options that a command offers: it excludes those that it means, and what
+    /// these exclude.
+    fn arg(&self, offers: &[Offer]) -> Arg {
+        let means = |name: &str| self.values.iter().any(|(_, (option, _))| *option == name);
+        let is_excluded = |offer: &&Offer| {
+            means(offer.name) || offer.by.iter().any(|(_, option)| option.excludes.is_some_and(means))
+        };
+        let names = self.values.iter().map(|(name, _)| *name);
+        Arg::new(self.name)
+            .long(self.name)
+            .hide(true)
+            .value_name("NAME")
+            .value_parser(PossibleValuesParser::new(names))
+            .conflicts_with_all(offers.iter().filter(is_excluded).map(|offer| offer.name))
+    }
+
+    /// The option and the value that were meant, if it was given.
+    fn meant(&self, matches: &ArgMatches) -> Option<(&'static str, String)> {
+        let given = matches.get_one::<String>(self.name)?;
+        let (_, (option, now)) = self.values.iter().find(|(name, _)| name == given)?;
+        Some((option, (*now).to_owned()))
+    }
 }
 
 /// The same text with a capital letter.
@@ -83,8 +143,24 @@ impl Offer {
         self.by.iter().map(|(engine, option)| (*engine, say(option))).collect()
     }
 
+    /// The heading above it in a help text: the engines that have it.
+    fn heading(&self) -> &'static str {
+        let names: Vec<&str> = self.by.iter().map(|(engine, _)| *engine).collect();
+        let word = if names.len() == 1 { "Engine" } else { "Engines" };
+        // a parser is made once in a process, and keeps no owned headings
+        format!("{word} {}", listed(&names)).leak()
+    }
+
+    /// What the engines say. The heading names an engine that alone says something.
+    fn said(&self, by: &[(&'static str, &'static str)]) -> String {
+        match (self.by.as_slice(), by) {
+            ([_], [(_, one)]) => capital(one),
+            _ => capital(&told(by, ": ")),
+        }
+    }
+
     fn help(&self) -> String {
-        let help = capital(&told(&self.all(|option| option.help), ": "));
+        let help = self.said(&self.all(|option| option.help));
         let usual = self.all(|option| option.usual);
         let usual = match usual.as_slice() {
             [(_, one)] => (*one).to_owned(),
@@ -93,7 +169,8 @@ impl Offer {
         if usual.is_empty() { help } else { format!("{help} [default: {usual}]") }
     }
 
-    /// Each name that some engine takes, with the engines' explanations of it.
+    /// Each name that some engine takes, with the engines' explanations of it. Names that no engine takes in
+    /// this scope are refused by the engine, and not shown.
     fn names(&self) -> Vec<PossibleValue> {
         let mut all: Vec<(&'static str, Vec<(&'static str, &'static str)>)> = Vec::new();
         for (engine, option) in &self.by {
@@ -105,16 +182,35 @@ impl Offer {
                 }
             }
         }
+        let takes = |name: &str| {
+            let has = |option: &EngineOption| option.names().any(|known| known == name);
+            let scope = |scope| self.by.iter().any(|(_, option)| has(option) && option.takes(name, scope));
+            self.scope.is_none_or(scope)
+        };
         let value = |(name, by): (&'static str, Vec<_>)| {
-            let value = PossibleValue::new(name);
-            let about = capital(&told(&by, ": "));
+            let value = PossibleValue::new(name).aliases(self.former_names(name)).hide(!takes(name));
+            let about = self.said(&by);
             if about.is_empty() { value } else { value.help(about) }
         };
         all.into_iter().map(value).collect()
     }
 
+    /// The names that one of its names had before.
+    fn former_names(&self, name: &str) -> Vec<&'static str> {
+        let all = self.by.iter().flat_map(|(_, option)| &option.formerly);
+        all.filter(|old| old.option == self.name && old.now == name).map(|old| old.value).collect()
+    }
+
+    /// The name of today for one that was given.
+    fn now(&self, given: &str) -> String {
+        let mut all = self.by.iter().flat_map(|(_, option)| &option.formerly);
+        let old = all.find(|old| old.option == self.name && old.value == given);
+        old.map_or(given, |old| old.now).to_owned()
+    }
+
     fn arg(&self) -> Arg {
         let arg = Arg::new(self.name).long(self.name).help(self.help());
+        let arg = arg.help_heading(self.heading()).hide(!self.is_shown);
         let kind = self.by.first().map_or(&OptionValue::Switch, |(_, option)| &option.value);
         let arg = match kind {
             OptionValue::Number(name) => arg.value_name(*name).value_parser(value_parser!(u32)),
@@ -134,7 +230,7 @@ impl Offer {
         match self.by.first().map(|(_, option)| &option.value)? {
             OptionValue::Number(_) => matches.get_one::<u32>(self.name).map(u32::to_string),
             OptionValue::Path(_) => matches.get_one::<PathBuf>(self.name).map(|path| text_of(path)),
-            OptionValue::OneOf(_) => matches.get_one::<String>(self.name).cloned(),
+            OptionValue::OneOf(_) => matches.get_one::<String>(self.name).map(|name| self.now(name)),
             _ => matches.get_flag(self.name).then(String::new),
         }
     }
@@ -142,7 +238,9 @@ impl Offer {
 
 impl<S: Scope> Args for OwnOptions<S> {
     fn augment_args(command: Command) -> Command {
-        offered(S::SCOPE).iter().fold(command, |command, offer| command.arg(offer.arg()))
+        let offers = offered(S::SCOPE);
+        let command = offers.iter().fold(command, |command, offer| command.arg(offer.arg()));
+        former().iter().fold(command, |command, old| command.arg(old.arg(&offers)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -152,8 +250,10 @@ impl<S: Scope> Args for OwnOptions<S> {
 
 impl<S: Scope> FromArgMatches for OwnOptions<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = |offer: Offer| Some((offer.name, offer.given(matches)?));
-        Ok(OwnOptions { given: offered(S::SCOPE).into_iter().filter_map(given).collect(), of: PhantomData })
+        let given =
+            offered(S::SCOPE).into_iter().filter_map(|offer| Some((offer.name, offer.given(matches)?)));
+        let meant = former().into_iter().filter_map(|old| old.meant(matches));
+        Ok(OwnOptions { given: given.chain(meant).collect(), of: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -163,9 +263,18 @@ impl<S: Scope> FromArgMatches for OwnOptions<S> {
 }
 
 impl<S> OwnOptions<S> {
-    /// The protocol for S-boxes that is a setting of all engines, if it was given.
-    pub fn protocol(&self) -> Option<Protocol> {
-        self.given.get("protocol")?.parse().ok()
+    /// What matters most, if it was given.
+    pub fn priority(&self) -> Option<Priority> {
+        self.given.get(PRIORITY)?.parse().ok()
+    }
+
+    /// How S-boxes are computed: as what matters most says, or by the protocol that was given.
+    pub fn choice(&self) -> Choice {
+        let protocol = || self.given.get(PROTOCOL)?.parse::<Protocol>().ok();
+        match self.priority() {
+            Some(priority) => priority.into(),
+            None => protocol().map(Choice::from).unwrap_or_default(),
+        }
     }
 
     /// The options that were given, for this engine. An option that belongs to another engine is refused
@@ -207,24 +316,11 @@ impl<S> OwnOptions<S> {
     }
 }
 
-/// The names of an option that some engine has, for a command that declares the option by itself.
-pub fn possible(option: &'static str) -> Vec<PossibleValue> {
-    let by = engine::all().into_iter().flat_map(|engine| {
+/// The names of an option of some engines, for a command that declares the option by itself.
+pub fn possible(option: &'static str, of: impl Fn(&dyn Engine) -> bool) -> Vec<PossibleValue> {
+    let by = engine::all().into_iter().filter(|engine| of(*engine)).flat_map(|engine| {
         let mine = engine.profile().options.into_iter().filter(|known| known.name == option);
         mine.map(|option| (engine.name(), option)).collect::<Vec<_>>()
     });
-    Offer { name: option, by: by.collect() }.names()
-}
-
-/// The name of the option for what matters most: all engines have it, and some have values of it that no
-/// other engine has.
-pub const MODE: &str = "mode";
-
-/// The names of modes that one engine alone has, with an explanation.
-pub fn own_modes() -> Vec<(&'static str, &'static str)> {
-    let modes = |engine: &'static dyn Engine| {
-        let option = engine.profile().options.into_iter().find(|option| option.name == MODE)?;
-        if let OptionValue::OneOf(names) = option.value { Some(names) } else { None }
-    };
-    engine::all().into_iter().filter_map(modes).flatten().collect()
+    Offer { name: option, scope: None, by: by.collect(), is_shown: true }.names()
 }

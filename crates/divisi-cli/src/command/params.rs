@@ -3,7 +3,7 @@
 mod garbling;
 
 use super::CommandOutput;
-use super::engine::{FormName, own};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use divisi::failure::Failure;
 use divisi_bgv::parameters::{Form, Hardness, Operation, Parameters};
@@ -27,8 +27,8 @@ pub struct ParamsArgs {
     #[arg(long, default_value_t = 3, value_name = "N")]
     parties: usize,
     /// How bits pass from party to party: lean-tree, lean-ring or paper [default: lean-tree]
-    #[arg(long, value_enum, value_name = "NAME")]
-    form: Option<FormName>,
+    #[arg(long, value_name = "NAME", value_parser = forms())]
+    form: Option<Form>,
     /// The plaintext modulus [default: 3221225473; with mpgc 65537]
     #[arg(long, value_name = "P")]
     plain_modulus: Option<u64>,
@@ -49,15 +49,12 @@ enum Name {
     Mpgc,
 }
 
-/// The form that an option names.
-fn form_of(form: &FormName) -> Result<Form, Failure> {
-    let name = own(form);
-    let known = [Form::LeanTree, Form::LeanRing, Form::Paper].into_iter().find(|f| f.name() == name);
-    known.ok_or_else(|| {
-        Failure::usage(format!(
-            "the form {name} has no ciphertexts, and no parameters: give lean-tree, lean-ring or paper"
-        ))
-    })
+/// The parser of the forms that have ciphertexts.
+fn forms() -> impl TypedValueParser<Value = Form> {
+    let all = [Form::LeanTree, Form::LeanRing, Form::Paper];
+    let of = move |name: &str| all.into_iter().find(|form| form.name() == name);
+    PossibleValuesParser::new(all.map(Form::name))
+        .try_map(move |name| of(&name).ok_or("choose lean-tree, lean-ring or paper"))
 }
 
 /// The output of the command.
@@ -71,7 +68,7 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
         Name::TripleArith => Operation::Triples,
         Name::Mpgc => return garbling::run(arguments),
     };
-    let form = arguments.form.as_ref().map(form_of).transpose()?.unwrap_or(Form::LeanTree);
+    let form = arguments.form.unwrap_or(Form::LeanTree);
     let derive =
         if arguments.danger_insecure_parameters { Parameters::danger_insecure } else { Parameters::derive };
     let made = derive(operation, form, arguments.parties, arguments.plain_modulus.unwrap_or(P32))

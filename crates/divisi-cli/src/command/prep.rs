@@ -3,10 +3,10 @@
 use super::engine::{EngineChoice, Names};
 use super::options::possible;
 use super::progress::ProgressDisplay;
-use super::{CommandOutput, Context, named};
+use super::{CONNECTION, CommandOutput, Context, named};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use divisi::engine::{self, EngineSettings, first_with};
+use divisi::engine::{self, Engine, EngineSettings, OptionScope, first_with};
 use divisi::failure::Failure;
 use divisi::prep::{self, PrepOptions, StockPart};
 use divisi::run::Membership;
@@ -37,15 +37,14 @@ pub enum PrepCommands {
                   One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key")]
 pub struct Make {
     /// The engine of the stock
-    #[arg(long, default_value = with_stocks(), value_name = "NAME", value_parser = Names)]
-    engine: super::engine::NamedEngine,
-    /// The protocol of the stock: aes-lt, aes-tinytable, aes-rp, aes-bd, 3des-lt, 3des-tinytable, 3des-pv or
-    /// 3des-raw; for circuits it is called and
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, default_value = with_stocks(), value_name = "NAME", value_parser = Names::of(OptionScope::Stocks))]
+    pub(super) engine: super::engine::NamedEngine,
+    /// The protocol of the stock; for circuits it is bit-products
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible("protocol", has_stocks)))]
     protocol: String,
     /// The number of blocks, which includes key schedules for some keys; for circuits the number of ANDs
     #[arg(long, value_name = "N")]
-    blocks: u64,
+    pub(super) blocks: u64,
     /// The number of parties [default: 3, or as many as the configuration has]
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
@@ -57,7 +56,7 @@ pub struct Make {
     #[arg(long, value_name = "BITS")]
     field: Option<u32>,
     /// How preprocessing is made [default: bucketed]
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible("prep")))]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible("prep", has_stocks)))]
     prep: Option<String>,
     /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
     #[arg(long, value_name = "K")]
@@ -70,23 +69,27 @@ pub struct Make {
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// Run only this party of a mesh
-    #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
+    #[arg(long, value_name = "I", requires_all = ["config", "identity"], help_heading = CONNECTION)]
     party: Option<u8>,
     /// The configuration of the mesh
-    #[arg(long, value_name = "FILE", requires = "party")]
+    #[arg(long, value_name = "FILE", requires = "party", help_heading = CONNECTION)]
     config: Option<PathBuf>,
     /// This party's own identity
-    #[arg(long, value_name = "FILE", requires = "party")]
+    #[arg(long, value_name = "FILE", requires = "party", help_heading = CONNECTION)]
     identity: Option<PathBuf>,
     /// The address on which this party listens, if others reach it at an address that is not this machine's
     /// own [default: the configuration's]
-    #[arg(long, value_name = "ADDR:PORT", requires = "party")]
+    #[arg(long, value_name = "ADDR:PORT", requires = "party", help_heading = CONNECTION)]
     listen: Option<String>,
 }
 
 /// The first engine that keeps preprocessing on disk.
 fn with_stocks() -> &'static str {
-    first_with(|engine| engine.stock_maker().is_some())
+    first_with(has_stocks)
+}
+
+fn has_stocks(engine: &dyn Engine) -> bool {
+    OptionScope::Stocks.has(engine)
 }
 
 /// Print what a stock is for, and how much of it is left.
@@ -135,7 +138,7 @@ pub fn run(context: &Context, command: &PrepCommands) -> Result<CommandOutput, F
     }
 }
 
-fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
+pub(super) fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
     let Make { engine, protocol, parties, field, prep, k, statistical, .. } = arguments;
     let name = engine.0.name();
     prep::maker(engine.0)?;

@@ -1,15 +1,16 @@
 //! `divisi run`.
 
 use super::differences::{about_security, about_statistical_option};
-use super::engine::{EQUAL_KEYS, EngineChoice, caution, settings_with};
+use super::engine::{EQUAL_KEYS, EngineOf, caution, settings_with};
 use super::options::{OfRun, OwnOptions};
-use super::{CommandOutput, Context, Goal, given};
+use super::{AdderChoice, CONNECTION, CommandOutput, Context, given};
 use clap::Args;
 use divisi::circuit;
 use divisi::engine::stock::PREP_FROM;
 use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::local::this_program;
+use divisi::mode::Priority;
 use divisi::name::Name;
 use divisi::run::{self, Membership, RunOptions};
 use divisi_core::Security;
@@ -39,13 +40,13 @@ use zeroize::Zeroizing;
 )]
 pub struct RunArgs {
     #[command(flatten)]
-    engine: EngineChoice,
+    pub(super) engine: EngineOf<OfRun>,
     /// A file in Bristol Fashion or the old Bristol format, or the name of a built-in circuit
     #[arg(long, value_name = "FILE|NAME", required_unless_present = "program")]
-    circuit: Option<Name>,
+    pub(super) circuit: Option<Name>,
     /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch,
     /// kmeans, mnist, gauss or merge-db
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "mode"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "adder", "mode"])]
     program: Option<Name>,
     /// For a circuit, an input value as OWNER=HEX: the number of the party that gives it, and its digits if
     /// they are known here (1=@FILE reads them from a file, 1=- from standard input, so that they do not
@@ -61,36 +62,36 @@ pub struct RunArgs {
     output: Vec<String>,
     #[arg(long, value_name = "NAME", help = about_security())]
     security: Option<Security>,
-    #[command(flatten)]
-    own: OwnOptions<OfRun>,
     #[arg(long, value_name = "BITS", help = about_statistical_option())]
     statistical: Option<u32>,
     #[command(flatten)]
-    goal: Goal,
+    pub(super) adder: AdderChoice,
+    #[command(flatten)]
+    pub(super) own: OwnOptions<OfRun>,
     /// Run only this party of a mesh
     #[arg(long, value_name = "I", requires_all = ["config", "identity"])]
+    #[arg(help_heading = CONNECTION)]
     party: Option<u8>,
     /// The configuration of the mesh
-    #[arg(long, value_name = "FILE", requires = "party")]
+    #[arg(long, value_name = "FILE", requires = "party", help_heading = CONNECTION)]
     config: Option<PathBuf>,
     /// This party's own identity
-    #[arg(long, value_name = "FILE", requires = "party")]
+    #[arg(long, value_name = "FILE", requires = "party", help_heading = CONNECTION)]
     identity: Option<PathBuf>,
     /// The address on which this party listens, if others reach it at an address that is not this machine's
     /// own [default: the configuration's]
-    #[arg(long, value_name = "ADDR:PORT", requires = "party")]
+    #[arg(long, value_name = "ADDR:PORT", requires = "party", help_heading = CONNECTION)]
     listen: Option<String>,
 }
 
 /// The settings of the engine. Without --parties the configuration determines the number of parties, if the
 /// engine can have several.
-fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
+pub(super) fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
     let RunArgs { engine: choice, security, statistical, config, .. } = arguments;
     if statistical.is_some() {
         engine::belongs(choice.engine(), "statistical")?;
     }
-    let (mut choice, mut own) = (*choice, arguments.own.own(choice.engine())?);
-    arguments.goal.own(&mut own);
+    let (mut choice, mut own) = (**choice, arguments.own.own(choice.engine())?);
     if let Some(config) = config {
         let config = Config::load(config).map_err(|e| Failure::usage(e.to_string()))?;
         let range = choice.engine().profile().parties;
@@ -102,8 +103,8 @@ fn settings(arguments: &RunArgs) -> Result<EngineSettings, Failure> {
             own.extend(divisi::prep::peers_option(&config));
         }
     }
-    let sboxes = arguments.goal.choice();
-    settings_with(choice, choice.security(*security), *statistical, own, sboxes)
+    let words = arguments.adder.choice(&arguments.own);
+    settings_with(choice, choice.security(*security), *statistical, own, words)
 }
 
 /// Whether the key of the circuit des3, as `P=HEX`, is no more than single DES.
@@ -131,7 +132,7 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
     if let Some(program) = &arguments.program {
         return super::program::among(context, program, &arguments.inputs, engine, settings, membership);
     }
-    let adder = arguments.goal.adder();
+    let adder = arguments.adder.get(&arguments.own);
     let name = arguments.circuit.clone().unwrap_or_else(|| "".into());
     let circuit = Arc::new(circuit::hold(name, adder, settings.is_streamed())?);
     let receivers = run::receivers(&circuit, &arguments.output, parties, party)?;
@@ -182,7 +183,7 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
         "party": me.map(PartyId::number),
         "circuit": circuit.name(),
         "security": options.settings.security.name(),
-        "mode": arguments.goal.name(),
+        "mode": arguments.adder.priority(&arguments.own).map(Priority::name),
         "form": null,
         "k": null,
         "statistical_bits": null,

@@ -1,7 +1,7 @@
 //! `divisi server`.
 
-use super::{CommandOutput, Context};
-use clap::Args;
+use super::{CommandOutput, Context, Places};
+use clap::{Args, ValueEnum};
 use divisi::failure::Failure;
 use divisi::server::{self, Description};
 use divisi_net::PartyId;
@@ -19,15 +19,11 @@ use std::path::PathBuf;
     after_help = "Example: divisi server --config mesh.toml --party 1 --identity party-1.key --data /var/lib/divisi"
 )]
 pub struct ServerArgs {
-    /// The configuration that `mesh new` wrote, the same at all parties
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
+    #[command(flatten)]
+    places: Places,
     /// The number of this server, from 1
     #[arg(long, value_name = "I", value_parser = party)]
     party: PartyId,
-    /// The identity of this party
-    #[arg(long, value_name = "FILE")]
-    identity: PathBuf,
     /// The address on which this server listens, if others reach it at an address that is not this machine's
     /// own [default: the configuration's]
     #[arg(long, value_name = "ADDR:PORT")]
@@ -35,15 +31,35 @@ pub struct ServerArgs {
     /// The directory in which this server keeps its shares of keys
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
-    /// How hashes, MACs and the modes CBC, SIV, KW and KWP run in the rounds that this server leads: levels
-    /// (the least bytes), constant-round (two of the servers garble: two messages whatever the algorithm), or
-    /// auto, which garbles if a round trip to the others takes a millisecond or more
-    #[arg(long, value_name = "NAME", default_value_t)]
-    mode: RoundsChoice,
+    /// How hashes, MACs and the modes CBC, SIV, KW and KWP run in the rounds that this server leads
+    #[arg(long, alias = "mode", value_name = "NAME", value_enum, default_value_t = ServerRounds::Levels)]
+    pub(super) rounds: ServerRounds,
     /// Serve with a store that has no keys while the two other servers have some. Without it such a server
     /// serves nothing, because its directory of data is probably the wrong one
     #[arg(long)]
     new_store: bool,
+}
+
+/// The ways to run programs, by their names on the command line.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum ServerRounds {
+    /// Level by level, with the least bytes
+    Levels,
+    /// Two of the servers garble: two messages whatever the algorithm
+    #[value(alias = "constant-round")]
+    Constant,
+    /// Constant rounds if a round trip to the others takes a millisecond or more
+    Auto,
+}
+
+impl From<ServerRounds> for RoundsChoice {
+    fn from(rounds: ServerRounds) -> RoundsChoice {
+        match rounds {
+            ServerRounds::Levels => RoundsChoice::Levels,
+            ServerRounds::Constant => RoundsChoice::Constant,
+            ServerRounds::Auto => RoundsChoice::Auto,
+        }
+    }
 }
 
 pub(super) fn party(text: &str) -> Result<PartyId, String> {
@@ -56,14 +72,15 @@ pub(super) fn party(text: &str) -> Result<PartyId, String> {
 }
 
 pub fn run(context: &Context, arguments: &ServerArgs) -> Result<CommandOutput, Failure> {
+    let (config, identity) = arguments.places.find()?;
     server::run(&Description {
-        config: arguments.config.clone(),
+        config,
         party: arguments.party,
-        identity: arguments.identity.clone(),
+        identity,
         data: arguments.data.clone(),
         listen: arguments.listen.clone(),
         timeout: context.timeout,
-        rounds: arguments.mode,
+        rounds: arguments.rounds.into(),
         new_store: arguments.new_store,
         json: context.json,
     })?;

@@ -44,7 +44,7 @@ fn blocks() -> BenchOptions {
 /// The same of eight hashes in constant rounds, garbled ahead and evaluated again and again.
 fn garbled() -> BenchOptions {
     let work = Work::Function { algorithm: "sha256".parse().unwrap(), message_bytes: 55 };
-    let own = [("mode".to_owned(), "constant-round".to_owned())].into();
+    let own = [("rounds".to_owned(), "constant".to_owned())].into();
     BenchOptions { own, work, blocks: 8, reps: 100_000, ..blocks() }
 }
 

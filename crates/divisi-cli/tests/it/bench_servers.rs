@@ -1,8 +1,9 @@
-//! Benchmarks of three servers: the fields that scripts rely on, what is emulated, and how they end.
+//! Benchmarks of three servers: their figures, what is emulated, and how they end.
 
+use crate::has;
+use crate::program::{CALIBRATION, PROGRAM};
 use divisi::bench::servers::file;
 use divisi::bench::servers::serve::{self, Mix, RequestKind};
-use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::mode::Choice;
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,9 +11,6 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-const CALIBRATION: Calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
-const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
 fn serve(clients: usize, seconds: f64, mix: Mix) -> serve::ServeReport {
     let options = serve::ServeOptions { clients, seconds, mix, timeout: None };
@@ -32,9 +30,15 @@ fn json(args: &[&str]) -> Value {
     let dir = tempfile::tempdir().unwrap();
     let Output { status, stdout, stderr } = bench(dir.path(), args).output().unwrap();
     assert!(status.success(), "{args:?}: {}", String::from_utf8_lossy(&stderr));
-    assert!(stderr.is_empty(), "{}", String::from_utf8_lossy(&stderr));
+    assert_eq!(without_warning(&stderr), "");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     serde_json::from_slice(&stdout).unwrap()
+}
+
+/// What stands on standard error beside the warning that the machine was calibrated in a shorter time.
+fn without_warning(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    text.lines().filter(|line| !line.contains(divisi::calibrate::VARIABLE)).collect()
 }
 
 fn has_exactly(object: &Value, fields: &[&str]) {
@@ -52,55 +56,22 @@ fn costs_something(object: &Value) {
 }
 
 #[test]
-fn a_file_there_and_back_has_every_field_that_scripts_rely_on() {
+fn a_file_there_and_back_has_its_figures() {
     let object = json(&["file", "--bytes", "200000", "--json"]);
-    has_exactly(
-        &object,
-        &[
-            "schema",
-            "bytes",
-            "protocol",
-            "mode",
-            "encrypt_mb_per_second",
-            "decrypt_mb_per_second",
-            "rtt_ms",
-            "rtt_links",
-            "cpu_seconds_per_party",
-            "peak_rss_bytes_per_party",
-            "calibration",
-            "checked",
-        ],
-    );
     costs_something(&object);
-    assert!(object["bytes"] == 200_000 && object["protocol"] == "gf4-circuit", "{object}");
-    assert!(object["rtt_ms"].is_null() && object["rtt_links"].is_null() && object["mode"].is_null());
+    has!(object, "bytes": 200_000, "protocol": "gf4-circuit", "rtt_ms": null, "rtt_links": null, "mode": null);
     for rate in ["encrypt_mb_per_second", "decrypt_mb_per_second"] {
         assert!((1e-4..1e4).contains(&object[rate].as_f64().unwrap()), "{object}");
     }
 }
 
 #[test]
-fn many_clients_have_every_field_that_scripts_rely_on() {
+fn many_clients_have_their_figures() {
     let object = json(&["serve", "--clients", "2", "--seconds", "1", "--json"]);
-    has_exactly(
-        &object,
-        &[
-            "schema",
-            "clients",
-            "seconds",
-            "mix",
-            "kinds",
-            "cpu_seconds_per_party",
-            "peak_rss_bytes_per_party",
-            "calibration",
-            "checked",
-        ],
-    );
     costs_something(&object);
-    assert!(object["clients"] == 2 && object["seconds"] == 1.0 && object["mix"] == "one-block", "{object}");
+    has!(object, "clients": 2, "seconds": 1.0, "mix": "one-block");
     has_exactly(&object["kinds"], &["one-block"]);
     let blocks = &object["kinds"]["one-block"];
-    has_exactly(blocks, &["count", "per_second", "p50_ms", "p90_ms", "p99_ms", "refused"]);
     let count = blocks["count"].as_u64().unwrap();
     assert!(count > 0 && blocks["per_second"].as_f64() == Some(count as f64), "{object}");
     let [p50, p90, p99] = ["p50_ms", "p90_ms", "p99_ms"].map(|p| blocks[p].as_f64().unwrap());

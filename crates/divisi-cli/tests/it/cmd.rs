@@ -1,6 +1,6 @@
 //! The command line, case by case: `tests/cmd/*.toml` say the arguments, what is there, and what must come.
 //!
-//! Each case runs in an empty directory of its own. `{port}` is a port that somebody else has taken,
+//! Each case runs in an empty directory of its own, `{dir}`, which is also its user's home. `{port}` is a port that somebody else has taken,
 //! `{fingerprint:FILE}` the fingerprint of an identity. A failure must be one sentence on standard error, and
 //! with `--json` also one object on standard output.
 
@@ -15,10 +15,14 @@ use std::process::{Command, Output, Stdio};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cases {
+    /// What is refused with exit code 2: a name, the words of a command, and what the sentence on standard
+    /// error contains.
+    #[serde(default)]
+    refused: Vec<(String, String, Vec<String>)>,
     case: Vec<Case>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
@@ -53,6 +57,10 @@ fn divisi(dir: &Path, args: &[String], env: &BTreeMap<String, String>, stdin: &s
         .args(args)
         .current_dir(dir)
         .env_remove("DIVISI_KERNEL")
+        .env_remove("DIVISI_CONFIG")
+        .env_remove("DIVISI_IDENTITY")
+        .env_remove("XDG_CONFIG_HOME")
+        .env("HOME", dir)
         // no case looks at the figures of this machine
         .env(divisi::calibrate::VARIABLE, "50")
         .envs(env)
@@ -68,7 +76,7 @@ fn divisi(dir: &Path, args: &[String], env: &BTreeMap<String, String>, stdin: &s
 
 /// Fill in what the case leaves open.
 fn fill(dir: &Path, port: u16, text: &str) -> String {
-    let mut text = text.replace("{port}", &port.to_string());
+    let mut text = text.replace("{port}", &port.to_string()).replace("{dir}", dir.to_str().unwrap());
     while let Some((before, rest)) = text.split_once("{fingerprint:") {
         let (file, after) = rest.split_once('}').unwrap();
         let identity = divisi_net::Identity::load(&dir.join(file)).unwrap();
@@ -102,7 +110,8 @@ fn run(case: &Case) {
         let mode = std::fs::Permissions::from_mode(u32::from_str_radix(mode, 8).unwrap());
         std::fs::set_permissions(dir.join(name), mode).unwrap();
     }
-    let output = divisi(dir, &filled(&case.args), &case.env, &case.stdin);
+    let env = case.env.iter().map(|(name, value)| (name.clone(), fill(dir, port, value))).collect();
+    let output = divisi(dir, &filled(&case.args), &env, &case.stdin);
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let told = format!("{}:\nstdout: {stdout}\nstderr: {stderr}", case.name);
     assert_eq!(output.status.code(), Some(case.status), "{told}");
@@ -150,9 +159,14 @@ fn run_file(name: &str) {
     let cases: Cases =
         toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(!cases.case.is_empty());
+    let refused = cases.refused.into_iter().map(|(name, words, stderr)| {
+        let args = words.split(' ').map(str::to_owned).collect();
+        Case { name, args, status: 2, stderr, ..Case::default() }
+    });
+    let all: Vec<Case> = refused.chain(cases.case).collect();
     // all cases run: whoever changes a message sees at once which of them tell of it
     let fails = |case: &&Case| std::panic::catch_unwind(|| run(case)).is_err();
-    let failed: Vec<&str> = cases.case.iter().filter(fails).map(|case| case.name.as_str()).collect();
+    let failed: Vec<&str> = all.iter().filter(fails).map(|case| case.name.as_str()).collect();
     assert!(failed.is_empty(), "{name}: {failed:?}");
 }
 

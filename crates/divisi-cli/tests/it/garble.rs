@@ -1,9 +1,9 @@
 //! Authenticated garbling through the command line: parties of their own that agree or are told what they
 //! disagree on; figures that are the paper's and the smaller form's to the bit; parties that die.
 
-use crate::separate;
+use crate::program::{CALIBRATION, PROGRAM, measure, phases};
+use crate::{has, separate};
 use divisi::bench::{self, BenchOptions, BenchReport, Work};
-use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::Kind;
 use divisi_net::PartyId;
@@ -11,13 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
-const CALIBRATION: Calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
-
-/// Four programs, each one party: the number of parties is the configuration's.
 #[test]
 fn one_party_each() {
-    separate::one_party_each("garble");
+    separate::one_party_each("garble", 4);
 }
 
 /// Two programs, of which each learns one of two output values.
@@ -56,10 +52,9 @@ fn garbled(parties: usize, own: &[(&str, &str)]) -> BenchOptions {
     }
 }
 
-fn measure(parties: usize, form: &str, base: &str, count: u64) -> BenchReport {
+fn of(parties: usize, form: &str, base: &str, count: u64) -> BenchReport {
     let own = [("form", form), ("base-ot", base), ("k", "4")];
-    let options = BenchOptions { blocks: count, ..garbled(parties, &own) };
-    bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
+    measure(&BenchOptions { blocks: count, ..garbled(parties, &own) })
 }
 
 /// Triples that were made, by the report's batches.
@@ -73,7 +68,7 @@ fn triples(report: &BenchReport) -> u64 {
 #[test]
 fn a_garbler_sends_what_its_form_has() {
     for n in [2, 3, 5] {
-        let [paper, improved] = ["paper", "improved"].map(|form| measure(n, form, "half", 1));
+        let [paper, improved] = ["paper", "improved"].map(|form| of(n, form, "half", 1));
         let ands = paper.measured.number("and_gates") as usize;
         let tables = |bytes: usize, bits: usize| 8 * (bytes * ands + (bits * ands).div_ceil(8)) as u64;
         let saved = tables(64 * n, 4) - tables(16 * (3 * n - 4) + 24, 3);
@@ -90,11 +85,9 @@ fn a_garbler_sends_what_its_form_has() {
 
 #[test]
 fn a_report_has_what_scripts_rely_on() {
-    let report = measure(3, "improved", "both", 4);
+    let report = of(3, "improved", "both", 4);
     let told = report.to_json();
-    let names: Vec<&str> =
-        told["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["setup", "function-independent", "function-dependent", "online"]);
+    assert_eq!(phases(&told), ["setup", "function-independent", "function-dependent", "online"]);
     let (mut seconds, mut bytes) = (0.0, [0; 3]);
     for phase in told["phases"].as_array().unwrap() {
         seconds += phase["seconds"].as_f64().unwrap();
@@ -108,14 +101,8 @@ fn a_report_has_what_scripts_rely_on() {
     assert_eq!(told["bytes_sent_by_party"], serde_json::to_value(bytes).unwrap());
     let per_and = *bytes.iter().max().unwrap() as f64 / (4.0 * 6400.0);
     assert!((told["bytes_per_and"].as_f64().unwrap() - per_and).abs() < 1e-9);
-    assert_eq!((told["form"].as_str(), told["base_ot"].as_str()), (Some("improved"), Some("both")));
-    assert_eq!(
-        (told["k"].as_u64(), told["and_gates"].as_u64(), told["bucket"].as_u64()),
-        (Some(4), Some(6400), Some(4))
-    );
-    let triples: u64 =
-        told["batches"].as_array().unwrap().iter().map(|batch| batch["triples"].as_u64().unwrap()).sum();
-    assert_eq!(triples, 4 * 6400);
+    has!(told, "form": "improved", "base_ot": "both", "k": 4, "and_gates": 6400, "bucket": 4);
+    assert_eq!(triples(&report), 4 * 6400);
     assert!(told["connect_seconds"].as_f64().unwrap() > 0.0);
     assert!(told["verification_error_bits"].as_f64().unwrap() >= 40.0);
     assert!((117.0..118.0).contains(&told["computational_bits"].as_f64().unwrap()));
@@ -129,7 +116,7 @@ fn a_report_has_what_scripts_rely_on() {
 /// Many instances go in waves: memory is that of one wave, and what they send is what each sends.
 #[test]
 fn many_instances_take_the_memory_of_a_wave() {
-    let report = measure(3, "improved", "half", 32);
+    let report = of(3, "improved", "half", 32);
     assert!(report.measured.number("waves") > 5, "{:?}", report.measured.facts);
     let memory = report.measured.peak_rss_bytes;
     assert!(memory.is_none_or(|bytes| bytes < 64 << 20), "{memory:?}");
@@ -141,14 +128,12 @@ fn many_instances_take_the_memory_of_a_wave() {
 /// The streamed mode has the set-up's clock and one more.
 #[test]
 fn a_streamed_run_is_measured_as_a_whole() {
-    let options = BenchOptions { blocks: 2, ..garbled(2, &[("streamed", "")]) };
-    let report = bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap();
-    let names: Vec<&str> = report.measured.phases.iter().map(|(name, _)| *name).collect();
+    let report = measure(&BenchOptions { blocks: 2, ..garbled(2, &[("streamed", "")]) });
     let told = report.to_json();
-    assert_eq!((names, told["waves"].as_u64()), (vec!["setup", "streamed"], Some(1)));
-    assert_eq!(told["k"], 4);
+    assert_eq!(phases(&told), ["setup", "streamed"]);
+    has!(told, "waves": 1, "k": 4, "streamed": true);
     assert!(report.measured.phases[1].1.bytes > 1_000_000);
-    assert!(told["batches"].as_array().unwrap().len() > 1 && told["streamed"] == true);
+    assert!(told["batches"].as_array().unwrap().len() > 1);
 }
 
 /// A process that is killed ends the benchmark in time, and is named.

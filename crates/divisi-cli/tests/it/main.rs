@@ -10,6 +10,7 @@ mod garble_files;
 mod members;
 mod mixed;
 mod prep;
+mod program;
 mod report;
 mod rounds;
 mod run;

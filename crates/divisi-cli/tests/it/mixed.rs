@@ -1,11 +1,11 @@
 //! Circuits and programs among semi-honest parties through the command line: parties of their own that agree,
 //! or are told what they disagree on.
 
-use crate::separate;
+use crate::program::{gate, good, phase, told};
+use crate::{has, separate};
 use divisi_program::applications::digits;
 use divisi_program::plain::{Entries, evaluate};
 use serde_json::json;
-use std::process::Command;
 
 /// Two programs, of which each learns one of two output values.
 #[test]
@@ -13,10 +13,9 @@ fn each_value_to_its_own() {
     separate::each_value_to_its_own("mixed", "with other owners or receivers");
 }
 
-/// Four programs, each one party: the number of parties is the configuration's.
 #[test]
 fn one_party_each() {
-    separate::one_party_each("mixed");
+    separate::one_party_each("mixed", 4);
 }
 
 /// Parties with different arguments get an error that says so, all of them, before anything secret is there.
@@ -50,7 +49,7 @@ fn one_party_each_of_a_program() {
     let arguments = ["x=1,-2,3", "y=4,5,6"].map(|own| vec!["--program", "p.txt", "--input", own]);
     let outputs = [json!({ "p": [4, -10, 18], "s": null }), json!({ "p": null, "s": [12] })];
     for (output, expected) in separate::each(dir.path(), "mixed", &arguments).iter().zip(outputs) {
-        let told = separate::json(output);
+        let told = told(output);
         assert!(output.status.success() && told["outputs"] == expected, "{told}");
     }
     // what the first party alone finds wrong with its own inputs
@@ -62,7 +61,7 @@ fn one_party_each_of_a_program() {
     ] {
         let arguments = [&["--program", "p.txt"], given].concat();
         let output = separate::each(dir.path(), "mixed", &[arguments]).remove(0);
-        let told = separate::json(&output);
+        let told = told(&output);
         let error = told["error"].as_str().unwrap();
         assert!(output.status.code() == Some(2) && error.contains(what), "{error}");
     }
@@ -105,20 +104,10 @@ fn digits_of_files_are_read() {
     // the second label is another digit's
     let labels = [&[0, 0, 8, 1, 0, 0, 0, 2][..], &[answers[0], (answers[1] + 1) % 10]].concat();
     std::fs::write(dir.path().join("labels"), labels).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
-        .env(divisi::calibrate::VARIABLE, "50")
-        .current_dir(dir.path())
-        .args(["bench", "mixed", "--op", "program", "--program", "mnist", "--parties", "2"])
-        .args(["--images", "images", "--labels", "labels", "--count", "2", "--reps", "1", "--warmup", "0"])
-        .args(["--danger-insecure-parameters", "--json"])
-        .output()
-        .unwrap();
-    let told = separate::json(&output);
-    assert!(output.status.success(), "{told}");
-    assert_eq!(
-        (&told["images"], &told["images_right"], &told["checked"]),
-        (&json!(2), &json!(1), &json!(true))
-    );
+    let bench =
+        "bench mixed --op program --program mnist --parties 2 --images images --labels labels --count 2";
+    let told = good(dir.path(), &format!("{bench} --reps 1 --warmup 0 --danger-insecure-parameters"));
+    has!(told, "images": 2, "images_right": 1, "checked": true);
 }
 
 /// The most MiB that a party may take, whatever the number of items, among up to 16 parties.
@@ -131,17 +120,9 @@ const MOST: u64 = 256;
 fn memory_is_bounded(parties: usize, operations: &[(&str, usize, u64)]) {
     let dir = tempfile::tempdir().unwrap();
     for (what, count, limit) in operations {
-        let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
-            .env(divisi::calibrate::VARIABLE, "50")
-            .current_dir(dir.path())
-            .args(["bench", "mixed", "--op"])
-            .args(what.split(' '))
-            .args(["--parties", &parties.to_string(), "--count", &count.to_string()])
-            .args(["--reps", "1", "--warmup", "0", "--json"])
-            .output()
-            .unwrap();
-        let told = separate::json(&output);
-        assert!(output.status.success() && told["checked"] == true, "{told}");
+        let bench = format!("bench mixed --op {what} --parties {parties} --count {count}");
+        let told = good(dir.path(), &format!("{bench} --reps 1 --warmup 0"));
+        has!(told, "checked": true);
         let most = told["peak_rss_bytes_per_party"].as_u64().unwrap();
         assert!(*limit <= MOST && most >> 20 < *limit, "{what}, {parties} parties: {} MiB", most >> 20);
     }
@@ -198,33 +179,26 @@ fn memory_of_a_party_is_bounded_among_sixteen() {
 #[test]
 fn what_transfers_nothing_makes_no_base_ots() {
     let dir = tempfile::tempdir().unwrap();
-    let circuit = |gate: &str| format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
     let files = [
         ("sums.txt", "divisi program 1\ninput x 1 num 3\ns = sum x\noutput s 2\n".to_owned()),
         (
             "bits.txt",
             "divisi program 1\ninput x 1 bits 1 3\ny = circuit and.txt x x\noutput y 2\n".to_owned(),
         ),
-        ("xor.txt", circuit("XOR")),
-        ("and.txt", circuit("AND")),
+        ("xor.txt", gate("XOR")),
+        ("and.txt", gate("AND")),
     ];
     for (name, text) in &files {
         std::fs::write(dir.path().join(name), text).unwrap();
     }
-    let work: [(&[&str], bool); 4] = [
-        (&["mixed", "--op", "program", "--program", "sums.txt"], false),
-        (&["mixed", "--op", "program", "--program", "bits.txt"], true),
-        (&["circuit", "--engine", "mixed", "--circuit", "xor.txt"], false),
-        (&["circuit", "--engine", "mixed", "--circuit", "and.txt"], true),
-    ];
-    for (what, makes) in work {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
-        command.current_dir(dir.path()).env(divisi::calibrate::VARIABLE, "50").arg("bench").args(what);
-        let rest = ["--parties", "3", "--count", "1", "--reps", "1", "--warmup", "0", "--json"];
-        let output = command.args(rest).output().unwrap();
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        let setup = told["phases"].as_array().unwrap().iter().find(|phase| phase["name"] == "setup").unwrap();
-        let bytes = setup["bytes_sent_per_party"].as_u64().unwrap();
-        assert_eq!(bytes > 1000, makes, "{what:?}: {told}");
+    for (what, makes) in [
+        ("mixed --op program --program sums.txt", false),
+        ("mixed --op program --program bits.txt", true),
+        ("circuit --engine mixed --circuit xor.txt", false),
+        ("circuit --engine mixed --circuit and.txt", true),
+    ] {
+        let told = good(dir.path(), &format!("bench {what} --parties 3 --count 1 --reps 1 --warmup 0"));
+        let bytes = phase(&told, "setup")["bytes_sent_per_party"].as_u64().unwrap();
+        assert_eq!(bytes > 1000, makes, "{what}: {told}");
     }
 }

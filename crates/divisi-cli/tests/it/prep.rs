@@ -1,76 +1,43 @@
 //! Preprocessing on disk, through the command line: made, told, used, used up and dropped, and everything
 //! that can be wrong with it.
 
-#[allow(dead_code)] // what other engines' tests need of it
-use crate::separate;
+use crate::program::{NAND, command, divisi, good, phase, refused, told};
+use crate::{has, separate};
 use divisi::demo::{self, Joint};
 use divisi::engine::{self, EngineSettings};
 use divisi::prep::{self, PrepOptions};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
-
-fn command(dir: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.current_dir(dir).args(arguments).args(["--json", "--timeout", "60"]);
-    command.env(divisi::calibrate::VARIABLE, "50");
-    command
-}
-
-fn divisi(dir: &Path, arguments: &[&str]) -> Output {
-    command(dir, arguments).output().unwrap()
-}
-
-fn told(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
-}
-
-fn good(dir: &Path, arguments: &[&str]) -> Value {
-    let output = divisi(dir, arguments);
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    told(&output)
-}
-
-/// Refused: exit 2, and one sentence that says this.
-fn refused(dir: &Path, arguments: &[&str], says: &str) {
-    let output = divisi(dir, arguments);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-    let told = told(&output);
-    let error = told["error"].as_str().unwrap();
-    assert!(error.contains(says) && told["kind"] == "usage", "{says}: {error}");
-    assert!(!error.contains('\n'), "{error}");
-}
 
 /// With GF(2^40) a lie passes the check of MACs among two parties with probability 2 / 2^40.
 #[test]
 fn a_stock_over_the_smallest_field_has_39_bits_and_a_warning_about_copies() {
     let dir = tempfile::tempdir().unwrap();
-    let usual = ["prep", "make", "--protocol", "aes-lt", "--blocks", "1", "--parties", "2", "--out", "stock"];
-    let made = divisi(dir.path(), &[&usual[..], &["--field", "40"]].concat());
+    let made = divisi(dir.path(), &format!("{MAKE} --protocol aes-lt --blocks 1 --field 40"));
     assert!(made.status.success(), "{made:?}");
     assert_eq!(told(&made)["parts"][0]["statistical_bits"], 39);
     assert!(String::from_utf8_lossy(&made.stderr).contains("uses masks twice"), "{made:?}");
-    assert_eq!(good(dir.path(), &["prep", "info", "stock"])["parts"][1]["statistical_bits"], 39);
+    assert_eq!(good(dir.path(), "prep info stock")["parts"][1]["statistical_bits"], 39);
 }
 
-fn make(dir: &Path, protocol: &str, blocks: &str, more: &[&str]) -> Value {
-    let usual =
-        ["prep", "make", "--protocol", protocol, "--blocks", blocks, "--parties", "2", "--out", "stock"];
-    good(dir, &[&usual[..], more].concat())
+const MAKE: &str = "prep make --parties 2 --out stock";
+
+fn make(dir: &Path, protocol: &str, blocks: u64, more: &str) -> Value {
+    good(dir, &format!("{MAKE} --protocol {protocol} --blocks {blocks} {more}"))
 }
 
-fn bench<'a>(command: &'a str, blocks: &'a str) -> Vec<&'a str> {
-    let usual =
-        ["--engine", "spdz", "--parties", "2", "--prep-from", "stock", "--reps", "1", "--warmup", "0"];
-    [&["bench", command, "--blocks", blocks][..], &usual].concat()
+/// The words of a benchmark that takes from the stock.
+fn bench(cipher: &str, blocks: u64) -> String {
+    format!(
+        "bench {cipher} --blocks {blocks} --engine spdz --parties 2 --prep-from stock --reps 1 --warmup 0"
+    )
 }
 
 fn left(dir: &Path) -> Vec<u64> {
-    let parts = good(dir, &["prep", "info", "stock"])["parts"].as_array().unwrap().clone();
+    let parts = good(dir, "prep info stock")["parts"].as_array().unwrap().clone();
     parts.iter().map(|part| part["blocks_left"].as_u64().unwrap()).collect()
 }
 
@@ -78,71 +45,55 @@ fn left(dir: &Path) -> Vec<u64> {
 fn a_stock_is_made_and_used_and_used_up_and_dropped() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let made = make(dir, "aes-lt", "12", &[]);
+    let made = make(dir, "aes-lt", 12, "");
     let part = &made["parts"][1];
-    assert_eq!(
-        (&part["party"], &part["parties"], &part["protocol"]),
-        (&json!(2), &json!(2), &json!("aes-lt"))
-    );
-    assert_eq!(
-        (&part["field_bits"], &part["k"], &part["interrupted"]),
-        (&json!(48), &json!(4), &json!(false))
-    );
+    has!(part, "party": 2, "parties": 2, "protocol": "aes-lt", "field_bits": 48, "k": 4, "interrupted": false);
     assert!(part["bytes"].as_u64().unwrap() <= 12 * 300_000, "{part}");
     assert_eq!(left(dir), [12, 12]);
-    let told = good(dir, &bench("aes", "7"));
-    assert_eq!(
-        (&told["checked"], &told["protocol"], &told["bucket"]),
-        (&json!(true), &json!("aes-lt"), &Value::Null)
-    );
-    let phases = told["phases"].as_array().unwrap();
-    let phase = |name: &str| phases.iter().find(|phase| phase["name"] == name).unwrap();
-    assert_eq!(phase("preprocessing")["bytes_sent_per_party"], json!(0));
-    assert_eq!(phase("load")["bytes_sent_per_party"], json!(0));
+    let told = good(dir, &bench("aes", 7));
+    has!(told, "checked": true, "protocol": "aes-lt", "bucket": null);
+    let phase = |name: &str| phase(&told, name);
+    has!(phase("preprocessing"), "bytes_sent_per_party": 0);
+    has!(phase("load"), "bytes_sent_per_party": 0);
     assert!(phase("load")["seconds"].as_f64().unwrap() > 0.0);
-    assert_eq!(phase("online")["bits_sent_per_party"], json!(7 * 1280));
+    has!(phase("online"), "bits_sent_per_party": 7 * 1280);
     assert_eq!(left(dir), [5, 5]);
-    let info = good(dir, &["prep", "info", "stock"]);
-    assert!(
-        info["parts"].as_array().unwrap().iter().all(|part| part["interrupted"] == json!(false)),
-        "{info}"
-    );
-    refused(
-        dir,
-        &bench("aes", "7"),
-        "divisi prep make --protocol aes-lt --blocks 12 --parties 2 --out stock",
-    );
+    let info = good(dir, "prep info stock");
+    assert!(info["parts"].as_array().unwrap().iter().all(|part| part["interrupted"] == false), "{info}");
+    let remedy = "divisi prep make --protocol aes-lt --blocks 12 --parties 2 --out stock";
+    refused(dir, &bench("aes", 7), remedy);
     // nothing was taken for a run that asks for too much
     assert_eq!(left(dir), [5, 5]);
-    good(dir, &bench("aes", "5"));
-    let again = ["prep", "make", "--protocol", "aes-lt", "--blocks", "1", "--parties", "2", "--out", "stock"];
+    good(dir, &bench("aes", 5));
+    let again = format!("{MAKE} --protocol aes-lt --blocks 1");
     refused(dir, &again, "is a stock in");
-    refused(dir, &["prep", "drop", "stock"], "--yes");
-    assert_eq!(good(dir, &["prep", "drop", "stock", "--yes"])["dropped"], json!(2));
-    refused(dir, &["prep", "drop", "stock", "--yes"], "there is no stock in");
-    refused(dir, &["prep", "info", "stock"], "there is no stock in");
-    refused(dir, &bench("aes", "1"), "there is no stock in");
+    refused(dir, "prep drop stock", "--yes");
+    has!(good(dir, "prep drop stock --yes"), "dropped": 2);
+    refused(dir, "prep drop stock --yes", "there is no stock in");
+    refused(dir, "prep info stock", "there is no stock in");
+    refused(dir, &bench("aes", 1), "there is no stock in");
     // the key is there still
     good(dir, &again);
 }
 
 #[test]
 fn every_protocol_takes_from_its_stock() {
-    for (command, protocol, more) in [
-        ("aes", "aes-tinytable", &["--field", "40"][..]),
-        ("aes", "aes-rp", &["--prep", "mascot"]),
-        ("aes", "aes-bd", &["--statistical", "64"]),
-        ("des3", "3des-lt", &["--k", "2"]),
-        ("des3", "3des-tinytable", &[]),
-        ("des3", "3des-pv", &[]),
-        ("des3", "3des-raw", &["--field", "42"]),
+    for (cipher, protocol, more) in [
+        ("aes", "aes-tinytable", "--field 40"),
+        ("aes", "aes-rp", "--prep mascot"),
+        ("aes", "aes-bd", "--statistical 64"),
+        ("des3", "3des-lt", "--k 2"),
+        ("des3", "3des-tinytable", ""),
+        ("des3", "3des-pv", ""),
+        ("des3", "3des-raw", "--field 42"),
     ] {
         let dir = tempfile::tempdir().unwrap();
-        make(dir.path(), protocol, "2", more);
-        let told = good(dir.path(), &bench(command, "2"));
-        assert_eq!((&told["checked"], &told["protocol"]), (&json!(true), &json!(protocol)));
-        let of = |name: &str| more.iter().position(|given| *given == name).map(|at| more[at + 1]);
-        assert_eq!(told["prep"], of("--prep").unwrap_or("bucketed"));
+        make(dir.path(), protocol, 2, more);
+        let told = good(dir.path(), &bench(cipher, 2));
+        has!(told, "checked": true, "protocol": protocol);
+        let of =
+            |name: &str| more.split_once(' ').filter(|(given, _)| *given == name).map(|(_, value)| value);
+        has!(told, "prep": of("--prep").unwrap_or("bucketed"));
         assert_eq!(told["k"].to_string(), of("--k").unwrap_or("4"));
         let field = if of("--statistical").is_some() { "72" } else { of("--field").unwrap_or("48") };
         assert_eq!(told["field_bits"].to_string(), field);
@@ -154,38 +105,31 @@ fn every_protocol_takes_from_its_stock() {
 fn circuits_take_from_their_stock() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
-    fs::write(dir.join("gate"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
-    make(dir, "and", "3", &[]);
-    let run = |x: &str, y: &str| {
-        let (x, y) = (format!("1={x}"), format!("2={y}"));
-        let usual =
-            ["run", "--engine", "spdz", "--parties", "2", "--prep-from", "stock", "--circuit", "gate"];
-        let more = ["--input", &x, "--input", &y, "--output", "2"];
-        divisi(dir, &[&usual[..], &more].concat())
+    fs::write(dir.join("gate"), NAND).unwrap();
+    make(dir, "bit-products", 3, "");
+    let run = |x: u8, y: u8| {
+        let usual = "run --engine spdz --parties 2 --prep-from stock --circuit gate";
+        divisi(dir, &format!("{usual} --input 1={x} --input 2={y} --output 2"))
     };
-    for (at, (x, y)) in [("0", "1"), ("1", "1"), ("1", "0")].into_iter().enumerate() {
+    for (at, (x, y)) in [(0, 1), (1, 1), (1, 0)].into_iter().enumerate() {
         let output = run(x, y);
         assert!(output.status.success(), "{output:?}");
-        let expected = if (x, y) == ("1", "1") { "0" } else { "1" };
-        assert_eq!(told(&output)["outputs"][0], json!(expected));
-        let info = good(dir, &["prep", "info", "stock"]);
+        assert_eq!(told(&output)["outputs"][0], (1 - x * y).to_string());
+        let info = good(dir, "prep info stock");
         let series = info["parts"][0]["series"].as_array().unwrap().clone();
         let ands = series.iter().find(|series| series["name"] == "products-1").unwrap();
-        assert_eq!(ands["left"], json!(2 - at));
+        has!(ands, "left": 2 - at);
     }
-    let none_left = run("1", "1");
+    let none_left = run(1, 1);
     assert_eq!(none_left.status.code(), Some(2), "{none_left:?}");
-    refused(dir, &bench("aes", "1"), "and is for circuits and not for AES");
+    refused(dir, &bench("aes", 1), "bit-products is for circuits and not for AES");
+    let other = "prep make --blocks 1 --out other --protocol";
     refused(
         dir,
-        &["prep", "make", "--protocol", "aes-lt", "--field", "42", "--blocks", "1", "--out", "other"],
+        &format!("{other} aes-lt --field 42"),
         "--field 42 is for the protocols that multiply no bytes",
     );
-    refused(
-        dir,
-        &["prep", "make", "--protocol", "3des-raw", "--field", "40", "--blocks", "1", "--out", "other"],
-        "which GF(2^40) does not contain",
-    );
+    refused(dir, &format!("{other} 3des-raw --field 40"), "which GF(2^40) does not contain");
 }
 
 /// One party a process, each with its own directory and key file, as on machines of their own.
@@ -194,34 +138,27 @@ fn each_party_makes_and_uses_its_own_part() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
     separate::mesh(dir, 2);
-    fs::write(dir.join("gate"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
-    for (protocol, blocks, out) in [("aes-lt", "1", "tables"), ("and", "2", "ands")] {
-        let parties: Vec<_> = (1..=2)
-            .map(|i| {
-                let mut command = command(dir, &["prep", "make", "--protocol", protocol, "--blocks", blocks]);
-                command.args(["--party", &i.to_string(), "--config", "m/mesh.toml"]);
-                command.args(["--out", &format!("{out}-{i}")]);
-                command.arg("--identity").arg(format!("m/party-{i}.key"));
-                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-            })
-            .collect();
-        for (i, party) in (1..=2).zip(parties) {
+    fs::write(dir.join("gate"), NAND).unwrap();
+    for (protocol, blocks, out) in [("aes-lt", 1, "tables"), ("bit-products", 2, "ands")] {
+        let start = |i| {
+            let words = format!(
+                "prep make --protocol {protocol} --blocks {blocks} --out {out}-{i} --party {i} --config m/mesh.toml \
+                 --identity m/party-{i}.key"
+            );
+            command(dir, &words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        for (i, party) in [(1, start(1)), (2, start(2))] {
             let output = party.wait_with_output().unwrap();
             assert!(output.status.success(), "{output:?}");
             assert!(dir.join(format!("{out}-{i}/party-{i}")).is_dir());
-            let info = good(dir, &["prep", "info", &format!("{out}-{i}")]);
-            let parts = info["parts"].as_array().unwrap();
-            let found = (parts.len(), &parts[0]["party"], parts[0]["blocks_left"].to_string());
-            assert_eq!(found, (1, &json!(i), blocks.to_owned()));
+            let info = good(dir, &format!("prep info {out}-{i}"));
+            assert_eq!(info["parts"].as_array().unwrap().len(), 1);
+            has!(info["parts"][0], "party": i, "blocks_left": blocks);
         }
     }
     // they belong to these peers, and not to processes of one machine
-    let usual = ["bench", "aes", "--engine", "spdz", "--parties", "2", "--blocks", "1", "--reps", "1"];
-    refused(
-        dir,
-        &[&usual[..], &["--warmup", "0", "--prep-from", "tables-1"]].concat(),
-        "that of other peers",
-    );
+    let tables = bench("aes", 1).replace("stock", "tables-1");
+    refused(dir, &tables, "that of other peers");
     // each party of the mesh takes from its own directory
     let gate = |inputs: [&'static str; 2], prep: &[&'static str]| {
         [&["--circuit", "gate", "--input", inputs[0], "--input", inputs[1]][..], prep].concat()
@@ -231,15 +168,14 @@ fn each_party_makes_and_uses_its_own_part() {
     let both = [first(), second(&["--prep-from", "ands-2"])];
     for output in separate::each(dir, "spdz", &both) {
         assert!(output.status.success(), "{output:?}");
-        assert_eq!(told(&output)["outputs"][0], json!("0"));
+        assert_eq!(told(&output)["outputs"][0], "0");
     }
     for i in 1..=2 {
-        let info = good(dir, &["prep", "info", &format!("ands-{i}")]);
-        assert_eq!(info["parts"][0]["blocks_left"], json!(1));
+        has!(good(dir, &format!("prep info ands-{i}"))["parts"][0], "blocks_left": 1);
     }
     // with a stock and without one: refused to both, and nothing of it is used
     separate::both_are_told(dir, "spdz", &[first(), second(&[])], "with other options");
-    assert_eq!(good(dir, &["prep", "info", "ands-1"])["parts"][0]["blocks_left"], json!(1));
+    has!(good(dir, "prep info ands-1")["parts"][0], "blocks_left": 1);
 }
 
 /// Parties with different arguments get an error that says so, both of them, before anything secret is there.
@@ -271,73 +207,60 @@ fn what_is_wrong_with_a_stock_is_said_in_one_sentence_and_nothing_is_lost() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
     for (wrong, says) in [
-        (&["--blocks", "0", "--protocol", "aes-lt"][..], "--blocks is 0"),
-        (&["--blocks", "1", "--protocol", "aes-xy"], "aes-xy"),
-        (&["--blocks", "1", "--protocol", "aes-lt", "--parties", "1"], "2 to 32 parties, not 1"),
-        (&["--blocks", "1", "--protocol", "aes-lt", "--field", "41"], "--field is 41"),
-        (&["--blocks", "1", "--protocol", "aes-lt", "--k", "9"], "--k is 9"),
-        (&["--blocks", "1", "--protocol", "aes-lt", "--engine", "garble"], "keeps no preprocessing on disk"),
+        ("--blocks 0 --protocol aes-lt", "--blocks is 0"),
+        ("--blocks 1 --protocol aes-xy", "aes-xy"),
+        ("--blocks 1 --protocol aes-lt --parties 1", "2 to 32 parties, not 1"),
+        ("--blocks 1 --protocol aes-lt --field 41", "--field is 41"),
+        ("--blocks 1 --protocol aes-lt --k 9", "--k is 9"),
+        ("--blocks 1 --protocol aes-lt --engine garble", "keeps no preprocessing on disk"),
     ] {
-        refused(dir, &[&["prep", "make", "--out", "stock"][..], wrong].concat(), says);
+        refused(dir, &format!("prep make --out stock {wrong}"), says);
         assert!(!dir.join("stock").exists());
     }
-    make(dir, "aes-lt", "3", &["--key-file", "seal"]);
-    let bench = |more: &[&str]| {
-        let mut all = bench("aes", "1");
-        all.extend(["--key-file", "seal"]);
-        all.extend(more.iter().copied());
-        all.into_iter().map(str::to_owned).collect::<Vec<String>>()
-    };
-    let refuse = |more: &[&str], says: &str| {
-        let all = bench(more);
-        refused(dir, &all.iter().map(String::as_str).collect::<Vec<_>>(), says);
-    };
-    refuse(&["--field", "40"], "one with MACs of 48 bits");
-    refuse(&["--statistical", "64"], "one with MACs of 48 bits");
-    refuse(&["--protocol", "aes-rp"], "for the protocol aes-lt");
-    refuse(&["--prep", "mascot"], "made by bucketed");
-    refuse(&["--k", "3"], "made with k = 4");
-    let des: Vec<String> =
-        bench(&[]).into_iter().map(|word| if word == "aes" { "des3".into() } else { word }).collect();
-    refused(dir, &des.iter().map(String::as_str).collect::<Vec<_>>(), "aes-lt is for AES");
-    let three: Vec<String> =
-        bench(&[]).into_iter().map(|word| if word == "2" { "3".into() } else { word }).collect();
-    refused(dir, &three.iter().map(String::as_str).collect::<Vec<_>>(), "give --parties 2");
+    make(dir, "aes-lt", 3, "--key-file seal");
+    let used = format!("{} --key-file seal", bench("aes", 1));
+    let refuse = |more: &str, says: &str| refused(dir, &format!("{used} {more}"), says);
+    refuse("--field 40", "one with MACs of 48 bits");
+    refuse("--statistical 64", "one with MACs of 48 bits");
+    refuse("--protocol aes-rp", "for the protocol aes-lt");
+    refuse("--prep mascot", "made by bucketed");
+    refuse("--k 3", "made with k = 4");
+    refused(dir, &used.replace("bench aes", "bench des3"), "aes-lt is for AES");
+    refused(dir, &used.replace("--parties 2", "--parties 3"), "give --parties 2");
     let party = dir.join("stock/party-1");
-    with(&party.join("head"), |bytes| bytes[100] ^= 1, || refuse(&[], "head is damaged"));
-    with(&party.join("state"), |bytes| bytes.truncate(70), || refuse(&[], "state is damaged"));
+    with(&party.join("head"), |bytes| bytes[100] ^= 1, || refuse("", "head is damaged"));
+    with(&party.join("state"), |bytes| bytes.truncate(70), || refuse("", "state is damaged"));
     let lot = party.join("tables-8-00000000.lot");
-    with(&lot, |bytes| *bytes.last_mut().unwrap() ^= 128, || refuse(&[], "lot is damaged"));
+    with(&lot, |bytes| *bytes.last_mut().unwrap() ^= 128, || refuse("", "lot is damaged"));
     // another hexadecimal digit: `a` with a bit flipped would be none
     let digit = |bytes: &mut Vec<u8>| bytes[30] = if bytes[30] == b'0' { b'1' } else { b'0' };
-    with(&dir.join("seal"), digit, || refuse(&[], "is sealed under another key"));
-    with(&dir.join("seal"), |bytes| bytes.truncate(30), || refuse(&[], "is not the key file"));
-    refused(dir, &["prep", "info", "stock"], "seal.key");
+    with(&dir.join("seal"), digit, || refuse("", "is sealed under another key"));
+    with(&dir.join("seal"), |bytes| bytes.truncate(30), || refuse("", "is not the key file"));
+    refused(dir, "prep info stock", "seal.key");
     // open twice
     let lock = fs::File::open(party.join(".lock")).unwrap();
     lock.lock().unwrap();
-    refuse(&[], "another process uses the stock");
-    refused(dir, &["prep", "drop", "stock", "--yes"], "another process uses the stock");
+    refuse("", "another process uses the stock");
+    refused(dir, "prep drop stock --yes", "another process uses the stock");
     drop(lock);
     // another party's
     let aside = dir.join("aside");
     fs::rename(&party, &aside).unwrap();
     copy(&dir.join("stock/party-2"), &party);
-    refuse(&[], "belongs to party 2");
+    refuse("", "belongs to party 2");
     fs::remove_dir_all(&party).unwrap();
     fs::rename(&aside, &party).unwrap();
     // an older state of one party
     copy(&party, &aside);
-    let used = bench(&[]);
-    good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());
+    good(dir, &used);
     copy(&party, &dir.join("newer"));
     fs::remove_dir_all(&party).unwrap();
     copy(&aside, &party);
-    refuse(&[], "copied back from an older state");
+    refuse("", "copied back from an older state");
     // with its own it continues
     fs::remove_dir_all(&party).unwrap();
     copy(&dir.join("newer"), &party);
-    good(dir, &used.iter().map(String::as_str).collect::<Vec<_>>());
+    good(dir, &used);
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -358,8 +281,7 @@ fn a_kill_keeps_what_is_whole() {
     let used = || {
         let root = tempfile::tempdir().unwrap();
         let dir = root.path();
-        let what = ["prep", "make", "--protocol", "3des-lt", "--blocks", "256", "--parties", "2"];
-        let mut child = command(dir, &[&what[..], &["--out", "stock"]].concat())
+        let mut child = command(dir, &format!("{MAKE} --protocol 3des-lt --blocks 256"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -376,7 +298,7 @@ fn a_kill_keeps_what_is_whole() {
         child.wait().unwrap();
         let least = left(dir).into_iter().min().unwrap();
         assert!(least <= 256);
-        let output = divisi(dir, &bench("des3", "2"));
+        let output = divisi(dir, &bench("des3", 2));
         if output.status.code() == Some(2) {
             assert!(told(&output)["error"].as_str().unwrap().contains("was destroyed"), "{output:?}");
             return false;
@@ -393,24 +315,22 @@ fn a_file_goes_through_parties_that_trust_nobody() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path();
     fs::write(dir.join("note"), b"seventeen bytes..").unwrap();
-    for (cipher, bits, more) in [("aes-256-cbc", 256, &[][..]), ("3des-cbc", 192, &["--parties", "2"])] {
-        let usual = ["demo", "--engine", "spdz", "--file", "note", "--cipher", cipher];
-        let told = good(dir, &[&usual[..], more].concat());
-        assert_eq!(
-            (&told["cipher"], &told["key_bits"], &told["bytes"]),
-            (&json!(cipher), &json!(bits), &json!(17))
-        );
-        assert_eq!(told["decrypted_equals_file"], json!(true));
-        assert_eq!(told["opened_by_ordinary_library"], json!(true));
-        assert_eq!(told["parties"], json!(if more.is_empty() { 3 } else { 2 }));
+    for (cipher, bits, more, parties) in [("aes-256-cbc", 256, "", 3), ("3des-cbc", 192, "--parties 2", 2)] {
+        let told = good(dir, &format!("demo --engine spdz --file note --cipher {cipher} {more}"));
+        has!(told, "cipher": cipher, "key_bits": bits, "bytes": 17, "parties": parties);
+        has!(told, "decrypted_equals_file": true, "opened_by_ordinary_library": true);
     }
-    make(dir, "aes-lt", "6", &[]);
-    let from = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note", "--prep-from", "stock"];
-    assert_eq!(good(dir, &from)["cipher"], "aes-128-cbc");
-    refused(dir, &["demo", "--cipher", "3des-cbc"], "--cipher belongs to the engine spdz");
-    refused(dir, &["demo", "--engine", "spdz", "--key-bits", "256"], "--key-bits");
-    refused(dir, &["demo", "--engine", "garble"], "has no demonstration");
-    refused(dir, &["demo", "--engine", "spdz", "--protocol", "aes-tinytable"], "name another protocol");
+    make(dir, "aes-lt", 6, "");
+    let from = "demo --engine spdz --parties 2 --file note --prep-from stock";
+    has!(good(dir, from), "cipher": "aes-128-cbc");
+    for (words, says) in [
+        ("demo --cipher 3des-cbc", "--cipher belongs to the engine spdz"),
+        ("demo --engine spdz --key-bits 256", "--key-bits"),
+        ("demo --engine garble", "has no demonstration"),
+        ("demo --engine spdz --protocol aes-tinytable", "name another protocol"),
+    ] {
+        refused(dir, words, says);
+    }
 }
 
 /// Two keys that follow each other and are the same but for parity: told, and not refused.
@@ -422,8 +342,7 @@ fn equal_keys_are_told() {
         ("0123456789abcdef0022446688aaccee0123456789abcdef", true),
         ("0123456789abcdef1032547698badcfe0123456789abcdef", false),
     ] {
-        let input = format!("1={key}");
-        let run = ["run", "--circuit", "des3", "--input", &input, "--input", "2=0011223344556677"];
+        let run = format!("run --circuit des3 --input 1={key} --input 2=0011223344556677");
         let output = divisi(root.path(), &run);
         let said = String::from_utf8_lossy(&output.stderr).contains("K1 = K2 or K2 = K3");
         assert_eq!((output.status.success(), said), (true, equal), "{key}: {output:?}");
@@ -467,19 +386,17 @@ fn the_demonstration_leaves_its_file_and_key() {
     let dir = dir.path();
     let text = b"sixteen bytes, and some more of them";
     fs::write(dir.join("note.txt"), text).unwrap();
-    let demo = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note.txt", "--out", "note.cbc"];
-    let told = good(dir, &demo);
-    assert_eq!((&told["out"], &told["key_file"]), (&json!("note.cbc"), &json!("note.cbc.key")));
+    let demo = "demo --engine spdz --parties 2 --file note.txt --out note.cbc";
+    has!(good(dir, demo), "out": "note.cbc", "key_file": "note.cbc.key");
     let (sealed, key) =
         (fs::read(dir.join("note.cbc")).unwrap(), fs::read(dir.join("note.cbc.key")).unwrap());
     let mode = fs::metadata(dir.join("note.cbc.key")).unwrap().permissions().mode();
     assert_eq!((sealed.len(), key.len(), mode & 0o777), (16 + 48, 16, 0o600));
     assert_eq!(cbc_of(&key, &sealed), [&text[..], &[12; 12]].concat());
-    refused(dir, &demo, "note.cbc.key is there already");
+    refused(dir, demo, "note.cbc.key is there already");
     assert_eq!(fs::read(dir.join("note.cbc.key")).unwrap(), key);
-    let nowhere = ["demo", "--engine", "spdz", "--parties", "2", "--file", "note.txt", "--out", "no/where"];
-    refused(dir, &nowhere, "cannot be written");
-    refused(dir, &["demo", "--file", "note.txt", "--out", "x"], "--out belongs to the engine spdz");
+    refused(dir, &demo.replace("note.cbc", "no/where"), "cannot be written");
+    refused(dir, "demo --file note.txt --out x", "--out belongs to the engine spdz");
 }
 
 /// The blocks of a file in CBC, whose first block is the IV, decrypted in the clear.

@@ -1,5 +1,7 @@
 //! The report: a tiny matrix, the page that comes of it, and the fields of its JSON.
 
+use crate::has;
+use crate::program::PROGRAM;
 use divisi::bench::report::PageRequest;
 use divisi::bench::report::mixed::MixedPlan;
 use divisi::bench::report::spdz::{LinkLimits, SpdzPlan};
@@ -192,31 +194,7 @@ fn a_tiny_matrix_makes_a_page_and_its_json() {
     let data = std::fs::read_to_string(&written.json).unwrap();
     assert_eq!(data, format!("{:#}\n", written.outcome.to_json()));
     let json: serde_json::Value = serde_json::from_str(&data).unwrap();
-    let fields = [
-        "schema",
-        "engine",
-        "version",
-        "commit",
-        "date",
-        "seconds",
-        "machine",
-        "load",
-        "others_share",
-        "disturbed",
-        "kernel",
-        "rounds",
-        "calibration",
-        "calibration_after",
-        "quick",
-        "figure",
-        "count",
-        "runs",
-        "latency",
-        "papers",
-    ];
-    let object = json.as_object().unwrap();
-    assert!(fields.iter().all(|field| object.contains_key(*field)) && object.len() == fields.len());
-    assert!(json["schema"] == 1 && json["count"] == 40 && json["figure"].is_null() && json["quick"] == true);
+    has!(json, "schema": 1, "count": 40, "figure": null, "quick": true);
     let runs = json["runs"].as_array().unwrap();
     assert_eq!(runs.len(), tiny.runs().len());
     check_conditions(&json, &page);
@@ -410,7 +388,7 @@ fn a_page_of_masked_tables_stands_beside_the_papers_tables() {
 #[test]
 fn a_report_in_a_log_says_where_it_stands() {
     let dir = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
+    let output = Command::new(PROGRAM)
         .env(divisi::calibrate::VARIABLE, "50")
         .args(["bench", "report", "--figure", "latency", "--rtt", "1", "--reps", "2", "--out"])
         .arg(dir.path())

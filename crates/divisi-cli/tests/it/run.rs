@@ -10,7 +10,6 @@ use divisi_core::{Abort, Counts, PartyId, Session, Step, local};
 use divisi_net::tamper::Tap;
 use divisi_net::{Frame, Mesh, Options, memory};
 use divisi_symmetric::gates::Adder;
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -403,50 +402,5 @@ fn no_change_of_a_message_gives_a_wrong_output() {
 /// Three programs, each one party of a mesh: as users run them.
 #[test]
 fn one_party_each() {
-    let dir = tempfile::tempdir().unwrap();
-    let ports: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
-    drop(ports);
-    let divisi = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
-        command.current_dir(dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    };
-    let hosts = hosts.join(",");
-    assert!(
-        divisi()
-            .args(["mesh", "new", "--parties", "3", "--hosts", &hosts, "--out", "m"])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let parties: Vec<_> = (1..=3)
-        .map(|i| {
-            let key = if i == 3 { "3=000102030405060708090a0b0c0d0e0f" } else { "3=" };
-            let block = if i == 1 { "1=00112233445566778899aabbccddeeff" } else { "1=" };
-            let mut command = divisi();
-            command.args([
-                "run",
-                "--circuit",
-                "aes128",
-                "--input",
-                key,
-                "--input",
-                block,
-                "--output",
-                "2",
-                "--json",
-            ]);
-            command.args(["--party", &i.to_string(), "--config", "m/mesh.toml"]);
-            command.arg("--identity").arg(format!("m/party-{i}.key")).spawn().unwrap()
-        })
-        .collect();
-    for (i, party) in (1..=3).zip(parties) {
-        let output = party.wait_with_output().unwrap();
-        let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert!(output.status.success(), "{told}");
-        assert_eq!((told["party"].as_u64(), told["output_to"].as_array().unwrap().len()), (Some(i), 1));
-        let value = told["outputs"].as_array().map(|values| values[0].as_str().unwrap());
-        assert_eq!(value, (i == 2).then_some("69c4e0d86a7b0430d8cdb78070b4c55a"));
-    }
+    crate::separate::one_party_each("rep3", 3);
 }

@@ -1,103 +1,73 @@
 //! Masked tables over authenticated shares, through the command line: every protocol in both directions,
 //! known answers, circuits among parties that keep outputs to themselves, and what is refused.
 
+use crate::has;
+use crate::program::{NAND, divisi, good, phase, phases, told};
 use serde_json::{Value, json};
-use std::path::Path;
-use std::process::{Command, Output};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
-
-fn divisi(dir: &Path, arguments: &[&str]) -> Output {
-    Command::new(PROGRAM)
-        .env(divisi::calibrate::VARIABLE, "50")
-        .current_dir(dir)
-        .args(arguments)
-        .args(["--json", "--timeout", "60"])
-        .output()
-        .unwrap()
-}
-
-fn told(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
-}
-
-fn phase<'t>(told: &'t Value, name: &str) -> &'t Value {
-    let phases = told["phases"].as_array().unwrap();
-    phases.iter().find(|phase| phase["name"] == name).unwrap()
-}
 
 /// KOR+17, Table 2: rounds, openings and bits of a block, whatever the preprocessing and the direction of
 /// tables; and the size of the buckets of two blocks, of MASCOT none.
 #[test]
 fn blocks_cost_what_the_paper_says() {
     let dir = tempfile::tempdir().unwrap();
-    for (command, protocol, more, [rounds, openings, bits], bucket) in [
-        ("aes", "aes-lt", &["--field", "40"][..], [10, 160, 1280], 6),
-        ("aes", "aes-lt", &["--prep", "mascot", "--direction", "decrypt"], [10, 160, 1280], 0),
-        ("aes", "aes-tinytable", &["--k", "2"], [10, 160, 1280], 6),
-        ("aes", "aes-rp", &[], [70, 1920, 15_360], 5),
-        ("aes", "aes-bd", &[], [50, 2240, 17_920], 5),
-        ("des3", "3des-lt", &["--keys", "2"], [46, 384, 2304], 5),
-        ("des3", "3des-tinytable", &["--direction", "decrypt"], [46, 384, 1536], 5),
-        ("des3", "3des-pv", &["--statistical", "64"], [230, 3456, 27_648], 7),
-        ("des3", "3des-raw", &["--field", "42"], [322, 47_232, 282_624], 4),
-        ("des3", "3des-lt", &["--field", "42", "--prep", "mascot"], [46, 384, 2304], 0),
-        ("des3", "3des-tinytable", &["--field", "42"], [46, 384, 1536], 5),
+    for (cipher, protocol, more, [rounds, openings, bits], bucket) in [
+        ("aes", "aes-lt", "--field 40", [10, 160, 1280], Some(6)),
+        ("aes", "aes-lt", "--prep mascot --direction decrypt", [10, 160, 1280], None),
+        ("aes", "aes-tinytable", "--k 2", [10, 160, 1280], Some(6)),
+        ("aes", "aes-rp", "", [70, 1920, 15_360], Some(5)),
+        ("aes", "aes-bd", "", [50, 2240, 17_920], Some(5)),
+        ("des3", "3des-lt", "--keys 2", [46, 384, 2304], Some(5)),
+        ("des3", "3des-tinytable", "--direction decrypt", [46, 384, 1536], Some(5)),
+        ("des3", "3des-pv", "--statistical 64", [230, 3456, 27_648], Some(7)),
+        ("des3", "3des-raw", "--field 42", [322, 47_232, 282_624], Some(4)),
+        ("des3", "3des-lt", "--field 42 --prep mascot", [46, 384, 2304], None),
+        ("des3", "3des-tinytable", "--field 42", [46, 384, 1536], Some(5)),
     ] {
-        let usual = ["bench", command, "--engine", "spdz", "--parties", "2", "--protocol", protocol];
-        let effort = ["--blocks", "2", "--reps", "1", "--warmup", "0"];
-        let output = divisi(dir.path(), &[&usual[..], &effort, more].concat());
-        let told = told(&output);
-        assert!(output.status.success(), "{protocol}: {output:?}");
-        assert_eq!((&told["checked"], &told["protocol"]), (&json!(true), &json!(protocol)));
-        assert_eq!((&told["count"], &told["openings"]), (&json!(2), &json!(2 * openings)), "{protocol}");
-        assert_eq!(told["bucket"], if bucket == 0 { Value::Null } else { json!(bucket) }, "{protocol}");
-        let online = phase(&told, "online");
-        let cost = (&online["rounds"], &online["bits_sent_per_party"]);
-        assert_eq!(cost, (&json!(rounds), &json!(2 * bits)), "{protocol}");
+        let told = good(dir.path(), &format!("{} {more}", bench(cipher, protocol, 2)));
+        has!(told, "checked": true, "protocol": protocol, "count": 2, "openings": 2 * openings);
+        has!(told, "bucket": bucket);
+        has!(phase(&told, "online"), "rounds": rounds, "bits_sent_per_party": 2 * bits);
         assert!(
             told["verification_error_bits"].as_f64().unwrap() >= told["statistical_bits"].as_f64().unwrap()
         );
-        for name in ["setup", "preprocessing", "load", "online", "verification"] {
-            phase(&told, name);
-        }
+        assert_eq!(phases(&told), ["setup", "preprocessing", "load", "online", "verification"]);
         // tables are expanded in this phase, where there are any
         let loading = phase(&told, "load")["seconds"].as_f64().unwrap();
         assert!(loading > 1e-5 || !protocol.ends_with("lt") && !protocol.ends_with("table"), "{protocol}");
     }
 }
 
+/// The words of a benchmark between two parties.
+fn bench(cipher: &str, protocol: &str, blocks: u64) -> String {
+    format!(
+        "bench {cipher} --engine spdz --parties 2 --protocol {protocol} --blocks {blocks} --reps 1 --warmup 0"
+    )
+}
+
 /// An AND, whose one output party 3 alone learns; a block of AES that all learn.
 #[test]
 fn circuits_are_run_by_those_who_have_the_inputs() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("and"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
-    let run = ["run", "--engine", "spdz", "--parties", "3"];
-    for (x, y) in [("0", "1"), ("1", "1")] {
-        let inputs = [format!("1={x}"), format!("2={y}")];
-        let more = ["--circuit", "and", "--input", &inputs[0], "--input", &inputs[1], "--output", "3"];
-        let output = divisi(dir.path(), &[&run[..], &more].concat());
-        let told = told(&output);
-        assert!(output.status.success(), "{output:?}");
-        let expected = if (x, y) == ("1", "1") { "0" } else { "1" };
-        assert_eq!((&told["outputs"][0], &told["output_to"]), (&json!(expected), &json!([3])));
+    std::fs::write(dir.path().join("and"), NAND).unwrap();
+    for (x, y) in [(0, 1), (1, 1)] {
+        let inputs = format!("--input 1={x} --input 2={y}");
+        let told =
+            good(dir.path(), &format!("run --engine spdz --parties 3 --circuit and {inputs} --output 3"));
+        has!(told, "outputs": [(1 - x * y).to_string()], "output_to": [3]);
     }
-    let (key, text) = ("2=000102030405060708090a0b0c0d0e0f", "1=00112233445566778899aabbccddeeff");
-    let more = ["--circuit", "aes128", "--input", key, "--input", text];
-    let output = divisi(dir.path(), &[&run[..], &more].concat());
-    assert_eq!(told(&output)["outputs"][0], "69c4e0d86a7b0430d8cdb78070b4c55a", "{output:?}");
+    let inputs = "--input 2=000102030405060708090a0b0c0d0e0f --input 1=00112233445566778899aabbccddeeff";
+    let told = good(dir.path(), &format!("run --engine spdz --parties 3 --circuit aes128 {inputs}"));
+    has!(told, "outputs": ["69c4e0d86a7b0430d8cdb78070b4c55a"]);
 }
 
 /// Triple DES as a circuit on each engine that has circuits: the first block of SP 800-67, appendix B.1.
 #[test]
 fn triple_des_is_a_circuit_on_every_engine() {
     let dir = tempfile::tempdir().unwrap();
-    let (key, text) = ("1=0123456789abcdef23456789abcdef01456789abcdef0123", "2=5468652071756663");
+    let inputs = "--input 1=0123456789abcdef23456789abcdef01456789abcdef0123 --input 2=5468652071756663";
     for engine in ["spdz", "garble", "mixed"] {
-        let run = ["run", "--engine", engine, "--parties", "2", "--circuit", "des3"];
-        let output = divisi(dir.path(), &[&run[..], &["--input", key, "--input", text]].concat());
-        assert!(output.status.success(), "{engine}: {output:?}");
-        assert_eq!(told(&output)["outputs"][0], "a826fd8ce53b855f", "{engine}");
+        let told = good(dir.path(), &format!("run --engine {engine} --parties 2 --circuit des3 {inputs}"));
+        has!(told, "outputs": ["a826fd8ce53b855f"], "engine": engine);
     }
 }
 
@@ -105,24 +75,15 @@ fn triple_des_is_a_circuit_on_every_engine() {
 #[test]
 fn circuits_are_measured() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("and"), "2 4\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n1 1 2 3 INV\n").unwrap();
-    let bench = ["bench", "circuit", "--engine", "spdz", "--parties", "2", "--circuit", "and"];
-    let output =
-        divisi(dir.path(), &[&bench[..], &["--count", "3", "--reps", "1", "--warmup", "0"]].concat());
-    let told = told(&output);
-    assert!(output.status.success(), "{output:?}");
-    assert_eq!(
-        (&told["checked"], &told["count"], &told["unit"]),
-        (&json!(true), &json!(3), &json!("evaluation"))
-    );
-    assert_eq!(
-        (&told["engine"], &told["field_bits"], &told["prep"]),
-        (&json!("spdz"), &json!(48), &json!("bucketed"))
-    );
+    std::fs::write(dir.path().join("and"), NAND).unwrap();
+    let bench = "bench circuit --engine spdz --parties 2 --circuit and --count 3 --reps 1 --warmup 0";
+    let told = good(dir.path(), bench);
+    has!(told, "checked": true, "count": 3, "unit": "evaluation");
+    has!(told, "engine": "spdz", "field_bits": 48, "prep": "bucketed");
     // both factors of each AND are opened under masks
     assert!(told["openings"].as_u64().unwrap() >= 2 * 3, "{told}");
     assert!(phase(&told, "preprocessing")["bits_sent_per_party"].as_u64().unwrap() > 0);
-    assert_eq!(phase(&told, "online")["rounds"], 1);
+    has!(phase(&told, "online"), "rounds": 1);
 }
 
 /// SP 800-38A and 38B, SP 800-67, as files of the validation program: what is there passes, what is changed
@@ -168,10 +129,9 @@ fn known_answers_of_both_ciphers() {
     ] {
         std::fs::write(dir.path().join(name), content.to_string()).unwrap();
         for parties in ["2", "3"] {
-            let output = divisi(dir.path(), &["kat", "--engine", "spdz", "--parties", parties, name]);
+            let output = divisi(dir.path(), &format!("kat --engine spdz --parties {parties} {name}"));
             let tally = &told(&output)["algorithms"][0];
-            let found = (&tally["passed"], &tally["failed"]);
-            assert_eq!(found, (&json!(passed), &json!(failed)), "{name} {parties}: {output:?}");
+            has!(tally, "passed": passed, "failed": failed);
             // the Monte Carlo test is counted, and not run
             let others = tally["unsupported"].as_object().unwrap().values().map(|n| n.as_u64().unwrap());
             assert_eq!(others.sum::<u64>(), u64::from(name == "cbc"), "{tally}");
@@ -190,20 +150,19 @@ fn known_answers_of_both_ciphers() {
         gen_of(3, 40, "dfa66747de9ae63030ca32611497c827"),
     ] }] });
     std::fs::write(dir.path().join("tags"), tags.to_string()).unwrap();
-    let tiny = ["kat", "--engine", "spdz", "--parties", "2", "--protocol", "aes-tinytable", "tags", "cmac"];
-    let output = divisi(dir.path(), &tiny);
-    let found = told(&output);
-    assert!(output.status.success(), "{output:?}");
-    let tally = &found["algorithms"][0];
-    assert_eq!((&tally["passed"], &tally["failed"]), (&json!(6), &json!(0)), "{found}");
+    let kat = |words: &str| divisi(dir.path(), &format!("kat --engine spdz {words}"));
+    let passes = |words: &str, passed: u32| {
+        let output = kat(words);
+        assert!(output.status.success(), "{words}: {output:?}");
+        has!(told(&output)["algorithms"][0], "passed": passed, "failed": 0);
+    };
+    passes("--parties 2 --protocol aes-tinytable tags cmac", 6);
     // and from a stock
-    let make = ["prep", "make", "--protocol", "aes-lt", "--blocks", "9", "--parties", "2", "--out", "stock"];
-    assert!(divisi(dir.path(), &make).status.success());
-    let stocked = ["kat", "--engine", "spdz", "--parties", "2", "--prep-from", "stock", "cbc"];
-    let output = divisi(dir.path(), &stocked);
-    assert_eq!(told(&output)["algorithms"][0]["passed"], json!(3), "{output:?}");
+    good(dir.path(), "prep make --protocol aes-lt --blocks 9 --parties 2 --out stock");
+    let stocked = kat("--parties 2 --prep-from stock cbc");
+    assert_eq!(told(&stocked)["algorithms"][0]["passed"], 3, "{stocked:?}");
     // of another cipher: counted, and nothing is left that ran
-    let output = divisi(dir.path(), &["kat", "--engine", "spdz", "--protocol", "3des-pv", "cbc"]);
+    let output = kat("--protocol 3des-pv cbc");
     assert_eq!(output.status.code(), Some(1));
     let unsupported = told(&output)["algorithms"][0]["unsupported"].to_string();
     assert!(unsupported.contains("3des-pv is for triple DES"), "{unsupported}");
@@ -256,26 +215,25 @@ fn modes_over_each_field() {
     file("tcbc", "ACVP-TDES-CBC", json!([group("encrypt", tcbc.clone()), group("decrypt", tcbc)]));
     let all = [("AES-CBC", 2), ("AES-CTR", 2), ("TDES-CBC", 2), ("TDES-CMAC", 4), ("cmac-aes128", 4)];
     for (field, protocol, files, expected) in [
-        ("40", None, &["ctr", "cbc", "cmac", "tcbc", "tcmac"][..], &all[..]),
-        ("48", None, &["ctr", "tcbc", "tcmac", "gcm"], &[all[1], ("AES-GCM", 0), all[2], all[3]]),
-        ("42", Some("3des-lt"), &["tcbc", "tcmac"], &all[2..4]),
-        ("42", Some("3des-tinytable"), &["tcmac"], &all[3..4]),
-        ("42", Some("3des-raw"), &["tcbc", "tcmac"], &all[2..4]),
+        (40, "", "ctr cbc cmac tcbc tcmac", &all[..]),
+        (48, "", "ctr tcbc tcmac gcm", &[all[1], ("AES-GCM", 0), all[2], all[3]]),
+        (42, "--protocol 3des-lt", "tcbc tcmac", &all[2..4]),
+        (42, "--protocol 3des-tinytable", "tcmac", &all[3..4]),
+        (42, "--protocol 3des-raw", "tcbc tcmac", &all[2..4]),
     ] {
-        let usual = ["kat", "--engine", "spdz", "--parties", "2", "--field", field];
-        let named = protocol.map_or(vec![], |name| vec!["--protocol", name]);
-        let output = divisi(dir.path(), &[&usual[..], &named, files].concat());
+        let kat = format!("kat --engine spdz --parties 2 --field {field} {protocol} {files}");
+        let output = divisi(dir.path(), &kat);
         let told = told(&output);
         let mut found = Vec::new();
         for tally in told["algorithms"].as_array().unwrap() {
-            assert_eq!(tally["failed"], json!(0), "{field} {protocol:?}: {output:?}");
+            assert_eq!(tally["failed"], json!(0), "{kat}: {output:?}");
             // GCM is counted, with its reason
             let reasons = tally["unsupported"].to_string();
             assert_eq!(tally["algorithm"] == "AES-GCM", reasons.contains("GF(2^128)"), "{reasons}");
             found.push((tally["algorithm"].as_str().unwrap(), tally["passed"].as_u64().unwrap()));
         }
         found.sort_unstable();
-        assert_eq!(found, expected, "{field} {protocol:?}: {output:?}");
+        assert_eq!(found, expected, "{kat}: {output:?}");
     }
 }
 
@@ -284,21 +242,12 @@ fn modes_over_each_field() {
 #[test]
 fn the_load_of_tiny_tables_takes_few_rounds() {
     let dir = tempfile::tempdir().unwrap();
-    for (command, plain, tiny) in [("des3", "3des-lt", "3des-tinytable"), ("aes", "aes-lt", "aes-tinytable")]
-    {
-        let rounds = |protocol: &str, name: &str| {
-            let usual = ["bench", command, "--engine", "spdz", "--parties", "2", "--protocol", protocol];
-            let output = divisi(
-                dir.path(),
-                &[&usual[..], &["--blocks", "1", "--reps", "1", "--warmup", "0"]].concat(),
-            );
-            assert!(output.status.success(), "{protocol}: {output:?}");
-            phase(&told(&output), name)["rounds"].as_u64().unwrap()
-        };
-        assert_eq!(rounds(plain, "load"), 0);
-        assert!(rounds(tiny, "load") <= 4, "{tiny}: {}", rounds(tiny, "load"));
+    for (cipher, plain, tiny) in [("des3", "3des-lt", "3des-tinytable"), ("aes", "aes-lt", "aes-tinytable")] {
+        let [plain, tiny] = [plain, tiny].map(|protocol| good(dir.path(), &bench(cipher, protocol, 1)));
+        let rounds = |told: &Value, name: &str| phase(told, name)["rounds"].as_u64().unwrap();
+        assert_eq!(rounds(&plain, "load"), 0);
+        assert!(rounds(&tiny, "load") <= 4, "{tiny}");
         // one more request for authenticated bits
-        let (ahead, more) = (rounds(plain, "preprocessing"), rounds(tiny, "preprocessing"));
-        assert!(more <= ahead + 4, "{tiny}: {more}, {ahead}");
+        assert!(rounds(&tiny, "preprocessing") <= rounds(&plain, "preprocessing") + 4, "{tiny}");
     }
 }

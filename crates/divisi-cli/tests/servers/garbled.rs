@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const GARBLED: [&str; 2] = ["--mode", "constant-round"];
+const GARBLED: [&str; 2] = ["--rounds", "constant"];
 const TIMEOUT: f64 = 3.0;
 /// What a busy machine may add to it.
 const BUSY: Duration = Duration::from_secs(15);

@@ -100,9 +100,9 @@ fn keys_and_files_there_and_back() {
 
     // however S-boxes are computed, a file is the same
     let choices = [
-        ["--mode", "online-throughput"],
+        ["--priority", "online-throughput"],
         ["--protocol", "lut256"],
-        ["--mode", "low-latency"],
+        ["--priority", "low-latency"],
         ["--protocol", "gf8-circuit"],
     ];
     for (to, from) in choices.iter().zip(choices.iter().cycle().skip(1)) {
@@ -114,7 +114,7 @@ fn keys_and_files_there_and_back() {
         );
     }
     let args =
-        ["encrypt", "--key", "files", "--in", "text", "--out", "chosen", "--mode", "low-latency", "--json"];
+        ["encrypt", "--key", "files", "--in", "text", "--out", "chosen", "--priority", "low-latency", "--json"];
     let json: serde_json::Value = serde_json::from_slice(&harness.does("anna", &args).stdout).unwrap();
     assert_eq!(
         (json["mode"].as_str(), json["protocol"].as_str()),

@@ -28,7 +28,7 @@ impl Engine for InTheClear {
     fn profile(&self) -> Profile {
         Profile {
             // both are accepted, and have no effect
-            options: ["mode", "protocol"].map(EngineOption::declared).into(),
+            options: ["priority", "protocol", "rounds"].map(EngineOption::declared).into(),
             ..Profile::new("plain", "Evaluation in the clear by one party: known answers only", 1..=1)
         }
     }

@@ -43,8 +43,7 @@ impl How {
         let own = |name: &str| settings.own.get(name).map(String::as_str);
         let named = own(PROTOCOL).map(|name| {
             NamedProtocol::of(name).ok_or_else(|| {
-                // in quotes: one of them is called `and`
-                let names = NAMED.map(|named| format!("`{}`", named.name)).join(", ");
+                let names = NAMED.map(NamedProtocol::shown).join(", ");
                 Unsupported::new(format!("the engine spdz has no protocol {name}: choose one of {names}"))
             })
         });
@@ -118,10 +117,13 @@ impl How {
         }
         let named = NamedProtocol::of(&info.protocol);
         if self.named.is_some_and(|given| given.name != info.protocol) {
-            let name = &info.protocol;
+            let name = match named {
+                Some(named) => named.shown(),
+                None => info.protocol.as_str(),
+            };
             return differs(
                 "for the protocol",
-                name.clone(),
+                name.to_owned(),
                 format!("give --protocol {name}, or another stock"),
             );
         }
@@ -181,7 +183,7 @@ impl How {
             Some(named) if named.task == task => Ok(named),
             Some(named) => Err(Unsupported::new(format!(
                 "the protocol {} is for {} and not for {}: name another, or none",
-                named.name,
+                named.shown(),
                 named.task.name(),
                 task.name()
             ))),

@@ -2,7 +2,7 @@
 
 use super::how::{FIELD, K, PREP, PROTOCOL};
 use crate::Preparation;
-use crate::protocol::NAMED;
+use crate::protocol::{NAMED, NamedProtocol, Task};
 use divisi_engine::settings::SOFT_SPOKEN_K;
 use divisi_engine::stock::{KEY_FILE, PEERS, PREP_FROM};
 use divisi_engine::{EngineOption, OptionScope};
@@ -11,17 +11,39 @@ const STATISTICAL: &str = "statistical";
 
 /// The options of this engine.
 pub(super) fn options() -> Vec<EngineOption> {
-    use OptionScope::{Blocks, Demonstration, KnownAnswers, Macs};
-    let protocols = NAMED.map(|named| (named.name, ""));
+    use OptionScope::{Blocks, Demonstration, KnownAnswers, Stocks, TripleDes};
+    let protocols = NAMED.map(|named| (named.shown(), ""));
+    let limited = |option: EngineOption, named: NamedProtocol| {
+        let option = option.limited(
+            named.shown(),
+            match named.task {
+                Task::Aes if named.tiny => &[KnownAnswers, Blocks, Stocks],
+                Task::Aes => &[KnownAnswers, Demonstration, Blocks, Stocks],
+                Task::TripleDes if named.tiny => &[KnownAnswers, TripleDes, Stocks],
+                Task::TripleDes => &[KnownAnswers, Demonstration, TripleDes, Stocks],
+                Task::Circuits => &[Stocks],
+            },
+        );
+        if named.name == named.shown() {
+            option
+        } else {
+            option.formerly(PROTOCOL, named.name, named.shown())
+        }
+    };
+    let protocol = EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed");
     let about = |prep: Preparation| match prep {
         Preparation::Bucketed => "products of bits and vectors, combined in buckets",
         Preparation::Mascot => "MASCOT, which the paper measures",
     };
     let preparations = Preparation::ALL.map(|prep| (prep.name(), about(prep)));
     vec![
-        EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed")
-            .usually("aes-lt and 3des-lt")
-            .at(&[KnownAnswers, Demonstration, Blocks, Macs]),
+        NAMED.into_iter().fold(protocol, limited).usually("aes-lt and 3des-lt").at(&[
+            KnownAnswers,
+            Demonstration,
+            Blocks,
+            TripleDes,
+            Stocks,
+        ]),
         EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4"),
         EngineOption::number(FIELD, "BITS", "the bits of the MACs' field, 40 or 48, for triple DES also 42")
             .usually("48; with --statistical 64 it is 72"),

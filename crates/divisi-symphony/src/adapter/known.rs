@@ -26,7 +26,8 @@ use divisi_symmetric::batch::{self, byte_values};
 
 const KNOWN: Step = step!("known");
 
-const GCM_BY_LEVELS: &str = "--mode constant-round has no GCM, whose products over GF(2^128) are not garbled: give another mode, or leave it out";
+const GCM_BY_LEVELS: &str =
+    "--rounds constant has no GCM, whose products over GF(2^128) are not garbled: leave it out";
 
 /// A job with known answers: texts, messages, chains, or large messages.
 pub(super) struct KnownAnswers<'j> {

@@ -22,8 +22,8 @@ use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_rep3::{Passes, Rounds, Security};
 use known::KnownAnswers;
 use lookups::Looker;
-pub use options::{CONSTANT_ROUND, MODE};
-use options::{choice, is_constant_round, is_on_demand, is_unknown_mode, is_unknown_protocol, mode_name};
+pub use options::{CONSTANT, PRIORITY, ROUNDS};
+use options::{choice, is_chosen, is_constant_round, is_on_demand, mode_name, unknown};
 use serde_json::{Map, Value, json};
 
 /// The engine of three parties.
@@ -53,7 +53,7 @@ fn aes_alone() -> Unsupported {
 
 /// The refusal of lookups, which do not run in constant rounds.
 const PROGRAMS_ALONE: &str =
-    "--mode constant-round is for AES, hashes, MACs and circuits, and not for lookups: give another mode";
+    "--rounds constant is for AES, hashes, MACs and circuits, and not for lookups: leave it out";
 
 const TOO_MANY_BITS: &str = "two passes over GF(2^64) reach 114 bits: give at most that as --statistical";
 
@@ -119,6 +119,10 @@ impl Engine for Replicated {
     }
 
     fn check(&self, settings: &EngineSettings) -> Result<(), Unsupported> {
+        if let Some(option) = unknown(settings) {
+            let error = format!("a value of --{option} that the engine rep3 does not have");
+            return Err(Unsupported::new(error));
+        }
         match settings {
             EngineSettings { threads: 0, .. } => Err(Unsupported::new("--threads is 0: give at least 1")),
             EngineSettings { threads, .. } if *threads > 1024 => {
@@ -135,24 +139,22 @@ impl Engine for Replicated {
                     "--statistical is about the detection of deviations, and --security semi-honest detects none: leave one of them out",
                 ))
             }
-            _ if is_unknown_mode(settings) => {
-                Err(Unsupported::new("a mode that the engine rep3 does not have"))
-            }
-            _ if is_unknown_protocol(settings) => {
-                Err(Unsupported::new("a protocol that the engine rep3 does not have"))
-            }
             _ if is_on_demand(settings) && !is_constant_round(settings) => Err(Unsupported::new(
-                "--on-demand belongs to --mode constant-round: give it too, or leave --on-demand out",
+                "--on-demand belongs to --rounds constant: give it too, or leave --on-demand out",
             )),
-            EngineSettings { statistical: Some(_), .. } if is_constant_round(settings) => Err(
-                Unsupported::new("--mode constant-round has no statistical error: leave --statistical out"),
-            ),
+            EngineSettings { statistical: Some(_), .. } if is_constant_round(settings) => {
+                Err(Unsupported::new("--rounds constant has no statistical error: leave --statistical out"))
+            }
             EngineSettings { security: Security::SemiHonest, .. } if is_constant_round(settings) => {
                 Err(Unsupported::new(
-                    "--mode constant-round is secure against a malicious party at no extra cost: leave --security \
+                    "--rounds constant is secure against a malicious party at no extra cost: leave --security \
                      semi-honest out",
                 ))
             }
+            _ if is_constant_round(settings) && is_chosen(settings) => Err(Unsupported::new(
+                "--rounds constant has no S-boxes and no levels to choose: leave --protocol, --priority and --adder \
+                 out",
+            )),
             _ => Ok(()),
         }
     }

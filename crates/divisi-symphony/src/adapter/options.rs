@@ -1,34 +1,57 @@
 //! The options of the engine: protocols of S-boxes, and programs in a constant number of rounds.
 
+use crate::Priority;
 use crate::choice::{Choice, PROTOCOL};
 use divisi_engine::{EngineOption, EngineSettings, OptionScope};
 use divisi_rep3::Protocol;
 
-pub use crate::choice::MODE;
+pub use crate::choice::PRIORITY;
 
-/// The value of [`MODE`] for programs in a constant number of rounds.
-pub const CONSTANT_ROUND: &str = "constant-round";
+/// The name of the option for how programs run.
+pub const ROUNDS: &str = "rounds";
+/// Its value for programs that run level by level.
+const LEVELS: &str = "levels";
+/// Its value for programs in a constant number of rounds.
+pub const CONSTANT: &str = "constant";
+/// The option that [`PRIORITY`] and [`ROUNDS`] were until this version.
+const FORMER: &str = "mode";
+/// The name of programs in a constant number of rounds in the member `mode` of reports, and on the command
+/// line until this version.
+const CONSTANT_ROUND: &str = "constant-round";
 /// The name of the option with which nothing is garbled ahead.
 const ON_DEMAND: &str = "on-demand";
 
 /// The options of this engine.
 pub(super) fn options() -> Vec<EngineOption> {
-    use OptionScope::{Blocks, Circuits, Demonstration, Hashes, KnownAnswers, Macs};
+    use OptionScope::{Blocks, Circuits, Demonstration, Hashes, KnownAnswers, Macs, Run};
     let protocols = Protocol::ALL.iter().map(|protocol| (protocol.name(), ""));
-    let garbled = "of rep3: two parties garble, the third evaluates, in two rounds for a circuit of any depth; \
-                   GCM is refused, and GMAC takes the rounds of its levels";
+    let priorities = Priority::ALL.map(|priority| (priority.name(), priority.purpose()));
+    let garbled = "two parties garble, the third evaluates, in two rounds for a circuit of any depth; GCM is \
+                   refused, and GMAC takes the rounds of its levels";
+    let ways = [(LEVELS, "a round for each level of a circuit, with the least bytes"), (CONSTANT, garbled)];
+    let priority = EngineOption::one_of(PRIORITY, priorities, "what matters most, instead of a protocol");
+    let former =
+        |option: EngineOption, priority: Priority| option.formerly(FORMER, priority.name(), priority.name());
     vec![
         EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed")
             .usually(Choice::default().protocol().name())
-            .without(MODE)
+            .without(PRIORITY)
             .common()
             .at(&[KnownAnswers, Demonstration, Blocks, Macs]),
-        // one more value of --mode, an option that all engines have
-        EngineOption::one_of(MODE, [(CONSTANT_ROUND, garbled)], "").at(&[]),
+        Priority::ALL.into_iter().fold(priority, former).common().at(&[
+            KnownAnswers,
+            Demonstration,
+            Blocks,
+            Macs,
+        ]),
+        EngineOption::one_of(ROUNDS, ways, "how programs run")
+            .usually(LEVELS)
+            .formerly(FORMER, CONSTANT_ROUND, CONSTANT)
+            .at(&[Run, KnownAnswers, Blocks, Hashes, Macs, Circuits]),
         EngineOption::switch(
             ON_DEMAND,
-            "with --mode constant-round, garble nothing ahead, so that the online phase has all the work of a \
-             job that no idle time precedes",
+            "with --rounds constant, garble nothing ahead, so that the online phase has all the work of a job \
+             that no idle time precedes",
         )
         .at(&[Blocks, Hashes, Macs, Circuits]),
     ]
@@ -37,32 +60,38 @@ pub(super) fn options() -> Vec<EngineOption> {
 /// The protocol for S-boxes.
 pub(super) fn choice(settings: &EngineSettings) -> Choice {
     let option = |name| settings.own.get(name).map(String::as_str);
-    Choice::named(option(MODE), option(PROTOCOL))
+    Choice::named(option(PRIORITY), option(PROTOCOL))
 }
 
-/// Whether programs run in a constant number of rounds. Other values of `--mode` stand for a protocol for
-/// S-boxes: see [`Choice`].
+/// Whether programs run in a constant number of rounds.
 pub(super) fn is_constant_round(settings: &EngineSettings) -> bool {
-    settings.own.get(MODE).is_some_and(|mode| mode == CONSTANT_ROUND)
+    settings.own.get(ROUNDS).is_some_and(|rounds| rounds == CONSTANT)
 }
 
-/// Whether the mode is none of the engine's.
-pub(super) fn is_unknown_mode(settings: &EngineSettings) -> bool {
-    let known = |mode: &String| mode == CONSTANT_ROUND || mode.parse::<crate::Priority>().is_ok();
-    settings.own.get(MODE).is_some_and(|mode| !known(mode))
+/// The option whose value is none of the engine's, if there is one.
+pub(super) fn unknown(settings: &EngineSettings) -> Option<&'static str> {
+    let known: [(&str, fn(&str) -> bool); 3] = [
+        (PRIORITY, |name| name.parse::<Priority>().is_ok()),
+        (PROTOCOL, |name| name.parse::<Protocol>().is_ok()),
+        (ROUNDS, |name| [LEVELS, CONSTANT].contains(&name)),
+    ];
+    let is_strange = |(option, is_known): &(&str, fn(&str) -> bool)| {
+        settings.own.get(*option).is_some_and(|value| !is_known(value))
+    };
+    known.into_iter().find(is_strange).map(|(option, _)| option)
 }
 
-/// Whether the protocol is none of the engine's.
-pub(super) fn is_unknown_protocol(settings: &EngineSettings) -> bool {
-    settings.own.get(PROTOCOL).is_some_and(|name| name.parse::<Protocol>().is_err())
+/// Whether it was chosen how S-boxes are computed or words are added.
+pub(super) fn is_chosen(settings: &EngineSettings) -> bool {
+    [PRIORITY, PROTOCOL].iter().any(|name| settings.own.contains_key(*name))
 }
 
-/// Whether calls of the constant-round mode are garbled when their inputs are there, and not ahead.
+/// Whether calls of programs in constant rounds are garbled when their inputs are there, and not ahead.
 pub(super) fn is_on_demand(settings: &EngineSettings) -> bool {
     settings.own.contains_key(ON_DEMAND)
 }
 
-/// The mode's name, for JSON.
+/// The member `mode` of JSON.
 pub(super) fn mode_name(settings: &EngineSettings) -> Option<&'static str> {
     if is_constant_round(settings) { Some(CONSTANT_ROUND) } else { choice(settings).mode_name() }
 }

@@ -29,7 +29,7 @@ pub use party::run as run_party;
 pub use spread::Spread;
 pub use work::Work;
 
-use crate::calibrate::{AES_BY, Calibration};
+use crate::calibrate::{AES_BY, Calibration, other_milliseconds};
 use crate::engine::{self, Engine, EngineSettings, Measured, Page, PhaseKind};
 use crate::failure::Failure;
 use crate::mode::Choice;
@@ -37,7 +37,7 @@ use divisi_core::Direction;
 use divisi_core::Security;
 use divisi_net::PartyId;
 use divisi_symmetric::aes::KeySize;
-use divisi_symphony::adapter::MODE;
+use divisi_symphony::adapter::PRIORITY;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -127,7 +127,7 @@ impl BenchOptions {
     pub fn settings(&self) -> EngineSettings {
         let mut own = self.own.clone();
         // another engine has no S-boxes to choose, and takes from a mode how words are added
-        if self.engine().is_ok_and(|engine| engine::has_option(engine, MODE)) {
+        if self.engine().is_ok_and(|engine| engine::has_option(engine, PRIORITY)) {
             self.choice.put(&mut own);
         }
         EngineSettings {
@@ -258,12 +258,17 @@ pub fn direction_name(direction: Direction) -> &'static str {
 /// A calibration, as a member of a larger object.
 #[must_use]
 pub fn calibration_json(calibration: &Calibration) -> Value {
-    json!({
+    let mut json = json!({
         "aes_ctr_gb_s": calibration.aes_ctr_gb_s,
         "aes_ctr_by": AES_BY,
         "loopback_gbit_s": calibration.loopback_gbit_s,
         "clmul_ns": calibration.clmul_ns,
-    })
+    });
+    // figures that nobody should compare
+    if let Some(milliseconds) = other_milliseconds() {
+        json["measured_in_ms"] = json!(milliseconds);
+    }
+    json
 }
 
 /// A callback that gets each party and its process id before anything is measured: for tests of faults.

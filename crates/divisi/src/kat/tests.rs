@@ -45,7 +45,7 @@ pub(super) fn on(engine: &str, protocol: Protocol, security: Security) -> KatOpt
     let engine = engine::named(engine).unwrap();
     let mut settings = EngineSettings { security, ..EngineSettings::default() };
     // another engine has other protocols, or none
-    if engine::has_option(engine, "mode") {
+    if engine::has_option(engine, "priority") {
         settings = settings.with("protocol", protocol.name());
     }
     KatOptions { engine, settings, long: false }

@@ -4,11 +4,11 @@ use super::tests::{acvp_contents, on};
 use super::tests_of_functions::{acvp_files, counts};
 use super::*;
 use divisi_rep3::{Protocol, Security};
-use divisi_symphony::adapter::{CONSTANT_ROUND, MODE};
+use divisi_symphony::adapter::{CONSTANT, ROUNDS};
 
 fn options() -> KatOptions {
     let usual = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
-    KatOptions { settings: usual.settings.with(MODE, CONSTANT_ROUND), ..usual }
+    KatOptions { settings: usual.settings.with(ROUNDS, CONSTANT), ..usual }
 }
 
 #[test]

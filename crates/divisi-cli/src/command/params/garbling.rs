@@ -1,7 +1,7 @@
 //! `divisi params --op mpgc`.
 
 use super::super::CommandOutput;
-use super::{ParamsArgs, bits_of, form_of};
+use super::{ParamsArgs, bits_of};
 use divisi::failure::Failure;
 use divisi_bgv::parameters::{Form, Hardness, Parameters};
 use divisi_mpgc::GarblingCost;
@@ -39,7 +39,7 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
             "rows of {parties} parties may fail to decrypt: give at most {most} parties"
         )));
     }
-    let form = arguments.form.as_ref().map(form_of).transpose()?.unwrap_or(Form::LeanTree);
+    let form = arguments.form.unwrap_or(Form::LeanTree);
     let ciphertexts = lattice(form, parties).ok_or_else(|| {
         Failure::usage("no ring is large enough for the modulus that this needs: give another --form")
     })?;

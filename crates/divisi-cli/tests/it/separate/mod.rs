@@ -1,12 +1,11 @@
 //! Parties of `divisi run` that are started one by one, each with its own arguments.
 
-use serde_json::Value;
+use crate::program::{PROGRAM, gate, told};
+use std::ffi::OsStr;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_divisi");
 
 /// A free address whose port the system gives to no connection, so that none of another test takes it before
 /// its party listens there.
@@ -31,7 +30,7 @@ pub fn mesh(dir: &Path, parties: usize) {
 }
 
 /// All parties of the mesh at once, each with its own arguments.
-pub fn each(dir: &Path, engine: &str, arguments: &[Vec<&str>]) -> Vec<Output> {
+pub fn each<A: AsRef<OsStr>>(dir: &Path, engine: &str, arguments: &[Vec<A>]) -> Vec<Output> {
     let parties: Vec<_> = (1..)
         .zip(arguments)
         .map(|(i, arguments)| {
@@ -49,25 +48,26 @@ pub fn each(dir: &Path, engine: &str, arguments: &[Vec<&str>]) -> Vec<Output> {
     parties.into_iter().map(|party| party.wait_with_output().unwrap()).collect()
 }
 
-pub fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 const AES: &str = "69c4e0d86a7b0430d8cdb78070b4c55a";
 
-/// Four programs, each one party, of which the second learns the output.
-pub fn one_party_each(engine: &str) {
+/// A program for each party, of which the second learns the output: the number of parties is the
+/// configuration's.
+pub fn one_party_each(engine: &str, parties: usize) {
     let dir = tempfile::tempdir().unwrap();
-    mesh(dir.path(), 4);
-    let arguments = [1, 2, 3, 4].map(|i| {
-        let key = if i == 4 { "4=000102030405060708090a0b0c0d0e0f" } else { "4=" };
-        let block = if i == 1 { "1=00112233445566778899aabbccddeeff" } else { "1=" };
-        vec!["--circuit", "aes128", "--input", key, "--input", block, "--output", "2"]
+    mesh(dir.path(), parties);
+    let arguments = (1..=parties).map(|i| {
+        let key = if i == parties { "000102030405060708090a0b0c0d0e0f" } else { "" };
+        let block = if i == 1 { "00112233445566778899aabbccddeeff" } else { "" };
+        let words = format!("--circuit aes128 --input {parties}={key} --input 1={block} --output 2");
+        words.split(' ').map(str::to_owned).collect()
     });
+    let arguments: Vec<Vec<String>> = arguments.collect();
     for (i, output) in (1..).zip(each(dir.path(), engine, &arguments)) {
-        let told = json(&output);
+        let told = told(&output);
         assert!(output.status.success(), "{told}");
-        assert_eq!((told["party"].as_u64(), told["parties"].as_u64()), (Some(i), Some(4)));
+        let parties = parties as u64;
+        assert_eq!((told["party"].as_u64(), told["parties"].as_u64()), (Some(i), Some(parties)));
+        assert_eq!(told["output_to"], serde_json::json!([2]));
         let value = told["outputs"].as_array().map(|values| values[0].as_str().unwrap());
         assert_eq!(value, (i == 2).then_some(AES));
     }
@@ -90,7 +90,7 @@ pub fn each_value_to_its_own(engine: &str, difference: &str) {
     };
     let own = ["1=2", "2=1"];
     for (i, output) in (1..).zip(each(dir.path(), engine, &[of(1, own), of(2, own)])) {
-        let told = json(&output);
+        let told = told(&output);
         assert!(output.status.success(), "{told}");
         let outputs = if i == 1 { serde_json::json!([null, "2"]) } else { serde_json::json!(["1", null]) };
         assert_eq!((&told["outputs"], &told["receivers"]), (&outputs, &serde_json::json!([[2], [1]])));
@@ -104,9 +104,8 @@ pub fn each_value_to_its_own(engine: &str, difference: &str) {
 pub fn refused_with_both_digests(engine: &str, differences: &[(&[&str], &str)]) {
     let dir = tempfile::tempdir().unwrap();
     mesh(dir.path(), 2);
-    let file = |gate: &str| format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {gate}\n");
-    std::fs::write(dir.path().join("and"), file("AND")).unwrap();
-    std::fs::write(dir.path().join("xor"), file("XOR")).unwrap();
+    std::fs::write(dir.path().join("and"), gate("AND")).unwrap();
+    std::fs::write(dir.path().join("xor"), gate("XOR")).unwrap();
     for (others, what) in differences {
         let first = vec!["--circuit", "and", "--input", "1=1", "--input", "2="];
         let second = [others, &["--input", "1=", "--input", "2=1"][..]].concat();
@@ -119,7 +118,7 @@ pub fn both_are_told(dir: &Path, engine: &str, arguments: &[Vec<&str>; 2], what:
     let outputs = each(dir, engine, arguments);
     let mut digests = Vec::new();
     for (peer, output) in [2, 1].into_iter().zip(&outputs) {
-        let told = json(output);
+        let told = told(output);
         let error = told["error"].as_str().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
         assert_eq!((told["kind"].as_str(), told["peer"].as_u64()), (Some("usage"), Some(peer)), "{error}");
