@@ -5,6 +5,16 @@ use divisi_core::{Refusal, Step, step};
 use divisi_store::{KeyInfo, Purpose};
 
 const ADMIT: Step = step!("admit");
+/// The most clients that a key can name.
+pub(crate) const CLIENTS: usize = 64;
+/// The longest name of a client that a configuration takes.
+pub(crate) const CLIENT_NAME: usize = 64;
+
+/// Whether a configuration takes this for a client's name.
+pub(crate) fn is_client_name(name: &str) -> bool {
+    let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
+    (1..=CLIENT_NAME).contains(&name.len()) && name.bytes().all(good)
+}
 
 /// A client, identified by the identity with which it authenticated its connection.
 #[derive(Clone, Debug, PartialEq, Eq)]

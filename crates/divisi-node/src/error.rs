@@ -72,6 +72,11 @@ impl Error {
     }
 }
 
+/// Names of parties in a sentence.
+pub(crate) fn parties(all: impl Iterator<Item = PartyId>) -> String {
+    all.map(|party| party.to_string()).collect::<Vec<_>>().join(" and ")
+}
+
 /// A server's word that a request ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failed {

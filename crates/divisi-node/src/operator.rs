@@ -5,12 +5,14 @@
 //! **Trust.** Whoever is the server's user on its machine, or root, is its operator: the server accepts
 //! orders on a socket in its data directory. One or two operators alone change nothing.
 
+use crate::admit::{CLIENTS, is_client_name};
 use crate::error::{Error, ErrorKind};
-pub use crate::server::{Deed, Order, OrderState};
 use crate::wire::{decode, encode};
 use divisi_core::{PartyId, Step, step};
 use divisi_net::Identity;
+use divisi_store::KeyName;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -29,6 +31,110 @@ pub(crate) const LONGEST: u64 = 16 * 1024;
 const PATH: usize = 100;
 /// How long a server may take to answer: it waits itself for what the others say.
 const WITHIN: Duration = Duration::from_secs(30);
+
+/// What to do with a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Deed {
+    /// Give it to these clients and no others: the first is its owner, as if it had made the key.
+    Chown {
+        /// The owner, then the others by name.
+        to: Vec<String>,
+    },
+    /// Destroy it.
+    Destroy,
+}
+
+/// An operator's order about a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The name of the key.
+    pub key: KeyName,
+    /// What to do with it.
+    pub deed: Deed,
+}
+
+impl Order {
+    /// The order to give a key to clients: the first is its owner, the others may be in any order.
+    #[must_use]
+    pub fn chown(key: KeyName, mut to: Vec<String>) -> Order {
+        let owner = to.first().cloned();
+        if let Some((owner, others)) = owner.zip(to.get_mut(1..)) {
+            others.sort();
+            to.dedup();
+            let mut first = true;
+            to.retain(|name| *name != owner || std::mem::take(&mut first));
+        }
+        Order { key, deed: Deed::Chown { to } }
+    }
+
+    /// The clients that it names.
+    pub(crate) fn clients(&self) -> &[String] {
+        match &self.deed {
+            Deed::Chown { to } => to,
+            Deed::Destroy => &[],
+        }
+    }
+
+    /// Whether it is an order as [`Order::chown`] makes it, with no more clients than a key can have.
+    pub(crate) fn is_well_formed(&self) -> bool {
+        match &self.deed {
+            Deed::Chown { to } => {
+                (1..=CLIENTS + 1).contains(&to.len())
+                    && to.iter().all(|name| is_client_name(name))
+                    && *self == Order::chown(self.key.clone(), to.clone())
+            }
+            Deed::Destroy => true,
+        }
+    }
+
+    /// A digest of all of it.
+    pub(crate) fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 order of operators v1");
+        let mut put = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        };
+        put(self.key.as_str().as_bytes());
+        match &self.deed {
+            Deed::Destroy => put(b"destroy"),
+            Deed::Chown { to } => {
+                put(b"chown");
+                to.iter().for_each(|name| put(name.as_bytes()));
+            }
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// In the words of the command line.
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.deed {
+            Deed::Destroy => write!(f, "key destroy {}", self.key),
+            Deed::Chown { to } => write!(f, "key chown {} to {}", self.key, to.join(",")),
+        }
+    }
+}
+
+/// The state of an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_enums, reason = "an operator sees each state")]
+pub enum OrderState {
+    /// The order waits for the operators of the parties `waiting`.
+    Asked {
+        /// The parties whose operators have not given the same order.
+        waiting: Vec<PartyNumber>,
+        /// Those of them whose operators gave another order for this key.
+        differs: Vec<PartyNumber>,
+    },
+    /// All three operators gave the order, and their servers carried it out.
+    Done,
+    /// All three operators gave the order, and at least one server did not carry it out.
+    Failed(String),
+}
+
+/// The number of a party.
+pub type PartyNumber = u8;
 
 /// The message of an operator's command to its server.
 #[derive(Serialize, Deserialize)]

@@ -26,7 +26,7 @@ mod key;
 mod modes;
 
 pub(crate) use functions::{FunctionRequest, SboxChoice, Tag};
-pub(crate) use key::{CLIENTS, KeyServe, is_client_name};
+pub(crate) use key::KeyServe;
 pub use key::{KeyEntry, NewKey, UsedKey};
 pub(crate) use modes::{MODE_AAD, ModeRequest};
 pub use modes::{MODE_MESSAGE, Mode};

@@ -1,8 +1,9 @@
 //! A client's requests about keys.
 
 use super::{Client, differ, disagree, unexpected};
+use crate::admit::is_client_name;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Item, KeyEntry, KeyServe, NewKey, PAGE, ToClient, ToServer, context, is_client_name};
+use crate::request::{Item, KeyEntry, KeyServe, NewKey, PAGE, ToClient, ToServer, context};
 use divisi_core::{PartyId, Step, step};
 use divisi_rep3::deal;
 use divisi_rep3::open::Answer;

@@ -1,7 +1,8 @@
 //! A client's connection with one server.
 
+use crate::admit::is_client_name;
 use crate::error::{Error, ErrorKind};
-use crate::request::{KeyEntry, PAGE, Reply, ToClient, ToServer, is_client_name};
+use crate::request::{KeyEntry, PAGE, Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};

@@ -1,10 +1,9 @@
 //! Keys in requests: descriptions of new keys, and the entries of existing ones.
 
+use crate::admit::{CLIENT_NAME, CLIENTS, is_client_name};
 use divisi_store::{KeyInfo, KeyName, KeyState, KeyType};
 use serde::{Deserialize, Serialize};
 
-/// The most clients that a key can name.
-pub(crate) const CLIENTS: usize = 64;
 /// The description of a key to be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewKey {
@@ -79,9 +78,6 @@ impl From<&KeyInfo> for UsedKey {
     }
 }
 
-/// The longest name of a client that a configuration takes.
-const CLIENT_NAME: usize = 64;
-
 impl NewKey {
     /// Whether it has a length of its type, and names no more clients than a key can have, each by a name
     /// that is not too long for a configuration.
@@ -98,12 +94,6 @@ impl KeyEntry {
         let named = |name: &String| is_client_name(name);
         self.clients.len() <= CLIENTS && named(&self.maker) && self.clients.iter().all(named)
     }
-}
-
-/// Whether a configuration takes this for a client's name.
-pub(crate) fn is_client_name(name: &str) -> bool {
-    let good = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
-    (1..=CLIENT_NAME).contains(&name.len()) && name.bytes().all(good)
 }
 
 impl From<&KeyInfo> for KeyEntry {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ErrorKind;
+use crate::admit::CLIENTS;
 use crate::wire::{LONGEST, decode, encode};
 use divisi_rep3::Protocol;
 use divisi_store::{KeyState, KeyType};

@@ -20,9 +20,11 @@
 //! aborts are frequent: an adversary that could learn something from each abort gets few of them, and the log
 //! has a line for each.
 //!
-//! What is no request's way: a server's start ([`open`], [`options`]), changes of its configuration
-//! ([`reload`], [`in_force`]), operators' orders ([`operators`], [`operator_socket`]), the comparison of
-//! stores ([`stores`]).
+//! The key of a request is what the admission [`found`], until the agreement has compared it.
+//!
+//! What is no request's way: a server's start ([`open`], [`options`]), what clients may use ([`allowances`]),
+//! changes of its configuration ([`reload`], [`in_force`]), operators' orders ([`operators`],
+//! [`operator_socket`]), the comparison of stores ([`stores`]).
 //!
 //! Steps are spelled out here, and not named by their module (`step!`): their names go into the frames and
 //! the comparisons of the servers and into the failures that clients report, and must not change when code
@@ -30,7 +32,9 @@
 
 mod admission;
 mod agreement;
+mod allowances;
 mod execution;
+mod found;
 mod in_force;
 mod node;
 mod open;
@@ -46,7 +50,6 @@ mod session;
 mod stores;
 
 pub use admission::least_tag;
+pub use allowances::Limits;
 pub use open::Server;
-pub use operators::{Deed, Order, OrderState};
 pub use options::{ServerError, ServerOptions};
-pub use scheduling::Limits;

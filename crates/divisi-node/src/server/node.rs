@@ -1,10 +1,11 @@
 //! The data that a server's threads share: the schedule of all clients' requests, the keys, and the
 //! configuration in force.
 
+use super::allowances::{Allowances, Limits};
 use super::in_force::MeshInForce;
 use super::operators::Orders;
 use super::options::ServerOptions;
-use super::scheduling::{Allowances, Budget, KeyStatus, Limits, Offer, Schedule, Shape};
+use super::scheduling::{Budget, KeyStatus, Offer, Schedule, Shape};
 use super::stores::{self, Stores};
 use crate::admit::{Admit, Who};
 use crate::error::Failed;

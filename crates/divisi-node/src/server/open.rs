@@ -2,7 +2,8 @@
 
 use super::node::Node;
 use super::operator_socket::OperatorSocket;
-use super::options::{ServerError, ServerOptions, usable};
+use super::options::{ServerError, ServerOptions};
+use super::scheduling::known_names;
 use super::stores;
 use crate::operator;
 use divisi_core::PartyId;
@@ -103,6 +104,15 @@ impl Server {
     pub fn stop_flag(&self) -> Arc<AtomicBool> {
         self.node.stop.clone()
     }
+}
+
+/// Check that a configuration has three servers, and that its limits name algorithms that servers have.
+pub(super) fn usable(config: &Config) -> Result<(), ServerError> {
+    let n = config.parties().len();
+    if n != 3 {
+        return Err(ServerError(format!("keys are held by three servers, not {n}: make a mesh of 3")));
+    }
+    known_names(config).map_err(ServerError)
 }
 
 #[cfg_attr(not(test), allow(unused_variables, reason = "a test's server has a disk of its own"))]

@@ -6,8 +6,7 @@
 //! own user and root are accepted. The server's user can read its keys and its identity anyway.
 
 use super::node::Node;
-use super::operators::{Deed, Order, OrderState};
-use crate::operator::{Answer, Asking, LONGEST, NAME, short};
+use crate::operator::{Answer, Asking, Deed, LONGEST, NAME, Order, OrderState, short};
 use crate::wire::{decode, encode};
 use divisi_store::{KeyState, StoreError};
 use std::fs::{self, Permissions};

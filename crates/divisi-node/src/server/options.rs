@@ -1,10 +1,9 @@
 //! The options of a server.
 
-use super::scheduling::{Limits, known_names};
+use super::allowances::Limits;
 use crate::admit::{Admit, Lists};
 #[cfg(test)]
 use divisi_core::PartyId;
-use divisi_net::Config;
 #[cfg(test)]
 use divisi_net::Mesh;
 use divisi_rep3::RoundsChoice;
@@ -90,12 +89,3 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
-
-/// Check that a configuration has three servers, and that its limits name algorithms that servers have.
-pub(super) fn usable(config: &Config) -> Result<(), ServerError> {
-    let n = config.parties().len();
-    if n != 3 {
-        return Err(ServerError(format!("keys are held by three servers, not {n}: make a mesh of 3")));
-    }
-    known_names(config).map_err(ServerError)
-}

@@ -3,9 +3,9 @@
 //! Whatever a server derives from its configuration is renewed here, or derived anew at each use: what
 //! [`Server::reload`] forgets stays as it was until the next start.
 
-use super::open::Server;
-use super::options::{ServerError, usable};
-use super::scheduling::Allowances;
+use super::allowances::Allowances;
+use super::open::{Server, usable};
+use super::options::ServerError;
 use crate::error::{ErrorKind, Failed};
 use divisi_core::Step;
 use divisi_net::Config;

@@ -11,7 +11,8 @@
 mod clients;
 mod rounds;
 
-use super::scheduling::{Limits, Schedule, Shape};
+use super::allowances::Limits;
+use super::scheduling::{Schedule, Shape};
 use crate::admit::Who;
 use crate::error::Failed;
 use crate::request::{Reply, ToClient, ToServer, UNANSWERED};

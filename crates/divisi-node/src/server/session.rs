@@ -12,9 +12,11 @@
 //! received the same request from the client itself. It can propose preprocessing (one-hot vectors, garbled
 //! calls), of which the others make what their own history of requests calls for.
 
-use super::admission::accept;
+mod candidates;
+
+use super::admission::{accept, into_use};
 use super::agreement::{
-    Candidate, Proposal, RoundTrips, agree_offers, candidate, compare_stores, follow, lead, within_budget,
+    Candidate, Proposal, RoundTrips, agree_offers, compare_stores, follow, lead, within_budget,
 };
 use super::execution::{
     InProgress, Ready, StepRun, ended, forget_ended, resume, run_order, run_short, run_step,
@@ -23,11 +25,12 @@ use super::in_force::MeshInForce;
 use super::node::Node;
 use super::open::Server;
 use super::operator_socket::attend;
-use super::operators::Order;
 use super::options::ServerError;
 use super::scheduling::{KeyStatus, Kind, Offer, kind, runs_programs};
 use crate::error::{ErrorKind, Failed};
+use crate::operator::Order;
 use crate::request::ConnectionId;
+use candidates::candidate;
 use divisi_core::{Abort, PartyId, PublicParameters, Session, Step};
 use divisi_net::{Mesh, Options, Permits};
 use divisi_rep3::{Protocol, Rep3, Rounds, Security, Trio};
@@ -356,7 +359,7 @@ impl ServerState<'_> {
         // while this server waits for another one, the client's time does not pass
         let begun = node.world.thread_time();
         let Candidate { offer, request, taken, data, found, .. } = candidate;
-        let loaded = found.map(|found| found.agreed(node));
+        let loaded = found.map(|found| into_use(node, found));
         let who = &taken.who;
         let small_steps = self.since_short < CALM;
         let (rep, ready) = (&mut self.rep, &mut self.ready);

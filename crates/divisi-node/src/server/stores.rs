@@ -10,8 +10,7 @@
 //! claims to have it keeps a server whose store is empty from serving, as it could by refusing every request.
 //! Nothing depends on these words that a server computes: each use of a key compares the key \[A26\].
 
-use super::operators::parties;
-use crate::error::{ErrorKind, Failed};
+use crate::error::{ErrorKind, Failed, parties};
 use divisi_core::{PartyId, Step};
 use divisi_store::{KeyName, StoreSummary};
 use std::path::{Path, PathBuf};

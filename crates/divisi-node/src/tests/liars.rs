@@ -3,7 +3,8 @@
 mod servers;
 
 use super::harness::{decrypt, text};
-use crate::request::{CLIENTS, KeyEntry, PAGE, ToClient};
+use crate::admit::CLIENTS;
+use crate::request::{KeyEntry, PAGE, ToClient};
 use crate::{CHUNK, Client, ErrorKind};
 use divisi_symmetric::algorithm::Settings;
 use servers::{LENGTH, Lie, TRUTH, entry, everything, served, served_at, served_with};

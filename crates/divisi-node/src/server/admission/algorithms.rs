@@ -6,7 +6,7 @@
 //! comparison, like every tag that is made, is a use of the key, counted durably beforehand.
 
 use crate::error::Failed;
-use crate::request::{FunctionRequest, Mode, ModeRequest, OUTPUT, Tag};
+use crate::request::{AAD, FunctionRequest, Mode, ModeRequest, OUTPUT, Tag};
 use crate::wire::Blob;
 use divisi_core::Step;
 use divisi_store::{KeyInfo, Purpose};
@@ -33,7 +33,7 @@ pub(crate) fn gcm_serves(key: &KeyInfo) -> Result<(), Failed> {
 
 /// Check that a message and its associated data are short enough for GCM.
 pub(crate) fn gcm_takes(aad: &Blob, length: u64) -> Result<(), Failed> {
-    let fits = aad.0.len() <= crate::AAD && Lengths::new(aad.0.len() as u64, length).is_ok();
+    let fits = aad.0.len() <= AAD && Lengths::new(aad.0.len() as u64, length).is_ok();
     let message =
         "the message is longer than GCM allows (2^36 - 32 bytes, 64 KiB of associated data here): split it";
     if fits { Ok(()) } else { Err(Failed::refused(LENGTHS, message)) }

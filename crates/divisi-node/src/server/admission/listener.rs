@@ -2,7 +2,7 @@
 
 use super::connection;
 use super::slots::{ConnectionSlot, OpenConnections};
-use crate::Who;
+use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{Reply, ToClient};
 use crate::server::node::Node;

@@ -17,4 +17,4 @@ mod slots;
 pub use algorithms::least_tag;
 pub(crate) use algorithms::{function_settings, gcm_takes, key_size};
 pub(crate) use listener::accept;
-pub(crate) use requests::{Found, LOAD, Loaded, admit, find, is_counted, stored};
+pub(crate) use requests::{LOAD, admit, count, find, into_use, is_counted, stored};

@@ -4,63 +4,16 @@
 use super::algorithms::{
     function_serves, function_settings, gcm_serves, gcm_takes, mode_serves, mode_takes, tag_fits,
 };
-use crate::admit::{Grant, What, Who};
+use crate::admit::{What, Who};
 use crate::error::Failed;
 use crate::request::Item;
+use crate::server::found::{Found, Loaded};
 use crate::server::node::Node;
 use divisi_core::Step;
 use divisi_rep3::deal::Part;
 use divisi_store::{KeyInfo, KeyName, KeyState, StoreError};
 
 pub(crate) const LOAD: Step = Step::new("divisi_node::server::keys/load");
-
-/// A key that all three have, compared, for one use that all three admitted.
-pub(crate) struct Loaded {
-    pub info: KeyInfo,
-    pub part: Part,
-}
-
-impl Loaded {
-    fn granted(info: KeyInfo, part: Part, _: Grant) -> Loaded {
-        Loaded { info, part }
-    }
-}
-
-/// A key that this server found for one use, which its own policy admits.
-pub(crate) struct Found {
-    name: KeyName,
-    info: KeyInfo,
-    part: Part,
-    grant: Grant,
-}
-
-impl Found {
-    /// What all three compare of the key \[A26\]: its public data, and this server's share.
-    pub fn compared(&self) -> ([u8; 32], &Part) {
-        (self.info.agreed(), &self.part)
-    }
-
-    pub fn info(&self) -> &KeyInfo {
-        &self.info
-    }
-
-    /// Count a use of the key durably, before the use.
-    pub fn count(&self, node: &Node) -> Result<(), Failed> {
-        node.keys.reserve(&self.name, 1).map(drop).map_err(|e| stored(node, LOAD, &self.name, &e))
-    }
-
-    /// The key, after all three found it equal.
-    pub fn agreed(self, node: &Node) -> Loaded {
-        let Found { name, info, part, grant } = self;
-        if info.state == KeyState::Prepared {
-            // the others have it, too: it is finished; if this cannot be written, the next use will try again
-            if let Err(e) = node.keys.activate(&name, &info.id) {
-                node.log(&format!("key {name} stays prepared here: {e}"));
-            }
-        }
-        Loaded::granted(info, part, grant)
-    }
-}
 
 /// Find a key for one use.
 pub(crate) fn find(
@@ -79,7 +32,25 @@ pub(crate) fn find(
     let grant = node.admit.admit(who, &what(&key.info))?;
     let secret = key.secret.ok_or_else(missing)?;
     let part = Part { first: secret.first.to_vec(), second: secret.second.to_vec() };
-    Ok(Found { name: name.clone(), info: key.info, part, grant })
+    Ok(Found::granted(name.clone(), key.info, part, grant))
+}
+
+/// Count a use of a key durably, before the use.
+pub(crate) fn count(node: &Node, found: &Found) -> Result<(), Failed> {
+    let name = found.name();
+    node.keys.reserve(name, 1).map(drop).map_err(|e| stored(node, LOAD, name, &e))
+}
+
+/// The key, after all three found it equal.
+pub(crate) fn into_use(node: &Node, found: Found) -> Loaded {
+    let (name, info) = (found.name(), found.info());
+    if info.state == KeyState::Prepared {
+        // the others have it, too: it is finished; if this cannot be written, the next use will try again
+        if let Err(e) = node.keys.activate(name, &info.id) {
+            node.log(&format!("key {name} stays prepared here: {e}"));
+        }
+    }
+    found.agreed()
 }
 
 /// The failure that a client receives when the store refuses. What is wrong with this server's file is in the

@@ -4,17 +4,16 @@ use super::comparison::{About, public, verdict_of};
 use super::data::StepData;
 use super::fate::{Fate, Mine, fate};
 use crate::error::Failed;
-use crate::request::{ConnectionId, Item};
-use crate::server::admission::{Found, admit, is_counted};
+use crate::request::{AAD, ConnectionId, Item};
+use crate::server::found::Found;
 use crate::server::node::Node;
-use crate::server::scheduling::{Budget, Offer, RoundPlan, Stand, Taken, cost, kind};
+use crate::server::scheduling::{Budget, Offer, RoundPlan, Taken, cost, kind};
 use divisi_core::{Abort, PartyId, Step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::NOTHING;
 use divisi_rep3::{Agreement, ComparedInput, Lack, Rep3, Rounds};
 use divisi_store::KeyName;
 use divisi_symmetric::aes::KeySize;
-use std::collections::HashSet;
 
 const LOAD: Step = Step::new("divisi_node::server::dispatch/load");
 const REQUEST: Step = Step::new("divisi_node::server::dispatch/request");
@@ -29,40 +28,6 @@ pub(crate) struct Candidate {
     pub data: StepData,
     /// The key that the first step uses.
     pub found: Option<Found>,
-}
-
-/// What this server has of an offer. `counted` are the requests whose use of a key is counted already, and
-/// `goes_on` says whether this server agrees to the data of a later step.
-pub(crate) fn candidate(
-    node: &Node,
-    offer: &Offer,
-    counted: &mut HashSet<(ConnectionId, u64)>,
-    goes_on: impl FnOnce(&StepData) -> Result<(), Failed>,
-) -> Result<Candidate, Missing> {
-    let taken = match node.schedule(|schedule, _| schedule.take(offer)) {
-        Stand::Ready(taken) => taken,
-        Stand::NotYet => return Err(Missing::NotYet),
-        Stand::Missing => return Err(Missing::Refused(None)),
-    };
-    let refused = |failed: Failed| Missing::Refused(Some(failed));
-    node.stores().admits(node.me).map_err(refused)?;
-    let data = StepData::of(&taken.item, &offer.connection, offer.number, &taken.messages);
-    let found = if offer.step == 0 {
-        let found = admit(node, &taken.who, &taken.item).map_err(refused)?;
-        if let Some(found) = found.as_ref().filter(|_| is_counted(&taken.item))
-            && counted.insert((offer.connection, offer.number))
-        {
-            // count the use durably before it happens, and once, however often the step is offered
-            found.count(node).map_err(refused)?;
-        }
-        found
-    } else {
-        goes_on(&data).map_err(refused)?;
-        None
-    };
-    let request = digest(&taken, &offer.connection, offer.number);
-    let step = if offer.step == 0 { REQUEST } else { taken.step };
-    Ok(Candidate { offer: *offer, request, step, taken, data, found })
 }
 
 /// Compare what the three servers have, and how the programs of the round run; the candidates that remain are
@@ -193,6 +158,12 @@ impl Missing {
 }
 
 impl Candidate {
+    pub fn new(offer: Offer, taken: Taken, data: StepData, found: Option<Found>) -> Candidate {
+        let request = digest(&taken, &offer.connection, offer.number);
+        let step = if offer.step == 0 { REQUEST } else { taken.step };
+        Candidate { offer, request, step, taken, data, found }
+    }
+
     /// What is compared: what the client sent, and the key, if one is used.
     fn inputs(&self) -> [ComparedInput<'_>; 2] {
         let numbered = [&self.offer.step.to_le_bytes()[..], &self.data.public()].concat();
@@ -225,6 +196,6 @@ fn digest(taken: &Taken, connection: &ConnectionId, number: u64) -> [u8; 32] {
     hasher.update(connection).update(&number.to_le_bytes());
     // never longer than what was decoded, so that there is always an encoding
     let item: &Item = &taken.item;
-    hasher.update(&crate::wire::encode(item, crate::AAD).unwrap_or_default());
+    hasher.update(&crate::wire::encode(item, AAD).unwrap_or_default());
     *hasher.finalize().as_bytes()
 }

@@ -2,8 +2,8 @@
 //! nothing.
 
 use super::trips::RoundTrips;
+use crate::operator::Order;
 use crate::server::node::Node;
-use crate::server::operators::Order;
 use crate::server::scheduling::{Budget, KeyStatus, Offer};
 use crate::wire::{decode, encode};
 use divisi_core::{Abort, PartyId, Step};

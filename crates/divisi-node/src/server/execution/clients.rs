@@ -19,9 +19,9 @@
 //! a key from being used, as it always can; it cannot let a client use a key that the owner did not grant it.
 
 use super::step::StepRun;
-use crate::admit::What;
+use crate::admit::{CLIENTS, What};
 use crate::error::{Failed, Stop};
-use crate::request::{CLIENTS, KeyEntry, KeyServe, ToClient};
+use crate::request::{KeyEntry, KeyServe, ToClient};
 use crate::server::admission::stored;
 use crate::server::agreement::{exchange, first};
 use crate::server::node::Node;

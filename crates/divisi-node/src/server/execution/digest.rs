@@ -8,11 +8,10 @@
 use super::iv::GCM_IV;
 use super::ready::{Mac, ReadyKey};
 use super::step::StepRun;
-use crate::ErrorKind;
-use crate::error::{Failed, Stop};
+use crate::error::{ErrorKind, Failed, Stop};
 use crate::request::{IV, Tag, ToClient};
-use crate::server::admission::Loaded;
 use crate::server::agreement::{StepData, unexpected};
+use crate::server::found::Loaded;
 use crate::server::release::alone;
 use crate::server::scheduling::After;
 use divisi_core::Step;

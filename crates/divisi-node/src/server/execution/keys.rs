@@ -10,9 +10,9 @@
 
 use super::ready::Ready;
 use super::step::StepRun;
-use crate::admit::What;
+use crate::admit::{CLIENTS, What};
 use crate::error::{Failed, Stop};
-use crate::request::{CLIENTS, KeyEntry, NewKey, PAGE, ToClient};
+use crate::request::{KeyEntry, NewKey, PAGE, ToClient};
 use crate::server::admission::stored;
 use crate::server::agreement::{exchange, first};
 use crate::server::node::Node;

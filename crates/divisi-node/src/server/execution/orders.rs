@@ -17,9 +17,11 @@
 
 use super::keys::{Erased, Forget, erase};
 use super::ready::Ready;
+use crate::error::parties;
+use crate::operator::{Deed, Order};
 use crate::server::agreement::{About, exchange, first, verdict_of};
 use crate::server::node::Node;
-use crate::server::operators::{Deed, Order, SAME, parties};
+use crate::server::operators::SAME;
 use divisi_core::{Abort, PartyId, Step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{NOTHING, Part};

@@ -6,8 +6,9 @@ use super::ready::{Gcm, Ready, ReadyKey};
 use super::step::ended;
 use crate::error::{Failed, Stop};
 use crate::request::{IV, Item, ToClient, context};
-use crate::server::admission::{Loaded, key_size};
+use crate::server::admission::{into_use, key_size};
 use crate::server::agreement::{Candidate, StepData};
+use crate::server::found::Loaded;
 use crate::server::node::Node;
 use crate::server::release::{ciphertext, message_alone, unauthentic};
 use crate::server::scheduling::{After, Group, Offer};
@@ -40,7 +41,7 @@ pub(crate) fn run(
     let mut groups: Vec<(Group, Vec<Job>)> = Vec::new();
     for mut candidate in candidates {
         let Offer { connection, number, .. } = candidate.offer;
-        let loaded = candidate.found.take().map(|found| found.agreed(node));
+        let loaded = candidate.found.take().map(|found| into_use(node, found));
         let item = candidate.taken.item.clone();
         let (Item::Encrypt { way, .. } | Item::Decrypt { way, .. }, Some(loaded)) = (&*item, loaded) else {
             continue;

@@ -5,8 +5,9 @@ use super::ready::Ready;
 use crate::admit::{What, Who};
 use crate::error::{Failed, Stop};
 use crate::request::{ToClient, context};
-use crate::server::admission::{LOAD, Loaded, find};
+use crate::server::admission::{LOAD, find, into_use};
 use crate::server::agreement::{About, agree, public};
+use crate::server::found::Loaded;
 use crate::server::node::Node;
 use crate::server::scheduling::{After, Offer};
 use divisi_core::{Abort, PartyId, Step};
@@ -79,7 +80,7 @@ impl StepRun<'_> {
         let agreed = found.as_ref().map_or([0; 32], |found| found.compared().0);
         let mine = found.as_ref().map(|found| found.compared().1).map_err(Clone::clone);
         self.agree_key(LOAD, name.as_str(), &agreed, mine)?;
-        Ok(found?.agreed(self.node))
+        Ok(into_use(self.node, found?))
     }
 
     /// A fresh IV, or a nonce, for the message of this request alone, under the key with this id.

@@ -1,6 +1,8 @@
 //! What is decided of orders, event by event.
 
 use super::*;
+use crate::admit::CLIENTS;
+use crate::operator::Deed;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const ID: Option<[u8; 16]> = Some([1; 16]);

@@ -1,7 +1,6 @@
 //! The answers that carry values.
 
-use crate::ErrorKind;
-use crate::error::{Failed, Stop};
+use crate::error::{ErrorKind, Failed, Stop};
 use crate::request::{ToClient, chunk_digest};
 use crate::wire::Blob;
 use divisi_core::{Abort, PartyId, Settles, Step, Verified};

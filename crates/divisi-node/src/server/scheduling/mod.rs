@@ -19,8 +19,7 @@ mod schedule;
 mod script;
 mod turns;
 
-pub use limits::Limits;
-pub(crate) use limits::{Allowances, known_names};
+pub(crate) use limits::known_names;
 pub(crate) use plan::{Budget, KeyStatus, RoundPlan};
 pub(crate) use schedule::{After, Offer, Schedule, Stand, Taken};
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod offers;
 mod replies;
 
 use super::leads::Leads;
-use super::limits::{Accounts, Allowances};
+use super::limits::Accounts;
 use super::log::Log;
 use super::queue::{ConnectionQueue, Request, log_line};
 use super::script::{Shape, due, step};
@@ -13,6 +13,7 @@ use super::turns::Turns;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
 use crate::request::{ConnectionId, Item, Reply, ToClient, ToServer};
+use crate::server::allowances::Allowances;
 use divisi_core::{PartyId, Step};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

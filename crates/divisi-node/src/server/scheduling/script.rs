@@ -4,6 +4,7 @@
 use crate::request::{Item, PIECE, SboxChoice, ToServer};
 use divisi_core::Step;
 use divisi_symmetric::aes::KeySize;
+use divisi_symphony::CHUNK;
 
 const REQUEST: Step = Step::new("divisi_node::server::script/request");
 const BRING: Step = Step::new("divisi_node::server::script/import");
@@ -22,7 +23,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub const STANDARD: Shape = Shape { chunk: crate::CHUNK, piece: PIECE };
+    pub const STANDARD: Shape = Shape { chunk: CHUNK, piece: PIECE };
 }
 
 /// A message that a request needs from its client.

@@ -10,10 +10,10 @@ mod ways;
 use super::*;
 use crate::admit::Who;
 use crate::error::Failed;
+use crate::operator::Deed;
 use crate::request::{Item, NewKey, SboxChoice, ToServer};
 use crate::server::ServerOptions;
 use crate::server::agreement::{CALL, OFFERS, STATUS};
-use crate::server::operators::Deed;
 use crate::server::scheduling::Budget;
 use crate::wire::Blob;
 use divisi_net::{Config, Fault, Machine, World, memory};
@@ -344,7 +344,7 @@ fn what_no_leader_says_names_it() {
     let count = |kind: u8, n: usize| [[kind, n as u8, (n >> 8) as u8]; 2];
     let taken = |heads, body: &[u8]| called(heads, body)[1..].iter().all(Result::is_ok);
     assert!(taken(count(1, 2), &[&one[..], &other].concat()));
-    let order = crate::operator::Order { key: "k".parse().unwrap(), deed: crate::operator::Deed::Destroy };
+    let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
     let order = crate::wire::encode(&order, 0).unwrap();
     assert!(taken(count(3, order.len()), &order));
     for (heads, body) in [

@@ -2,8 +2,8 @@
 //! hand; and what ends by itself is wiped.
 
 use super::*;
+use crate::operator::OrderState;
 use crate::server::agreement::exchange;
-use crate::server::operators::OrderState;
 use divisi_net::Frame;
 use divisi_net::tamper::Tap;
 use divisi_store::StoredKeys;
