@@ -98,20 +98,29 @@ fn refuse(
             // the messages have not arrived here yet, and the two others found that they differ
             let name = node.schedule(|schedule, _| schedule.name(&offer.connection));
             let about = About::Client(name.as_deref().unwrap_or("that is not here"));
-            let otherwise = || Failed::refused(REQUEST, "another server refused the request");
-            verdict_of(data, REQUEST, about).err().unwrap_or_else(otherwise)
+            let failed = Failed::refused(REQUEST, "another server refused the request");
+            reason(data, REQUEST, about).unwrap_or(Failed { hearsay: true, ..failed })
         }
         Ok(candidate) => {
             let step = if data == Agreement::SecretDiffers { candidate.taken.step } else { candidate.step };
-            let about_data = verdict_of(data, step, About::Client(&candidate.taken.who.name));
-            let about_key = |name: &KeyName| verdict_of(key, LOAD, About::Key(name.as_str()));
-            let about_key = candidate.taken.item.key().map_or(Ok(()), about_key);
+            let about_data = reason(data, step, About::Client(&candidate.taken.who.name));
+            let about_key = |name: &KeyName| reason(key, LOAD, About::Key(name.as_str()));
+            let about_key = || candidate.taken.item.key().and_then(about_key);
             let otherwise = || Failed::refused(step, "the request was refused");
-            about_data.and(about_key).err().unwrap_or_else(otherwise)
+            about_data.or_else(about_key).unwrap_or_else(otherwise)
         }
     };
     node.fail(&offer.connection, offer.number, failed);
     true
+}
+
+/// Why a request is refused, if it is for this verdict. What a server has not received yet refuses nothing:
+/// there is another reason.
+fn reason(verdict: Agreement, step: Step, about: About<'_>) -> Option<Failed> {
+    match verdict {
+        Agreement::NotYet(_) => None,
+        _ => verdict_of(verdict, step, about).err(),
+    }
 }
 
 /// Of the requests that all three servers have, take those that fit into a round, whatever the leader
