@@ -200,7 +200,11 @@ impl Node {
 
     /// The interval at which the leader shows that it is alive.
     pub fn beat(&self) -> Duration {
-        (self.timeout() / 4).min(BEAT)
+        #[cfg(not(test))]
+        let longest = BEAT;
+        #[cfg(test)]
+        let longest = self.options.beat.unwrap_or(BEAT);
+        (self.timeout() / 4).min(longest)
     }
 
     /// The offers that a corrupt leader makes, of those that it could make.

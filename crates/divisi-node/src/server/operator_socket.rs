@@ -14,7 +14,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// How often the thread checks whether somebody has connected, or the server stops.
@@ -54,8 +56,21 @@ impl Drop for OperatorSocket {
     }
 }
 
+/// Start the thread that serves the operator. Its end of the channel `over` is dropped after its socket.
+pub(super) fn start(node: &Arc<Node>, socket: OperatorSocket, over: Sender<()>) {
+    let inside = node.clone();
+    let attending = move || {
+        attend(&inside, &socket);
+        drop(socket);
+        drop(over);
+    };
+    if node.world.spawn(format!("operator of {}", node.me), Box::new(attending)).is_err() {
+        node.log("operators cannot give orders here: no thread can be started");
+    }
+}
+
 /// The thread that serves the operator: one connection after the other, each with a time limit.
-pub(super) fn attend(node: &Node, socket: &OperatorSocket) {
+fn attend(node: &Node, socket: &OperatorSocket) {
     while !node.stop.load(Ordering::SeqCst) {
         match socket.listener.accept() {
             Ok((stream, _)) if is_ours(&stream) => drop(serve(node, stream)),

@@ -45,6 +45,9 @@ pub struct ServerOptions {
     /// The client that a corrupt server of a test never serves when it leads.
     #[cfg(test)]
     pub(crate) passes_over: Option<(PartyId, &'static str)>,
+    /// The longest interval at which a leader shows that it is alive, if it is not that of what ships.
+    #[cfg(test)]
+    pub(crate) beat: Option<Duration>,
     /// The interval at which refused handshakes are logged, if it is not a minute.
     #[cfg(test)]
     pub(crate) minute: Option<Duration>,
@@ -70,6 +73,8 @@ impl Default for ServerOptions {
             hand: None,
             #[cfg(test)]
             passes_over: None,
+            #[cfg(test)]
+            beat: None,
             #[cfg(test)]
             minute: None,
             #[cfg(test)]

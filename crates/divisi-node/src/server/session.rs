@@ -24,7 +24,7 @@ use super::execution::{
 use super::in_force::MeshInForce;
 use super::node::Node;
 use super::open::Server;
-use super::operator_socket::attend;
+use super::operator_socket::start;
 use super::options::ServerError;
 use super::scheduling::{KeyStatus, Kind, Offer, kind, runs_programs};
 use crate::error::{ErrorKind, Failed};
@@ -73,16 +73,14 @@ impl Server {
         let node = &*self.node;
         let world = node.world.clone();
         let (ended, end) = channel();
+        let socket = self.operator_socket.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let attended = socket.map(|socket| (socket, ended.clone()));
         let inside = self.node.clone();
         let accepting =
             world.spawn(format!("clients of {}", node.me), Box::new(move || accept(&inside, &ended)));
         accepting.map_err(|e| ServerError(format!("no thread can be started ({e}): free some memory")))?;
-        if let Some(socket) = self.operator_socket.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            let inside = self.node.clone();
-            let attending = move || attend(&inside, &socket);
-            if world.spawn(format!("operator of {}", node.me), Box::new(attending)).is_err() {
-                node.log("operators cannot give orders here: no thread can be started");
-            }
+        if let Some((socket, over)) = attended {
+            start(&self.node, socket, over);
         }
         let mut pause = PAUSE.0;
         let mut reported = String::new();
@@ -135,7 +133,7 @@ impl Server {
         node.schedule(|schedule, now| schedule.close(now));
         node.ended.store(true, Ordering::SeqCst);
         node.tick();
-        // the clients' threads send their last messages
+        // the clients' threads send their last messages, and the operator's removes its socket
         let _ = end.recv_timeout(Duration::from_secs(2));
         Ok(())
     }

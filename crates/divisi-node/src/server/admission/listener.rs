@@ -64,6 +64,8 @@ pub(crate) fn accept(node: &Arc<Node>, over: &Sender<()>) {
             node.log("a client was turned away: no thread can be started");
         }
     }
+    // a leader that waits for requests ends its session
+    node.wake();
 }
 
 fn log_refused(node: &Node, refused: Refused) {

@@ -11,6 +11,7 @@ use divisi_net::Fault;
 use divisi_rep3::{Rep3, Rounds, RoundsChoice};
 use divisi_store::KeyName;
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 pub(crate) const CALL: Step = Step::new("divisi_node::server::call/call");
@@ -61,7 +62,8 @@ pub(crate) fn lead(
         _ => node.beat(),
     };
     let asked = || !stopping && node.operators(|orders, _| orders.has_call());
-    let offers = node.plan(Budget::ROUND, node.world.now() + wait, known, asked);
+    let stops = || !stopping && node.stop.load(Ordering::SeqCst);
+    let offers = node.plan(Budget::ROUND, node.world.now() + wait, known, || asked() || stops());
     #[cfg(test)]
     let offers = node.offered(offers);
     let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
