@@ -1,6 +1,6 @@
 //! Clients that deviate: each ends its own request and nobody else's.
 
-use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, world};
+use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, with_alice, world};
 use super::rogue::Rogue;
 use crate::request::{FunctionRequest, Item, SboxChoice, Tag, ToClient, ToServer};
 use crate::wire::{Blob, LONGEST, VERSIONS};
@@ -14,6 +14,16 @@ const LONG: usize = 17_000;
 
 pub(super) fn item(key: &KeyName, length: u64) -> Item {
     Item::Encrypt { key: key.clone(), aad: Blob(vec![0; LONG]), length, way: SboxChoice::DEFAULT }
+}
+
+/// The same without associated data.
+pub(super) fn short(key: &KeyName, length: u64) -> Item {
+    Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length, way: SboxChoice::DEFAULT }
+}
+
+/// The part of each server of some text, as it goes into a message.
+pub(super) fn parts(text: &[u8]) -> [Vec<u8>; 3] {
+    deal::split(text, |out| world().entropy(out)).map(|part| [&part.first[..], &part.second].concat())
 }
 
 /// Check that all these servers refuse at this step, for a reason with these words. A server that has not yet
@@ -37,20 +47,20 @@ pub(super) fn refused(answers: &[Option<ToClient>], words: &str, step: &str) {
 pub(super) fn unharmed(harness: &ServersHarness, key: &KeyName) {
     let mut alice = harness.connect("alice");
     encrypt(&mut alice, key, b"", b"text").unwrap();
-    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
+    harness.assert_unharmed();
 }
 
 /// Servers among which nobody is meant to be late, with a key.
 pub(super) fn harness() -> (ServersHarness, KeyName) {
-    with_key(ServersHarness::patient(|_| {}))
+    keyed(ServersHarness::patient(|_| {}))
 }
 
 /// Servers that wait for nobody long, with a key.
 fn hurried() -> (ServersHarness, KeyName) {
-    with_key(ServersHarness::new())
+    keyed(ServersHarness::new())
 }
 
-fn with_key(harness: ServersHarness) -> (ServersHarness, KeyName) {
+fn keyed(harness: ServersHarness) -> (ServersHarness, KeyName) {
     let mut alice = harness.connect("alice");
     let key = harness.key(&mut alice, "k", false, &[]);
     (harness, key)
@@ -65,9 +75,9 @@ fn inconsistent_parts_are_refused_before_they_are_used() {
         let number = place + 1;
         let begun = rogue.exchange(|_| ToServer::Request { number, item: item(&key, 20) });
         assert!(begun.iter().all(|a| matches!(a, Some(ToClient::Sealing { .. }))), "{begun:?}");
-        let parts = deal::split(&text(20), |out| world().entropy(out));
+        let parts = parts(&text(20));
         let answers = rogue.exchange(|i| {
-            let mut body = [&parts[i].first[..], &parts[i].second].concat();
+            let mut body = parts[i].clone();
             if i as u64 == place / 2 {
                 body[if place % 2 == 0 { 3 } else { 23 }] ^= 1;
             }
@@ -87,25 +97,13 @@ fn a_client_that_tells_the_servers_different_things_is_refused() {
     let answers =
         rogue.exchange(|i| ToServer::Request { number: 1, item: item(&key, if i == 1 { 9 } else { 8 }) });
     refused(&answers, words, "request");
-    let answers = rogue.exchange(|i| ToServer::Request {
-        number: 2,
-        item: Item::Encrypt {
-            key: key.clone(),
-            aad: Blob(vec![i as u8 / 2; LONG]),
-            length: 8,
-            way: SboxChoice::DEFAULT,
-        },
-    });
+    let way = SboxChoice::DEFAULT;
+    let bound = |aad: u8| Item::Encrypt { key: key.clone(), aad: Blob(vec![aad; LONG]), length: 8, way };
+    let answers = rogue.exchange(|i| ToServer::Request { number: 2, item: bound(i as u8 / 2) });
     refused(&answers, words, "request");
     // different ciphertexts, in the first reading
-    let decrypt = Item::Decrypt {
-        key: key.clone(),
-        aad: Blob(vec![0; LONG]),
-        length: 4,
-        iv: [0; 12],
-        tag: [0; 16],
-        way: SboxChoice::DEFAULT,
-    };
+    let (aad, iv, tag) = (Blob(vec![0; LONG]), [0; 12], [0; 16]);
+    let decrypt = Item::Decrypt { key: key.clone(), aad, length: 4, iv, tag, way };
     let answers = rogue.exchange(|_| ToServer::Request { number: 3, item: decrypt.clone() });
     assert!(answers.iter().all(|a| *a == Some(ToClient::Accepted)), "{answers:?}");
     let answers =
@@ -193,16 +191,16 @@ fn a_client_that_stalls_is_named_and_the_next_is_served() {
 #[test]
 fn a_request_to_one_server_only_is_given_up() {
     let (harness, key) = hurried();
-    for server in 0..3 {
+    let halves = [0, 1, 2].map(|server| {
         let mut half = Rogue::connect(&harness, "alice");
         half.say(server, &ToServer::Request { number: 1, item: Item::KeyList { after: None } });
-        unharmed(&harness, &key);
+        (server, half)
+    });
+    unharmed(&harness, &key);
+    for (server, mut half) in halves {
         let Some(ToClient::Failed(failed)) = half.receive(server) else { panic!("served") };
-        assert!(
-            failed.retry && failed.message.contains("client alice has not sent party"),
-            "{}",
-            failed.message
-        );
+        let told = failed.message.contains("client alice has not sent party");
+        assert!(failed.retry && told, "{}", failed.message);
     }
     assert!(harness.logged("client alice has not sent party"));
     unharmed(&harness, &key);
@@ -217,11 +215,8 @@ fn a_slow_client_holds_up_nobody() {
     slow.exchange(|_| ToServer::Request { number: 1, item: item(&key, 3 * CHUNK as u64) });
     let mut bob = harness.connect("bob");
     for index in 0..3 {
-        let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
-        let answers = slow.exchange(|i| {
-            let body = Blob([&parts[i].first[..], &parts[i].second].concat());
-            ToServer::Data { number: 1, index, body }
-        });
+        let parts = parts(&text(CHUNK)).map(Blob);
+        let answers = slow.exchange(|i| ToServer::Data { number: 1, index, body: parts[i].clone() });
         assert!(answers.iter().all(|a| !matches!(a, Some(ToClient::Failed(_)))), "{answers:?}");
         bob.key_list().unwrap();
         unharmed(&harness, &key);
@@ -236,11 +231,9 @@ fn a_slow_client_holds_up_nobody() {
 fn requests_sent_ahead_are_done_in_order() {
     let (harness, key) = harness();
     let mut rogue = Rogue::connect(&harness, "alice");
-    let parts = deal::split(b"text", |out| world().entropy(out));
     for number in 1..=3 {
-        let item = Item::Encrypt { key: key.clone(), aad: Blob(vec![]), length: 4, way: SboxChoice::DEFAULT };
-        for (i, part) in parts.iter().enumerate() {
-            let mut body = [&part.first[..], &part.second].concat();
+        let item = short(&key, 4);
+        for (i, mut body) in parts(b"text").into_iter().enumerate() {
             // the second one's parts do not fit together
             body[0] ^= u8::from(number == 2 && i == 0);
             rogue.say(i, &ToServer::Request { number, item: item.clone() });
@@ -279,14 +272,7 @@ fn garbage_harms_nobody_else() {
 
     // far more names than a key can have
     let clients = vec![String::new(); 100_000];
-    let new = crate::NewKey {
-        name: "k2".parse().unwrap(),
-        kind: KeyType::Aes128,
-        bytes: 16,
-        exportable: false,
-        clients,
-        request: [1; 16],
-    };
+    let new = harness.connect("bob").new_key("k2".parse().unwrap(), KeyType::Aes128, false, clients);
     let mut rogue = Rogue::connect(&harness, "bob");
     let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyNew(new.clone()) });
     refused(&answers, "larger than allowed", "turn");
@@ -313,8 +299,7 @@ fn garbage_harms_nobody_else() {
 /// tags. The next request is served as usual.
 #[test]
 fn messages_are_refused_like_texts() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     let new = alice.new_key("h".parse().unwrap(), KeyType::HmacSha3_256, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;
     let asked = |algorithm: &str| FunctionRequest::from(&Settings::new(algorithm.parse().unwrap()));
@@ -327,9 +312,9 @@ fn messages_are_refused_like_texts() {
     let mut rogue = Rogue::connect(&harness, "alice");
     let mut number = 0;
     let data = |number: u64, index: u64, length: usize, wrong: Option<usize>| {
-        let parts = deal::split(&text(length), |out| world().entropy(out));
+        let parts = parts(&text(length));
         move |i: usize| {
-            let mut body = [&parts[i].first[..], &parts[i].second].concat();
+            let mut body = parts[i].clone();
             if wrong == Some(i) {
                 body[3] ^= 1;
             }
@@ -386,5 +371,5 @@ fn messages_are_refused_like_texts() {
     let made = alice.mac(&name, &settings, &mut &b"text"[..], 4, &mut |_| {}).unwrap();
     let same = alice.mac_verify(&name, &settings, None, &made.tag, &mut &b"text"[..], 4, &mut |_| {});
     assert!(same.is_ok());
-    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
+    harness.assert_unharmed();
 }

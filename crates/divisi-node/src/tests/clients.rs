@@ -1,19 +1,15 @@
 //! Which clients a key serves, as its owner changes them.
 
-use super::harness::{BUSY, ServersHarness, encrypt, eventually, world};
+use super::harness::{encrypt, fails, with_alice, with_key};
 use crate::{Client, ErrorKind, KeyName};
-use divisi_store::{MachineDisk, StoredKeys};
 
 /// A change holds at the next request, also on connections that are there already, and after a restart. Only
 /// the owner makes it; a key serves its owner to the last.
 #[test]
 fn the_owner_changes_whom_a_key_serves() {
-    let mut harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &["carol"]);
+    let (mut harness, mut alice, key) = with_key(&["carol"]);
     let [mut bob, mut carol] = ["bob", "carol"].map(|name| harness.connect(name));
-    let error = encrypt(&mut bob, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("does not serve client bob"), "{error}");
+    fails(encrypt(&mut bob, &key, b"", b"x"), "does not serve client bob");
 
     let granted = alice.key_serve(&key, "bob", true).unwrap();
     assert_eq!(granted.clients, ["carol", "bob"]);
@@ -26,8 +22,7 @@ fn the_owner_changes_whom_a_key_serves() {
     assert_eq!(alice.key_serve(&key, "alice", true).unwrap(), granted);
 
     assert_eq!(alice.key_serve(&key, "carol", false).unwrap().clients, ["bob"]);
-    let error = encrypt(&mut carol, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("does not serve client carol"), "{error}");
+    fails(encrypt(&mut carol, &key, b"", b"x"), "does not serve client carol");
     encrypt(&mut bob, &key, b"", b"x").unwrap();
 
     for (who, client, serves, says) in [
@@ -45,29 +40,18 @@ fn the_owner_changes_whom_a_key_serves() {
         assert_eq!(error.kind, if usage { ErrorKind::Usage } else { ErrorKind::Refused });
     }
     let none: KeyName = "none".parse().unwrap();
-    let error = alice.key_serve(&none, "bob", true).unwrap_err();
-    assert!(error.message.contains("there is no key none"), "{error}");
+    fails(alice.key_serve(&none, "bob", true), "there is no key none");
     assert!(harness.logged("key k now serves client bob, by its owner alice"));
 
     let list = |client: &mut Client| client.key_list().unwrap().remove(0);
     drop((alice, bob, carol));
     harness.restart();
-    let mut alice = back(&harness);
+    let mut alice = harness.served_again("alice");
     let listed = list(&mut alice);
     assert_eq!((listed.key.clients, listed.differs), (vec!["bob".to_owned()], vec![]));
     assert_eq!(alice.key_serve(&key, "bob", false).unwrap().clients, [""; 0]);
     alice.key_destroy(&key).unwrap();
-    let error = alice.key_serve(&key, "bob", true).unwrap_err();
-    assert!(error.message.contains("key k was destroyed"), "{error}");
-}
-
-/// Alice, after the servers found together again.
-fn back(harness: &ServersHarness) -> Client {
-    eventually(BUSY, || {
-        let mut client = Client::connect(&harness.config, harness.identity("alice"), world())?;
-        client.key_list()?;
-        Ok::<_, crate::Error>(client)
-    })
+    fails(alice.key_serve(&key, "bob", true), "key k was destroyed");
 }
 
 /// Whatever a crash leaves of a change: the next session puts it in force if all three have written it, and
@@ -78,8 +62,7 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
     const OLD: u8 = 0;
     const WRITTEN: u8 = 1;
     const IN_FORCE: u8 = 2;
-    let mut harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (mut harness, mut alice) = with_alice();
     let crashes = [
         ([WRITTEN, OLD, OLD], false),
         ([OLD, WRITTEN, WRITTEN], false),
@@ -94,7 +77,7 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
     drop(alice);
     harness.stop_all();
     for i in 0..3 {
-        let store = StoredKeys::open_on(Box::new(MachineDisk), &harness.data(i).join("keys")).unwrap();
+        let store = harness.store(i);
         for (at, (states, _)) in crashes.iter().enumerate() {
             let (name, carol) = (name(at), ["carol".to_owned()]);
             let id = store.load(&name).unwrap().unwrap().info.id;
@@ -107,7 +90,7 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
         }
     }
     (0..3).for_each(|i| harness.start(i, None));
-    let mut alice = back(&harness);
+    let mut alice = harness.served_again("alice");
     for (listed, (states, changed)) in alice.key_list().unwrap().into_iter().zip(crashes) {
         assert!(listed.differs.is_empty(), "{states:?}");
         let (name, serves) = (listed.key.name, if changed { "carol" } else { "bob" });
@@ -123,7 +106,7 @@ fn a_change_that_a_crash_interrupted_is_made_everywhere_or_nowhere() {
     );
     // and nothing is left of them
     for i in 0..3 {
-        let store = StoredKeys::open_on(Box::new(MachineDisk), &harness.data(i).join("keys")).unwrap();
+        let store = harness.store(i);
         assert!(store.changing().is_empty());
     }
 }

@@ -1,14 +1,15 @@
 //! Many clients at once, some of them unkind: whoever behaves is served, and what one may have is bounded.
 
-use super::harness::{BUSY, ServersHarness, encrypt, eventually, text};
+use super::harness::{BUSY, Midway, ServersHarness, encrypt, eventually, fails, text, with_key};
 use crate::{CHUNK, Client, ErrorKind, KeyName, KeyType, Limits};
 use divisi_fuzz::repetitions;
+use divisi_net::PartyId;
 use divisi_symmetric::algorithm::Settings;
-use std::io::{self, Read};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-fn shared(harness: &ServersHarness) -> (Client, KeyName) {
+fn alice_with_key(harness: &ServersHarness) -> (Client, KeyName) {
     let mut alice = harness.connect("alice");
     let key = harness.key(&mut alice, "k", false, &["bob", "carol"]);
     (alice, key)
@@ -40,8 +41,7 @@ fn beside(
 /// through among them.
 #[test]
 fn one_client_with_many_requests_starves_nobody() {
-    let harness = ServersHarness::patient(|_| {});
-    let (mut alice, key) = shared(&harness);
+    let (harness, mut alice, key) = with_key(&["bob", "carol"]);
     let absent: KeyName = "absent".parse().unwrap();
     let hash = Settings::new("sha3-256".parse().unwrap());
     let work = |alice: &mut Client| {
@@ -55,19 +55,16 @@ fn one_client_with_many_requests_starves_nobody() {
     beside(&harness, 6, |bob| drop(encrypt(bob, &key, b"", &text(3000)).unwrap()), || work(&mut alice));
     let hashes = |bob: &mut Client| drop(bob.hash(&hash, &mut &b"x"[..], 1, &mut |_| {}).unwrap());
     beside(&harness, 3, hashes, || work(&mut alice));
-    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
+    harness.assert_unharmed();
 }
 
 /// A client has as many idle connections as it may have: other clients are served, and its next connection is
 /// told to try again.
 #[test]
 fn idle_connections_are_bounded_by_client() {
-    let harness = ServersHarness::patient(|_| {});
-    let (mut alice, key) = shared(&harness);
+    let (harness, mut alice, key) = with_key(&["bob", "carol"]);
     let _idle: Vec<Client> = (0..32).map(|_| harness.connect("bob")).collect();
-    let error =
-        Client::connect(&harness.config, harness.identity("bob"), super::harness::world()).err().unwrap();
-    assert!(error.retry && error.message.contains("busy with other connections"), "{error}");
+    assert!(fails(harness.try_connect("bob"), "busy with other connections").retry);
     encrypt(&mut alice, &key, b"", b"text").unwrap();
     encrypt(&mut harness.connect("carol"), &key, b"", b"text").unwrap();
 }
@@ -78,29 +75,28 @@ fn limits_are_those_of_the_client() {
     let limits =
         Limits { keys: 2, message_bytes: 10, text_bytes: 1000, bytes_an_hour: 3000, ..Limits::default() };
     let harness = ServersHarness::patient(|options| options.limits = limits.clone());
-    let (mut alice, key) = shared(&harness);
-    let refused = |error: crate::Error, words: &str| assert!(error.message.contains(words), "{error}");
+    let (mut alice, key) = alice_with_key(&harness);
     let settings = Settings::new("sha256".parse().unwrap());
     let hash =
         |alice: &mut Client, n: u64| alice.hash(&settings, &mut &[0; 20][..], n, &mut |_| {}).map(drop);
-    refused(hash(&mut alice, 11).unwrap_err(), "accepts at most 10");
+    fails(hash(&mut alice, 11), "accepts at most 10");
     let mut alice = harness.connect("alice");
     hash(&mut alice, 10).unwrap();
-    refused(encrypt(&mut alice, &key, b"", &text(1001)).unwrap_err(), "accepts at most 1000");
+    fails(encrypt(&mut alice, &key, b"", &text(1001)), "accepts at most 1000");
     let mut alice = harness.connect("alice");
     for _ in 0..2 {
         encrypt(&mut alice, &key, b"", &text(1000)).unwrap();
     }
-    let error = encrypt(&mut alice, &key, b"", &text(1000)).unwrap_err();
+    let full = encrypt(&mut alice, &key, b"", &text(1000));
+    let error = fails(full, "2010 of its 3000 bytes within the hour");
     assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true));
-    refused(error, "2010 of its 3000 bytes within the hour");
     // a name is counted once, however often a key is made under it
     let mut alice = harness.connect("alice");
     harness.key(&mut alice, "k2", false, &[]);
     let third = alice.new_key("k3".parse().unwrap(), KeyType::Aes128, false, vec![]);
-    refused(alice.key_new(&third).unwrap_err(), "keeps at most 2");
+    fails(alice.key_new(&third), "keeps at most 2");
     alice.key_destroy(&"k2".parse().unwrap()).unwrap();
-    refused(alice.key_new(&third).unwrap_err(), "keeps at most 2");
+    fails(alice.key_new(&third), "keeps at most 2");
     harness.key(&mut alice, "k2", false, &[]);
     // another client has limits of its own
     let mut bob = harness.connect("bob");
@@ -108,53 +104,32 @@ fn limits_are_those_of_the_client() {
     harness.key(&mut bob, "b", false, &[]);
 }
 
-/// An input that calls `happens` when byte `at` is read.
-struct Midway<F: FnMut()> {
-    read: usize,
-    at: usize,
-    happens: F,
-}
-
-impl<F: FnMut()> Read for Midway<F> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if (self.read..self.read + out.len()).contains(&self.at) {
-            (self.happens)();
-        }
-        self.read += out.len();
-        Ok(out.len())
-    }
-}
-
 /// A key that is destroyed while a file is encrypted with it encrypts no more of it.
 #[test]
 fn a_key_that_is_destroyed_ends_what_is_under_way() {
-    let harness = ServersHarness::patient(|_| {});
-    let (mut alice, key) = shared(&harness);
+    let (harness, mut alice, key) = with_key(&["bob", "carol"]);
     let mut bob = harness.connect("bob");
-    let happens = || alice.key_destroy(&key).unwrap();
-    let mut input = Midway { read: 0, at: 8 * CHUNK, happens };
+    let mut input = Midway::new(io::repeat(0), 8 * CHUNK, || alice.key_destroy(&key).unwrap());
     let length = 40 * CHUNK as u64;
-    let error = bob.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}).unwrap_err();
-    assert!(error.message.contains("key k was destroyed meanwhile"), "{error}");
-    let error = encrypt(&mut harness.connect("bob"), &key, b"", b"text").unwrap_err();
-    assert!(error.message.contains("destroyed"), "{error}");
+    fails(
+        bob.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}),
+        "key k was destroyed meanwhile",
+    );
+    fails(encrypt(&mut harness.connect("bob"), &key, b"", b"text"), "destroyed");
 }
 
 /// When a server has no more time to end what is under way, it says so, and does not merely hang up.
 #[test]
 fn whoever_is_cut_off_by_a_stop_is_told() {
     let mut harness = ServersHarness::patient(|options| options.ending = Duration::ZERO);
-    let (mut alice, key) = shared(&harness);
-    let happens = || harness.signal(2);
-    let mut input = Midway { read: 0, at: 8 * CHUNK, happens };
+    let (mut alice, key) = alice_with_key(&harness);
+    let mut input = Midway::new(io::repeat(0), 8 * CHUNK, || harness.signal(2));
     let length = 400 * CHUNK as u64;
     let error = alice.encrypt(&key, b"", &mut input, length, &mut io::sink(), &mut |_| {}).unwrap_err();
     assert!(error.retry, "{error}");
     harness.stop(2);
     harness.start(2, None);
-    let mut alice = eventually(4 * BUSY, || {
-        Client::connect(&harness.config, harness.identity("alice"), super::harness::world())
-    });
+    let mut alice = harness.reconnect("alice");
     eventually(4 * BUSY, || encrypt(&mut alice, &key, b"", b"again"));
 }
 
@@ -162,9 +137,8 @@ fn whoever_is_cut_off_by_a_stop_is_told() {
 /// logs say whom the first passes over.
 #[test]
 fn a_leader_that_passes_a_client_over_starves_nobody() {
-    let first = divisi_net::PartyId::new(1).unwrap();
-    let harness = ServersHarness::patient(|options| options.passes_over = Some((first, "bob")));
-    let (mut alice, key) = shared(&harness);
+    let harness = ServersHarness::patient(|options| options.passes_over = Some((PartyId::P1, "bob")));
+    let (mut alice, key) = alice_with_key(&harness);
     let mut bob = harness.connect("bob");
     let over = AtomicBool::new(false);
     std::thread::scope(|s| {
@@ -185,5 +159,5 @@ fn a_leader_that_passes_a_client_over_starves_nobody() {
         encrypt(&mut bob, &key, b"", b"his").unwrap();
     }
     assert!(!harness.logged("passed over client alice") && !harness.logged("party 2 has passed over"));
-    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
+    harness.assert_unharmed();
 }

@@ -1,6 +1,6 @@
 //! Hashes of what no server sees, and tags under keys of MACs: what libraries give, and what is refused.
 
-use super::harness::{ServersHarness, encrypt, text};
+use super::harness::{ServersHarness, encrypt, fails, import, text, with_alice};
 use crate::request::PIECE;
 use crate::{Client, ErrorKind, KeyName, KeyType, MESSAGE, Purpose, Tagged};
 use divisi_core::{Bytes, Plain};
@@ -31,17 +31,15 @@ pub(super) fn mac(
     client.mac(key, settings, &mut Cursor::new(message), message.len() as u64, &mut |_| {})
 }
 
-pub(super) fn import(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
+/// Import a key of this type, and return its name and its bytes.
+pub(super) fn import_some(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
     let bytes = text(kind.bytes());
-    let new = client.new_key(format!("k-{kind}").parse().unwrap(), kind, false, vec![]);
-    client.key_import(&new, &bytes).unwrap();
-    (new.name, bytes)
+    (import(client, &format!("k-{kind}"), kind, &bytes), bytes)
 }
 
 #[test]
 fn digests_are_those_of_the_standard() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for (name, length) in
         [("sha256", 0), ("sha512-256", 200), ("sha3-256", 9000), ("shake256", 4096), ("cshake128", 5)]
     {
@@ -60,10 +58,9 @@ fn digests_are_those_of_the_standard() {
 /// is found.
 #[test]
 fn a_tag_is_compared_to_its_last_bit() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for kind in KeyType::ALL.iter().filter(|kind| kind.purpose() == Purpose::Mac) {
-        let (name, key) = import(&mut alice, *kind);
+        let (name, key) = import_some(&mut alice, *kind);
         let settings = settings(kind.name());
         assert_eq!(settings.algorithm.key_bytes(), kind.bytes(), "{kind}");
         for length in [0, 33] {
@@ -101,22 +98,21 @@ fn a_tag_is_compared_to_its_last_bit() {
             }
         }
     }
-    assert!(!harness.logged("session ended"));
+    harness.assert_unharmed();
 }
 
 /// Messages of several pieces, which end at a piece's end, before it and after it: what they owe is verified
 /// piece by piece.
 #[test]
 fn long_messages_have_the_tags_of_the_standards() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for (kind, length) in [
         (KeyType::HmacSha3_256, 2 * PIECE),
         (KeyType::Kmac128, 2 * PIECE + 1),
         (KeyType::CmacAes128, PIECE + 700),
         (KeyType::GmacAes128, 3 * PIECE - 1),
     ] {
-        let (name, key) = import(&mut alice, kind);
+        let (name, key) = import_some(&mut alice, kind);
         let settings = settings(kind.name());
         let message = text(length);
         let made = mac(&mut alice, &name, &settings, &message).unwrap();
@@ -138,14 +134,13 @@ fn long_messages_have_the_tags_of_the_standards() {
         wrong[0] ^= 1;
         assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
     }
-    assert!(!harness.logged("session ended"));
+    harness.assert_unharmed();
 }
 
 /// A key that nobody knows makes tags that it finds right; other settings of the same key are other tags.
 #[test]
 fn keys_that_nobody_knows_and_keys_that_stay_ready() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let new = alice.new_key("k".parse().unwrap(), KeyType::Kmac128, false, vec![]);
     let name = alice.key_new(&new).unwrap().name;
     let plain = settings("kmac128");
@@ -165,19 +160,16 @@ fn keys_that_nobody_knows_and_keys_that_stay_ready() {
 
 #[test]
 fn a_key_serves_its_type_and_nothing_else() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let (hmac, _) = import(&mut alice, KeyType::HmacSha256);
-    let (aes, _) = import(&mut alice, KeyType::Aes128);
-    let error = encrypt(&mut alice, &hmac, b"", b"text").unwrap_err();
+    let (harness, mut alice) = with_alice();
+    let (hmac, _) = import_some(&mut alice, KeyType::HmacSha256);
+    let (aes, _) = import_some(&mut alice, KeyType::Aes128);
+    let error = fails(encrypt(&mut alice, &hmac, b"", b"text"), "is of type hmac-sha256");
     assert_eq!(error.kind, ErrorKind::Refused);
-    assert!(error.message.contains("is of type hmac-sha256"), "{error}");
     for name in ["cmac-aes128", "gmac-aes128", "kmac128"] {
         let error = mac(&mut alice, &aes, &settings(name), b"text").map(|_| ()).unwrap_err();
         assert!(error.kind == ErrorKind::Refused && error.message.contains("is of type aes-128"), "{error}");
     }
-    let error = mac(&mut alice, &hmac, &settings("hmac-sha512-256"), b"text").map(|_| ()).unwrap_err();
-    assert!(error.message.contains("serves one algorithm"), "{error}");
+    fails(mac(&mut alice, &hmac, &settings("hmac-sha512-256"), b"text"), "serves one algorithm");
     // all continues
     assert!(mac(&mut alice, &hmac, &settings("hmac-sha256"), b"text").is_ok());
     assert!(encrypt(&mut alice, &aes, b"", b"text").is_ok());
@@ -190,8 +182,7 @@ fn a_key_serves_its_type_and_nothing_else() {
 /// How many uses of a key each server has counted on its disk, in whole blocks.
 fn counted(harness: &ServersHarness, key: &KeyName) -> [u64; 3] {
     std::array::from_fn(|i| {
-        let dir = harness.data(i).join("keys");
-        let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+        let store = harness.store(i);
         store.load(key).unwrap().unwrap().reserved
     })
 }
@@ -201,12 +192,11 @@ fn counted(harness: &ServersHarness, key: &KeyName) -> [u64; 3] {
 /// bytes, and count every comparison.
 #[test]
 fn a_tag_cannot_be_guessed_byte_by_byte() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for (kind, least) in
         [(KeyType::GmacAes128, 12), (KeyType::CmacAes256, 8), (KeyType::HmacSha256, 8), (KeyType::Kmac128, 8)]
     {
-        let (name, key) = import(&mut alice, kind);
+        let (name, key) = import_some(&mut alice, kind);
         let whole = settings(kind.name());
         let nonce = (whole.algorithm.nonce_bytes() > 0).then_some([9; 12]);
         for bytes in [1, least - 1, least] {
@@ -223,9 +213,8 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
             if bytes < least {
                 let words = format!("have {least} to ");
                 for tag in [&right, &wrong] {
-                    let error = verify(tag).unwrap_err();
+                    let error = fails(verify(tag), &words);
                     assert_eq!(error.kind, ErrorKind::Refused, "{kind}, {bytes}");
-                    assert!(error.message.contains(&words), "{error}");
                 }
                 let error = mac(&mut alice, &name, &settings, b"forged").map(|_| ()).unwrap_err();
                 assert!(error.kind == ErrorKind::Refused && error.message.contains(&words), "{error}");
@@ -237,15 +226,14 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
             }
         }
     }
-    assert!(!harness.logged("session ended"));
+    harness.assert_unharmed();
 }
 
 /// A key that is used up compares no more tags; what does not fit the key uses nothing up.
 #[test]
 fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let (name, key) = import(&mut alice, KeyType::GmacAes128);
+    let (harness, mut alice) = with_alice();
+    let (name, key) = import_some(&mut alice, KeyType::GmacAes128);
     let [gmac, other] = ["gmac-aes128", "gmac-aes256"].map(settings);
     assert!(mac(&mut alice, &name, &other, b"m").is_err_and(|e| e.message.contains("serves one algorithm")));
     assert_eq!(counted(&harness, &name), [0; 3]);
@@ -260,8 +248,7 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
         ErrorKind::Usage
     );
     assert_eq!(counted(&harness, &name), [0; 3]);
-    let dir = harness.data(2).join("keys");
-    let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let store = harness.store(2);
     store.reserve(&name, divisi_store::USES).unwrap();
     let error = verify(&mut alice, &gmac, Some([1; 12])).unwrap_err();
     assert!(error.kind == ErrorKind::Refused && error.message.contains("2^32"), "{error}");
@@ -270,9 +257,8 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let (hmac, _) = import(&mut alice, KeyType::HmacSha256);
+    let (harness, mut alice) = with_alice();
+    let (hmac, _) = import_some(&mut alice, KeyType::HmacSha256);
     let hash = |alice: &mut Client, settings: &Settings, length: u64| {
         alice.hash(settings, &mut Cursor::new(b"text"), length, &mut |_| {}).map(|_| ()).unwrap_err()
     };
@@ -294,5 +280,5 @@ fn what_makes_no_sense_is_refused() {
     let mut alice = harness.connect("alice");
     let sha = Settings::new(Algorithm::hashes().next().unwrap());
     assert!(alice.hash(&sha, &mut Cursor::new(b"text"), 4, &mut |_| {}).is_ok());
-    assert!(!harness.logged("session ended"));
+    harness.assert_unharmed();
 }

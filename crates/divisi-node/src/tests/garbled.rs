@@ -1,15 +1,16 @@
 //! Hashes and MACs that two of the servers garble and the third evaluates.
 
-use super::digest::{clear, import, mac, settings};
-use super::harness::{BUSY, ServersHarness, eventually, text, world};
+use super::digest::{clear, import_some, mac, settings};
+use super::harness::{BUSY, Midway, ServersHarness, eventually, import, text};
 use crate::request::PIECE;
-use crate::{Client, ErrorKind, KeyType, RoundsChoice};
+use crate::{ErrorKind, KeyType, RoundsChoice};
 use divisi_fuzz::repetitions;
 use divisi_symmetric::algorithm::Settings;
 use std::collections::HashMap;
-use std::io::{Cursor, Read};
-use std::time::Duration;
+use std::io::Cursor;
 
+/// What each server logs of what it made while nobody asked.
+pub(super) const STOCKED: &str = "made ahead are in stock";
 const GARBLED: &str = "hashes, MACs and modes of chained blocks run in constant rounds";
 
 #[test]
@@ -34,7 +35,7 @@ fn digests_and_tags_are_those_of_the_standards() {
     ];
     for (kind, length) in tags.into_iter().flat_map(|(kind, all)| all.iter().map(move |n| (kind, *n))) {
         let settings = settings(kind.name());
-        let (name, key) = keys.entry(kind.name()).or_insert_with(|| import(&mut alice, kind)).clone();
+        let (name, key) = keys.entry(kind.name()).or_insert_with(|| import_some(&mut alice, kind)).clone();
         let message = text(length);
         let made = mac(&mut alice, &name, &settings, &message).unwrap();
         assert_eq!(*made.tag, clear(&settings, &key, made.nonce.unwrap_or_default(), &message), "{kind}");
@@ -50,7 +51,7 @@ fn digests_and_tags_are_those_of_the_standards() {
             assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
         }
     }
-    assert!(!harness.logged("session ended"));
+    harness.assert_unharmed();
 }
 
 /// While nobody asks for anything, the servers garble what the next request like the last will take.
@@ -64,26 +65,9 @@ fn calls_are_garbled_while_nobody_asks() {
         let message = text(length);
         let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
         assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{length}");
-        eventually(Duration::from_secs(10), || {
-            let log = harness.log.lock().unwrap();
-            let all = log.iter().filter(|line| line.contains("made ahead are in stock")).count();
-            if all >= 3 { Ok(()) } else { Err("nothing is in stock") }
-        });
+        harness.await_logged(3, STOCKED);
     }
-    assert!(!harness.logged("session ended"));
-}
-
-/// Wait until each server has logged once more that it keeps what it made ahead.
-fn stocked(harness: &ServersHarness, before: usize) {
-    eventually(Duration::from_secs(10), || {
-        if kept(harness) >= before + 3 { Ok(()) } else { Err("nothing is in stock") }
-    });
-}
-
-/// How often servers said that they keep something.
-fn kept(harness: &ServersHarness) -> usize {
-    let log = harness.log.lock().unwrap();
-    log.iter().filter(|line| line.contains("made ahead are in stock")).count()
+    harness.assert_unharmed();
 }
 
 /// Calls that are garbled for a key serve that key and its settings only: other keys and other settings come
@@ -103,12 +87,13 @@ fn calls_are_garbled_for_keys() {
     let mut keys = HashMap::new();
     for lengths in [&[10, 10, 10, 16][..], &[10, 10]] {
         for (kind, settings) in &uses {
-            let (name, key) = keys.entry(kind.name()).or_insert_with(|| import(&mut alice, *kind)).clone();
+            let (name, key) =
+                keys.entry(kind.name()).or_insert_with(|| import_some(&mut alice, *kind)).clone();
             for length in lengths {
-                let (before, message) = (kept(&harness), text(*length));
+                let (before, message) = (harness.count_logged(STOCKED), text(*length));
                 let made = mac(&mut alice, &name, settings, &message).unwrap();
                 assert_eq!(*made.tag, clear(settings, &key, [0; 12], &message), "{kind} {length}");
-                stocked(&harness, before);
+                harness.await_logged(before + 3, STOCKED);
             }
         }
     }
@@ -116,37 +101,15 @@ fn calls_are_garbled_for_keys() {
     let (name, _) = keys.remove("hmac-sha256").unwrap();
     alice.key_destroy(&name).unwrap();
     assert!(harness.logged("is wiped from the memory"));
-    let (name, key) = {
-        let new = alice.new_key("another".parse().unwrap(), KeyType::HmacSha256, false, vec![]);
-        let bytes: Vec<u8> = (100..132).collect();
-        alice.key_import(&new, &bytes).unwrap();
-        (new.name, bytes)
-    };
+    let key: Vec<u8> = (100..132).collect();
+    let name = import(&mut alice, "another", KeyType::HmacSha256, &key);
     for _ in 0..3 {
-        let (before, settings) = (kept(&harness), settings("hmac-sha256"));
+        let (before, settings) = (harness.count_logged(STOCKED), settings("hmac-sha256"));
         let made = mac(&mut alice, &name, &settings, b"0123456789").unwrap();
         assert_eq!(*made.tag, clear(&settings, &key, [0; 12], b"0123456789"));
-        stocked(&harness, before);
+        harness.await_logged(before + 3, STOCKED);
     }
-    assert!(!harness.logged("session ended"));
-}
-
-/// Reads a message, and does something in its middle.
-struct Between<'m, F: FnMut()> {
-    message: Cursor<&'m [u8]>,
-    at: u64,
-    spring: Option<F>,
-}
-
-impl<F: FnMut()> Read for Between<'_, F> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        if self.message.position() >= self.at
-            && let Some(mut spring) = self.spring.take()
-        {
-            spring();
-        }
-        self.message.read(out)
-    }
+    harness.assert_unharmed();
 }
 
 /// While a long message is under way its key is prepared again, with other shares; each tag is nevertheless
@@ -155,7 +118,7 @@ impl<F: FnMut()> Read for Between<'_, F> {
 fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
     let harness = ServersHarness::patient(|options| options.rounds = RoundsChoice::Constant);
     let (mut alice, mut other) = (harness.connect("alice"), harness.connect("alice"));
-    let (name, key) = import(&mut alice, KeyType::CmacAes128);
+    let (name, key) = import_some(&mut alice, KeyType::CmacAes128);
     let full = settings("cmac-aes128");
     let half = Settings { output_bytes: 8, ..full.clone() };
     // it is read to its end when its first piece is done
@@ -166,10 +129,10 @@ fn a_key_made_ready_anew_does_not_disturb_what_is_under_way() {
             assert_eq!(*made.tag, clear(settings, &key, [0; 12], &short));
         }
     };
-    let mut input = Between { message: Cursor::new(&long), at: 6 * PIECE as u64, spring: Some(spring) };
+    let mut input = Midway::new(&long[..], 6 * PIECE, spring);
     let made = alice.mac(&name, &full, &mut input, long.len() as u64, &mut |_| {}).unwrap();
     assert_eq!(*made.tag, clear(&full, &key, [0; 12], &long));
-    assert!(input.spring.is_none() && !harness.logged("session ended"));
+    assert!(input.has_happened() && !harness.logged("session ended"));
 }
 
 /// The leader of a round proposes how it runs, and the others follow: requests are served even if servers
@@ -183,7 +146,7 @@ fn servers_may_propose_different_things() {
     let settings = settings("sha256");
     // the servers find together again
     let mut alice = eventually(4 * BUSY, || {
-        let mut alice = Client::connect(&harness.config, harness.identity("alice"), world())?;
+        let mut alice = harness.try_connect("alice")?;
         alice.hash(&settings, &mut Cursor::new(b""), 0, &mut |_| {}).map(|_| alice)
     });
     let ended = || harness.log.lock().unwrap().iter().filter(|line| line.contains("session ended")).count();

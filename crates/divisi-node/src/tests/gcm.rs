@@ -1,12 +1,12 @@
 //! What is encrypted comes back, and any AES-GCM library opens it.
 
-use super::harness::{ServersHarness, decrypt, encrypt, eventually, text};
+use super::garbled::STOCKED;
+use super::harness::{decrypt, encrypt, fails, import, text, with_alice, with_key};
 use crate::{CHUNK, ErrorKind, KeyType, OVERHEAD, Purpose};
 use aes_gcm::aead::{Aead, Payload};
 use aes_gcm::aes::Aes192;
 use aes_gcm::{Aes128Gcm, Aes256Gcm, AesGcm, KeyInit};
 use divisi_rep3::Protocol;
-use std::time::Duration;
 
 /// An ordinary library's view of a file.
 pub(super) fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
@@ -25,8 +25,7 @@ pub(super) fn open(key: &[u8], aad: &[u8], file: &[u8]) -> Option<Vec<u8>> {
 
 #[test]
 fn any_length_comes_back_and_an_ordinary_library_opens_it() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     let key = harness.key(&mut alice, "k", true, &[]);
     let plain = alice.key_export(&key).unwrap();
     assert_eq!(plain.len(), 16);
@@ -51,31 +50,28 @@ fn ciphers() -> impl Iterator<Item = &'static KeyType> {
 /// one that was ready.
 #[test]
 fn every_protocol_reads_what_another_wrote() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for (kind, len) in ciphers().zip([CHUNK + 1, 0, 1000]) {
         let bytes = text(kind.bytes());
-        let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
-        alice.key_import(&new, &bytes).unwrap();
+        let name = import(&mut alice, &format!("k-{kind}"), *kind, &bytes);
         for (at, protocol) in Protocol::ALL.iter().enumerate() {
             let other = Protocol::ALL[(at + 1) % Protocol::ALL.len()];
             let text = text(len + at);
             alice.use_protocol(*protocol);
-            let file = encrypt(&mut alice, &new.name, b"aad", &text).unwrap();
+            let file = encrypt(&mut alice, &name, b"aad", &text).unwrap();
             assert_eq!(open(&bytes, b"aad", &file).unwrap(), text, "{protocol}");
             alice.use_protocol(other);
-            let (back, error) = decrypt(&mut alice, &new.name, b"aad", &file);
+            let (back, error) = decrypt(&mut alice, &name, b"aad", &file);
             assert!(error.is_none(), "{protocol}, {other}: {error:?}");
             assert_eq!(back, text, "{protocol}, {other}");
         }
     }
-    assert!(!harness.logged("session ended"));
+    harness.assert_unharmed();
 }
 
 #[test]
 fn keys_of_every_size_and_keys_that_a_client_brings() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for kind in ciphers() {
         let bytes = text(kind.bytes());
         let new = alice.new_key(format!("k-{kind}").parse().unwrap(), *kind, false, vec![]);
@@ -98,9 +94,7 @@ fn keys_of_every_size_and_keys_that_a_client_brings() {
 
 #[test]
 fn what_is_damaged_is_refused_and_nothing_is_answered() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (_harness, mut alice, key) = with_key(&[]);
     let file = encrypt(&mut alice, &key, b"aad", &text(CHUNK + 5)).unwrap();
     for at in [0, 11, 12, 12 + CHUNK, 12 + CHUNK + 4, file.len() - 16, file.len() - 1] {
         let mut bad = file.clone();
@@ -128,35 +122,25 @@ fn what_is_damaged_is_refused_and_nothing_is_answered() {
 
 #[test]
 fn an_input_that_ends_early_is_the_callers_fault() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (harness, mut alice, key) = with_key(&[]);
     let error = alice.encrypt(&key, b"", &mut &b"short"[..], 10, &mut Vec::new(), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Usage);
     // the servers need not wait for the rest
     encrypt(&mut harness.connect("alice"), &key, b"", b"text").unwrap();
     assert!(harness.logged("its client left"));
-    let error = encrypt(&mut alice, &key, b"", b"text").unwrap_err();
-    assert!(error.message.contains("connect again"), "{error}");
+    fails(encrypt(&mut alice, &key, b"", b"text"), "connect again");
 }
 
 /// While nobody asks for anything, the servers make the one-hot vectors that the next request like the last
 /// will take.
 #[test]
 fn vectors_are_made_while_nobody_asks() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (harness, mut alice, key) = with_key(&[]);
     for protocol in [Protocol::Lut256, Protocol::Lut16] {
         alice.use_protocol(protocol);
         harness.log.lock().unwrap().clear();
         let first = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
-        eventually(Duration::from_secs(10), || {
-            let all = |log: &Vec<String>| {
-                log.iter().filter(|line| line.contains("made ahead are in stock")).count()
-            };
-            if all(&harness.log.lock().unwrap()) >= 3 { Ok(()) } else { Err("nothing is in stock") }
-        });
+        harness.await_logged(3, STOCKED);
         let second = encrypt(&mut alice, &key, b"", b"sixteen bytes in").unwrap();
         for file in [first, second] {
             assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"sixteen bytes in");

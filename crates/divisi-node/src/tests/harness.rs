@@ -1,8 +1,9 @@
 //! Three servers and their clients in one process.
 
 use crate::{Client, Error, KeyName, KeyType, Server, ServerOptions};
-use divisi_net::{Config, Identity, Machine, PartyId, Pin, World};
-use std::io::Cursor;
+use divisi_net::{Config, Created, Identity, Machine, PartyId, Pin, World};
+use divisi_store::{MachineDisk, StoredKeys};
+use std::io::{self, Cursor, Read};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,12 +33,52 @@ pub(super) struct ServersHarness {
     pub stranger: Identity,
     dir: tempfile::TempDir,
     running: Vec<Option<Running>>,
+    /// By how much the servers' clocks are set forward.
+    ahead: Arc<Mutex<Duration>>,
     pub log: Arc<Mutex<Vec<String>>>,
     pub options: ServerOptions,
 }
 
 pub(super) fn world() -> Arc<dyn World> {
     Arc::new(Machine)
+}
+
+/// The machine with another clock.
+pub(crate) struct Clock<F>(pub F);
+
+impl<F: Fn() -> Instant + Send + Sync + 'static> World for Clock<F> {
+    fn now(&self) -> Instant {
+        self.0()
+    }
+    fn unix_time(&self) -> Duration {
+        Machine.unix_time()
+    }
+    fn entropy(&self, out: &mut [u8]) {
+        Machine.entropy(out);
+    }
+    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+        Machine.spawn(name, work)
+    }
+}
+
+/// The machine with its clock set forward by this time.
+pub(crate) fn ahead(time: &Arc<Mutex<Duration>>) -> Arc<dyn World> {
+    let time = time.clone();
+    Arc::new(Clock(move || Machine.now() + *time.lock().unwrap()))
+}
+
+/// Patient servers, and a client.
+pub(super) fn with_alice() -> (ServersHarness, Client) {
+    let harness = ServersHarness::patient(|_| {});
+    let alice = harness.connect("alice");
+    (harness, alice)
+}
+
+/// Patient servers, and a client with a key `k` that serves these others, too.
+pub(super) fn with_key(clients: &[&str]) -> (ServersHarness, Client, KeyName) {
+    let (harness, mut alice) = with_alice();
+    let key = harness.key(&mut alice, "k", false, clients);
+    (harness, alice, key)
 }
 
 impl ServersHarness {
@@ -55,10 +96,7 @@ impl ServersHarness {
     }
 
     fn within(timeout: Duration, change: impl Fn(&mut ServerOptions)) -> ServersHarness {
-        let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
-        let made =
-            Config::create(3, &hosts, &["alice".into(), "bob".into(), "carol".into()], &Machine).unwrap();
+        let (listeners, made) = mesh(&["alice", "bob", "carol"]);
         let text = format!("timeout_seconds = {}\n{}", timeout.as_secs_f64(), made.config.to_toml());
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = log.clone();
@@ -74,6 +112,7 @@ impl ServersHarness {
             stranger: Identity::generate(&Machine),
             dir: tempfile::tempdir().unwrap(),
             running: vec![None, None, None],
+            ahead: Arc::default(),
             log,
             options,
         };
@@ -92,6 +131,11 @@ impl ServersHarness {
         self.dir.path().join(format!("party-{}", i + 1))
     }
 
+    /// Server `i`'s stored keys, as another process would open them.
+    pub fn store(&self, i: usize) -> StoredKeys {
+        StoredKeys::open_on(Box::new(MachineDisk), &self.data(i).join("keys")).unwrap()
+    }
+
     /// Server `i`'s file of a key.
     pub fn key_file(&self, i: usize, name: &str) -> PathBuf {
         self.data(i).join(format!("keys/{name}.key"))
@@ -100,15 +144,13 @@ impl ServersHarness {
     pub fn start(&mut self, i: usize, listener: Option<TcpListener>) {
         let me = PartyId::from_index(i).unwrap();
         let (config, identity, data) = (self.config.clone(), self.identities[i].clone(), self.data(i));
-        let options = self.options.clone();
+        let (options, world) = (self.options.clone(), ahead(&self.ahead));
         let server = match listener {
-            Some(listener) => {
-                Server::open_at(listener, config, me, identity, &data, options, world()).unwrap()
-            }
+            Some(listener) => Server::open_at(listener, config, me, identity, &data, options, world).unwrap(),
             // the port of the server that stopped is free again in a moment
             None => eventually(Duration::from_secs(10), || {
                 let (config, identity, options) = (config.clone(), identity.clone(), options.clone());
-                Server::open(config, me, identity, &data, options, world())
+                Server::open(config, me, identity, &data, options, world.clone())
             }),
         };
         let server = Arc::new(server);
@@ -122,6 +164,11 @@ impl ServersHarness {
             stop.store(true, Ordering::SeqCst);
             thread.join().unwrap();
         }
+    }
+
+    /// Set the servers' clocks forward: by less than their time limit, or sessions end.
+    pub fn pass(&self, time: Duration) {
+        *self.ahead.lock().unwrap() += time;
     }
 
     /// Stop all three at once, so that none waits for the others.
@@ -167,8 +214,25 @@ impl ServersHarness {
         &self.clients[at]
     }
 
+    pub fn try_connect(&self, name: &str) -> Result<Client, Error> {
+        Client::connect(&self.config, self.identity(name), world())
+    }
+
     pub fn connect(&self, name: &str) -> Client {
-        Client::connect(&self.config, self.identity(name), world()).unwrap()
+        self.try_connect(name).unwrap()
+    }
+
+    /// Connect when the servers can be reached again.
+    pub fn reconnect(&self, name: &str) -> Client {
+        eventually(4 * BUSY, || self.try_connect(name))
+    }
+
+    /// Connect when the servers serve again.
+    pub fn served_again(&self, name: &str) -> Client {
+        eventually(4 * BUSY, || {
+            let mut client = self.try_connect(name)?;
+            client.key_list().map(|_| client)
+        })
     }
 
     /// A key of 128 bits, made by this client.
@@ -180,7 +244,25 @@ impl ServersHarness {
 
     /// What was logged, by any server.
     pub fn logged(&self, part: &str) -> bool {
-        self.log.lock().unwrap().iter().any(|line| line.contains(part))
+        self.count_logged(part) > 0
+    }
+
+    /// How many lines with these words were logged, by all servers together.
+    pub fn count_logged(&self, part: &str) -> usize {
+        self.log.lock().unwrap().iter().filter(|line| line.contains(part)).count()
+    }
+
+    /// Wait until so many lines with these words are logged.
+    pub fn await_logged(&self, times: usize, part: &str) {
+        eventually(4 * BUSY, || match self.count_logged(part) {
+            found if found >= times => Ok(()),
+            found => Err(format!("{part}: {found} times in {:#?}", self.log.lock().unwrap())),
+        });
+    }
+
+    /// No session has ended.
+    pub fn assert_unharmed(&self) {
+        assert!(!self.logged("session ended"), "{:#?}", self.log.lock().unwrap());
     }
 }
 
@@ -190,6 +272,61 @@ impl Drop for ServersHarness {
         for running in self.running.iter_mut().filter_map(Option::take) {
             let _ = running.thread.join();
         }
+    }
+}
+
+/// Ports for three parties, and their configuration.
+pub(super) fn mesh(clients: &[&str]) -> (Vec<TcpListener>, Created) {
+    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
+    let clients: Vec<String> = clients.iter().map(|name| (*name).to_owned()).collect();
+    (listeners, Config::create(3, &hosts, &clients, &Machine).unwrap())
+}
+
+/// Import a key, and return its name.
+pub(super) fn import(client: &mut Client, name: &str, kind: KeyType, key: &[u8]) -> KeyName {
+    let new = client.new_key(name.parse().unwrap(), kind, true, vec![]);
+    let made = client.key_import(&new, key).unwrap();
+    assert_eq!(made.bytes as usize, key.len());
+    made.name
+}
+
+/// Check that a request failed, for a reason with these words.
+#[track_caller]
+pub(super) fn fails<T>(result: Result<T, Error>, words: &str) -> Error {
+    let Err(error) = result else { panic!("served, and not: {words}") };
+    assert!(error.message.contains(words), "{error}");
+    error
+}
+
+/// An input that does something once, when byte `at` is read.
+pub(super) struct Midway<R, F> {
+    input: R,
+    read: usize,
+    at: usize,
+    happens: Option<F>,
+}
+
+impl<R: Read, F: FnOnce()> Midway<R, F> {
+    pub fn new(input: R, at: usize, happens: F) -> Midway<R, F> {
+        Midway { input, read: 0, at, happens: Some(happens) }
+    }
+
+    pub fn has_happened(&self) -> bool {
+        self.happens.is_none()
+    }
+}
+
+impl<R: Read, F: FnOnce()> Read for Midway<R, F> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if (self.read..self.read + out.len()).contains(&self.at)
+            && let Some(happens) = self.happens.take()
+        {
+            happens();
+        }
+        let read = self.input.read(out)?;
+        self.read += read;
+        Ok(read)
     }
 }
 

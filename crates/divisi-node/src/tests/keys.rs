@@ -1,16 +1,14 @@
 //! Which client may do what with which key, and what happens to files.
 
-use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually};
+use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, fails, with_alice, with_key};
 use crate::{Client, ErrorKind, KeyState, KeyType};
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
 #[test]
 fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     let key = harness.key(&mut alice, "k", true, &["bob"]);
     let kept = harness.key(&mut alice, "kept", false, &["bob"]);
     let mut bob = harness.connect("bob");
@@ -30,10 +28,8 @@ fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone(
         assert_eq!((error.kind, error.retry), (ErrorKind::Refused, false));
         assert_eq!(error.peer, None, "all three refuse, each by itself: {error}");
     }
-    let error = alice.key_export(&kept).unwrap_err();
-    assert!(error.message.contains("not made exportable"), "{error}");
-    let error = encrypt(&mut carol, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("does not serve client carol"), "{error}");
+    fails(alice.key_export(&kept), "not made exportable");
+    fails(encrypt(&mut carol, &key, b"", b"x"), "does not serve client carol");
     assert!(carol.key_list().unwrap().is_empty());
     assert_eq!(bob.key_list().unwrap().len(), 2);
     assert_eq!(alice.key_export(&key).unwrap().len(), 16);
@@ -85,8 +81,7 @@ fn the_list_of_clients_can_change_while_servers_run() {
     harness.reload(1, without.clone());
     let error = encrypt(&mut bob, &key, b"", b"x").unwrap_err();
     assert!(error.message.starts_with("party 2 says: client bob is not in the configuration"), "{error}");
-    let error =
-        Client::connect(&harness.config, harness.identity("bob"), super::harness::world()).err().unwrap();
+    let error = harness.try_connect("bob").err().unwrap();
     assert_eq!(error.kind, ErrorKind::Refused);
     encrypt(&mut alice, &key, b"", b"x").unwrap();
     harness.reload(1, harness.config.clone());
@@ -95,17 +90,15 @@ fn the_list_of_clients_can_change_while_servers_run() {
 
 #[test]
 fn names_are_taken_once_and_free_again_when_destroyed() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     let new = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
     let first = alice.key_new(&new).unwrap();
     assert_eq!((first.generation, first.state), (1, KeyState::Active));
     // the same request again finds the same key; another request does not get the name
     assert_eq!(alice.key_new(&new).unwrap(), first);
     let again = alice.new_key("k".parse().unwrap(), KeyType::Aes128, false, vec![]);
-    let error = alice.key_new(&again).unwrap_err();
+    let error = fails(alice.key_new(&again), "there is a key k already");
     assert_eq!(error.kind, ErrorKind::Refused);
-    assert!(error.message.contains("there is a key k already"), "{error}");
 
     let file = encrypt(&mut alice, &first.name, b"", b"x").unwrap();
     let used = alice.last_key().unwrap();
@@ -116,8 +109,7 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     }
     let error = decrypt(&mut alice, &first.name, b"", &file).1.unwrap();
     assert!(error.message.contains("was destroyed"), "{error}");
-    let error = alice.key_destroy(&first.name).unwrap_err();
-    assert!(error.message.contains("no server has a key k"), "{error}");
+    fails(alice.key_destroy(&first.name), "no server has a key k");
     assert_eq!(alice.key_list().unwrap()[0].key.state, KeyState::Destroyed);
 
     let second = alice.key_new(&again).unwrap();
@@ -125,19 +117,16 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     assert_ne!(second.id, first.id);
     assert_eq!(decrypt(&mut alice, &first.name, b"", &file).1.unwrap().kind, ErrorKind::Mismatch);
 
-    let error = encrypt(&mut alice, &"none".parse().unwrap(), b"", b"x").unwrap_err();
-    assert!(error.message.contains("there is no key none"), "{error}");
+    fails(encrypt(&mut alice, &"none".parse().unwrap(), b"", b"x"), "there is no key none");
     // messages sent ahead for the refused request may have cost the connection
     let mut alice = harness.connect("alice");
     let unknown = alice.new_key("u".parse().unwrap(), KeyType::Aes128, false, vec!["dave".into()]);
-    let error = alice.key_new(&unknown).unwrap_err();
-    assert!(error.message.contains("client dave is not in the configuration"), "{error}");
+    fails(alice.key_new(&unknown), "client dave is not in the configuration");
 }
 
 #[test]
 fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (harness, mut alice) = with_alice();
     for i in 0..crate::request::PAGE + 3 {
         harness.key(&mut alice, &format!("k{i:03}"), false, &[]);
     }
@@ -157,8 +146,7 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
     }
     assert_eq!(alice.key_named(&"k0071".parse().unwrap()).unwrap(), None);
     assert_eq!(alice.requests(), before + 4);
-    let error = encrypt(&mut alice, &"k007".parse().unwrap(), b"", b"x").unwrap_err();
-    assert!(error.message.contains("there is no key k007 at party 2"), "{error}");
+    fails(encrypt(&mut alice, &"k007".parse().unwrap(), b"", b"x"), "there is no key k007 at party 2");
     // what is left of such a key can be destroyed
     alice.key_destroy(&"k007".parse().unwrap()).unwrap();
 }
@@ -167,9 +155,7 @@ fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
 /// harmed \[A26\].
 #[test]
 fn files_that_do_not_belong_together_are_refused_and_named() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (harness, mut alice, key) = with_key(&[]);
     let other = harness.key(&mut alice, "other", false, &[]);
     let file = encrypt(&mut alice, &key, b"", b"text").unwrap();
     let path = harness.key_file(1, "k");
@@ -209,8 +195,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
         let secret = mixed.secret.as_mut().unwrap();
         [&mut secret.first, &mut secret.second][change][3] ^= 1;
         store.prepare(&mut mixed).unwrap();
-        let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-        assert!(error.message.contains("files of key k do not belong together"), "{error}");
+        let error = fails(encrypt(&mut alice, &key, b"", b"x"), "files of key k do not belong together");
         assert!(error.step.ends_with("load"), "{error:?}");
         fs::write(&path, &good).unwrap();
     }
@@ -219,8 +204,7 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     fs::remove_file(&path).unwrap();
     old.info.generation = 7;
     store.prepare(&mut old).unwrap();
-    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("files of key k do not belong together"), "{error}");
+    fails(encrypt(&mut alice, &key, b"", b"x"), "files of key k do not belong together");
 
     fs::write(&path, &good).unwrap();
     assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"text");
@@ -228,13 +212,10 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
 
 #[test]
 fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gives_way() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (harness, mut alice, key) = with_key(&[]);
     // as if servers 2 and 3 had died before the last step
     for i in [1, 2] {
-        let dir = harness.data(i).join("keys");
-        let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+        let store = harness.store(i);
         let mut file = store.load(&key).unwrap().unwrap();
         fs::remove_file(harness.key_file(i, "k")).unwrap();
         store.prepare(&mut file).unwrap();
@@ -247,15 +228,13 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
     // as if servers 1 and 3 had died before they wrote anything
     let new = alice.new_key("half".parse().unwrap(), KeyType::Aes128, false, vec![]);
     let made = alice.key_new(&new).unwrap();
-    let dir = harness.data(1).join("keys");
-    let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let store = harness.store(1);
     let mut file = store.load(&made.name).unwrap().unwrap();
     for i in 0..3 {
         fs::remove_file(harness.key_file(i, "half")).unwrap();
     }
     store.prepare(&mut file).unwrap();
-    let error = encrypt(&mut alice, &made.name, b"", b"x").unwrap_err();
-    assert!(error.message.contains("there is no key half at party 1"), "{error}");
+    fails(encrypt(&mut alice, &made.name, b"", b"x"), "there is no key half at party 1");
     let again = alice.key_new(&new).unwrap();
     assert_ne!(again.id, made.id);
     encrypt(&mut alice, &again.name, b"", b"x").unwrap();
@@ -263,32 +242,22 @@ fn a_key_that_all_have_prepared_is_finished_by_its_use_and_one_that_some_lack_gi
 
 #[test]
 fn a_key_is_used_no_more_often_than_gcm_allows() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
-    let dir = harness.data(2).join("keys");
-    let store = divisi_store::StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &dir).unwrap();
+    let (harness, mut alice, key) = with_key(&[]);
+    let store = harness.store(2);
     store.reserve(&key, divisi_store::USES).unwrap();
-    let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
-    assert!(error.message.contains("2^32"), "{error}");
+    let error = fails(encrypt(&mut alice, &key, b"", b"x"), "2^32");
     assert!(error.message.starts_with("party 3 says"), "{error}");
 }
 
 #[test]
 fn no_iv_occurs_twice_whatever_restarts() {
-    let mut harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
-    drop(alice);
+    let (mut harness, _, key) = with_key(&[]);
     let mut seen = HashSet::new();
     for round in 0..3 {
         if round > 0 {
             harness.restart();
         }
-        let mut alice = eventually(Duration::from_secs(10), || {
-            Client::connect(&harness.config, harness.identity("alice"), super::harness::world())
-        });
-        eventually(Duration::from_secs(10), || alice.key_list());
+        let mut alice = harness.served_again("alice");
         for _ in 0..5 {
             let file = encrypt(&mut alice, &key, b"", b"the same text").unwrap();
             assert!(seen.insert(file[..12].to_vec()), "an IV came twice");

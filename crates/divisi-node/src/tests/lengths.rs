@@ -1,16 +1,9 @@
 //! MAC keys of the lengths that their standards allow.
 
 use super::digest::{mac, settings};
-use super::harness::{ServersHarness, text};
-use crate::{Client, ErrorKind, KeyName, KeyType, RoundsChoice};
+use super::harness::{ServersHarness, import, text, with_alice};
+use crate::{ErrorKind, KeyType, RoundsChoice};
 use divisi_symmetric::algorithm::Settings;
-
-fn import(client: &mut Client, name: &str, kind: KeyType, key: &[u8]) -> KeyName {
-    let new = client.new_key(name.parse().unwrap(), kind, true, vec![]);
-    let made = client.key_import(&new, key).unwrap();
-    assert_eq!(made.bytes as usize, key.len());
-    made.name
-}
 
 /// RFC 4231, test cases 1 to 7: key, message, and the tags by HMAC-SHA-256 and HMAC-SHA-512.
 fn rfc_4231() -> Vec<(Vec<u8>, Vec<u8>, &'static str, &'static str)> {
@@ -66,8 +59,7 @@ fn rfc_4231() -> Vec<(Vec<u8>, Vec<u8>, &'static str, &'static str)> {
 /// also of a key that is longer than a block.
 #[test]
 fn every_example_of_rfc_4231_is_a_key() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     for (at, (key, message, sha256, sha512)) in rfc_4231().into_iter().enumerate() {
         for (kind, right) in [(KeyType::HmacSha256, sha256), (KeyType::HmacSha512, sha512)] {
             let name = import(&mut alice, &format!("k{at}-{kind}"), kind, &key);
@@ -83,8 +75,7 @@ fn every_example_of_rfc_4231_is_a_key() {
 /// B, and secrets of other lengths for one-time passwords; a long key in constant rounds.
 #[test]
 fn other_keys_have_other_lengths() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let key: Vec<u8> = (0x40..0x60).collect();
     let name = import(&mut alice, "kmac", KeyType::Kmac128, &key);
     let tag = mac(&mut alice, &name, &settings("kmac128"), &[0, 1, 2, 3]).unwrap().tag;

@@ -23,3 +23,4 @@ mod streams;
 mod waiting;
 
 pub(crate) use disks::TestDisk;
+pub(crate) use harness::{Clock, ahead};

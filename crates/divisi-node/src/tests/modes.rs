@@ -1,17 +1,12 @@
 //! Wrapped keys, SIV and CBC by three servers: what an ordinary library gives, or the standard's example.
 
-use super::harness::{ServersHarness, text};
+use super::harness::{ServersHarness, import, text, with_alice};
 use crate::RoundsChoice;
 use crate::{Client, ErrorKind, KeyName, KeyType, MODE_MESSAGE, Mode};
 use aws_lc_rs::cipher::{AES_128, DecryptionContext, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::cipher::{DecryptingKey, EncryptingKey};
 use aws_lc_rs::key_wrap::{AES_128 as KEK_128, AesKek, KeyWrap, KeyWrapPadded};
 use divisi_rep3::Protocol;
-
-fn import(client: &mut Client, name: &str, kind: KeyType, bytes: &[u8]) -> KeyName {
-    let new = client.new_key(name.parse().unwrap(), kind, false, vec![]);
-    client.key_import(&new, bytes).unwrap().name
-}
 
 fn encrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], text: &[u8]) -> Vec<u8> {
     let aad = (!aad.is_empty()).then_some(aad);
@@ -31,8 +26,7 @@ fn decrypt(client: &mut Client, key: &KeyName, mode: Mode, aad: &[u8], sealed: &
 
 #[test]
 fn wrapped_keys_are_those_of_an_ordinary_library() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let bytes: [u8; 16] = text(16).try_into().unwrap();
     let key = import(&mut alice, "kek", KeyType::Aes128Kw, &bytes);
     let kek = || AesKek::new(&KEK_128, &bytes).unwrap();
@@ -67,8 +61,7 @@ fn wrapped_keys_are_those_of_an_ordinary_library() {
 
 #[test]
 fn cbc_is_that_of_an_ordinary_library() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let bytes = text(16);
     let key = import(&mut alice, "old", KeyType::Aes128Cbc, &bytes);
     // more than a piece, and not a whole number of them
@@ -94,8 +87,7 @@ fn cbc_is_that_of_an_ordinary_library() {
 /// RFC 5297, A.1, and what is damaged.
 #[test]
 fn siv_is_that_of_the_standard_and_repeats() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let hex = |digits: &str| hex::decode(digits).unwrap();
     let bytes = hex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
     let key = import(&mut alice, "names", KeyType::Aes128Siv, &bytes);
@@ -123,8 +115,7 @@ fn siv_is_that_of_the_standard_and_repeats() {
 /// right values are those of the library `cryptography` 48, with the same key.
 #[test]
 fn an_empty_associated_string_of_siv_is_a_string() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let bytes: Vec<u8> = (0..64).collect();
     let key = import(&mut alice, "names", KeyType::Aes256Siv, &bytes);
     let plain = b"attack at dawn";
@@ -147,8 +138,7 @@ fn an_empty_associated_string_of_siv_is_a_string() {
 
 #[test]
 fn a_key_serves_the_algorithms_of_its_type() {
-    let harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
+    let (_harness, mut alice) = with_alice();
     let types = [
         (KeyType::Aes256, None),
         (KeyType::Aes256Cbc, Some(Mode::Cbc)),

@@ -1,8 +1,8 @@
 //! Operators that give keys away and destroy them: all three together, and no fewer.
 
-use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, world};
+use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, fails};
 use crate::operator::{self, Order, OrderState};
-use crate::{Client, ErrorKind, KeyName};
+use crate::{Error, ErrorKind, KeyName, ServerOptions};
 use divisi_net::tamper::Tap;
 use divisi_net::{Frame, Mesh, PartyId, Step};
 use divisi_store::{Maker, StoredKeys};
@@ -29,19 +29,29 @@ fn asked(waiting: &[u8], differs: &[u8]) -> OrderState {
     OrderState::Asked { waiting: waiting.into(), differs: differs.into() }
 }
 
+/// Servers that have their turns soon, because an order waits for the turn of its server.
+fn with(change: impl Fn(&mut ServerOptions)) -> ServersHarness {
+    ServersHarness::patient(|options| {
+        options.beat = Some(Duration::from_millis(100));
+        change(options);
+    })
+}
+
+/// The same, with a key of alice's.
+fn with_her_key(change: impl Fn(&mut ServerOptions)) -> ServersHarness {
+    let harness = with(change);
+    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    harness
+}
+
 impl ServersHarness {
     /// The operator of server `i` asks.
     fn operator(&self, i: usize, order: &Order) -> OrderState {
-        let me = PartyId::from_index(i).unwrap();
-        operator::ask(&self.data(i), me, &self.party_identity(i), order).unwrap()
+        self.ask(i, order).unwrap()
     }
 
-    fn log_has(&self, times: usize, words: &str) {
-        eventually(BUSY, || {
-            let log = self.log.lock().unwrap();
-            let found = log.iter().filter(|line| line.contains(words)).count();
-            if found >= times { Ok(()) } else { Err(format!("{words}: {found} times in {log:#?}")) }
-        });
+    fn ask(&self, i: usize, order: &Order) -> Result<OrderState, Error> {
+        operator::ask(&self.data(i), PartyId::from_index(i).unwrap(), &self.party_identity(i), order)
     }
 
     /// What each server's file of the key says: who made it, and whom else it serves.
@@ -67,7 +77,7 @@ impl ServersHarness {
 /// three and for good; whoever had it before has it no more.
 #[test]
 fn three_operators_give_a_key_to_others() {
-    let mut harness = ServersHarness::patient(|_| {});
+    let mut harness = with(|_| {});
     let mut alice = harness.connect("alice");
     harness.key(&mut alice, "k", true, &["bob"]);
     let file = encrypt(&mut alice, &key(), b"", b"hers").unwrap();
@@ -75,22 +85,21 @@ fn three_operators_give_a_key_to_others() {
     let order = chown(&["carol", "bob"]);
     assert_eq!(harness.operator(0, &order), asked(&[2, 3], &[]));
     assert_eq!(harness.operator(2, &order), asked(&[2], &[]));
-    harness.log_has(2, "operator: key chown k to carol,bob: asked here");
-    harness.log_has(1, "operator: key chown k to carol,bob: waits for the operator of party 2 and party 3");
-    harness.log_has(1, "operator: key chown k to carol,bob: asked at party 1, and not here");
+    harness.await_logged(2, "operator: key chown k to carol,bob: asked here");
+    harness
+        .await_logged(1, "operator: key chown k to carol,bob: waits for the operator of party 2 and party 3");
+    harness.await_logged(1, "operator: key chown k to carol,bob: asked at party 1, and not here");
     assert_eq!(harness.owners(), before);
     encrypt(&mut alice, &key(), b"", b"still hers").unwrap();
 
     assert_eq!(harness.operator(1, &order), OrderState::Done);
-    harness.log_has(3, "operator: key chown k to carol,bob: done, all three asked for it");
+    harness.await_logged(3, "operator: key chown k to carol,bob: done, all three asked for it");
     let carol = Maker { name: "carol".into(), fingerprint: *harness.identity("carol").fingerprint().bytes() };
     assert_eq!(harness.owners(), vec![(carol, vec!["bob".to_owned()]); 3]);
     // whoever asks again learns that it is done
     assert_eq!(harness.operator(0, &order), OrderState::Done);
     harness.restart();
-    let connect = |name: &str| {
-        eventually(4 * BUSY, || Client::connect(&harness.config, harness.identity(name), world()))
-    };
+    let connect = |name: &str| harness.reconnect(name);
     let (mut alice, mut bob, mut carol) = (connect("alice"), connect("bob"), connect("carol"));
     assert_eq!(eventually(4 * BUSY, || bob.key_list())[0].key.maker, "carol");
     for error in [
@@ -110,26 +119,25 @@ fn three_operators_give_a_key_to_others() {
 /// Operators who name different clients change nothing, and each log says what differs.
 #[test]
 fn operators_who_differ_change_nothing() {
-    let harness = ServersHarness::patient(|_| {});
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let harness = with_her_key(|_| {});
     let before = harness.owners();
     harness.operator(0, &chown(&["bob"]));
     assert_eq!(harness.operator(1, &chown(&["carol"])), asked(&[1, 3], &[1]));
     assert_eq!(harness.operator(2, &chown(&["bob"])), asked(&[2], &[2]));
-    harness.log_has(
+    harness.await_logged(
         1,
         "key chown k to bob was asked here, and key chown k to carol at party 2: nothing is done",
     );
-    harness.log_has(
+    harness.await_logged(
         1,
         "key chown k to carol was asked here, and key chown k to bob at party 3: nothing is done",
     );
-    harness.log_has(1, "key chown k to bob: the operator of party 2 gave another order");
+    harness.await_logged(1, "key chown k to bob: the operator of party 2 gave another order");
     assert_eq!(harness.operator(1, &destroy()), asked(&[1, 3], &[1, 3]));
     assert_eq!(harness.owners(), before);
     // whoever thinks better of it
     assert_eq!(harness.operator(1, &chown(&["bob"])), OrderState::Done);
-    harness.log_has(1, "operator: key destroy k: taken back");
+    harness.await_logged(1, "operator: key destroy k: taken back");
     assert_eq!(harness.owners()[1].0.name, "bob");
 }
 
@@ -137,8 +145,7 @@ fn operators_who_differ_change_nothing() {
 /// done.
 #[test]
 fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
-    let harness = ServersHarness::patient(|_| {});
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let harness = with_her_key(|_| {});
     let before = harness.owners();
     let text = harness.config.to_toml();
     let other =
@@ -155,12 +162,10 @@ fn an_owner_with_two_identities_is_told_from_a_damaged_file() {
 /// and stays as it is at all \[A26\].
 #[test]
 fn a_key_whose_files_differ_is_given_to_nobody() {
-    let harness = ServersHarness::patient(|_| {});
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let harness = with_her_key(|_| {});
     let path = harness.key_file(1, "k");
     let good = fs::read(&path).unwrap();
-    let store =
-        StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &harness.data(1).join("keys")).unwrap();
+    let store = harness.store(1);
     let order = chown(&["bob"]);
     for change in 0..3 {
         let mut other = store.load(&key()).unwrap().unwrap();
@@ -186,16 +191,14 @@ fn a_key_whose_files_differ_is_given_to_nobody() {
 /// Three operators destroy a key without its maker, also where its file is damaged or lost; not two of them.
 #[test]
 fn three_operators_destroy_a_key() {
-    let harness = ServersHarness::patient(|_| {});
+    let harness = with_her_key(|_| {});
     let mut alice = harness.connect("alice");
-    harness.key(&mut alice, "k", false, &[]);
     encrypt(&mut alice, &key(), b"", b"x").unwrap();
     fs::write(harness.key_file(1, "k"), b"damaged").unwrap();
     fs::remove_file(harness.key_file(2, "k")).unwrap();
     // of a key that is lost here, another operator has to speak first
-    let me = PartyId::from_index(2).unwrap();
-    let lost = operator::ask(&harness.data(2), me, &harness.party_identity(2), &destroy()).unwrap_err();
-    assert!(lost.kind == ErrorKind::Usage && lost.message.contains("there is no key k at party 3"), "{lost}");
+    let lost = fails(harness.ask(2, &destroy()), "there is no key k at party 3");
+    assert_eq!(lost.kind, ErrorKind::Usage);
     assert_eq!(harness.operator(0, &destroy()), asked(&[2, 3], &[]));
     assert_eq!(harness.operator(1, &destroy()), asked(&[3], &[]));
     assert!(fs::read(harness.key_file(1, "k")).unwrap() == b"damaged");
@@ -205,23 +208,18 @@ fn three_operators_destroy_a_key() {
     assert!(harness.logged("key k is wiped from the memory of party 1"));
     assert!(!harness.key_file(1, "k").exists());
     assert_eq!(harness.operator(0, &destroy()), OrderState::Done);
-    let error = operator::ask(
-        &harness.data(0),
-        PartyId::from_index(0).unwrap(),
-        &harness.party_identity(0),
-        &chown(&["bob"]),
-    );
-    assert!(error.unwrap_err().message.contains("is destroyed at party 1 already"));
+    fails(harness.ask(0, &chown(&["bob"])), "is destroyed at party 1 already");
 }
 
 /// An order expires after its time; and a server that is restarted has lost the orders of its operator.
 #[test]
 fn orders_end_with_their_time_and_with_their_server() {
-    let mut harness = ServersHarness::patient(|options| options.orders = Duration::from_secs(4));
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let lasts = Duration::from_secs(20);
+    let mut harness = with_her_key(|options| options.orders = lasts);
     let (before, order) = (harness.owners(), chown(&["bob"]));
     harness.operator(0, &order);
-    harness.log_has(
+    harness.pass(lasts);
+    harness.await_logged(
         1,
         "key chown k to bob: expired, the operators of all three did not give it within 1 minutes",
     );
@@ -230,8 +228,7 @@ fn orders_end_with_their_time_and_with_their_server() {
     assert_eq!(harness.owners(), before);
     drop(harness);
 
-    harness = ServersHarness::patient(|_| {});
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    harness = with_her_key(|_| {});
     let before = harness.owners();
     harness.operator(0, &order);
     harness.operator(1, &order);
@@ -253,44 +250,34 @@ fn orders_end_with_their_time_and_with_their_server() {
 /// What an operator has to correct, in one sentence.
 #[test]
 fn what_an_operator_asks_wrongly_is_refused() {
-    let mut harness = ServersHarness::patient(|_| {});
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let mut harness = with_her_key(|_| {});
     let order = chown(&["bob"]);
-    let refused =
-        |harness: &ServersHarness, data: usize, me: usize, identity: usize, order: &Order, words: &str| {
-            let me = PartyId::from_index(me).unwrap();
-            let error =
-                operator::ask(&harness.data(data), me, &harness.party_identity(identity), order).unwrap_err();
-            assert!(error.kind == ErrorKind::Usage && error.message.contains(words), "{error}");
-            assert_eq!(error.message.lines().count(), 1);
-        };
-    refused(&harness, 0, 1, 1, &order, "the server here is party 1, not party 2");
-    refused(&harness, 0, 0, 1, &order, "the identity is not that of party 1");
-    refused(&harness, 0, 0, 0, &chown(&["dave"]), "client dave is not in the configuration of party 1");
-    refused(
-        &harness,
-        0,
-        0,
-        0,
-        &chown(&["bob", "dave"]),
-        "client dave is not in the configuration of party 1",
-    );
+    // whose data, as whom, and with whose identity
+    let refused = |harness: &ServersHarness, [data, me, identity]: [usize; 3], order: &Order, words: &str| {
+        let me = PartyId::from_index(me).unwrap();
+        let asked = operator::ask(&harness.data(data), me, &harness.party_identity(identity), order);
+        let error = fails(asked, words);
+        assert_eq!((error.kind, error.message.lines().count()), (ErrorKind::Usage, 1));
+    };
     let other = Order { key: "other".parse().unwrap(), ..destroy() };
-    refused(&harness, 0, 0, 0, &other, "there is no key other at party 1");
-    refused(&harness, 0, 0, 0, &chown(&[]), "larger than allowed");
+    let unknown = "client dave is not in the configuration of party 1";
+    refused(&harness, [0, 1, 1], &order, "the server here is party 1, not party 2");
+    refused(&harness, [0, 0, 1], &order, "the identity is not that of party 1");
+    refused(&harness, [0; 3], &chown(&["dave"]), unknown);
+    refused(&harness, [0; 3], &chown(&["bob", "dave"]), unknown);
+    refused(&harness, [0; 3], &other, "there is no key other at party 1");
+    refused(&harness, [0; 3], &chown(&[]), "larger than allowed");
     // the socket is its owner's, and goes with the server
     let socket = harness.data(0).join(operator::NAME);
     assert_eq!(fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
     harness.stop(0);
     assert!(!socket.exists());
-    refused(&harness, 0, 0, 0, &order, "no running server has its data in");
+    refused(&harness, [0; 3], &order, "no running server has its data in");
     // one that was left behind by a crash is replaced; what is no socket stays, and the server says so
     drop(UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
     harness.start(0, None);
-    eventually(4 * BUSY, || {
-        encrypt(&mut Client::connect(&harness.config, harness.identity("alice"), world())?, &key(), b"", b"x")
-    });
+    eventually(4 * BUSY, || encrypt(&mut harness.try_connect("alice")?, &key(), b"", b"x"));
     assert_eq!(harness.operator(0, &order), asked(&[2, 3], &[]));
     harness.stop(0);
     fs::write(&socket, "mine").unwrap();
@@ -317,32 +304,27 @@ fn a_long_path_has_its_socket() {
 #[test]
 fn a_lying_server_changes_nothing_at_the_others() {
     let armed = Arc::new(AtomicBool::new(false));
-    let verdict = Step::new("divisi_rep3::input/verdict").id;
-    let hand = {
+    // the third says this of what the comparison found, to each of these
+    let lying = |to: &'static [PartyId], says: [u8; 2]| {
         let armed = armed.clone();
-        move |mesh: &Mesh, to: u8, told: [u8; 2]| {
-            let armed = armed.clone();
-            let lie = move |mut frame: Frame| {
-                if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 6 {
-                    frame.body[..2].copy_from_slice(&told);
-                }
-                vec![frame]
-            };
-            Tap::new(mesh).intercept(PartyId::new(to).unwrap(), Box::new(lie)).unwrap();
-        }
-    };
-    // the third says that all agree
-    let agrees = hand.clone();
-    let harness = ServersHarness::patient(|options| {
-        let hand = agrees.clone();
-        options.hand = Some(Arc::new(move |mesh| {
-            if mesh.me().number() == 3 {
-                hand(mesh, 1, [0, 0]);
-                hand(mesh, 2, [0, 0]);
+        let verdict = Step::new("divisi_rep3::input/verdict").id;
+        let hand = move |mesh: &Mesh| {
+            for to in to.iter().filter(|_| mesh.me() == PartyId::P3) {
+                let armed = armed.clone();
+                let lie = move |mut frame: Frame| {
+                    if armed.load(Ordering::SeqCst) && frame.step == verdict && frame.body.len() == 6 {
+                        frame.body[..2].copy_from_slice(&says);
+                    }
+                    vec![frame]
+                };
+                Tap::new(mesh).intercept(*to, Box::new(lie)).unwrap();
             }
-        }));
-    });
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+        };
+        let hand: Arc<dyn Fn(&Mesh) + Send + Sync> = Arc::new(hand);
+        with_her_key(|options| options.hand = Some(hand.clone()))
+    };
+    // all agree
+    let harness = lying(&[PartyId::P1, PartyId::P2], [0, 0]);
     let before = harness.owners();
     armed.store(true, Ordering::SeqCst);
     for order in [chown(&["bob"]), destroy()] {
@@ -353,22 +335,14 @@ fn a_lying_server_changes_nothing_at_the_others() {
     }
     drop(harness);
 
-    // the third tells one of the others that all agree, and the other that it was not asked
+    // to one of the others that it was not asked, and to the other that all agree
     armed.store(false, Ordering::SeqCst);
-    let harness = ServersHarness::patient(|options| {
-        let hand = hand.clone();
-        options.hand = Some(Arc::new(move |mesh| {
-            if mesh.me().number() == 3 {
-                hand(mesh, 2, [4, 2]);
-            }
-        }));
-    });
-    harness.key(&mut harness.connect("alice"), "k", false, &[]);
+    let harness = lying(&[PartyId::P2], [4, 2]);
     let before = harness.owners();
     armed.store(true, Ordering::SeqCst);
     (0..3).for_each(|i| drop(harness.operator(i, &chown(&["bob"]))));
     // the barrier ends it before anybody writes, in each session
-    harness.log_has(4, "session ended");
+    harness.await_logged(4, "session ended");
     assert_eq!(harness.owners()[..2], before[..2]);
     // without a lie all do it
     armed.store(false, Ordering::SeqCst);

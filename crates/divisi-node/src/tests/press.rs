@@ -2,15 +2,14 @@
 //! time: it is served in time, nothing grows, and the log names whom it can. Each attack for a moment; the
 //! long runs (`--ignored`, on an idle machine) measure.
 
-use super::attacks::item;
-use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, eventually, text, world};
+use super::attacks::{item, parts, short};
+use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, world};
 use super::own_process::in_own_process;
 use super::rogue::Rogue;
-use crate::request::{Item, SboxChoice, ToServer};
+use crate::request::{Item, ToServer};
 use crate::wire::{Blob, encode};
 use crate::{CHUNK, Client, KeyName, Limits};
 use divisi_net::PartyId;
-use divisi_rep3::deal;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -90,8 +89,7 @@ fn beside(
         let honest = s.spawn(|| {
             let during = p99(&mut carol, key, n, least);
             // who comes again is served, too
-            let mut again =
-                eventually(BUSY, || Client::connect(&harness.config, harness.identity("carol"), world()));
+            let mut again = harness.reconnect("carol");
             encrypt(&mut again, key, b"", b"again").unwrap();
             during
         });
@@ -107,7 +105,7 @@ fn beside(
     if run == Run::Long {
         assert!(during <= (3 * before).max(Duration::from_millis(500)), "{before:?}, then {during:?}");
     }
-    assert!(!harness.logged("session ended"), "{:?}", harness.log.lock().unwrap());
+    harness.assert_unharmed();
 }
 
 /// Bytes that never end while the attack lasts.
@@ -129,15 +127,13 @@ fn endless(run: Run) {
     let harness = ServersHarness::new();
     beside(run, &harness, 64, |attack, key, i| {
         let name = ["alice", "bob"][i % 2];
-        let mut client =
-            eventually(BUSY, || Client::connect(&harness.config, harness.identity(name), world()));
+        let mut client = harness.reconnect(name);
         let length = Limits::default().text_bytes;
         // ends by the input's error, or by a time limit
         while attack.on() {
             client.encrypt(key, b"", &mut Endless(attack), length, &mut io::sink(), &mut |_| {}).unwrap_err();
             if attack.on() {
-                client =
-                    eventually(BUSY, || Client::connect(&harness.config, harness.identity(name), world()));
+                client = harness.reconnect(name);
             }
         }
     });
@@ -154,12 +150,7 @@ fn partial(run: Run) {
                 let asked = match at {
                     0 => item(key, 1 << 20),
                     1 => Item::KeyList { after: None },
-                    _ => Item::Encrypt {
-                        key: key.clone(),
-                        aad: Blob(vec![]),
-                        length: 0,
-                        way: SboxChoice::DEFAULT,
-                    },
+                    _ => short(key, 0),
                 };
                 for server in servers {
                     rogue.say(*server, &ToServer::Request { number: 1, item: asked.clone() });
@@ -209,15 +200,14 @@ fn different(run: Run) {
 /// A client that sends all that it may, and reads nothing.
 fn deaf(run: Run) {
     let harness = ServersHarness::new();
-    let parts = deal::split(&text(CHUNK), |out| world().entropy(out));
+    let parts = parts(&text(CHUNK)).map(Blob);
     beside(run, &harness, 4, |attack, key, _| {
         while attack.on() {
             let mut rogue = Rogue::connect(&harness, "bob");
             (0..3).for_each(|i| rogue.say(i, &ToServer::Request { number: 1, item: item(key, 1 << 30) }));
             for index in 0.. {
                 let sent = (0..3).all(|i| {
-                    let body = Blob([&parts[i].first[..], &parts[i].second].concat());
-                    let message = ToServer::Data { number: 1, index, body };
+                    let message = ToServer::Data { number: 1, index, body: parts[i].clone() };
                     rogue.connections[i].send(&encode(&message, message.body()).unwrap()).is_ok()
                 });
                 if !sent || !attack.on() {
@@ -237,8 +227,7 @@ fn a_client_that_reads_nothing_is_named() {
     let key = harness.key(&mut alice, "k", false, &["bob"]);
     let mut rogue = Rogue::connect(&harness, "bob");
     // each is refused at once, with a sentence of some hundred bytes
-    let (way, aad) = (SboxChoice::DEFAULT, Blob(vec![]));
-    let too_long = Item::Encrypt { key: key.clone(), aad, length: 1 << 60, way };
+    let too_long = short(&key, 1 << 60);
     let begun = Instant::now();
     for number in 1.. {
         let message = ToServer::Request { number, item: too_long.clone() };
@@ -247,17 +236,13 @@ fn a_client_that_reads_nothing_is_named() {
         }
         assert!(begun.elapsed() < 8 * BUSY, "the server takes requests for ever");
     }
-    eventually(4 * BUSY, || match harness.logged("client bob has read no answers of party 1 for 3.0 s") {
-        true => Ok(()),
-        false => Err("it is not named"),
-    });
+    harness.await_logged(1, "client bob has read no answers of party 1 for 3.0 s");
     encrypt(&mut alice, &key, b"", b"text").unwrap();
 }
 
 /// The first server never serves carol when it leads.
 fn passed_over(run: Run) {
-    let first = PartyId::new(1).unwrap();
-    let harness = ServersHarness::patient(|options| options.passes_over = Some((first, "carol")));
+    let harness = ServersHarness::patient(|options| options.passes_over = Some((PartyId::P1, "carol")));
     beside(run, &harness, 2, |attack, key, i| {
         let mut client = harness.connect(["alice", "bob"][i]);
         while attack.on() {
@@ -307,15 +292,11 @@ fn refused_handshakes_are_told_once_in_a_while() {
         let stranger = &harness.stranger;
         assert!(divisi_net::Connection::dial(config, party, stranger, &world(), TIMEOUT).is_err());
     }
-    let told = |part: &str| harness.log.lock().unwrap().iter().filter(|line| line.contains(part)).count();
     let of_strangers = "handshakes refused in the last minute: 0 gave way to newer ones, 0 were too slow, 1 \
                         showed an unknown identity";
-    eventually(BUSY, || match told(of_strangers) {
-        3 => Ok(()),
-        lines => Err(format!("{lines} of 3 lines")),
-    });
+    harness.await_logged(3, of_strangers);
     // nothing is told where there is nothing
-    let before = told("handshakes refused");
+    let before = harness.count_logged("handshakes refused");
     std::thread::sleep(Duration::from_millis(700));
-    assert_eq!(told("handshakes refused"), before);
+    assert_eq!(harness.count_logged("handshakes refused"), before);
 }

@@ -1,7 +1,7 @@
 //! A configuration that changes while servers run.
 
-use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, world};
-use crate::{Client, KeyName};
+use super::harness::{BUSY, decrypt, encrypt, eventually, with_key, world};
+use crate::Client;
 use divisi_net::{Config, Identity, Machine, Pin, check};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,9 +11,7 @@ use std::time::Duration;
 /// on. The link to the old identity ends, though its server still runs.
 #[test]
 fn a_new_identity_needs_no_restart_of_the_others() {
-    let mut harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (mut harness, mut alice, key) = with_key(&[]);
     let file = encrypt(&mut alice, &key, b"", b"before").unwrap();
     let old = harness.config.clone();
     let fresh = Arc::new(Identity::generate(&Machine));
@@ -39,7 +37,7 @@ fn a_new_identity_needs_no_restart_of_the_others() {
     harness.replace_identity(2, fresh);
     harness.start(2, None);
     let serves = || -> Result<_, crate::Error> {
-        let mut alice = Client::connect(&harness.config, harness.identity("alice"), world())?;
+        let mut alice = harness.try_connect("alice")?;
         encrypt(&mut alice, &key, b"", b"after")?;
         Ok(alice)
     };
@@ -97,8 +95,7 @@ fn changed(config: &Config, member: usize, round: usize) -> Config {
 /// Reload one member of the configuration after the other at all servers, under eight clients: no request is
 /// lost but with \"try again\", and each that was answered is answered rightly.
 fn reloads(rounds: usize, new_identities: bool) {
-    let mut harness = ServersHarness::patient(|_| {});
-    let key: KeyName = harness.key(&mut harness.connect("alice"), "k", false, &["bob"]);
+    let (mut harness, _, key) = with_key(&["bob"]);
     let config = Arc::new(Mutex::new(harness.config.clone()));
     let (over, served, again) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|s| {

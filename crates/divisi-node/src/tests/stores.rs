@@ -1,24 +1,14 @@
 //! Servers whose stores of keys are not the same.
 
-use super::harness::{BUSY, ServersHarness, encrypt, eventually, world};
-use crate::{Client, Error, ErrorKind, KeyName};
+use super::harness::{BUSY, ServersHarness, encrypt, eventually, with_key, world};
+use crate::{Error, ErrorKind, KeyName};
 use divisi_net::check;
 use std::fs;
-
-/// Until a server has logged this.
-fn log_has(harness: &ServersHarness, words: &str, times: usize) {
-    eventually(4 * BUSY, || {
-        let log = harness.log.lock().unwrap();
-        let count = log.iter().filter(|line| line.contains(words)).count();
-        if count >= times { Ok(()) } else { Err(format!("{words:?} is not in {log:#?}")) }
-    });
-}
 
 /// The error of a request, once the servers have joined.
 fn refusal(harness: &ServersHarness, key: &KeyName) -> Error {
     eventually(4 * BUSY, || {
-        let connected = Client::connect(&harness.config, harness.identity("alice"), world());
-        match connected.and_then(|mut alice| encrypt(&mut alice, key, b"", b"x")) {
+        match harness.try_connect("alice").and_then(|mut alice| encrypt(&mut alice, key, b"", b"x")) {
             Err(e) if !e.retry => Ok(e),
             other => Err(format!("{other:?}")),
         }
@@ -34,9 +24,7 @@ fn out_of_step(harness: &ServersHarness) -> Vec<String> {
 /// refuses then names the way out.
 #[test]
 fn a_server_that_lost_its_store_says_so() {
-    let mut harness = ServersHarness::patient(|_| {});
-    let mut alice = harness.connect("alice");
-    let key = harness.key(&mut alice, "k", false, &[]);
+    let (mut harness, _, key) = with_key(&[]);
     assert_eq!(out_of_step(&harness), ["", "", ""]);
     harness.stop(2);
     fs::rename(harness.data(2), harness.data(9)).unwrap();
@@ -45,13 +33,13 @@ fn a_server_that_lost_its_store_says_so() {
     assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Unavailable, Some(3)), "{error}");
     assert!(error.message.contains("party 3 is empty") && error.message.contains("--new-store"), "{error}");
     // all three say what is wrong, to their operators and to those who ask
-    log_has(&harness, "the store of keys of party 3 is empty while another server has keys", 3);
-    log_has(
-        &harness,
-        "do not have the same active keys: party 1 has 1, party 2 has 1 (the same), party 3 has 0",
+    harness.await_logged(3, "the store of keys of party 3 is empty while another server has keys");
+    harness.await_logged(
         1,
+        "do not have the same active keys: party 1 has 1, party 2 has 1 (the same), party 3 has 0",
     );
-    log_has(&harness, "do not have the same active keys: party 1 has 1 (others), party 2 has 1 (others)", 1);
+    harness
+        .await_logged(1, "do not have the same active keys: party 1 has 1 (others), party 2 has 1 (others)");
     for (i, why) in out_of_step(&harness).iter().enumerate() {
         let others = ["party 3", "party 3", "party 1 and party 2"][i];
         assert!(why.contains(&format!("same keys as {others}")) && why.contains("--new-store"), "{why}");

@@ -1,18 +1,18 @@
 //! Servers that do not answer: silent ones, and those that only say that they wait.
 
-use super::harness::world;
+use super::harness::{mesh, world};
 use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use crate::{Client, Error, ErrorKind};
-use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
+use divisi_net::{Config, Connection, Identity, Listener, PartyId};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_millis(1500);
+const LIMIT: Duration = Duration::from_secs(1);
 /// Less than the six limits after which a client gives up whatever servers say: a client that ends by then
 /// was told of the failure, or saw it.
-const IN_TIME: Duration = Duration::from_secs(6);
+const IN_TIME: Duration = Duration::from_secs(5);
 /// The interval of a server's reports that it waits: shorter than that of real servers, because the time
 /// limit of this test is shorter, too.
 const BEAT: Duration = Duration::from_millis(100);
@@ -39,15 +39,8 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
     let me = PartyId::from_index(i).unwrap();
     let listener = Listener::open_at(listener, config, me, Arc::new(identity), world()).unwrap();
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
-    say(
-        &mut connection,
-        &ToClient::Welcome {
-            lowest: VERSIONS.0,
-            highest: VERSIONS.1,
-            party: me.number(),
-            challenge: [0; 32],
-        },
-    );
+    let (lowest, highest) = VERSIONS;
+    say(&mut connection, &ToClient::Welcome { lowest, highest, party: me.number(), challenge: [0; 32] });
     let receive = |c: &mut Connection| decode::<ToServer>(&c.recv(LONGEST).unwrap()).unwrap();
     receive(&mut connection);
     say(&mut connection, &ToClient::Ready);
@@ -74,9 +67,7 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
 
 /// The error with which a client's request ends, and the time after which it ends.
 fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
-    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
-    let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    let (listeners, made) = mesh(&["alice"]);
     let text = format!("timeout_seconds = {}\n{}", LIMIT.as_secs_f64(), made.config.to_toml());
     let config = Config::parse(&text).unwrap();
     std::thread::scope(|s| {
@@ -94,16 +85,21 @@ fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
 /// The one server that is silent is named, in time, whatever its number and although the others only wait.
 #[test]
 fn a_silent_server_is_named_and_no_other() {
-    for victim in 0..3 {
-        for way in [ServerConduct::Silent, ServerConduct::Leaves] {
-            let mut ways = [ServerConduct::Waits; 3];
-            ways[victim] = way;
-            let (error, lasted) = asked(ways);
-            assert_eq!(error.peer.map(|p| p.index()), Some(victim), "{error}");
-            assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true), "{error:?}");
-            assert!(lasted < IN_TIME, "{lasted:?}");
+    // each with a client of its own, at the same time
+    std::thread::scope(|s| {
+        for (victim, way) in PartyId::all(3)
+            .flat_map(|party| [ServerConduct::Silent, ServerConduct::Leaves].map(|way| (party, way)))
+        {
+            s.spawn(move || {
+                let mut ways = [ServerConduct::Waits; 3];
+                ways[victim.index()] = way;
+                let (error, lasted) = asked(ways);
+                assert_eq!(error.peer, Some(victim), "{error}");
+                assert_eq!((error.kind, error.retry), (ErrorKind::Unavailable, true), "{error:?}");
+                assert!(lasted < IN_TIME, "{lasted:?}");
+            });
         }
-    }
+    });
 }
 
 /// The party that a server blames counts less than a silent connection that the client sees itself, and more
@@ -112,10 +108,10 @@ fn a_silent_server_is_named_and_no_other() {
 fn a_server_that_is_blamed_but_talks_is_not_named_for_a_silent_one() {
     let (error, lasted) =
         asked([ServerConduct::Blames(LIMIT, 2), ServerConduct::Waits, ServerConduct::Silent]);
-    assert_eq!(error.peer.map(|p| p.number()), Some(3), "{error}");
+    assert_eq!(error.peer, Some(PartyId::P3), "{error}");
     assert!(lasted < IN_TIME, "{lasted:?}");
     let (error, _) = asked([ServerConduct::Waits, ServerConduct::Blames(BEAT, 3), ServerConduct::Waits]);
-    assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Abort, Some(3)), "{error}");
+    assert_eq!((error.kind, error.peer), (ErrorKind::Abort, Some(PartyId::P3)), "{error}");
 }
 
 /// If the leader never calls the request, or others are served for ever, the client gives up in the end.

@@ -5,6 +5,7 @@ mod granted;
 mod left;
 mod rounds;
 mod split;
+mod three;
 mod ways;
 
 use super::*;
@@ -15,162 +16,27 @@ use crate::request::{Item, NewKey, SboxChoice, ToServer};
 use crate::server::ServerOptions;
 use crate::server::agreement::{CALL, OFFERS, STATUS};
 use crate::server::scheduling::Budget;
+use crate::tests::{Clock, ahead};
 use crate::wire::Blob;
-use divisi_net::{Config, Fault, Machine, World, memory};
-use divisi_store::{KeyName, KeyType};
+use divisi_net::tamper::Tap;
+use divisi_net::{Config, Fault, Frame, Machine, World, memory};
+use divisi_store::{KeyName, KeyType, StoredKeys};
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Mutex;
-
-/// A key of AES-128 that its client makes.
-fn new_key(name: &KeyName) -> NewKey {
-    let kind = KeyType::Aes128;
-    NewKey {
-        name: name.clone(),
-        kind,
-        bytes: kind.bytes() as u32,
-        exportable: false,
-        clients: Vec::new(),
-        request: [1; 16],
-    }
-}
-
-/// A clock that stands still, so that no moment is ever over.
-struct Still(Instant);
-
-impl World for Still {
-    fn now(&self) -> Instant {
-        self.0
-    }
-    fn unix_time(&self) -> Duration {
-        Machine.unix_time()
-    }
-    fn entropy(&self, out: &mut [u8]) {
-        Machine.entropy(out);
-    }
-    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
-        Machine.spawn(name, work)
-    }
-}
-
-/// Three servers that listen to nobody.
-struct Three {
-    servers: Vec<Server>,
-    /// What all of them log.
-    lines: Arc<Mutex<Vec<String>>>,
-    /// Their data.
-    dir: tempfile::TempDir,
-}
-
-impl Three {
-    fn new(world: &Arc<dyn World>) -> Three {
-        let dir = tempfile::tempdir().unwrap();
-        let ports: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-        let hosts: Vec<String> = ports.iter().map(|p| p.local_addr().unwrap().to_string()).collect();
-        let made = Config::create(3, &hosts, &["alice".into(), "bob".into()], &Machine).unwrap();
-        let lines = Arc::<Mutex<Vec<String>>>::default();
-        let open = |((me, port), identity): ((PartyId, TcpListener), divisi_net::Identity)| {
-            let (data, lines) = (dir.path().join(me.to_string()), lines.clone());
-            let log = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
-            let options = ServerOptions { log, ..ServerOptions::default() };
-            let (config, world) = (made.config.clone(), world.clone());
-            Server::open_at(port, config, me, Arc::new(identity), &data, options, world).unwrap()
-        };
-        let servers = PartyId::all(3).zip(ports).zip(made.parties).map(open).collect();
-        Three { servers, lines, dir }
-    }
-
-    fn node(&self, i: usize) -> &Node {
-        &self.servers[i].node
-    }
-
-    /// A connection of alice's at a server.
-    fn enter(&self, i: usize, id: u8) {
-        let node = self.node(i);
-        let client = node.config().clients()[0].clone();
-        let who = Who { name: client.name, fingerprint: *client.pin.fingerprint().bytes() };
-        assert!(node.report(|schedule, _| schedule.enter(who, [id; 32])));
-    }
-
-    /// Send on it a request for her list of keys.
-    fn ask(&self, i: usize, id: u8) {
-        self.ask_for(i, id, 1, Item::KeyList { after: None });
-    }
-
-    /// Send a request for any item, under this number.
-    fn ask_for(&self, i: usize, id: u8, number: u64, item: Item) {
-        let message = ToServer::Request { number, item };
-        self.node(i).report(|schedule, now| schedule.receive(&[id; 32], message, 40, now)).unwrap();
-    }
-
-    /// Each server in a thread and in one session, with its number from 0.
-    fn run<R: Send>(&self, act: impl Fn(usize, &mut ServerState<'_>) -> R + Sync) -> Vec<R> {
-        self.run_over(memory::mesh(3), act)
-    }
-
-    fn run_over<R: Send>(
-        &self,
-        meshes: Vec<Mesh>,
-        act: impl Fn(usize, &mut ServerState<'_>) -> R + Sync,
-    ) -> Vec<R> {
-        let (act, begun) = (&act, &std::sync::Barrier::new(3));
-        std::thread::scope(|s| {
-            let threads: Vec<_> = meshes
-                .into_iter()
-                .zip(&self.servers)
-                .enumerate()
-                .map(|(i, (mesh, server))| {
-                    s.spawn(move || {
-                        let session =
-                            Session::start(&Arc::new(mesh), 1, &PublicParameters::new("test")).unwrap();
-                        let trio = Trio::new(session).unwrap();
-                        // a server that ends the session ends it for those that have begun
-                        begun.wait();
-                        let mut state = ServerState {
-                            node: &server.node,
-                            rep: Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious),
-                            ready: Ready::default(),
-                            in_progress: InProgress::new(),
-                            trips: RoundTrips::default(),
-                            rounds: Rounds::OfLevels,
-                            since_short: CALM,
-                            counted: HashSet::new(),
-                        };
-                        act(i, &mut state)
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        })
-    }
-}
-
-fn offer(id: u8) -> Offer {
-    Offer { connection: [id; 32], number: 1, step: 0 }
-}
-
-fn leader() -> PartyId {
-    PartyId::new(1).unwrap()
-}
+use three::*;
 
 /// If a leader offers more than a round holds, it is done in several rounds, so that a client that comes
 /// meanwhile waits for one of them only.
 #[test]
 fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
-    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let three = Three::new();
     let ids: Vec<u8> = (1..=2 * Budget::ROUND.single as u8 + 1).collect();
-    for i in 0..3 {
-        ids.iter().for_each(|id| {
-            three.enter(i, *id);
-            three.ask(i, *id);
-        });
-    }
+    ids.iter().for_each(|id| three.all_asked_for(*id, &Item::KeyList { after: None }));
     let offers: Vec<Offer> = ids.iter().map(|id| offer(*id)).collect();
-    let left = |i: usize| {
-        let has = |id: &&u8| three.node(i).schedule(|schedule, _| schedule.has(&[**id; 32], 1));
-        ids.iter().filter(has).copied().collect::<Vec<_>>()
-    };
+    let left = |i: usize| ids.iter().copied().filter(|id| three.has(i, *id, 1)).collect::<Vec<_>>();
     let lefts = three.run(|i, state| {
-        state.round(leader(), &offers).unwrap();
+        state.round(LEADER, &offers).unwrap();
         left(i)
     });
     assert_eq!(lefts, vec![ids[Budget::ROUND.single..].to_vec(); 3]);
@@ -184,7 +50,7 @@ fn a_round_holds_no_more_than_its_budget_whatever_is_offered() {
 #[test]
 fn what_is_on_its_way_is_waited_for_a_moment() {
     // the moment does not pass
-    let three = Three::new(&(Arc::new(Still(Instant::now())) as Arc<dyn World>));
+    let three = Three::within(&still());
     (0..3).for_each(|i| three.enter(i, 1));
     (0..2).for_each(|i| three.ask(i, 1));
     std::thread::scope(|s| {
@@ -192,17 +58,17 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
             std::thread::sleep(Duration::from_millis(50));
             three.ask(2, 1);
         });
-        three.run(|_, state| state.round(leader(), &[offer(1)]).unwrap());
+        three.run(|_, state| state.round(LEADER, &[offer(1)]).unwrap());
     });
-    assert!((0..3).all(|i| !three.node(i).schedule(|schedule, _| schedule.has(&[1; 32], 1))));
+    assert!((0..3).all(|i| !three.has(i, 1, 1)));
 
-    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let three = Three::new();
     (0..3).for_each(|i| three.enter(i, 1));
     (0..2).for_each(|i| three.ask(i, 1));
     let may_come = |i: usize| three.node(i).schedule(|schedule, _| schedule.may_come(&offer(1)));
     assert!(may_come(2));
     let rounds = |n: usize| {
-        drop(three.run(|_, state| (0..n).try_for_each(|_| state.round(leader(), &[offer(1)])).unwrap()))
+        drop(three.run(|_, state| (0..n).try_for_each(|_| state.round(LEADER, &[offer(1)])).unwrap()))
     };
     rounds(3);
     assert!(may_come(2));
@@ -214,33 +80,51 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     // one that comes after all is served, and is waited for again
     three.ask(2, 1);
     rounds(1);
-    assert!((0..3).all(|i| !three.node(i).schedule(|schedule, _| schedule.has(&[1; 32], 1))));
-    let next = Offer { number: 2, ..offer(1) };
+    assert!((0..3).all(|i| !three.has(i, 1, 1)));
+    let next = step_of(2, 0);
     assert!(three.node(2).schedule(|schedule, _| schedule.may_come(&next)));
+}
+
+/// Where the files of a key differ, that is what the client learns, although one server has not received the
+/// request yet: what it lacks refuses nothing \[A26\].
+#[test]
+fn what_a_server_lacks_is_no_reason_of_a_refusal() {
+    let three = Three::asked_for_key();
+    three.run(|i, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        if i == 1 {
+            differ(&three.dir.path().join("party 2"));
+        }
+        if i != 2 {
+            three.ask_for(i, 1, 2, encrypt(0));
+            three.say(i, 1, ToServer::Finish { number: 2 });
+        }
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
+        state.node.tick();
+    });
+    let lines = three.lines.lock().unwrap();
+    let said = |words: &str| lines.iter().filter(|line| line.contains(words)).count();
+    assert_eq!(
+        (said("files of key k do not belong together"), said("did not receive")),
+        (2, 0),
+        "{lines:#?}"
+    );
 }
 
 /// A key that the operators destroy is wiped also from requests that a client began with it and then left
 /// alone, without any further request.
 #[test]
 fn a_destroyed_key_is_wiped_from_what_was_under_way() {
-    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
-    let name: KeyName = "k".parse().unwrap();
-    let new = new_key(&name);
-    let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
-    let encrypt = Item::Encrypt { key: name.clone(), aad, length: 200 << 10, way };
-    let order = Order { key: name.clone(), deed: Deed::Destroy };
-    for i in 0..3 {
-        three.enter(i, 1);
-        three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
-    }
+    let three = Three::asked_for_key();
+    let order = Order { key: key(), deed: Deed::Destroy };
     let held = three.run(|i, state| {
-        state.round(leader(), &[offer(1)]).unwrap();
-        three.ask_for(i, 1, 2, encrypt.clone());
-        state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        state.round(LEADER, &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, encrypt(200 << 10));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
         let before = state.in_progress.len();
-        let id = state.node.keys.load(&name).unwrap().map(|key| key.info.id);
+        let id = state.node.keys.load(&key()).unwrap().map(|key| key.info.id);
         state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
-        state.order(leader(), &order).unwrap();
+        state.order(LEADER, &order).unwrap();
         [before, state.in_progress.len()]
     });
     assert_eq!(held, vec![[1, 0]; 3]);
@@ -249,11 +133,11 @@ fn a_destroyed_key_is_wiped_from_what_was_under_way() {
 /// A leader that alternates between two lists of clients does not fill the log.
 #[test]
 fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
-    let three = Three::new(&(Arc::new(Still(Instant::now())) as Arc<dyn World>));
+    let three = Three::within(&still());
     let node = three.node(0);
     for i in 0..100 {
         let theirs = if i % 2 == 0 { [0; 16] } else { node.clients() };
-        node.compare_clients(PartyId::new(3).unwrap(), &theirs);
+        node.compare_clients(PartyId::P3, &theirs);
     }
     let lines = three.lines.lock().unwrap();
     assert_eq!(lines.iter().filter(|line| line.contains("list of clients")).count(), 2, "{lines:#?}");
@@ -261,7 +145,7 @@ fn a_list_of_clients_that_changes_at_every_call_fills_no_log() {
 
 /// Party 1 leads and sends these heads and this body to the two others; returns how each server ends.
 fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
-    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let three = Three::new();
     three.run(|i, state| {
         if i == 0 {
             let session = state.rep.trio().session();
@@ -275,7 +159,7 @@ fn called(heads: [[u8; 3]; 2], body: &[u8]) -> Vec<Result<(), Abort>> {
             }
             state.rep.trio().absorb("call", &heads[0][..1]);
         } else {
-            state.proposal(leader(), IDLE, false)?;
+            state.proposal(LEADER, IDLE, false)?;
         }
         state.rep.trio().barrier().map(drop)
     })
@@ -294,10 +178,9 @@ fn a_split_call_is_noticed() {
 /// anything is compared: neither says at first hand that the other did it.
 #[test]
 fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
-    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
-    let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
+    let three = Three::new();
+    let order = Order { key: key(), deed: Deed::Destroy };
     let body = crate::wire::encode(&order, 0).unwrap();
-    let second = PartyId::new(2).unwrap();
     let ends = three.run(|i, state| {
         if i == 0 {
             let session = state.rep.trio().session();
@@ -317,7 +200,7 @@ fn who_was_brought_out_of_step_is_not_named_at_first_hand() {
             return lie().map_err(|_| Failed::refused(JOIN, "the liar"));
         }
         let turns = |state: &mut ServerState<'_>| -> Result<(), Abort> {
-            for leader in [leader(), second, PartyId::new(3).unwrap()] {
+            for leader in PartyId::all(3) {
                 if let Proposal::Order(order) = state.proposal(leader, IDLE, false)? {
                     state.order(leader, &order)?;
                 }
@@ -344,7 +227,7 @@ fn what_no_leader_says_names_it() {
     let count = |kind: u8, n: usize| [[kind, n as u8, (n >> 8) as u8]; 2];
     let taken = |heads, body: &[u8]| called(heads, body)[1..].iter().all(Result::is_ok);
     assert!(taken(count(1, 2), &[&one[..], &other].concat()));
-    let order = Order { key: "k".parse().unwrap(), deed: Deed::Destroy };
+    let order = Order { key: key(), deed: Deed::Destroy };
     let order = crate::wire::encode(&order, 0).unwrap();
     assert!(taken(count(3, order.len()), &order));
     for (heads, body) in [
@@ -362,7 +245,7 @@ fn what_no_leader_says_names_it() {
         for result in &called(heads, &body)[1..] {
             let Err(Abort::Network(fault)) = result else { panic!("{heads:?}: {result:?}") };
             // or the other one was first to tell
-            let named = matches!(fault, Fault::Malformed { peer, .. } if *peer == leader());
+            let named = matches!(fault, Fault::Malformed { peer, .. } if *peer == LEADER);
             assert!(named || matches!(fault, Fault::Aborted { .. }), "{heads:?}: {fault:?}");
         }
     }

@@ -2,10 +2,10 @@
 //! does all that a client does.
 
 use crate::request::{Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context};
-use crate::tests::harness::{decrypt, encrypt, text, world};
+use crate::tests::harness::{decrypt, encrypt, mesh, text, world};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{Client, KeyState, KeyType, UsedKey};
-use divisi_net::{Config, Connection, Identity, Listener, Machine, PartyId};
+use divisi_net::{Config, Connection, Identity, Listener, PartyId};
 use divisi_rep3::deal;
 use divisi_rep3::open::component_digest;
 use std::net::TcpListener;
@@ -90,9 +90,7 @@ fn three_servers<R>(
     way: impl Fn(usize) -> (Lie, fn((u64, u64)) -> (u64, u64)),
     client: impl FnOnce(&mut Client) -> R,
 ) -> R {
-    let listeners: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<String> = listeners.iter().map(|l| l.local_addr().unwrap().to_string()).collect();
-    let made = Config::create(3, &hosts, &["alice".into()], &Machine).unwrap();
+    let (listeners, made) = mesh(&["alice"]);
     std::thread::scope(|s| {
         for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
             let (config, way) = (made.config.clone(), way(i));

@@ -5,20 +5,11 @@ use crate::RoundsChoice;
 use crate::request::{Mode, ModeRequest};
 use crate::server::agreement::rounds_of;
 
-fn machine() -> Arc<dyn World> {
-    Arc::new(Machine)
-}
-
-fn sha256(length: u64) -> Item {
-    let settings = divisi_symmetric::algorithm::Settings::new("sha256".parse().unwrap());
-    Item::Hash { asked: (&settings).into(), length }
-}
-
 /// Every hash and MAC of a round counts: three are garbled where a round trip takes a millisecond, and four
 /// are not.
 #[test]
 fn a_round_is_garbled_for_as_many_programs_as_it_has() {
-    let three = Three::new(&machine());
+    let three = Three::new();
     (1..=5).for_each(|id| three.enter(0, id));
     (1..=4).for_each(|id| three.ask_for(0, id, 1, sha256(0)));
     three.ask(0, 5);
@@ -38,37 +29,24 @@ fn a_round_is_garbled_for_as_many_programs_as_it_has() {
 #[test]
 fn chained_blocks_are_garbled() {
     let name: KeyName = "kek".parse().unwrap();
-    let new = NewKey {
-        name: name.clone(),
-        kind: KeyType::Aes128Kw,
-        bytes: 16,
-        exportable: false,
-        clients: vec![],
-        request: [1; 16],
-    };
     let way = SboxChoice::DEFAULT;
+    let new = new_key(name.clone(), KeyType::Aes128Kw);
     let whole =
         ModeRequest { key: name, mode: Mode::Kw, encrypts: true, aad: None, length: 16, iv: [0; 16], way };
     for (rounds, range) in [(Rounds::OfLevels, 400..800), (Rounds::Constant, 1..60)] {
-        let three = Three::new(&machine());
-        for i in 0..3 {
-            three.enter(i, 1);
-            three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
-        }
+        let three = Three::new();
+        three.all_asked_for(1, &new);
         let counts = three.run(|i, state| {
-            state.round(leader(), &[offer(1)]).unwrap();
+            state.round(LEADER, &[offer(1)]).unwrap();
             three.ask_for(i, 1, 2, Item::Mode(whole.clone()));
-            let send = |message| {
-                three.node(i).report(|schedule, now| schedule.receive(&[1; 32], message, 40, now)).unwrap();
-            };
             // a sharing of zeros
-            send(ToServer::Data { number: 2, index: 0, body: Blob(vec![0; 32]) });
-            send(ToServer::Finish { number: 2 });
+            three.say(i, 1, ToServer::Data { number: 2, index: 0, body: Blob(vec![0; 32]) });
+            three.say(i, 1, ToServer::Finish { number: 2 });
             state.rounds = rounds;
             state.rep.trio().session().phase("wrap");
             let mut steps = 0;
-            while three.node(i).schedule(|schedule, _| schedule.has(&[1; 32], 2)) {
-                state.round(leader(), &[Offer { number: 2, step: steps, ..offer(1) }]).unwrap();
+            while three.has(i, 1, 2) {
+                state.round(LEADER, &[step_of(2, steps)]).unwrap();
                 steps += 1;
             }
             assert_eq!(steps, 4);
@@ -81,19 +59,16 @@ fn chained_blocks_are_garbled() {
 /// What is garbled ahead in place of what a client's requests used is charged to that client.
 #[test]
 fn what_is_made_ahead_is_charged() {
-    let three = Three::new(&machine());
-    (0..3).for_each(|i| three.enter(i, 1));
+    let three = Three::new();
+    three.all_asked_for(1, &sha256(5));
     let charged = three.run(|i, state| {
         let computed = || three.node(i).schedule(|schedule, _| schedule.computed("alice"));
         state.rep.stock_calls(PREPROCESSED);
         state.rounds = Rounds::Constant;
-        three.ask_for(i, 1, 1, sha256(5));
-        let data = ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 10]) };
-        for message in [data, ToServer::Finish { number: 1 }] {
-            three.node(i).report(|schedule, now| schedule.receive(&[1; 32], message, 20, now)).unwrap();
-        }
-        (0..3).for_each(|step| state.round(leader(), &[Offer { step, ..offer(1) }]).unwrap());
-        assert!(!three.node(i).schedule(|schedule, _| schedule.has(&[1; 32], 1)));
+        three.say(i, 1, ToServer::Data { number: 1, index: 0, body: Blob(vec![0; 10]) });
+        three.say(i, 1, ToServer::Finish { number: 1 });
+        (0..3).for_each(|step| state.round(LEADER, &[step_of(1, step)]).unwrap());
+        assert!(!three.has(i, 1, 1));
         let (before, begun) = (computed(), three.node(i).world.thread_time());
         assert!(state.rep.lacks_stock());
         while state.rep.lacks_stock() {

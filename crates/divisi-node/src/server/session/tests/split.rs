@@ -4,18 +4,11 @@
 use super::*;
 use crate::operator::OrderState;
 use crate::server::agreement::exchange;
-use divisi_net::Frame;
-use divisi_net::tamper::Tap;
-use divisi_store::StoredKeys;
 use std::sync::atomic::AtomicBool;
-
-fn machine() -> Arc<dyn World> {
-    Arc::new(Machine)
-}
 
 /// The first server sends these statuses to the two others; returns how all three end.
 fn told(statuses: [[u8; 5]; 2]) -> Vec<Result<(), Abort>> {
-    Three::new(&machine()).run(|i, state| {
+    Three::new().run(|i, state| {
         let mine = [1, 0, 0, 0, 0];
         if i == 0 {
             let session = state.rep.trio().session();
@@ -54,23 +47,13 @@ fn a_split_status_ends_the_session() {
 /// at first hand that the other did it.
 #[test]
 fn a_split_verdict_ends_the_session() {
-    for to in [2, 3] {
-        let three = Three::new(&machine());
-        for i in 0..3 {
-            three.enter(i, 1);
-            three.ask(i, 1);
-        }
+    for to in [PartyId::P2, PartyId::P3] {
+        let three = Three::new();
+        three.all_asked_for(1, &Item::KeyList { after: None });
         let meshes = memory::mesh(3);
-        let verdict = Step::new("divisi_rep3::input/verdict").id;
-        let lie = move |mut frame: Frame| {
-            if frame.step == verdict {
-                frame.body[0] = 1;
-            }
-            vec![frame]
-        };
-        Tap::new(&meshes[0]).intercept(PartyId::new(to).unwrap(), Box::new(lie)).unwrap();
+        change(&meshes[0], to, &[VERDICT], |frame| frame.body[0] = 1);
         let ends = three.run_over(meshes, |_, state| {
-            let end = state.round(leader(), &[offer(1)]).and_then(|()| state.rep.trio().barrier());
+            let end = state.round(LEADER, &[offer(1)]).and_then(|()| state.rep.trio().barrier());
             end.map_err(|abort| {
                 let compared = state.rep.trio().is_compared();
                 Failed::abort(state.node.me, &abort, compared)
@@ -88,37 +71,24 @@ fn a_split_verdict_ends_the_session() {
 /// no operator learns that it is done \[A26\].
 #[test]
 fn what_was_written_is_compared() {
-    let three = Three::new(&machine());
-    let name: KeyName = "k".parse().unwrap();
-    let new = new_key(&name);
-    let order = Order::chown(name.clone(), vec!["alice".into()]);
-    for i in 0..3 {
-        three.enter(i, 1);
-        three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
-    }
+    let three = Three::asked_for_key();
+    let order = Order::chown(key(), vec!["alice".into()]);
     let meshes = memory::mesh(3);
     let armed = Arc::new(AtomicBool::new(false));
-    let keys = three.dir.path().join("party 2").join("keys");
-    let (now, barrier) = (armed.clone(), Step::new("divisi_rep3::views/barrier").id);
-    let change = move |frame: Frame| {
-        if frame.step == barrier && now.swap(false, Ordering::SeqCst) {
-            let store = StoredKeys::open_on(Box::new(divisi_store::MachineDisk), &keys).unwrap();
-            let mut key = store.load(&name).unwrap().unwrap();
-            key.secret.as_mut().unwrap().first[3] ^= 1;
-            std::fs::remove_file(keys.join("k.key")).unwrap();
-            store.prepare(&mut key).unwrap();
+    let (now, dir) = (armed.clone(), three.dir.path().join("party 2"));
+    change(&meshes[1], LEADER, &["divisi_rep3::views/barrier"], move |_| {
+        if now.swap(false, Ordering::SeqCst) {
+            differ(&dir);
         }
-        vec![frame]
-    };
-    Tap::new(&meshes[1]).intercept(leader(), Box::new(change)).unwrap();
+    });
     let states = three.run_over(meshes, |i, state| {
-        state.round(leader(), &[offer(1)]).unwrap();
+        state.round(LEADER, &[offer(1)]).unwrap();
         let id = state.node.keys.load(&order.key).unwrap().map(|key| key.info.id);
         state.node.operators(|orders, now| orders.ask(&order, id, now)).unwrap();
         if i == 1 {
             armed.store(true, Ordering::SeqCst);
         }
-        state.order(leader(), &order).unwrap();
+        state.order(LEADER, &order).unwrap();
         state.node.operators(|orders, _| orders.state(&order)).unwrap().0
     });
     assert!(!armed.load(Ordering::SeqCst));
@@ -127,46 +97,21 @@ fn what_was_written_is_compared() {
     assert!(states.iter().all(failed), "{states:?}");
 }
 
-/// The machine's clock, set forward by this time.
-struct Ahead(Mutex<Duration>);
-
-impl World for Ahead {
-    fn now(&self) -> Instant {
-        Machine.now() + *self.0.lock().unwrap()
-    }
-    fn unix_time(&self) -> Duration {
-        Machine.unix_time()
-    }
-    fn entropy(&self, out: &mut [u8]) {
-        Machine.entropy(out);
-    }
-    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> std::io::Result<()> {
-        Machine.spawn(name, work)
-    }
-}
-
 /// A long request whose client sends no more ends by the limit of time, and what it held of its key is wiped
 /// then, though nobody asks for anything.
 #[test]
 fn what_a_client_left_is_wiped_when_its_time_is_over() {
-    let world = Arc::new(Ahead(Mutex::default()));
-    let three = Three::new(&(world.clone() as Arc<dyn World>));
-    let name: KeyName = "k".parse().unwrap();
-    let new = new_key(&name);
-    let (aad, way) = (Blob(Vec::new()), SboxChoice::DEFAULT);
-    let encrypt = Item::Encrypt { key: name, aad, length: 200 << 10, way };
-    for i in 0..3 {
-        three.enter(i, 1);
-        three.ask_for(i, 1, 1, Item::KeyNew(new.clone()));
-    }
+    let later = Arc::<Mutex<Duration>>::default();
+    let three = Three::within(&ahead(&later));
+    three.all_asked_for(1, &new_key(key(), KeyType::Aes128));
     let begun = std::sync::Barrier::new(3);
     let held = three.run(|i, state| {
-        state.round(leader(), &[offer(1)]).unwrap();
-        three.ask_for(i, 1, 2, encrypt.clone());
-        state.round(leader(), &[Offer { number: 2, ..offer(1) }]).unwrap();
+        state.round(LEADER, &[offer(1)]).unwrap();
+        three.ask_for(i, 1, 2, encrypt(200 << 10));
+        state.round(LEADER, &[step_of(2, 0)]).unwrap();
         let before = state.in_progress.len();
         begun.wait();
-        *world.0.lock().unwrap() = Duration::from_secs(3600);
+        *later.lock().unwrap() = Duration::from_secs(3600);
         // the turns of a server that is to stop: it waits for what is under way, and for nothing else
         state.node.stop.store(true, Ordering::SeqCst);
         // whoever ends first leaves the others

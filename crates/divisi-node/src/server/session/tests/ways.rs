@@ -8,7 +8,7 @@ use divisi_rep3::Protocol;
 /// back and is done in the next.
 #[test]
 fn many_ways_make_no_round_longer() {
-    let three = Three::new(&(Arc::new(Machine) as Arc<dyn World>));
+    let three = Three::new();
     let kinds = [KeyType::Aes128, KeyType::Aes192, KeyType::Aes256];
     let names: [KeyName; 3] = [0, 1, 2].map(|i| format!("k{i}").parse().unwrap());
     let each =
@@ -19,36 +19,21 @@ fn many_ways_make_no_round_longer() {
             (id, Item::Encrypt { key: key.clone(), aad: Blob(Vec::new()), length: 0, way })
         })
         .collect();
-    for i in 0..3 {
-        for (id, (name, kind)) in (1..).zip(names.iter().zip(kinds)) {
-            three.enter(i, id);
-            let (clients, request) = (Vec::new(), [id; 16]);
-            let new = NewKey {
-                name: name.clone(),
-                kind,
-                bytes: kind.bytes() as u32,
-                exportable: false,
-                clients,
-                request,
-            };
-            three.ask_for(i, id, 1, Item::KeyNew(new));
-        }
-        for (id, item) in &texts {
-            three.enter(i, *id);
-            three.ask_for(i, *id, 1, item.clone());
-            let finish = ToServer::Finish { number: 1 };
-            three.node(i).report(|schedule, now| schedule.receive(&[*id; 32], finish, 8, now)).unwrap();
-        }
+    for (id, (name, kind)) in (1..).zip(names.iter().zip(kinds)) {
+        three.all_asked_for(id, &new_key(name.clone(), kind));
+    }
+    for (id, item) in &texts {
+        three.all_asked_for(*id, item);
+        (0..3).for_each(|i| three.say(i, *id, ToServer::Finish { number: 1 }));
     }
     const PHASES: [&str; 16] =
         ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"];
     let counts = three.run(|i, state| {
         for id in 1..=3 {
-            state.round(leader(), &[offer(id)]).unwrap();
+            state.round(LEADER, &[offer(id)]).unwrap();
         }
         let left = || -> Vec<Offer> {
-            let has = |id: &u8| three.node(i).schedule(|schedule, _| schedule.has(&[*id; 32], 1));
-            texts.iter().map(|(id, _)| *id).filter(has).map(offer).collect()
+            texts.iter().map(|(id, _)| *id).filter(|id| three.has(i, *id, 1)).map(offer).collect()
         };
         let mut counts = Vec::new();
         for phase in PHASES {
@@ -57,7 +42,7 @@ fn many_ways_make_no_round_longer() {
                 break;
             }
             state.rep.trio().session().phase(phase);
-            state.round(leader(), &offers).unwrap();
+            state.round(LEADER, &offers).unwrap();
             let rounds = state.rep.trio().session().meter().read().phases[phase].rounds;
             counts.push((offers.len() - left().len(), rounds as usize));
         }
