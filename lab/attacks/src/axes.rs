@@ -81,7 +81,7 @@ impl Axes {
         for check in names {
             let own = self.checks.get(check).unwrap_or(&none);
             let mut row = Vec::new();
-            for axis in Axis::ALL {
+            for axis in Axis::all() {
                 let all = self.every.iter().chain(own).filter(|(_, axes)| axes.contains(&axis));
                 let letters: Vec<&String> = all.map(|(letter, _)| letter).collect();
                 letters.iter().for_each(|letter| _ = used.insert(letter.as_str()));
@@ -105,6 +105,17 @@ impl Axes {
         let idle = self.reasons.keys().filter(|letter| !used.contains(letter.as_str()));
         idle.for_each(|letter| wrong.push(format!("{engine}: the reason {letter} is never given")));
         if wrong.is_empty() { Ok(cells) } else { Err(wrong.join("\n")) }
+    }
+
+    /// The checks that have no weakened build along any axis, each with the reasons.
+    pub fn without_builds(&self, cells: &Cells) -> Vec<(String, String)> {
+        let why = |cell: &Cell| match cell {
+            Cell::Builds(_) => None,
+            Cell::Reason(letter) => Some(self.reasons.get(letter).map_or(OPEN, |reason| reason.why.as_str())),
+        };
+        let reasons = |row: &Vec<Cell>| row.iter().map(why).collect::<Option<BTreeSet<&str>>>();
+        let idle = cells.iter().filter_map(|(check, row)| Some((check, reasons(row)?)));
+        idle.map(|(check, why)| (check.clone(), Vec::from_iter(why).join(" "))).collect()
     }
 
     /// Notes a problem if an axis in which no check is weakened has a build of this engine.
@@ -154,23 +165,35 @@ mod tests {
         assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
     }
 
+    /// A check whose axes all have a reason is told with these.
+    #[test]
+    fn a_check_without_builds_has_its_reasons() {
+        let (list, all) = read();
+        assert_eq!(all[0].without_builds(&all[0].cells("rep3", &list).unwrap()), []);
+        let row = vec![Cell::Reason(OPEN.into()); Axis::all().count()];
+        let of = |row| all[0].without_builds(&Cells::from([("A0".into(), row)]));
+        assert_eq!(of(row.clone()), [("A0".into(), OPEN.into())]);
+        assert_eq!(of([row, vec![Cell::Builds(1)]].concat()), []);
+    }
+
     /// A list without the builds of one cell, a reason beside a build, an unfounded reason and two reasons
     /// are noticed.
     #[test]
     fn what_is_missing_or_said_twice_is_noticed() {
         let (list, all) = read();
         let axes = &all[0];
+        let [mask, early] = ["mask", "early"].map(|name| Axis::try_from(name.to_owned()).unwrap());
         let without = |check: &str, axis: Axis| {
             let other =
                 |w: &&crate::list::Weakening| w.engine != "rep3" || w.check != check || w.axis != axis;
             List(list.0.iter().filter(other).cloned().collect())
         };
         let problem = |axes: &Axes, list: &List| axes.cells("rep3", list).unwrap_err();
-        assert!(problem(axes, &without("A7", Axis::Mask)).contains("A7 mask: neither a build nor a reason"));
+        assert!(problem(axes, &without("A7", mask)).contains("A7 mask: neither a build nor a reason"));
         let mut other = axes.clone();
         let letter = other.reasons.keys().next().unwrap().clone();
         let row = other.checks.get_mut("A7").unwrap();
-        row.entry(letter.clone()).or_default().insert(Axis::Mask);
+        row.entry(letter.clone()).or_default().insert(mask);
         assert!(problem(&other, &list).contains("A7 mask: a build, and a reason"));
         let mut other = axes.clone();
         other.reasons.values_mut().for_each(|reason| reason.there = vec!["rep3/none".into()]);
@@ -183,7 +206,7 @@ mod tests {
         letters.iter().for_each(|letter| _ = row.entry(letter.clone()).or_default().insert(axis));
         assert!(problem(&other, &list).contains("more than one reason"));
         let mut other = axes.clone();
-        other.every.entry(letter).or_default().insert(Axis::Early);
+        other.every.entry(letter).or_default().insert(early);
         assert!(problem(&other, &list).contains("no check is weakened in early"));
     }
 }

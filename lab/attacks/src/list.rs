@@ -2,7 +2,7 @@
 
 use divisi_attacks::compile::Targets;
 use serde::Deserialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// A check, or a random value that a check or a mask uses, made too weak.
@@ -32,6 +32,9 @@ pub struct Weakening {
     /// Other places that change with it, if this change alone would only break the run of honest parties.
     #[serde(default)]
     pub also: Vec<FurtherEdit>,
+    /// Whether it is the one of its check that always runs (`--ids`); if none says so, the first is.
+    #[serde(default)]
+    pub first: bool,
     /// The engine on whose list it stands.
     #[serde(skip)]
     pub engine: String,
@@ -63,81 +66,55 @@ pub struct Edit<'l> {
     pub always: bool,
 }
 
-/// The axis along which a weakened check is too weak.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[serde(rename_all = "kebab-case")]
-pub enum Axis {
+/// The axes along which a weakened check is too weak, in the order of tables.
+const AXES: [&str; 22] = [
     // values are equal where they must be independent, over
-    Lanes,
-    Bytes,
-    Words,
-    Tiles,
-    Groups,
-    Blocks,
-    Products,
-    Layers,
-    Batches,
-    Circuits,
-    Instances,
-    Strands,
-    Sessions,
-    Peers,
-    /// Known before what it must follow.
-    Early,
-    /// Fewer bits are compared or drawn.
-    Bits,
-    /// One peer instead of all.
-    OnePeer,
-    /// One position instead of all.
-    OnePosition,
-    /// A repetition is left out.
-    Repetition,
-    /// A mask depends on what it masks, or is no mask.
-    Mask,
-    /// Something is used again.
-    Reuse,
-    /// A bound, a range or a condition of a check takes too much.
-    Range,
+    "lanes",
+    "bytes",
+    "words",
+    "tiles",
+    "groups",
+    "blocks",
+    "products",
+    "layers",
+    "batches",
+    "circuits",
+    "instances",
+    "strands",
+    "sessions",
+    "peers",
+    "early",        // known before what it must follow
+    "bits",         // fewer bits are compared or drawn
+    "one-peer",     // one peer instead of all
+    "one-position", // one position instead of all
+    "repetition",   // a repetition is left out
+    "mask",         // a mask depends on what it masks, or is no mask
+    "reuse",        // something is used again
+    "range",        // a bound, a range or a condition of a check takes too much
+];
+
+/// One of them, by its number.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[serde(try_from = "String")]
+pub struct Axis(usize);
+
+impl TryFrom<String> for Axis {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Axis, String> {
+        AXES.iter().position(|axis| *axis == name).map(Axis).ok_or(format!("{name} is no axis"))
+    }
 }
 
 impl Axis {
     /// All of them.
-    pub const ALL: [Axis; 22] = [
-        Axis::Lanes,
-        Axis::Bytes,
-        Axis::Words,
-        Axis::Tiles,
-        Axis::Groups,
-        Axis::Blocks,
-        Axis::Products,
-        Axis::Layers,
-        Axis::Batches,
-        Axis::Circuits,
-        Axis::Instances,
-        Axis::Strands,
-        Axis::Sessions,
-        Axis::Peers,
-        Axis::Early,
-        Axis::Bits,
-        Axis::OnePeer,
-        Axis::OnePosition,
-        Axis::Repetition,
-        Axis::Mask,
-        Axis::Reuse,
-        Axis::Range,
-    ];
+    pub fn all() -> impl Iterator<Item = Axis> {
+        (0..AXES.len()).map(Axis)
+    }
 
-    /// Its name in tables and messages, in lower case and with spaces.
+    /// Its name in tables and messages, with spaces.
     pub fn name(self) -> String {
-        let camel = format!("{self:?}");
-        let mut name = String::new();
-        for (i, c) in camel.chars().enumerate() {
-            if i > 0 && c.is_ascii_uppercase() {
-                name.push(' ');
-            }
-            name.push(c.to_ascii_lowercase());
-        }
-        name
+        AXES[self.0].replace('-', " ")
     }
 }
 
@@ -223,6 +200,22 @@ impl List {
             w.check == *text || w.engine == *text || fields.iter().any(|field| field.contains(text))
         };
         List(self.0.into_iter().filter(|w| texts.iter().any(|text| has(w, text))).collect())
+    }
+
+    /// One for each check of each engine, and the others.
+    pub fn one_of_each_check(self) -> (List, List) {
+        let mut chosen: BTreeMap<(&str, &str), (bool, usize)> = BTreeMap::new();
+        for (i, w) in self.0.iter().enumerate() {
+            let entry = chosen.entry((&w.engine, &w.check)).or_insert((w.first, i));
+            if w.first && !entry.0 {
+                *entry = (true, i);
+            }
+        }
+        let chosen: HashSet<usize> = chosen.into_values().map(|(_, i)| i).collect();
+        let (ones, others): (Vec<_>, Vec<_>) =
+            self.0.into_iter().enumerate().partition(|(i, _)| chosen.contains(i));
+        let list = |of: Vec<(usize, Weakening)>| List(of.into_iter().map(|(_, w)| w).collect());
+        (list(ones), list(others))
     }
 
     /// So many of them, evenly spaced, from another start every day.

@@ -21,14 +21,17 @@ use divisi_attacks::mirror::{Source, project};
 use hooked::Hooked;
 use list::List;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list] [--taint]
+Usage: weakened [--hooked] [--ids] [--sample N] [--only TEXT] [--table] [--list] [--taint]
 
   --hooked      run the tests that need hooks: of corrupt parties, and of mutants, in which one check is
-                switched off; after them no weakenings but those that --sample or --only name
-  --sample N    run N weakenings, another choice every day, the same in all engines' proportion
+                switched off; after them no weakenings but those that --ids, --sample or --only name
+  --ids         run one weakening of each check of each engine: the one that says `first = true`, or the first
+  --sample N    run N weakenings, another choice every day, the same in all engines' proportion; of those that
+                --ids does not run, if both are given
   --only TEXT   run those whose id, file or test contains TEXT, or whose check or engine it is; if given
                 several times, those of each
   --table       print a table of all weakenings and axes, and run nothing
@@ -40,6 +43,7 @@ Usage: weakened [--hooked] [--sample N] [--only TEXT] [--table] [--list] [--tain
 #[derive(Default)]
 struct Wanted {
     hooked: bool,
+    ids: bool,
     sample: Option<usize>,
     only: Vec<String>,
     table: bool,
@@ -58,6 +62,7 @@ impl Wanted {
                     wanted.sample = Some(number.parse().map_err(|_| format!("{number} is no number"))?);
                 }
                 "--only" => wanted.only.push(value()?),
+                "--ids" => wanted.ids = true,
                 "--hooked" => wanted.hooked = true,
                 "--table" => wanted.table = true,
                 "--list" => wanted.list = true,
@@ -66,6 +71,17 @@ impl Wanted {
             }
         }
         Ok(wanted)
+    }
+
+    /// The weakenings of a list that run.
+    fn chosen(&self, list: List) -> List {
+        let (mut chosen, others) = if self.ids { list.one_of_each_check() } else { (List(Vec::new()), list) };
+        match self.sample {
+            Some(number) => chosen.0.extend(others.sample(number, today()).0),
+            None if self.ids => {}
+            None => chosen = others,
+        }
+        chosen
     }
 }
 
@@ -89,24 +105,20 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
         println!("{}", copy.display());
         return Ok(true);
     }
-    let list = List::read(&project.join("lab/attacks/weakened"))?;
+    let weakened = project.join("lab/attacks/weakened");
+    let all = List::read(&weakened)?;
     if wanted.table {
-        let axes = axes::Axes::read_all(&project.join("lab/attacks/weakened"))?;
-        let page = table::of(&list, &axes)?;
+        let page = table::of(&all, &axes::Axes::read_all(&weakened)?)?;
         return std::io::stdout().write_all(page.as_bytes()).map(|()| true).map_err(|e| e.to_string());
     }
-    let list = if wanted.only.is_empty() { list } else { list.only(&wanted.only) };
+    let woven = if wanted.only.is_empty() { all.clone() } else { all.clone().only(&wanted.only) };
     // for a sample, too, the copy has all of them, so that one which no longer compiles shows at once
-    let woven = list.clone();
-    let list = match wanted.sample {
-        Some(number) => list.sample(number, today()),
-        None => list,
-    };
+    let list = wanted.chosen(woven.clone());
     if wanted.list {
         list.0.iter().for_each(|weakening| println!("{}", weakening.id));
         return Ok(true);
     }
-    let rows = !wanted.hooked || wanted.sample.is_some() || !wanted.only.is_empty();
+    let rows = !wanted.hooked || wanted.ids || wanted.sample.is_some() || !wanted.only.is_empty();
     if rows && list.0.is_empty() {
         return Err("no weakening is left to run".into());
     }
@@ -122,7 +134,24 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let tests = compile::tests(&copy, &project.join("target/weakened/build"), &targets, &[])?;
     let tests = tests.map_err(|errors| format!("the weakened tree does not build:\n{}", errors.said))?;
     let fine = hooked.map_or(Ok(true), |hooked| hooked.run(&tests))?;
+    if wanted.ids {
+        print!("{}", checks_without(&weakened, &all)?);
+    }
     Ok((!rows || run::all(&list, &tests)?) && fine)
+}
+
+/// A line for each check that has no weakening, with the reasons, and one that counts both kinds of checks.
+fn checks_without(folder: &Path, all: &List) -> Result<String, String> {
+    let (mut lines, mut checks, mut without) = (String::new(), 0, 0);
+    for (engine, axes) in list::ENGINES.iter().zip(axes::Axes::read_all(folder)?) {
+        let cells = axes.cells(engine, all)?;
+        checks += cells.len();
+        for (check, why) in axes.without_builds(&cells) {
+            without += 1;
+            lines += &format!("no row   {check:5} {engine}: {why}\n");
+        }
+    }
+    Ok(lines + &format!("ids: {checks} checks of engines, of which {without} have no weakening\n"))
 }
 
 /// Days since 1970.
@@ -135,6 +164,26 @@ fn today() -> u64 {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use std::collections::HashSet;
+
+    /// By `--ids` each check of each engine has one weakening, and a sample is of the others.
+    #[test]
+    fn ids_are_one_weakening_of_each_check_and_a_sample_is_of_others() {
+        let list = List::read(&project().unwrap().join("lab/attacks/weakened")).unwrap();
+        let check = |w: &list::Weakening| (w.engine.clone(), w.check.clone());
+        let checks: HashSet<_> = list.0.iter().map(check).collect();
+        let firsts: Vec<_> = list.0.iter().filter(|w| w.first).map(check).collect();
+        assert_eq!(firsts.iter().collect::<HashSet<_>>().len(), firsts.len(), "two are first: {firsts:?}");
+        let ids = |sample| Wanted { ids: true, sample, ..Wanted::default() }.chosen(list.clone()).0;
+        let each = ids(None);
+        assert_eq!(
+            (each.iter().map(check).collect::<HashSet<_>>(), each.len()),
+            (checks.clone(), checks.len())
+        );
+        assert_eq!(each.iter().filter(|w| w.first).count(), firsts.len());
+        let more = ids(Some(20));
+        assert_eq!(more.iter().map(|w| &w.id).collect::<HashSet<_>>().len(), each.len() + 20);
+    }
 
     #[test]
     fn the_table_has_each_weakening() {

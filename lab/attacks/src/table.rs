@@ -45,9 +45,9 @@ pub fn of(list: &List, axes: &[Axes]) -> Result<String, String> {
 /// The table of an engine's checks with their builds and reasons, and the list of the reasons.
 fn matrix(page: &mut String, cells: &Cells, axes: &Axes) {
     page.push_str("| check |");
-    Axis::ALL.iter().for_each(|axis| _ = write!(page, " {} |", axis.name()));
+    Axis::all().for_each(|axis| _ = write!(page, " {} |", axis.name()));
     page.push_str("\n|---|");
-    page.push_str(&"---|".repeat(Axis::ALL.len()));
+    page.push_str(&"---|".repeat(Axis::all().count()));
     page.push('\n');
     let mut checks: Vec<_> = cells.iter().collect();
     checks.sort_by_key(|(check, _)| order(check));
