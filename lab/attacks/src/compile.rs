@@ -1,10 +1,14 @@
-//! Compiles test programs of a copy of the project.
+//! Compiles test programs of a copy of the project, and runs them.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 /// A compiled test program.
 pub struct Program {
@@ -12,6 +16,92 @@ pub struct Program {
     pub path: PathBuf,
     /// The folder of its package, in which it runs.
     pub folder: PathBuf,
+}
+
+/// The variables by which a run of a program is told what is weakened in it, or changed.
+pub const WEAKENED: &str = "DIVISI_WEAKENED";
+/// The same for mutants.
+pub const MUTANT: &str = "DIVISI_MUTANT";
+
+impl Program {
+    /// A command that runs where the tests of this program run, with nothing weakened or changed.
+    #[must_use]
+    pub fn command(&self, run: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(run);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).stdin(Stdio::null());
+        command.env_remove(WEAKENED).env_remove(MUTANT);
+        command
+    }
+
+    /// The paths of its tests.
+    ///
+    /// # Errors
+    /// If it does not run.
+    pub fn tests(&self) -> Result<Vec<String>, String> {
+        let mut command = self.command(&self.path);
+        let output = command.args(["--list", "--format", "terse"]).stderr(Stdio::null()).output();
+        let output = output.map_err(|e| format!("{:?}: {e}", self.path))?;
+        let listed = String::from_utf8_lossy(&output.stdout);
+        Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+    }
+}
+
+/// How a command ends; `None` if it takes longer than this, and is killed.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn ended(command: &mut Command, within: Duration) -> Result<Option<ExitStatus>, String> {
+    let mut child: Child = command.spawn().map_err(|e| format!("{command:?}: {e}"))?;
+    let start = Instant::now();
+    loop {
+        match child.try_wait().map_err(|e| e.to_string())? {
+            Some(status) => return Ok(Some(status)),
+            None if start.elapsed() > within => {
+                // the process may have ended in between
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok(None);
+            }
+            None => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// Does the jobs on so many threads, and tells the number and result of each when it is done.
+///
+/// # Errors
+/// The first error of `done`, after which no other job begins.
+pub fn at_once<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: usize,
+    work: impl Fn(usize, &J) -> R + Sync,
+    mut done: impl FnMut(usize, R) -> Result<(), String>,
+) -> Result<(), String> {
+    let next = AtomicUsize::new(0);
+    let (tell, said) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            let (tell, next, work) = (tell.clone(), &next, &work);
+            scope.spawn(move || {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(i) else { break };
+                    // the receiver stops when it meets an error
+                    if tell.send((i, work(i, job))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(tell);
+        said.into_iter().try_for_each(|(i, result)| done(i, result))
+    })
+}
+
+/// The number of cores.
+#[must_use]
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The programs, by package and target.

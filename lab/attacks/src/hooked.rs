@@ -1,14 +1,12 @@
 //! The tests that need hooks: those that only the copy has, those that are others there, and those that run
 //! an attack on a mutant, too.
 
-use crate::tree::VARIABLE;
-use divisi_attacks::compile::{Program, Programs, Targets};
+use divisi_attacks::compile::{Program, Programs, Targets, ended};
 use divisi_attacks::mirror::Source;
 use proc_macro2::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use syn::spanned::Spanned;
 
 /// A program that takes longer has failed.
@@ -67,7 +65,7 @@ impl Hooked {
         for (of, chosen) in &self.0 {
             let name = format!("{}/{}", of.0, of.1);
             let program = programs.get(of).ok_or(format!("{name} is not built"))?;
-            let tests = named(&name, &listed(program)?, chosen)?;
+            let tests = named(&name, &program.tests()?, chosen)?;
             if tests.is_empty() {
                 continue;
             }
@@ -143,15 +141,6 @@ fn tests(text: &str) -> syn::Result<BTreeMap<String, String>> {
     Ok(found)
 }
 
-/// The paths of the tests of a program.
-fn listed(Program { path, folder }: &Program) -> Result<Vec<String>, String> {
-    let mut command = Command::new(path);
-    command.args(["--list", "--format", "terse"]).current_dir(folder);
-    let output = command.stderr(Stdio::null()).output().map_err(|e| format!("{path:?}: {e}"))?;
-    let listed = String::from_utf8_lossy(&output.stdout);
-    Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
-}
-
 /// The chosen ones among the tests of a program, each of which must be there.
 fn named(name: &str, all: &[String], chosen: &[Chosen]) -> Result<BTreeSet<String>, String> {
     let mut named = BTreeSet::new();
@@ -174,25 +163,14 @@ fn named(name: &str, all: &[String], chosen: &[Chosen]) -> Result<BTreeSet<Strin
 }
 
 /// Whether these tests of a program pass, without a weakening. They print what they print.
-fn passes(Program { path, folder }: &Program, tests: &BTreeSet<String>) -> Result<bool, String> {
-    let mut command = Command::new(path);
-    command.arg("--exact").args(tests).current_dir(folder).stdin(Stdio::null());
-    command.env("CARGO_MANIFEST_DIR", folder).env("RUST_TEST_THREADS", THREADS).env_remove(VARIABLE);
-    let mut child = command.spawn().map_err(|e| format!("{path:?}: {e}"))?;
-    let start = Instant::now();
-    loop {
-        match child.try_wait().map_err(|e| e.to_string())? {
-            Some(status) => return Ok(status.success()),
-            None if start.elapsed() > LIMIT => {
-                println!("ended after {} s", LIMIT.as_secs());
-                // the process may have ended in between
-                let _ = child.kill();
-                let _ = child.wait();
-                return Ok(false);
-            }
-            None => std::thread::sleep(Duration::from_millis(20)),
-        }
+fn passes(program: &Program, tests: &BTreeSet<String>) -> Result<bool, String> {
+    let mut command = program.command(&program.path);
+    command.arg("--exact").args(tests).env("RUST_TEST_THREADS", THREADS);
+    let end = ended(&mut command, LIMIT)?;
+    if end.is_none() {
+        println!("ended after {} s", LIMIT.as_secs());
     }
+    Ok(end.is_some_and(|status| status.success()))
 }
 
 #[cfg(test)]

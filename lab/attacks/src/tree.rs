@@ -1,14 +1,12 @@
 //! A copy of the project in which every weakening is a branch that an environment variable takes.
 
 use crate::list::{Edit, List};
+use divisi_attacks::compile::WEAKENED;
 use divisi_attacks::hooks::place;
 use divisi_attacks::mirror::Source;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-
-/// The variable that names the weakening of a run.
-pub const VARIABLE: &str = "DIVISI_WEAKENED";
 
 /// Write the copy. Files that are as they ought to be are left alone, so that the next build has little to
 /// do.
@@ -70,7 +68,7 @@ fn branch(edit: &Edit<'_>, so_far: &str) -> String {
     let Edit { id, find, replace, .. } = *edit;
     let switch = format!(
         "({{ static ON: ::std::sync::LazyLock<bool> = ::std::sync::LazyLock::new(|| \
-         ::std::env::var_os(\"{VARIABLE}\").is_some_and(|on| on == \"{id}\")); *ON }})"
+         ::std::env::var_os(\"{WEAKENED}\").is_some_and(|on| on == \"{id}\")); *ON }})"
     );
     if edit.always || replace.contains("weak!()") {
         replace.replace(find, so_far).replace("weak!()", &switch)

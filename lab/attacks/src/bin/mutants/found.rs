@@ -4,7 +4,6 @@ use crate::concern::Tests;
 use divisi_attacks::mirror::Source;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::hash::Hasher;
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -190,18 +189,6 @@ pub fn byte(text: &str, line: usize, column: usize) -> Option<usize> {
 
 /// A short digest of a text, the same on every machine: FNV-1a.
 fn digest(text: &str) -> String {
-    struct Fnv(u64);
-    impl Hasher for Fnv {
-        fn finish(&self) -> u64 {
-            self.0
-        }
-        fn write(&mut self, bytes: &[u8]) {
-            for byte in bytes {
-                self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-            }
-        }
-    }
-    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
-    hasher.write(text.as_bytes());
-    format!("{:010x}", hasher.finish() & 0xff_ffff_ffff)
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    format!("{:010x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix) & 0xff_ffff_ffff)
 }

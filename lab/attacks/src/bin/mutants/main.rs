@@ -18,14 +18,12 @@ mod switch;
 mod table;
 
 use concern::Tests;
-use divisi_attacks::compile::{self, Programs};
+use divisi_attacks::compile;
 use divisi_attacks::mirror::{self, Source};
 use found::Mutant;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
 use switch::Switched;
 use table::{Outcome, Results};
 
@@ -55,7 +53,7 @@ struct Wanted {
 impl Wanted {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, String> {
         let (file, base) = (String::new(), None);
-        let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+        let at_once = compile::cores();
         let mut wanted = Wanted { shard: (1, 1), most: usize::MAX, file, at_once, base, report: false };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value\n{HELP}"));
@@ -157,9 +155,12 @@ fn sweep(
         for mutant in &chosen {
             run::sound(&programs, tests.of(&mutant.file), &mut times)?;
         }
-        run_all(&programs, tests, &times, &chosen, at_once, |mutant, outcome| {
-            results.add(mutant, outcome, &commit)
-        })?;
+        compile::at_once(
+            &chosen,
+            at_once,
+            |i, mutant| run::mutant(&programs, tests.of(&mutant.file), &times, Some(i + 1)),
+            |i, outcome| results.add(chosen[i], outcome?, &commit),
+        )?;
     }
     for mutant in alone {
         switch::write(source, &copy, |file, text| (file == mutant.file).then(|| mutant.applied(text)))?;
@@ -171,37 +172,6 @@ fn sweep(
         results.add(mutant, outcome, &commit)?;
     }
     Ok(())
-}
-
-/// Run the tests of these mutants, which are in one build, some mutants at once.
-fn run_all(
-    programs: &Programs,
-    tests: &Tests,
-    times: &run::Times,
-    mutants: &[&Mutant],
-    at_once: usize,
-    mut done: impl FnMut(&Mutant, Outcome) -> Result<(), String>,
-) -> Result<(), String> {
-    let next = AtomicUsize::new(0);
-    let (tell, said) = channel();
-    std::thread::scope(|scope| {
-        for _ in 0..at_once.max(1) {
-            let (tell, next) = (tell.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(mutant) = mutants.get(i) else { break };
-                    let outcome = run::mutant(programs, tests.of(&mutant.file), times, Some(i + 1));
-                    // the receiver stops when it meets an error
-                    if tell.send((*mutant, outcome)).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        drop(tell);
-        said.into_iter().try_for_each(|(mutant, outcome)| done(mutant, outcome?))
-    })
 }
 
 /// The commit that is checked out.

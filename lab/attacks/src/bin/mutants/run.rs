@@ -1,12 +1,11 @@
 //! Runs tests against mutants.
 
 use crate::concern::parts;
-use crate::switch::VARIABLE;
 use crate::table::Outcome;
-use divisi_attacks::compile::{Program, Programs};
+use divisi_attacks::compile::{MUTANT, Program, Programs};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -81,15 +80,14 @@ fn passes(
 ) -> Result<Option<bool>, String> {
     let (package, target, module) = parts(test);
     let program = programs.get(&(package.into(), target.into())).ok_or(format!("{test}: no such test"))?;
-    let Program { path, folder } = program;
-    let mut command = Command::new("sh");
+    let path = &program.path;
+    let mut command = program.command("sh");
     command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")]).arg(path);
     if let Some(module) = module {
         command.arg("--exact").args(those_of(program, module)?);
     }
-    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder).env_remove(VARIABLE);
-    number.map(|number| command.env(VARIABLE, number.to_string()));
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    number.map(|number| command.env(MUTANT, number.to_string()));
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|e| format!("{path:?}: {e}"))?;
     let (tell, said) = channel();
     let out = child.stdout.take().ok_or("a program without output")?;
@@ -113,13 +111,8 @@ fn passes(
 }
 
 /// The paths of the tests of a module, of which there is at least one.
-fn those_of(Program { path, folder }: &Program, module: &str) -> Result<Vec<String>, String> {
-    let mut command = Command::new(path);
-    command.args(["--list", "--format", "terse"]).current_dir(folder).env_remove(VARIABLE);
-    let output = command.stderr(Stdio::null()).output().map_err(|e| format!("{path:?}: {e}"))?;
-    let listed = String::from_utf8_lossy(&output.stdout);
-    let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
-    let inside = |test: &&str| test.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"));
-    let tests: Vec<String> = tests.filter(inside).map(str::to_owned).collect();
-    if tests.is_empty() { Err(format!("{path:?} has no test of {module}")) } else { Ok(tests) }
+fn those_of(program: &Program, module: &str) -> Result<Vec<String>, String> {
+    let mut tests = program.tests()?;
+    tests.retain(|test| test.strip_prefix(module).is_some_and(|rest| rest.starts_with("::")));
+    if tests.is_empty() { Err(format!("{:?} has no test of {module}", program.path)) } else { Ok(tests) }
 }

@@ -10,9 +10,6 @@ use std::path::{Path, PathBuf};
 use syn::spanned::Spanned;
 use syn::visit::{Visit, visit_expr_binary, visit_expr_unary};
 
-/// The variable that has the number of the mutant that is on.
-pub const VARIABLE: &str = "DIVISI_MUTANT";
-
 /// The function that is appended to each crate: it returns the number of the mutant that is on.
 const NUMBER: &str = r#"
 #[doc(hidden)]

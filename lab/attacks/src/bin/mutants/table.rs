@@ -27,10 +27,28 @@ pub struct Results {
 const HEAD: &str = "file\tmutant\tnth\ttext\toutcome\tby\tcommit\n";
 
 impl Results {
-    /// The results of a file, to which new ones are added.
+    /// The results of a file, to which new ones are added; it is made if there is none.
     pub fn open(path: &Path) -> Result<Results, String> {
-        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(|e| format!("{path:?}: {e}"))?;
-        let (file, known) = read(path)?;
+        let wrong = |e: std::io::Error| format!("{path:?}: {e}");
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(wrong)?;
+        let mut file = File::options().append(true).create(true).open(path).map_err(wrong)?;
+        let text = std::fs::read_to_string(path).map_err(wrong)?;
+        if text.is_empty() {
+            file.write_all(HEAD.as_bytes()).map_err(wrong)?;
+        }
+        let mut known = BTreeMap::new();
+        for (at, line) in text.lines().enumerate().skip(1) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let outcome = match fields[..] {
+                [_, _, _, _, "caught", by, _] => Outcome::Caught(by.into()),
+                [_, _, _, _, "hung", by, _] => Outcome::Hung(by.into()),
+                [_, _, _, _, "survived", _, _] => Outcome::Survived,
+                [_, _, _, _, "unviable", _, _] => Outcome::Unviable,
+                _ => return Err(format!("{path:?}: line {} is not understood", at + 1)),
+            };
+            // a later line of the same mutant counts
+            known.insert(fields[..4].join("\t"), outcome);
+        }
         Ok(Results { file, known })
     }
 
@@ -51,30 +69,6 @@ impl Results {
         self.known.insert(mutant.key(), outcome);
         Ok(())
     }
-}
-
-/// Opens a file of results, which is made if there is none, and reads the outcomes that it has.
-fn read(path: &Path) -> Result<(File, BTreeMap<String, Outcome>), String> {
-    let wrong = |e: std::io::Error| format!("{path:?}: {e}");
-    let mut file = File::options().append(true).create(true).open(path).map_err(wrong)?;
-    let text = std::fs::read_to_string(path).map_err(wrong)?;
-    if text.is_empty() {
-        file.write_all(HEAD.as_bytes()).map_err(wrong)?;
-    }
-    let mut known = BTreeMap::new();
-    for (at, line) in text.lines().enumerate().skip(1) {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let outcome = match fields[..] {
-            [_, _, _, _, "caught", by, _] => Outcome::Caught(by.into()),
-            [_, _, _, _, "hung", by, _] => Outcome::Hung(by.into()),
-            [_, _, _, _, "survived", _, _] => Outcome::Survived,
-            [_, _, _, _, "unviable", _, _] => Outcome::Unviable,
-            _ => return Err(format!("{path:?}: line {} is not understood", at + 1)),
-        };
-        // a later line of the same mutant counts
-        known.insert(fields[..4].join("\t"), outcome);
-    }
-    Ok((file, known))
 }
 
 /// Why a survivor does no harm, by its key.
