@@ -65,12 +65,18 @@ pub fn phases(told: &Value) -> Vec<&str> {
     told["phases"].as_array().unwrap().iter().map(|phase| phase["name"].as_str().unwrap()).collect()
 }
 
-/// Check that an object has these values at these members.
+/// Check that an object has these members, with these values.
 #[macro_export]
 macro_rules! has {
-    ($told:expr, $($member:literal: $value:expr),+ $(,)?) => {
-        $(assert_eq!($told[$member], serde_json::json!($value), "{}: {}", $member, $told);)+
+    ($told:expr, $($members:tt)+) => {
+        $crate::program::has_all(&$told, &serde_json::json!({ $($members)+ }))
     };
+}
+
+pub fn has_all(told: &Value, members: &Value) {
+    for (name, value) in members.as_object().unwrap() {
+        assert_eq!(told[name], *value, "{name}: {told}");
+    }
 }
 
 /// A benchmark by processes of the program.
