@@ -27,7 +27,7 @@
 
 use crate::{Abort, PublicParameters, Session};
 use divisi_net::{Machine, Mesh, Options, PartyId, memory};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Start a session among `n` parties and run `f` at each. The results are in the parties' order. `f` learns
@@ -71,16 +71,37 @@ pub fn run_over<R: Send>(
     parameters: impl Fn(PartyId) -> PublicParameters + Sync,
     f: impl Fn(Session) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
+    let ends: Vec<Mutex<Option<Result<R, Abort>>>> = meshes.iter().map(|_| Mutex::default()).collect();
+    at_each(meshes, &parameters, &|place, session| {
+        let end = session.and_then(&f);
+        if let Some(slot) = ends.get(place) {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+        }
+    });
+    let end = |slot: Mutex<_>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    ends.into_iter().filter_map(end).collect()
+}
+
+/// Start each party's session in a thread, and hand it, or why there is none, to `party`, with the party's
+/// place. No type of [`run_over`] is in it, so that the threads are compiled once.
+fn at_each(
+    meshes: Vec<Mesh>,
+    parameters: &(dyn Fn(PartyId) -> PublicParameters + Sync),
+    party: &(dyn Fn(usize, Result<Session, Abort>) + Sync),
+) {
     std::thread::scope(|scope| {
-        let (f, parameters) = (&f, &parameters);
-        let start = |mesh: Mesh| {
+        let start = |place, mesh: Mesh| {
             let parameters = parameters(mesh.me());
-            f(Session::start(&Arc::new(mesh), 1, &parameters)?)
+            party(place, Session::start(&Arc::new(mesh), 1, &parameters));
         };
-        let parties: Vec<_> = meshes.into_iter().map(|mesh| scope.spawn(move || start(mesh))).collect();
-        let end = |panic| std::panic::resume_unwind(panic);
-        parties.into_iter().map(|party| party.join().unwrap_or_else(end)).collect()
-    })
+        let start = &start;
+        let spawn = |(place, mesh)| scope.spawn(move || start(place, mesh));
+        let parties: Vec<_> = meshes.into_iter().enumerate().map(spawn).collect();
+        let ends: Vec<_> = parties.into_iter().map(|party| party.join()).collect();
+        if let Some(panic) = ends.into_iter().find_map(Result::err) {
+            std::panic::resume_unwind(panic)
+        }
+    });
 }
 
 /// All results, or the most informative of the aborts.

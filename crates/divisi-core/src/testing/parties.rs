@@ -68,21 +68,22 @@ pub fn ended_by_another<R>(result: &Result<R, Abort>) -> bool {
 pub fn many<R: Send>(n: usize, threads: usize, job: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(n));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(n) {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    if i >= n {
-                        break;
-                    }
-                    let result = job(i);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
-                }
-            });
+    in_threads(threads.min(n), &|| {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= n {
+                break;
+            }
+            let result = job(i);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
         }
     });
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(i, _)| *i);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Run `work` in so many threads. No type of [`many`] is in it, so that it is compiled once.
+fn in_threads(threads: usize, work: &(dyn Fn() + Sync)) {
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
 }
