@@ -157,7 +157,9 @@ impl<'a, T: Wipe> IntoIterator for &'a mut WipedVec<T> {
 impl<T: Wipe> Drop for WipedVec<T> {
     fn drop(&mut self) {
         words(&mut self.0);
-        Kept::give(std::mem::take(&mut self.0));
+        if self.0.capacity() * size_of::<T>() >= LEAST {
+            Kept::here(|kept| kept.keep(std::mem::take(&mut self.0)));
+        }
     }
 }
 
@@ -193,17 +195,15 @@ impl<T: 'static> Kept<T> {
         KEPT.try_with(find).ok().flatten()
     }
 
-    /// Whether vectors of this many elements are kept.
-    #[inline]
-    fn keeps(len: usize) -> bool {
-        (LEAST..=MOST).contains(&len.saturating_mul(size_of::<T>()))
-    }
-
     /// Takes the smallest vector that has room for `len` elements, and not for many more. Its elements, of
     /// which there may be fewer, are zero.
     #[inline]
     fn take(len: usize) -> Option<Vec<T>> {
-        if Self::keeps(len) { Self::here(|kept| kept.smallest(len)).flatten() } else { None }
+        if len.saturating_mul(size_of::<T>()) < LEAST {
+            None
+        } else {
+            Self::here(|kept| kept.smallest(len)).flatten()
+        }
     }
 
     fn smallest(&mut self, len: usize) -> Option<Vec<T>> {
@@ -218,15 +218,11 @@ impl<T: 'static> Kept<T> {
     }
 
     /// Keeps a vector of zeros. If there are too many bytes then, the oldest vectors are freed.
-    #[inline]
-    fn give(vector: Vec<T>) {
-        if Self::keeps(vector.capacity()) {
-            Self::here(|kept| kept.keep(vector));
-        }
-    }
-
     fn keep(&mut self, vector: Vec<T>) {
         let size = vector.capacity() * size_of::<T>();
+        if size > MOST {
+            return;
+        }
         let (mut left, mut leave) = (self.bytes + size, 0);
         while left > MOST
             && let Some(oldest) = self.vectors.get(leave)
