@@ -1,8 +1,8 @@
 //! Encoding of slots. A plaintext is a polynomial modulo p, and its values at the N roots modulo p are N
 //! slots. Sums and products of plaintexts are those of each slot.
 
-use crate::hidden::Hidden;
 use crate::ring::{Poly, Ring};
+use divisi_core::wipe::WipedVec;
 use divisi_field::kernel::vectorize;
 
 /// The coefficients, centred around zero, of the polynomial with these slots; in constant time.
@@ -10,16 +10,16 @@ use divisi_field::kernel::vectorize;
 /// # Panics
 /// If there are not N of them.
 #[must_use]
-pub fn coefficients(ring: &Ring, slots: &[u64]) -> Hidden<i64> {
-    let mut words = Hidden::from(slots);
+pub fn coefficients(ring: &Ring, slots: &[u64]) -> WipedVec<i64> {
+    let mut words = WipedVec::from(slots);
     ring.slots().inverse(&mut words);
     centred(ring, &words)
 }
 
 /// Coefficients modulo p as the equivalent numbers between -p/2 and p/2; in constant time.
 #[must_use]
-pub fn centred(ring: &Ring, words: &[u64]) -> Hidden<i64> {
-    let mut out = Hidden::zeros(words.len());
+pub fn centred(ring: &Ring, words: &[u64]) -> WipedVec<i64> {
+    let mut out = WipedVec::zeros(words.len());
     let plain = ring.plain();
     vectorize(
         #[inline(always)]
@@ -47,8 +47,8 @@ pub fn decode(ring: &Ring, coefficients: &mut [u64]) {
 
 /// The signs 1 - 2 r modulo p of bits r: 1 or p - 1; in constant time.
 #[must_use]
-pub fn signs(ring: &Ring, bits: &[u64]) -> Hidden<u64> {
-    let mut out = Hidden::zeros(bits.len());
+pub fn signs(ring: &Ring, bits: &[u64]) -> WipedVec<u64> {
+    let mut out = WipedVec::zeros(bits.len());
     out.iter_mut().zip(bits).for_each(|(out, bit)| *out = ring.plain().sub(1, 2 * (bit & 1)));
     out
 }

@@ -4,11 +4,11 @@
 
 use crate::encode;
 use crate::flood::Width;
-use crate::hidden::Hidden;
 use crate::ring::{Mask, Poly, Ring};
 use crate::sample::Sampler;
 use crate::shares::{flooded, own_part, share_of};
 use divisi_core::Prg;
+use divisi_core::wipe::WipedVec;
 
 /// A generator with this key.
 #[must_use]
@@ -30,8 +30,8 @@ pub fn poly(ring: &Ring, limbs: usize, words: &[u64]) -> Poly {
 
 /// A flood of this width.
 #[must_use]
-pub fn flood(sampler: &mut Sampler, width: Width, n: usize) -> Hidden<i128> {
-    let mut out = Hidden::zeros(n);
+pub fn flood(sampler: &mut Sampler, width: Width, n: usize) -> WipedVec<i128> {
+    let mut out = WipedVec::zeros(n);
     width.sample(sampler.prg(), &mut out);
     out
 }
@@ -45,7 +45,7 @@ pub fn partial(ring: &Ring, sampler: &mut Sampler, share: &Poly, c1: &Poly, mask
 
 /// The holder's part of E2A: its own part of the decryption, the sum with an answer, and the slots of that.
 #[must_use]
-pub fn holder(ring: &Ring, share: &Poly, c: [&Poly; 2], answer: &Poly) -> Hidden<u64> {
+pub fn holder(ring: &Ring, share: &Poly, c: [&Poly; 2], answer: &Poly) -> WipedVec<u64> {
     let mut sum = own_part(ring, share, c);
     ring.add(&mut sum, answer);
     let mut slots = share_of(ring, &sum);

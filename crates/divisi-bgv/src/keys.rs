@@ -16,12 +16,12 @@ use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::flood::Width;
-use crate::hidden::Hidden;
 use crate::parameters::DECRYPTION_BITS;
 use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::tree;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Coins, Session, Step, step, taint};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -210,7 +210,7 @@ impl Keys {
         let [first, second] = widths.map(|width| width.deviation());
         let noise = plus(bounds.fresh(), bounds.flooded(first, second));
         let floods = widths.map(|width| {
-            let mut flood = Hidden::zeros(n);
+            let mut flood = WipedVec::zeros(n);
             width.sample(sampler.prg(), &mut flood);
             ring.wide(&flood, limbs)
         });

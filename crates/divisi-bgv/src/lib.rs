@@ -76,7 +76,6 @@ pub mod flood;
 mod fuzz;
 #[doc(hidden)]
 pub mod guarded;
-pub mod hidden;
 pub mod hop;
 pub mod keys;
 pub mod parameters;

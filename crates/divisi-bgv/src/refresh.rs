@@ -6,12 +6,12 @@ use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::encode;
-use crate::hidden::Hidden;
 use crate::keys::{Keys, subtract_product};
 use crate::ring::Poly;
 use crate::sample::Sampler;
 use crate::shares::to_first;
 use crate::wire;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 
 const ASK: Step = step!("refresh.ask");
@@ -110,7 +110,7 @@ impl Keys {
     }
 
     /// The mask x_i, uniform modulo p.
-    fn mask(&self, session: &Session, sampler: &mut Sampler) -> Hidden<u64> {
+    fn mask(&self, session: &Session, sampler: &mut Sampler) -> WipedVec<u64> {
         let ring = self.ring();
         session.observe(checks::G3); // [G3]
         sampler.elements(ring.plain(), ring.dimension())
@@ -118,7 +118,7 @@ impl Keys {
 
     /// -a s_i + p e + x'_i for our share x'_i of the plaintext. `share` has the coefficients of x'_i times
     /// the factor of answers ([`Keys::factor_of_answers`]), by which they are divided.
-    fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: Hidden<u64>, factor: u64) -> Poly {
+    fn encrypt_share(&self, sampler: &mut Sampler, a: &Poly, mut share: WipedVec<u64>, factor: u64) -> Poly {
         let (ring, plain) = (self.ring(), self.ring().plain());
         plain.scale(&mut share, plain.invert(self.factor_of_answers(factor)));
         let errors = sampler.errors(ring.dimension());

@@ -1,7 +1,7 @@
 //! Polynomials modulo X^N + 1, by their residues modulo the primes of the chain.
 
-use crate::hidden::Hidden;
 use crate::parameters::Parameters;
+use divisi_core::wipe::WipedVec;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 use residues::residues;
@@ -54,7 +54,7 @@ const SMALL: u64 = 64;
 /// unless said otherwise. Wiped when dropped, unless it is public.
 #[derive(Debug)]
 pub struct Poly {
-    words: Hidden<u64>,
+    words: WipedVec<u64>,
     /// How many primes of the chain it has, beginning with the one that is dropped last.
     limbs: usize,
     /// Whether it has a part for the special prime, at the end.
@@ -84,8 +84,8 @@ impl Poly {
     }
 
     /// Takes the words out of a public polynomial, so that they are not wiped; `None` if it is not public.
-    fn unwiped(&mut self) -> Option<Box<[u64]>> {
-        self.public.then(|| self.words.release())
+    fn unwiped(&mut self) -> Option<Vec<u64>> {
+        self.public.then(|| std::mem::take(&mut self.words).into_vec())
     }
 
     /// Marks it as not public, before something secret is computed in its place.
@@ -188,7 +188,7 @@ impl Ring {
     #[must_use]
     pub fn zero(&self, limbs: usize, extended: bool) -> Poly {
         let parts = limbs + usize::from(extended);
-        Poly { words: Hidden::zeros(parts * self.dimension()), limbs, extended, public: false }
+        Poly { words: WipedVec::zeros(parts * self.dimension()), limbs, extended, public: false }
     }
 
     /// The number of the transform that a part of a polynomial belongs to.
@@ -237,7 +237,7 @@ impl Ring {
         residues(ntt.modulus(), SMALL, words, e);
         ntt.modulus().scale(words, p);
         if let Some(m) = m {
-            let mut plain = Hidden::zeros(words.len());
+            let mut plain = WipedVec::zeros(words.len());
             residues(ntt.modulus(), half, &mut plain, m);
             ntt.modulus().add_assign(words, &plain);
         }
@@ -339,7 +339,7 @@ mod tests {
     /// A copy, and a polynomial that is withheld, are wiped: what is added to them may be secret.
     #[test]
     fn only_public_polynomials_are_not_wiped() {
-        let mut x = Poly { words: Hidden::from(&[7; 8][..]), limbs: 1, extended: false, public: false };
+        let mut x = Poly { words: WipedVec::from(&[7; 8][..]), limbs: 1, extended: false, public: false };
         assert!(!x.is_public() && x.unwiped().is_none());
         x.publish();
         assert!(x.is_public() && x.clone().unwiped().is_none());

@@ -1,6 +1,6 @@
 //! Random polynomials for secrets and noise, as small integers; in constant time.
 
-use crate::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Prg, Session};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
@@ -39,10 +39,10 @@ impl Sampler {
     /// Coefficients that are uniform in {-1, 0, 1}: four digits of base three from each word, each within
     /// 2^-57 of uniform.
     #[must_use]
-    pub fn ternary(&mut self, n: usize) -> Hidden<i64> {
-        let mut words = Hidden::zeros(n.div_ceil(4));
+    pub fn ternary(&mut self, n: usize) -> WipedVec<i64> {
+        let mut words = WipedVec::zeros(n.div_ceil(4));
         self.0.words(&mut words);
-        let mut out = Hidden::zeros(n);
+        let mut out = WipedVec::zeros(n);
         for (out, word) in out.chunks_mut(4).zip(words.iter()) {
             let mut rest = *word;
             for out in out {
@@ -56,10 +56,10 @@ impl Sampler {
 
     /// Errors: centred binomial coefficients of 42 bits.
     #[must_use]
-    pub fn errors(&mut self, n: usize) -> Hidden<i64> {
-        let mut words = Hidden::<u64>::zeros(n);
+    pub fn errors(&mut self, n: usize) -> WipedVec<i64> {
+        let mut words = WipedVec::<u64>::zeros(n);
         self.0.words(&mut words);
-        let mut out = Hidden::zeros(n);
+        let mut out = WipedVec::zeros(n);
         let mask = (1 << ERROR_BITS) - 1;
         vectorize(
             #[inline(always)]
@@ -87,9 +87,9 @@ impl Sampler {
     /// / 2^128. For a modulus of more than 32 bits it is u modulo q, which takes longer; its distance from
     /// uniform is at most 2^-78.
     #[must_use]
-    pub fn elements(&mut self, modulus: Modulus, n: usize) -> Hidden<u64> {
-        let mut out = Hidden::zeros(n);
-        let mut words = Hidden::<u64>::zeros(2 * PIECE);
+    pub fn elements(&mut self, modulus: Modulus, n: usize) -> WipedVec<u64> {
+        let mut out = WipedVec::zeros(n);
+        let mut words = WipedVec::<u64>::zeros(2 * PIECE);
         for out in out.chunks_mut(PIECE) {
             // the upper halves of the numbers, then the lower ones
             self.0.words(&mut words);

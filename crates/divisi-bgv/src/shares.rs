@@ -4,12 +4,12 @@ use crate::checks;
 use crate::cipher::Ciphertext;
 use crate::common::Seed;
 use crate::encode;
-use crate::hidden::Hidden;
 use crate::keys::{Keys, subtract_product};
 use crate::parameters::Form;
 use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::wire;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 
 const ASK: Step = step!("e2a.ask");
@@ -38,7 +38,7 @@ impl Keys {
         holder: PartyId,
         x: Option<&Ciphertext>,
         factor: u64,
-    ) -> Result<Hidden<u64>, Abort> {
+    ) -> Result<WipedVec<u64>, Abort> {
         let ring = self.ring();
         self.belong(session, ASK)?;
         let both = ring.parameters().form() == Form::Paper;
@@ -103,7 +103,7 @@ impl Keys {
     }
 
     /// The holder's share, from the sum of all parts: its coefficients modulo p.
-    pub(crate) fn share_of(&self, sum: &Poly) -> Hidden<u64> {
+    pub(crate) fn share_of(&self, sum: &Poly) -> WipedVec<u64> {
         share_of(self.ring(), sum)
     }
 
@@ -114,8 +114,8 @@ impl Keys {
         session: &Session,
         sampler: &mut Sampler,
         c1: Poly,
-        mut mask: Hidden<u64>,
-    ) -> Result<(Poly, Hidden<u64>), Abort> {
+        mut mask: WipedVec<u64>,
+    ) -> Result<(Poly, WipedVec<u64>), Abort> {
         let h = self.partial(session, sampler, c1, &mask)?;
         self.ring().plain().scale(&mut mask, self.factor_of_answers(1));
         Ok((h, mask))
@@ -139,7 +139,7 @@ impl Keys {
     ) -> Result<Poly, Abort> {
         let (ring, n) = (self.ring(), self.ring().dimension());
         self.spend(session, ANSWER)?; // [G12]
-        let mut flood = Hidden::zeros(n);
+        let mut flood = WipedVec::zeros(n);
         session.observe(checks::G4); // [G4]
         ring.parameters().flood().sample(sampler.prg(), &mut flood);
         flood.first().into_iter().for_each(|e| taint::leak(FLOOD, *e as u8));
@@ -226,16 +226,16 @@ pub(crate) fn own_part(ring: &Ring, share: &Poly, [c0, c1]: [&Poly; 2]) -> Poly 
 }
 
 /// The coefficients, which are given modulo the first prime, centred and reduced modulo p; in constant time.
-pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> Hidden<u64> {
+pub(crate) fn share_of(ring: &Ring, sum: &Poly) -> WipedVec<u64> {
     let (first, plain) = (ring.modulus(0), ring.plain());
-    let mut share = Hidden::zeros(ring.dimension());
+    let mut share = WipedVec::zeros(ring.dimension());
     let residues = share.iter_mut().zip(sum.words());
     residues.for_each(|(share, c)| *share = plain.of_signed(first.centred(*c)));
     share
 }
 
 /// s_i c_1 + p e_i - <x>_i as coefficients over the primes of c_1, for a flood e_i; in constant time.
-pub(crate) fn flooded(ring: &Ring, share: &Poly, c1: &Poly, mut flood: Hidden<i128>, mask: &[u64]) -> Poly {
+pub(crate) fn flooded(ring: &Ring, share: &Poly, c1: &Poly, mut flood: WipedVec<i128>, mask: &[u64]) -> Poly {
     // p e_i - <x>_i is below 2^126, as `Parameters::fits` asserts
     let (plain, p) = (ring.plain(), i128::from(ring.plain().get()));
     let terms = flood.iter_mut().zip(mask);

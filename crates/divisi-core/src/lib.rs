@@ -37,6 +37,7 @@ pub mod taint;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod traits;
+pub mod wipe;
 
 /// Whether this is a build for tests (feature `testing`), in which a value can be declared verified: never
 /// use it with real secrets.

@@ -10,10 +10,10 @@ use crate::laand::laand;
 use crate::open::{Opening, Tags};
 use crate::share::{Seats, Shares, View, spread};
 use crate::triples::Triples;
+use divisi_core::wipe::{Wipe, WipedVec};
 use divisi_core::{Abort, Session, Step, step};
+use divisi_ot::Setup;
 use divisi_ot::partition::Partition;
-use divisi_ot::wiped::PoolElement;
-use divisi_ot::{Setup, WipedVec};
 use std::ops::BitXor;
 
 const D: Step = step!("3.d");
@@ -110,7 +110,7 @@ pub(crate) fn combine([x, z]: [&View<'_>; 2], firsts: Shares, partition: &Partit
 }
 
 /// The combined x and z: of one peer's words, or of our bits.
-fn combined<T: PoolElement + BitXor<Output = T>>(
+fn combined<T: Wipe + BitXor<Output = T>>(
     x: &[T],
     z: &[T],
     partition: &Partition,

@@ -6,7 +6,8 @@ use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::spread;
 use crate::table::{GarblingForm, Layout, Product, word};
-use divisi_ot::{Delta, wipe};
+use divisi_core::wipe;
+use divisi_ot::Delta;
 use std::ops::Range;
 use zeroize::Zeroize;
 

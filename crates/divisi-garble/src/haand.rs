@@ -10,8 +10,8 @@ use crate::checks;
 use crate::context::TripleContext;
 use crate::hash::Call;
 use crate::table::GarblingForm;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Prg, Session, Step, step};
-use divisi_ot::WipedVec;
 use zeroize::Zeroizing;
 
 const H: Step = step!("2.h");

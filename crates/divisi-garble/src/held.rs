@@ -112,7 +112,7 @@ mod tests {
     use super::{InstanceState, Role, Rows, Spent};
     use crate::share::Shares;
     use divisi_core::testing::memory::Needle;
-    use divisi_ot::{WipedVec, wipe};
+    use divisi_core::wipe::{self, WipedVec};
     use zeroize::Zeroizing;
 
     /// \[Q17\] After an evaluation the memory is kept, but none of its labels or mask shares.

@@ -22,10 +22,11 @@ use crate::hash::{Call, Named};
 use crate::share::{Seats, View, ViewMut, spread};
 use crate::table::GarblingForm;
 use crate::zero;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Gf128};
-use divisi_ot::{Setup, WipedVec};
+use divisi_ot::Setup;
 use zeroize::{Zeroize, Zeroizing};
 
 const U: Step = step!("5.u");

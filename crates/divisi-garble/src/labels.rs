@@ -6,8 +6,8 @@ use crate::hash::Named;
 use crate::masks::Garbling;
 use crate::share::{Seats, xor};
 use crate::table::{GROUP, GarblingForm, Layout, Product, Writer};
-use divisi_core::Prg;
-use divisi_ot::{Delta, wipe};
+use divisi_core::{Prg, wipe};
+use divisi_ot::Delta;
 
 /// A garbler's labels for zero of the wires that exist at the current point of the circuit.
 pub(crate) struct Labels {
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::share::{Rows, Shares};
     use divisi_core::testing::memory::Needle;
-    use divisi_ot::WipedVec;
+    use divisi_core::wipe::WipedVec;
 
     /// Whether a word that `work` got is nowhere in memory after it.
     fn is_gone(seed: u8, work: impl FnOnce(u128)) -> bool {

@@ -66,7 +66,7 @@ pub(crate) fn online(
     let mine = held.iter().filter(|held| held.evaluator == run.seats.me).count();
     let width = 16 * plan.input_bits();
     let mut labels = vec![Zeroizing::new(vec![0; plan.input_bits() * run.seats.peers()]); mine];
-    let mut lambda = Zeroizing::new(private.ours.bits.clone());
+    let mut lambda = private.ours.bits.clone();
     for (place, peer) in session.peers().into_iter().enumerate() {
         let mut body = Zeroizing::new(vec![0; mine * width + Opening::len(private.ours.len())]);
         if !body.is_empty() {

@@ -7,8 +7,8 @@
 
 use crate::bits;
 use crate::share::{Seats, Shares, spread};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Check, PartyId, Session, Step};
-use divisi_ot::WipedVec;
 
 /// The length of a digest.
 pub(crate) const DIGEST: usize = 32;

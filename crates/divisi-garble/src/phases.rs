@@ -15,8 +15,8 @@ use crate::run::{Instance, Private, Run, random_labels};
 use crate::share::{Rows, Seats, Shares};
 use crate::triples::{MasksAndTriples, Preprocessed, Triples};
 use crate::zero;
-use divisi_core::{Abort, Bound, PartyId, Prg, Session, Step, step};
-use divisi_ot::{Setup, bucket, wipe};
+use divisi_core::{Abort, Bound, PartyId, Prg, Session, Step, step, wipe};
+use divisi_ot::{Setup, bucket};
 use zeroize::Zeroizing;
 
 #[cfg(test)]

@@ -10,7 +10,8 @@
 
 use crate::bits;
 use divisi_core::PartyId;
-use divisi_ot::{AuthBits, PoolElement, WipedVec, wipe};
+use divisi_core::wipe::{self, Wipe, WipedVec};
+use divisi_ot::AuthBits;
 use std::ops::Range;
 
 /// A party among `n` parties. Its peers are numbered 0 to n - 2 in order, without itself: a peer's number is
@@ -118,7 +119,7 @@ impl Shares {
             return;
         }
         // copied, not moved: the vectors of the others are wiped when they are dropped
-        fn behind<T: PoolElement>(words: &mut WipedVec<T>, other: &[T]) {
+        fn behind<T: Wipe>(words: &mut WipedVec<T>, other: &[T]) {
             words.room(other.len());
             words.extend_from_slice(other);
         }

@@ -27,6 +27,7 @@ use crate::run::{Instance, Private, Run, random_labels};
 use crate::share::{Rows, Shares};
 use crate::triples::MasksAndTriples;
 use divisi_circuit::stream::CircuitFault;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Session, Step, step};
 use zeroize::Zeroizing;
 
@@ -185,7 +186,7 @@ impl Live {
     }
 
     /// Step 8: sends our shares of the output masks to their receivers.
-    fn open_outputs(&self, session: &mut Session, private: &Private) -> Result<Zeroizing<Vec<u8>>, Abort> {
+    fn open_outputs(&self, session: &mut Session, private: &Private) -> Result<WipedVec<u8>, Abort> {
         let opening = Opening::new(session, self.seats, OUTPUTS);
         for (place, peer) in session.peers().into_iter().enumerate() {
             let mut body = Vec::new();
@@ -194,7 +195,7 @@ impl Live {
                 session.send(OUTPUTS, peer, &body, 8 * body.len() as u64)?;
             }
         }
-        let mut lambda = Zeroizing::new(private.ours.bits.clone());
+        let mut lambda = private.ours.bits.clone();
         let mut body = vec![0; Opening::len(private.ours.len())];
         for (place, peer) in session.peers().into_iter().enumerate() {
             if !body.is_empty() {

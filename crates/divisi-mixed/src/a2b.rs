@@ -16,7 +16,7 @@ use crate::gmw::{PREPROCESSING, triples_for};
 use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use crate::random::Numbers;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::{Modulus, P32};
 
@@ -87,7 +87,7 @@ impl Mixed {
             if !kept.is_empty() {
                 let bits = GmwBit::of_words(&words[..kept.len()], WIDTH);
                 let bits = bits.into_iter().map(|bit| bit.made(session)).collect();
-                let number = Num::new(Hidden::from(&number[..kept.len()])).made(session);
+                let number = Num::new(WipedVec::from(&number[..kept.len()])).made(session);
                 self.masks.push(Masks { bits, number });
             }
         }
@@ -195,7 +195,7 @@ impl Mixed {
 /// the sum of the others \[G6\].
 fn factors(p: Modulus, bits: &Numbers, lanes: usize) -> [Num; 3] {
     let of = |j: usize| bits.words(j * lanes, lanes);
-    let mut c = Hidden::zeros(lanes);
+    let mut c = WipedVec::zeros(lanes);
     (0..WIDTH - 2).for_each(|j| p.add_assign(&mut c, &of(j)));
     [of(WIDTH - 1), of(WIDTH - 2), c].map(Num::new)
 }

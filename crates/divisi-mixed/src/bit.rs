@@ -1,7 +1,7 @@
 //! Shared bits, packed, one in each lane; and dense lists of them for messages.
 
 use crate::origin::Origin;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Session, Step, taint};
 use divisi_field::transpose;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 #[derive(Clone, Debug)]
 pub struct GmwBit {
     lanes: usize,
-    words: Hidden<u64>,
+    words: WipedVec<u64>,
     origin: Origin,
 }
 
@@ -48,7 +48,7 @@ impl GmwBit {
     /// A share of zero in each lane.
     #[must_use]
     pub fn zero(lanes: usize) -> GmwBit {
-        GmwBit { lanes, words: Hidden::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
+        GmwBit { lanes, words: WipedVec::zeros(lanes.div_ceil(64)), origin: Origin::Brought }
     }
 
     /// A share with these words. Missing words are zero; bits after the last lane are dropped.
@@ -155,8 +155,8 @@ impl GmwBit {
     /// A word for each lane: its bits are the lane's bits in these shares, the lowest first, of which at most
     /// 64 are used.
     #[must_use]
-    pub fn to_words(bits: &[GmwBit]) -> Hidden<u64> {
-        let mut words = Hidden::zeros(bits.first().map_or(0, |bit| bit.lanes));
+    pub fn to_words(bits: &[GmwBit]) -> WipedVec<u64> {
+        let mut words = WipedVec::zeros(bits.first().map_or(0, |bit| bit.lanes));
         let mut squares = Zeroizing::new([0; SQUARES * 64]);
         for (at, words) in words.chunks_mut(squares.len()).enumerate() {
             squares.fill(0);
@@ -397,7 +397,7 @@ mod tests {
                 assert!((0..width).all(|j| bits[j].lane(lane) == word >> j & 1), "{count} {width} {lane}");
             }
             assert!(bits.iter().all(|bit| bit.lanes() == words.len()));
-            assert_eq!(&*GmwBit::to_words(&bits), words);
+            assert_eq!(*GmwBit::to_words(&bits), words);
         }
         let mut bit = GmwBit::new(130, &[u64::MAX; 3]);
         bit.clear(65, 130);

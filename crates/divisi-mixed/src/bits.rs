@@ -23,9 +23,9 @@ use crate::circle::{self, Order};
 use crate::pipeline;
 pub use crate::random::RandomBits;
 use crate::tree;
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Sampler, encode};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Session, Step, step, taint};
 
 const FORM: Step = step!("form");
@@ -72,7 +72,7 @@ fn random_batch(
     batch: u64,
 ) -> Result<RandomBits, Abort> {
     // 1. <r>: each party draws its own bits
-    let mut bits = Hidden::zeros(keys.ring().dimension());
+    let mut bits = WipedVec::zeros(keys.ring().dimension());
     sampler.bits(&mut bits);
     share(session, keys, sampler, bits, batch)
 }
@@ -86,7 +86,7 @@ pub(crate) fn chosen_bits(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
-    bits: Hidden<u64>,
+    bits: WipedVec<u64>,
 ) -> Result<RandomBits, Abort> {
     let batch = session.count(BATCHES);
     share(session, keys, sampler, bits, batch)
@@ -97,7 +97,7 @@ fn share(
     session: &mut Session,
     keys: &Keys,
     sampler: &mut Sampler,
-    bits: Hidden<u64>,
+    bits: WipedVec<u64>,
     batch: u64,
 ) -> Result<RandomBits, Abort> {
     let ring = keys.ring();

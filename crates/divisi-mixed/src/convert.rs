@@ -9,7 +9,7 @@
 
 use crate::bit::{Dense, GmwBit};
 use crate::random::{Numbers, RandomBits};
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
@@ -47,14 +47,14 @@ pub(crate) fn of_planes(
     lanes: usize,
     u: &Dense,
     numbers: &Numbers,
-) -> Hidden<u64> {
+) -> WipedVec<u64> {
     let first = session.me().index() == 0;
     sum_of_places(plain, lanes, u.len() / lanes.max(1), numbers, Some((u, first)))
 }
 
 /// The sum of 2^j r_j in each lane, for at most 32 places j. `numbers` has the shares of r_j, all lanes of
 /// one place behind those of the place before.
-pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbers) -> Hidden<u64> {
+pub(crate) fn weigh(plain: Modulus, lanes: usize, places: usize, numbers: &Numbers) -> WipedVec<u64> {
     sum_of_places(plain, lanes, places, numbers, None)
 }
 
@@ -70,10 +70,10 @@ fn sum_of_places(
     places: usize,
     numbers: &Numbers,
     flipped: Option<(&Dense, bool)>,
-) -> Hidden<u64> {
+) -> WipedVec<u64> {
     let one = plain.get() + u64::from(flipped.is_some_and(|(_, first)| first));
-    let mut out = Hidden::zeros(lanes);
-    let (mut room, mut plane) = (Hidden::zeros(LANES), [0; LANES / 64]);
+    let mut out = WipedVec::zeros(lanes);
+    let (mut room, mut plane) = (WipedVec::zeros(LANES), [0; LANES / 64]);
     for (first, out) in (0..).step_by(LANES).zip(out.chunks_mut(LANES)) {
         for j in (0..places).rev() {
             if let Some((u, _)) = flipped {

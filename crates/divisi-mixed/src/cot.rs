@@ -18,7 +18,7 @@
 
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
@@ -126,7 +126,7 @@ struct Circle {
     first: usize,
     rows: Rows,
     /// Our shares modulo p.
-    x: Hidden<u64>,
+    x: WipedVec<u64>,
     /// The products r_i x of the next turn, if they are under way.
     products: Option<ProductsAhead<SemiHonest, Numbers>>,
 }
@@ -163,7 +163,7 @@ impl Batch {
             };
             let first = (number % n as u64) as usize + at;
             let rows = setup.begin_semi_honest(session, bits, Links::Before(first % n))?;
-            let (rows, x) = (Rows::UnderWay(rows), Hidden::zeros(end - from));
+            let (rows, x) = (Rows::UnderWay(rows), WipedVec::zeros(end - from));
             batch.circles.push(Circle { first, rows, x, products: None });
             from = end;
         }

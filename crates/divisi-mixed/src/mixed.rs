@@ -12,9 +12,9 @@ use crate::checks;
 use crate::cot;
 use crate::gmw::{Gmw, PREPROCESSING};
 use crate::num::{self, Num};
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Prg, Session, Step, step};
 use divisi_field::zp::Modulus;
 use std::sync::Arc;
@@ -178,7 +178,7 @@ impl Mixed {
 
     /// Makes shares modulo p of bits that every party chooses. If random bits are made by ciphertexts, there
     /// must be as many bits as a ciphertext has slots.
-    pub(crate) fn share_bits(&mut self, bits: Hidden<u64>) -> Result<RandomBits, Abort> {
+    pub(crate) fn share_bits(&mut self, bits: WipedVec<u64>) -> Result<RandomBits, Abort> {
         match &mut self.source {
             Source::Transfers => {
                 let (session, setup) = self.gmw.ends()?;
@@ -281,7 +281,7 @@ impl Mixed {
         let (p, session) = (self.plain, self.gmw.session());
         let unfit = || session.misuse(PRODUCTS, "factors of different lanes");
         let (d, e) = opened.split_at_checked(c.lanes()).ok_or_else(unfit)?;
-        let mut z = Hidden::from(c.shares());
+        let mut z = WipedVec::from(c.shares());
         p.add_product(&mut z, d, b.shares());
         p.add_product(&mut z, e, a.shares());
         if session.me().index() == 0 {
@@ -312,7 +312,7 @@ impl Mixed {
             return Err(self.session().misuse(PRODUCTS, "matrices of other shapes"));
         }
         let (p, products) = (self.plain, self.multiply(&x, &y)?);
-        let mut sums = Hidden::zeros(rows * columns);
+        let mut sums = WipedVec::zeros(rows * columns);
         for (sum, products) in sums.iter_mut().zip(products.shares().chunks_exact(inner)) {
             *sum = products.iter().fold(0, |sum, x| p.add(sum, *x));
         }

@@ -1,7 +1,7 @@
 //! Shared numbers modulo p, one in each lane: operations without messages, and openings.
 
 use crate::origin::Origin;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step, taint};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
@@ -14,19 +14,19 @@ const REDUCED: Step = step!("reduced");
 /// up to the number. A share that a session made belongs to it, and every other session refuses it. A share
 /// that the caller made belongs to no session.
 #[derive(Clone, Debug)]
-pub struct Num(Hidden<u64>, Origin);
+pub struct Num(WipedVec<u64>, Origin);
 
 impl Num {
     /// Shares that a caller made, each below p.
     #[must_use]
-    pub fn new(shares: Hidden<u64>) -> Num {
+    pub fn new(shares: WipedVec<u64>) -> Num {
         Num(shares, Origin::Brought)
     }
 
     /// Shares of zero.
     #[must_use]
     pub fn zero(lanes: usize) -> Num {
-        Num(Hidden::zeros(lanes), Origin::Brought)
+        Num(WipedVec::zeros(lanes), Origin::Brought)
     }
 
     /// Marks the shares as made by this session.
@@ -101,7 +101,7 @@ impl Num {
     /// The sum over all lanes, in one lane. No messages.
     #[must_use]
     pub fn sum(&self, p: Modulus) -> Num {
-        let mut out = Num(Hidden::zeros(1), self.1);
+        let mut out = Num(WipedVec::zeros(1), self.1);
         out.0[0] = self.0.iter().fold(0, |sum, x| p.add(sum, *x));
         out
     }
@@ -109,15 +109,15 @@ impl Num {
     /// Removes the lanes from `at` on, and returns them.
     pub(crate) fn split_off(&mut self, at: usize) -> Num {
         let at = at.min(self.lanes());
-        let taken = Num(Hidden::from(&self.0[at..]), self.1);
-        self.0 = Hidden::from(&self.0[..at]);
+        let taken = Num(WipedVec::from(&self.0[at..]), self.1);
+        self.0 = WipedVec::from(&self.0[..at]);
         taken
     }
 
     /// The lanes of all parts, one part behind the other.
     #[must_use]
     pub fn join(parts: &[&Num]) -> Num {
-        let mut out = Hidden::zeros(parts.iter().map(|part| part.lanes()).sum());
+        let mut out = WipedVec::zeros(parts.iter().map(|part| part.lanes()).sum());
         let mut rest = &mut out[..];
         for part in parts {
             let (now, later) = rest.split_at_mut(part.lanes());
@@ -134,7 +134,7 @@ impl Lanes for Num {
     }
 
     fn gather(&self, index: &[usize]) -> Option<Num> {
-        let mut out = Hidden::zeros(index.len());
+        let mut out = WipedVec::zeros(index.len());
         for (out, lane) in out.iter_mut().zip(index) {
             *out = *self.0.get(*lane)?;
         }
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn sums_and_lanes() {
         let p = Modulus::new(P32).unwrap();
-        let x = Num::new(Hidden::from(&[1, P32 - 1, 5][..]));
+        let x = Num::new(WipedVec::from(&[1, P32 - 1, 5][..]));
         assert_eq!(x.sum(p).shares(), [5]);
         assert_eq!(x.scale(p, 2).shares(), [2, P32 - 2, 10]);
         assert_eq!(x.add(p, &x).unwrap().sub(p, &x).unwrap().shares(), x.shares());

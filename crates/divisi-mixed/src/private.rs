@@ -27,9 +27,9 @@ use crate::open;
 use crate::pipeline;
 use crate::table::{self, MOST, walsh};
 use crate::tree;
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Sampler, encode};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
@@ -57,7 +57,7 @@ pub struct Masked {
     width: usize,
     plain: divisi_field::zp::Modulus,
     /// Our share of each mask, modulo 2.
-    r: Hidden<u64>,
+    r: WipedVec<u64>,
     /// For each number of an entry our shares of the Walsh coefficients of T', table by table.
     hat: Vec<Num>,
 }
@@ -114,19 +114,19 @@ impl Masked {
         }
         let (entries, each) = (1_usize << width, (1 << width) - 1);
         // 1. <r>: each party draws its own share
-        let mut r = Hidden::zeros(lanes / entries);
-        let mut bits = Hidden::zeros(r.len() * width);
+        let mut r = WipedVec::zeros(lanes / entries);
+        let mut bits = WipedVec::zeros(r.len() * width);
         sampler.bits(&mut bits);
         for (r, bits) in r.iter_mut().zip(bits.chunks_exact(width)) {
             *r = bits.iter().fold(0, |r, bit| r << 1 | bit);
         }
         session.observe(checks::G7); // [G7]
         let transformed = |tables: &Num| {
-            let mut hat = Hidden::from(tables.shares());
+            let mut hat = WipedVec::from(tables.shares());
             hat.chunks_exact_mut(entries).for_each(|table| walsh(plain, table));
             hat
         };
-        let mut hat: Vec<Hidden<u64>> = tables.iter().map(transformed).collect();
+        let mut hat: Vec<WipedVec<u64>> = tables.iter().map(transformed).collect();
         // 2. to 4. the signs of all k but 0; one ciphertext takes as many tables as fit its slots
         let slots = ring.dimension();
         let total = hat.len() * r.len() * each;
@@ -134,9 +134,9 @@ impl Masked {
         let place = |i: usize| (i / each / r.len(), i / each % r.len(), i % each + 1);
         let one = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, (part, batch): (usize, u64)| {
             let first = part * slots;
-            let mut share = Hidden::zeros(slots);
+            let mut share = WipedVec::zeros(slots);
             // unused slots get random signs, because the bounds on noise assume random signs
-            let mut signs = Hidden::zeros(slots);
+            let mut signs = WipedVec::zeros(slots);
             sampler.bits(&mut signs);
             let here = share.iter_mut().zip(signs.iter_mut()).zip(first..total);
             for ((share, sign), i) in here {
@@ -196,7 +196,7 @@ impl Masked {
         // 2. T'[u]
         let scale = plain.invert(1 << width);
         let of = |hat: &Num| {
-            let mut out = Hidden::zeros(r.len());
+            let mut out = WipedVec::zeros(r.len());
             for ((out, hat), u) in out.iter_mut().zip(hat.shares().chunks_exact(1 << width)).zip(&u) {
                 *out = table::entry(plain, scale, hat.iter().copied(), *u);
             }
@@ -216,7 +216,7 @@ fn pass(
     batch: u64,
     share: &[u64],
     signs: &[u64],
-) -> Result<Hidden<u64>, Abort> {
+) -> Result<WipedVec<u64>, Abort> {
     let order = Order::new(session, batch);
     // the encryption of That, at the first party
     let first = order.at(session, 0)?;

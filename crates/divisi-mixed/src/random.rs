@@ -4,7 +4,7 @@
 //! Shares modulo p take four bytes each: p has at most 32 bits.
 
 use crate::bit::{Dense, GmwBit};
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
@@ -35,7 +35,7 @@ struct Part {
     /// The shares modulo 2: a lane for each bit.
     bits: GmwBit,
     /// The shares modulo p.
-    numbers: Hidden<u32>,
+    numbers: WipedVec<u32>,
     /// How many bits are left; those behind them are wiped.
     len: usize,
 }
@@ -45,7 +45,7 @@ impl Part {
     fn cut(&mut self, at: usize) -> Part {
         let tail = Part {
             bits: self.bits.slice(at, self.len - at),
-            numbers: Hidden::from(&self.numbers[at..self.len]),
+            numbers: WipedVec::from(&self.numbers[at..self.len]),
             len: self.len - at,
         };
         self.shorten(at);
@@ -139,8 +139,8 @@ impl RandomBits {
 
     /// The shares modulo 2, each 0 or 1, and modulo p.
     #[must_use]
-    pub fn open(self) -> (Hidden<u64>, Hidden<u64>) {
-        let (mut bits, mut numbers) = (Hidden::zeros(self.len()), Hidden::zeros(self.len()));
+    pub fn open(self) -> (WipedVec<u64>, WipedVec<u64>) {
+        let (mut bits, mut numbers) = (WipedVec::zeros(self.len()), WipedVec::zeros(self.len()));
         let (mut bits_left, mut numbers_left) = (&mut bits[..], &mut numbers[..]);
         for part in &self.parts {
             let (bits, numbers);
@@ -169,8 +169,8 @@ impl RandomBits {
 }
 
 /// Numbers below 2^32 in half the room.
-fn narrow(numbers: &[u64]) -> Hidden<u32> {
-    let mut words = Hidden::zeros(numbers.len());
+fn narrow(numbers: &[u64]) -> WipedVec<u32> {
+    let mut words = WipedVec::zeros(numbers.len());
     let all = words.iter_mut().zip(numbers);
     vectorize(
         #[inline(always)]
@@ -184,7 +184,7 @@ fn narrow(numbers: &[u64]) -> Hidden<u32> {
 pub(crate) struct Numbers {
     /// Where each part ends, counted from the first number on.
     ends: Vec<usize>,
-    parts: Vec<Hidden<u32>>,
+    parts: Vec<WipedVec<u32>>,
 }
 
 impl Numbers {
@@ -195,8 +195,8 @@ impl Numbers {
     }
 
     /// `count` numbers from `from` on.
-    pub(crate) fn words(&self, from: usize, count: usize) -> Hidden<u64> {
-        let (mut words, mut room) = (Hidden::zeros(count), Hidden::zeros(count));
+    pub(crate) fn words(&self, from: usize, count: usize) -> WipedVec<u64> {
+        let (mut words, mut room) = (WipedVec::zeros(count), WipedVec::zeros(count));
         let numbers = self.at(from, &mut room);
         words.iter_mut().zip(numbers).for_each(|(word, number)| *word = u64::from(*number));
         words

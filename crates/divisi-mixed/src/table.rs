@@ -20,7 +20,7 @@ use crate::cot;
 use crate::gmw::PREPROCESSING;
 use crate::mixed::Mixed;
 use crate::num::Num;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Session, Step, step};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
@@ -80,7 +80,7 @@ impl Signs {
     }
 
     /// The indices under these masks; and the shares of <k,r> modulo p.
-    pub(crate) fn mask(self, session: &Session, x: &[GmwBit]) -> Result<(Dense, Hidden<u64>), Abort> {
+    pub(crate) fn mask(self, session: &Session, x: &[GmwBit]) -> Result<(Dense, WipedVec<u64>), Abort> {
         let Signs { width, count, bits } = self;
         bits.admit(session, INDEX)?;
         let each = (1 << width) - 1;
@@ -128,7 +128,7 @@ impl Mixed {
             let here = batch.min(count - first);
             let mut drawn = Zeroizing::new(vec![0; here]);
             self.own().words(&mut drawn);
-            let mut bits = Hidden::zeros(whole.unwrap_or(here * each));
+            let mut bits = WipedVec::zeros(whole.unwrap_or(here * each));
             // unused slots get random signs, because the bounds on noise assume random signs
             self.own().words(&mut bits);
             bits.iter_mut().for_each(|bit| *bit &= 1);
@@ -168,7 +168,7 @@ pub(crate) fn masked_index(
         return Err(session.misuse(INDEX, "not one index of m bits for each mask"));
     }
     session.observe(checks::G7); // [G7]
-    let mut masked = Hidden::zeros(width * count);
+    let mut masked = WipedVec::zeros(width * count);
     for (lane, masked) in masked.chunks_exact_mut(width).enumerate() {
         for (j, (masked, x)) in masked.iter_mut().zip(x).enumerate() {
             *masked = x.lane(lane) ^ r(lane, j);
@@ -208,7 +208,7 @@ pub(crate) fn entries(
         let (scale, each) = (p.invert(table.len() as u64), table.len() - 1);
         let mut hat = table.to_vec();
         walsh(p, &mut hat);
-        let mut out = Hidden::zeros(u.len());
+        let mut out = WipedVec::zeros(u.len());
         for ((out, bits), u) in out.iter_mut().zip(numbers.chunks_exact(each)).zip(u) {
             let signs = std::iter::once(own).chain(bits.iter().map(|bit| p.sub(own, p.add(*bit, *bit))));
             *out = entry(p, scale, signs.zip(&hat).map(|(sign, hat)| p.mul(sign, *hat)), *u);
@@ -222,7 +222,7 @@ pub(crate) fn entries(
 pub(crate) struct Private {
     width: usize,
     /// For each number of an entry our shares of That, table by table.
-    hat: Vec<Hidden<u64>>,
+    hat: Vec<WipedVec<u64>>,
     /// Our shares of the signs, k from 1 on.
     signs: Num,
 }
@@ -230,12 +230,12 @@ pub(crate) struct Private {
 impl Private {
     pub(crate) fn new(p: Modulus, first: bool, width: usize, tables: &[Num], numbers: &[u64]) -> Private {
         let hat = tables.iter().map(|tables| {
-            let mut hat = Hidden::from(tables.shares());
+            let mut hat = WipedVec::from(tables.shares());
             hat.chunks_exact_mut(1 << width).for_each(|table| walsh(p, table));
             hat
         });
         // the sign of a bit b is 1 - 2 b
-        let mut signs = Hidden::zeros(numbers.len());
+        let mut signs = WipedVec::zeros(numbers.len());
         let sign = |bit: &u64| p.sub(u64::from(first), p.add(*bit, *bit));
         signs.iter_mut().zip(numbers).for_each(|(sign_of, bit)| *sign_of = sign(bit));
         Private { width, hat: hat.collect(), signs: Num::new(signs) }
@@ -249,7 +249,7 @@ impl Private {
     /// The factors of all products: the signs, repeated for each number of an entry; and the coefficients
     /// That\[k\].
     pub(crate) fn factors(&self) -> [Num; 2] {
-        let mut entries = Hidden::zeros(self.products());
+        let mut entries = WipedVec::zeros(self.products());
         let tables = self.hat.iter().flat_map(|hat| hat.chunks_exact(1 << self.width));
         let terms = tables.flat_map(|table| table.iter().skip(1));
         entries.iter_mut().zip(terms).for_each(|(entry, term)| *entry = *term);
@@ -260,8 +260,8 @@ impl Private {
     pub(crate) fn entries(&self, session: &Session, p: Modulus, u: &[usize], products: &Num) -> Vec<Num> {
         let scale = p.invert(1 << self.width);
         let of_word = products.shares().chunks_exact(self.signs.lanes().max(1));
-        let of = |(hat, products): (&Hidden<u64>, &[u64])| {
-            let mut out = Hidden::zeros(u.len());
+        let of = |(hat, products): (&WipedVec<u64>, &[u64])| {
+            let mut out = WipedVec::zeros(u.len());
             let tables = hat.chunks_exact(1 << self.width).zip(products.chunks_exact((1 << self.width) - 1));
             for ((out, (hat, products)), u) in out.iter_mut().zip(tables).zip(u) {
                 *out = entry(p, scale, hat.iter().take(1).chain(products).copied(), *u);

@@ -12,7 +12,7 @@ use crate::num::Num;
 use crate::open;
 use crate::random::Numbers;
 use crate::table::{self, Signs};
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, Lanes, Step, step};
 
 const BITS: Step = step!("b2a");
@@ -49,7 +49,7 @@ pub enum Asked<'t> {
 /// A request that waits for the opening of its masked bits.
 enum Waiting<'t> {
     Number { lanes: usize, numbers: Numbers },
-    LookUp { tables: Vec<&'t [u64]>, width: usize, numbers: Hidden<u64> },
+    LookUp { tables: Vec<&'t [u64]>, width: usize, numbers: WipedVec<u64> },
     Private { tables: table::Private, width: usize },
 }
 
@@ -128,7 +128,7 @@ impl Mixed {
         }
         let x: Num = self.convert(vec![x])?;
         let first = self.session().me().index() == 0;
-        let mut out = Hidden::from(x.shares());
+        let mut out = WipedVec::from(x.shares());
         for (out, [zero, one]) in out.iter_mut().zip(tables) {
             *out = p.mul(*out, p.sub(*one, *zero));
             if first {

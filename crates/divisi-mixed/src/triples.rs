@@ -11,8 +11,9 @@
 
 use crate::bit::last;
 use crate::checks;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, Prg, Session, Step, step};
-use divisi_ot::{Setup, WipedVec};
+use divisi_ot::Setup;
 
 const TRIPLES: Step = step!("triples");
 
@@ -127,7 +128,7 @@ impl TripleStock {
             for (out, batch) in out.iter_mut().zip(batch.iter_mut()) {
                 let given = &mut batch[*from..*from + now];
                 out.extend_from_slice(given);
-                divisi_ot::wipe::words(given);
+                wipe::words(given);
             }
             missing -= now;
             *from += now;

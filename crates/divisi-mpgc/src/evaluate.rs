@@ -11,7 +11,7 @@ use crate::label::Label;
 use crate::parameters::{DIMENSION, ROW_BYTES, SHARE_BYTES};
 use crate::scheme::{Scheme, unpack};
 use crate::wiring::{End, Wiring};
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Lanes, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
@@ -61,7 +61,7 @@ impl GarbledInstances {
             return Err(session.misuse(INPUT, "a session without parties"));
         };
         let colour = |w: usize, lane: usize| opened.get(w).map_or(0, |bit| bit.lane(lane)) as usize;
-        let mut outputs = vec![Hidden::<u64>::zeros(lanes); wiring.outputs()];
+        let mut outputs = vec![WipedVec::<u64>::zeros(lanes); wiring.outputs()];
         for (output, column) in outputs.iter_mut().enumerate() {
             let of = column.iter_mut().zip(&instances);
             of.for_each(|(bit, instance)| *bit = u64::from(instance.outputs[output]));
@@ -76,7 +76,7 @@ impl GarbledInstances {
                 session.send(KEYS, evaluator, &body, 8 * body.len() as u64)?;
                 continue;
             }
-            let mut keys = Hidden::<i16>::zeros(N * (wiring.inputs() + wiring.gates()));
+            let mut keys = WipedVec::<i16>::zeros(N * (wiring.inputs() + wiring.gates()));
             for (w, key) in keys.chunks_exact_mut(N).take(wiring.inputs()).enumerate() {
                 let own = instance.keys.share(w, colour(w, lane));
                 key.iter_mut().zip(own).for_each(|(key, c)| *key = i16::from(*c));
@@ -97,7 +97,7 @@ impl GarbledInstances {
             }
         }
         let zero = gmw.public_bit(&vec![false; lanes]);
-        let share = |column: Hidden<u64>| {
+        let share = |column: WipedVec<u64>| {
             // marked as made by this session
             let mut bit = GmwBit::of(column.iter().copied());
             let fits = bit.add(&zero);
@@ -145,7 +145,7 @@ fn open_rows(
     let rows = std::mem::take(&mut instance.rows);
     let most = session.parties() as i64;
     let (mut right, mut reduced) = (true, true);
-    let (mut row, mut secret, mut key) = (vec![0; N], Hidden::zeros(N), Hidden::<i64>::zeros(N));
+    let (mut row, mut secret, mut key) = (vec![0; N], WipedVec::zeros(N), WipedVec::<i64>::zeros(N));
     for ((g, gate), rows) in wiring.gates.iter().enumerate().zip(rows.chunks_exact(4 * ROW_BYTES)) {
         let (known, new) = keys.split_at_mut((wiring.inputs() + g) * N);
         let [u, v] = gate.operands().map(|wire| &known[wire * N..(wire + 1) * N]);

@@ -21,12 +21,12 @@ use crate::parameters::{self, DIMENSION, LOOKED_UP, ROW_BYTES};
 use crate::scheme::Scheme;
 use crate::tree::{self, Upward};
 use crate::wiring::{End, Gate, Wiring};
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Keys as BgvKeys, Sampler};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, SessionId, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
-use divisi_ot::{Bits, Links, WipedVec};
+use divisi_ot::{Bits, Links};
 use std::sync::Arc;
 
 const N: usize = DIMENSION;
@@ -76,8 +76,8 @@ pub struct GarbledInstances {
 /// One garbled instance.
 pub(crate) struct Instance {
     /// Our shares of the masks of the input wires, and of the bits that are added to the outputs.
-    pub inputs: Hidden<u8>,
-    pub outputs: Hidden<u8>,
+    pub inputs: WipedVec<u8>,
+    pub outputs: WipedVec<u8>,
     /// Our shares of the keys of the input wires.
     pub keys: WireKeys,
     /// The number of its first gate in the session.
@@ -223,9 +223,9 @@ impl GarblingContext {
             End::Wire(wire) => masks.of(session, wire),
             End::Constant(value) => u8::from(value && is_first),
         };
-        let mut outputs = Hidden::zeros(wiring.outputs.len());
+        let mut outputs = WipedVec::zeros(wiring.outputs.len());
         outputs.iter_mut().zip(&wiring.outputs).for_each(|(out, end)| *out = output(end));
-        let inputs = Hidden::from(&masks.lambda[..wiring.inputs]);
+        let inputs = WipedVec::from(&masks.lambda[..wiring.inputs]);
         Ok(Instance { inputs, outputs, keys: group.keys[i].first(wiring.inputs), first, rows })
     }
 
@@ -253,7 +253,7 @@ impl GarblingContext {
         let next = group.next(self.source.ands_at_once());
         // (a) e = (lambda_u + alpha) (lambda_v + beta) + lambda_w
         let one = u64::from(is_first(session));
-        let mut bits = Hidden::zeros(4 * next.len());
+        let mut bits = WipedVec::zeros(4 * next.len());
         for ((at, and), bits) in (group.found.to..).zip(&next).zip(bits.chunks_exact_mut(4)) {
             let [u, v] = [0, 1].map(|side| u64::from(group.mask(session, and, side)));
             let product = group.products.of(at) ^ u64::from(group.masks[and.instance].lambda[and.out]);
@@ -285,13 +285,13 @@ impl GarblingContext {
     ) {
         let [u, v] = gate.operands();
         let values = |wire: usize, b: usize| {
-            let mut values = Hidden::zeros(N);
+            let mut values = WipedVec::zeros(N);
             self.scheme.values(keys.share(wire, b).iter().map(|c| i64::from(*c)), &mut values);
             values
         };
         let (u, v) = ([values(u, 0), values(u, 1)], [values(v, 0), values(v, 1)]);
         let (q, p) = (self.scheme.modulus(), self.scheme.plain());
-        let (mut secret, mut message) = (Hidden::zeros(N), Hidden::<i64>::zeros(N));
+        let (mut secret, mut message) = (WipedVec::zeros(N), WipedVec::<i64>::zeros(N));
         for (row, out) in rows.chunks_exact_mut(N).enumerate() {
             let (alpha, beta) = (row >> 1, row & 1);
             // sk_i = k^i_{u,alpha} + k^i_{v,beta}

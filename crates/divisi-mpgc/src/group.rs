@@ -5,21 +5,20 @@ use crate::lookup::PART;
 use crate::parameters::{DIMENSION, LOOKED_UP, TOGETHER_WIRES};
 use crate::wiring::{Gate, Wire, Wiring};
 use divisi_bgv::Sampler;
-use divisi_bgv::hidden::Hidden;
 use divisi_core::Session;
-use divisi_ot::WipedVec;
+use divisi_core::wipe::WipedVec;
 
 const N: usize = DIMENSION;
 
 /// Our shares of the masks lambda of all wires of an instance.
 pub(crate) struct Masks {
-    pub lambda: Hidden<u8>,
+    pub lambda: WipedVec<u8>,
 }
 
 impl Masks {
     fn new(sampler: &mut Sampler, wiring: &Wiring) -> Masks {
         let wires = wiring.inputs + wiring.gates();
-        let (mut lambda, mut bits) = (Hidden::zeros(wires), Hidden::zeros(wires));
+        let (mut lambda, mut bits) = (WipedVec::zeros(wires), WipedVec::zeros(wires));
         sampler.bits(&mut bits);
         lambda.iter_mut().zip(bits.iter()).for_each(|(lambda, bit)| *lambda = *bit as u8);
         for (w, gate) in (wiring.inputs..).zip(&wiring.gates) {
@@ -120,14 +119,14 @@ impl Products {
 /// Shares of the keys of the last lookups, for a range of the ANDs of a group.
 #[derive(Default)]
 pub(crate) struct Found {
-    parts: Vec<Hidden<u32>>,
+    parts: Vec<WipedVec<u32>>,
     from: usize,
     pub to: usize,
 }
 
 impl Found {
     /// The keys for `count` ANDs from `from` on, in parts of [`PART`] lookups.
-    pub fn new(parts: Vec<Hidden<u32>>, from: usize, count: usize) -> Found {
+    pub fn new(parts: Vec<WipedVec<u32>>, from: usize, count: usize) -> Found {
         Found { parts, from, to: from + count }
     }
 
@@ -142,7 +141,7 @@ impl Found {
     pub fn spend(&mut self, and: usize) {
         let spent = 4 * (and + 1 - self.from);
         if spent.is_multiple_of(PART) {
-            self.parts[spent / PART - 1] = Hidden::zeros(0);
+            self.parts[spent / PART - 1] = WipedVec::zeros(0);
         }
     }
 }

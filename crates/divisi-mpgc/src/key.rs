@@ -2,7 +2,7 @@
 
 use crate::parameters::{DIMENSION, SHARE_BYTES};
 use divisi_bgv::Sampler;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 
 const N: usize = DIMENSION;
 
@@ -13,13 +13,13 @@ const N: usize = DIMENSION;
 /// The paper allows shares uniform modulo p. With such keys rows cannot be decrypted: the evaluator would
 /// know the sum of the shares only modulo p, and the row is encrypted under their sum as integers (test
 /// `uniform_shares_do_not_decrypt`).
-pub struct WireKeys(Hidden<i8>);
+pub struct WireKeys(WipedVec<i8>);
 
 impl WireKeys {
     /// Fresh shares for `wires` wires. The first party's shares of k_{w,1} have the colour 1.
     #[must_use]
     pub fn new(sampler: &mut Sampler, wires: usize, first: bool) -> WireKeys {
-        let mut all = Hidden::zeros(2 * wires * N);
+        let mut all = WipedVec::zeros(2 * wires * N);
         for (i, share) in all.chunks_exact_mut(N).enumerate() {
             let ternary = sampler.ternary(N);
             share.iter_mut().zip(ternary.iter()).for_each(|(share, c)| *share = *c as i8);
@@ -40,7 +40,7 @@ impl WireKeys {
     /// A copy of the shares of the first `wires` wires, which are needed later.
     #[must_use]
     pub(crate) fn first(&self, wires: usize) -> WireKeys {
-        WireKeys(Hidden::from(&self.0[..2 * wires * N]))
+        WireKeys(WipedVec::from(&self.0[..2 * wires * N]))
     }
 }
 

@@ -18,9 +18,9 @@
 //! that a party sees is uniform. The index bits that hops open are masked, each mask being used once \[G7\].
 
 use crate::parameters::{DIMENSION, LOOKED_UP, PLAIN};
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Operation, Parameters as Lattice};
 use divisi_bgv::{Keys, Ring, Sampler};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::private::{Masked, at_once};
@@ -102,7 +102,7 @@ impl Source {
         e: &GmwBit,
         count: usize,
         table: impl Fn(usize) -> [&'k [i8]; 2],
-    ) -> Result<Vec<Hidden<u32>>, Abort> {
+    ) -> Result<Vec<WipedVec<u32>>, Abort> {
         match self {
             Source::Transfers => by_transfers(gmw, e, count, table),
             Source::Hops(own) => by_hops(gmw, own, e, count, table),
@@ -134,7 +134,7 @@ fn once(x: u32) -> u32 {
 
 /// Some lookups on their way around all parties: our share of V, and our rows with every other party.
 struct Part {
-    v: Hidden<u32>,
+    v: WipedVec<u32>,
     pads: Pads<SemiHonest>,
 }
 
@@ -157,12 +157,12 @@ fn by_transfers<'k>(
     e: &GmwBit,
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
-) -> Result<Vec<Hidden<u32>>, Abort> {
+) -> Result<Vec<WipedVec<u32>>, Abort> {
     let (session, setup) = gmw.ends()?;
     let pads = setup.semi_honest_rows(session, Bits::Chosen(e.words(), count), Links::All)?; // [G14]
     // V = D
     let begun = (0..).step_by(PART).zip(pads.split(PART)).map(|(first, pads)| {
-        let mut v = Hidden::<u32>::zeros(pads.len() * N);
+        let mut v = WipedVec::<u32>::zeros(pads.len() * N);
         for (l, v) in (first..).zip(v.chunks_exact_mut(N)) {
             let [zero, one] = table(l);
             let all = v.iter_mut().zip(zero.iter().zip(one));
@@ -216,9 +216,9 @@ fn by_hops<'k>(
     e: &GmwBit,
     count: usize,
     table: impl Fn(usize) -> [&'k [i8]; 2],
-) -> Result<Vec<Hidden<u32>>, Abort> {
+) -> Result<Vec<WipedVec<u32>>, Abort> {
     let (keys, sampler) = own;
-    let mut tables = Hidden::zeros(2 * count * N);
+    let mut tables = WipedVec::zeros(2 * count * N);
     for (l, tables) in tables.chunks_exact_mut(2 * N).enumerate() {
         let [zero, one] = table(l);
         for (pair, (zero, one)) in tables.as_chunks_mut::<2>().0.iter_mut().zip(zero.iter().zip(one)) {
@@ -231,7 +231,7 @@ fn by_hops<'k>(
     let index = GmwBit::of((0..count * N).map(|i| e.lane(i / N)));
     let found = masked.look_up(session, &[index])?; // [G7]
     let parts = found.shares().chunks(PART * N).map(|shares| {
-        let mut part = Hidden::zeros(shares.len());
+        let mut part = WipedVec::zeros(shares.len());
         part.iter_mut().zip(shares).for_each(|(part, share)| *part = *share as u32);
         part
     });

@@ -9,8 +9,8 @@ use crate::checks;
 use crate::parameters::{DIMENSION, ROW_BYTES};
 use crate::scheme::{Scheme, pack, unpack};
 use divisi_bgv::tree::neighbours;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Session, Step, step};
-use divisi_ot::WipedVec;
 
 const N: usize = DIMENSION;
 const ROWS: Step = step!("rows");

@@ -9,10 +9,8 @@ pub(crate) mod consistency;
 pub(crate) mod produce;
 pub(crate) mod shares;
 
-use crate::WipedVec;
-use crate::wipe;
 use divisi_core::PartyId;
-use zeroize::{Zeroize, Zeroizing};
+use divisi_core::wipe::WipedVec;
 
 /// One party's part of the authenticated bits of all parties: its own bits, with a MAC of each under every
 /// peer's key, and its keys for each peer's bits.
@@ -22,7 +20,7 @@ use zeroize::{Zeroize, Zeroizing};
 pub struct AuthBits {
     me: PartyId,
     len: usize,
-    bits: Vec<u64>,
+    bits: WipedVec<u64>,
     macs: Vec<WipedVec<u128>>,
     keys: Vec<WipedVec<u128>>,
 }
@@ -37,7 +35,7 @@ impl AuthBits {
         macs: Vec<WipedVec<u128>>,
         keys: Vec<WipedVec<u128>>,
     ) -> AuthBits {
-        let mut made = AuthBits { me, len, bits, macs, keys };
+        let mut made = AuthBits { me, len, bits: bits.into(), macs, keys };
         made.truncate(len);
         made
     }
@@ -46,8 +44,7 @@ impl AuthBits {
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
         let words = self.len.div_ceil(64);
-        self.bits.iter_mut().skip(words).for_each(Zeroize::zeroize);
-        self.bits.truncate(words);
+        self.bits.cut(words);
         if let (Some(last), true) = (self.bits.last_mut(), !self.len.is_multiple_of(64)) {
             *last &= (1 << (self.len % 64)) - 1;
         }
@@ -112,10 +109,9 @@ impl AuthBits {
 
     /// All parts, moved without a copy.
     #[must_use]
-    pub fn into_rows(mut self) -> AuthRows {
-        let take = std::mem::take::<Vec<WipedVec<u128>>>;
-        let (macs, keys) = (take(&mut self.macs), take(&mut self.keys));
-        AuthRows { bits: Zeroizing::new(std::mem::take(&mut self.bits)), macs, keys }
+    pub fn into_rows(self) -> AuthRows {
+        let AuthBits { bits, macs, keys, .. } = self;
+        AuthRows { bits, macs, keys }
     }
 
     /// Removes the first `count` positions and returns them. If there are fewer: `None`, and nothing is
@@ -148,15 +144,9 @@ impl AuthBits {
 /// The parts of [`AuthBits`], for code that stores them in another layout.
 pub struct AuthRows {
     /// Our bits, packed like those of [`AuthBits::bits`].
-    pub bits: Zeroizing<Vec<u64>>,
+    pub bits: WipedVec<u64>,
     /// The MACs of our bits, by party index and position; empty at our own index.
     pub macs: Vec<WipedVec<u128>>,
     /// Our keys for the others' bits, in the same form.
     pub keys: Vec<WipedVec<u128>>,
-}
-
-impl Drop for AuthBits {
-    fn drop(&mut self) {
-        wipe::words(&mut self.bits);
-    }
 }

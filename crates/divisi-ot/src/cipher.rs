@@ -2,9 +2,9 @@
 //! the project's vector kernel if the processor has the instructions for it, and otherwise the crate `aes`;
 //! the results are equal.
 
-use crate::wipe;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128Enc, Block};
+use divisi_core::wipe;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use divisi_field::permutation::Permutation as Vector;
 use zeroize::Zeroize;

@@ -5,7 +5,8 @@ use crate::abit::produce::Bits;
 use crate::delta::Deltas;
 use crate::pads::{Checked, Pads, Part, Trust};
 use crate::softspoken::layout::Width;
-use crate::{AuthBits, Delta, WipedVec};
+use crate::{AuthBits, Delta};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{PartyId, Prg, Session};
 
 /// A party's copy of the dealer. It computes the correlations of all parties from a common seed (all but the

@@ -7,7 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Delta_i: a party's one MAC key for a whole session, which no other party may learn. It stays at one
 /// address from its creation until it is wiped. Code that computes with it copies it to the stack only, which
-/// is wiped, too ([`crate::wipe::stack`]).
+/// is wiped, too ([`divisi_core::wipe::stack`]).
 ///
 /// In a set-up for labels its lowest bit is public: one for the first party and zero for all others, so that
 /// the sum of all Delta_i has lowest bit one and is not zero. The set-up enforces this bit (docs/garbling.md,

@@ -79,8 +79,6 @@ pub mod softspoken;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod vole;
-pub mod wipe;
-pub mod wiped;
 
 pub use abit::produce::Bits;
 pub use abit::shares::MacShares;
@@ -91,4 +89,3 @@ pub use pads::{Checked, Pads, SemiHonest, Trust};
 pub use setup::{
     Base, FIELDS, RowsAhead, RowsReceived, SemiHonestAhead, Setup, SetupConfig, WideBits, WideShares,
 };
-pub use wiped::{PoolElement, WipedVec};

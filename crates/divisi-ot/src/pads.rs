@@ -1,14 +1,12 @@
 //! Rows whose hashes are pads. Products of one party's bits with another's payloads are made from them
 //! ([`crate::correlate`]).
 
-use crate::WipedVec;
 use crate::checks;
 use crate::vole::VoleRows;
-use crate::wipe;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Check, PartyId, Session};
 use std::marker::PhantomData;
 use std::ops::Range;
-use zeroize::Zeroize;
 
 mod sealed {
     pub trait Sealed {}
@@ -70,7 +68,7 @@ impl Part {
 pub struct Pads<S> {
     session: [u8; 32],
     len: usize,
-    bits: Vec<u64>,
+    bits: WipedVec<u64>,
     /// Our rows as maker, by party index; `None` if there is no such direction, or its rows were used.
     pub(crate) own: Vec<Option<Part>>,
     /// Our rows as holder, in the same form.
@@ -89,16 +87,14 @@ impl<S: Trust> Pads<S> {
         others: Vec<Option<Part>>,
     ) -> Pads<S> {
         let (served, session) = (vec![false; session.parties()], *session.id().as_bytes());
-        let mut made = Pads { session, len, bits, own, others, served, trust: PhantomData };
+        let mut made = Pads { session, len, bits: bits.into(), own, others, served, trust: PhantomData };
         made.cut();
         made
     }
 
     /// Wipe the bits after the last position.
     fn cut(&mut self) {
-        let words = self.len.div_ceil(64);
-        self.bits.iter_mut().skip(words).for_each(Zeroize::zeroize);
-        self.bits.truncate(words);
+        self.bits.cut(self.len.div_ceil(64));
         if let (Some(last), true) = (self.bits.last_mut(), !self.len.is_multiple_of(64)) {
             *last &= (1 << (self.len % 64)) - 1;
         }
@@ -190,11 +186,5 @@ impl<S: Trust> Pads<S> {
         };
         made.cut();
         made
-    }
-}
-
-impl<S> Drop for Pads<S> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.bits);
     }
 }

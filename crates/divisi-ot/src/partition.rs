@@ -13,9 +13,8 @@
 //! All loops read the items in order. Only the buckets' results are accessed at random places; they are
 //! smaller and stay in the cache.
 
-use crate::WipedVec;
-use crate::wiped::PoolElement;
 use divisi_core::Prg;
+use divisi_core::wipe::{Wipe, WipedVec};
 use std::ops::BitXor;
 
 /// An assignment of items to buckets.
@@ -109,7 +108,7 @@ impl Partition {
     /// # Panics
     /// If there are fewer words than items.
     #[must_use]
-    pub fn firsts<T: PoolElement>(&self, words: &[T]) -> WipedVec<T> {
+    pub fn firsts<T: Wipe>(&self, words: &[T]) -> WipedVec<T> {
         let mut firsts = WipedVec::<T>::zeros(self.firsts.len());
         for t in &self.firsts {
             firsts[self.to[*t as usize] as usize] = words[*t as usize];
@@ -119,7 +118,7 @@ impl Partition {
 
     /// For each item that is not the first one of its bucket, in order: the difference between its word and
     /// that of the bucket's first item. The words are bits, MACs, or keys.
-    pub fn differences<T: PoolElement + BitXor<Output = T>>(
+    pub fn differences<T: Wipe + BitXor<Output = T>>(
         &self,
         firsts: &[T],
         words: &[T],

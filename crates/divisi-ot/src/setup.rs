@@ -5,12 +5,12 @@ mod pairs;
 mod rows;
 mod semi_honest;
 
+use crate::Delta;
 use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
-use crate::{Delta, wipe};
 pub use ahead::{RowsAhead, RowsReceived};
-use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint};
+use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint, wipe};
 pub(crate) use rows::Source;
 pub use rows::{WideBits, WideShares};
 pub use semi_honest::SemiHonestAhead;

@@ -19,9 +19,9 @@ mod fuzz;
 pub(crate) mod layout;
 pub(crate) mod tree;
 
-use crate::wipe;
 use aes::Block;
 use aes::cipher::BlockCipherEncrypt;
+use divisi_core::wipe;
 #[cfg(target_arch = "x86_64")]
 use divisi_field::counter::Counter;
 use divisi_field::kernel::vectorize;

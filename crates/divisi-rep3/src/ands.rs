@@ -6,7 +6,7 @@
 //! few lanes share the lanes of a tile, which are verified lane by lane whichever dot they belong to.
 
 use crate::bit::used;
-use crate::pool::Pool;
+use divisi_core::wipe::{Lent, Pool};
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
 
@@ -24,8 +24,7 @@ const CHUNK_BYTES: usize = 1 << 20;
 
 /// Groups of dots of one shape.
 pub(crate) struct Chunk {
-    planes: Vec<Plane>,
-    pool: Pool,
+    planes: Lent<Plane>,
     lanes: usize,
     terms: usize,
     /// How many groups there is room for.
@@ -86,12 +85,12 @@ pub(crate) struct Block<'c> {
 pub(crate) const NARROW: usize = 64;
 
 impl Chunk {
-    fn new(pool: &Pool, lanes: usize, terms: usize, groups: usize) -> Chunk {
+    fn new(pool: &Pool<Plane>, lanes: usize, terms: usize, groups: usize) -> Chunk {
         let group = lanes.div_ceil(LANES) * block_planes(terms);
         let most = (CHUNK_BYTES / Plane::BYTES / group.max(1)).max(1);
         let groups = groups.min(most);
-        let planes = pool.take(groups * group);
-        Chunk { planes, pool: pool.clone(), lanes, terms, groups, used: 0, next: (0, 0, 0) }
+        let planes = pool.zeros(groups * group);
+        Chunk { planes, lanes, terms, groups, used: 0, next: (0, 0, 0) }
     }
 
     fn tiles(&self) -> usize {
@@ -148,12 +147,6 @@ impl Chunk {
     }
 }
 
-impl Drop for Chunk {
-    fn drop(&mut self) {
-        self.pool.give(std::mem::take(&mut self.planes));
-    }
-}
-
 /// Planes of a group in one tile.
 const fn block_planes(terms: usize) -> usize {
     GROUP * (FACTORS * terms + RESULT)
@@ -177,7 +170,7 @@ pub(crate) struct Ands {
 
 impl Ands {
     /// Positions for at least one and at most `most` sums of products.
-    pub(crate) fn place(&mut self, pool: &Pool, lanes: usize, terms: usize, most: usize) -> Run {
+    pub(crate) fn place(&mut self, pool: &Pool<Plane>, lanes: usize, terms: usize, most: usize) -> Run {
         let alike = |chunk: &Chunk| chunk.lanes == lanes && chunk.terms == terms;
         let last = match self.chunks.get(self.latest) {
             Some(chunk) if alike(chunk) => Some(self.latest),

@@ -234,7 +234,7 @@ impl Trio {
     pub fn input(&mut self, part: &Part) -> Result<Byte, Abort> {
         let origin = self.origin();
         // the transposition leaves words of the input on the stack, which are wiped
-        let byte = divisi_ot::wipe::few_calls(|| Byte::from_components([&part.first, &part.second]));
+        let byte = divisi_core::wipe::few_calls(|| Byte::from_components([&part.first, &part.second]));
         Ok(byte?.of(origin))
     }
 

@@ -61,7 +61,6 @@ pub mod open;
 mod origin;
 mod packed;
 mod passes;
-mod pool;
 mod random;
 mod record;
 mod relation;

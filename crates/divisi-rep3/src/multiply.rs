@@ -7,10 +7,10 @@
 //! Cost: one field element a product to one neighbour, one round.
 
 use crate::record::Records;
-use crate::share::{Rep, make_room};
+use crate::share::Rep;
 use crate::trio::Trio;
 use crate::wire::{self, Shape};
-use divisi_core::{Abort, Step};
+use divisi_core::{Abort, Step, wipe};
 use divisi_field::{BigField, Field, Plane, Word};
 use divisi_net::Fault;
 use std::ops::Range;
@@ -155,7 +155,7 @@ pub(crate) fn sum<W: Word, const K: usize>(x: &[W; K], y: &[W; K]) -> [W; K] {
 pub(crate) fn dot_local<F: BigField>(x: [&[F]; 2], y: [&[F]; 2], scratch: &mut [Vec<F>; 2]) -> F {
     for (sum, v) in scratch.iter_mut().zip([x, y]) {
         sum.clear();
-        make_room(sum, v[0].len());
+        wipe::room(sum, v[0].len());
         sum.extend_from_slice(v[0]);
         F::add_assign(sum, v[1]);
     }

@@ -9,10 +9,10 @@
 
 pub(crate) mod product;
 
-use crate::pool::Pool;
 use crate::relation::{Relation, Weighed};
 use crate::tile::Tile;
 use crate::wire::Shape;
+use divisi_core::wipe::{Lent, Pool};
 use divisi_core::{Check, Prg};
 use divisi_field::gf64::LaneWeights;
 use divisi_field::{Gf64, Plane};
@@ -23,15 +23,14 @@ use std::sync::Arc;
 
 /// The records of one layer, with the lanes in use of each.
 pub(crate) struct Records<const K: usize> {
-    planes: Vec<Plane>,
-    pool: Pool,
+    planes: Lent<Plane>,
     pub(crate) lanes: Vec<usize>,
 }
 
 impl<const K: usize> Records<K> {
     /// Empty records for a layer of this shape.
-    pub(crate) fn new(pool: &Pool, shape: &Shape) -> Self {
-        Records { planes: pool.take(2 * K * shape.0.len()), pool: pool.clone(), lanes: shape.0.clone() }
+    pub(crate) fn new(pool: &Pool<Plane>, shape: &Shape) -> Self {
+        Records { planes: pool.zeros(2 * K * shape.0.len()), lanes: shape.0.clone() }
     }
 }
 
@@ -46,12 +45,6 @@ impl<const K: usize> Deref for Records<K> {
 impl<const K: usize> DerefMut for Records<K> {
     fn deref_mut(&mut self) -> &mut [Tile<K>] {
         self.planes.as_chunks_mut::<K>().0.as_chunks_mut().0
-    }
-}
-
-impl<const K: usize> Drop for Records<K> {
-    fn drop(&mut self) {
-        self.pool.give(std::mem::take(&mut self.planes));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Memory for verifications.
 
-use crate::share::{Rep, make_room};
+use crate::share::Rep;
+use divisi_core::wipe;
 use divisi_field::{Field, Gf64};
 
 /// Vectors as long as a batch, kept from verification to verification: fresh ones would cost a page fault for
@@ -14,7 +15,7 @@ impl Scratch {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {
             side.clear();
-            make_room(side, room);
+            wipe::room(side, room);
         }
         rep
     }

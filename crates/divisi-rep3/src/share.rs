@@ -8,7 +8,7 @@
 use crate::origin::Origin;
 use crate::runs::{self, Run};
 use crate::tile::Tile;
-use divisi_core::{Abort, Lanes, PartyId, Step, step};
+use divisi_core::{Abort, Lanes, PartyId, Step, step, wipe};
 use divisi_field::plane::LANES;
 use divisi_field::{Field, Gf8, Gf128, Plane, transpose};
 use zeroize::Zeroize;
@@ -222,7 +222,7 @@ impl<F: Field> Rep<F> {
     /// Append `other`. If the elements have to move, their old memory is wiped.
     pub(crate) fn extend(&mut self, other: &Self) {
         for (side, more) in [(&mut self.a, &other.a), (&mut self.b, &other.b)] {
-            make_room(side, more.len());
+            wipe::room(side, more.len());
             side.extend_from_slice(more);
         }
     }
@@ -242,17 +242,6 @@ impl Lanes for Block {
 
     fn gather(&self, index: &[usize]) -> Option<Self> {
         Some(Block { rep: self.rep.gather(index)?, origin: self.origin })
-    }
-}
-
-/// Make room for this many more elements. If they have to move, their old memory is wiped.
-pub(crate) fn make_room<F: Field>(elements: &mut Vec<F>, more: usize) {
-    let len = elements.len();
-    if elements.capacity() - len < more {
-        let mut larger = Vec::with_capacity((len + more).max(2 * len));
-        larger.extend_from_slice(elements);
-        elements.zeroize();
-        *elements = larger;
     }
 }
 

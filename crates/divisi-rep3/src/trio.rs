@@ -6,10 +6,11 @@
 
 use crate::origin::EngineId;
 use crate::passes::Passes;
-use crate::pool::Pool;
 use crate::scratch::Scratch;
 use crate::streams::Streams;
+use divisi_core::wipe::Pool;
 use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_field::Plane;
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
 
@@ -49,7 +50,7 @@ pub struct Trio {
     /// Scratch for verifications.
     pub(crate) scratch: Scratch,
     /// Memory for records.
-    pub(crate) pool: Pool,
+    pub(crate) pool: Pool<Plane>,
 }
 
 impl Trio {

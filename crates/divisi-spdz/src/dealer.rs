@@ -66,7 +66,7 @@ impl<F: Mac> Dealer<F> {
         let mut macs: Vec<F> = values.iter().map(|x| F::embedded(*x)).collect();
         F::scale(&mut macs, alpha);
         let x = self.share(values);
-        Auth::new(x, self.share(macs))
+        Auth::new(x.into(), self.share(macs).into())
     }
 }
 

@@ -5,6 +5,7 @@ use crate::part::{Mac, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Products, Source, Units};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Step, step};
 use divisi_field::Gf2;
 
@@ -124,7 +125,7 @@ impl<F: Mac> Party<F> {
 
 /// \[\[b c\]\] as elements of the field, for bits b and a public c.
 fn elements<F: Mac>(bits: &Auth<Gf2, F>, c: F) -> Auth<F, F> {
-    let mut x = vec![c; bits.len()];
+    let mut x = WipedVec::from(vec![c; bits.len()]);
     crate::multiply::mask(&mut x, &bits.x);
     let mut m = bits.m.clone();
     F::scale(&mut m, c);

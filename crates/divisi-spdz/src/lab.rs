@@ -102,13 +102,13 @@ pub fn make_stock<F: Host>(
 /// This party's shares of the random bits s of unit vectors, and of the vectors.
 #[must_use]
 pub fn unit_shares<F: Mac>(units: &Units<F>) -> [Vec<Gf2>; 2] {
-    [units.s.x.clone(), units.vector.x.clone()]
+    [units.s.x.to_vec(), units.vector.x.to_vec()]
 }
 
 /// This party's shares of the factors of products, and of the products.
 #[must_use]
 pub fn triple_shares<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> [Vec<V>; 3] {
-    [&triples.a, &triples.b, &triples.c].map(|of| of.x.clone())
+    [&triples.a, &triples.b, &triples.c].map(|of| of.x.to_vec())
 }
 
 /// The owners of inputs: the parties in turn.

@@ -76,7 +76,6 @@ mod prep;
 mod protocol;
 mod share;
 mod source;
-mod spare;
 pub mod stock;
 mod table;
 #[cfg(feature = "testing")]

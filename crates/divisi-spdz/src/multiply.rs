@@ -3,8 +3,9 @@
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable, Word32};
 use crate::party::{Party, SentShares};
-use crate::share::{Auth, View, Wiped};
+use crate::share::{Auth, View};
 use crate::source::{BitTriples, LastTriples};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf2};
 use zeroize::Zeroizing;
@@ -43,7 +44,7 @@ impl<F: Mac> Party<F> {
         let mut by_bit = p.clone();
         mask(&mut by_bit.x, &e);
         mask(&mut by_bit.m, &e);
-        let mut by_element = Auth::<F, F>::new(d.clone(), s.m.clone());
+        let mut by_element = Auth::<F, F>::new(d.clone().into(), s.m.clone());
         mask(&mut by_element.x, &s.x);
         F::mul_assign(&mut by_element.m, &d);
         let mut both = d;
@@ -115,8 +116,8 @@ impl<F: Mac> Party<F> {
         let alpha = Zeroizing::new(self.alpha()?);
         let ((_, a), (_, b), (c, c_macs)) = (triples.a.parts(), triples.b.parts(), triples.c.parts());
         self.ledger.room(2 * e.len());
-        let mut room = Wiped::new(vec![F::ZERO; 3 * CHUNK.min(e.len())]);
-        let mut terms = Wiped::new(vec![V::default(); CHUNK.min(e.len())]);
+        let mut room = WipedVec::zeros(3 * CHUNK.min(e.len()));
+        let mut terms = WipedVec::zeros(CHUNK.min(e.len()));
         let mut out = Auth::with_room(e.len());
         let mut at = 0;
         for (x, y) in pairs {
@@ -185,7 +186,7 @@ fn added<'t, V: Shareable>(to: &'t mut [V], x: &[V]) -> &'t mut [V] {
 #[inline(never)]
 pub(crate) fn times<F: Mac>(d: &[Word32], b: &Auth<Gf2, F>) -> Auth<Word32, F> {
     let masked = |(d, bit): (&Word32, &Gf2)| Word32(d.0 & (bit.to_bits() as u32).wrapping_neg());
-    let mut m: Vec<F> = d.iter().map(|d| F::embedded(*d)).collect();
+    let mut m: WipedVec<F> = d.iter().map(|d| F::embedded(*d)).collect();
     F::mul_assign(&mut m, &b.m);
     Auth::new(d.iter().zip(&b.x).map(masked).collect(), m)
 }

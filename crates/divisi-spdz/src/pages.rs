@@ -4,7 +4,7 @@
 //! 4 KiB nearly every lookup first waits until the address of its page is translated, and then for the entry
 //! itself.
 
-use divisi_ot::wipe;
+use divisi_core::wipe;
 use memmap2::{Advice, MmapMut};
 use std::ops::{Deref, DerefMut};
 use zerocopy::{FromBytes, Immutable, IntoBytes};

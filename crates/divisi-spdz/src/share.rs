@@ -2,10 +2,9 @@
 //! Scholl, Smart 2013).
 
 use crate::part::{Mac, Shareable};
-use crate::spare;
 use divisi_core::Lanes;
+use divisi_core::wipe::WipedVec;
 use divisi_field::BigField;
-use divisi_ot::wipe;
 use std::ops::Range;
 
 /// \[\[x\]\] in every lane: P_i holds x_i and m_i; x is the sum of all x_i, and alpha x the sum of all m_i.
@@ -14,66 +13,32 @@ use std::ops::Range;
 /// dropped.
 #[derive(Default)]
 pub struct Auth<V: Shareable, F: Mac> {
-    pub(crate) x: Vec<V>,
-    pub(crate) m: Vec<F>,
+    pub(crate) x: WipedVec<V>,
+    pub(crate) m: WipedVec<F>,
 }
 
 impl<V: Shareable, F: Mac> Clone for Auth<V, F> {
     #[inline(never)]
     fn clone(&self) -> Self {
-        Auth { x: spare::copy(&self.x), m: spare::copy(&self.m) }
-    }
-}
-
-/// Secret values that are wiped when dropped, with the widest stores; `Zeroizing` would wipe them one by one.
-pub(crate) struct Wiped<T: Copy + Default>(Vec<T>);
-
-impl<T: Copy + Default> Wiped<T> {
-    pub(crate) fn new(values: Vec<T>) -> Self {
-        Wiped(values)
-    }
-
-    /// The vector itself, which the caller must wipe.
-    pub(crate) fn into_vec(mut self) -> Vec<T> {
-        std::mem::take(&mut self.0)
-    }
-}
-
-impl<T: Copy + Default> std::ops::Deref for Wiped<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<T: Copy + Default> std::ops::DerefMut for Wiped<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.0
-    }
-}
-
-impl<T: Copy + Default> Drop for Wiped<T> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.0);
+        Auth { x: self.x.clone(), m: self.m.clone() }
     }
 }
 
 impl<V: Shareable, F: Mac> Auth<V, F> {
     /// A list of shares and of as many MAC shares.
-    pub(crate) fn new(x: Vec<V>, m: Vec<F>) -> Self {
+    pub(crate) fn new(x: WipedVec<V>, m: WipedVec<F>) -> Self {
         debug_assert_eq!(x.len(), m.len());
         Auth { x, m }
     }
 
     /// An empty list with room for values.
     pub(crate) fn with_room(lanes: usize) -> Self {
-        Auth { x: spare::with_room(lanes), m: spare::with_room(lanes) }
+        Auth { x: WipedVec::with_capacity(lanes), m: WipedVec::with_capacity(lanes) }
     }
 
     /// Shares of zeros, which are all zero.
     pub(crate) fn zeros(lanes: usize) -> Self {
-        Auth { x: spare::zeros(lanes), m: spare::zeros(lanes) }
+        Auth { x: WipedVec::zeros(lanes), m: WipedVec::zeros(lanes) }
     }
 
     /// The number of values.
@@ -111,7 +76,7 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
     /// A copy of these lanes.
     #[inline(never)]
     pub(crate) fn part(&self, lanes: Range<usize>) -> Self {
-        Auth { x: spare::copy(&self.x[lanes.clone()]), m: spare::copy(&self.m[lanes]) }
+        Auth { x: WipedVec::from(&self.x[lanes.clone()]), m: WipedVec::from(&self.m[lanes]) }
     }
 
     /// Take off the last `lanes` lanes; `None` if there are fewer.
@@ -144,8 +109,8 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
 
     /// The same for the lanes of a view. If this list moves because it grows, its old memory is wiped.
     pub(crate) fn extend(&mut self, other: View<'_, V, F>) {
-        wipe::room(&mut self.x, other.x.len());
-        wipe::room(&mut self.m, other.m.len());
+        self.x.room(other.x.len());
+        self.m.room(other.m.len());
         self.x.extend_from_slice(other.x);
         self.m.extend_from_slice(other.m);
     }
@@ -216,21 +181,8 @@ impl<V: Shareable, F: Mac> Tail<'_, V, F> {
 
 impl<V: Shareable, F: Mac> Drop for Tail<'_, V, F> {
     fn drop(&mut self) {
-        let (x, m) = self.parts();
-        wipe::words(x);
-        wipe::words(m);
-        self.of.x.truncate(self.from);
-        self.of.m.truncate(self.from);
-    }
-}
-
-impl<V: Shareable, F: Mac> Drop for Auth<V, F> {
-    #[inline(never)]
-    fn drop(&mut self) {
-        wipe::words(&mut self.x);
-        wipe::words(&mut self.m);
-        spare::give(std::mem::take(&mut self.x));
-        spare::give(std::mem::take(&mut self.m));
+        self.of.x.cut(self.from);
+        self.of.m.cut(self.from);
     }
 }
 
@@ -266,7 +218,7 @@ mod tests {
         let places = [all.x.as_ptr() as usize + 60, all.m.as_ptr() as usize + 8 * 60];
         let mut tail = all.tail(40).unwrap();
         let copied = tail.copied();
-        assert!(tail.len() == 40 && copied.x == lanes(60..100).x && copied.m == lanes(60..100).m);
+        assert!(tail.len() == 40 && *copied.x == *lanes(60..100).x && *copied.m == *lanes(60..100).m);
         tail.parts().0.fill(Gf8(7));
         drop(tail);
         let mut bytes = [1; 8 * 40];
@@ -275,8 +227,8 @@ mod tests {
             memory::read(place, bytes).unwrap();
             assert!(bytes.iter().all(|byte| *byte == 0), "{size}");
         }
-        assert!(all.x == lanes(0..60).x && all.m == lanes(0..60).m);
+        assert!(*all.x == *lanes(0..60).x && *all.m == *lanes(0..60).m);
         assert!(all.tail(61).is_none() && all.len() == 60);
-        assert!(all.pop(60).is_some_and(|all| all.m == lanes(0..60).m) && all.is_empty());
+        assert!(all.pop(60).is_some_and(|all| *all.m == *lanes(0..60).m) && all.is_empty());
     }
 }

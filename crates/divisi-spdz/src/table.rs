@@ -5,9 +5,8 @@ use crate::pages::Pages;
 use crate::part::{Host, Mac, places};
 use crate::share::Auth;
 use crate::source::Units;
-use divisi_core::{Abort, Bytes, Direction, Plain};
+use divisi_core::{Abort, Bytes, Direction, Plain, wipe};
 use divisi_field::{BigField, Field, Gf2, Gf8, kernel};
-use divisi_ot::wipe;
 
 /// The number of bits of an index.
 pub(crate) const LOG: usize = 8;

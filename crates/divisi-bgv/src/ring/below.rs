@@ -2,7 +2,7 @@
 
 use super::residues::residues;
 use super::{Poly, Ring, SMALL};
-use crate::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_field::kernel::vectorize;
 use divisi_field::ntt::Ntt;
 
@@ -62,7 +62,7 @@ impl Ring {
         let (n, index) = (self.dimension(), x[0].limbs - 1);
         // x is public, but x m + k v in its place is not: without errors it tells v
         x.iter_mut().for_each(Poly::withhold);
-        let (mut factor, mut random) = (Hidden::zeros(n), Hidden::zeros(n));
+        let (mut factor, mut random) = (WipedVec::zeros(n), WipedVec::zeros(n));
         // x m + k v of one prime, in the place of x
         let mut masked = |ntt: &Ntt, at: usize, x: &mut [Poly; 2]| {
             let bounded = [(m, self.plain.modulus().get() / 2), (v, SMALL)];
@@ -107,10 +107,10 @@ impl Ring {
 
     /// For the coefficients x of the last prime q's part, and errors e: delta / p + e, where delta = -(x + p
     /// e) modulo q, and its quotient by p is between -q/2 and q/2.
-    fn deltas(&self, index: usize, last: &mut [u64], errors: Option<&[i64]>) -> Hidden<i64> {
+    fn deltas(&self, index: usize, last: &mut [u64], errors: Option<&[i64]>) -> WipedVec<i64> {
         let (q, lift) = (self.transforms[index].modulus(), self.quotients[index].lift);
         q.scale(last, lift);
-        let mut deltas = Hidden::zeros(last.len());
+        let mut deltas = WipedVec::zeros(last.len());
         if let Some(errors) = errors {
             let all = deltas.iter_mut().zip(last).zip(errors);
             vectorize(

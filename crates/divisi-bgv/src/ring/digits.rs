@@ -5,7 +5,7 @@
 
 use super::residues::reduced;
 use super::{Poly, Ring};
-use crate::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_field::ntt::Ntt;
 use divisi_field::zp::Modulus;
 use std::ops::Range;
@@ -87,7 +87,7 @@ impl Ring {
     pub(crate) fn products_of_digits(&self, x: &mut Poly, key: &[[Poly; 2]]) -> [Poly; 2] {
         let (n, limbs, last) = (self.dimension(), x.limbs, self.transforms.len() - 1);
         self.to_digits(x);
-        let (mut words, mut term) = (Hidden::zeros(n), Hidden::zeros(n));
+        let (mut words, mut term) = (WipedVec::zeros(n), WipedVec::zeros(n));
         let mut sums = [self.zero(limbs, true), self.zero(limbs, true)];
         for part in 0..=limbs {
             let (transform, at) = (if part < limbs { part } else { last }, part * n);

@@ -2,7 +2,7 @@
 
 use super::residues::residues;
 use super::{Poly, Ring, SMALL};
-use crate::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 
 impl Ring {
     /// k v + p e for each component k of the public key, plus m in the first one; without m it is zero. The
@@ -17,7 +17,7 @@ impl Ring {
         limbs: usize,
     ) -> [Poly; 2] {
         let n = self.dimension();
-        let mut random = Hidden::zeros(n);
+        let mut random = WipedVec::zeros(n);
         let mut out = [self.zero(limbs, false), self.zero(limbs, false)];
         for (limb, ntt) in self.transforms[..limbs].iter().enumerate() {
             let part = limb * n..(limb + 1) * n;

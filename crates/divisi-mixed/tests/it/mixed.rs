@@ -1,9 +1,9 @@
 //! Numbers: triples, products, B2A and A2B, and what they cost.
 
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
 use divisi_fuzz::repetitions;
@@ -57,7 +57,7 @@ fn share(n: usize, me: PartyId, i: usize, x: u64) -> u64 {
 fn shared(mixed: &mut Mixed, values: &[u64]) -> Num {
     let (n, me) = (mixed.session().parties(), mixed.session().me());
     let shares: Vec<u64> = values.iter().enumerate().map(|(i, x)| share(n, me, i, *x)).collect();
-    Num::new(Hidden::from(&*shares))
+    Num::new(WipedVec::from(&*shares))
 }
 
 /// 0, 1, p - 1, and numbers around every power that matters.

@@ -2,10 +2,10 @@
 //! before it sends anything.
 
 use divisi_bgv::Ring;
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{party, run};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, ProgramRun, PublicParameters as Agreed};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::table::Signs;
@@ -137,7 +137,7 @@ fn every_entry_refuses_numbers_that_are_not_reduced() {
         {
             let ends = parties(|mixed| {
                 let own = if mixed.session().me() == party(1) { shares } else { [0; 2] };
-                entry(mixed, Num::new(Hidden::from(&own[..])))
+                entry(mixed, Num::new(WipedVec::from(&own[..])))
             });
             if fits {
                 assert!(ends.iter().all(Result::is_ok), "{name}: {ends:?}");

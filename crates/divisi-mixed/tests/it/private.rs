@@ -1,9 +1,9 @@
 //! Private tables by hops: the right entries at shared indices, costs, and calls that are refused.
 
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PublicParameters as Agreed, Session};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
@@ -80,7 +80,7 @@ fn private_tables_by_hops() {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
             session.phase("preprocessing");
-            let tables = Masked::new(session, keys, sampler, width, &Num::new(Hidden::from(&*shares)))?;
+            let tables = Masked::new(session, keys, sampler, width, &Num::new(WipedVec::from(&*shares)))?;
             session.phase("online");
             let bit =
                 |j: usize| GmwBit::of((0..count).map(|i| share(n, me, i, (index(i) >> j & 1) as u64, 2)));
@@ -139,7 +139,7 @@ fn private_tables_of_vectors() {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let of = |word: usize| {
                 let shares = (0..entries * count).map(|i| share(n, me, i + word, entry(word, i), P32));
-                Num::new(Hidden::from(&*shares.collect::<Vec<u64>>()))
+                Num::new(WipedVec::from(&*shares.collect::<Vec<u64>>()))
             };
             let tables: Vec<Num> = (0..words).map(of).collect();
             let tables = Masked::vectors(session, keys, sampler, width, &tables)?;

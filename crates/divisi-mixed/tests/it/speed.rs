@@ -1,10 +1,10 @@
 //! What operations take, among parties in one process, in CPU time of the busiest one:
 //! `cargo test --release -p divisi-mixed --test it speed:: -- --ignored --nocapture`.
 
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::testing::run;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, PublicParameters as Agreed, Session};
 use divisi_field::zp::{Modulus, P32};
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, bits, cot};
@@ -130,7 +130,7 @@ fn numbers() {
             let triple = lap.each(4 * items);
             mixed.prepare_to_bits(items)?;
             let ahead = lap.each(items);
-            let _: Vec<GmwBit> = mixed.convert(Num::new(Hidden::zeros(items)))?;
+            let _: Vec<GmwBit> = mixed.convert(Num::new(WipedVec::zeros(items)))?;
             Ok(vec![triple, ahead, lap.each(items)])
         });
     }

@@ -2,7 +2,6 @@
 
 use super::AuthBits;
 use super::consistency::Proof;
-use crate::WipedVec;
 use crate::checks;
 use crate::delta::Deltas;
 use crate::links::Links;
@@ -13,6 +12,7 @@ use crate::vole::{
     AHEAD, ByGroup, Checked as Passed, Columns, Ends, Extension, Outcome, PairRows, Request, VoleRows,
     hash_bits,
 };
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Coins, Echo, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use std::marker::PhantomData;

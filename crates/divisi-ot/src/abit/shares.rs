@@ -11,8 +11,8 @@ use crate::pads::{Checked, Pads, Part};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{Layout, MACS};
 use crate::vole::{ByGroup, Either, PairRows, Proven};
-use crate::{WipedVec, wipe};
 use divisi_core::Session;
+use divisi_core::wipe::WipedVec;
 use divisi_field::kernel::vectorize;
 use divisi_field::transpose;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 /// bit c of the share at the tile's position p. Wiped when dropped.
 pub struct MacShares {
     len: usize,
-    bits: Vec<u64>,
+    bits: WipedVec<u64>,
     columns: usize,
     words: WipedVec<u128>,
 }
@@ -78,7 +78,7 @@ impl MacShares {
                 }
             },
         );
-        MacShares { len: made.keep, bits: std::mem::take(&mut *made.bits), columns, words }.cut()
+        MacShares { len: made.keep, bits: std::mem::take(&mut *made.bits).into(), columns, words }.cut()
     }
 
     /// Made from rows that a dealer made.
@@ -92,14 +92,12 @@ impl MacShares {
             let tile = &mut words[p / TILE * columns..][..columns];
             tile.iter_mut().enumerate().for_each(|(c, word)| *word |= (share >> c & 1) << (p % TILE));
         }
-        MacShares { len: bits.len(), bits: bits.bits().to_vec(), columns, words }.cut()
+        MacShares { len: bits.len(), bits: bits.bits().into(), columns, words }.cut()
     }
 
     /// Wipes what lies after the last position.
     fn cut(mut self) -> MacShares {
-        let words = self.len.div_ceil(64).min(self.bits.len());
-        wipe::words(&mut self.bits[words..]);
-        self.bits.truncate(words);
+        self.bits.cut(self.len.div_ceil(64));
         self.words.cut(self.len.div_ceil(TILE) * self.columns);
         if !self.len.is_multiple_of(64)
             && let Some(last) = self.bits.last_mut()
@@ -157,11 +155,5 @@ impl MacShares {
             at += here;
         }
         out
-    }
-}
-
-impl Drop for MacShares {
-    fn drop(&mut self) {
-        wipe::words(&mut self.bits);
     }
 }

@@ -10,7 +10,7 @@ use super::{PAYLOAD, Payload, Round, Work, add_own, messages};
 use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
-use crate::{WipedVec, wipe};
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, PartyId, Session};
 
 /// Products under way: our payloads are sent, the peers' are not received. Wiped when dropped.

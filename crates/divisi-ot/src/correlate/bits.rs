@@ -5,11 +5,10 @@
 //! no word of 128 bits for each row.
 
 use super::{AHEAD, BATCH, Direction, MESSAGE, PAYLOAD, Round};
-use crate::WipedVec;
 use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
-use crate::wipe;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, PartyId, Session};
 use divisi_field::kernel::vectorize;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! The rows of an element's bits, put together to a row of the element.
 
-use crate::WipedVec;
+use divisi_core::wipe::WipedVec;
 
 /// For every f words: the sum of X^m times word m in GF(2^f) = GF(2)\[X\] / (X^f + `modulus`). It turns the
 /// rows of an element's bits into the element's MAC, key, or product.

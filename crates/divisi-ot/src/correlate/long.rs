@@ -1,8 +1,7 @@
 //! Long payloads of numbers modulo 65,537.
 
 use super::payload::Payload;
-use crate::wipe;
-use divisi_core::Prg;
+use divisi_core::{Prg, wipe};
 use divisi_field::kernel::vectorize;
 
 /// Vectors of `count` numbers modulo 65,537 = 2^16 + 1, each reduced, of any length. The hash makes one block

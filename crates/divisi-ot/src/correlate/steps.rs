@@ -7,8 +7,8 @@
 use super::payload::Payload;
 use super::wire::{PayloadWord, Reader, Writer};
 use super::{BATCH, Direction};
-use crate::WipedVec;
 use crate::pads::Part;
+use divisi_core::wipe::WipedVec;
 use divisi_field::kernel::vectorize;
 use std::ops::Range;
 

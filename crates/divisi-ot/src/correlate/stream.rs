@@ -9,7 +9,6 @@
 
 use super::bits::{CLASS, add_corrections, below, holder_step, mask};
 use super::{Direction, PAYLOAD};
-use crate::WipedVec;
 use crate::abit::produce::{Bits, packed};
 use crate::checks;
 use crate::hash::TweakableHash;
@@ -18,7 +17,7 @@ use crate::pads::SemiHonest;
 use crate::setup::{Setup, Source};
 use crate::softspoken::{CHUNK, Sums, TILE};
 use crate::vole::{CORRECT, Ends, read, write};
-use crate::wipe;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, PartyId, Session};
 use std::ops::Range;
 use zeroize::Zeroizing;

@@ -3,11 +3,11 @@
 //! Words that have all the same number of bits are packed in groups of 64, which fill whole words of 64 bits:
 //! then all shifts are constants. This is done for the widths that are used most.
 
-use crate::wiped::PoolElement;
+use divisi_core::wipe::Wipe;
 use divisi_field::kernel::vectorize;
 
 /// A word of a payload: an unsigned integer.
-pub trait PayloadWord: PoolElement {
+pub trait PayloadWord: Wipe {
     /// The lowest 64 bits.
     fn low(self) -> u64;
     /// The bits above these.

@@ -3,7 +3,7 @@
 
 use super::{CallSeries, Tweak};
 use crate::cipher::{Permutation, hash_by};
-use crate::wipe;
+use divisi_core::wipe;
 
 /// How many blocks go through the cipher together.
 const BATCH: usize = 128;

@@ -17,12 +17,12 @@
 
 use super::rows::Given;
 use super::{SETUP, Setup, Source, WideShares};
+use crate::MacShares;
 use crate::abit::produce::{Begun, Bits, begin};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{MACS, Width};
 use crate::vole::{ALL_AHEAD, Columns, Either, PairRows, Proven};
-use crate::{MacShares, wipe};
-use divisi_core::{Abort, Session};
+use divisi_core::{Abort, Session, wipe};
 use zeroize::Zeroizing;
 
 /// How many batches were begun, received and finished; how many products with payloads were begun and

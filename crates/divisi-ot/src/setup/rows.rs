@@ -8,8 +8,8 @@ use crate::abit::produce::{Bits, Produced, produce};
 use crate::pads::{Checked, Pads};
 use crate::softspoken::layout::{Layout, MACS, Width};
 use crate::vole::{Either, Ends, Outcome, Proven, VoleRows};
-use crate::{AuthBits, MacShares, wipe};
-use divisi_core::{Abort, Session};
+use crate::{AuthBits, MacShares};
+use divisi_core::{Abort, Session, wipe};
 use zeroize::Zeroizing;
 
 /// How rows are made.

@@ -13,8 +13,7 @@ use crate::pads::{Pads, Part, SemiHonest};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::Width;
 use crate::vole::{AHEAD, ALL_AHEAD, ByGroup, Columns, Extension, Outcome, PairRows, Request, VoleRows};
-use crate::wipe;
-use divisi_core::{Abort, Session};
+use divisi_core::{Abort, Session, wipe};
 use zeroize::Zeroizing;
 
 /// Unchecked rows under way: our corrections are sent, the peers' are not received. Wiped when dropped.

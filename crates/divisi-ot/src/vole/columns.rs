@@ -1,9 +1,9 @@
 //! Tiles of columns, and the rows or columns that they become once they passed the check.
 
-use crate::WipedVec;
 use crate::checks;
 use crate::softspoken::TILE;
 use divisi_core::Session;
+use divisi_core::wipe::WipedVec;
 use divisi_field::gf128::TOGETHER;
 use divisi_field::{Field, Gf128, transpose};
 

@@ -42,9 +42,10 @@ fn shares_add_up_to_products_of_numbers() {
             let shares = setup.correlate(session, &mut pads, None, &numbers, &values)?;
             Ok((bits, values, shares))
         });
-        let sum = |at: usize, of: fn(&(Vec<u64>, Vec<u64>, divisi_ot::WipedVec<u64>), usize) -> u64| {
-            views.iter().fold(0, |sum, view| (sum + u128::from(of(view, at))) % u128::from(modulus))
-        };
+        let sum =
+            |at: usize, of: fn(&(Vec<u64>, Vec<u64>, divisi_core::wipe::WipedVec<u64>), usize) -> u64| {
+                views.iter().fold(0, |sum, view| (sum + u128::from(of(view, at))) % u128::from(modulus))
+            };
         for at in 0..rows * count {
             // bits are added as numbers here, because the product of each pair is shared separately
             let bits: u128 =

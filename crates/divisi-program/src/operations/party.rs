@@ -3,8 +3,8 @@
 
 use super::shares::{bytes, words};
 use super::{Op, OperationJob, Operations, table};
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, PartyId, Session, Step, step};
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::arithmetic::{self, NumberTriples};
@@ -122,7 +122,7 @@ impl<'b> OperationBatch<'b> {
                 // the tables are the share of the first party; the shares of others are zero
                 let first = all.2.me().index() == 0;
                 let places = (0..count).flat_map(|item| (0..job.entries).map(move |at| (item, at)));
-                let mut table = Hidden::zeros(count * job.entries);
+                let mut table = WipedVec::zeros(count * job.entries);
                 let own = |(item, at)| if first { job.entry(item, at) } else { 0 };
                 table.iter_mut().zip(places).for_each(|(share, place)| *share = own(place));
                 Held::Shares(Num::new(table))
@@ -216,7 +216,7 @@ impl<'b> OperationBatch<'b> {
                     // the tables are the first party's share; those of others are zero
                     let first = mixed.session().me().index() == 0;
                     let shares: Vec<u64> = table.iter().map(|entry| if first { *entry } else { 0 }).collect();
-                    mixed.look_up_private(&Num::new(Hidden::from(&*shares)), &x, signs)?
+                    mixed.look_up_private(&Num::new(WipedVec::from(&*shares)), &x, signs)?
                 } else {
                     mixed.look_up(&[&table], &x, signs)?.pop().unwrap_or_else(|| Num::zero(0))
                 };
@@ -227,7 +227,7 @@ impl<'b> OperationBatch<'b> {
                 Held::Output(bytes(out.shares().iter().copied()))
             }
             (OperationParty::Mixed(mixed), Op::A2b, _) => {
-                let out: Vec<GmwBit> = mixed.convert(Num::new(Hidden::from(&***inputs)))?;
+                let out: Vec<GmwBit> = mixed.convert(Num::new(WipedVec::from(&***inputs)))?;
                 Held::Output(bytes(GmwBit::to_words(&out).iter().copied()))
             }
             _ => return Err(self.party.session().misuse(INPUT, "a step that the operation does not have")),
@@ -280,7 +280,7 @@ fn give(
     let mut all = Vec::with_capacity(batches);
     for (holder, inputs) in holders(session.parties(), batches).zip(inputs.chunks(slots)) {
         session.phase(phase);
-        let mut share = Hidden::zeros(slots);
+        let mut share = WipedVec::zeros(slots);
         share.iter_mut().zip(inputs).for_each(|(share, x)| *share = *x);
         all.push(keys.from_shares(session, sampler, holder, &share)?);
     }

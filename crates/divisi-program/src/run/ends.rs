@@ -4,7 +4,7 @@ use super::{Held, NODE, Run, unfit};
 use crate::node::Id;
 use crate::plain::Entries;
 use crate::program::ValueKind;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::SentBits;
@@ -22,7 +22,7 @@ impl Run<'_> {
         let session = self.mixed.session();
         let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
         let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that does not exist"))?;
-        let mut shares = Hidden::zeros(lanes);
+        let mut shares = WipedVec::zeros(lanes);
         if owner == session.me() {
             match own.get(place) {
                 Some(Some(Entries::Num(numbers))) if numbers.len() == lanes => {
@@ -135,11 +135,11 @@ enum SentOutputs {
 
 /// Uniform numbers that only this party and one peer know, to mask an input. The residue of 128 random bits
 /// is within 2^-96 of uniform.
-fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> Hidden<u64> {
+fn masks(session: &mut Session, plain: Modulus, peer: PartyId, lanes: usize) -> WipedVec<u64> {
     let mut stream = session.prg(peer, "program.input");
     let mut words = Zeroizing::new(vec![0; 2 * lanes]);
     stream.words(&mut words);
-    let mut out = Hidden::zeros(lanes);
+    let mut out = WipedVec::zeros(lanes);
     for (out, pair) in out.iter_mut().zip(words.chunks_exact(2)) {
         *out = plain.reduce_wide(u128::from(pair[0]) << 64 | u128::from(pair[1]));
     }

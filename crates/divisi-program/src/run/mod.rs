@@ -10,7 +10,7 @@ use crate::code::Code;
 use crate::node::{self, Id, NOWHERE, Node};
 use crate::plain::Entries;
 use crate::program::Script;
-use divisi_bgv::hidden::Hidden;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
@@ -146,7 +146,7 @@ fn unfit() -> Abort {
 
 /// The shares in these lanes; zero for a lane that does not exist.
 fn gather(x: &Num, places: &[usize]) -> Result<Num, Abort> {
-    let mut out = Hidden::zeros(places.len());
+    let mut out = WipedVec::zeros(places.len());
     for (out, place) in out.iter_mut().zip(places).filter(|(_, place)| **place != NOWHERE) {
         *out = *x.shares().get(*place).ok_or_else(unfit)?;
     }
@@ -160,7 +160,7 @@ fn cut(x: &Num, lanes: impl Iterator<Item = usize>) -> Vec<Num> {
     for lanes in lanes {
         let (part, others) = rest.split_at(lanes.min(rest.len()));
         rest = others;
-        parts.push(Num::new(Hidden::from(part)));
+        parts.push(Num::new(WipedVec::from(part)));
     }
     parts
 }
@@ -215,7 +215,7 @@ impl Run<'_> {
             Node::Scale(x, factors) => match factors.as_slice() {
                 [factor] => Held::Num(self.num(*x)?.scale(p, *factor)),
                 factors => {
-                    let mut out = Hidden::from(self.num(*x)?.shares());
+                    let mut out = WipedVec::from(self.num(*x)?.shares());
                     if factors.len() != out.len() {
                         return Err(unfit());
                     }
@@ -226,7 +226,7 @@ impl Run<'_> {
             Node::Shift(x, by) => one(self.num(*x)?.add_public(p, me, &vec![*by; lanes]))?,
             Node::Gather(x, places) => Held::Num(gather(self.num(*x)?, places)?),
             Node::SumRows(x, side) => {
-                let mut out = Hidden::zeros(lanes);
+                let mut out = WipedVec::zeros(lanes);
                 for (out, row) in out.iter_mut().zip(self.num(*x)?.shares().chunks_exact(*side)) {
                     *out = row.iter().fold(0, |sum, x| p.add(sum, *x));
                 }

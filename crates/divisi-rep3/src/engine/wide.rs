@@ -4,10 +4,10 @@
 use super::wires::Wires;
 use crate::ands::{Ands, Run, places};
 use crate::bit::{Bit, planes, used};
-use crate::pool::Pool;
 use crate::wire::Shape;
 use divisi_circuit::{Level, LinearGate, LinearGates, Program, Slot};
 use divisi_core::ProgramRun;
+use divisi_core::wipe::{Lent, Pool};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{Plane, Word};
@@ -25,14 +25,7 @@ pub(super) struct Wide<'p> {
     /// Tiles in a block.
     block: usize,
     /// Block by block, slot by slot, tile by tile, component by component.
-    held: Vec<Plane>,
-    pool: Pool,
-}
-
-impl Drop for Wide<'_> {
-    fn drop(&mut self) {
-        self.pool.give(std::mem::take(&mut self.held));
-    }
+    held: Lent<Plane>,
 }
 
 /// Runs a task for each block, with the block's planes as `[[Plane; N]]`, one array a slot.
@@ -63,17 +56,17 @@ macro_rules! each_block {
 impl<'p> Wide<'p> {
     /// The lanes of a job from tile `first` on, `lanes` of `all`.
     pub(super) fn new(
-        pool: &Pool,
+        pool: &Pool<Plane>,
         job: &ProgramRun<'p, Bit>,
         first: usize,
         lanes: usize,
         all: usize,
     ) -> Self {
         let tiles = lanes.div_ceil(LANES);
-        let held = pool.take(2 * job.program.slots() * tiles);
+        let held = pool.zeros(2 * job.program.slots() * tiles);
         let slots = 2 * Plane::BYTES * job.program.slots();
         let block = (BLOCK_BYTES / slots.max(1)).clamp(1, BLOCK);
-        let mut running = Wide { program: job.program, lanes, block, held, pool: pool.clone() };
+        let mut running = Wide { program: job.program, lanes, block, held };
         for (slot, bit) in job.wires.iter().enumerate() {
             for t in 0..tiles {
                 let place = running.at(slot, t);

@@ -5,7 +5,7 @@ use super::labels::LabelGates;
 use super::plan::BESIDE;
 use crate::views::Begun;
 use divisi_core::Abort;
-use divisi_ot::WipedVec;
+use divisi_core::wipe::WipedVec;
 
 /// What goes into a group of lanes at a garbler.
 pub(super) struct Inputs<'i> {

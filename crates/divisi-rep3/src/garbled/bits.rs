@@ -2,9 +2,9 @@
 
 use crate::bit::Bit;
 use crate::packed::padding_is_zero;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Lanes, Prg};
 use divisi_field::plane::LANES;
-use divisi_ot::WipedVec;
 
 /// All ones if the lowest bit is set, else zero.
 #[inline(always)]

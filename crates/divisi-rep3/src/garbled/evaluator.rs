@@ -11,8 +11,8 @@ use super::secrets::{self, Oracle};
 use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Step, taint};
-use divisi_ot::WipedVec;
 use divisi_ot::hash::TweakableHash;
 
 /// The evaluator in a call.

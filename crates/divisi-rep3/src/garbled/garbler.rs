@@ -10,9 +10,9 @@ use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
 use crate::views::Begun;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, PartyId};
 use divisi_ot::hash::TweakableHash;
-use divisi_ot::{WipedVec, wipe};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A garbler in a call: its Delta, the hash with the numbers of the next gate and wire, and the tables that

@@ -3,7 +3,7 @@
 
 use divisi_circuit::{Level, LinearGate, Program, Slot};
 use divisi_core::Abort;
-use divisi_ot::WipedVec;
+use divisi_core::wipe::WipedVec;
 use std::ops::Range;
 
 /// ANDs that are hashed together.

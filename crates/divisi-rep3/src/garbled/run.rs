@@ -11,8 +11,8 @@ use crate::bit::Bit;
 use crate::origin::Origin;
 use crate::trio::Trio;
 use crate::views::Begun;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, Prg};
-use divisi_ot::{WipedVec, wipe};
 
 /// The outputs of each part, to be filled in.
 pub(crate) type Outputs = Vec<Vec<Bit>>;

@@ -4,9 +4,9 @@
 use super::plan::CallPlan;
 use crate::checks;
 use crate::trio::Trio;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{PartyId, Prg, Session, Step, step};
 use divisi_ot::hash::{CallSeries, Calls, FIRST_STEP, TweakableHash};
-use divisi_ot::wiped::WipedVec;
 use zeroize::{Zeroize, Zeroizing};
 
 const SEED: Step = step!("seed");

@@ -12,8 +12,8 @@ use crate::bit::Bit;
 use crate::origin::Origin;
 use crate::trio::Trio;
 use divisi_core::Abort;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_ot::hash::TweakableHash;
-use divisi_ot::{WipedVec, wipe};
 
 /// What a party keeps between the halves. All of it wipes itself, and lies behind pointers.
 pub(crate) struct Stored {

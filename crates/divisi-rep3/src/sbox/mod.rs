@@ -27,13 +27,13 @@ pub(crate) mod verify_sbox;
 
 pub use protocol::Protocol;
 
-use crate::pool::Pool;
 use crate::record::{Kind, Record, Records};
 use crate::share::{Byte, constant_component};
 use crate::tile::Tile;
 use crate::trio::Trio;
 use crate::wire::Shape;
 use chained::Chained;
+use divisi_core::wipe::Pool;
 use divisi_core::{Abort, Direction, PartyId, Step, step};
 use divisi_field::{Gf8, Plane, Word, gf8};
 
@@ -139,7 +139,7 @@ impl<'l, 'b> Layer<'l, 'b> {
     }
 
     /// Empty records, one a tile.
-    pub(crate) fn records<const K: usize>(&self, pool: &Pool) -> Records<K> {
+    pub(crate) fn records<const K: usize>(&self, pool: &Pool<Plane>) -> Records<K> {
         Records::new(pool, &self.shape)
     }
 

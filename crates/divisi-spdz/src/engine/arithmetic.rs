@@ -7,7 +7,8 @@ use super::{AuthByte, Spdz, SpdzProtocol};
 use crate::multiply::{CHUNK, Pair};
 use crate::part::Host;
 use crate::party::{Party, SentShares};
-use crate::share::{Auth, Tail, View, Wiped};
+use crate::share::{Auth, Tail, View};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
@@ -220,7 +221,7 @@ fn mask_bytes<F: Host>(
     if [r.len(), 8 * x.m.len()] != [8 * x.len(); 2] {
         return Err(party.session.misuse(DECOMPOSE, "not eight bits for each byte"));
     }
-    let mut masked = Wiped::new(x.x.to_vec());
+    let mut masked = WipedVec::from(x.x);
     let (bits, _) = r.parts();
     for here in chunks(x.len(), CHUNK) {
         for k in 0..8 {
@@ -259,7 +260,7 @@ fn open_masked<F: Host>(
 ) -> Result<Vec<Gf8>, Abort> {
     let opened = party.sum_received(sent)?;
     party.ledger.room(x.len());
-    let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(x.len())]);
+    let mut macs = WipedVec::zeros(CHUNK.min(x.len()));
     let (_, bit_macs) = r.parts();
     for here in chunks(x.len(), CHUNK) {
         let planes = std::array::from_fn(|k| &bit_macs[Planes::OfAll(x.len()).place(&here, k)]);
@@ -280,9 +281,9 @@ fn map_bits<F: Host, const N: usize>(
     let lanes = x.len();
     let opened = party.sum_received(sent)?;
     party.ledger.room(lanes);
-    let mut out = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
+    let mut out = [const { Auth { x: WipedVec::new(), m: WipedVec::new() } }; N];
     out.iter_mut().for_each(|out| *out = AuthByte::zeros(lanes));
-    let mut macs = Wiped::new(vec![F::ZERO; CHUNK.min(lanes)]);
+    let mut macs = WipedVec::zeros(CHUNK.min(lanes));
     let mut images = [Gf8::ZERO; CHUNK];
     let (bits, bit_macs) = r.parts();
     for here in chunks(lanes, CHUNK) {

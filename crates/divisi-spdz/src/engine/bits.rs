@@ -9,7 +9,8 @@ mod stock;
 use super::{LOAD_PHASE, PREPROCESSING_PHASE, Spdz, SpdzProtocol};
 use crate::checks;
 use crate::part::{Embeds, Host, Mac, Small};
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Lookup, LookupOnto, Lookups, Step, Table, look_up_in_parts, step};
 use divisi_field::{BigField, Field, Gf2};
 use std::ops::Range;
@@ -305,8 +306,8 @@ impl<F: Host> Spdz<F> {
 type Shares<'a, F> = (&'a mut [Small<6>], &'a mut [F]);
 
 /// Room for sums of MACs of the lookup with the most lanes.
-fn room<F: Host>(tables: &[(&'static Table, usize)]) -> Wiped<F> {
-    Wiped::new(vec![F::ZERO; tables.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0)])
+fn room<F: Host>(tables: &[(&'static Table, usize)]) -> WipedVec<F> {
+    WipedVec::zeros(tables.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0))
 }
 
 /// Add \[\[sum of x_k y^k\]\] to x and m; local. Each bit has as many lanes as the sum, or one lane that

@@ -3,6 +3,7 @@
 use super::{Spdz, SpdzProtocol};
 use crate::part::{Host, Projects};
 use crate::share::Auth;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
 use divisi_field::Gf8;
 
@@ -64,7 +65,7 @@ impl<F: Host> Bytes for Spdz<F> {
             return Err(self.lanes_differ());
         }
         self.multiplies_bytes()?;
-        let mut y = [const { Auth { x: Vec::new(), m: Vec::new() } }; N];
+        let mut y = [const { Auth { x: WipedVec::new(), m: WipedVec::new() } }; N];
         for (row, y) in m.0.iter().zip(&mut y) {
             *y = Auth::zeros(lanes);
             for (c, x) in row.iter().zip(x.iter()) {

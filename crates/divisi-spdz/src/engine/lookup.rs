@@ -3,10 +3,9 @@
 use super::{AuthByte, LOAD_PHASE, PREPROCESSING_PHASE, Spdz};
 use crate::checks;
 use crate::part::{Host, Mac};
-use crate::share::Wiped;
 use crate::source::Units;
-use crate::spare;
 use crate::table::{ENTRIES, Function, LOG, Tables, gather};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Direction, Step, step};
 use divisi_field::BigField;
 
@@ -138,7 +137,7 @@ impl<F: Host> Spdz<F> {
         let opened = self.party.receive(sent, &h.m)?;
         // 3.
         let entries = &tables.entries[from * ENTRIES..(from + count) * ENTRIES];
-        let mut found = Wiped::<F::Entry>::new(spare::zeros(count));
+        let mut found = WipedVec::<F::Entry>::zeros(count);
         gather::<_, 1>(entries, ENTRIES, opened.iter().map(|h| h.0), &mut found);
         let mut rest = &found[..];
         for byte in x.iter_mut() {

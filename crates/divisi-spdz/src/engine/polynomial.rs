@@ -5,8 +5,9 @@ use super::bits::AuthBit;
 use super::decomposition::Decomposition;
 use super::{AuthByte, Spdz};
 use crate::part::Host;
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
 use crate::table::bytes;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, Lookup, Step, Table, step};
 use divisi_field::{Field, Gf2, Gf8};
 use std::ops::Range;
@@ -107,7 +108,7 @@ impl<F: Host> Spdz<F> {
     ) -> Result<[AuthByte<F>; 3], Abort> {
         let mut out = [(); 3].map(|()| AuthByte::<F>::zeros(lanes));
         let mut images = [Gf8::ZERO; CHUNK];
-        let mut macs = Wiped::new(vec![F::ZERO; CHUNK]);
+        let mut macs = WipedVec::zeros(CHUNK);
         for (known, place) in places {
             let (table, d) = &self.polynomials.0[*known];
             let bits = table.index.min(8);

@@ -12,9 +12,9 @@
 use super::{AuthByte, Spdz};
 use crate::checks;
 use crate::part::Host;
-use crate::share::{Auth, Wiped};
-use crate::spare;
+use crate::share::Auth;
 use crate::table::{self, LOG, Tables, bytes, gather};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
 use divisi_field::{BigField, Field, Gf8, gf8};
 use std::ops::Range;
@@ -232,7 +232,7 @@ impl<F: Host> Tiny<F> {
             rest = more;
         }
         let places = opened.x.iter_mut().zip(&mut opened.m);
-        let mut found = Wiped::<F::Entry>::new(spare::zeros(count));
+        let mut found = WipedVec::<F::Entry>::zeros(count);
         gather::<_, 1>(entries, table::ENTRIES, index.iter().map(|index| index.0), &mut found);
         for (entry, (to, mac)) in found.iter().zip(places) {
             let (share, m) = F::parts(*entry);

@@ -8,8 +8,9 @@
 use super::{PREPROCESSING_PHASE, Spdz};
 use crate::checks;
 use crate::part::{Host, Mac, Word32};
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
 use crate::source::Units;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
 use divisi_field::{Field, Gf2};
 use std::ops::Range;
@@ -199,7 +200,7 @@ impl<F: Host> Spdz<F> {
         // 3.
         let mut out = Auth::<Word32, F>::zeros(lanes);
         let size = 1_usize << log;
-        let (mut weights, mut macs) = (vec![F::ZERO; size], Wiped::new(vec![F::ZERO; size]));
+        let (mut weights, mut macs) = (vec![F::ZERO; size], WipedVec::zeros(size));
         for (lane, h) in opened.iter().flatten().enumerate() {
             for (j, (weight, mac)) in weights.iter_mut().zip(macs.iter_mut()).enumerate() {
                 let (at, entry) = (j * all + from + lane, Word32(table.entry(h.0 as usize ^ j).into()));

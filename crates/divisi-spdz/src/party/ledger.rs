@@ -1,8 +1,7 @@
 //! What was opened and is not checked yet.
 
 use crate::part::Mac;
-use divisi_core::Echo;
-use divisi_ot::wipe;
+use divisi_core::{Echo, wipe};
 
 /// What was opened since the last check, in the field of the MACs, with our shares of the MACs.
 pub(crate) struct Ledger<F: Mac> {

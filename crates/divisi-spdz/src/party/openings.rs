@@ -4,7 +4,8 @@
 use super::Party;
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable, Word32};
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, PartyId, Step, taint};
 use divisi_field::Gf8;
 use zeroize::Zeroizing;
@@ -13,7 +14,7 @@ use zeroize::Zeroizing;
 #[must_use = "what the peers sent must be received"]
 pub(crate) struct SentShares<V: Shareable> {
     step: Step,
-    ours: Wiped<V>,
+    ours: WipedVec<V>,
 }
 
 impl<F: Mac> Party<F> {
@@ -21,11 +22,11 @@ impl<F: Mac> Party<F> {
     /// are re-randomised by a fresh sharing of zero, so that they reveal nothing but their sum \[K20\].
     #[inline(never)]
     pub(crate) fn send_shares<V: Shareable>(&mut self, step: Step, x: &[V]) -> Result<SentShares<V>, Abort> {
-        let mut ours = Wiped::new(x.to_vec());
+        let mut ours = WipedVec::from(x.to_vec());
         self.randomise(&mut ours);
         let mut body = Vec::with_capacity(V::packed(x.len()));
         V::pack(&ours, &mut body);
-        let body = Wiped::new(body);
+        let body = WipedVec::from(body);
         if !x.is_empty() {
             for peer in self.session.peers() {
                 self.session.send(step, peer, &body, (x.len() * V::BITS) as u64)?;

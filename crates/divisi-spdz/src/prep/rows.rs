@@ -7,12 +7,13 @@
 
 use crate::part::{Mac, Word32};
 use crate::party::{Alpha, Party};
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
 use crate::source::KnownBits;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
-use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideShares, wipe};
+use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideShares};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -196,16 +197,16 @@ impl Rows {
                     let x = if *owner == me {
                         shares(rows.bits(), here.clone())
                     } else {
-                        vec![Gf2::default(); here.len()]
+                        WipedVec::zeros(here.len())
                     };
-                    Auth::new(x, macs[here].to_vec())
+                    Auth::new(x, WipedVec::from(&macs[here]))
                 };
                 Ok(counts.iter().map(of).collect::<Vec<Auth<Gf2, F>>>())
             })?;
             all.iter_mut().zip(&made).for_each(|(all, made)| all.append(made));
         }
         let known = |((owner, _), shares): (&(PartyId, usize), Auth<Gf2, F>)| KnownBits {
-            values: (*owner == me).then(|| Zeroizing::new(shares.x.clone())),
+            values: (*owner == me).then(|| Zeroizing::new(shares.x.to_vec())),
             shares,
         };
         Ok(counts.iter().zip(all).map(known).collect())
@@ -222,8 +223,8 @@ impl Rows {
         for values in values.chunks((POSITIONS / width).max(1)) {
             let words = packed(values);
             let rows = self.narrow(party, Bits::Chosen(&words, values.len() * width))?;
-            let macs = Wiped::new(macs::<F>(&rows, 0..rows.len()));
-            all.append(&Auth::new(values.to_vec(), sums(&macs)));
+            let macs = macs::<F>(&rows, 0..rows.len());
+            all.append(&Auth::new(values.into(), sums(&macs)));
         }
         Ok(all)
     }
@@ -249,14 +250,14 @@ pub(super) fn powers<F: Mac>(count: usize) -> Vec<F> {
 }
 
 /// For each f consecutive values: the sum of y^k times the k-th of them.
-pub(super) fn sums<F: Mac>(values: &[F]) -> Vec<F> {
+pub(super) fn sums<F: Mac>(values: &[F]) -> WipedVec<F> {
     let powers = powers::<F>(<F as Field>::BITS);
     values.chunks_exact(powers.len()).map(|values| F::dot(&powers, values)).collect()
 }
 
 /// Our bits at these positions, which must exist.
-pub(super) fn shares(bits: &[u64], positions: Range<usize>) -> Vec<Gf2> {
-    let mut out = Vec::with_capacity(positions.len());
+pub(super) fn shares(bits: &[u64], positions: Range<usize>) -> WipedVec<Gf2> {
+    let mut out = WipedVec::with_capacity(positions.len());
     let mut at = positions.start;
     while at < positions.end {
         let here = (64 - at % 64).min(positions.end - at);
@@ -268,14 +269,14 @@ pub(super) fn shares(bits: &[u64], positions: Range<usize>) -> Vec<Gf2> {
 }
 
 /// Our shares of the MACs at these positions.
-pub(super) fn macs<F: Mac>(rows: &MacShares, positions: Range<usize>) -> Vec<F> {
-    rows.rows(positions, F::from_low_bits)
+pub(super) fn macs<F: Mac>(rows: &MacShares, positions: Range<usize>) -> WipedVec<F> {
+    rows.rows(positions, F::from_low_bits).into()
 }
 
 /// Our shares of the MACs of the owner's bits.
-fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Wiped<F> {
+fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> WipedVec<F> {
     if owner != rows.me() {
-        return Wiped::new(rows.keys(owner).iter().map(|key| F::from_low_bits(*key)).collect());
+        return rows.keys(owner).iter().map(|key| F::from_low_bits(*key)).collect();
     }
     let mut macs = of_ours::<F>(rows, setup);
     for peer in PartyId::all(rows.parties()).filter(|peer| *peer != owner) {
@@ -285,9 +286,9 @@ fn macs_of<F: Mac>(rows: &AuthBits, setup: &Setup, owner: PartyId) -> Wiped<F> {
 }
 
 /// Our bits times Delta_i; without a branch.
-fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> Wiped<F> {
+fn of_ours<F: Mac>(rows: &AuthBits, setup: &Setup) -> WipedVec<F> {
     let delta = Zeroizing::new(F::from_low_bits(setup.delta().get()));
-    let mut macs = Wiped::new(vec![F::ZERO; rows.len()]);
+    let mut macs = WipedVec::zeros(rows.len());
     let bits = delta.to_bits();
     vectorize(
         #[inline(always)]
@@ -333,16 +334,16 @@ pub(super) fn words_of<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: us
 
 /// The same for any number of lanes.
 fn words_of_rows<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: usize) -> Auth<Word32, F> {
-    let mut words = vec![Word32::default(); lanes];
+    let mut words = WipedVec::<Word32>::zeros(lanes);
     for (k, q) in planes.clone().enumerate() {
         for (block, words) in words.chunks_mut(64).enumerate() {
             let bits = word_at(rows.bits(), q * lanes + 64 * block);
             words.iter_mut().enumerate().for_each(|(l, word)| word.0 |= ((bits >> l & 1) as u32) << k);
         }
     }
-    let macs = Wiped::new(macs::<F>(rows, planes.start * lanes..planes.end * lanes));
+    let macs = macs::<F>(rows, planes.start * lanes..planes.end * lanes);
     let planes: Vec<&[F]> = macs.chunks_exact(lanes.max(1)).collect();
-    let mut m = vec![F::ZERO; lanes];
+    let mut m = WipedVec::zeros(lanes);
     F::combine(&mut m, &powers(planes.len()), &planes);
     Auth::new(words, m)
 }
@@ -358,8 +359,8 @@ fn word_at(bits: &[u64], position: usize) -> u64 {
 /// The random element whose bits are the f bits from position `from` on.
 pub(super) fn elements_of<F: Mac>(rows: &MacShares, from: usize) -> Auth<F, F> {
     let positions = from..from + <F as Field>::BITS;
-    let bits = Zeroizing::new(shares(rows.bits(), positions.clone()));
+    let bits = shares(rows.bits(), positions.clone());
     let x = bits.iter().rev().fold(0, |x, bit| x << 1 | bit.to_bits());
-    let macs = Wiped::new(macs::<F>(rows, positions));
-    Auth::new(vec![F::from_low_bits(x)], sums(&macs))
+    let macs = macs::<F>(rows, positions);
+    Auth::new(vec![F::from_low_bits(x)].into(), sums(&macs))
 }

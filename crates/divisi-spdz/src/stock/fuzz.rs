@@ -6,10 +6,11 @@ use super::{Count, REPORT, counted, report};
 use crate::part::{Mac, Shareable, Small, Word32};
 use crate::share::Auth;
 use divisi_core::Prg;
+use divisi_core::wipe::WipedVec;
 use divisi_field::{Gf2, Gf6, Gf8, Gf40, Gf42, Gf48, Gf72};
 
-fn random<V: Shareable>(count: usize) -> Vec<V> {
-    let mut values = vec![V::default(); count];
+fn random<V: Shareable>(count: usize) -> WipedVec<V> {
+    let mut values = WipedVec::zeros(count);
     V::add_random(&mut Prg::new(&[1; 16]), &mut values);
     values
 }

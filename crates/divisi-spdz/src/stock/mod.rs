@@ -28,10 +28,9 @@ use crate::part::{Mac, Projects, Shareable};
 use crate::party::{Alpha, Party, unfit};
 use crate::share::Auth;
 use crate::source::{KnownBits, Source, Triples, Units};
-use divisi_core::{Abort, AtEnd, PartyId, Session, Step, step};
+use divisi_core::{Abort, AtEnd, PartyId, Session, Step, step, wipe};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 use divisi_net::{Fault, Loss};
-use divisi_ot::wipe;
 use divisi_store::stock::{Count, Reserve, StockError, StockInfo};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -347,7 +346,7 @@ impl<F: Mac> Source<F> for FromStock<F> {
     fn known(&mut self, party: &mut Party<F>, owner: PartyId, count: usize) -> Result<KnownBits<F>, Abort> {
         let shares: Auth<Gf2, F> = self.next(party, Lots::Known { owner }, count)?;
         let ours = party.me() == owner;
-        Ok(KnownBits { values: ours.then(|| Zeroizing::new(shares.x.clone())), shares })
+        Ok(KnownBits { values: ours.then(|| Zeroizing::new(shares.x.to_vec())), shares })
     }
 
     fn makes(&self) -> bool {

@@ -3,9 +3,9 @@
 
 use super::{Agreed, Ended, hide};
 use crate::noise::mix;
-use divisi_bgv::hidden::Hidden;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Boolean, Convert, Counts, PartyId, ProgramRun, Session, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::bits::RandomBits;
@@ -49,8 +49,8 @@ fn shared(session: &Session, p: Modulus, which: u64, numbers: &[u64]) -> Num {
     Num::new(shares_of(session, p, which, numbers))
 }
 
-fn shares_of(session: &Session, p: Modulus, which: u64, numbers: &[u64]) -> Hidden<u64> {
-    let mut shares = Hidden::zeros(numbers.len());
+fn shares_of(session: &Session, p: Modulus, which: u64, numbers: &[u64]) -> WipedVec<u64> {
+    let mut shares = WipedVec::zeros(numbers.len());
     for (i, (share_of, x)) in shares.iter_mut().zip(numbers).enumerate() {
         *share_of = share(session, p, which, i, *x);
     }

@@ -3,13 +3,12 @@
 use super::{AuthBit, packed};
 use crate::pages::Pages;
 use crate::part::{Mac, Small};
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
 use crate::source::Units;
-use crate::spare;
 use crate::table::{LANES, gather, subsets, transform};
 use divisi_core::Table;
+use divisi_core::wipe::{self, WipedVec};
 use divisi_field::{BigField, Field, Gf8};
-use divisi_ot::wipe;
 use std::ops::Range;
 
 /// Masked tables of each function that was looked up, and the unit vectors that become such tables.
@@ -86,11 +85,11 @@ impl<F: Mac> Stock<F> {
         &self,
         tables: Range<usize>,
         indices: impl ExactSizeIterator<Item = u8>,
-    ) -> Wiped<F::Entry> {
+    ) -> WipedVec<F::Entry> {
         let size = 1 << self.of.index;
         let words = self.entries.len() / self.s.len().max(1) / size;
         let of_all = &self.entries[tables.start * size * words..tables.end * size * words];
-        let mut found = Wiped::new(spare::zeros(tables.len() * words));
+        let mut found = WipedVec::zeros(tables.len() * words);
         match words {
             1 => gather::<_, 1>(of_all, size, indices, &mut found),
             4 => gather::<_, 4>(of_all, size, indices, &mut found),

@@ -6,11 +6,12 @@ use super::proof::Products;
 use super::shape::Shape;
 use crate::part::{Mac, Shareable, Word32};
 use crate::party::Party;
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
 use divisi_core::Abort;
+use divisi_core::wipe::WipedVec;
 use divisi_field::{Field, Gf2};
 use divisi_ot::correlate::{BitVectors, ProductsAhead};
-use divisi_ot::{Checked, MacShares, WideShares, WipedVec, wipe};
+use divisi_ot::{Checked, MacShares, WideShares};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
 
@@ -63,17 +64,11 @@ impl<F: Mac> Items<F> {
 }
 
 /// Elements, packed: each takes only as many bytes as its encoding has.
-pub(super) struct Packed<F: Mac>(Vec<u8>, PhantomData<fn() -> F>);
-
-impl<F: Mac> Drop for Packed<F> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.0);
-    }
-}
+pub(super) struct Packed<F: Mac>(WipedVec<u8>, PhantomData<fn() -> F>);
 
 impl<F: Mac> Packed<F> {
     fn with_room(count: usize) -> Self {
-        Packed(Vec::with_capacity(count * F::BYTES), PhantomData)
+        Packed(WipedVec::with_capacity(count * F::BYTES), PhantomData)
     }
 
     fn of(values: &[F]) -> Self {
@@ -83,22 +78,22 @@ impl<F: Mac> Packed<F> {
     }
 
     fn append(&mut self, other: &Self) {
+        self.0.room(other.0.len());
         self.0.extend_from_slice(&other.0);
     }
 
     /// Take off the last `count` elements; `None` if there are fewer.
     fn pop(&mut self, count: usize) -> Option<Self> {
         let at = self.0.len().checked_sub(count * F::BYTES)?;
-        let last = Packed(self.0[at..].to_vec(), PhantomData);
-        wipe::words(&mut self.0[at..]);
-        self.0.truncate(at);
+        let last = Packed(WipedVec::from(&self.0[at..]), PhantomData);
+        self.0.cut(at);
         Some(last)
     }
 
     /// All elements, unpacked.
-    pub fn elements(&self) -> Wiped<F> {
+    pub fn elements(&self) -> WipedVec<F> {
         let element = |bytes| F::from_le_bytes(bytes).unwrap_or_default();
-        Wiped::new(self.0.chunks_exact(F::BYTES).map(element).collect())
+        self.0.chunks_exact(F::BYTES).map(element).collect()
     }
 }
 
@@ -212,7 +207,7 @@ fn send<F: Mac>(
     }
     if firsts {
         for q in shape.bits() - shape.half()..shape.bits() {
-            items.last.push(Packed::of(&Wiped::new(rows::macs(&v_rows, plane(q)))));
+            items.last.push(Packed::of(&rows::macs(&v_rows, plane(q))));
         }
     }
     let mut sent = Vec::with_capacity(n);

@@ -5,8 +5,8 @@ use crate::checks;
 use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Step, step};
-use divisi_ot::wipe;
 use zeroize::Zeroizing;
 
 const COIN: Step = step!("proof.coin");
@@ -15,21 +15,14 @@ const SUM: Step = step!("proof.sum");
 /// Shares of products and of their MACs, as elements, whatever part of the field they lie in.
 #[derive(Default)]
 pub(super) struct Products<F: Mac> {
-    x: Vec<F>,
-    m: Vec<F>,
-}
-
-impl<F: Mac> Drop for Products<F> {
-    fn drop(&mut self) {
-        wipe::words(&mut self.x);
-        wipe::words(&mut self.m);
-    }
+    x: WipedVec<F>,
+    m: WipedVec<F>,
 }
 
 impl<F: Mac> Products<F> {
     /// An empty list with room for `count` products.
     pub fn with_room(count: usize) -> Self {
-        Products { x: Vec::with_capacity(count), m: Vec::with_capacity(count) }
+        Products { x: WipedVec::with_capacity(count), m: WipedVec::with_capacity(count) }
     }
 
     /// Add products.
@@ -177,7 +170,7 @@ mod tests {
             let (z, r) = (made(&mut party, &mut dealer, 5)?, made(&mut party, &mut dealer, 1)?);
             (0..2).try_for_each(|_| all(&z).prove(&mut party, &r))?;
             party.check()?;
-            Ok([z.x.clone(), r.x.clone()])
+            Ok([z.x.to_vec(), r.x.to_vec()])
         });
         let ends: Vec<[Vec<Gf48>; 2]> = ends.into_iter().map(Result::unwrap).collect();
         let sum = |i: usize| ends[0][i].iter().zip(&ends[1][i]).map(|(x, y)| *x + *y).collect::<Vec<_>>();

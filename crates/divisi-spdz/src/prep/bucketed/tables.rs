@@ -12,6 +12,7 @@ use crate::part::{Mac, Shareable, Word32};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field, Gf2};
 use divisi_ot::MacShares;
@@ -127,8 +128,8 @@ impl<F: Mac> Bucketed<F> {
         let mut vector = Auth::<Gf2, F>::with_room(2 * upper.len());
         // the bits of the last v
         let of_last = &items.v[shape.pieces_of(shape.products() - 1)];
-        let shares: Zeroizing<Vec<_>> = Zeroizing::new(of_last.iter().map(|v| v.x.clone()).collect());
-        vector.x = bits_of(&shares, shape.half() / shares.len().max(1));
+        let shares: Zeroizing<Vec<_>> = Zeroizing::new(of_last.iter().map(|v| v.x.to_vec()).collect());
+        vector.x = bits_of(&shares, shape.half() / shares.len().max(1)).into();
         items.last.iter().for_each(|macs| vector.m.extend_from_slice(&macs.elements()));
         let public: Vec<Gf2> = bits_of(&d, shape.half() / d.len().max(1));
         party.add_public(&mut vector, &public)?;
@@ -285,7 +286,7 @@ pub(super) fn sum<V: Shareable, F: Mac>(to: &mut Auth<V, F>, from: &Auth<V, F>) 
 
 /// Bits that lie plane by plane as words, the first plane lowest: sum y^k r_k.
 fn side_by_side<F: Mac>(r: &Auth<Gf2, F>, planes: std::ops::Range<usize>, lanes: usize) -> Auth<Word32, F> {
-    let (mut words, mut m) = (vec![Word32::default(); lanes], vec![F::ZERO; lanes]);
+    let (mut words, mut m) = (WipedVec::<Word32>::zeros(lanes), WipedVec::zeros(lanes));
     let macs: Vec<&[F]> = r.m[planes.clone()].chunks_exact(lanes.max(1)).collect();
     for (k, bits) in r.x[planes].chunks_exact(lanes.max(1)).enumerate() {
         words.iter_mut().zip(bits).for_each(|(word, bit)| word.0 |= (bit.to_bits() as u32) << k);

@@ -8,8 +8,9 @@ use super::short;
 use super::tables::{spread, sum};
 use crate::part::{Embeds, Mac, Shareable, places};
 use crate::party::Party;
-use crate::share::{Auth, Wiped};
+use crate::share::Auth;
 use crate::source::Triples;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field};
 use divisi_ot::correlate::{BitVectors, ProductsAhead};
@@ -160,14 +161,14 @@ impl<V: Shareable + Field, F: Mac + Embeds<V>> Batches<F> for Leaky<V, F> {
 
 /// The elements whose bits are w rows each; the k-th bits of all elements lie side by side.
 fn elements<V: Shareable + Field, F: Mac + Embeds<V>>(rows: &MacShares, lanes: usize) -> Auth<V, F> {
-    let mut x = vec![V::default(); lanes];
+    let mut x = WipedVec::<V>::zeros(lanes);
     for k in 0..width::<V>() {
-        let bits = Zeroizing::new(rows::shares(rows.bits(), k * lanes..(k + 1) * lanes));
+        let bits = rows::shares(rows.bits(), k * lanes..(k + 1) * lanes);
         x.iter_mut().zip(bits.iter()).for_each(|(x, bit)| *x += V::from_low_bits(bit.to_bits() << k));
     }
-    let macs = Wiped::new(rows::macs::<F>(rows, 0..width::<V>() * lanes));
+    let macs = rows::macs::<F>(rows, 0..width::<V>() * lanes);
     let of: Vec<&[F]> = macs.chunks_exact(lanes).collect();
-    let mut m = vec![F::ZERO; lanes];
+    let mut m = WipedVec::zeros(lanes);
     F::combine(&mut m, &places::<V, F>(), &of);
     Auth::new(x, m)
 }

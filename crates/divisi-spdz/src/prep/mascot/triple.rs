@@ -6,10 +6,11 @@ use crate::part::Mac;
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Triples;
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Prg, Step, step};
 use divisi_field::Field;
+use divisi_ot::Bits;
 use divisi_ot::correlate::BitVectors;
-use divisi_ot::{Bits, wipe};
 use zeroize::Zeroizing;
 
 const COMBINE: Step = step!("combine.1");
@@ -27,26 +28,14 @@ const LANES: usize = 512;
 
 /// Our shares of the results of **Multiply**, for each lane: tau elements of a and of c, and b.
 struct Multiplied<F: Mac> {
-    a: Vec<F>,
-    b: Vec<F>,
-    c: Vec<F>,
+    a: WipedVec<F>,
+    b: WipedVec<F>,
+    c: WipedVec<F>,
 }
 
 /// Our shares of the results of **Combine**: a, b, c = a b, a^, c^ = a^ b, not authenticated.
 struct Combined<F: Mac> {
-    values: [Vec<F>; 5],
-}
-
-impl<F: Mac> Drop for Multiplied<F> {
-    fn drop(&mut self) {
-        [&mut self.a, &mut self.b, &mut self.c].into_iter().for_each(|x| wipe::words(x));
-    }
-}
-
-impl<F: Mac> Drop for Combined<F> {
-    fn drop(&mut self) {
-        self.values.iter_mut().for_each(|x| wipe::words(x));
-    }
+    values: [WipedVec<F>; 5],
 }
 
 /// \[\[a\]\], \[\[b\]\], \[\[a b\]\] of random elements.
@@ -102,7 +91,7 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
     let coin = party.coins.toss(&mut party.session, COMBINE)?;
     party.session.observe_each(checks::K18, b.len() as u64); // [K18]
     let mut prg = Prg::new(&coin);
-    let mut values = [0; 5].map(|_| Vec::with_capacity(b.len()));
+    let mut values = [0; 5].map(|_| WipedVec::with_capacity(b.len()));
     // 2.
     let (mut r, mut words) = ([F::ZERO; 2 * TAU], vec![0; 2 * TAU * F::WORDS]);
     for ((a, c), b) in a.chunks_exact(TAU).zip(c.chunks_exact(TAU)).zip(b) {
@@ -119,9 +108,9 @@ fn combine<F: Mac>(party: &mut Party<F>, multiplied: Multiplied<F>) -> Result<Co
 #[cfg(any(test, feature = "testing"))]
 pub(super) fn combination<F: Mac>(party: &mut Party<F>, a: &[F]) -> Result<[Vec<F>; 2], Abort> {
     let lanes = a.len() / TAU;
-    let multiplied = Multiplied { a: a.to_vec(), b: vec![F::ZERO; lanes], c: a.to_vec() };
+    let multiplied = Multiplied { a: a.into(), b: WipedVec::zeros(lanes), c: a.into() };
     let combined = combine(party, multiplied)?;
-    Ok([0, 3].map(|i| combined.values[i].clone()))
+    Ok([0, 3].map(|i| combined.values[i].to_vec()))
 }
 
 /// **Authenticate**: [[a]], [[b]], [[c]], [[a^]], [[c^]].
@@ -131,7 +120,8 @@ fn authenticate<F: Mac>(
     combined: &Combined<F>,
 ) -> Result<[Auth<F, F>; 5], Abort> {
     let lanes = combined.values[0].len();
-    let all = Zeroizing::new(combined.values.concat());
+    let mut all = WipedVec::with_capacity(5 * lanes);
+    combined.values.iter().for_each(|values| all.extend_from_slice(values));
     let all = rows.elements(party, &all)?;
     Ok(std::array::from_fn(|i| all.part(i * lanes..(i + 1) * lanes)))
 }
@@ -164,10 +154,10 @@ fn sacrifice<F: Mac>(
 }
 
 /// Random elements that only we know.
-fn drawn<F: Mac>(party: &Party<F>, count: usize) -> Vec<F> {
+fn drawn<F: Mac>(party: &Party<F>, count: usize) -> WipedVec<F> {
     let mut seed = Zeroizing::new([0; 16]);
     party.session.entropy(seed.as_mut_slice());
-    let mut out = vec![F::ZERO; count];
+    let mut out = WipedVec::zeros(count);
     F::add_random(&mut Prg::new(&seed), &mut out);
     out
 }

@@ -5,11 +5,11 @@
 //! other products would add words times secrets, which the adversary does not know.
 
 use crate::coin::Coin;
-use crate::pool::Pool;
 use crate::record::{Record, Records};
 use crate::sbox::gf4_circuit::{self, GF4_PLANES};
 use crate::verify::planes::fault;
 use crate::wire::Shape;
+use divisi_core::wipe::Pool;
 use divisi_field::{Field, Gf64};
 
 /// The step of the products a'_h and a'_l.
