@@ -11,7 +11,7 @@
 
 use crate::bit::last;
 use crate::checks;
-use divisi_core::{Abort, Prg, Session, Step, step};
+use divisi_core::{Abort, Misuse, Prg, Session, Step, step};
 use divisi_ot::{Setup, WipedVec};
 
 const TRIPLES: Step = step!("triples");
@@ -115,7 +115,7 @@ impl TripleStock {
     /// [`Abort::Misuse`] if there are fewer.
     pub fn take(&mut self, session: &Session, words: usize) -> Result<BitTriples, Abort> {
         if words > self.words {
-            return Err(session.misuse(TRIPLES, "more triples than were made"));
+            return Err(session.misuse(TRIPLES, Misuse::TooFewMade));
         }
         session.observe(checks::G7); // [G7]
         let mut out: [WipedVec<u64>; 3] = std::array::from_fn(|_| WipedVec::with_capacity(words));

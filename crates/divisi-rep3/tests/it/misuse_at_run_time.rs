@@ -1,7 +1,9 @@
 //! Misuse that only a run can notice: one-hot vectors where they do not belong, and bytes of a chain of
 //! layers taken for values. It ends as [`Abort::Misuse`] at every party, and nothing is opened.
 
-use divisi_core::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Pending, Verified, settle};
+use divisi_core::{
+    Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Misuse, Pending, Verified, settle,
+};
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, party};
 use divisi_rep3::{Byte, OneHots, Protocol, Rep3, Security, Trio};
 use std::sync::Mutex;
@@ -40,10 +42,7 @@ fn vectors_serve_the_layer_for_which_they_were_made() {
                 let mut e = engine(trio);
                 let vectors = e.vectors(1, bytes, lanes)?;
                 let Some(vectors) = vectors.into_iter().next() else {
-                    return Err(Abort::Misuse {
-                        step: divisi_core::step!("none"),
-                        what: "no vectors for nothing",
-                    });
+                    return Err(Abort::Misuse { step: divisi_core::step!("none"), what: Misuse::NotMade });
                 };
                 one_layer(&mut e, 2, vectors)
             });

@@ -8,7 +8,7 @@ use crate::multiply::{CHUNK, Pair};
 use crate::part::Host;
 use crate::party::{Party, SentShares};
 use crate::share::{Auth, Tail, View, Wiped};
-use divisi_core::{Abort, Direction, Step, step};
+use divisi_core::{Abort, Direction, Misuse, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
 use std::ops::Range;
@@ -218,7 +218,7 @@ fn mask_bytes<F: Host>(
     planes: Planes,
 ) -> Result<SentShares<Gf8>, Abort> {
     if [r.len(), 8 * x.m.len()] != [8 * x.len(); 2] {
-        return Err(party.session.misuse(DECOMPOSE, "not eight bits for each byte"));
+        return Err(party.session.misuse(DECOMPOSE, Misuse::CountsDiffer));
     }
     let mut masked = Wiped::new(x.x.to_vec());
     let (bits, _) = r.parts();
