@@ -4,7 +4,7 @@ use crate::parameters::noise::plus;
 use crate::ring::{Poly, Ring};
 use crate::tree;
 use crate::wire;
-use divisi_core::{Abort, PartyId, Session, Step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step};
 
 /// A ciphertext (c_0, c_1) at a level of the chain: E = c_0 + s c_1 is the plaintext times a public factor
 /// modulo p, plus p times noise. Only the plaintext is secret.
@@ -114,7 +114,7 @@ impl Ciphertext {
         other: &Ciphertext,
     ) -> Result<(), Abort> {
         if self.level != other.level || self.factor != other.factor {
-            return Err(session.misuse(step, "a sum of ciphertexts of different levels or factors"));
+            return Err(session.misuse(step, Misuse::LevelUnfit));
         }
         ring.add(&mut self.c0, &other.c0);
         ring.add(&mut self.c1, &other.c1);

@@ -21,7 +21,7 @@ use crate::parameters::Form;
 use crate::parameters::noise::plus;
 use crate::ring::Mask;
 use crate::sample::Sampler;
-use divisi_core::{Abort, Session, Step, step};
+use divisi_core::{Abort, Misuse, Session, Step, step};
 
 const HOP: Step = step!("hop");
 
@@ -41,8 +41,11 @@ impl Keys {
     ) -> Result<Ciphertext, Abort> {
         let (ring, level, from) = (self.ring(), x.level(), x.c0.limbs());
         self.belong(session, HOP)?;
-        if level == 0 || signs.len() != ring.dimension() {
-            return Err(session.misuse(HOP, "a hop at the lowest level, or not one sign for each slot"));
+        if level == 0 {
+            return Err(session.misuse(HOP, Misuse::LevelUnfit));
+        }
+        if signs.len() != ring.dimension() {
+            return Err(session.misuse(HOP, Misuse::CountsDiffer));
         }
         session.observe(checks::G1); // [G1]
         if ring.parameters().form() == Form::Paper {
@@ -64,7 +67,7 @@ impl Keys {
         let (ring, level) = (self.ring(), x.level());
         self.spend(session, HOP)?; // [G12]
         let Some(widths) = ring.parameters().hop_floods(level) else {
-            return Err(session.misuse(HOP, "no flood for this level"));
+            return Err(session.misuse(HOP, Misuse::NotMade));
         };
         x.times_plain(ring, &encode::encode(ring, signs, ring.parameters().limbs(level)));
         let ([z0, z1], noise) = self.encrypt_flooded(sampler, level, widths);

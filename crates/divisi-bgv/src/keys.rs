@@ -22,7 +22,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::tree;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Coins, Session, Step, step, taint};
+use divisi_core::{Abort, Coins, Misuse, Session, Step, step, taint};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -78,10 +78,7 @@ impl Keys {
     /// The first keys of a session, with a count of partial decryptions that begins at zero \[G12\].
     fn first(session: &mut Session, ring: &Arc<Ring>, limit: u64) -> Result<Keys, Abort> {
         if !session.first("bgv keys") {
-            return Err(session.misuse(
-                PARAMETERS,
-                "a second count of decryptions in one session: make further keys with `Keys::beside`",
-            ));
+            return Err(session.misuse(PARAMETERS, Misuse::SecondCount));
         }
         Keys::with_limit(session, ring, limit, Arc::default())
     }
@@ -94,10 +91,10 @@ impl Keys {
     ) -> Result<Keys, Abort> {
         let parameters = ring.parameters();
         if session.parties() != parameters.parties() {
-            return Err(session.misuse(PARAMETERS, "parameters for another number of parties"));
+            return Err(session.misuse(PARAMETERS, Misuse::PartyCount));
         }
         if !session.first(parameters.operation().keys()) {
-            return Err(session.misuse(PARAMETERS, "a second set of keys for one operation in a session"));
+            return Err(session.misuse(PARAMETERS, Misuse::SecondSetUp));
         }
         session.require(checks::G5, PARAMETERS, parameters.fits(), None)?; // [G5]
         session.require(checks::G2, PARAMETERS, parameters.floods(), None)?; // [G2]
@@ -162,7 +159,7 @@ impl Keys {
         if self.0.session == *session.id().as_bytes() {
             Ok(())
         } else {
-            Err(session.misuse(step, "keys of another session"))
+            Err(session.misuse(step, Misuse::OtherSession))
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cipher::Ciphertext;
 use crate::keys::Keys;
-use divisi_core::{Abort, Session, Step};
+use divisi_core::{Abort, Misuse, Session, Step};
 
 impl Ciphertext {
     /// Multiplies two ciphertexts and relinearises the result: each digit of d_2 is multiplied by its part of
@@ -21,13 +21,13 @@ impl Ciphertext {
     ) -> Result<Ciphertext, Abort> {
         let ring = keys.ring();
         let Some(relinearisation) = keys.relinearisation() else {
-            return Err(session.misuse(step, "a product of ciphertexts without a key for it"));
+            return Err(session.misuse(step, Misuse::KeyMissing));
         };
         if self.level != other.level {
-            return Err(session.misuse(step, "a product of ciphertexts of different levels"));
+            return Err(session.misuse(step, Misuse::LevelUnfit));
         }
         if self.c0.limbs() > ring.parameters().limbs_of_products() {
-            return Err(session.misuse(step, "a product of ciphertexts above the level of products"));
+            return Err(session.misuse(step, Misuse::LevelUnfit));
         }
         let (mut d0, mut d1, mut d2) = (self.c0.clone(), self.c0.clone(), self.c1.clone());
         ring.mul(&mut d0, &other.c0);

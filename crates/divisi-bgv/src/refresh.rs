@@ -12,7 +12,7 @@ use crate::sample::Sampler;
 use crate::shares::to_first;
 use crate::wire;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 
 const ASK: Step = step!("refresh.ask");
 const ANSWER: Step = step!("refresh.answer");
@@ -41,7 +41,7 @@ impl Keys {
         let ring = self.ring();
         self.belong(session, ASK)?;
         if !(1..=ring.parameters().top()).contains(&level) {
-            return Err(session.misuse(ASK, "a refresh to the lowest level, or above the highest one"));
+            return Err(session.misuse(ASK, Misuse::LevelUnfit));
         }
         let limbs = ring.parameters().limbs(level);
         let count = session.count("refresh");

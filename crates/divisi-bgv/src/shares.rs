@@ -10,7 +10,7 @@ use crate::ring::{Poly, Ring};
 use crate::sample::Sampler;
 use crate::wire;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
 
 const ASK: Step = step!("e2a.ask");
 const ANSWER: Step = step!("e2a.answer");
@@ -84,15 +84,10 @@ impl Keys {
         factor: u64,
     ) -> Result<&'x Ciphertext, Abort> {
         let Some(x) = x.filter(|x| x.level() == 0 && x.factor() == factor) else {
-            return Err(
-                session.misuse(step, "not a ciphertext at the lowest level, with the announced factor")
-            );
+            return Err(session.misuse(step, Misuse::LevelUnfit));
         };
         if !self.ring().parameters().hides(x.noise()) {
-            return Err(session.misuse(
-                step,
-                "a ciphertext with more noise than floods hide, as a sum has: convert each summand",
-            ));
+            return Err(session.misuse(step, Misuse::NoiseTooHigh));
         }
         Ok(x)
     }
@@ -184,10 +179,10 @@ impl Keys {
         let ring = self.ring();
         self.belong(session, GIVE)?;
         if share.len() != ring.dimension() {
-            return Err(session.misuse(GIVE, "not one share for each slot"));
+            return Err(session.misuse(GIVE, Misuse::CountsDiffer));
         }
         if !taint::verdict(REDUCED, excess(ring.parameters().plain(), share) == 0) {
-            return Err(session.misuse(GIVE, "a share that is not below the plaintext modulus"));
+            return Err(session.misuse(GIVE, Misuse::OutOfRange));
         }
         let limbs = ring.parameters().chain().len();
         let count = session.count("a2e");

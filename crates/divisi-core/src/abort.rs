@@ -3,7 +3,7 @@
 //! An [`Abort`] ends a session: it says what happened, at which step, with which peer, and what can be done.
 //! A [`Refusal`] ends one request, without effect on others. Neither contains a secret.
 
-use crate::{Check, PartyId, Step};
+use crate::{Check, Misuse, PartyId, Step};
 use divisi_net::Fault;
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum Abort {
         /// The step of the call.
         step: Step,
         /// What was wrong with the call.
-        what: &'static str,
+        what: Misuse,
     },
     /// What this party brought to the session (a stock of preprocessing) is unsuitable: no peer is at fault,
     /// and nothing of it was used.

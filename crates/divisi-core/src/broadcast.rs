@@ -9,7 +9,7 @@
 //! The digest may be sent together with other messages of its round: [`Echo::send`] and [`Echoed::compare`]
 //! are separate.
 
-use crate::{Abort, Check, PartyId, Session, Step};
+use crate::{Abort, Check, Misuse, PartyId, Session, Step};
 
 /// Everything that was broadcast up to one point, this party's own messages included, in an order that is the
 /// same at all parties.
@@ -43,7 +43,7 @@ impl Echo {
     /// recorded.
     pub fn send(self, session: &mut Session) -> Result<Echoed, Abort> {
         if self.absorbed == 0 {
-            return Err(session.misuse(self.step, "an echo of nothing"));
+            return Err(session.misuse(self.step, Misuse::Empty));
         }
         let digest = *self.hasher.finalize().as_bytes();
         if session.parties() > 2 {

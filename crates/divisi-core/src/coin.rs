@@ -18,7 +18,7 @@
 
 use crate::broadcast::{Echo, Echoed};
 use crate::checks;
-use crate::{Abort, PartyId, Session, Step, taint};
+use crate::{Abort, Misuse, PartyId, Session, Step, taint};
 use divisi_net::step;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -119,10 +119,10 @@ impl Coins {
     /// used up, or belongs to another session.
     pub fn open(&mut self, session: &mut Session, step: Step) -> Result<Opened, Abort> {
         if self.session != *session.id().as_bytes() {
-            return Err(session.misuse(step, "coins of another session"));
+            return Err(session.misuse(step, Misuse::OtherSession));
         }
         let Some(ours) = self.chain.pop() else {
-            return Err(session.misuse(step, "a chain of coins that is used up"));
+            return Err(session.misuse(step, Misuse::UsedTwice));
         };
         let position = self.next;
         self.next += 1;

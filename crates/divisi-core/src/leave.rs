@@ -4,7 +4,7 @@
 //! engine, are written against these traits, as ciphers are against [`Bytes`](crate::Bytes): what is opened
 //! was settled before, because [`Opens::open`] takes a [`Verified`] and only [`settle`] makes one \[M0.7\].
 
-use crate::{Abort, Blocks, Bytes, Convert, Debt, Lanes, Pending, Step, Verified, settle, step};
+use crate::{Abort, Blocks, Bytes, Convert, Debt, Lanes, Misuse, Pending, Step, Verified, settle, step};
 
 const LANES: Step = step!("lanes");
 
@@ -110,5 +110,5 @@ where
 /// The lanes of a value, one by one.
 fn each_lane<X: Lanes>(x: &X) -> Result<Vec<X>, Abort> {
     let lanes: Option<Vec<X>> = (0..x.lanes()).map(|lane| x.gather(&[lane])).collect();
-    lanes.ok_or(Abort::Misuse { step: LANES, what: "a value whose lanes cannot be taken apart" })
+    lanes.ok_or(Abort::Misuse { step: LANES, what: Misuse::LanesDiffer })
 }

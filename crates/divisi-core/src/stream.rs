@@ -2,7 +2,7 @@
 //! checks.
 
 use crate::session::Chains;
-use crate::{Abort, Session};
+use crate::{Abort, Misuse, Session};
 use divisi_net::{Step, step};
 use std::sync::mpsc::sync_channel;
 
@@ -65,7 +65,7 @@ impl Session {
             let mut finish = |session: &mut Session, c: usize| {
                 let (_, take) = &ends[c % strands];
                 let result = session.permits().outside(|| take.recv());
-                let lost = || Abort::Misuse { step: STREAM, what: "a strand ended without a result" };
+                let lost = || Abort::Misuse { step: STREAM, what: Misuse::NoResult };
                 let (result, chains) = result.map_err(|_| E::from(lost()))?;
                 session.after_chains(&chains);
                 sink(session, result?)

@@ -4,7 +4,7 @@
 //! have the same number of lanes, except that a value of a single lane is used for all. Ciphers in
 //! `divisi-symmetric` are written against these traits; each engine has its own sharing, inputs and openings.
 
-use crate::{Abort, Step, step};
+use crate::{Abort, Misuse, Step, step};
 use divisi_circuit::Program;
 
 const ONTO: Step = step!("look_up_onto");
@@ -292,10 +292,7 @@ pub fn look_up_in_parts<E: Lookups + ?Sized>(
         to.len() == table.width && to.iter().all(|place| *place < state.len())
     };
     if !layer.iter().all(fits) {
-        return Err(Abort::Misuse {
-            step: ONTO,
-            what: "a lookup that does not name one bit of the state for each bit of its value",
-        });
+        return Err(Abort::Misuse { step: ONTO, what: Misuse::CircuitUnfit });
     }
     let mut lookups = Vec::with_capacity(layer.len());
     for LookupOnto { table, index, .. } in layer {

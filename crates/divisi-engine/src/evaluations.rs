@@ -4,7 +4,7 @@
 
 use crate::job::{Between, CircuitJob, Own};
 use crate::{BenchSchedule, Differ, EngineParty, Prepared, Rows, StartedParty, Unsupported, Watch};
-use divisi_core::{Abort, Counts, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, Step, step};
 use serde_json::{Map, Value};
 
 const INPUT: Step = step!("input");
@@ -169,7 +169,7 @@ impl<E: Evaluates> EngineParty for Evaluator<'_, '_, E> {
         let Evaluator { of: Evaluations { job, engine, plan }, party } = self;
         let session = E::session(party);
         if own.len() != job.wires_of(session.me()).len() * count {
-            return Err(session.misuse(INPUT, "inputs of another length than declared"));
+            return Err(session.misuse(INPUT, Misuse::LengthDiffers));
         }
         engine.evaluate(party, (job, plan), count, own, watch)
     }

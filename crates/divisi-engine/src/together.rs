@@ -3,7 +3,7 @@
 //! Trust: this process knows all secrets. It is for known answers and tests, whose inputs are public.
 
 use super::{Differ, Own, Prepared, Rows, Took, Watch};
-use divisi_core::{Abort, Counts, Step, local, step};
+use divisi_core::{Abort, Counts, Misuse, Step, local, step};
 
 const TOGETHER: Step = step!("together");
 
@@ -68,7 +68,7 @@ pub fn together_seen(
     let owns = prepared.deal(inputs);
     let given = local::run(parties, &prepared.parameters(count), |session| {
         let me = session.me().index();
-        let missing = Abort::Misuse { step: TOGETHER, what: "a party for which nothing was dealt" };
+        let missing = Abort::Misuse { step: TOGETHER, what: Misuse::PartyUnknown };
         let (key, own) = keys.get(me).zip(owns.get(me)).ok_or(missing)?;
         let mut party = prepared.start(session, count, key)?;
         let mut watch = Seen((me == 0).then_some(tell));

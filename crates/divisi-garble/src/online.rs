@@ -17,7 +17,7 @@ use crate::open::{DIGEST, Opening};
 use crate::plan::Plan;
 use crate::run::Run;
 use crate::share::{Rows, Shares, spread};
-use divisi_core::{Abort, Echo, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Echo, Misuse, PartyId, Session, Step, step, taint};
 use zeroize::Zeroizing;
 
 const MASKED: Step = step!("5.masked");
@@ -116,7 +116,7 @@ pub(crate) fn masked_inputs(
     let high = inputs.iter().flatten().fold(0, |sum, bit| sum | bit >> 1);
     let fits = inputs.len() == count && inputs.iter().all(|bits| bits.len() == width);
     if !fits || !taint::verdict(MASKED, high == 0) {
-        return Err(session.misuse(MASKED, "inputs that do not fit the plan"));
+        return Err(session.misuse(MASKED, Misuse::LengthDiffers));
     }
     let ours = inputs.iter().zip(owned).flat_map(|(x, lambda)| x.iter().zip(*lambda).map(|(x, l)| x ^ l));
     let ours: Vec<u8> = ours.collect();

@@ -15,7 +15,7 @@ use crate::run::{Instance, Private, Run, random_labels};
 use crate::share::{Rows, Seats, Shares};
 use crate::triples::{MasksAndTriples, Preprocessed, Triples};
 use crate::zero;
-use divisi_core::{Abort, Bound, PartyId, Prg, Session, Step, step, wipe};
+use divisi_core::{Abort, Bound, Misuse, PartyId, Prg, Session, Step, step, wipe};
 use divisi_ot::{Setup, bucket};
 use zeroize::Zeroizing;
 
@@ -218,9 +218,7 @@ impl Live {
             wires.checked_mul(32 * self.seats.peers() + 1).and_then(|bytes| u64::try_from(bytes).ok());
         let budget = self.options.budget.max(GarbleOptions::default().budget);
         if ands > MOST || masks.is_none_or(|bytes| bytes > budget) {
-            return Err(
-                session.misuse(INDEPENDENT, "more ANDs or masks than tables within the budget can have")
-            );
+            return Err(session.misuse(INDEPENDENT, Misuse::TooLarge));
         }
         let mut made = MasksAndTriples::default();
         let mut left = wires;
@@ -255,7 +253,7 @@ impl Live {
             });
         }
         if made.masks.len() < wires || made.triples.len() < ands {
-            return Err(session.misuse(INDEPENDENT, "fewer authenticated bits than needed"));
+            return Err(session.misuse(INDEPENDENT, Misuse::TooFewMade));
         }
         Ok(made)
     }
@@ -357,20 +355,17 @@ impl Live {
     ) -> Result<(), Abort> {
         session.require(checks::W29, DEPENDENT, !plan.has_public_wires(), None)?; // [W29]
         if plan.parties() != self.seats.n {
-            return Err(session.misuse(DEPENDENT, "a plan for another number of parties"));
+            return Err(session.misuse(DEPENDENT, Misuse::PartyCount));
         }
         if plan.ahead().is_err() {
-            return Err(session.misuse(
-                DEPENDENT,
-                "a circuit that stays in its file, which only the streamed mode can run",
-            ));
+            return Err(session.misuse(DEPENDENT, Misuse::CircuitInFile));
         }
         let ands = count * plan.and_count();
         if made.triples.len() < ands || made.masks.len() < ands + count * plan.input_bits() {
-            return Err(session.misuse(DEPENDENT, "not enough preprocessing"));
+            return Err(session.misuse(DEPENDENT, Misuse::TooFewMade));
         }
         if self.admit(plan, count).is_err() {
-            return Err(session.misuse(DEPENDENT, "tables beyond the budget"));
+            return Err(session.misuse(DEPENDENT, Misuse::TooLarge));
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ use crate::share::{Rows, Shares};
 use crate::triples::MasksAndTriples;
 use divisi_circuit::stream::CircuitFault;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Session, Step, step};
+use divisi_core::{Abort, Misuse, Session, Step, step};
 use zeroize::Zeroizing;
 
 const STREAMED: Step = step!("streamed");
@@ -36,15 +36,11 @@ const OWNERS: Step = step!("5.owners");
 const LABELS: Step = step!("6.labels");
 const OUTPUTS: Step = step!("8.masks");
 
-/// The advice for an abort because the circuit's file could not be read or has changed.
-fn advice(fault: &CircuitFault) -> &'static str {
+/// What the caller did wrong if the circuit's file could not be read or has changed.
+fn misuse_of(fault: &CircuitFault) -> Misuse {
     match fault {
-        CircuitFault::Unreadable { .. } => {
-            "the file of the circuit cannot be read any more: leave it in its place until the run has ended"
-        }
-        _ => {
-            "the file of the circuit has changed since the run began: do not change it before the run has ended"
-        }
+        CircuitFault::Unreadable { .. } => Misuse::FileUnreadable,
+        _ => Misuse::FileChanged,
     }
 }
 
@@ -57,8 +53,11 @@ impl Live {
         inputs: &[Vec<u8>],
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Abort> {
         let count = inputs.len();
-        if plan.parties() != self.seats.n || count == 0 {
-            return Err(session.misuse(STREAMED, "a plan for another number of parties, or no instance"));
+        if plan.parties() != self.seats.n {
+            return Err(session.misuse(STREAMED, Misuse::PartyCount));
+        }
+        if count == 0 {
+            return Err(session.misuse(STREAMED, Misuse::Empty));
         }
         session.require(checks::W29, STREAMED, !plan.has_public_wires(), None)?; // [W29]
         let (slots, wires) = (plan.program().slots(), plan.input_bits());
@@ -103,7 +102,7 @@ impl Live {
         });
         went.map_err(|stop| match stop {
             Stop::Work(abort) => abort,
-            Stop::File(fault) => session.misuse(STREAMED, advice(&fault)),
+            Stop::File(fault) => session.misuse(STREAMED, misuse_of(&fault)),
         })?;
         // step 8 comes only now: all gates of the plan are evaluated, and a file was compared to its end
         session.phase(ONLINE_PHASE);

@@ -17,7 +17,7 @@ use crate::mixed::{Masks, Mixed};
 use crate::num::{self, Num};
 use crate::random::Numbers;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, Misuse, ProgramRun, Step, step};
 use divisi_field::zp::{Modulus, P32};
 
 const MASKS: Step = step!("a2b.masks");
@@ -42,9 +42,7 @@ impl Mixed {
     pub fn prepare_masks(&mut self, count: usize) -> Result<(), Abort> {
         let p = self.plain;
         if p.get() != P32 {
-            return Err(self
-                .session()
-                .misuse(MASKS, "conversion of numbers to bits is for p = 2^32 - 2^30 + 1 only"));
+            return Err(self.session().misuse(MASKS, Misuse::Unsupported));
         }
         loop {
             let there: usize = self.masks.iter().map(|masks| masks.number.lanes()).sum();
@@ -129,7 +127,7 @@ impl Mixed {
             bits.push(self.gmw.join_bits(&of));
         }
         let (from, left) = (count, number.lanes().checked_sub(count));
-        let unfit = || self.gmw.session().misuse(MASKS, "fewer masks than numbers");
+        let unfit = || self.gmw.session().misuse(MASKS, Misuse::TooFewMade);
         let left = left.ok_or_else(unfit)?;
         if left > 0 {
             let bits = bits.iter().map(|bit| bit.slice(from, left)).collect();
@@ -144,13 +142,13 @@ impl Mixed {
         let (p, lanes) = (self.plain, x.lanes());
         x.admit(self.session(), p, MASK)?;
         let masks = self.take_masks(lanes)?;
-        let unfit = || self.session().misuse(MASK, "not one mask for each number");
+        let unfit = || self.session().misuse(MASK, Misuse::CountsDiffer);
         let u = x.sub(p, &masks.number).ok_or_else(unfit)?;
         Ok((masks, u))
     }
 
     fn no_mask(&mut self) -> Abort {
-        self.session().misuse(MASK, "not one mask for each number")
+        self.session().misuse(MASK, Misuse::CountsDiffer)
     }
 
     /// Step 5: x = u + r modulo p as bits: b = \[r >= p - u\] is the carry of r + v, where v = u - p modulo

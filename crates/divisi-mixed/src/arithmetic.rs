@@ -13,7 +13,7 @@ use crate::num::Num;
 use crate::pipeline;
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step};
 
 const MULTIPLY: Step = step!("triple");
 /// The name under which batches are counted; the holder of a batch follows from its number.
@@ -108,11 +108,11 @@ fn one_batch(
 ) -> Result<NumberTriples, Abort> {
     let ring = keys.ring();
     if ring.parameters().operation() != Operation::Triples {
-        return Err(session.misuse(MULTIPLY, "keys for another operation"));
+        return Err(session.misuse(MULTIPLY, Misuse::KeyUnfit));
     }
     let turn = (batch % session.parties().max(1) as u64) as usize;
     let Some(holder) = PartyId::all(session.parties()).nth(turn) else {
-        return Err(session.misuse(MULTIPLY, "a session without parties"));
+        return Err(session.misuse(MULTIPLY, Misuse::PartyCount));
     };
     // 1. <a>, <b>: each party draws its own shares
     let [a, b] = [(); 2].map(|()| sampler.elements(ring.plain(), ring.dimension()));

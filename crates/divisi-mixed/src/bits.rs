@@ -26,7 +26,7 @@ use crate::tree;
 use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Sampler, encode};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Session, Step, step, taint};
+use divisi_core::{Abort, Misuse, Session, Step, step, taint};
 
 const FORM: Step = step!("form");
 const SIGNS: Step = step!("signs");
@@ -103,10 +103,10 @@ fn share(
     let ring = keys.ring();
     RandomBits::admit_modulus(session, ring.plain())?;
     if bits.len() != ring.dimension() {
-        return Err(session.misuse(FORM, "not one bit for each slot"));
+        return Err(session.misuse(FORM, Misuse::CountsDiffer));
     }
     if ring.parameters().operation() != Operation::Bits {
-        return Err(session.misuse(FORM, "keys for another operation"));
+        return Err(session.misuse(FORM, Misuse::KeyUnfit));
     }
     bits.first().into_iter().for_each(|bit| taint::leak(SIGNS, *bit as u8));
     let signs = encode::signs(ring, &bits);
@@ -119,7 +119,7 @@ fn share(
             circle::around(session, keys, sampler, &order, first, &signs)?
         }
         Form::LeanTree => tree::along(session, keys, sampler, &order, &signs)?,
-        _ => return Err(session.misuse(FORM, "a form without ciphertexts")),
+        _ => return Err(session.misuse(FORM, Misuse::KeyMissing)),
     };
     // 4. E2A; 5. r = (1 - (1 - 2 r)) / 2
     let mut numbers = keys.to_shares(session, sampler, holder, product.as_ref(), factor)?;

@@ -6,7 +6,7 @@
 //! those after it still wait for theirs. Batches on other strands continue meanwhile.
 
 use divisi_bgv::{Ciphertext, Keys, Sampler, wire};
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 
 const PASS: Step = step!("pass");
 const ORDER: Step = step!("order");
@@ -27,7 +27,7 @@ impl Order {
     }
 
     pub(crate) fn at(&self, session: &Session, position: usize) -> Result<PartyId, Abort> {
-        let none = || session.misuse(ORDER, "a position without a party");
+        let none = || session.misuse(ORDER, Misuse::PartyCount);
         self.parties.get(position).copied().ok_or_else(none)
     }
 }
@@ -73,7 +73,7 @@ pub(crate) fn around(
         Some(x) => x,
         None => {
             let Some(from) = me.checked_sub(1) else {
-                return Err(session.misuse(PASS, "no ciphertext from the first party"));
+                return Err(session.misuse(PASS, Misuse::NotTheOwner));
             };
             let (hop, from) = (p.hop_of(from), order.at(session, from)?);
             Ciphertext::receive(session, ring, PASS, from, p.level_after(hop), factor_after(hop))? // [G10]
@@ -82,7 +82,7 @@ pub(crate) fn around(
     if let Some(hop) = refreshed(me) {
         let holder = session.me();
         let fresh = keys.refresh(session, sampler, holder, Some(&x), before(hop), p.level_of(hop))?;
-        x = fresh.ok_or_else(|| session.misuse(PASS, "no ciphertext to refresh"))?;
+        x = fresh.ok_or_else(|| session.misuse(PASS, Misuse::NotTheOwner))?;
     }
     // (b) to (d) multiply by our signs, and hide them
     if p.hop_of(me).is_some() {

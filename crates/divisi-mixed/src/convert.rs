@@ -10,7 +10,7 @@
 use crate::bit::{Dense, GmwBit};
 use crate::random::{Numbers, RandomBits};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 
@@ -30,7 +30,7 @@ pub(crate) fn mask_planes(
     masks.admit(session, LOOKUP)?;
     let lanes = x.first().map_or(0, Lanes::lanes);
     if masks.len() != x.len() * lanes {
-        return Err(session.misuse(LOOKUP, "not one mask for each bit"));
+        return Err(session.misuse(LOOKUP, Misuse::CountsDiffer));
     }
     let (r, numbers) = masks.packed();
     let mut u = Dense::with_capacity(x.len() * lanes);

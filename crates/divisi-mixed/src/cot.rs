@@ -19,7 +19,7 @@
 use crate::bit::GmwBit;
 use crate::bits::RandomBits;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 use divisi_ot::correlate::{Numbers, ProductsAhead};
@@ -207,7 +207,7 @@ impl Batch {
 impl Circle {
     fn chooser(&self, session: &Session, turn: usize) -> Result<PartyId, Abort> {
         let n = session.parties();
-        let none = || session.misuse(FORM, "a circle without parties");
+        let none = || session.misuse(FORM, Misuse::PartyCount);
         PartyId::all(n).nth((self.first + turn) % n.max(1)).ok_or_else(none)
     }
 
@@ -259,7 +259,7 @@ impl Circle {
     ) -> Result<(), Abort> {
         let chooser = self.chooser(session, turn)?;
         let Rows::Here(pads) = &mut self.rows else {
-            return Err(session.misuse(FORM, "a turn before the rows"));
+            return Err(session.misuse(FORM, Misuse::OutOfOrder));
         };
         let payload = Numbers { modulus: plain.get(), count: 1 };
         self.products = Some(setup.begin_correlate(session, pads, Some(chooser), payload, &self.x)?); // [G14]

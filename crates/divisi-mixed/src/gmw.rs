@@ -18,7 +18,7 @@ use crate::open::{self, OpeningRounds};
 use crate::triples::{BATCH, BitTriples, TripleStock, bit_triples};
 use crate::wires::Wires;
 use divisi_circuit::program::Program;
-use divisi_core::{Abort, Boolean, Lanes, PartyId, Prg, ProgramRun, Session, Step, step, taint};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, PartyId, Prg, ProgramRun, Session, Step, step, taint};
 use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
@@ -162,22 +162,20 @@ impl Gmw {
         if owner != me {
             let stream = self.streams.get_mut(owner.index()).and_then(Option::as_mut);
             let Some(stream) = stream else {
-                return Err(self.session.misuse(INPUT, "an input of a party that does not exist"));
+                return Err(self.session.misuse(INPUT, Misuse::PartyUnknown));
             };
             stream[usize::from(owner > me)].words(&mut words);
             return Ok(GmwBit::new(lanes, &words).made(&self.session));
         }
         let fits = |bit: &&GmwBit| bit.lanes() == lanes && bit.is_brought();
         let Some(mut bit) = values.filter(fits).cloned() else {
-            return Err(self
-                .session
-                .misuse(INPUT, "another number of lanes than announced, or shares in place of values"));
+            return Err(self.session.misuse(INPUT, Misuse::LengthDiffers));
         };
         for (peer, stream) in self.streams.iter_mut().enumerate() {
             let Some(stream) = stream else { continue };
             stream[usize::from(me.index() > peer)].words(&mut words);
             if !bit.add(&GmwBit::new(lanes, &words)) {
-                return Err(self.session.misuse(INPUT, "another number of lanes than announced"));
+                return Err(self.session.misuse(INPUT, Misuse::LengthDiffers));
             }
         }
         Ok(bit.made(&self.session))
@@ -248,11 +246,11 @@ impl Gmw {
     fn lanes_of(&self, job: &ProgramRun<'_, GmwBit>) -> Result<usize, Abort> {
         job.wires.iter().try_for_each(|bit| bit.admit(&self.session, INPUT))?;
         if job.wires.len() != job.program.input_bits() {
-            return Err(self.session.misuse(INPUT, "not as many bits as the program has input wires"));
+            return Err(self.session.misuse(INPUT, Misuse::CountsDiffer));
         }
         let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
         if job.wires.iter().any(|bit| bit.lanes() != 1 && bit.lanes() != lanes) {
-            return Err(self.session.misuse(INPUT, "inputs of different lanes"));
+            return Err(self.session.misuse(INPUT, Misuse::LanesDiffer));
         }
         Ok(lanes)
     }

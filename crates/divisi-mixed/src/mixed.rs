@@ -15,7 +15,7 @@ use crate::num::{self, Num};
 use divisi_bgv::parameters::Operation;
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Prg, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Prg, Session, Step, step};
 use divisi_field::zp::Modulus;
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ impl Mixed {
         if !bits.is_none_or(|ring| fits(ring, Operation::Bits))
             || !numbers.is_none_or(|ring| fits(ring, Operation::Triples))
         {
-            return Err(session.misuse(SET_UP, "rings for other operations or numbers"));
+            return Err(session.misuse(SET_UP, Misuse::KeyUnfit));
         }
         let mut source = Source::Transfers;
         let mut first = None;
@@ -169,7 +169,7 @@ impl Mixed {
         }
         let session = self.gmw.session();
         let Some((keys, sampler)) = &mut self.multiplies else {
-            return Err(session.misuse(PRODUCTS, "products of numbers in a session without keys for them"));
+            return Err(session.misuse(PRODUCTS, Misuse::KeyMissing));
         };
         let batches = missing.div_ceil(keys.ring().dimension());
         self.products.extend(arithmetic::batches(session, keys, sampler, batches)?);
@@ -216,7 +216,7 @@ impl Mixed {
         }
         let session = self.gmw.session();
         session.observe(checks::G7); // [G7]
-        let none = || session.misuse(BITS, "more random bits than were made");
+        let none = || session.misuse(BITS, Misuse::TooFewMade);
         self.bits.take(count).ok_or_else(none)
     }
 
@@ -248,7 +248,7 @@ impl Mixed {
         let (p, lanes) = (self.plain, x.lanes());
         [x, y].into_iter().try_for_each(|x| x.admit(self.session(), p, PRODUCTS))?;
         if y.lanes() != lanes {
-            return Err(self.session().misuse(PRODUCTS, "factors of different lanes"));
+            return Err(self.session().misuse(PRODUCTS, Misuse::LanesDiffer));
         }
         if self.products.iter().map(NumberTriples::len).sum::<usize>() < lanes {
             let place = self.gmw.session().detour(PREPROCESSING);
@@ -270,7 +270,7 @@ impl Mixed {
         let session = self.gmw.session();
         session.observe(checks::G7); // [G7]
         let [a, b, c] = NumberTriples::join(parts).open();
-        let unfit = || session.misuse(PRODUCTS, "factors of different lanes");
+        let unfit = || session.misuse(PRODUCTS, Misuse::LanesDiffer);
         let (d, e) = (x.sub(p, &a).ok_or_else(unfit)?, y.sub(p, &b).ok_or_else(unfit)?);
         let masked = Num::join(&[&d, &e]);
         Ok(([a, b, c], masked))
@@ -279,7 +279,7 @@ impl Mixed {
     /// Our share of c + d b + e a + d e, for opened d and e; the first party adds d e.
     fn product_of(&mut self, [a, b, c]: &[Num; 3], opened: &[u64]) -> Result<Num, Abort> {
         let (p, session) = (self.plain, self.gmw.session());
-        let unfit = || session.misuse(PRODUCTS, "factors of different lanes");
+        let unfit = || session.misuse(PRODUCTS, Misuse::LanesDiffer);
         let (d, e) = opened.split_at_checked(c.lanes()).ok_or_else(unfit)?;
         let mut z = WipedVec::from(c.shares());
         p.add_product(&mut z, d, b.shares());
@@ -306,10 +306,10 @@ impl Mixed {
             places.map(|(at, k)| (at / columns * inner + k, k * columns + at % columns)).unzip();
         let fits = x.lanes() == rows * inner && y.lanes() == inner * columns && inner > 0 && columns > 0;
         let (Some(x), Some(y)) = (x.gather(&left), y.gather(&right)) else {
-            return Err(self.session().misuse(PRODUCTS, "matrices of other shapes"));
+            return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
         };
         if !fits {
-            return Err(self.session().misuse(PRODUCTS, "matrices of other shapes"));
+            return Err(self.session().misuse(PRODUCTS, Misuse::CountsDiffer));
         }
         let (p, products) = (self.plain, self.multiply(&x, &y)?);
         let mut sums = WipedVec::zeros(rows * columns);

@@ -2,7 +2,7 @@
 
 use crate::origin::Origin;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step, taint};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
 
@@ -43,7 +43,7 @@ impl Num {
     pub(crate) fn admit(&self, session: &Session, p: Modulus, step: Step) -> Result<(), Abort> {
         self.1.admit(session, step)?;
         if !taint::verdict(REDUCED, are_below(p, &self.0)) {
-            return Err(session.misuse(step, "shares of numbers that are not below p"));
+            return Err(session.misuse(step, Misuse::OutOfRange));
         }
         Ok(())
     }
@@ -153,7 +153,7 @@ pub fn open(session: &mut Session, p: Modulus, x: &Num) -> Result<Vec<u64>, Abor
     x.admit(session, p, GATHER)?;
     let turn = session.count("open numbers") as usize % session.parties().max(1);
     let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
-        return Err(session.misuse(GATHER, "a session without parties"));
+        return Err(session.misuse(GATHER, Misuse::PartyCount));
     };
     let bits = x.lanes() as u64 * u64::from(p.bits());
     let mut sum = Zeroizing::new(x.shares().to_vec());

@@ -12,7 +12,7 @@
 //! | in n parts, each through another party | 2 S (n - 1) / n | 2 (n - 1) | 2 |
 
 use crate::bit::Dense;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use std::ops::Range;
 
 const GATHER: Step = step!("open.gather");
@@ -95,7 +95,7 @@ fn open_directly(session: &mut Session, step: Step, mut sum: Dense) -> Result<De
 fn open_through_one(session: &mut Session, mut sum: Dense) -> Result<Dense, Abort> {
     let turn = session.count("open bits") as usize % session.parties().max(1);
     let Some(adder) = PartyId::all(session.parties()).nth(turn) else {
-        return Err(session.misuse(GATHER, "a session without parties"));
+        return Err(session.misuse(GATHER, Misuse::PartyCount));
     };
     let bits = sum.len();
     let mut body = sum.bytes();

@@ -1,7 +1,7 @@
 //! The session that a share belongs to. Shares of one session are meaningless in another, and opening them
 //! there could reveal secrets. So every function that takes shares refuses those of another session.
 
-use divisi_core::{Abort, Session, SessionId, Step};
+use divisi_core::{Abort, Misuse, Session, SessionId, Step};
 
 /// Where a share comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Origin {
     /// [`Abort::Misuse`] if another session made it.
     pub(crate) fn admit(self, session: &Session, step: Step) -> Result<(), Abort> {
         if self.and(Origin::of(session)) == Origin::Nowhere {
-            return Err(session.misuse(step, "shares of another session"));
+            return Err(session.misuse(step, Misuse::OtherSession));
         }
         Ok(())
     }

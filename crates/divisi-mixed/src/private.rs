@@ -30,7 +30,7 @@ use crate::tree;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Sampler, encode};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Session, Step, step};
 
 const MASK: Step = step!("mask");
 const GATHER: Step = step!("gather");
@@ -104,13 +104,13 @@ impl Masked {
         let lanes = tables.first().map_or(0, Lanes::lanes);
         let p = ring.parameters();
         if p.operation() != Operation::PrivateTables {
-            return Err(session.misuse(MASK, "keys that are not for private tables"));
+            return Err(session.misuse(MASK, Misuse::KeyUnfit));
         }
         if !(1..=MOST).contains(&width) || lanes == 0 || !lanes.is_multiple_of(1 << width) {
-            return Err(session.misuse(MASK, "tables of another size than 2^m entries, m from 1 to 8"));
+            return Err(session.misuse(MASK, Misuse::CircuitUnfit));
         }
         if tables.iter().any(|tables| tables.lanes() != lanes) {
-            return Err(session.misuse(MASK, "not as many tables for each number of an entry"));
+            return Err(session.misuse(MASK, Misuse::CountsDiffer));
         }
         let (entries, each) = (1_usize << width, (1 << width) - 1);
         // 1. <r>: each party draws its own share
@@ -176,10 +176,10 @@ impl Masked {
     /// shares, or if the entries are vectors; the abort that ends the session, if a link fails.
     pub fn look_up(self, session: &mut Session, x: &[GmwBit]) -> Result<Num, Abort> {
         if self.hat.len() != 1 {
-            return Err(session.misuse(ENTRIES, "one number from entries that are vectors"));
+            return Err(session.misuse(ENTRIES, Misuse::CountsDiffer));
         }
         let found = self.look_up_vectors(session, x)?.pop();
-        found.ok_or_else(|| session.misuse(ENTRIES, "an entry of no numbers"))
+        found.ok_or_else(|| session.misuse(ENTRIES, Misuse::Empty))
     }
 
     /// The same for entries that are vectors, still by one opening. Returns a value for each number of an

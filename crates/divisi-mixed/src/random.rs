@@ -5,7 +5,7 @@
 
 use crate::bit::{Dense, GmwBit};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Session, Step, step};
+use divisi_core::{Abort, Misuse, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
 
@@ -67,7 +67,7 @@ impl RandomBits {
     /// [`Abort::Misuse`] if it has more.
     pub(crate) fn admit_modulus(session: &Session, plain: Modulus) -> Result<(), Abort> {
         if plain.bits() > 32 {
-            return Err(session.misuse(MODULUS, "random bits modulo a number of more than 32 bits"));
+            return Err(session.misuse(MODULUS, Misuse::OutOfRange));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::gmw::PREPROCESSING;
 use crate::mixed::Mixed;
 use crate::num::Num;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Session, Step, step};
 use divisi_field::zp::Modulus;
 use zeroize::Zeroizing;
 
@@ -114,9 +114,7 @@ impl Mixed {
     /// link or a check fails.
     pub fn signs(&mut self, width: usize, count: usize) -> Result<Signs, Abort> {
         if !(1..=MOST).contains(&width) || count == 0 {
-            return Err(self
-                .session()
-                .misuse(SIGNS, "an index of no bits or of more than eight, or no lookup"));
+            return Err(self.session().misuse(SIGNS, Misuse::OutOfRange));
         }
         let each = (1 << width) - 1;
         // with ciphertexts, as many lookups are made together as fit the slots of one
@@ -165,7 +163,7 @@ pub(crate) fn masked_index(
 ) -> Result<Dense, Abort> {
     x.iter().try_for_each(|bit| bit.admit(session, INDEX))?;
     if x.len() != width || x.iter().any(|bit| bit.lanes() != count) {
-        return Err(session.misuse(INDEX, "not one index of m bits for each mask"));
+        return Err(session.misuse(INDEX, Misuse::CountsDiffer));
     }
     session.observe(checks::G7); // [G7]
     let mut masked = WipedVec::zeros(width * count);

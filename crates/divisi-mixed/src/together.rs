@@ -13,7 +13,7 @@ use crate::open;
 use crate::random::Numbers;
 use crate::table::{self, Signs};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, Lanes, Step, step};
+use divisi_core::{Abort, Convert, Lanes, Misuse, Step, step};
 
 const BITS: Step = step!("b2a");
 const PAIRS: Step = step!("pairs");
@@ -121,10 +121,10 @@ impl Mixed {
     pub fn look_up_pairs(&mut self, tables: &[[u64; 2]], x: GmwBit) -> Result<Num, Abort> {
         let p = self.plain();
         if tables.len() != x.lanes() {
-            return Err(self.session().misuse(PAIRS, "not one table for each bit"));
+            return Err(self.session().misuse(PAIRS, Misuse::CountsDiffer));
         }
         if tables.as_flattened().iter().any(|entry| *entry >= p.get()) {
-            return Err(self.session().misuse(PAIRS, "an entry of a table that is not below p"));
+            return Err(self.session().misuse(PAIRS, Misuse::OutOfRange));
         }
         let x: Num = self.convert(vec![x])?;
         let first = self.session().me().index() == 0;
@@ -157,7 +157,7 @@ impl Mixed {
     /// It fails as [`Mixed::ask`] and [`Mixed::multiply`] do.
     pub fn look_up_private(&mut self, tables: &Num, x: &[GmwBit], signs: Signs) -> Result<Num, Abort> {
         let found = self.look_up_vectors(std::slice::from_ref(tables), x, signs)?.pop();
-        found.ok_or_else(|| self.session().misuse(table::INDEX, "a lookup that nobody asked for"))
+        found.ok_or_else(|| self.session().misuse(table::INDEX, Misuse::NotComputed))
     }
 
     /// The same for private tables whose entries are vectors. `tables` has an element for each number of an
@@ -177,9 +177,7 @@ impl Mixed {
             Asked::Number(x) => {
                 let lanes = x.first().map_or(0, Lanes::lanes);
                 if x.is_empty() || x.len() > WIDTH || x.iter().any(|bit| bit.lanes() != lanes) {
-                    return Err(self
-                        .session()
-                        .misuse(BITS, "numbers of different lanes, or of more than 32 bits"));
+                    return Err(self.session().misuse(BITS, Misuse::LanesDiffer));
                 }
                 x.iter().try_for_each(|bit| bit.admit(self.session(), BITS))?;
                 let masks = self.take_bits(x.len() * lanes)?;
@@ -189,9 +187,7 @@ impl Mixed {
             Asked::LookUp { tables, index, signs } => {
                 let (p, entries) = (self.plain(), 1 << signs.width());
                 if tables.iter().any(|t| t.len() != entries || t.iter().any(|entry| *entry >= p.get())) {
-                    return Err(self
-                        .session()
-                        .misuse(table::INDEX, "a table that has not 2^m numbers below p"));
+                    return Err(self.session().misuse(table::INDEX, Misuse::CircuitUnfit));
                 }
                 let width = signs.width();
                 let (masked, numbers) = signs.mask(self.session(), &index)?;
@@ -200,9 +196,7 @@ impl Mixed {
             Asked::LookUpPrivate { tables, index, signs } => {
                 let (width, count, plain) = (signs.width(), signs.len(), self.plain());
                 if tables.is_empty() || tables.iter().any(|tables| tables.lanes() != count << width) {
-                    return Err(self
-                        .session()
-                        .misuse(table::INDEX, "not one table of 2^m entries for each index"));
+                    return Err(self.session().misuse(table::INDEX, Misuse::CountsDiffer));
                 }
                 tables.iter().try_for_each(|tables| tables.admit(self.session(), plain, table::INDEX))?;
                 let (masked, numbers) = signs.mask(self.session(), &index)?;
@@ -218,6 +212,6 @@ impl Convert<Vec<GmwBit>, Num> for Mixed {
     /// B2A, Figure 9, from the bits of a number (at most 32), the lowest first.
     fn convert(&mut self, x: Vec<GmwBit>) -> Result<Num, Abort> {
         let number = self.ask(vec![Asked::Number(x)])?.pop().and_then(|mut one| one.pop());
-        number.ok_or_else(|| self.session().misuse(BITS, "a number that nobody asked for"))
+        number.ok_or_else(|| self.session().misuse(BITS, Misuse::NotComputed))
     }
 }

@@ -12,7 +12,7 @@
 use crate::bit::last;
 use crate::checks;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, Prg, Session, Step, step};
+use divisi_core::{Abort, Misuse, Prg, Session, Step, step};
 use divisi_ot::Setup;
 
 const TRIPLES: Step = step!("triples");
@@ -116,7 +116,7 @@ impl TripleStock {
     /// [`Abort::Misuse`] if there are fewer.
     pub fn take(&mut self, session: &Session, words: usize) -> Result<BitTriples, Abort> {
         if words > self.words {
-            return Err(session.misuse(TRIPLES, "more triples than were made"));
+            return Err(session.misuse(TRIPLES, Misuse::TooFewMade));
         }
         session.observe(checks::G7); // [G7]
         let mut out: [WipedVec<u64>; 3] = std::array::from_fn(|_| WipedVec::with_capacity(words));

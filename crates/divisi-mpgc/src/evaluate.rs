@@ -12,7 +12,7 @@ use crate::parameters::{DIMENSION, ROW_BYTES, SHARE_BYTES};
 use crate::scheme::{Scheme, unpack};
 use crate::wiring::{End, Wiring};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Lanes, PartyId, Session, Step, step};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
 use zeroize::Zeroizing;
@@ -35,16 +35,16 @@ impl GarbledInstances {
     fn masked(&self, session: &Session, inputs: &[GmwBit]) -> Result<Vec<GmwBit>, Abort> {
         let lanes = self.instances.len();
         if self.session != session.id() {
-            return Err(session.misuse(INPUT, "a circuit that another session garbled"));
+            return Err(session.misuse(INPUT, Misuse::OtherSession));
         }
         if inputs.len() != self.wiring.inputs() || inputs.iter().any(|bit| bit.lanes() != lanes) {
-            return Err(session.misuse(INPUT, "not one lane an instance for each input wire"));
+            return Err(session.misuse(INPUT, Misuse::CountsDiffer));
         }
         let mut masked = inputs.to_vec();
         for (w, bit) in masked.iter_mut().enumerate() {
             let lambda = GmwBit::of(self.instances.iter().map(|instance| u64::from(instance.inputs[w])));
             if !bit.add(&lambda) {
-                return Err(session.misuse(INPUT, "shares of two sessions"));
+                return Err(session.misuse(INPUT, Misuse::OtherSession));
             }
         }
         Ok(masked)
@@ -58,7 +58,7 @@ impl GarbledInstances {
         let session = gmw.session();
         let (first, me) = (PartyId::all(session.parties()).next(), session.me());
         let Some(evaluator) = first else {
-            return Err(session.misuse(INPUT, "a session without parties"));
+            return Err(session.misuse(INPUT, Misuse::PartyCount));
         };
         let colour = |w: usize, lane: usize| opened.get(w).map_or(0, |bit| bit.lane(lane)) as usize;
         let mut outputs = vec![WipedVec::<u64>::zeros(lanes); wiring.outputs()];

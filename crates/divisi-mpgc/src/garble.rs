@@ -23,7 +23,7 @@ use crate::tree::{self, Upward};
 use crate::wiring::{End, Gate, Wiring};
 use divisi_bgv::{Keys as BgvKeys, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, SessionId, Step, step};
+use divisi_core::{Abort, Misuse, SessionId, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::{Gmw, GmwBit};
 use divisi_ot::{Bits, Links};
@@ -141,11 +141,11 @@ impl GarblingContext {
     ) -> Result<GarblingContext, Abort> {
         let session = gmw.session();
         if !parameters::fits(session.parties()) {
-            return Err(session.misuse(GARBLE, "more parties than a row can decrypt for"));
+            return Err(session.misuse(GARBLE, Misuse::PartyCount));
         }
         let labels = Labels::new(session)?; // [G8]
         let Some(scheme) = Scheme::new(session) else {
-            return Err(session.misuse(GARBLE, "a modulus without a transform"));
+            return Err(session.misuse(GARBLE, Misuse::Unsupported));
         };
         let sampler = Sampler::new(session);
         let source = Source::new(gmw, way, beside)?;

@@ -19,7 +19,7 @@
 
 use crate::checks;
 use crate::parameters::MOST_GATES;
-use divisi_core::{Abort, Session, Step, step};
+use divisi_core::{Abort, Misuse, Session, Step, step};
 
 const LABEL: Step = step!("label");
 
@@ -60,7 +60,7 @@ impl Labels {
     /// [`Abort::Misuse`] if the session has one already, in any strand.
     pub(crate) fn new(session: &Session) -> Result<Labels, Abort> {
         if !session.first("labels of garbled rows") {
-            return Err(session.misuse(LABEL, "a second garbler in one session: labels would repeat"));
+            return Err(session.misuse(LABEL, Misuse::SecondSetUp));
         }
         Ok(Labels { next: 0, spent: 0 })
     }
@@ -73,7 +73,7 @@ impl Labels {
     pub(crate) fn take(&mut self, session: &Session, gates: usize) -> Result<u64, Abort> {
         let first = self.next;
         let Some(end) = first.checked_add(gates as u64).filter(|end| *end <= MOST_GATES) else {
-            return Err(session.misuse(LABEL, "more gates than the bound on decryption failures allows"));
+            return Err(session.misuse(LABEL, Misuse::TooLarge));
         };
         session.require(checks::G8, LABEL, first >= self.spent, None)?; // [G8]
         self.spent = end;

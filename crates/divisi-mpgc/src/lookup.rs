@@ -21,7 +21,7 @@ use crate::parameters::{DIMENSION, LOOKED_UP, PLAIN};
 use divisi_bgv::parameters::{Operation, Parameters as Lattice};
 use divisi_bgv::{Keys, Ring, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_mixed::private::{Masked, at_once};
 use divisi_mixed::{Gmw, GmwBit, Num};
@@ -77,7 +77,7 @@ impl Source {
         let session = gmw.session();
         let LookupMethod::Hops(ring) = way else { return Ok(Source::Transfers) };
         if ring.parameters().operation() != Operation::PrivateTables || ring.plain().get() != PLAIN {
-            return Err(session.misuse(LOOK_UP, "a ring for other tables or numbers"));
+            return Err(session.misuse(LOOK_UP, Misuse::KeyUnfit));
         }
         let keys = match beside {
             Some(keys) => keys.beside(session, ring)?, // [G12]

@@ -66,7 +66,7 @@ use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
 pub use ahead::ProductsAhead;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, PartyId, Session, Step, step, taint};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
 pub use gadget::gadget;
 pub use long::Long;
 pub use payload::{BitVectors, Numbers, Payload};
@@ -173,14 +173,14 @@ impl Setup {
     ) -> Result<u8, Abort> {
         self.admit(session, pads)?;
         let Some(class) = class(payload.blocks()).filter(|_| payload.is_sound()) else {
-            return Err(session.misuse(PAYLOAD, "no payload, or a payload that is too long"));
+            return Err(session.misuse(PAYLOAD, Misuse::LengthUnsupported));
         };
         if values.len() != pads.len() * payload.words() {
-            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
+            return Err(session.misuse(PAYLOAD, Misuse::CountsDiffer));
         }
         // a bit beyond the width would be sent unmasked, in the place of the next word's bits
         if !taint::verdict(PAYLOAD, excess_of(payload, values) == 0) {
-            return Err(session.misuse(PAYLOAD, "a word that no payload can have"));
+            return Err(session.misuse(PAYLOAD, Misuse::OutOfRange));
         }
         Ok(class)
     }
@@ -188,13 +188,13 @@ impl Setup {
     /// Demands that the rows belong to this session and are not empty.
     fn admit<S: Trust>(&self, session: &Session, pads: &Pads<S>) -> Result<(), Abort> {
         if self.session != *session.id().as_bytes() || !pads.is_of(&self.session) {
-            return Err(session.misuse(PAYLOAD, "rows of another session"));
+            return Err(session.misuse(PAYLOAD, Misuse::OtherSession));
         }
         if pads.is_empty() {
-            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
+            return Err(session.misuse(PAYLOAD, Misuse::CountsDiffer));
         }
         if session.cause().is_some() || matches!(self.source, Source::Erased) {
-            return Err(session.misuse(PAYLOAD, "an abort has erased the set-up"));
+            return Err(session.misuse(PAYLOAD, Misuse::Erased));
         }
         Ok(())
     }
@@ -332,7 +332,7 @@ impl<S: Trust> Round<S> {
             others.extend(take_if(counts, part).map(|part| (peer, part)));
         }
         if pads.serve(chooser) {
-            return Err(session.misuse(PAYLOAD, "rows that were used already"));
+            return Err(session.misuse(PAYLOAD, Misuse::UsedTwice));
         }
         Ok(Round {
             len,

@@ -10,7 +10,7 @@ use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
 pub use ahead::{RowsAhead, RowsReceived};
-use divisi_core::{Abort, Coins, PartyId, PublicParameters, Session, Step, step, taint, wipe};
+use divisi_core::{Abort, Coins, Misuse, PartyId, PublicParameters, Session, Step, step, taint, wipe};
 pub(crate) use rows::Source;
 pub use rows::{WideBits, WideShares};
 pub use semi_honest::SemiHonestAhead;
@@ -129,7 +129,7 @@ impl Setup {
     /// Those of [`Setup::new`].
     pub fn over_field(session: &mut Session, config: SetupConfig, f: u32) -> Result<Setup, Abort> {
         if !is_field(f) {
-            return Err(session.misuse(SETUP, "a field whose elements do not have 40, 42, 48 or 72 bits"));
+            return Err(session.misuse(SETUP, Misuse::Unsupported));
         }
         let delta = Delta::uniform(f, |bytes| session.entropy(bytes));
         let pads = Delta::uniform(128, |bytes| session.entropy(bytes));
@@ -150,7 +150,7 @@ impl Setup {
         deltas: Deltas,
     ) -> Result<Setup, Abort> {
         if !config.is_sound() {
-            return Err(session.misuse(SETUP, "k must be from 1 to 8, and rho 40 or 64"));
+            return Err(session.misuse(SETUP, Misuse::OutOfRange));
         }
         Setup::with_any(session, config, deltas)
     }
@@ -163,7 +163,7 @@ impl Setup {
         deltas: Deltas,
     ) -> Result<Setup, Abort> {
         if session.parties() < 2 {
-            return Err(session.misuse(SETUP, "fewer than two parties"));
+            return Err(session.misuse(SETUP, Misuse::PartyCount));
         }
         Setup::once(session)?;
         taint::leak(SETUP, (deltas.delta.get() >> 1) as u8);
@@ -186,11 +186,7 @@ impl Setup {
     /// Refuses a second set-up in a session. It would have another Delta, and its positions, and so its
     /// tweaks, would begin again at zero.
     pub(crate) fn once(session: &Session) -> Result<(), Abort> {
-        if session.first("set-up") {
-            Ok(())
-        } else {
-            Err(session.misuse(SETUP, "a second set-up of a session"))
-        }
+        if session.first("set-up") { Ok(()) } else { Err(session.misuse(SETUP, Misuse::SecondSetUp)) }
     }
 
     /// Our Delta_i.

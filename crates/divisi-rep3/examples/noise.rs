@@ -20,7 +20,7 @@
 //!
 //! Run it: `cargo run --release -p divisi-rep3 --example noise`.
 
-use divisi_core::{Abort, Lanes, PartyId, step};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, step};
 use divisi_field::{Gf2, Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, Linear, Shared};
 use divisi_rep3::ohverture::{Cube, Dimensions, LookupTable};
@@ -132,7 +132,7 @@ impl Source {
 type Number = Vec<Shared<Gf2>>;
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: step!("noise"), what: "numbers of different lengths" }
+    Abort::Misuse { step: step!("noise"), what: Misuse::CountsDiffer }
 }
 
 /// The bits of numbers in the low bits of elements.

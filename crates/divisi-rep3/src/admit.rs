@@ -2,7 +2,7 @@
 
 use crate::origin::{EngineId, Origin};
 use crate::trio::Trio;
-use divisi_core::{Abort, Session, Step};
+use divisi_core::{Abort, Misuse, Session, Step};
 
 impl Trio {
     /// The origin of a value that is made now.
@@ -44,14 +44,14 @@ impl Trio {
     }
 
     /// The reason why a value of that engine is refused.
-    pub(crate) fn why_not(&self, engine_id: EngineId) -> &'static str {
+    pub(crate) fn why_not(&self, engine_id: EngineId) -> Misuse {
         if engine_id == EngineId::NONE {
-            return "values that nobody computed: of a program that was only foreseen, or of a failed call";
+            return Misuse::NotComputed;
         }
         if engine_id.strand() == self.engine_id.strand() {
-            "values with and without active security in one computation"
+            Misuse::SecurityDiffers
         } else {
-            "values of another strand that were not settled there"
+            Misuse::OtherStrand
         }
     }
 
@@ -64,7 +64,7 @@ impl Trio {
         for value in values {
             self.admit(step, [value])?;
             if !settled(&self.session, value) {
-                return Err(self.session.misuse(step, "a value whose computation was not settled"));
+                return Err(self.session.misuse(step, Misuse::NotSettled));
             }
         }
         Ok(())

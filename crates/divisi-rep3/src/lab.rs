@@ -7,7 +7,7 @@ use crate::local;
 use crate::share::Byte;
 use crate::{Protocol, Rep3, Security, Trio};
 use divisi_core::testing::{Lab, OpenedOutputs, Outputs};
-use divisi_core::{Abort, Convert, Counts, Lanes, PartyId, PublicParameters, Settles, settle};
+use divisi_core::{Abort, Convert, Counts, Lanes, Misuse, PartyId, PublicParameters, Settles, settle};
 use std::sync::{Mutex, PoisonError};
 
 /// What a party does. What it ends with is kept elsewhere ([`kept`]).
@@ -78,10 +78,7 @@ impl Rep3Lab {
         let mut results = run(|trio| self.party(trio, &parts, f))?;
         let first = results.swap_remove(0);
         if results.iter().any(|(opened, _)| *opened != first.0) {
-            return Err(Abort::Misuse {
-                step: divisi_core::step!("lab"),
-                what: "the parties opened different values",
-            });
+            return Err(Abort::Misuse { step: divisi_core::step!("lab"), what: Misuse::NoResult });
         }
         Ok(first)
     }

@@ -14,7 +14,7 @@ use crate::open::component_digest;
 use crate::sbox::shape_of;
 use crate::share::Byte;
 use crate::{Rep3, Trio};
-use divisi_core::{Abort, Bytes, PartyId, Step, Verified, step, taint};
+use divisi_core::{Abort, Bytes, Misuse, PartyId, Step, Verified, step, taint};
 use divisi_field::plane::LANES;
 use divisi_field::transpose;
 use zeroize::Zeroizing;
@@ -33,7 +33,7 @@ impl Trio {
     /// At the receiver, [`Abort::CheckFailed`] with A1 if the holders of its missing component disagree.
     pub fn open_to(&mut self, to: PartyId, x: &Verified<Byte>) -> Result<Option<Zeroizing<Vec<u8>>>, Abort> {
         if to.index() >= 3 {
-            return Err(self.session.misuse(TO, "an opening to a party that does not exist"));
+            return Err(self.session.misuse(TO, Misuse::PartyUnknown));
         }
         self.demand_compared(TO)?;
         self.demand_settled(TO, [x.get().origin])?;
@@ -82,7 +82,7 @@ impl Rep3 {
         let mut sum = r.0.clone();
         self.add(&mut sum, x)?;
         if !sum.is_replicated() {
-            return Err(self.trio().session.misuse(MASKED, "a byte of an unfinished chain of layers"));
+            return Err(self.trio().session.misuse(MASKED, Misuse::ChainUnfinished));
         }
         let shape = shape_of(&[&mut sum]);
         let side = |c: usize| sum.tiles.iter().map(|tile| tile[c]).collect::<Vec<_>>();

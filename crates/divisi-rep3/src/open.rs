@@ -11,7 +11,7 @@ use crate::checks;
 use crate::share::{Byte, Rep};
 use crate::trio::Trio;
 use crate::wire;
-use divisi_core::{Abort, Step, Verified, step, taint};
+use divisi_core::{Abort, Misuse, Step, Verified, step, taint};
 use divisi_field::Field;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -119,7 +119,7 @@ impl Trio {
         let [first, second] = [&x.a, &x.b].map(|side| Zeroizing::new(wire::write_elements(side)));
         let missing = self.missing_component(step, &first, &second, (x.len() * F::BITS) as u64)?;
         let Some(missing) = wire::read_elements::<F>(&missing, x.len()).map(Zeroizing::new) else {
-            return Err(self.session.misuse(step, "a component that is not a field element"));
+            return Err(self.session.misuse(step, Misuse::OutOfRange));
         };
         let mut value: Vec<F> = (0..x.len()).map(|i| x.a[i] + x.b[i] + missing[i]).collect();
         taint::public(step, &mut value);

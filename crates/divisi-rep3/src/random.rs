@@ -14,7 +14,7 @@ use crate::checks;
 use crate::coin::Coin;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Step, step, taint};
+use divisi_core::{Abort, Misuse, Step, step, taint};
 
 const SHARE: Step = step!("coin.share");
 const DIGEST: Step = step!("coin.digest");
@@ -43,7 +43,7 @@ impl Trio {
     /// A coin is about to be tossed: everything that was opened before must be what a barrier has fixed.
     fn demand_fixed(&mut self, after: &Fixed) -> Result<(), Abort> {
         if *after != self.fixed() || self.uncompared {
-            return Err(self.session.misuse(SHARE, "a coin after something that no barrier has compared"));
+            return Err(self.session.misuse(SHARE, Misuse::NotCompared));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 use crate::origin::Origin;
 use crate::runs::{self, Run};
 use crate::tile::Tile;
-use divisi_core::{Abort, Lanes, PartyId, Step, step, wipe};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Step, step, wipe};
 use divisi_field::plane::LANES;
 use divisi_field::{Field, Gf8, Gf128, Plane, transpose};
 use zeroize::Zeroize;
@@ -137,7 +137,7 @@ impl Byte {
     pub(crate) fn from_components(components: [&[u8]; 2]) -> Result<Byte, Abort> {
         let lanes = components[0].len();
         if lanes != components[1].len() {
-            return Err(Abort::Misuse { step: BYTE, what: "two components of different length" });
+            return Err(Abort::Misuse { step: BYTE, what: Misuse::CountsDiffer });
         }
         let mut byte = Byte::zero(lanes);
         for (c, bytes) in components.into_iter().enumerate() {
@@ -153,7 +153,7 @@ impl Byte {
     /// receiver \[A19\].
     pub(crate) fn component(&self, c: usize, out: &mut Vec<u8>) -> Result<(), Abort> {
         if !self.is_replicated() {
-            return Err(Abort::Misuse { step: BYTE, what: "a byte of an unfinished chain of layers" });
+            return Err(Abort::Misuse { step: BYTE, what: Misuse::ChainUnfinished });
         }
         let start = out.len();
         out.resize(start + self.lanes, 0);

@@ -9,7 +9,7 @@ use crate::passes::Passes;
 use crate::scratch::Scratch;
 use crate::streams::Streams;
 use divisi_core::wipe::Pool;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::Plane;
 use std::collections::BTreeSet;
 use zeroize::Zeroizing;
@@ -60,9 +60,7 @@ impl Trio {
     /// [`Abort::Misuse`] unless the session has three parties.
     pub fn new(mut session: Session) -> Result<Trio, Abort> {
         if session.parties() != 3 {
-            return Err(
-                session.misuse(TRIO, "replicated sharing among three needs a session of three parties")
-            );
+            return Err(session.misuse(TRIO, Misuse::PartyCount));
         }
         let (next, prev) = (session.me().next(3), session.me().prev(3));
         let streams = Streams::new(&mut session, next, prev);
@@ -127,10 +125,10 @@ impl Trio {
     #[must_use]
     pub fn into_session(self) -> Session {
         if self.uncompared {
-            let _ = self.session.misuse(TRIO, "openings that no barrier has compared");
+            let _ = self.session.misuse(TRIO, Misuse::NotCompared);
         }
         if !self.unpaid.is_empty() {
-            let _ = self.session.misuse(TRIO, "values that were closed and not settled");
+            let _ = self.session.misuse(TRIO, Misuse::NotSettled);
         }
         self.session
     }

@@ -7,7 +7,7 @@
 
 use crate::checks;
 use crate::trio::Trio;
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 
 /// The proof that all views of a strand were equal at its latest barrier. A coin of that strand demands it.
 ///
@@ -82,7 +82,7 @@ impl Trio {
     /// Demand, before an output leaves, that a barrier has compared everything opened so far.
     pub(crate) fn demand_compared(&self, step: Step) -> Result<(), Abort> {
         if self.uncompared {
-            return Err(self.session.misuse(step, "an output before a barrier has compared the openings"));
+            return Err(self.session.misuse(step, Misuse::NotCompared));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@
 use crate::Rep3;
 use crate::checks;
 use crate::share::{Block, Byte};
-use divisi_core::{Abort, Blocks, Convert, Lanes, Settles, Step, step};
+use divisi_core::{Abort, Blocks, Convert, Lanes, Misuse, Settles, Step, step};
 
 const ZERO: Step = step!("zero");
 
@@ -21,7 +21,7 @@ impl Rep3 {
     /// The abort that ends the session; [`Abort::Misuse`] for an empty group.
     pub fn are_zero(&mut self, groups: &[Block]) -> Result<Vec<bool>, Abort> {
         if groups.iter().any(|group| group.lanes() == 0) {
-            return Err(self.trio().session().misuse(ZERO, "an empty group"));
+            return Err(self.trio().session().misuse(ZERO, Misuse::Empty));
         }
         let random: Vec<Block> = groups.iter().map(|group| self.random_blocks(group.lanes())).collect();
         let pairs: Vec<_> = groups.iter().zip(&random).collect();

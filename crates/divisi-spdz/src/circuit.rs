@@ -11,7 +11,7 @@
 //!    tells others nothing.
 
 use crate::{AuthBit, Host, Spdz};
-use divisi_core::{Abort, Boolean, Lanes, Opens, PartyId, Settles, Step, Verified, step};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, Opens, PartyId, Settles, Step, Verified, step};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("run.input");
@@ -50,7 +50,7 @@ pub(crate) fn enter<F: Host>(
             }
         }
     }
-    let misfit = Abort::Misuse { step: INPUT, what: "an input wire that belongs to no party" };
+    let misfit = Abort::Misuse { step: INPUT, what: Misuse::PartyUnknown };
     wires.into_iter().collect::<Option<_>>().ok_or(misfit)
 }
 

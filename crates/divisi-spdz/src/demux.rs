@@ -6,7 +6,7 @@ use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{BitTriples, Products, Source, Units};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_field::Gf2;
 
 const DECOMPOSE: Step = step!("demux.bitdec");
@@ -64,7 +64,7 @@ impl<F: Mac> Party<F> {
                 p.append(piece);
             }
             let triples =
-                triples.pop(p.len()).ok_or_else(|| self.session.misuse(SHORT, "too few products"))?;
+                triples.pop(p.len()).ok_or_else(|| self.session.misuse(SHORT, Misuse::TooFewMade))?;
             let t = self.multiply_bits(&s_j, &p, triples)?;
             // 4
             let mut upper: Vec<_> = (0..pieces.len()).map(|i| t.part(i * lanes..(i + 1) * lanes)).collect();

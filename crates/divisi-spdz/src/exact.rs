@@ -5,7 +5,7 @@ use crate::part::{Mac, Projects, Shareable};
 use crate::party::Party;
 use crate::share::Auth;
 use crate::source::{KnownBits, Source, Triples, Units};
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Step, step};
 use divisi_field::{Field, Gf2, Gf6, Gf8};
 
 const COUNT: Step = step!("source");
@@ -22,21 +22,13 @@ impl<F: Mac> Exact<F> {
 
 /// What was made, if it is exactly what was asked for; otherwise the session ends.
 fn demand<T, F: Mac>(party: &Party<F>, made: T, exact: impl FnOnce(&T) -> bool) -> Result<T, Abort> {
-    if exact(&made) {
-        Ok(made)
-    } else {
-        Err(party.session.misuse(COUNT, "preprocessing with another number of lanes than asked for"))
-    }
+    if exact(&made) { Ok(made) } else { Err(party.session.misuse(COUNT, Misuse::CountsDiffer)) }
 }
 
 /// Refuse products in a small field that the field of the MACs does not contain \[K10\].
 fn holds<V: Field, F: Mac + Projects<V>>(party: &Party<F>) -> Result<(), Abort> {
     party.session.observe(checks::K10); // [K10]
-    if <F as Projects<V>>::FIELD {
-        Ok(())
-    } else {
-        Err(party.session.misuse(COUNT, "products of a small field that the MACs' field does not contain"))
-    }
+    if <F as Projects<V>>::FIELD { Ok(()) } else { Err(party.session.misuse(COUNT, Misuse::Unsupported)) }
 }
 
 /// Whether there are this many shares and this many shares of MACs.
@@ -97,7 +89,7 @@ impl<F: Mac> Source<F> for Exact<F> {
         let bits = log.checked_mul(lanes);
         let entries = u32::try_from(log).ok().and_then(|log| 1_usize.checked_shl(log)?.checked_mul(lanes));
         let (Some(bits), Some(entries)) = (bits, entries) else {
-            return Err(party.session.misuse(COUNT, "more tables than can be counted"));
+            return Err(party.session.misuse(COUNT, Misuse::TooLarge));
         };
         demand(party, made, |made| {
             made.lanes == lanes && counts(&made.s, bits) && counts(&made.vector, entries)

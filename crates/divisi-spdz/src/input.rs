@@ -6,7 +6,7 @@ use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
 use crate::source::KnownBits;
 use crate::table::bytes;
-use divisi_core::{Abort, Echo, PartyId, Step, Verified, step, taint};
+use divisi_core::{Abort, Echo, Misuse, PartyId, Step, Verified, step, taint};
 use divisi_field::{Field, Gf2, Gf8};
 use zeroize::Zeroizing;
 
@@ -163,7 +163,7 @@ impl<F: Host> Spdz<F> {
         let Some(mask) = mask else { return Ok(None) };
         let values = values.unwrap_or(&[]);
         if values.len() != mask.len() {
-            return Err(self.session().misuse(INPUT, "not one value for each lane"));
+            return Err(self.session().misuse(INPUT, Misuse::CountsDiffer));
         }
         Ok(Some(values.iter().zip(mask).map(|(x, r)| add(*x, *r)).collect()))
     }
@@ -181,7 +181,7 @@ impl<F: Host> Spdz<F> {
         let mut d = vec![V::default(); lanes];
         if let Some(mine) = mine {
             if mine.len() != lanes {
-                return Err(session.misuse(INPUT, "not one value for each lane"));
+                return Err(session.misuse(INPUT, Misuse::CountsDiffer));
             }
             V::pack(&mine, &mut body);
             for peer in session.peers() {

@@ -6,7 +6,7 @@ use crate::party::{Party, SentShares};
 use crate::share::{Auth, View};
 use crate::source::{BitTriples, LastTriples};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_field::{BigField, Field, Gf2};
 use zeroize::Zeroizing;
 
@@ -33,7 +33,7 @@ impl<F: Mac> Party<F> {
     ) -> Result<Auth<F, F>, Abort> {
         let BitTriples { mut a, mut b, mut c } = triples;
         if [p.len(), a.len(), b.len(), c.len()] != [s.len(); 4] || !(a.add(s) && b.add(p)) {
-            return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
+            return Err(self.session.misuse(PRODUCT, Misuse::CountsDiffer));
         }
         self.session.observe_each(checks::K6, s.len() as u64); // [K6]
         let (sent_e, sent_d) = (self.send_shares(BIT, &a.x)?, self.send_shares(ELEMENT, &b.x)?);
@@ -85,7 +85,7 @@ impl<F: Mac> Party<F> {
         let count: usize = pairs.iter().map(|(x, _)| x.len()).sum();
         let alike = pairs.iter().all(|(x, y)| [x.m.len(), y.len(), y.m.len()] == [x.len(); 3]);
         if !alike || [a.len(), b.len(), c.len()] != [count; 3] {
-            return Err(self.session.misuse(PRODUCT, "not one pair of factors for each triple"));
+            return Err(self.session.misuse(PRODUCT, Misuse::CountsDiffer));
         }
         self.session.observe_each(checks::K6, count as u64); // [K6]
         let ((mut a, _), (mut b, _)) = (a.parts(), b.parts());

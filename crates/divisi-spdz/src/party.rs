@@ -7,7 +7,7 @@ mod openings;
 use crate::checks;
 use crate::part::{Embeds, Mac, Shareable};
 use crate::share::Auth;
-use divisi_core::{Abort, Bound, Coins, Echo, PartyId, Prg, Session, Step, step, wipe};
+use divisi_core::{Abort, Bound, Coins, Echo, Misuse, PartyId, Prg, Session, Step, step, wipe};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
 use divisi_store::stock::{Reserve, StockError};
@@ -82,7 +82,7 @@ impl<F: Mac> Party<F> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         if !session.first("alpha") {
             // [K21]
-            return Err(session.misuse(ALPHA, "a second MAC key of a session"));
+            return Err(session.misuse(ALPHA, Misuse::SecondSetUp));
         }
         session.require(checks::K9, ALPHA, <F as Field>::BITS >= LEAST, None)?; // [K9]
         let coins = Coins::commit(&mut session)?;
@@ -134,7 +134,7 @@ impl<F: Mac> Party<F> {
     /// # Errors
     /// [`Abort::Misuse`] if alpha was wiped with its session.
     pub(crate) fn alpha(&self) -> Result<F, Abort> {
-        let gone = || self.session.misuse(ALPHA, "the MAC key was wiped with its session");
+        let gone = || self.session.misuse(ALPHA, Misuse::Erased);
         self.alpha.peek(|alpha| **alpha.0).ok_or_else(gone)
     }
 
@@ -158,7 +158,7 @@ impl<F: Mac> Party<F> {
         F: Embeds<V>,
     {
         if c.len() != x.len() {
-            return Err(self.session.misuse(ALPHA, "not one constant for each lane"));
+            return Err(self.session.misuse(ALPHA, Misuse::CountsDiffer));
         }
         let mut room = Zeroizing::new([F::ZERO; ROOM]);
         self.add_public_with((&mut x.x, &mut x.m), c, &mut *room)
@@ -239,7 +239,7 @@ impl<F: Mac> Party<F> {
         if counted == [x.len(); 4] && x.add(r) {
             Ok(())
         } else {
-            Err(self.session.misuse(MASK, "not one mask for each lane"))
+            Err(self.session.misuse(MASK, Misuse::CountsDiffer))
         }
     }
 

@@ -6,7 +6,7 @@ use crate::des::{self, TripleKey};
 use crate::drawn::{DrawnBytes, drawn};
 use crate::gates::{GateByte, GateBytes};
 use divisi_circuit::{Build, BuildBit, Program};
-use divisi_core::{Abort, Convert, Direction, Step, step};
+use divisi_core::{Abort, Convert, Direction, Misuse, Step, step};
 
 const CIPHER: Step = step!("cipher");
 
@@ -18,7 +18,7 @@ pub fn aes(size: KeySize, direction: Direction) -> Result<Program, Abort> {
     drawn(&[size.bytes(), 16], |e, mut values| {
         let (block, key) = (values.pop().unwrap_or_default(), values.pop().unwrap_or_default());
         let round_keys = aes::expand(e, &key)?;
-        let misfit = |_| Abort::Misuse { step: CIPHER, what: "a block of 16 bytes" };
+        let misfit = |_| Abort::Misuse { step: CIPHER, what: Misuse::BlockLength };
         let mut state: [GateByte<BuildBit>; 16] = block.try_into().map_err(misfit)?;
         match direction {
             Direction::Encrypt => aes::encrypt(e, &round_keys, &mut state)?,
@@ -42,7 +42,7 @@ pub fn triple_des(direction: Direction) -> Result<Program, Abort> {
             Ok(bytes.into_iter().flat_map(|bits| bits.into_iter().rev()).collect())
         };
         let key = TripleKey::new(&bits(e, key)?)?;
-        let misfit = |_| Abort::Misuse { step: CIPHER, what: "a block of 8 bytes" };
+        let misfit = |_| Abort::Misuse { step: CIPHER, what: Misuse::BlockLength };
         let mut state: [_; 64] = bits(e, block)?.try_into().map_err(misfit)?;
         des::triple(e, direction, &key, &mut state)?;
         let bytes = state.as_chunks::<8>().0.iter().map(|bits| {

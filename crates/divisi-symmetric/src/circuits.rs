@@ -25,7 +25,7 @@ use crate::hash::Hash;
 use crate::sha2::Sha2;
 use crate::sha3::{STATE_BYTES, keccak_f};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Bytes, Direction, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Misuse, Step, step};
 
 const CIRCUIT: Step = step!("circuit");
 
@@ -83,17 +83,14 @@ pub const LONGEST_MESSAGE: usize = 1024;
 /// longer than [`LONGEST_MESSAGE`].
 pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> Result<Program, Abort> {
     if [message_bytes, key_bytes, settings.output_bytes].iter().any(|bytes| *bytes > LONGEST_MESSAGE) {
-        return Err(Abort::Misuse { step: CIRCUIT, what: "a message too long for a circuit" });
+        return Err(Abort::Misuse { step: CIRCUIT, what: Misuse::TooLarge });
     }
     let fixed = match settings.algorithm {
         Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key_bytes,
         _ => false,
     };
     if fixed || settings.check().is_err() {
-        return Err(Abort::Misuse {
-            step: CIRCUIT,
-            what: "a key or settings that the algorithm does not have",
-        });
+        return Err(Abort::Misuse { step: CIRCUIT, what: Misuse::Unsupported });
     }
     let Settings { algorithm, output_bytes, .. } = *settings;
     drawn(&[key_bytes, algorithm.nonce_bytes(), message_bytes], |e, values| {
@@ -106,7 +103,7 @@ pub fn function(settings: &Settings, key_bytes: usize, message_bytes: usize) -> 
             let start = gmac::initial(e);
             let hash = gmac::hash(e, &function, &start, 0, &messages)?;
             let counter = [0, 0, 0, 1].map(|byte| e.public(&[byte]));
-            let misfit = |_| Abort::Misuse { step: CIRCUIT, what: "a nonce of 12 bytes" };
+            let misfit = |_| Abort::Misuse { step: CIRCUIT, what: Misuse::LengthUnsupported };
             let j0 = nonce.iter().cloned().chain(counter).collect::<Vec<_>>().try_into().map_err(misfit)?;
             gmac::seal(e, &function, j0, &hash)?
         } else {

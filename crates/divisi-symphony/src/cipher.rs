@@ -7,7 +7,7 @@
 //! of AES-128, and as much again while they are made.
 
 use crate::settle::close;
-use divisi_core::{Abort, Bytes, Direction, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Misuse, Step, Verified, step};
 use divisi_rep3::{Block, Byte, Rep3};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::ctr::{joined, pieces};
@@ -48,7 +48,7 @@ pub(crate) fn through(
     keys: &RoundKeys<Byte>,
     blocks: &[Byte; 16],
 ) -> Result<Verified<[Byte; 16]>, Abort> {
-    let misfit = Abort::Misuse { step: STREAM, what: "blocks and keys differ in number" };
+    let misfit = Abort::Misuse { step: STREAM, what: Misuse::CountsDiffer };
     let mut made = Vec::new();
     for range in pieces(blocks[0].lanes(), rep.blocks_at_once()) {
         let index: Vec<usize> = range.collect();

@@ -15,7 +15,7 @@
 use crate::close;
 use crate::owner::{self, Public};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Step, Verified, step};
+use divisi_core::{Abort, Boolean, Convert, Misuse, PartyId, ProgramRun, Step, Verified, step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::open::component_digest;
@@ -80,16 +80,10 @@ impl<'c> OwnedCircuit<'c> {
     ) -> Result<OwnedCircuit<'c>, Abort> {
         let known = |party: &PartyId| party.index() < PARTIES;
         if owners.len() != program.inputs().len() || !owners.iter().all(known) {
-            return Err(Abort::Misuse {
-                step: INPUT,
-                what: "an input value that belongs to none of the three parties",
-            });
+            return Err(Abort::Misuse { step: INPUT, what: Misuse::PartyUnknown });
         }
         if receivers.len() != program.outputs().len() || !receivers.iter().flatten().all(known) {
-            return Err(Abort::Misuse {
-                step: OUTPUT,
-                what: "not a list of receivers among the three parties for each output value",
-            });
+            return Err(Abort::Misuse { step: OUTPUT, what: Misuse::PartyUnknown });
         }
         let mut wires: [Vec<usize>; PARTIES] = Default::default();
         let mut next = 0;
@@ -129,8 +123,7 @@ impl<'c> OwnedCircuit<'c> {
     fn inputs(&self, rep: &mut Rep3, own: &[u8]) -> Result<Vec<Bit>, Abort> {
         let me = rep.trio().me();
         if own.len() != self.wires[me.index()].len() {
-            let what = "another number of bits than this party's input values have";
-            return Err(rep.trio().session().misuse(INPUT, what));
+            return Err(rep.trio().session().misuse(INPUT, Misuse::LengthDiffers));
         }
         let packed: Zeroizing<Vec<u8>> = Zeroizing::new(
             own.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit & 1)).collect(),
@@ -154,7 +147,7 @@ impl<'c> OwnedCircuit<'c> {
             }
         }
         let wires: Option<Vec<Bit>> = wires.into_iter().collect();
-        wires.ok_or_else(|| rep.trio().session().misuse(INPUT, "an input value without an owner"))
+        wires.ok_or_else(|| rep.trio().session().misuse(INPUT, Misuse::PartyUnknown))
     }
 
     /// The step 3: returns the wires of the values that this party learns, one to a byte, value after value.

@@ -27,7 +27,7 @@ pub use key::GcmKey;
 pub(crate) use key::key_bytes;
 
 use crate::settle::close;
-use divisi_core::{Abort, Step, Verified, step};
+use divisi_core::{Abort, Misuse, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Byte, Rep3};
@@ -132,7 +132,7 @@ impl Opening {
         length: u64,
         tag: &[u8],
     ) -> Result<Opening, Abort> {
-        let unsupported = Abort::Misuse { step: ORDER, what: "a tag of a length that is not supported" };
+        let unsupported = Abort::Misuse { step: ORDER, what: Misuse::LengthUnsupported };
         let size = TagLength::from_bits(8 * tag.len()).map_err(|_| unsupported.clone())?;
         let tag = (size, size.element(tag).ok_or(unsupported)?);
         let opener = StreamOpener::new(rep, &mut key.0, &iv, aad, (length, CHUNK as u64), tag)?;
@@ -188,11 +188,10 @@ impl Opening {
         let done = self.opener.done();
         let place = (done / CHUNK as u64) as usize;
         if self.first_reading.get(place) != Some(blake3::hash(chunk).as_bytes()) {
-            return Err(Abort::Misuse { step: ORDER, what: "a second reading that differs from the first" });
+            return Err(Abort::Misuse { step: ORDER, what: Misuse::InputsDiffer });
         }
         let ciphertext = chunk.get(part.clone()).filter(|_| done % CHUNK as u64 == part.start as u64);
-        let misplaced =
-            Abort::Misuse { step: ORDER, what: "a part of a chunk that does not follow the one before" };
+        let misplaced = Abort::Misuse { step: ORDER, what: Misuse::OutOfOrder };
         self.opener.chunk(rep, &key.0, ciphertext.ok_or(misplaced)?)
     }
 }
@@ -219,6 +218,6 @@ pub fn answer(
             columns.map(|columns| close(rep, columns)).transpose()?
         }
     };
-    let whole = whole.ok_or(Abort::Misuse { step: ORDER, what: "parts of different chunks" })?;
+    let whole = whole.ok_or(Abort::Misuse { step: ORDER, what: Misuse::OutOfOrder })?;
     rep.trio().answer_text(context, &whole, bytes)
 }

@@ -4,7 +4,7 @@
 //! Adversary: that of [`divisi_rep3`].
 
 use crate::strands::{ONLINE, PREPROCESSING, TILE, VERIFICATION};
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::{Gf8, Gf64};
 use divisi_rep3::blackbox::{BlackBox, PIECE, Shared};
 use divisi_rep3::ohverture::{Dimensions, FactoredOneHots, HeldTable, MAX_BITS};
@@ -97,7 +97,7 @@ impl<'p> LookupParty<'p> {
         };
         let entries: Vec<Gf8> = (0..1 << plan.k).map(|at| Gf8(entry(at))).collect();
         let table = HeldTable::by(plan.way, &entries);
-        let table = table.ok_or_else(|| b.session().misuse(INPUT, "a table without room"))?;
+        let table = table.ok_or_else(|| b.session().misuse(INPUT, Misuse::Empty))?;
         Ok(LookupParty { plan, table, b })
     }
 

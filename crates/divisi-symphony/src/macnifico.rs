@@ -51,7 +51,7 @@ use crate::owner::{Public, agree_public, bring_one, single};
 use crate::settle::close;
 use crate::sharp::output;
 use crate::tags;
-use divisi_core::{Abort, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Misuse, PartyId, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Rep3};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -98,10 +98,7 @@ impl Macnifico {
     /// [`Abort::Misuse`] if the algorithm is not a MAC, or does not have these settings.
     pub fn new(settings: &Settings, mode: Priority) -> Result<Macnifico, Abort> {
         if !settings.algorithm.is_mac() || settings.check().is_err() {
-            return Err(Abort::Misuse {
-                step: SETTINGS,
-                what: "an algorithm that is not a MAC, or does not have these settings",
-            });
+            return Err(Abort::Misuse { step: SETTINGS, what: Misuse::Unsupported });
         }
         Ok(Macnifico { settings: Settings { adder: mode.adder(), ..settings.clone() }, mode })
     }
@@ -180,7 +177,7 @@ impl Macnifico {
     ) -> Result<Vec<bool>, Abort> {
         let wanted = self.algorithm().nonce_bytes() > 0;
         if received.len() != messages.0.lanes() || received.iter().any(|one| one.nonce.is_some() != wanted) {
-            return Err(rep.trio().session().misuse(NONCE, "not one tag and one nonce for each message"));
+            return Err(rep.trio().session().misuse(NONCE, Misuse::CountsDiffer));
         }
         let public = messages.lengths(self.public(VERIFY));
         let public = public.list(received, |public, one| {
@@ -201,7 +198,7 @@ impl Macnifico {
         nonces: &[[u8; 12]],
     ) -> Result<Vec<[Bit; 8]>, Abort> {
         if key.settings != self.settings {
-            return Err(rep.trio().session().misuse(KEY, "a key of another MAC"));
+            return Err(rep.trio().session().misuse(KEY, Misuse::KeyUnfit));
         }
         rep.with_protocol(self.mode.protocol(), |rep| key.function.get().output(rep, &messages.0, nonces))
     }

@@ -56,7 +56,7 @@ use crate::gcm::columns;
 use crate::mode::Priority;
 use crate::owner::{bring_one, single};
 use crate::settle::close;
-use divisi_core::{Abort, Direction, Lanes, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Direction, Lanes, Misuse, PartyId, Step, Verified, step};
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
 use divisi_symmetric::mode::gcm::interleaved;
@@ -140,7 +140,7 @@ impl Maestro {
     /// The abort that ends the session; [`Abort::Misuse`] for a key of another size.
     pub fn compute_ks(&self, rep: &mut Rep3, key: &AesKey) -> Result<KeySchedule, Abort> {
         if key.0.len() != self.size.bytes() {
-            return Err(rep.trio().session().misuse(KEY, "a key of another size"));
+            return Err(rep.trio().session().misuse(KEY, Misuse::KeyUnfit));
         }
         let round_keys = rep.with_protocol(self.mode.protocol(), |rep| cipher::expand(rep, &key.0))?;
         Ok(KeySchedule(close(rep, round_keys)?))
@@ -158,10 +158,10 @@ impl Maestro {
         own: Option<&[[u8; 16]]>,
     ) -> Result<CipherBlock, Abort> {
         if blocks == 0 {
-            return Err(rep.trio().session().misuse(BLOCK, "no blocks"));
+            return Err(rep.trio().session().misuse(BLOCK, Misuse::Empty));
         }
         let part = bring_one(rep, owner, "blocks", 16 * blocks, own.map(<[_]>::as_flattened))?;
-        let misfit = Abort::Misuse { step: BLOCK, what: "a block has 16 bytes" };
+        let misfit = Abort::Misuse { step: BLOCK, what: Misuse::BlockLength };
         let state = <[Byte; 16]>::try_from(columns(rep, &part)?).map_err(|_| misfit)?;
         Ok(CipherBlock(close(rep, state)?))
     }
@@ -190,7 +190,7 @@ impl Maestro {
         blocks: &CipherBlock,
     ) -> Result<CipherBlock, Abort> {
         if ks.0.get().size() != self.size {
-            return Err(rep.trio().session().misuse(KEY, "the schedule of a key of another size"));
+            return Err(rep.trio().session().misuse(KEY, Misuse::KeyUnfit));
         }
         let protocol = self.mode.protocol();
         rep.with_protocol(protocol, |rep| cipher::through(rep, direction, ks.0.get(), blocks.0.get()))

@@ -8,7 +8,7 @@
 use crate::cipher;
 use crate::gcm::key_bytes;
 use crate::short::{column, laid_out};
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_symmetric::aes::KeySize;
@@ -53,13 +53,9 @@ pub enum OwnedText {
 pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Outcome>, Abort> {
     let items: Option<Vec<GcmItem<'_>>> = jobs.iter().enumerate().map(|(k, job)| item(k, job)).collect();
     let items = match items {
-        Some(items) if !items.is_empty() => items,
-        _ => {
-            return Err(rep
-                .trio()
-                .session()
-                .misuse(MANY, "no jobs, or a tag whose length is not that of its job"));
-        }
+        Some(items) if items.is_empty() => return Err(rep.trio().session().misuse(MANY, Misuse::Empty)),
+        Some(items) => items,
+        None => return Err(rep.trio().session().misuse(MANY, Misuse::LengthDiffers)), // of a tag
     };
     let batch = laid_out(rep, &items)?;
     let parts: Vec<&Part> = jobs.iter().map(|job| &job.key).collect();

@@ -6,7 +6,7 @@
 //! to one party and another to the next. All three run the same program, so parts that are not a sharing come
 //! from a corrupt party: a difference is an abort.
 
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Step, step};
 use divisi_rep3::checks;
 use divisi_rep3::deal::{self, NOTHING, Part};
 use divisi_rep3::{Agreement, Byte, Rep3};
@@ -27,7 +27,7 @@ const PARTIES: usize = 3;
 pub fn bring(rep: &mut Rep3, public: &[u8; 32], bytes: [usize; 3], own: &[u8]) -> Result<Part, Abort> {
     let me = rep.trio().me();
     if own.len() != bytes[me.index()] {
-        return Err(rep.trio().session().misuse(INPUT, "an input of another length than declared"));
+        return Err(rep.trio().session().misuse(INPUT, Misuse::LengthDiffers));
     }
     let session = rep.trio().session();
     let mut parts = deal::split(own, |out| session.entropy(out)).map(Some);
@@ -118,10 +118,7 @@ pub(crate) fn bring_one(
 ) -> Result<Part, Abort> {
     let me = rep.trio().me();
     if owner.index() >= PARTIES || own.is_some() != (me == owner) {
-        return Err(rep
-            .trio()
-            .session()
-            .misuse(INPUT, "a value that its owner did not give, or that another party gave"));
+        return Err(rep.trio().session().misuse(INPUT, Misuse::NotTheOwner));
     }
     let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 value of a party v1");
     hasher.update(&(what.len() as u64).to_le_bytes()).update(what.as_bytes()).update(&[owner.number()]);

@@ -38,7 +38,7 @@
 use crate::mode::Priority;
 use crate::owner::{Public, agree_public, bring_one, columns};
 use crate::settle::close;
-use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Step, Verified, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Bit, Byte, Rep3};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
@@ -73,10 +73,7 @@ impl Sharp {
     /// [`Abort::Misuse`] if the algorithm is not a hash, or does not have these settings.
     pub fn new(settings: &Settings, mode: Priority) -> Result<Sharp, Abort> {
         if settings.algorithm.is_mac() || settings.check().is_err() {
-            return Err(Abort::Misuse {
-                step: SETTINGS,
-                what: "an algorithm that is not a hash, or does not have these settings",
-            });
+            return Err(Abort::Misuse { step: SETTINGS, what: Misuse::Unsupported });
         }
         Ok(Sharp(Settings { adder: mode.adder(), ..settings.clone() }))
     }
@@ -123,7 +120,7 @@ pub fn input_message(
 ) -> Result<Message, Abort> {
     let fits = |own: &[&[u8]]| own.iter().map(|message| message.len()).eq(lengths.iter().copied());
     if lengths.is_empty() || !own.is_none_or(fits) {
-        return Err(rep.trio().session().misuse(MESSAGE, "no messages, or messages of other lengths"));
+        return Err(rep.trio().session().misuse(MESSAGE, Misuse::LengthDiffers));
     }
     let (lanes, longest) = (lengths.len(), lengths.iter().copied().max().unwrap_or(0));
     let own = own.map(|own| columns(own, longest));

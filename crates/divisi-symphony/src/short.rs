@@ -21,7 +21,7 @@
 
 use crate::gcm::{GcmKey, TAG};
 use crate::settle::close;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Protocol, Rep3};
@@ -137,7 +137,7 @@ pub fn short(
         [one] => batch.texts(rep, one.round_keys(), plain)?,
         _ => {
             let keys = side_by_side(&used.iter().map(|key| key.round_keys()).collect::<Vec<_>>());
-            let misfit = Abort::Misuse { step: SHORT, what: "keys of different engines" };
+            let misfit = Abort::Misuse { step: SHORT, what: Misuse::KeyUnfit };
             batch.texts(rep, &keys.ok_or(misfit)?, plain)?
         }
     };
@@ -146,26 +146,26 @@ pub fn short(
 }
 
 /// Check what must hold before anything is sent.
-fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static str> {
+fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), Misuse> {
     if keys.windows(2).any(|pair| pair[0].size() != pair[1].size()) {
-        return Err("keys of different sizes");
+        return Err(Misuse::KeyUnfit);
     }
     let mut sealed = BTreeSet::new();
     for message in messages {
-        let Some(key) = keys.get(message.key) else { return Err("a message without a key") };
+        let Some(key) = keys.get(message.key) else { return Err(Misuse::KeyMissing) };
         let bytes = match message.text {
             Text::Plain(part) => part.first.len(),
             Text::Cipher { ciphertext, .. } => ciphertext.len(),
         };
         if !fits(message.aad.len(), bytes) {
-            return Err("a message that is not short");
+            return Err(Misuse::TooLarge);
         }
         if matches!(message.text, Text::Plain(part) if part.first.len() != part.second.len()) {
-            return Err("two components of a text that differ in length");
+            return Err(Misuse::CountsDiffer);
         }
         let plain = matches!(message.text, Text::Plain(_));
         if plain && !sealed.insert((std::ptr::from_ref::<GcmKey>(key), message.iv)) {
-            return Err("two messages under one key with one IV");
+            return Err(Misuse::NonceReused);
         }
     }
     Ok(())
@@ -173,7 +173,7 @@ fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), &'static
 
 /// The messages of a call, laid out as a batch.
 pub(crate) fn laid_out<'a>(rep: &mut Rep3, items: &'a [GcmItem<'a>]) -> Result<GcmBatch<'a>, Abort> {
-    let too_long = |_| rep.trio().session().misuse(SHORT, "a message longer than GCM allows: split it");
+    let too_long = |_| rep.trio().session().misuse(SHORT, Misuse::TooLarge);
     GcmBatch::new(items).map_err(too_long)
 }
 

@@ -7,8 +7,8 @@ pub(crate) use inputs::{agree, schedule};
 
 use divisi_circuit::Program;
 use divisi_core::{
-    Abort, Boolean, Bytes, Convert, Direction, Lanes, Pending, ProgramRun, Session, Step, Verified, settle,
-    step,
+    Abort, Boolean, Bytes, Convert, Direction, Lanes, Misuse, Pending, ProgramRun, Session, Step, Verified,
+    settle, step,
 };
 use divisi_engine::circuit::HeldCircuit;
 use divisi_engine::job::nonce;
@@ -201,7 +201,7 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
         (Ready::Aes(round_keys), What::Aes { direction, .. }) => {
             let state =
                 chunk.columns.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<_>, _>>()?;
-            let misfit = Abort::Misuse { step: INPUT, what: "a block without 16 bytes" };
+            let misfit = Abort::Misuse { step: INPUT, what: Misuse::BlockLength };
             let mut state: [Byte; 16] = state.try_into().map_err(|_| misfit)?;
             match direction {
                 Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
@@ -213,14 +213,11 @@ fn outputs(rep: &mut Rep3, task: &Task, ready: &Ready, chunk: &Columns) -> Resul
         (Ready::Circuit, What::Circuit(circuit)) => match &**circuit {
             HeldCircuit::Program(circuit) => evaluate(rep, &circuit.program, chunk)?,
             HeldCircuit::File { .. } => {
-                return Err(Abort::Misuse { step: INPUT, what: "a circuit in its file" });
+                return Err(Abort::Misuse { step: INPUT, what: Misuse::CircuitInFile });
             }
         },
         (Ready::Aes(_) | Ready::Block(_) | Ready::Circuit, _) => {
-            return Err(Abort::Misuse {
-                step: INPUT,
-                what: "the prepared key belongs to another kind of job",
-            });
+            return Err(Abort::Misuse { step: INPUT, what: Misuse::KeyUnfit });
         }
     })
 }
@@ -300,7 +297,7 @@ pub(crate) fn at_once<R: Send>(
             let strand = &strand;
             let threads: Vec<_> =
                 engines.iter_mut().enumerate().map(|(s, rep)| scope.spawn(move || strand(s, rep))).collect();
-            let ended = |_| Err(Abort::Misuse { step: INPUT, what: "a strand ended without a result" });
+            let ended = |_| Err(Abort::Misuse { step: INPUT, what: Misuse::NoResult });
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(ended)).collect()
         })
     });

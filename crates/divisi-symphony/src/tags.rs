@@ -3,7 +3,7 @@
 
 use crate::cipher;
 use crate::settle::close;
-use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Misuse, Step, Verified, step};
 use divisi_field::Gf128;
 use divisi_rep3::{Bit, Block, Byte, Rep3};
 use divisi_symmetric::algorithm::Settings;
@@ -29,8 +29,7 @@ pub fn prepare(rep: &mut Rep3, settings: &Settings, key: &[Byte]) -> Result<Veri
 /// The abort that ends the session; [`Abort::Misuse`] if tags differ in length from those received, or are
 /// empty.
 pub fn matches(rep: &mut Rep3, tags: Vec<[Bit; 8]>, received: &[Vec<u8>]) -> Result<Vec<bool>, Abort> {
-    let misfit =
-        Abort::Misuse { step: TAGS, what: "tags of another length than those they are compared with" };
+    let misfit = Abort::Misuse { step: TAGS, what: Misuse::LengthDiffers };
     if tags.is_empty() || received.iter().any(|tag| tag.len() != tags.len()) {
         return Err(misfit);
     }
@@ -73,7 +72,7 @@ pub(crate) fn made_or_compared(
     wanted: &[(usize, Option<&[u8]>)],
     made: &[Byte],
 ) -> Result<Vec<Vec<u8>>, Abort> {
-    let misfit = || Abort::Misuse { step: TAGS, what: "not one tag for each message" };
+    let misfit = || Abort::Misuse { step: TAGS, what: Misuse::CountsDiffer };
     // by whether they are only compared, and by their lengths
     let mut alike: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
     for (lane, (bytes, received)) in wanted.iter().enumerate() {

@@ -6,7 +6,9 @@
 use divisi::layers::circuits::BuildBit;
 use divisi::layers::garble::{Garble, GarbleOptions, Plan};
 use divisi::layers::ot::{Setup, SetupConfig};
-use divisi::prelude::{Abort, Build, Gates, PartyId, Program, PublicParameters, WireValue, local, step};
+use divisi::prelude::{
+    Abort, Build, Gates, Misuse, PartyId, Program, PublicParameters, WireValue, local, step,
+};
 use std::error::Error;
 
 const PARTIES: usize = 5;
@@ -43,7 +45,7 @@ pub fn compute(numbers: [u16; PARTIES]) -> Result<Vec<u16>, Box<dyn Error>> {
         let setup = Setup::new(&mut session, config)?;
         let mut garble = Garble::new(&session, setup, options);
         let outputs = garble.streamed(&mut session, &plan, &[own.bits().to_vec()])?;
-        let missing = Abort::Misuse { step: step!("output"), what: "no output came" };
+        let missing = Abort::Misuse { step: step!("output"), what: Misuse::NoResult };
         let bytes = outputs.first().map(|bits| WireValue::from_bits(bits).to_bytes()).ok_or(missing)?;
         Ok(bytes.iter().fold(0, |number, byte| number << 8 | u16::from(*byte)))
     })?)

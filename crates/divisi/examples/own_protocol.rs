@@ -15,7 +15,7 @@ const SUM: Step = step!("sum");
 fn sum_of_two<E: Bytes>(e: &mut E, keys: &[E::Byte], x: &[E::Byte]) -> Result<Vec<E::Byte>, Abort> {
     let mut sum: Option<[E::Byte; 16]> = None;
     for key in keys.chunks(16) {
-        let misfit = Abort::Misuse { step: SUM, what: "a block has 16 bytes" };
+        let misfit = Abort::Misuse { step: SUM, what: Misuse::BlockLength };
         let mut state: [E::Byte; 16] = x.to_vec().try_into().map_err(|_| misfit)?;
         let round_keys = aes::expand(e, key)?;
         aes::encrypt(e, &round_keys, &mut state)?;

@@ -5,7 +5,7 @@
 pub use crate::WireValue;
 pub use divisi_circuit::{Build, Gates, Program};
 pub use divisi_core::{
-    Abort, Blocks, Boolean, Bytes, Convert, Direction, Lanes, PartyId, Pending, PublicParameters, Session,
-    Step, Verified, local, settle, step,
+    Abort, Blocks, Boolean, Bytes, Convert, Direction, Lanes, Misuse, PartyId, Pending, PublicParameters,
+    Session, Step, Verified, local, settle, step,
 };
 pub use divisi_net::{Config, Identity, Listener, Machine, Mesh};

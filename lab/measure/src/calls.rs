@@ -1,7 +1,7 @@
 //! Calls of programs that two of three parties garble: at once, and ahead.
 
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Bytes, Plain, PlainByte, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Bytes, Misuse, Plain, PlainByte, ProgramRun, Step, step};
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::batch::{MacEngine, SecretByte, bits, byte_values};
 use divisi_symmetric::circuits;
@@ -84,7 +84,8 @@ impl GarbledCall {
 }
 
 fn program() -> Result<Program, Abort> {
-    circuits::named("aes128", Adder::FewestAnds)?.ok_or(Abort::Misuse { step: CALL, what: "no circuit" })
+    circuits::named("aes128", Adder::FewestAnds)?
+        .ok_or(Abort::Misuse { step: CALL, what: Misuse::CircuitUnfit })
 }
 
 /// The outputs of a program whose first `kept` inputs depend on a key alone.
@@ -106,7 +107,7 @@ where
 {
     let eight = |bits: &[E::Bit]| -> Option<SecretByte<E>> { bits.to_vec().try_into().ok() };
     let bits: Option<Vec<SecretByte<E>>> = bits.chunks(8).map(eight).collect();
-    byte_values(e, bits.ok_or(Abort::Misuse { step: CALL, what: "no whole bytes" })?)
+    byte_values(e, bits.ok_or(Abort::Misuse { step: CALL, what: Misuse::LengthUnsupported })?)
 }
 
 /// Runs `run` twice under one key, and after each run garbles ahead until the stock lacks nothing. The next

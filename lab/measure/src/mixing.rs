@@ -8,7 +8,7 @@ use crate::garbling::SecretWorld;
 use crate::machine;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_core::{Abort, Counts, PublicParameters, Session, local, step};
+use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, local, step};
 use divisi_field::zp::{Modulus, P32};
 use divisi_net::Options as Links;
 use divisi_net::memory::mesh_with;
@@ -110,7 +110,7 @@ impl Agreed {
     }
 
     fn ring(&self, session: &Session) -> Result<&Arc<Ring>, Abort> {
-        self.ring.as_ref().ok_or_else(|| session.misuse(step!("ring"), "work without ciphertexts"))
+        self.ring.as_ref().ok_or_else(|| session.misuse(step!("ring"), Misuse::KeyMissing))
     }
 }
 

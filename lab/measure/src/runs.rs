@@ -8,7 +8,8 @@ use crate::noise::Same;
 use crate::tables;
 use crate::wholes::WholeMode;
 use divisi_core::{
-    Abort, Bytes, Counts, Direction, PartyId, PublicParameters, Session, Verified, local, settle, step,
+    Abort, Bytes, Counts, Direction, Misuse, PartyId, PublicParameters, Session, Verified, local, settle,
+    step,
 };
 use divisi_net::Options;
 use divisi_net::memory;
@@ -197,13 +198,13 @@ impl PreparedRun {
 fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
     let (key, text) = mine.split_at(16);
     if rep.trio().agree_input(checks::A24, &[0; 32], text.first())? != Agreement::Agreed {
-        return Err(Abort::Misuse { step: step!("agree"), what: "the holders of an input differ" });
+        return Err(Abort::Misuse { step: step!("agree"), what: Misuse::InputsDiffer });
     }
     let key = key.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
     let round_keys = cipher::expand(rep, &key)?;
     let round_keys = verified(rep, round_keys)?;
     let text = text.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
-    let misfit = Abort::Misuse { step: step!("columns"), what: "a block has 16 bytes" };
+    let misfit = Abort::Misuse { step: step!("columns"), what: Misuse::BlockLength };
     let mut state: [Byte; 16] = text.try_into().map_err(|_| misfit)?;
     match direction {
         Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
@@ -247,10 +248,7 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
         let mut opening = Opening::new(rep, &mut key, *iv, AAD, n as u64, &tag)?;
         opening.absorb(rep, &key, &ciphertext)?;
         if opening.verify(rep, &key)? != right {
-            return Err(Abort::Misuse {
-                step: step!("verify"),
-                what: "the comparison of a tag gave the wrong result",
-            });
+            return Err(Abort::Misuse { step: step!("verify"), what: Misuse::NoResult });
         }
         if right {
             // what a client gets: one component, and the digest of another
@@ -262,10 +260,7 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
 
 /// The first inputs are the bytes of the key, with one lane each; the others are the columns of the messages.
 fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: RunWork) -> Result<Vec<Vec<u8>>, Abort> {
-    let misfit = || Abort::Misuse {
-        step: step!("function"),
-        what: "no hash and no MAC, or a tag not found to be what it is",
-    };
+    let misfit = || Abort::Misuse { step: step!("function"), what: Misuse::NoResult };
     let (settings, n) = (work.settings().ok_or_else(misfit)?, messages(work));
     let (key, text) = mine.split_at(settings.algorithm.key_bytes());
     let mut input =

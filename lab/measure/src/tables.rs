@@ -1,6 +1,6 @@
 //! Lookups in a public table, by one-hot vectors of two or three factors (OHVerture).
 
-use divisi_core::{Abort, Counts, PartyId, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PartyId, Step, step};
 use divisi_field::Gf8;
 use divisi_rep3::blackbox::{BlackBox, Shared};
 use divisi_rep3::deal::Part;
@@ -32,7 +32,7 @@ pub fn look_up(
     security: Security,
     factors: usize,
 ) -> Result<(Vec<Vec<u8>>, Counts), Abort> {
-    let misfit = || Abort::Misuse { step: TABLE, what: "a table of two or three factors" };
+    let misfit = || Abort::Misuse { step: TABLE, what: Misuse::CircuitUnfit };
     let part = mine.first().ok_or_else(misfit)?;
     let own: Vec<Gf8> = part.first.iter().map(|byte| Gf8(*byte)).collect();
     let b = &mut match security {

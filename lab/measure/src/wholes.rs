@@ -1,7 +1,7 @@
 //! Modes that take a text as a whole: a text is encrypted, and decrypted from the ciphertext and from one
 //! that is not authentic. The same code runs in the clear and among three parties.
 
-use divisi_core::{Abort, Direction, Step, step};
+use divisi_core::{Abort, Direction, Misuse, Step, step};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved};
 use divisi_symmetric::mode::ghash::Steps;
@@ -134,15 +134,15 @@ impl WholeMode {
             *last ^= 1;
         }
         if self.back(e, &key, &second, (&ciphertext, &tag))?.is_none() {
-            return Err(misfit("an authentic text was not found to be one"));
+            return Err(misfit(Misuse::NoResult));
         }
         let authenticates = self.authenticates();
         let refused = self.back(e, &key, &second, (&wrong.0, &wrong.1))?.is_none();
         if refused != authenticates {
-            return Err(misfit("a decryption gave the wrong verdict"));
+            return Err(misfit(Misuse::NoResult));
         }
         let back = self.back(e, &key, &second, (&ciphertext, &tag))?;
-        Ok(vec![ciphertext, tag, back.ok_or_else(|| misfit("a text"))?])
+        Ok(vec![ciphertext, tag, back.ok_or_else(|| misfit(Misuse::TextUnfit))?])
     }
 
     /// The ciphertext, and the tag or IV that belongs to it.
@@ -195,7 +195,7 @@ impl WholeMode {
         (ciphertext, tag): (&[u8], &[u8]),
     ) -> Result<Option<Vec<u8>>, Abort> {
         let known: Vec<E::Byte> = ciphertext.iter().map(|byte| e.public(&[*byte])).collect();
-        let block = |tag: &[u8]| <[u8; 16]>::try_from(tag).map_err(|_| misfit("a tag of a block"));
+        let block = |tag: &[u8]| <[u8; 16]>::try_from(tag).map_err(|_| misfit(Misuse::BlockLength));
         let texts = [ciphertext.to_vec()];
         let undecided: Undecided<E> = match self {
             WholeMode::Kw => wrap::unwrap(e, key, WrapForm::Kw, false, &known)?,
@@ -262,11 +262,11 @@ fn nonce_head() -> gcm_siv::NonceHead {
 
 /// A key with as few powers as so short a message needs.
 fn texts_key<E: GcmEngine>(e: &mut E, key: &RoundKeys<E::Byte>) -> Result<TextsKey<E>, Abort> {
-    let steps = Steps::new(4, 1).ok_or_else(|| misfit("steps"))?;
+    let steps = Steps::new(4, 1).ok_or_else(|| misfit(Misuse::OutOfRange))?;
     TextsKey::new(e, key.clone(), steps)
 }
 
-fn misfit(what: &'static str) -> Abort {
+fn misfit(what: Misuse) -> Abort {
     Abort::Misuse { step: WHOLE, what }
 }
 

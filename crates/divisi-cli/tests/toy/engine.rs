@@ -1,7 +1,7 @@
 //! An engine for a test: any number of parties who tell each other everything, and circuits of XORs and NOTs
 //! alone.
 
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Session, Step, step};
 use divisi_engine::circuit::HeldCircuit;
 use divisi_engine::job::{Between, Cipher, CircuitJob};
 use divisi_engine::{
@@ -161,7 +161,7 @@ impl EngineParty for Child<'_> {
             let mut all = Rows::default();
             rows.iter().for_each(|row| all.push(&[row]));
             let columns = of.job.circuit.columns(count, &all.columns(0..count, bytes));
-            let columns = columns.map_err(|_| session.misuse(TELL, "a circuit that cannot be evaluated"))?;
+            let columns = columns.map_err(|_| session.misuse(TELL, Misuse::CircuitUnfit))?;
             let wires = of.job.results_of(session.me());
             let bit = |lane: usize, wire: usize| columns[wire / 8 * count + lane] >> (wire % 8) & 1;
             Ok(Own::new((0..count).flat_map(|lane| wires.iter().map(move |wire| bit(lane, *wire))).collect()))

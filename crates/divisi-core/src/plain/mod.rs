@@ -11,7 +11,7 @@ mod lookups;
 pub use boolean::PlainBit;
 pub use leave::NoDebt;
 
-use crate::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, step};
+use crate::{Abort, Blocks, Bytes, Convert, Direction, Lanes, Matrix, Misuse, step};
 use divisi_field::{BigField, Field, Gf8, Gf128};
 use std::ops::BitXorAssign;
 use zeroize::Zeroizing;
@@ -235,7 +235,7 @@ fn elements(values: &[u128]) -> Zeroizing<Vec<Gf128>> {
 }
 
 fn unfit() -> Abort {
-    Abort::Misuse { step: step!("lanes"), what: "two values have different numbers of lanes" }
+    Abort::Misuse { step: step!("lanes"), what: Misuse::LanesDiffer }
 }
 
 #[cfg(test)]

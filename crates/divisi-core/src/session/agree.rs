@@ -13,7 +13,7 @@
 
 use super::{PublicParameters, START, Session, SessionId, Shared};
 use crate::checks;
-use crate::{Abort, Meter, taint};
+use crate::{Abort, Meter, Misuse, taint};
 use divisi_net::{Mesh, PartyId, Step, step};
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -113,7 +113,7 @@ pub(super) fn start(mesh: &Arc<Mesh>, number: u32, parameters: &PublicParameters
     }
     match Arc::get_mut(&mut session.shared) {
         Some(shared) => (shared.id, shared.pair_keys) = (id, pair_keys),
-        None => return Err(session.misuse(START, "the session was shared before its start was complete")),
+        None => return Err(session.misuse(START, Misuse::OutOfOrder)),
     }
     session.observe(checks::M0_5); // [M0.5]
     Ok(session)

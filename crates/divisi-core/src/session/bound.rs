@@ -2,7 +2,7 @@
 //! calls.
 
 use super::{Session, SessionId};
-use crate::{Abort, Step};
+use crate::{Abort, Misuse, Step};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A value of one session, until it is taken or an abort wipes it. Its type must wipe itself when dropped.
@@ -94,10 +94,10 @@ impl<T: Send + 'static> Bound<T> {
     /// [`Abort::Misuse`] in another session, or if the value was wiped or taken.
     pub fn take(&mut self, session: &Session, step: Step) -> Result<T, Abort> {
         if self.session != session.id() {
-            return Err(session.misuse(step, "a value of another session"));
+            return Err(session.misuse(step, Misuse::OtherSession));
         }
         let value = locked(&self.value).take();
-        value.ok_or_else(|| session.misuse(step, "a value that was wiped with its session"))
+        value.ok_or_else(|| session.misuse(step, Misuse::Erased))
     }
 
     /// Put the value back, unless the session has ended.
@@ -117,7 +117,7 @@ impl<T: Send + 'static> Bound<T> {
 #[cfg(test)]
 mod tests {
     use crate::testing::run;
-    use crate::{Abort, PublicParameters, step};
+    use crate::{Abort, Misuse, PublicParameters, step};
 
     #[test]
     fn what_is_bound_goes_with_its_session_and_serves_no_other() {
@@ -128,7 +128,7 @@ mod tests {
             one.put(&session, 3);
             assert_eq!((one.peek(|x| *x), two.peek(|x| *x)), (Some(3), Some(2)));
             // another strand ends the session
-            let end = session.strand()?.misuse(step!("end"), "a test");
+            let end = session.strand()?.misuse(step!("end"), Misuse::NoResult);
             assert_eq!((one.peek(|x| *x), two.peek(|x| *x)), (None, None));
             assert!(matches!(one.take(&session, step!("take")), Err(Abort::Misuse { .. })));
             one.put(&session, 4);
@@ -159,8 +159,8 @@ mod tests {
         let ends = run(1, &PublicParameters::new("at end tests"), |session| {
             drop(session.at_end(note(1)));
             let _kept = session.strand()?.at_end(note(2));
-            let end = session.misuse(step!("end"), "a test");
-            let _again = session.misuse(step!("end"), "another");
+            let end = session.misuse(step!("end"), Misuse::NoResult);
+            let _again = session.misuse(step!("end"), Misuse::NoResult);
             let _late = session.at_end(note(3));
             Err::<(), _>(end)
         });

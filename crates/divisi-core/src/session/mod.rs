@@ -11,7 +11,7 @@ pub use bound::{AtEnd, Bound};
 pub use parameters::PublicParameters;
 pub use settled::Settled;
 
-use crate::{Abort, Check, Meter, taint};
+use crate::{Abort, Check, Meter, Misuse, taint};
 use divisi_net::{Channel, Fault, Mesh, PartyId, Permits, Step, step};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -450,7 +450,7 @@ impl Session {
     /// Poison the session because the caller asked for something impossible, after which the parties may be
     /// out of step.
     #[must_use]
-    pub fn misuse(&self, step: Step, what: &'static str) -> Abort {
+    pub fn misuse(&self, step: Step, what: Misuse) -> Abort {
         self.fail(Abort::Misuse { step, what })
     }
 

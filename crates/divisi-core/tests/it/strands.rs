@@ -1,6 +1,6 @@
 //! Strands of a session: chunks overlap, results come in order, a failure ends all of them.
 
-use divisi_core::{Abort, PublicParameters, Session, step};
+use divisi_core::{Abort, Misuse, PublicParameters, Session, step};
 use divisi_net::{Machine, Options, Permits, memory};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -84,7 +84,7 @@ fn a_failure_of_one_chunk_ends_the_stream_at_all_parties() {
         let corrupt = session.me().index() == 1;
         let work = |strand: &mut Session, c: u64| {
             if corrupt && c == 5 {
-                return Err(strand.misuse(step!("chunk"), "this chunk fails"));
+                return Err(strand.misuse(step!("chunk"), Misuse::NoResult));
             }
             // twice around the ring: what comes was sent by a party that had received from the third one.
             // So all have started their sessions before the first chunk ends, and chunk 5 begins after that

@@ -8,7 +8,7 @@ use crate::{
     BenchSchedule, Differ, EngineParty, Job, Own, Prepared, Rows, StartedParty, Unsupported, Unwatched,
     Watch, alike,
 };
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
+use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Session};
 use divisi_symmetric::gates::Adder;
 
 /// Texts or messages as circuits.
@@ -75,7 +75,7 @@ impl<E: Evaluates> EngineParty for Learner<'_, '_, E> {
             let between = Between::with_all_to(owners, &parties, circuit.outputs().len());
             let count = drawn.places(number).len();
             let job = CircuitJob { circuit, adder: Adder::FewestAnds, between, count };
-            let unfit = |_| Abort::Misuse { step: KNOWN, what: "a circuit that the engine cannot evaluate" };
+            let unfit = |_| Abort::Misuse { step: KNOWN, what: Misuse::CircuitUnfit };
             let plan = engine.plan(&job).map_err(unfit)?;
             let width = job.wires_of(E::session(party).me()).len();
             let outputs: usize = job.circuit.outputs().iter().sum();
@@ -83,7 +83,7 @@ impl<E: Evaluates> EngineParty for Learner<'_, '_, E> {
             let mut learned = Vec::with_capacity(count);
             for first in (0..count).step_by(together) {
                 let count = together.min(count - first);
-                let misfit = || Abort::Misuse { step: KNOWN, what: "values that fit no circuit" };
+                let misfit = || Abort::Misuse { step: KNOWN, what: Misuse::CircuitUnfit };
                 let (now, later) = rest.split_at_checked(count * width).ok_or_else(misfit)?;
                 rest = later;
                 let bits = engine.evaluate(party, (&job, &plan), count, now, &mut Unwatched)?;

@@ -13,7 +13,7 @@ use crate::circuit::{HeldCircuit, NamedCircuit};
 use crate::cleanup::lock;
 use crate::job::{CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
 use crate::{Rows, Unsupported};
-use divisi_core::{Abort, Direction, Step, step};
+use divisi_core::{Abort, Direction, Misuse, Step, step};
 use functions::{block, gcm, message};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -242,7 +242,7 @@ impl<'j> Drawn<'j> {
 
     /// A circuit by its number. It is made unless it was the last one that any party asked for.
     pub fn circuit(&self, number: usize) -> Result<Arc<HeldCircuit>, Abort> {
-        let misfit = || Abort::Misuse { step: KNOWN, what: "a circuit with a number that does not exist" };
+        let misfit = || Abort::Misuse { step: KNOWN, what: Misuse::CircuitUnfit };
         let mut last = lock(&self.drawn);
         if let Some((_, circuit)) = last.as_ref().filter(|(drawn, _)| *drawn == number) {
             return Ok(Arc::clone(circuit));

@@ -4,7 +4,7 @@
 //! each of the other texts goes by itself.
 
 use crate::job::{PublicText, TextsJob};
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::mode::gcm::{
     GcmBatch, GcmEngine, GcmItem, GcmText, IV_BYTES, Outcome, TagLength, TextsKey, interleaved,
@@ -144,5 +144,5 @@ fn alone<D: Dealt<E>, E: GcmEngine>(
 }
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: GCM, what: "a text that was not dealt, or that GCM does not support" }
+    Abort::Misuse { step: GCM, what: Misuse::TextUnfit }
 }

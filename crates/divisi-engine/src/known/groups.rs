@@ -5,7 +5,7 @@
 
 use crate::Rows;
 use crate::job::{Cipher, CipherMode, MessagesJob, PublicMessage, PublicText, TextsJob};
-use divisi_core::{Abort, Direction, Step, step};
+use divisi_core::{Abort, Direction, Misuse, Step, step};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::block::{BlockCipher, counters, keystream};
 use divisi_symmetric::mode::{cbc, cmac, feedback};
@@ -233,7 +233,7 @@ impl CipherTexts for TextGroup<'_> {
         cipher: &C,
         mut text: Vec<C::Byte>,
     ) -> Result<Vec<C::Byte>, Abort> {
-        let unfit = || Abort::Misuse { step: GROUPS, what: "texts that do not fit their mode" };
+        let unfit = || Abort::Misuse { step: GROUPS, what: Misuse::TextUnfit };
         let ivs =
             |own: fn(&PublicText) -> Vec<u8>| self.texts().map(|(_, text)| own(text)).collect::<Vec<_>>();
         match (self.job.mode, self.direction) {

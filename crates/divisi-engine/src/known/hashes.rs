@@ -2,7 +2,7 @@
 
 use crate::job::{ChainJob, LargeJob, MessagesJob, PublicMessage};
 use crate::{Rows, Watch};
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 use divisi_symmetric::batch::{Function, MacEngine as Whole, Messages as Batch, SecretByte, State, bits};
 use std::collections::BTreeSet;
 
@@ -91,7 +91,7 @@ pub fn large<E: Whole>(
     settle: impl Fn(&mut E, State<E>) -> Result<State<E>, Abort>,
     watch: &mut dyn Watch,
 ) -> Result<Vec<LaneDigests<E>>, Abort> {
-    let misfit = || Abort::Misuse { step: HASHES, what: "large messages that repeat an empty content" };
+    let misfit = || Abort::Misuse { step: HASHES, what: Misuse::Unsupported };
     let lanes = job.lengths.len();
     let content = bits(e, content)?;
     let function = Function::prepare(e, &job.using, &[])?;

@@ -10,7 +10,7 @@ pub use polyval::{OnBlocks, Polyval, WithoutBlocks};
 
 use crate::Rows;
 use crate::job::{CipherMode, PublicText, TextsJob, Whole};
-use divisi_core::{Abort, Bytes, Direction, Step, Verified, step};
+use divisi_core::{Abort, Bytes, Direction, Misuse, Step, Verified, step};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
 use divisi_symmetric::mode::whole::gcm_siv::NonceHead;
 use divisi_symmetric::mode::whole::wrap::WrapForm;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 const WHOLE: Step = step!("whole");
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: WHOLE, what: "texts of different shapes, or of one that their mode does not take" }
+    Abort::Misuse { step: WHOLE, what: Misuse::TextUnfit }
 }
 
 /// The direction and the lengths of a text: all public.

@@ -3,7 +3,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::{Harness, LIMIT, MessageDirection, delay, many, party};
-use divisi_core::{Abort, PartyId, Session, Step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step};
 use divisi_garble::lab::{GarbleLab, of_party, run_over};
 use divisi_garble::{Garble, GarbleOptions, Garbled, Plan, Preprocessed, Unfit};
 use divisi_net::memory;
@@ -83,15 +83,15 @@ fn whoever_stops_the_others_abort_in_time() {
             let killed =
                 |phase: &str| matches!(fault, Fault::Killed) && me == party(broken) && step.contains(phase);
             if killed("coin") || killed("laand") {
-                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
+                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult });
             }
             let mut made = garble.function_independent(&mut session, 6, 18)?;
             if killed("run") {
-                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
+                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult });
             }
             let garbled = garble.function_dependent(&mut session, &mut made, &plan, 3)?;
             if killed("online") {
-                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: "killed" });
+                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult });
             }
             let result = garble.online(&mut session, garbled, &mine);
             assert_eq!(garble.is_live(), result.is_ok());
@@ -250,7 +250,7 @@ fn what_is_made_ahead_goes_with_its_session() {
     let plan = plan(&program, 3);
     let ends = in_each_session(&plan, 1, |session, garble, made, garbled, _| {
         assert!((made.ands(), made.masks()) == (4, 12) && garble.is_live());
-        let end = session.strand()?.misuse(Step::new("a strand"), "of a test");
+        let end = session.strand()?.misuse(Step::new("a strand"), Misuse::NoResult);
         assert!((made.ands(), made.masks()) == (0, 0) && !garble.is_live());
         let mine = of_party(&plan, session.me(), &[INPUTS[0].to_vec()]);
         assert!(garble.online(session, garbled, &mine).is_err());

@@ -13,7 +13,7 @@ use crate::vole::{
     hash_bits,
 };
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Coins, Echo, PartyId, Prg, Session, Step, step};
+use divisi_core::{Abort, Coins, Echo, Misuse, PartyId, Prg, Session, Step, step};
 use divisi_field::Gf128;
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
@@ -165,7 +165,7 @@ impl<R: Outcome> Begun<R> {
     ) -> Result<PairRows<Columns>, Abort> {
         let extension = self.extension.take();
         let Some(extension) = extension else {
-            return Err(session.misuse(COIN, "the corrections of these rows were received already"));
+            return Err(session.misuse(COIN, Misuse::UsedTwice));
         };
         with_bits(session, ends, &self.bits, |session, ends, x| ends.finish(session, extension, x, deltas))
     }

@@ -11,7 +11,7 @@ use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, PartyId, Session};
+use divisi_core::{Abort, Misuse, PartyId, Session};
 
 /// Products under way: our payloads are sent, the peers' are not received. Wiped when dropped.
 #[must_use = "products that were begun must be finished"]
@@ -79,10 +79,10 @@ impl Setup {
     ) -> Result<WipedVec<P::Word>, Abort> {
         let ProductsAhead { session: of, number, round, class, payload, out } = ahead;
         if self.session != *session.id().as_bytes() || of != self.session {
-            return Err(session.misuse(PAYLOAD, "products of another session"));
+            return Err(session.misuse(PAYLOAD, Misuse::OtherSession));
         }
         if number != self.ahead.products_finished {
-            return Err(session.misuse(PAYLOAD, "products that were begun are finished out of order"));
+            return Err(session.misuse(PAYLOAD, Misuse::OutOfOrder));
         }
         self.ahead.products_finished += 1;
         let made = wipe::stack(|| {

@@ -9,7 +9,7 @@ use crate::hash::TweakableHash;
 use crate::pads::{Pads, Trust};
 use crate::setup::Setup;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, PartyId, Session};
+use divisi_core::{Abort, Misuse, PartyId, Session};
 use divisi_field::kernel::vectorize;
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ impl Setup {
         self.admit(session, pads)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (pads.len() + 63) % 64));
         if values.len() != pads.len().div_ceil(64) || last != 0 {
-            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
+            return Err(session.misuse(PAYLOAD, Misuse::CountsDiffer));
         }
         let round = Round::taken(session, pads, None)?;
         session.observe(S::CHECK); // [K14] [G14]

@@ -18,7 +18,7 @@ use crate::setup::{Setup, Source};
 use crate::softspoken::{CHUNK, Sums, TILE};
 use crate::vole::{CORRECT, Ends, read, write};
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, PartyId, Session};
+use divisi_core::{Abort, Misuse, PartyId, Session};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -47,7 +47,7 @@ impl Setup {
         self.admit_in_order(session)?;
         let last = values.last().map_or(0, |last| last & !below(1 + (count + 63) % 64));
         if values.len() != count.div_ceil(64) || last != 0 {
-            return Err(session.misuse(PAYLOAD, "not one word for each payload"));
+            return Err(session.misuse(PAYLOAD, Misuse::CountsDiffer));
         }
         // after an error the source stays erased
         match std::mem::replace(&mut self.source, Source::Erased) {
@@ -112,7 +112,7 @@ impl Setup {
                 for (peer, direction) in peers.iter().zip(&mut receiving) {
                     let x = &x[chunk.clone()];
                     let first = ends.make_pads(peer.index(), &mut sums, x, rows, &mut corrections);
-                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, "a pair without trees"))?;
+                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, Misuse::Empty))?;
                     write(&corrections, &mut body);
                     session.send(CORRECT, *peer, &body, 128 * corrections.len() as u64)?;
                     mask(direction, &rows[..count], &mut out[at.clone()]);
@@ -128,7 +128,7 @@ impl Setup {
                     read(&body, &mut corrections);
                     let key = self.deltas.towards(*peer);
                     let first = ends.hold_pads(peer.index(), &mut sums, &key, &corrections, rows);
-                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, "a pair without trees"))?;
+                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, Misuse::Empty))?;
                     body.clear();
                     let pads = self.key_of_pads(*peer);
                     let (values, out) = (&values[at.clone()], &mut out[at.clone()]);

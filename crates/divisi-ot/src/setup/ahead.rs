@@ -22,7 +22,7 @@ use crate::abit::produce::{Begun, Bits, begin};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::{MACS, Width};
 use crate::vole::{ALL_AHEAD, Columns, Either, PairRows, Proven};
-use divisi_core::{Abort, Session, wipe};
+use divisi_core::{Abort, Misuse, Session, wipe};
 use zeroize::Zeroizing;
 
 /// How many batches were begun, received and finished; how many products with payloads were begun and
@@ -81,14 +81,17 @@ impl Setup {
         wide: usize,
         narrow: usize,
     ) -> Result<RowsAhead, Abort> {
-        if self.session != *strand.id().as_bytes() || self.layout.public {
-            return Err(strand.misuse(SETUP, "rows ahead in a set-up of another session, or without a field"));
+        if self.session != *strand.id().as_bytes() {
+            return Err(strand.misuse(SETUP, Misuse::OtherSession));
+        }
+        if self.layout.public {
+            return Err(strand.misuse(SETUP, Misuse::KeyMissing)); // there are no fields
         }
         if wide == 0 || narrow == 0 {
-            return Err(strand.misuse(SETUP, "a request for no positions"));
+            return Err(strand.misuse(SETUP, Misuse::Empty));
         }
         if self.layout.columns(MACS).len() >= TILE {
-            return Err(strand.misuse(SETUP, "rows ahead with as many columns of MACs as of pads"));
+            return Err(strand.misuse(SETUP, Misuse::Unsupported));
         }
         self.admit_rows(strand, true)?;
         let number = self.ahead.begun;
@@ -111,7 +114,7 @@ impl Setup {
                 }
                 Under::Trees(made?)
             }
-            Source::Erased => return Err(strand.misuse(SETUP, "an abort has erased the set-up")),
+            Source::Erased => return Err(strand.misuse(SETUP, Misuse::Erased)),
             #[cfg(feature = "testing")]
             Source::Dealt(dealer) => {
                 self.source = Source::Dealt(dealer);
@@ -128,7 +131,7 @@ impl Setup {
     /// the oldest.
     pub fn receive_ahead(&mut self, strand: &mut Session, ahead: RowsAhead) -> Result<RowsReceived, Abort> {
         if ahead.number != self.ahead.received || self.session != *strand.id().as_bytes() {
-            return Err(strand.misuse(SETUP, "rows that were begun are received out of order"));
+            return Err(strand.misuse(SETUP, Misuse::OutOfOrder));
         }
         self.erase_after_abort(strand);
         self.ahead.received += 1;
@@ -154,7 +157,7 @@ impl Setup {
                 self.source = Source::Dealt(dealer);
                 Of::Dealt(wide, narrow)
             }
-            _ => return Err(strand.misuse(SETUP, "an abort has erased the set-up")),
+            _ => return Err(strand.misuse(SETUP, Misuse::Erased)),
         };
         Ok(RowsReceived { number, chain: strand.chain(), of })
     }
@@ -179,7 +182,7 @@ impl Setup {
         ahead: RowsReceived,
     ) -> Result<(WideShares, MacShares), Abort> {
         if ahead.number != self.ahead.finished || self.session != *session.id().as_bytes() {
-            return Err(session.misuse(SETUP, "rows that were begun are finished out of order"));
+            return Err(session.misuse(SETUP, Misuse::OutOfOrder));
         }
         self.erase_after_abort(session);
         self.ahead.finished += 1;
@@ -209,7 +212,7 @@ impl Setup {
                 self.source = Source::Dealt(dealer);
                 (Given::Dealt(wide.0, wide.1), Given::Dealt(narrow.0, narrow.1))
             }
-            _ => return Err(session.misuse(SETUP, "an abort has erased the set-up")),
+            _ => return Err(session.misuse(SETUP, Misuse::Erased)),
         };
         Ok((wide.split(session, self.layout, *delta), narrow.shares(*delta, columns)))
     }

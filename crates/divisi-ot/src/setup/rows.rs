@@ -9,7 +9,7 @@ use crate::pads::{Checked, Pads};
 use crate::softspoken::layout::{Layout, MACS, Width};
 use crate::vole::{Either, Ends, Outcome, Proven, VoleRows};
 use crate::{AuthBits, MacShares};
-use divisi_core::{Abort, Session, wipe};
+use divisi_core::{Abort, Misuse, Session, wipe};
 use zeroize::Zeroizing;
 
 /// How rows are made.
@@ -156,7 +156,7 @@ impl Setup {
     /// Those of [`Setup::mac_rows`]; [`Abort::Misuse`] for a set-up that is not over a field.
     pub fn wide_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<WideBits, Abort> {
         if self.layout.public {
-            return Err(session.misuse(SETUP, "wide rows in a set-up without a field"));
+            return Err(session.misuse(SETUP, Misuse::KeyMissing));
         }
         let (bits, pads) = self.rows(session, Width::Wide, bits)?;
         Ok(WideBits { bits, pads })
@@ -169,7 +169,7 @@ impl Setup {
     /// Those of [`Setup::wide_rows`].
     pub fn pad_rows(&mut self, session: &mut Session, bits: Bits<'_>) -> Result<Pads<Checked>, Abort> {
         if self.layout.public {
-            return Err(session.misuse(SETUP, "checked rows of pads in a set-up without a field"));
+            return Err(session.misuse(SETUP, Misuse::KeyMissing));
         }
         Ok(self.rows(session, Width::Pads, bits)?.1)
     }
@@ -183,17 +183,17 @@ impl Setup {
         checked: bool,
     ) -> Result<(), Abort> {
         if self.session != *session.id().as_bytes() {
-            return Err(session.misuse(SETUP, "the set-up of another session"));
+            return Err(session.misuse(SETUP, Misuse::OtherSession));
         }
         if session.cause().is_some() {
             self.source = Source::Erased;
             self.deltas.erase();
         }
         if bits.count() == 0 {
-            return Err(session.misuse(SETUP, "a request for no positions"));
+            return Err(session.misuse(SETUP, Misuse::Empty));
         }
         if !bits.are_there() {
-            return Err(session.misuse(SETUP, "not one word for each chosen bit"));
+            return Err(session.misuse(SETUP, Misuse::CountsDiffer));
         }
         self.admit_rows(session, checked)
     }
@@ -201,7 +201,7 @@ impl Setup {
     /// Refuses rows while others are under way, because each tree makes its rows in order.
     pub(crate) fn admit_in_order(&self, session: &Session) -> Result<(), Abort> {
         if self.ahead.begun != self.ahead.finished && !matches!(self.source, Source::Erased) {
-            return Err(session.misuse(SETUP, "rows before those that were begun are finished"));
+            return Err(session.misuse(SETUP, Misuse::OutOfOrder));
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl Setup {
     /// Refuses rows without a check beside checked ones.
     pub(super) fn admit_rows(&mut self, session: &Session, checked: bool) -> Result<(), Abort> {
         if *self.checked.get_or_insert(checked) != checked {
-            return Err(session.misuse(SETUP, "rows with a check and without one from one set-up"));
+            return Err(session.misuse(SETUP, Misuse::SecurityDiffers));
         }
         Ok(())
     }
@@ -248,7 +248,7 @@ impl Setup {
                 }
                 made.map(Given::Produced)
             }
-            Source::Erased => Err(session.misuse(SETUP, "an abort has erased the set-up")),
+            Source::Erased => Err(session.misuse(SETUP, Misuse::Erased)),
             #[cfg(feature = "testing")]
             Source::Dealt(mut dealer) => {
                 let (bits, pads) = dealer.deal(session, bits, width);

@@ -13,7 +13,7 @@ use crate::pads::{Pads, Part, SemiHonest};
 use crate::softspoken::TILE;
 use crate::softspoken::layout::Width;
 use crate::vole::{AHEAD, ALL_AHEAD, ByGroup, Columns, Extension, Outcome, PairRows, Request, VoleRows};
-use divisi_core::{Abort, Session, wipe};
+use divisi_core::{Abort, Misuse, Session, wipe};
 use zeroize::Zeroizing;
 
 /// Unchecked rows under way: our corrections are sent, the peers' are not received. Wiped when dropped.
@@ -93,7 +93,7 @@ impl Setup {
                 }
                 Under::Trees(Box::new(begun?), count, x)
             }
-            Source::Erased => return Err(session.misuse(SETUP, "an abort has erased the set-up")),
+            Source::Erased => return Err(session.misuse(SETUP, Misuse::Erased)),
             #[cfg(feature = "testing")]
             Source::Dealt(mut dealer) => {
                 let dealt = dealer.deal_pads(session, bits, |from, to| links.makes(session, from, to));
@@ -116,7 +116,7 @@ impl Setup {
     ) -> Result<Pads<SemiHonest>, Abort> {
         let of = *session.id().as_bytes();
         if self.session != of || ahead.session != of || ahead.number != self.ahead.finished {
-            return Err(session.misuse(SETUP, "rows that were begun are finished out of order"));
+            return Err(session.misuse(SETUP, Misuse::OutOfOrder));
         }
         self.erase_after_abort(session);
         self.ahead.received += 1;
@@ -142,7 +142,7 @@ impl Setup {
                 self.source = Source::Dealt(dealer);
                 Ok(dealt)
             }
-            _ => Err(session.misuse(SETUP, "an abort has erased the set-up")),
+            _ => Err(session.misuse(SETUP, Misuse::Erased)),
         }
     }
 }

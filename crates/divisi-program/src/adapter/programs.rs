@@ -13,7 +13,7 @@ use crate::rings::ring;
 use crate::run;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Security, Session, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Security, Session, Step, step};
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, Own, Prepared, Rows, StartedParty, Unsupported, Watch, members, timed,
 };
@@ -213,7 +213,7 @@ impl EngineParty for Member<'_> {
                 continue;
             }
             let Some((entries, others)) = decode(&input.value, rest) else {
-                return Err(mixed.session().misuse(INPUT, "inputs of another length than declared"));
+                return Err(mixed.session().misuse(INPUT, Misuse::LengthDiffers));
             };
             rest = others;
             mine.push(Some(entries));

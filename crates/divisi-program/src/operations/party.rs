@@ -5,7 +5,7 @@ use super::shares::{bytes, words};
 use super::{Op, OperationJob, Operations, table};
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, PartyId, Session, Step, step};
+use divisi_core::{Abort, Convert, Misuse, PartyId, Session, Step, step};
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::arithmetic::{self, NumberTriples};
 use divisi_mixed::gmw::PREPROCESSING;
@@ -114,7 +114,7 @@ impl<'b> OperationBatch<'b> {
         let (job, inputs) = (&of.job, Zeroizing::new(words(own)));
         let wanted = if job.op.is_random() { 0 } else { count };
         if inputs.len() != wanted {
-            return Err(party.session().misuse(INPUT, "inputs of another length than declared"));
+            return Err(party.session().misuse(INPUT, Misuse::LengthDiffers));
         }
         let held = match (&mut *party, job.op) {
             (OperationParty::Ciphertexts(all), Op::E2a) => Held::Ciphertexts(give(all, &inputs, CHECK)?),
@@ -230,7 +230,7 @@ impl<'b> OperationBatch<'b> {
                 let out: Vec<GmwBit> = mixed.convert(Num::new(WipedVec::from(&***inputs)))?;
                 Held::Output(bytes(GmwBit::to_words(&out).iter().copied()))
             }
-            _ => return Err(self.party.session().misuse(INPUT, "a step that the operation does not have")),
+            _ => return Err(self.party.session().misuse(INPUT, Misuse::CircuitUnfit)),
         };
         Ok(())
     }
@@ -258,7 +258,7 @@ impl<'b> OperationBatch<'b> {
                 let (modulo_2, modulo_p) = mixed.take_bits(count)?.open();
                 Ok(bytes(modulo_2.iter().chain(modulo_p.iter()).copied()))
             }
-            (party, _) => Err(party.session().misuse(INPUT, "an operation that was not run")),
+            (party, _) => Err(party.session().misuse(INPUT, Misuse::NotComputed)),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::node::Id;
 use crate::plain::Entries;
 use crate::program::ValueKind;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::SentBits;
 use divisi_mixed::num::{self, SentNumbers};
@@ -21,14 +21,14 @@ impl Run<'_> {
         let (lanes, plain) = (input.value.shape().entries(), self.plain);
         let session = self.mixed.session();
         let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
-        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that does not exist"))?;
+        let owner = owner.ok_or_else(|| session.misuse(INPUT, Misuse::PartyUnknown))?;
         let mut shares = WipedVec::zeros(lanes);
         if owner == session.me() {
             match own.get(place) {
                 Some(Some(Entries::Num(numbers))) if numbers.len() == lanes => {
                     shares.iter_mut().zip(numbers).for_each(|(share, x)| *share = plain.of_signed(*x));
                 }
-                _ => return Err(session.misuse(INPUT, "not the numbers of the input's shape")),
+                _ => return Err(session.misuse(INPUT, Misuse::LengthDiffers)),
             }
             for peer in session.peers() {
                 plain.sub_assign(&mut shares, &masks(session, plain, peer, lanes));
@@ -46,7 +46,7 @@ impl Run<'_> {
         };
         let session = self.mixed.session();
         let owner = PartyId::new(input.owner).filter(|owner| owner.index() < session.parties());
-        let owner = owner.ok_or_else(|| session.misuse(INPUT, "an input of a party that does not exist"))?;
+        let owner = owner.ok_or_else(|| session.misuse(INPUT, Misuse::PartyUnknown))?;
         let mut values = None;
         if owner == session.me() {
             match own.get(place) {
@@ -56,7 +56,7 @@ impl Run<'_> {
                     let bit = |i: usize| GmwBit::of(bits.iter().map(move |word| u64::from(word[i])));
                     values = Some((0..width).map(bit).collect::<Vec<GmwBit>>());
                 }
-                _ => return Err(session.misuse(INPUT, "not the bits of the input's shape")),
+                _ => return Err(session.misuse(INPUT, Misuse::LengthDiffers)),
             }
         }
         let gmw = self.mixed.gmw();
@@ -79,7 +79,7 @@ impl Run<'_> {
             let all = |number: &u8| PartyId::new(*number).filter(|party| party.index() < session.parties());
             let receivers: Option<Vec<PartyId>> = receivers.iter().map(all).collect();
             let Some(receivers) = receivers else {
-                return Err(session.misuse(NODE, "an output to a party that does not exist"));
+                return Err(session.misuse(NODE, Misuse::PartyUnknown));
             };
             let ids: Vec<Id> = places.iter().map(|place| self.code.outputs[*place]).collect();
             let group = if number {

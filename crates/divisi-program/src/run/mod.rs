@@ -11,7 +11,7 @@ use crate::node::{self, Id, NOWHERE, Node};
 use crate::plain::Entries;
 use crate::program::Script;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, Misuse, ProgramRun, Step, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::gmw::triples_for;
 use divisi_mixed::open::OpeningRounds;
@@ -78,13 +78,13 @@ pub fn prepare(
         for id in &layer.look_up {
             let Some(width) = width_of(id) else { continue };
             let taken = stocks.get_mut(&width).and_then(|stock| stock.take(code.nodes[*id].lanes));
-            let none = || mixed.session().misuse(NODE, "fewer masks of indices than lookups");
+            let none = || mixed.session().misuse(NODE, Misuse::TooFewMade);
             signs.push_back(taken.ok_or_else(none)?);
         }
         for id in &layer.garbled {
             let Node::Garbled(wiring, _) = &code.nodes[*id].node else { continue };
             let Some(context) = context.as_deref_mut() else {
-                return Err(mixed.session().misuse(NODE, "garbled circuits in a session without a garbler"));
+                return Err(mixed.session().misuse(NODE, Misuse::KeyMissing));
             };
             garbled.push_back(context.garble(mixed.gmw(), wiring, code.nodes[*id].lanes)?);
         }
@@ -141,7 +141,7 @@ struct Run<'r> {
 
 /// The error for a node of an unexpected kind; [`crate::lower`] makes none.
 fn unfit() -> Abort {
-    Abort::Misuse { step: NODE, what: "a node that does not exist, or has another type" }
+    Abort::Misuse { step: NODE, what: Misuse::CircuitUnfit }
 }
 
 /// The shares in these lanes; zero for a lane that does not exist.

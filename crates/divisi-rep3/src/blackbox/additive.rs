@@ -10,7 +10,7 @@ use super::linear::{Linear, sum, times};
 use super::value::{Additive, Shared};
 use super::{BlackBox, Misfit, PIECE};
 use crate::share::Rep;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 use std::sync::Arc;
 use zeroize::Zeroize;
 
@@ -105,7 +105,7 @@ impl BlackBox {
         if pairs.saturating_mul(lanes.max(1)) as u64 <= PIECE.max(lanes as u64) {
             return Ok(());
         }
-        Err(self.trio.session.misuse(LINOP, "an additive value of too many products: reshare it first"))
+        Err(self.trio.session.misuse(LINOP, Misuse::ReshareFirst))
     }
 
     /// `<c x>` for a public c. Local.

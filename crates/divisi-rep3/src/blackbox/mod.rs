@@ -83,7 +83,7 @@ use crate::share::Rep;
 use crate::trio::Trio;
 use crate::verify::{Products, Statement};
 use crate::wire;
-use divisi_core::{Abort, Lanes, PartyId, Security, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Security, Session, Step, step};
 use zeroize::Zeroizing;
 
 const INPUT: Step = step!("input");
@@ -183,7 +183,7 @@ impl BlackBox {
     #[must_use]
     pub fn into_trio(self) -> Trio {
         if !self.owed.is_empty() {
-            let _ = self.trio.session.misuse(LEFT, "products that verify_mul has not verified");
+            let _ = self.trio.session.misuse(LEFT, Misuse::NotVerified);
         }
         self.trio
     }
@@ -201,8 +201,7 @@ impl BlackBox {
     ) -> Result<Shared<F>, Abort> {
         let mine = owner == self.trio.me();
         if owner.index() >= 3 || x.is_some() != mine || x.is_some_and(|x| x.len() != lanes) {
-            let what = "an input is given by its owner alone, with as many values as lanes";
-            return Err(self.trio.session.misuse(INPUT, what));
+            return Err(self.trio.session.misuse(INPUT, Misuse::NotTheOwner));
         }
         let mut rep = Rep::zero(lanes);
         if let Some(x) = x {
@@ -264,8 +263,7 @@ impl BlackBox {
         self.demand(VERIFY, recon.origin == self.origin, Misfit::Origin)?;
         let fixed = recon.statements == self.statements;
         if !self.owed.is_empty() && !fixed {
-            let what = "products that were made after that VerifyRecon"; // [A8]
-            return Err(self.trio.session.misuse(VERIFY, what));
+            return Err(self.trio.session.misuse(VERIFY, Misuse::ProofTooOld)); // [A8]
         }
         if !self.owed.is_empty() {
             self.trio.session.observe_each(checks::S2, self.products); // [S2]
@@ -296,8 +294,7 @@ impl BlackBox {
         let compared = x.opening <= recon.openings;
         let verified = x.rests_on <= mul.owed;
         if !compared || !verified {
-            let what = "proofs that do not cover the opening or the products that it depends on";
-            return Err(self.trio.session.misuse(RECONST, what));
+            return Err(self.trio.session.misuse(RECONST, Misuse::ProofTooOld));
         }
         Ok(x.value)
     }
@@ -362,8 +359,8 @@ impl BlackBox {
     pub(crate) fn demand(&mut self, step: Step, fit: bool, why: Misfit) -> Result<(), Abort> {
         match (fit, why) {
             (true, _) => Ok(()),
-            (false, Misfit::Lanes) => Err(self.trio.session.misuse(step, "vectors of different lengths")),
-            (false, Misfit::Origin) => Err(self.trio.session.misuse(step, "a value of another black box")),
+            (false, Misfit::Lanes) => Err(self.trio.session.misuse(step, Misuse::LanesDiffer)),
+            (false, Misfit::Origin) => Err(self.trio.session.misuse(step, Misuse::OtherStrand)),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::{Additive, BlackBox, Element, Mask, Misfit, RECONST, Shared, Unverified};
 use crate::wire;
-use divisi_core::{Abort, Lanes, taint};
+use divisi_core::{Abort, Lanes, Misuse, taint};
 use zeroize::Zeroizing;
 
 impl BlackBox {
@@ -14,8 +14,7 @@ impl BlackBox {
     /// [`Abort::Misuse`] if x depends on products that [`BlackBox::verify_mul`] has not verified.
     pub fn reconst<F: Element>(&mut self, x: &Shared<F>) -> Result<Unverified<F>, Abort> {
         if x.rests_on > self.verified {
-            let what = "an opening that depends on unverified products: verify them first, or mask it";
-            return Err(self.trio.session.misuse(RECONST, what));
+            return Err(self.trio.session.misuse(RECONST, Misuse::NotVerified));
         }
         self.open(x, F::BITS)
     }

@@ -19,7 +19,7 @@ use crate::origin::Origin;
 use crate::share::Byte;
 use crate::wire::Shape;
 use divisi_circuit::{Level, Program};
-use divisi_core::{Abort, Boolean, Convert, Lanes, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, Misuse, ProgramRun, Step, step};
 use divisi_field::Plane;
 use divisi_field::plane::LANES;
 use zeroize::Zeroizing;
@@ -113,7 +113,7 @@ impl Rep3 {
     /// How many lanes a job has; a misuse if its inputs do not fit its program or each other.
     pub(crate) fn lanes_of(&self, job: &ProgramRun<'_, Bit>) -> Result<usize, Abort> {
         if job.wires.len() != job.program.input_bits() {
-            return Err(self.trio.session.misuse(INPUTS, "not as many bits as the program has input wires"));
+            return Err(self.trio.session.misuse(INPUTS, Misuse::CountsDiffer));
         }
         let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
         if job.wires.iter().any(|bit| bit.lanes != 1 && bit.lanes != lanes) {
@@ -211,7 +211,7 @@ impl Convert<Byte, [Bit; 8]> for Rep3 {
     /// Local: a byte is its bits' planes.
     fn convert(&mut self, x: Byte) -> Result<[Bit; 8], Abort> {
         if !x.is_replicated() {
-            return Err(self.trio.session.misuse(BITS, "a byte of an unfinished chain of layers"));
+            return Err(self.trio.session.misuse(BITS, Misuse::ChainUnfinished));
         }
         let origin = self.trio.admit(BITS, [x.origin])?;
         let plane = |i: usize| x.tiles.iter().map(move |tile| [tile[0][i].0, tile[1][i].0]).collect();

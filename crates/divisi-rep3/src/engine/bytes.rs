@@ -8,7 +8,7 @@ use crate::checks;
 use crate::record::Record;
 use crate::sbox::{Layer, LayerKind, Owed};
 use crate::share::{Byte, Form, Link};
-use divisi_core::{Abort, Bytes, Direction, Matrix, Step, Verified, step};
+use divisi_core::{Abort, Bytes, Direction, Matrix, Misuse, Step, Verified, step};
 use divisi_field::kernel::{Task, run};
 use divisi_field::plane::LANES;
 use divisi_field::{Plane, Word, gf8};
@@ -39,10 +39,7 @@ impl Rep3 {
         let now = self.trio.admit(SBOX, x.iter().map(|byte| byte.origin))?;
         x.iter_mut().for_each(|byte| byte.origin = now);
         if !vectors.fit(self.engine_id(), self.protocol, &shape_of(x)) {
-            return Err(self
-                .trio
-                .session
-                .misuse(VECTORS, "one-hot vectors that were not made for this layer"));
+            return Err(self.trio.session.misuse(VECTORS, Misuse::NotMade));
         }
         self.finish_others(x)?;
         if self.records() {
@@ -113,7 +110,7 @@ impl Rep3 {
             self.stock_up(1, &shape)?;
         }
         let Some((_, vectors)) = self.stocks.take(protocol, &shape, &self.calls.account) else {
-            return Err(self.trio.session.misuse(VECTORS, "no one-hot vectors for a layer"));
+            return Err(self.trio.session.misuse(VECTORS, Misuse::NotMade));
         };
         Ok(vectors)
     }
@@ -149,10 +146,7 @@ impl Bytes for Rep3 {
         if x.is_replicated() && !y.is_replicated() {
             // the sum belongs to the chain
             if y.lanes != x.lanes {
-                return Err(self
-                    .trio
-                    .session
-                    .misuse(SUM, "a byte of an unfinished chain has one lane, where many are needed"));
+                return Err(self.trio.session.misuse(SUM, Misuse::ChainUnfinished));
             }
             let x_was = std::mem::replace(x, y.clone());
             return self.add(x, &x_was);
@@ -193,10 +187,7 @@ impl Bytes for Rep3 {
             n if n == N => 2,
             0 => 1,
             _ => {
-                return Err(self
-                    .trio
-                    .session
-                    .misuse(MIXED, "bytes of an unfinished chain together with others"));
+                return Err(self.trio.session.misuse(MIXED, Misuse::ChainUnfinished));
             }
         };
         for t in 0..lanes.div_ceil(LANES) {
@@ -236,7 +227,7 @@ impl Bytes for Rep3 {
             return Ok(Byte::zero(0).of(now));
         }
         let all = Byte::join(parts);
-        all.ok_or_else(|| self.trio.session.misuse(JOIN, "bytes of an unfinished chain"))
+        all.ok_or_else(|| self.trio.session.misuse(JOIN, Misuse::ChainUnfinished))
     }
 
     fn blocks_at_once(&self) -> usize {
@@ -261,7 +252,7 @@ fn add_shares(x: &mut Byte, y: &Byte) -> Result<(), Abort> {
     }
     let fits = y.tiles.first().filter(|_| y.lanes == 1);
     let Some(one) = fits else {
-        return Err(Abort::Misuse { step: SUM, what: "values of different numbers of lanes" });
+        return Err(Abort::Misuse { step: SUM, what: Misuse::LanesDiffer });
     };
     // one lane for all: its bit in every lane in use
     let splat = one.map(|planes| planes.map(|p| Plane::splat(p.lane(0))));

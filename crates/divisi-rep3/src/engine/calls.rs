@@ -8,7 +8,7 @@ use crate::garbled::plan::{CallPlan, Part, When};
 use crate::garbled::run::{Outputs, call, settle_views};
 use crate::garbled::store;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Lanes, ProgramRun, Session, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, ProgramRun, Session, Step, step};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ impl Rep3 {
         let origin = self.trio().admit(AHEAD, known.iter().map(|bit| bit.origin))?;
         let Rep3 { trio, handles, .. } = self;
         if size(&program, lanes).is_none() || known.len() >= program.input_bits() {
-            return Err(trio.session.misuse(AHEAD, "a program that cannot be garbled ahead"));
+            return Err(trio.session.misuse(AHEAD, Misuse::CircuitUnfit));
         }
         demand_lanes(&trio.session, known, lanes)?;
         // 1. the call's number is spent here, before anything is derived from it
@@ -132,10 +132,10 @@ impl Rep3 {
         let Rep3 { trio, handles, .. } = self;
         for (ahead, inputs) in &calls {
             if ahead.engine_id != trio.engine_id {
-                return Err(trio.session.misuse(AHEAD, "a call that was garbled in another strand"));
+                return Err(trio.session.misuse(AHEAD, Misuse::OtherStrand));
             }
             if inputs.len() + ahead.known != ahead.program.input_bits() {
-                return Err(trio.session.misuse(AHEAD, "not as many bits as the program has input wires"));
+                return Err(trio.session.misuse(AHEAD, Misuse::CountsDiffer));
             }
             demand_lanes(&trio.session, inputs, ahead.lanes)?;
         }
@@ -166,7 +166,7 @@ impl Rep3 {
 
 fn demand_lanes(session: &Session, bits: &[Bit], lanes: usize) -> Result<(), Abort> {
     if bits.iter().any(|bit| ![1, lanes].contains(&bit.lanes())) {
-        return Err(session.misuse(AHEAD, "values of different numbers of lanes"));
+        return Err(session.misuse(AHEAD, Misuse::LanesDiffer));
     }
     Ok(())
 }

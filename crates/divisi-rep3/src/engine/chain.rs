@@ -19,7 +19,7 @@ use crate::record::Record;
 use crate::sbox::chained::{self, Chained, Input, Side};
 use crate::sbox::{shape_of, verify_sbox};
 use crate::share::{Byte, Combination, Form, Link};
-use divisi_core::{Abort, Bytes, Direction, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Misuse, Step, step};
 use divisi_field::{Field, Gf8, Plane};
 use zeroize::Zeroizing;
 
@@ -39,10 +39,7 @@ impl Rep3 {
             0 => Input::Replicated,
             n if n == x.len() => Input::Additive,
             _ => {
-                return Err(self
-                    .trio
-                    .session
-                    .misuse(CHAIN, "a layer that mixes finished bytes with bytes of an unfinished chain"));
+                return Err(self.trio.session.misuse(CHAIN, Misuse::ChainUnfinished));
             }
         };
         let side = Side { direction, constant: self.constant() };
@@ -130,13 +127,10 @@ impl Rep3 {
         let mut layer = None;
         for (link, value) in links.into_iter().zip(&mut values) {
             let Some(origin) = link.0 else {
-                return misuse(self, "a byte that depends on several layers, or was never verified");
+                return misuse(self, Misuse::ChainUnfinished);
             };
             if *layer.get_or_insert(origin.layer) != origin.layer {
-                return misuse(
-                    self,
-                    "bytes that depend on several layers, where those of one layer are needed",
-                );
+                return misuse(self, Misuse::ChainUnfinished);
             }
             rows.extend(&origin.row);
             if let Some(k) = &origin.offset {
@@ -145,19 +139,19 @@ impl Rep3 {
         }
         let at = self.chains.waiting.iter().position(|waiting| Some(waiting.layer) == layer);
         let Some(at) = at else {
-            return misuse(self, "bytes of a layer that was completed before: they were copied");
+            return misuse(self, Misuse::UsedTwice);
         };
         let mut waiting = self.chains.waiting.swap_remove(at);
         if waiting.bytes != values.len() {
-            return misuse(self, "not all bytes of a layer came back together");
+            return misuse(self, Misuse::ChainUnfinished);
         }
         let Some(inverse) = self.chains.inverse(rows, waiting.bytes) else {
-            return misuse(self, "combinations of a layer's bytes that do not determine them");
+            return misuse(self, Misuse::ChainUnfinished);
         };
         apply(&inverse, &mut values);
         if waiting.is_packed {
             let Some(whole) = pack::pack(values.iter()) else {
-                return misuse(self, "bytes of a layer with another number of lanes");
+                return misuse(self, Misuse::LanesDiffer);
             };
             values = vec![whole];
         }

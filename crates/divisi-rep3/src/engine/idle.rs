@@ -4,7 +4,7 @@ use super::{Account, Rep3};
 use crate::bit::Bit;
 use crate::garbled::ahead::Ahead;
 use crate::garbled::stock::{CallStock, Run, Wanted};
-use divisi_core::{Abort, ProgramRun, Step, step};
+use divisi_core::{Abort, Misuse, ProgramRun, Step, step};
 
 const FORESEE: Step = step!("foresee");
 const KEY: Step = step!("key");
@@ -55,10 +55,7 @@ impl Rep3 {
         self.trio.foreseeing = before;
         result?;
         if self.owes() != owed {
-            return Err(self
-                .trio()
-                .session()
-                .misuse(FORESEE, "products made while programs are only foreseen"));
+            return Err(self.trio().session().misuse(FORESEE, Misuse::Foreseeing));
         }
         Ok(())
     }
@@ -85,7 +82,7 @@ impl Rep3 {
             runs.push(Run::new(job.program, *lanes, key, job.wires.get(..job.kept).unwrap_or_default()));
         }
         let taken = self.calls.take(&runs);
-        taken.map_err(|_| self.trio().session().misuse(KEY, "a key whose name stood for other bits before"))
+        taken.map_err(|_| self.trio().session().misuse(KEY, Misuse::NameReused))
     }
 
     /// Garble one call of those that are wanted; returns for whom.

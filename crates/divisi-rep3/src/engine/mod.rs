@@ -31,7 +31,7 @@ use crate::sbox::Protocol;
 use crate::share::{Block, Byte, Rep, constant_component};
 use crate::trio::Trio;
 use crate::verify::{Dot, Products};
-use divisi_core::{Abort, Debt, Pending, Security, Step, step};
+use divisi_core::{Abort, Debt, Misuse, Pending, Security, Step, step};
 use vector_stock::VectorStocks;
 use zeroize::Zeroizing;
 
@@ -158,7 +158,7 @@ impl Rep3 {
     /// [`Abort::Misuse`] if a product was made since the last close: nobody would verify it \[A11\].
     pub fn close_linear<T>(&mut self, out: T) -> Result<Pending<T, Products>, Abort> {
         if self.owes() {
-            return Err(self.trio.session.misuse(LINEAR, "products were made: close and settle them first"));
+            return Err(self.trio.session.misuse(LINEAR, Misuse::NotSettled));
         }
         let none = self.none();
         let resumed = std::mem::replace(&mut self.owed, none);
@@ -176,10 +176,7 @@ impl Rep3 {
     #[must_use]
     pub fn into_trio(mut self) -> Trio {
         if self.owes() {
-            let _ = self
-                .trio
-                .session
-                .misuse(FORGOTTEN, "products were made: close and settle what depends on them");
+            let _ = self.trio.session.misuse(FORGOTTEN, Misuse::NotSettled);
         }
         self.trio.engine_id = self.trio.engine_id.under(None);
         self.trio
@@ -212,7 +209,7 @@ impl Rep3 {
     }
 
     fn lanes_differ(&self) -> Abort {
-        self.trio.session.misuse(LANES_DIFFER, "values of different numbers of lanes")
+        self.trio.session.misuse(LANES_DIFFER, Misuse::LanesDiffer)
     }
 
     fn constant(&self) -> Option<usize> {

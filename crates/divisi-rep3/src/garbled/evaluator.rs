@@ -12,7 +12,7 @@ use super::{DECODING, LABELS, MASKS, RESULT, SALT, TABLES};
 use crate::checks;
 use crate::trio::Trio;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PartyId, Step, taint};
+use divisi_core::{Abort, Misuse, PartyId, Step, taint};
 use divisi_ot::hash::TweakableHash;
 
 /// The evaluator in a call.
@@ -271,7 +271,7 @@ impl LabelGates for Evaluator<'_, '_> {
             }
             let n = (out.len() - done).min(self.table.len() / 32 - self.done).min(GROUP);
             if n == 0 {
-                return Err(self.trio.session.misuse(TABLES, "more gates than the circuit has"));
+                return Err(self.trio.session.misuse(TABLES, Misuse::LengthDiffers));
             }
             self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
             done += n;

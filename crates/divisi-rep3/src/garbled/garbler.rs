@@ -11,7 +11,7 @@ use crate::checks;
 use crate::trio::Trio;
 use crate::views::Begun;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, PartyId};
+use divisi_core::{Abort, Misuse, PartyId};
 use divisi_ot::hash::TweakableHash;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -354,7 +354,7 @@ impl LabelGates for Garbler<'_, '_> {
         while done < out.len() {
             let n = (out.len() - done).min(PIECE.min(self.left) - self.filled).min(GROUP);
             if n == 0 {
-                return Err(self.trio.session.misuse(TABLES, "more gates than the circuit has"));
+                return Err(self.trio.session.misuse(TABLES, Misuse::LengthDiffers));
             }
             self.half_gates(&operands[2 * done..2 * (done + n)], &mut out[done..done + n]);
             done += n;

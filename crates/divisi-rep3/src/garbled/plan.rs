@@ -1,7 +1,7 @@
 //! The public data of a call: its number, roles and circuits, and the pieces in which it is sent.
 
 use divisi_circuit::Program;
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 
 const PLAN: Step = step!("plan");
 
@@ -164,7 +164,7 @@ impl<'p> CallPlan<'p> {
                 .checked_mul(*lanes)
                 .is_some_and(|units| units < 1 << 48);
             if !counted {
-                return Err(session.misuse(PLAN, "a circuit that is too large for one call"));
+                return Err(session.misuse(PLAN, Misuse::TooLarge));
             }
             if !part.is_empty() {
                 parts.push((place, part));

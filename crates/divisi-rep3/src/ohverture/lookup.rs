@@ -7,7 +7,7 @@ use super::{BlackBox, Lot, OneHotsAdd, OneHotsRss, VECTORS};
 use crate::blackbox::PIECE;
 use crate::blackbox::{Additive, Element, Mask, Misfit, Pair, Shared, mult_local};
 use crate::share::{Rep, constant_component};
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 use divisi_field::Gf64;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -164,7 +164,7 @@ impl BlackBox {
         if k == table.k && index_fits {
             return Ok(());
         }
-        Err(self.trio.session.misuse(VECTORS, "an index, a table and vectors of different lengths"))
+        Err(self.trio.session.misuse(VECTORS, Misuse::CountsDiffer))
     }
 
     /// Open c = x + r: k bits a lane.

@@ -6,7 +6,7 @@ use super::table::LookupTable;
 use super::{OneHotsAdd, OneHotsRss};
 use crate::blackbox::{BlackBox, Element, Shared};
 use crate::share::Rep;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 use divisi_field::Gf64;
 
 const LOOKUPS: Step = step!("lookups");
@@ -133,7 +133,7 @@ impl BlackBox {
         match (&table.held, vectors) {
             (Held::Cube(cube), FactoredOneHots::Three(vectors)) => {
                 let entry = self.lookup_cube(cube, index, vectors)?.into_iter().next();
-                entry.ok_or_else(|| self.session().misuse(LOOKUPS, "a table without entries"))
+                entry.ok_or_else(|| self.session().misuse(LOOKUPS, Misuse::Empty))
             }
             (Held::Table(held), FactoredOneHots::Two(vectors)) if table.way == Dimensions::Two => {
                 let x = self.joined(index, held.index_bits())?;
@@ -143,7 +143,7 @@ impl BlackBox {
                 let x = self.joined(index, held.index_bits())?;
                 self.lookup(held, &x, vectors)
             }
-            _ => Err(self.session().misuse(LOOKUPS, "vectors with other factors than the table")),
+            _ => Err(self.session().misuse(LOOKUPS, Misuse::CountsDiffer)),
         }
     }
 
@@ -153,9 +153,7 @@ impl BlackBox {
         let lanes = index.first().map_or(0, |(x, _)| x.lanes());
         let fit = index.iter().all(|(x, bits)| *bits <= F::BITS && x.lanes() == lanes);
         if !fit || bits != k || index.iter().any(|(x, _)| x.origin != self.origin) {
-            return Err(self
-                .session()
-                .misuse(LOOKUPS, "inputs whose bits do not make up an index of the table"));
+            return Err(self.session().misuse(LOOKUPS, Misuse::CountsDiffer));
         }
         let side = |side: usize| {
             let (mut sum, mut at) = (vec![Gf64(0); lanes], 0);

@@ -90,7 +90,7 @@ pub use table::{LookupTable, MAX_BITS};
 use crate::blackbox::{Additive, BlackBox, Misfit, Origin, PIECE, Shared, TERM_BYTES};
 use crate::share::Rep;
 use crate::share::constant_component;
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_field::{Field, Gf2, Gf64};
 use make::{Monomials, mask, words};
 use std::ops::Range;
@@ -238,7 +238,7 @@ impl BlackBox {
             };
             let pair = (pick(&low, &|j| j & ((1 << low_bits) - 1)), pick(&high, &|j| j >> low_bits));
             let (Some(low), Some(high)) = pair else {
-                return Err(self.trio.session.misuse(VECTORS, "a vector without its entries"));
+                return Err(self.trio.session.misuse(VECTORS, Misuse::LengthDiffers));
             };
             each.push(self.local_mul(&low, &high)?);
         }
@@ -307,7 +307,7 @@ impl BlackBox {
         if products as u64 <= PIECE {
             return Ok(());
         }
-        Err(self.trio.session.misuse(VECTORS, "more vectors than one call can expand: split them"))
+        Err(self.trio.session.misuse(VECTORS, Misuse::TooLarge))
     }
 
     fn demand_size(&mut self, k: usize, largest: usize, count: usize) -> Result<(), Abort> {
@@ -320,10 +320,7 @@ impl BlackBox {
         if fits {
             return Ok(());
         }
-        Err(self.trio.session.misuse(
-            VECTORS,
-            "no vectors, a length that no vector can have, or too many vectors for one call",
-        ))
+        Err(self.trio.session.misuse(VECTORS, Misuse::LengthUnsupported))
     }
 }
 

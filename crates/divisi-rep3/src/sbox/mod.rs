@@ -34,7 +34,7 @@ use crate::trio::Trio;
 use crate::wire::Shape;
 use chained::Chained;
 use divisi_core::wipe::Pool;
-use divisi_core::{Abort, Direction, PartyId, Step, step};
+use divisi_core::{Abort, Direction, Misuse, PartyId, Step, step};
 use divisi_field::{Gf8, Plane, Word, gf8};
 
 const VECTORS: Step = step!("vectors");
@@ -77,7 +77,7 @@ pub(crate) trait Sbox: Sync {
     /// Vectors for this many layers of this shape, one record a layer: they are verified before a layer gets
     /// them \[A17\].
     fn make_vectors(&self, trio: &mut Trio, _layers: usize, _shape: &Shape) -> Result<Vec<Record>, Abort> {
-        Err(trio.session.misuse(VECTORS, "one-hot vectors for a protocol without lookups"))
+        Err(trio.session.misuse(VECTORS, Misuse::NotMade))
     }
 
     /// How a layer is computed, and how its outputs are shared.
@@ -111,7 +111,7 @@ pub(crate) fn held<'v, const K: usize>(
     kind: &'static Kind<K>,
 ) -> Result<&'v Records<K>, Abort> {
     let planes = vectors.and_then(|made| made.planes(kind));
-    planes.ok_or_else(|| trio.session.misuse(VECTORS, "a layer of lookups without its one-hot vectors"))
+    planes.ok_or_else(|| trio.session.misuse(VECTORS, Misuse::NotMade))
 }
 
 /// The lanes in use of each tile of a layer.

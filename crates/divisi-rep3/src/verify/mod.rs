@@ -40,7 +40,7 @@ use crate::origin::EngineId;
 use crate::record::Record;
 use crate::trio::Trio;
 use crate::views::Fixed;
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_field::{Gf64, Gf128};
 
 const VERIFY: Step = step!("verify");
@@ -126,7 +126,7 @@ impl Trio {
         let last = closes.iter().copied().max().unwrap_or(0);
         let paid = |number: &u64| closes.contains(number);
         if !self.unpaid.range(..last).all(paid) {
-            return Err(self.session.misuse(VERIFY, "values that were closed before these are not settled"));
+            return Err(self.session.misuse(VERIFY, Misuse::NotSettled));
         }
         Ok(())
     }
@@ -141,14 +141,11 @@ impl Trio {
             return Ok(());
         }
         if debt.incomplete {
-            let what = "bytes of a chain of layers were neither used in the next one nor finished";
-            return Err(self.session.misuse(VERIFY, what));
+            return Err(self.session.misuse(VERIFY, Misuse::ChainUnfinished));
         }
         if debt.is_empty() || debt.engine_id.is_semi_honest() {
             // [A11] a check over nothing is an error
-            return Err(self
-                .session
-                .misuse(VERIFY, "a verification of no products, or of only some of them"));
+            return Err(self.session.misuse(VERIFY, Misuse::VerificationEmpty));
         }
         self.session.observe(checks::A13); // [A13]
         let fixed = self.barrier()?;

@@ -2,7 +2,7 @@
 //! layers taken for values. It ends as [`Abort::Misuse`] at every party, and nothing is opened.
 
 use crate::common::prelude::*;
-use divisi_core::Lanes;
+use divisi_core::{Lanes, Misuse};
 use std::sync::Mutex;
 
 const OPENINGS: [&str; 2] = ["divisi_rep3::open/open.bytes", "divisi_rep3::masked/open_masked"];
@@ -33,10 +33,7 @@ fn vectors_serve_the_layer_for_which_they_were_made() {
                 let mut e = engine(trio);
                 let vectors = e.vectors(1, bytes, lanes)?;
                 let Some(vectors) = vectors.into_iter().next() else {
-                    return Err(Abort::Misuse {
-                        step: divisi_core::step!("none"),
-                        what: "no vectors for nothing",
-                    });
+                    return Err(Abort::Misuse { step: divisi_core::step!("none"), what: Misuse::NotMade });
                 };
                 one_layer(&mut e, 2, vectors)
             });

@@ -6,7 +6,7 @@
 use super::plan::{Change, changes, must_be_noticed, positions};
 use super::{all_are_tried, is_in_time};
 use divisi_core::testing::{Operator, Position, Sent, place, salt, sent};
-use divisi_core::{Abort, PartyId, Step};
+use divisi_core::{Abort, Misuse, PartyId, Step};
 use divisi_field::{Field, Gf2, Gf8, Gf64, Gf128};
 use divisi_fuzz::repetitions;
 use divisi_net::Frame;
@@ -46,7 +46,7 @@ fn play(trio: Trio, secret: u8) -> Result<Opened, Abort> {
     let additive = b.rohv_add(8, LANES)?;
     let looked_up = b.lookup_sqrt(&table, &looked_up, additive)?;
     let cube = Cube::new([2, 2, 4], 1, &(0..=255).map(|i| Gf8(i).inverse()).collect::<Vec<_>>());
-    let Some(cube) = cube else { return Err(b.session().misuse(Step::new(INPUT), "no cube")) };
+    let Some(cube) = cube else { return Err(b.session().misuse(Step::new(INPUT), Misuse::NotMade)) };
     let three = b.rohv_cube([2, 2, 4], LANES)?;
     let looked_up = b.lookup_cube(&cube, &[(&looked_up, 8)], three)?.remove(0);
     let masks = b.mask(LANES);

@@ -13,7 +13,7 @@ use crate::ciphers::run::ONLINE;
 use crate::protocol::by_field;
 use crate::stock::StockPlan;
 use crate::{Host, PREPROCESSING_PHASE, PublicTable, Spdz, SpdzProtocol, VERIFICATION_PHASE};
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Settles, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Session, Settles, Step, step};
 use divisi_engine::job::{LookupJob, Own, given_to};
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, Prepared, Rows, StartedParty, Unsupported, Watch, alike, members,
@@ -130,7 +130,7 @@ impl<F: Host> EngineParty for Member<'_, F> {
             let owner = PartyId::P1;
             let mine = e.session().me() == owner;
             if own.len() != if mine { 4 * count } else { 0 } {
-                return Err(e.session().misuse(INPUT, "not one index for each lookup"));
+                return Err(e.session().misuse(INPUT, Misuse::CountsDiffer));
             }
             let places = own.as_chunks::<4>().0.iter().map(|row| u32::from_le_bytes(*row));
             let mask = of.job.entries - 1;

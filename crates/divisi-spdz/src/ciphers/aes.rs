@@ -3,7 +3,7 @@
 use super::{OnSpdz, cut, misfit};
 use crate::protocol::NamedProtocol;
 use crate::{AuthByte, Host, Spdz, SpdzProtocol, Tiny, TinyByte};
-use divisi_core::{Abort, Bytes, Compares, Direction, Lanes, Opens, PartyId, Verified};
+use divisi_core::{Abort, Bytes, Compares, Direction, Lanes, Misuse, Opens, PartyId, Verified};
 use divisi_symmetric::aes::{self, KeySize, RoundKeys};
 
 /// The number of S-boxes of this many blocks of AES.
@@ -88,8 +88,7 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
         let keys = |bytes: Vec<TinyByte<F>>| {
             let keys: Vec<[TinyByte<F>; 16]> =
                 bytes.chunks_exact(16).map(|key| std::array::from_fn(|i| key[i].clone())).collect();
-            RoundKeys::from_keys(cipher.size(), keys)
-                .ok_or_else(|| misfit("another number of round keys than before"))
+            RoundKeys::from_keys(cipher.size(), keys).ok_or_else(|| misfit(Misuse::CountsDiffer))
         };
         Ok([keys(masks)?, keys(public)?])
     }

@@ -10,7 +10,7 @@ use super::OnSpdz;
 use crate::protocol::NamedProtocol;
 use crate::stock::{Needs, StockPlan};
 use crate::{Host, Spdz};
-use divisi_core::{Abort, Bytes, Direction, PartyId, Settles, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Misuse, PartyId, Settles, Step, step};
 use divisi_symmetric::mode::cbc;
 use std::time::Instant;
 use zeroize::Zeroizing;
@@ -63,8 +63,7 @@ pub(crate) fn through<F: Host, C: OnSpdz<F>>(
     start: Instant,
 ) -> Result<SealedText, Abort> {
     let Lengths { text: bytes, key: key_bytes, block } = lengths;
-    let misfit =
-        || Abort::Misuse { step: SHAPE, what: "a text that is not whole blocks, or not at the first party" };
+    let misfit = || Abort::Misuse { step: SHAPE, what: Misuse::NotTheOwner };
     let (blocks, first, me) = (bytes / block, PartyId::P1, e.session().me());
     if !bytes.is_multiple_of(block) || text.map(<[u8]>::len) != (me == first).then_some(bytes) {
         return Err(misfit());
@@ -127,7 +126,7 @@ fn drawn<F: Host, C: OnSpdz<F>>(e: &mut Spdz<F>, bytes: usize) -> Result<Vec<C::
             Some(sum) => C::add_block(e, sum, &given)?,
         }
     }
-    sum.ok_or(Abort::Misuse { step: SHAPE, what: "no parties" })
+    sum.ok_or(Abort::Misuse { step: SHAPE, what: Misuse::PartyCount })
 }
 
 /// Open bytes to one party alone, which gets all lanes of the first byte, then those of the next.

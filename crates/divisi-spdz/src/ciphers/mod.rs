@@ -15,7 +15,7 @@ pub(crate) use tags::{WantedTag, made_or_compared};
 
 use crate::protocol::NamedProtocol;
 use crate::{AuthByte, Host, Spdz};
-use divisi_core::{Abort, Direction, Lanes, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Direction, Lanes, Misuse, PartyId, Step, Verified, step};
 use divisi_symmetric::mode::block::BlockCipher;
 use divisi_symmetric::mode::cmac::Doubles;
 
@@ -24,7 +24,7 @@ pub(crate) const SETUP: &str = "setup";
 
 const SHAPE: Step = step!("spdz");
 
-fn misfit(what: &'static str) -> Abort {
+fn misfit(what: Misuse) -> Abort {
     Abort::Misuse { step: SHAPE, what }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn brought<F: Host, C: OnSpdz<F>>(
     lanes: &[usize],
     rest: &mut &[u8],
 ) -> Result<Vec<C::Byte>, Abort> {
-    let misfit = || Abort::Misuse { step: SHAPE, what: "fewer values than the texts have" };
+    let misfit = || Abort::Misuse { step: SHAPE, what: Misuse::CountsDiffer };
     e.session().phase(SETUP);
     if lanes.is_empty() {
         return Ok(Vec::new());
@@ -147,5 +147,5 @@ fn cut<B: Lanes>(all: &B, lanes: &[usize]) -> Result<Vec<B>, Abort> {
         all.gather(&(at - lanes..at).collect::<Vec<_>>())
     };
     let parts: Option<Vec<B>> = lanes.iter().map(part).collect();
-    parts.ok_or_else(|| misfit("not one lane for each value"))
+    parts.ok_or_else(|| misfit(Misuse::CountsDiffer))
 }

@@ -6,11 +6,11 @@
 use super::{KeyedCipher, MaskedRun, OnSpdz};
 use crate::protocol::NamedProtocol;
 use crate::{Host, LOAD_PHASE, PREPROCESSING_PHASE, Spdz, VERIFICATION_PHASE};
-use divisi_core::{Abort, Counts, Settles, Step, Verified, step};
+use divisi_core::{Abort, Counts, Misuse, Settles, Step, Verified, step};
 use divisi_engine::known::groups::CipherTexts;
 
 const GONE: Step = step!("spdz");
-const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: "the engine was dropped after a failed run" };
+const GONE_WITH_IT: Abort = Abort::Misuse { step: GONE, what: Misuse::Erased };
 
 /// The phase from shares of inputs to shares of outputs.
 pub(crate) const ONLINE: &str = "online";

@@ -2,7 +2,7 @@
 
 use super::OnSpdz;
 use crate::{Host, Spdz};
-use divisi_core::{Abort, Lanes, Settles, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Settles, Step, step};
 
 const TAGS: Step = step!("tags");
 
@@ -24,7 +24,7 @@ pub(crate) fn made_or_compared<F: Host, C: OnSpdz<F>>(
     wanted: &[WantedTag<'_>],
     tags: &[C::Byte],
 ) -> Result<Vec<Vec<u8>>, Abort> {
-    let misfit = || Abort::Misuse { step: TAGS, what: "not one tag for each message" };
+    let misfit = || Abort::Misuse { step: TAGS, what: Misuse::CountsDiffer };
     let mut opened = Vec::new();
     let mut differences = Vec::new();
     for (lane, wanted) in wanted.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::part::Host;
 use crate::party::{Party, SentShares};
 use crate::share::{Auth, Tail, View};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Direction, Step, step};
+use divisi_core::{Abort, Direction, Misuse, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{BigField, Field, Gf2, Gf8};
 use std::ops::Range;
@@ -219,7 +219,7 @@ fn mask_bytes<F: Host>(
     planes: Planes,
 ) -> Result<SentShares<Gf8>, Abort> {
     if [r.len(), 8 * x.m.len()] != [8 * x.len(); 2] {
-        return Err(party.session.misuse(DECOMPOSE, "not eight bits for each byte"));
+        return Err(party.session.misuse(DECOMPOSE, Misuse::CountsDiffer));
     }
     let mut masked = WipedVec::from(x.x);
     let (bits, _) = r.parts();

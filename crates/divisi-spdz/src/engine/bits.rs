@@ -11,7 +11,7 @@ use crate::checks;
 use crate::part::{Embeds, Host, Mac, Small};
 use crate::share::Auth;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Lookup, LookupOnto, Lookups, Step, Table, look_up_in_parts, step};
+use divisi_core::{Abort, Lanes, Lookup, LookupOnto, Lookups, Misuse, Step, Table, look_up_in_parts, step};
 use divisi_field::{BigField, Field, Gf2};
 use std::ops::Range;
 use stock::Waiting;
@@ -56,7 +56,7 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub fn prepare_lookups(&mut self, lookups: &[(&'static Table, usize)]) -> Result<(), Abort> {
         if lookups.iter().any(|(table, _)| !is_small(table)) {
-            return Err(self.party.session.misuse(UNFIT, "a table that this engine does not have"));
+            return Err(self.party.session.misuse(UNFIT, Misuse::CircuitUnfit));
         }
         self.load_lookups();
         let lacking = self.tables.lacking(lookups);
@@ -126,7 +126,7 @@ impl<F: Host> Lookups for Spdz<F> {
         if x.add(y) {
             return Ok(());
         }
-        Err(self.party.session.misuse(UNFIT, "values that differ in lanes"))
+        Err(self.party.session.misuse(UNFIT, Misuse::LanesDiffer))
     }
 
     #[inline(never)]
@@ -137,10 +137,7 @@ impl<F: Host> Lookups for Spdz<F> {
                 && is_small(table)
         });
         if !fits {
-            return Err(self
-                .party
-                .session
-                .misuse(UNFIT, "an index with another number of bits or lanes than its table takes"));
+            return Err(self.party.session.misuse(UNFIT, Misuse::CountsDiffer));
         }
         match self.protocol {
             SpdzProtocol::Lookup => self.masked_lookups(layer),
@@ -168,7 +165,7 @@ impl<F: Host> Lookups for Spdz<F> {
             widths && of_index && of_value && is_small(table)
         });
         if !fits {
-            return Err(self.party.session.misuse(UNFIT, "an index or a state that is not one of its table"));
+            return Err(self.party.session.misuse(UNFIT, Misuse::CircuitUnfit));
         }
         self.lookups_onto(layer, state)
     }

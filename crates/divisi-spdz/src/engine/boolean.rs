@@ -5,7 +5,7 @@ use crate::part::Host;
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_circuit::{LinearGate, Program};
-use divisi_core::{Abort, Boolean, Convert, Lanes, Lookups, ProgramRun, Step, step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, Lookups, Misuse, ProgramRun, Step, step};
 use divisi_field::Gf2;
 
 const INPUTS: Step = step!("program.inputs");
@@ -81,7 +81,7 @@ impl<F: Host> Spdz<F> {
         let misfit = |what| self.party.session.misuse(INPUTS, what);
         let program: &Program = job.program;
         if job.wires.len() != program.input_bits() {
-            return Err(misfit("not as many bits as the program has input wires"));
+            return Err(misfit(Misuse::CountsDiffer));
         }
         let lanes = job.wires.iter().map(Lanes::lanes).find(|lanes| *lanes != 1).unwrap_or(1);
         let mut slots = Vec::with_capacity(program.slots());
@@ -89,7 +89,7 @@ impl<F: Host> Spdz<F> {
             // a wire of one lane serves all lanes
             let mut spread = AuthBit::zeros(lanes);
             if !spread.add(wire) {
-                return Err(misfit("values that differ in lanes"));
+                return Err(misfit(Misuse::LanesDiffer));
             }
             slots.push(spread);
         }
@@ -139,7 +139,7 @@ impl<F: Host> Convert<[AuthBit<F>; 8], AuthByte<F>> for Spdz<F> {
     fn convert(&mut self, x: [AuthBit<F>; 8]) -> Result<AuthByte<F>, Abort> {
         let lanes = x[0].len();
         if x.iter().any(|bit| bit.len() != lanes) {
-            return Err(self.party.session.misuse(BITS, "values that differ in lanes"));
+            return Err(self.party.session.misuse(BITS, Misuse::LanesDiffer));
         }
         let mut planes = Auth::with_room(8 * lanes);
         x.iter().for_each(|bit| planes.append(bit));

@@ -4,7 +4,7 @@ use super::{Spdz, SpdzProtocol};
 use crate::part::{Host, Projects};
 use crate::share::Auth;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Misuse, Step, step};
 use divisi_field::Gf8;
 
 const LANES: Step = step!("lanes");
@@ -20,12 +20,12 @@ impl<F: Host> Spdz<F> {
         if <F as Projects<Gf8>>::FIELD {
             Ok(())
         } else {
-            Err(self.party.session.misuse(SBOX, "the MACs' field does not hold GF(2^8)"))
+            Err(self.party.session.misuse(SBOX, Misuse::Unsupported))
         }
     }
 
     fn lanes_differ(&self) -> Abort {
-        self.party.session.misuse(LANES, "values that differ in lanes")
+        self.party.session.misuse(LANES, Misuse::LanesDiffer)
     }
 }
 
@@ -84,7 +84,7 @@ impl<F: Host> Bytes for Spdz<F> {
         match self.protocol {
             SpdzProtocol::Lookup => self.lookup(d, x),
             SpdzProtocol::RivainProuff | SpdzProtocol::BitDecomposition => self.powers(d, x),
-            SpdzProtocol::Raw => Err(self.party.session.misuse(SBOX, "3DES-Raw has no S-box of AES")),
+            SpdzProtocol::Raw => Err(self.party.session.misuse(SBOX, Misuse::Unsupported)),
         }
     }
 

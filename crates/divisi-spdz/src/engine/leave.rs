@@ -5,7 +5,7 @@ use crate::part::{Host, Mac, Shareable};
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::{
-    Abort, Compares, ComparesBytes, Lanes, Opens, Pending, Prg, Settles, Step, Verified, step,
+    Abort, Compares, ComparesBytes, Lanes, Misuse, Opens, Pending, Prg, Settles, Step, Verified, step,
 };
 use divisi_field::{Field, Gf8};
 
@@ -59,7 +59,7 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
     #[inline(never)]
     fn vanish(&mut self, x: &[AuthByte<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
-            return Err(self.party.session.misuse(SHAPE, "an empty group"));
+            return Err(self.party.session.misuse(SHAPE, Misuse::Empty));
         }
         self.multiplies_bytes()?;
         let (m, groups) = (rows::<F>(), x.len());
@@ -88,7 +88,7 @@ impl<F: Host> ComparesBytes for Spdz<F> {
                 let mut group = AuthByte::<F>::with_room(block.len());
                 for byte in block {
                     let byte = byte.gather(&[lane]);
-                    let differ = || self.party.session.misuse(SHAPE, "bytes that differ in lanes");
+                    let differ = || self.party.session.misuse(SHAPE, Misuse::LanesDiffer);
                     group.append(&byte.ok_or_else(differ)?);
                 }
                 groups.push(group);
@@ -136,7 +136,7 @@ impl<F: Host> Spdz<F> {
         // the m products of a row and its column stand side by side
         let column: Vec<usize> = (0..r.len()).map(|i| i / (m * m) * m + i % m).collect();
         let factors =
-            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, "not one byte for each row"))?;
+            d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, Misuse::CountsDiffer))?;
         let terms = self.multiply(&[(r.all(), factors.all())])?;
         let mut product = AuthByte::<F>::with_room(d.len());
         for i in 0..d.len() {

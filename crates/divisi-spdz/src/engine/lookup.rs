@@ -6,7 +6,7 @@ use crate::part::{Host, Mac};
 use crate::source::Units;
 use crate::table::{ENTRIES, Function, LOG, Tables, gather};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Direction, Step, step};
+use divisi_core::{Abort, Direction, Misuse, Step, step};
 use divisi_field::BigField;
 
 const OPEN: Step = step!("lookup.2");
@@ -93,7 +93,7 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub fn load(&mut self, d: Direction) -> Result<(), Abort> {
         let units = self.lookups.units.take();
-        let units = units.ok_or_else(|| self.party.session.misuse(SHORT, "no unit vectors"))?;
+        let units = units.ok_or_else(|| self.party.session.misuse(SHORT, Misuse::NotMade))?;
         let phase = self.party.session.detour(LOAD_PHASE);
         let i = index(d);
         self.lookups.tables[i] = self.lookups.functions[i].expand(&units);

@@ -25,7 +25,7 @@ use crate::part::{Embeds, Host, Shareable};
 use crate::party::{Party, unfit};
 use crate::share::Auth;
 use crate::source::Source;
-use divisi_core::{Abort, Debt, Pending, Session, Step, Verified, step};
+use divisi_core::{Abort, Debt, Misuse, Pending, Session, Step, Verified, step};
 
 pub(crate) use leave::{combined, rows};
 
@@ -193,7 +193,7 @@ impl<F: Host> Openings<F> {
         if self.party == payer.party.number() {
             Ok(())
         } else {
-            Err(payer.party.session.misuse(FOREIGN, "a value whose check another engine owes"))
+            Err(payer.party.session.misuse(FOREIGN, Misuse::OtherStrand))
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::part::Host;
 use crate::share::Auth;
 use crate::table::bytes;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, Lookup, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, Misuse, Step, Table, step};
 use divisi_field::{Field, Gf2, Gf8};
 use std::ops::Range;
 
@@ -54,9 +54,7 @@ impl<F: Host> Spdz<F> {
         let mut at = 0;
         for Lookup { table, wires } in layer.iter() {
             let known = self.polynomials.find(table);
-            let known = known.ok_or_else(|| {
-                self.party.session.misuse(NONE, "a table without a polynomial of this form")
-            })?;
+            let known = known.ok_or_else(|| self.party.session.misuse(NONE, Misuse::CircuitUnfit))?;
             let end = at + wires.first().map_or(0, Lanes::lanes);
             places.push((known, at..end));
             at = end;

@@ -9,7 +9,7 @@ use super::bits::AuthBit;
 use crate::checks;
 use crate::part::{Embeds, Host, Mac, Shareable, Small, places};
 use crate::share::Auth;
-use divisi_core::{Abort, Lanes, Lookup, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, Misuse, Step, Table, step};
 use divisi_field::{Field, Gf2, Gf6};
 
 const DECOMPOSE: Step = step!("raw.bitdec");
@@ -84,8 +84,7 @@ impl<F: Host> Spdz<F> {
         let mut polynomials = Vec::with_capacity(layer.len());
         for lookup in layer.iter() {
             let known = self.interpolated.find(lookup.table);
-            let known =
-                known.ok_or_else(|| self.party.session.misuse(NONE, "a table that is not one of DES"))?;
+            let known = known.ok_or_else(|| self.party.session.misuse(NONE, Misuse::CircuitUnfit))?;
             polynomials.push((known, lanes(lookup)));
         }
         // 1.

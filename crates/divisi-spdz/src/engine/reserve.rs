@@ -7,7 +7,7 @@ use crate::part::{Host, Mac};
 use crate::party::Party;
 use crate::share::{Auth, Tail};
 use crate::source::{KnownBits, LastTriples, Triples};
-use divisi_core::{Abort, PartyId, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
 
 const SHORT: Step = step!("reserve");
@@ -267,5 +267,5 @@ impl<F: Host> Spdz<F> {
 pub(super) type Fresh<'a, F> = (&'a mut Party<F>, Tail<'a, Gf2, F>, LastTriples<'a, Gf8, F>);
 
 fn few<F: Host>(party: &Party<F>) -> Abort {
-    party.session.misuse(SHORT, "fewer random bits or products than were asked for")
+    party.session.misuse(SHORT, Misuse::TooFewMade)
 }

@@ -5,7 +5,7 @@ use super::raw::element;
 use super::{AuthBit, Spdz};
 use crate::part::{Host, Shareable};
 use crate::share::Auth;
-use divisi_core::{Abort, Compares, Lanes, Prg, Settles, Step, step};
+use divisi_core::{Abort, Compares, Lanes, Misuse, Prg, Settles, Step, step};
 use divisi_field::{Field, Gf6};
 
 const COIN: Step = step!("zero6.1.coin");
@@ -30,14 +30,16 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
     #[inline(never)]
     fn vanish(&mut self, x: &[AuthBit<F>]) -> Result<Vec<bool>, Abort> {
         if x.iter().any(Auth::is_empty) {
-            return Err(self.party.session.misuse(SHAPE, "an empty group"));
+            return Err(self.party.session.misuse(SHAPE, Misuse::Empty));
         }
         let (m, groups) = (<F as Field>::BITS.div_ceil(BITS), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
         let mut d = Auth::<Gf6, F>::with_room(m * groups);
         for group in x {
-            let Some(group) = sixes(group) else { return Err(self.party.session.misuse(SHAPE, "bits")) };
+            let Some(group) = sixes(group) else {
+                return Err(self.party.session.misuse(SHAPE, Misuse::CircuitUnfit));
+            };
             for _ in 0..m {
                 let mut row = vec![Gf6::ZERO; group.len()];
                 Gf6::add_random(&mut prg, &mut row);
@@ -51,7 +53,7 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
         let r = element(&planes);
         let column: Vec<usize> = (0..lanes).map(|i| i / (m * m) * m + i % m).collect();
         let factors = d.gather(&column);
-        let factors = factors.ok_or_else(|| self.party.session.misuse(SHAPE, "not one element for each"))?;
+        let factors = factors.ok_or_else(|| self.party.session.misuse(SHAPE, Misuse::CountsDiffer))?;
         let terms = self.multiply_sixes(&[(r.all(), factors.all())])?;
         let mut product = Auth::<Gf6, F>::with_room(m * groups);
         for i in 0..m * groups {

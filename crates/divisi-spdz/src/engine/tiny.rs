@@ -15,7 +15,7 @@ use crate::part::Host;
 use crate::share::Auth;
 use crate::table::{self, LOG, Tables, bytes, gather};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Misuse, Step, step};
 use divisi_field::{BigField, Field, Gf8, gf8};
 use std::ops::Range;
 
@@ -148,7 +148,7 @@ impl<F: Host> Tiny<F> {
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
-            return Err(self.engine.party.session.misuse(SHAPE, "a second run over masks"));
+            return Err(self.engine.party.session.misuse(SHAPE, Misuse::UsedTwice));
         }
         let masked = std::mem::take(&mut self.masked);
         self.e = self.engine.party.open(INDICES, &masked.x, &masked.m)?;
@@ -165,7 +165,7 @@ impl<F: Host> Tiny<F> {
     pub fn output(&mut self, mask: TinyByte<F>, public: TinyByte<F>) -> Result<AuthByte<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.layers.len());
         if !complete || mask.mask.len() != public.public.len() {
-            return Err(self.engine.party.session.misuse(SHAPE, "a circuit that was not evaluated"));
+            return Err(self.engine.party.session.misuse(SHAPE, Misuse::NotComputed));
         }
         let mut out = mask.mask;
         self.engine.party.add_public(&mut out, &public.public)?;
@@ -173,10 +173,7 @@ impl<F: Host> Tiny<F> {
     }
 
     fn unfit(&self) -> Abort {
-        self.engine
-            .party
-            .session
-            .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
+        self.engine.party.session.misuse(SHAPE, Misuse::LanesDiffer)
     }
 
     /// A layer in the run over masks: takes a table for each lookup, and draws a mask for its output.

@@ -6,7 +6,7 @@ use super::bits::{AuthBit, Stock, is_small, packed};
 use crate::checks;
 use crate::part::{Host, Small};
 use crate::share::Auth;
-use divisi_core::{Abort, Lanes, Lookup, Lookups, Step, Table, step};
+use divisi_core::{Abort, Lanes, Lookup, Lookups, Misuse, Step, Table, step};
 use divisi_field::{Field, Gf2};
 use std::ops::Range;
 
@@ -135,7 +135,7 @@ impl<F: Host> TinyBits<F> {
     #[inline(never)]
     pub fn open_indices(&mut self) -> Result<(), Abort> {
         if self.done.is_some() {
-            return Err(self.engine.party.session.misuse(SHAPE, "a second run over masks"));
+            return Err(self.engine.party.session.misuse(SHAPE, Misuse::UsedTwice));
         }
         let masked = std::mem::take(&mut self.masked);
         let party = &mut self.engine.party;
@@ -153,7 +153,7 @@ impl<F: Host> TinyBits<F> {
     pub fn output(&mut self, mask: TinyBit<F>, public: TinyBit<F>) -> Result<AuthBit<F>, Abort> {
         let complete = self.done.is_some_and(|(layers, _)| layers == self.planned.len());
         if !complete || mask.mask.len() != public.public.len() {
-            return Err(self.engine.party.session.misuse(SHAPE, "a circuit that was not evaluated"));
+            return Err(self.engine.party.session.misuse(SHAPE, Misuse::NotComputed));
         }
         let mut out = mask.mask;
         self.engine.party.add_public(&mut out, &public.public)?;
@@ -161,10 +161,7 @@ impl<F: Host> TinyBits<F> {
     }
 
     fn unfit(&self) -> Abort {
-        self.engine
-            .party
-            .session
-            .misuse(SHAPE, "values that differ in lanes, or not the circuit of the masks")
+        self.engine.party.session.misuse(SHAPE, Misuse::LanesDiffer)
     }
 
     /// Make sure that the last load of each function has this many tables; if it does not, make a new load

@@ -11,7 +11,7 @@ use crate::part::{Host, Mac, Word32};
 use crate::share::Auth;
 use crate::source::Units;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Lanes, PartyId, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Misuse, PartyId, Step, Verified, step};
 use divisi_field::{Field, Gf2};
 use std::ops::Range;
 use zeroize::Zeroizing;
@@ -128,7 +128,7 @@ impl<F: Host> Spdz<F> {
     ) -> Result<AuthValue<F>, Abort> {
         let fits = |values: &[u16]| values.iter().all(|value| u32::from(*value) >> width == 0);
         if !(1..=PublicTable::MOST_WIDTH).contains(&width) || !values.is_none_or(fits) {
-            return Err(self.party.session.misuse(SHAPE, "values with more bits than were declared"));
+            return Err(self.party.session.misuse(SHAPE, Misuse::LengthDiffers));
         }
         let planes = values.map(|values| {
             let plane = |k: usize| values.iter().map(move |value| value >> k & 1 == 1);
@@ -146,7 +146,7 @@ impl<F: Host> Spdz<F> {
     #[inline(never)]
     pub fn preprocess_values(&mut self, log: usize, lookups: usize) -> Result<(), Abort> {
         if !(1..=PublicTable::MOST_INDEX).contains(&log) {
-            return Err(self.party.session.misuse(SHAPE, "a table of more than 1,024 entries"));
+            return Err(self.party.session.misuse(SHAPE, Misuse::CircuitUnfit));
         }
         self.vectors.retain(|vectors| vectors.log != log);
         if lookups == 0 {
@@ -176,7 +176,7 @@ impl<F: Host> Spdz<F> {
     pub fn look_up_value(&mut self, table: &PublicTable, x: &AuthValue<F>) -> Result<AuthValue<F>, Abort> {
         let (log, lanes) = (table.index, x.word.len());
         if x.width != log {
-            return Err(self.party.session.misuse(SHAPE, "a value that is no index of its table"));
+            return Err(self.party.session.misuse(SHAPE, Misuse::OutOfRange));
         }
         let left = self.vectors.iter().find(|vectors| vectors.log == log).map_or(0, Vectors::left);
         if left < lanes {

@@ -10,7 +10,7 @@ use crate::party::{Alpha, Party};
 use crate::share::Auth;
 use crate::source::KnownBits;
 use divisi_core::wipe::{self, WipedVec};
-use divisi_core::{Abort, Bound, PartyId, Session, Step, step};
+use divisi_core::{Abort, Bound, Misuse, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
 use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideShares};
@@ -63,7 +63,7 @@ impl Rows {
     /// Cost: docs/ot.md, section 10.
     pub fn start<F: Mac>(mut session: Session, config: SetupConfig) -> Result<(Party<F>, Self), Abort> {
         if (<F as Field>::BITS as u32) < config.rho {
-            return Err(session.misuse(SETUP, "a field of MACs with too few bits"));
+            return Err(session.misuse(SETUP, Misuse::Unsupported));
         }
         let setup = Setup::over_field(&mut session, config, <F as Field>::BITS as u32)?;
         Rows::of(session, setup)
@@ -171,7 +171,7 @@ impl Rows {
         count: usize,
     ) -> Result<KnownBits<F>, Abort> {
         let made = self.known_each(party, &[(owner, count)])?.pop();
-        made.ok_or_else(|| party.session.misuse(SETUP, "no bits of one party"))
+        made.ok_or_else(|| party.session.misuse(SETUP, Misuse::TooFewMade))
     }
 
     /// Random bits for each of these parties, which it alone knows. Every party has a bit of its own at each

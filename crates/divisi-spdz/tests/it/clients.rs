@@ -1,7 +1,7 @@
 //! Inputs of clients and outputs to them: a client gets the shared value, or refuses the output.
 
 use divisi_core::testing::{Harness, MessageDirection, many, party};
-use divisi_core::{Abort, Bytes, Direction, Plain, PlainByte, PublicParameters, Session, settle};
+use divisi_core::{Abort, Bytes, Direction, Misuse, Plain, PlainByte, PublicParameters, Session, settle};
 use divisi_field::{Gf8, Gf40, Gf48};
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{ClientFault, Host, Preparation, Receipt, Spdz, SpdzProtocol, lab};
@@ -27,7 +27,7 @@ impl Channel {
     }
 
     fn receive(&self) -> Result<Vec<u8>, Abort> {
-        let silent = Abort::Misuse { step: divisi_core::step!("client"), what: "the client went" };
+        let silent = Abort::Misuse { step: divisi_core::step!("client"), what: Misuse::NoResult };
         self.back.recv_timeout(Duration::from_secs(10)).map_err(|_| silent)
     }
 }

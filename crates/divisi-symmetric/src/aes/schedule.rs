@@ -1,7 +1,7 @@
 //! The key schedule of AES (FIPS 197, 5.2) on secret keys.
 
 use super::KeySize;
-use divisi_core::{Abort, Bytes, Direction, Lanes, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Misuse, step};
 
 /// The round keys of one key size: one for AddRoundKey before the first round, and one for each round.
 ///
@@ -59,9 +59,9 @@ impl<B: Lanes> Lanes for RoundKeys<B> {
 /// numbers of lanes differ.
 pub fn expand<E: Bytes + ?Sized>(e: &mut E, key: &[E::Byte]) -> Result<RoundKeys<E::Byte>, Abort> {
     let misuse = |what| Abort::Misuse { step: step!("expand"), what };
-    let size = KeySize::from_bytes(key.len()).ok_or(misuse("an AES key has 16, 24 or 32 bytes"))?;
+    let size = KeySize::from_bytes(key.len()).ok_or(misuse(Misuse::LengthUnsupported))?;
     if key.iter().any(|byte| byte.lanes() != key[0].lanes()) {
-        return Err(misuse("the bytes of the keys differ in lanes"));
+        return Err(misuse(Misuse::LanesDiffer));
     }
     let nk = size.words();
     e.prepare(size.sub_words(), 4, key[0].lanes())?;

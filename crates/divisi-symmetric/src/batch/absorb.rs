@@ -3,7 +3,7 @@
 use super::messages::{First, Messages, gather};
 use super::{SecretByte, bytes, unfit, wires};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, ProgramRun};
 
 /// The messages that one step processes, and their places.
 pub(super) struct Here<'o> {
@@ -53,7 +53,7 @@ pub(super) fn update<E: Boolean>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let lanes = columns.first().map_or(0, |byte| byte[0].lanes());
     if !columns.len().is_multiple_of(block.max(1)) {
-        return Err(unfit("a text that is not a whole number of blocks"));
+        return Err(unfit(Misuse::BlockLength));
     }
     let lanes: Vec<usize> = (0..lanes).collect();
     let (mut columns, mut number) = (columns.into_iter(), 0);
@@ -103,7 +103,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
         Some(lanes) if lanes == n => {
             state.iter().map(|byte| gather(byte, &order)).collect::<Result<Vec<_>, _>>()?
         }
-        Some(_) => return Err(unfit("states and messages of different numbers of lanes")),
+        Some(_) => return Err(unfit(Misuse::LanesDiffer)),
     };
     // the padding for each length
     let lengths: std::collections::BTreeSet<usize> = sorted.bits().iter().copied().collect();
@@ -154,7 +154,7 @@ pub(super) fn absorb<E: Boolean, S: Step<E>, P: Fn(usize) -> Vec<u8>>(
                 if let [only] = parts[..] { only.clone() } else { e.join_bits(&parts) }
             })
             .collect();
-        let byte: SecretByte<E> = bits.try_into().map_err(|_| unfit("a byte without eight bits"))?;
+        let byte: SecretByte<E> = bits.try_into().map_err(|_| unfit(Misuse::CountsDiffer))?;
         gather(&byte, &place)
     });
     joined.collect()

@@ -8,7 +8,7 @@ use crate::aes::KeySize;
 use crate::ciphers;
 use crate::mode::block::BlockCipher;
 use divisi_circuit::Program;
-use divisi_core::{Abort, Direction, Lanes, ProgramRun};
+use divisi_core::{Abort, Direction, Lanes, Misuse, ProgramRun};
 use std::sync::OnceLock;
 
 /// A key in bytes; one for all lanes, or one for each.
@@ -24,7 +24,7 @@ impl<E: MacEngine> BlockKey<E> {
     /// [`Abort::Misuse`] if it has another length.
     pub fn new(bytes: Vec<E::Byte>) -> Result<Self, Abort> {
         let size = KeySize::ALL.into_iter().find(|size| size.bytes() == bytes.len());
-        Ok(BlockKey { size: size.ok_or_else(|| unfit("a key of AES"))?, bytes })
+        Ok(BlockKey { size: size.ok_or_else(|| unfit(Misuse::LengthUnsupported))?, bytes })
     }
 }
 
@@ -32,7 +32,7 @@ impl<E: MacEngine> BlockKey<E> {
 fn program(size: KeySize, d: Direction) -> Result<&'static Program, Abort> {
     static PROGRAMS: [OnceLock<Program>; 6] = [const { OnceLock::new() }; 6];
     let at = 2 * (size.bytes() / 8 - 2) + usize::from(d == Direction::Decrypt);
-    let place = PROGRAMS.get(at).ok_or_else(|| unfit("a key of AES"))?;
+    let place = PROGRAMS.get(at).ok_or_else(|| unfit(Misuse::LengthUnsupported))?;
     if let Some(program) = place.get() {
         return Ok(program);
     }
@@ -66,7 +66,7 @@ impl<E: MacEngine> BlockCipher<E> for BlockKey<E> {
 
     fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
         if block.len() != 16 {
-            return Err(unfit("a block of AES without 16 bytes"));
+            return Err(unfit(Misuse::BlockLength));
         }
         let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
         let kept = 8 * key.len();

@@ -15,7 +15,7 @@ use crate::mode::cmac::Chaining;
 use crate::mode::whole::siv;
 use crate::mode::whole::wrap::Wrapping;
 use divisi_circuit::Build;
-use divisi_core::{Abort, Direction, ProgramRun};
+use divisi_core::{Abort, Direction, Misuse, ProgramRun};
 
 /// How many blocks one program has at most: the ANDs of one permutation of Keccak, or two compressions of
 /// SHA-256.
@@ -34,7 +34,7 @@ fn run<E: MacEngine>(
     let make = || {
         drawn(&sizes, |g, mut values| {
             if values.is_empty() {
-                return Err(unfit("a program without a key"));
+                return Err(unfit(Misuse::KeyMissing));
             }
             let key = values.remove(0);
             Ok(vec![draw(g, key, values)?])
@@ -62,7 +62,9 @@ pub fn cbc<E: MacEngine>(
         return Ok(Vec::new());
     }
     run(e, Chain::Cbc, vec![key.to_vec(), state, text.to_vec()], |g, key, mut values| {
-        let (Some(text), Some(state)) = (values.pop(), values.pop()) else { return Err(unfit("a text")) };
+        let (Some(text), Some(state)) = (values.pop(), values.pop()) else {
+            return Err(unfit(Misuse::TextUnfit));
+        };
         let key = aes::expand(g, &key)?;
         cbc::encrypt_from(g, &key, state, &text)
     })
@@ -83,7 +85,9 @@ pub fn mac_on<E: MacEngine>(
     }
     let (state, now) = chaining.next(blocks);
     let next = run(e, Chain::Mac, vec![key.to_vec(), state, now], |g, key, mut values| {
-        let (Some(text), Some(state)) = (values.pop(), values.pop()) else { return Err(unfit("a text")) };
+        let (Some(text), Some(state)) = (values.pop(), values.pop()) else {
+            return Err(unfit(Misuse::TextUnfit));
+        };
         let key = aes::expand(g, &key)?;
         let blocks = cbc::encrypt_from(g, &key, state, &text)?;
         Ok(blocks.into_iter().skip(text.len().saturating_sub(BLOCK)).collect())
@@ -114,7 +118,7 @@ pub fn s2v<E: MacEngine>(
     values.extend(strings.iter().map(|string| public(e, string)));
     values.push(text.to_vec());
     let rest = run(e, Chain::S2v, values, |g, key, mut values| {
-        let text = values.pop().ok_or_else(|| unfit("a text"))?;
+        let text = values.pop().ok_or_else(|| unfit(Misuse::TextUnfit))?;
         let key = aes::expand(g, &key)?;
         let key = siv::SivKey::from_round_keys(g, key.clone(), key)?;
         Ok(key.s2v_of(g, 1, &values, &text)?.into_rest())

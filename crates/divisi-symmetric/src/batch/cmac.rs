@@ -7,7 +7,7 @@ use super::{MacEngine, Messages, SecretByte, bits, block_bytes, byte_values, pub
 use crate::aes::{self, RoundKeys};
 use crate::mac::cmac::{BLOCK, is_complete, padding};
 use crate::mode::cmac::double_bits;
-use divisi_core::{Abort, Lanes};
+use divisi_core::{Abort, Lanes, Misuse};
 
 /// A key that is ready for use; one for all lanes, or one for each.
 #[derive(Clone)]
@@ -110,7 +110,7 @@ impl<E: MacEngine> Step<E> for Chain<'_, E> {
             aes::encrypt(e, &self.key.round_keys, &mut sum)?;
         } else {
             let round_keys = self.key.round_keys.gather(here.lanes);
-            let round_keys = round_keys.ok_or_else(|| unfit("messages and keys differ in number"))?;
+            let round_keys = round_keys.ok_or_else(|| unfit(Misuse::CountsDiffer))?;
             aes::encrypt(e, &round_keys, &mut sum)?;
         }
         bits(e, sum.to_vec())
@@ -148,7 +148,7 @@ pub fn tag<E: MacEngine>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let bytes = messages.whole_bytes()?;
     if before > 0 && bytes.contains(&0) {
-        return Err(unfit("whole blocks were processed, and nothing is left for the last piece"));
+        return Err(unfit(Misuse::LengthDiffers));
     }
     let lengths: Vec<u64> = bytes.iter().map(|length| before + *length as u64).collect();
     let rule = Rule {

@@ -12,7 +12,7 @@ use crate::mac::hmac::PadStates;
 use crate::mac::kmac::{Kmac, OutputLength};
 use crate::mode::gcm::IV_BYTES;
 use crate::sha3::Xof;
-use divisi_core::{Abort, Lanes, ProgramRun};
+use divisi_core::{Abort, Lanes, Misuse, ProgramRun};
 
 /// A function that is ready for messages. A MAC has values that depend on its key only, verified once and
 /// kept.
@@ -55,14 +55,14 @@ impl<E: MacEngine> Function<E> {
     /// the abort that ends the session.
     pub fn prepare(e: &mut E, settings: &Settings, key: &[E::Byte]) -> Result<Self, Abort> {
         if settings.check().is_err() {
-            return Err(unfit("a parameter that the algorithm does not have"));
+            return Err(unfit(Misuse::Unsupported));
         }
         let fixed = match settings.algorithm {
             Algorithm::Cmac(size) | Algorithm::Gmac(size) => size.bytes() != key.len(),
             _ => false,
         };
         if fixed || (!settings.algorithm.is_mac() && !key.is_empty()) {
-            return Err(unfit("a key of another length than the algorithm's"));
+            return Err(unfit(Misuse::KeyUnfit));
         }
         let adder = settings.adder;
         let kind = match settings.algorithm {

@@ -18,7 +18,7 @@ use super::{MacEngine, Messages, SecretByte, bits, block_bytes, public, unfit};
 use crate::aes::{self, RoundKeys};
 use crate::mode::gcm::{self, IV_BYTES};
 use crate::mode::ghash;
-use divisi_core::{Abort, Lanes};
+use divisi_core::{Abort, Lanes, Misuse};
 
 /// The length of a block in bytes.
 pub const BLOCK: usize = 16;
@@ -62,7 +62,7 @@ impl<E: MacEngine> Step<E> for Sums<'_, E> {
         input: Vec<SecretByte<E>>,
         here: &Here<'_>,
     ) -> Result<Vec<SecretByte<E>>, Abort> {
-        let misfit = || unfit("messages and keys differ in number");
+        let misfit = || unfit(Misuse::CountsDiffer);
         let n = here.lanes.len();
         let mut input = input.into_iter();
         let mut blocks = Vec::with_capacity(self.width);
@@ -149,7 +149,7 @@ fn hash_at<E: MacEngine>(
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let keys = key.round_keys.lanes();
     if keys != 1 && keys != messages.lanes() {
-        return Err(unfit("messages and keys differ in number"));
+        return Err(unfit(Misuse::CountsDiffer));
     }
     // the message's blocks, and the one with its length
     let blocks: Vec<usize> =
@@ -205,7 +205,7 @@ pub fn tag<E: MacEngine>(
     nonces: &[[u8; IV_BYTES]],
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     if nonces.len() != messages.lanes() {
-        return Err(unfit("messages and nonces differ in number"));
+        return Err(unfit(Misuse::CountsDiffer));
     }
     let hash = hash(e, key, state, before, messages)?;
     let j0 = std::array::from_fn(|i| {
@@ -233,14 +233,14 @@ pub fn tag_with<E: MacEngine>(
     ivs: &[&[u8]],
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     if ivs.len() != messages.lanes() {
-        return Err(unfit("messages and nonces differ in number"));
+        return Err(unfit(Misuse::CountsDiffer));
     }
     let short: Vec<[u8; IV_BYTES]> = ivs.iter().filter_map(|iv| (*iv).try_into().ok()).collect();
     if short.len() == ivs.len() {
         return tag(e, key, state, before, messages, &short);
     }
     if !short.is_empty() || ivs.iter().any(|iv| iv.is_empty()) {
-        return Err(unfit("IVs of 96 bits among others, or one of no bits"));
+        return Err(unfit(Misuse::LengthUnsupported));
     }
     let hash = hash(e, key, state, before, messages)?;
     let (ivs, start) = (Messages::public(e, ivs), initial(e));

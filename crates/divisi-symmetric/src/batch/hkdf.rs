@@ -4,7 +4,7 @@ use super::{Messages, SecretByte, hmac, public, unfit};
 use crate::gates::Adder;
 use crate::hash::Hash;
 use crate::mac::hmac::PadStates;
-use divisi_core::{Abort, Boolean, Lanes};
+use divisi_core::{Abort, Boolean, Lanes, Misuse};
 
 /// HKDF-Extract (2.2): the pseudorandom keys, in the form of the states that [`expand`] needs. The salt,
 /// which may be empty, has one lane or one for each keying material.
@@ -37,7 +37,7 @@ pub fn expand<E: Boolean>(
     bytes: usize,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     let count = u8::try_from(bytes.div_ceil(hash.digest_bytes()));
-    let count = count.map_err(|_| unfit("an output of more than 255 digests"))?;
+    let count = count.map_err(|_| unfit(Misuse::LengthUnsupported))?;
     let lanes = keys.inner.first().map_or(1, |byte| byte[0].lanes());
     let mut output: Vec<SecretByte<E>> = Vec::new();
     let mut last = Vec::new();

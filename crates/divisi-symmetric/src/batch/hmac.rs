@@ -5,7 +5,7 @@ use crate::gates::Adder;
 use crate::hash::Hash;
 use crate::mac::hmac::PadStates;
 use divisi_circuit::{Build, Gates};
-use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, ProgramRun};
 
 /// The two states of each key; keys have the same length, one in each lane. Cost: two steps of the hash at
 /// once, and a digest before them if the keys are longer than a block. Tags need nothing else; the states are
@@ -62,7 +62,7 @@ pub fn tag<E: Boolean>(
     messages: &Messages<E>,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     if [&states.inner, &states.outer].iter().any(|state| state.len() != hash.state_bytes()) {
-        return Err(unfit("the states of a key of another hash"));
+        return Err(unfit(Misuse::KeyUnfit));
     }
     finish(e, hash, adder, states, &states.inner, 0, messages)
 }

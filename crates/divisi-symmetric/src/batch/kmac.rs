@@ -5,7 +5,7 @@ use super::xof::{absorb_with, squeeze};
 use super::{Messages, SecretByte, bytes, programs, public, unfit, wires};
 use crate::mac::kmac::{Kmac, OutputLength};
 use crate::sha3::STATE_BYTES;
-use divisi_core::{Abort, Boolean, Lanes, ProgramRun};
+use divisi_core::{Abort, Boolean, Lanes, Misuse, ProgramRun};
 
 /// The state of the sponge after each key; keys have the same length, one in each lane, and the last
 /// `spare_bits` bits of the last byte do not belong to them. Tags need nothing else; the state is verified
@@ -46,7 +46,7 @@ pub fn tag<E: Boolean>(
     output: OutputLength,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
     if state.len() != STATE_BYTES {
-        return Err(unfit("the state of a key of another function"));
+        return Err(unfit(Misuse::KeyUnfit));
     }
     let sponge = kmac.xof().sponge();
     let state = absorb_with(e, sponge, state, messages, &Kmac::trailer(output))?;

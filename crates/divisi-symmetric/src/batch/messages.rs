@@ -1,7 +1,7 @@
 //! Messages of different lengths, one in each lane.
 
 use super::{SecretByte, unfit};
-use divisi_core::{Abort, Boolean, Lanes};
+use divisi_core::{Abort, Boolean, Lanes, Misuse};
 
 /// Secret messages of public lengths, one in each lane.
 ///
@@ -31,7 +31,7 @@ impl<E: Boolean> Messages<E> {
     pub fn new(columns: Vec<SecretByte<E>>, lengths: Vec<usize>) -> Result<Self, Abort> {
         let bits = lengths.iter().map(|length| length.checked_mul(8));
         let bits: Option<Vec<usize>> = bits.collect();
-        Messages::of_bits(columns, bits.ok_or_else(|| unfit("messages of 2^61 bytes"))?)
+        Messages::of_bits(columns, bits.ok_or_else(|| unfit(Misuse::TooLarge))?)
     }
 
     /// [`new`](Messages::new), with lengths in bits.
@@ -41,7 +41,7 @@ impl<E: Boolean> Messages<E> {
     pub fn of_bits(columns: Vec<SecretByte<E>>, lengths: Vec<usize>) -> Result<Self, Abort> {
         let longest = lengths.iter().copied().max().unwrap_or(0).div_ceil(8);
         if columns.len() < longest || columns.iter().flatten().any(|bit| bit.lanes() != lengths.len()) {
-            return Err(unfit("columns that do not hold messages of these lengths"));
+            return Err(unfit(Misuse::LengthDiffers));
         }
         Ok(Messages { columns, lengths })
     }
@@ -86,7 +86,7 @@ impl<E: Boolean> Messages<E> {
     /// [`Abort::Misuse`] if one is not a whole number of bytes.
     pub fn whole_bytes(&self) -> Result<Vec<usize>, Abort> {
         if self.lengths.iter().any(|bits| bits % 8 != 0) {
-            return Err(unfit("a message that is not whole bytes"));
+            return Err(unfit(Misuse::LengthUnsupported));
         }
         Ok(self.lengths.iter().map(|bits| bits / 8).collect())
     }
@@ -169,5 +169,5 @@ pub(super) fn gather<B: Lanes>(byte: &[B; 8], index: &[usize]) -> Result<[B; 8],
 }
 
 fn ragged() -> Abort {
-    unfit("values of different numbers of lanes")
+    unfit(Misuse::LanesDiffer)
 }

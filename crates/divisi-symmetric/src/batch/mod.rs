@@ -26,7 +26,7 @@ pub use crate::engines::MacEngine;
 pub use function::{Function, State};
 pub use messages::Messages;
 
-use divisi_core::{Abort, Boolean, step};
+use divisi_core::{Abort, Boolean, Misuse, step};
 use messages::gather;
 
 /// Converts bytes to bits; without communication.
@@ -47,7 +47,7 @@ pub fn byte_values<E: MacEngine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<
 
 /// The 16 bytes of a block.
 fn block_bytes<E: MacEngine>(e: &mut E, bits: Vec<SecretByte<E>>) -> Result<[E::Byte; 16], Abort> {
-    byte_values(e, bits)?.try_into().map_err(|_| unfit("a block of 16 bytes"))
+    byte_values(e, bits)?.try_into().map_err(|_| unfit(Misuse::BlockLength))
 }
 
 /// Eight secret bits, the lowest first.
@@ -75,6 +75,6 @@ fn bytes<B>(wires: Vec<B>) -> Vec<[B; 8]> {
     .collect()
 }
 
-fn unfit(what: &'static str) -> Abort {
+fn unfit(what: Misuse) -> Abort {
     Abort::Misuse { step: step!("batch"), what }
 }

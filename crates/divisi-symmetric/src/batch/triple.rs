@@ -8,7 +8,7 @@ use crate::gates::byte_program;
 use crate::mode::block::BlockCipher;
 use crate::mode::cmac::Doubles;
 use divisi_circuit::{Gates, Program};
-use divisi_core::{Abort, Direction, Lanes, ProgramRun};
+use divisi_core::{Abort, Direction, Lanes, Misuse, ProgramRun};
 use std::sync::OnceLock;
 
 /// The bytes of a block.
@@ -29,7 +29,7 @@ impl<E: MacEngine> TripleByProgram<E> {
             bytes.extend_from_within(..BLOCK);
         }
         if bytes.len() != 3 * BLOCK {
-            return Err(unfit("a key that triple DES cannot have"));
+            return Err(unfit(Misuse::LengthUnsupported));
         }
         Ok(TripleByProgram { bytes })
     }
@@ -91,7 +91,7 @@ impl<E: MacEngine> BlockCipher<E> for TripleByProgram<E> {
 
     fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
         if block.len() != BLOCK {
-            return Err(unfit("a block of DES has 8 bytes"));
+            return Err(unfit(Misuse::BlockLength));
         }
         let (key, block) = (bits(e, self.bytes.clone())?, bits(e, block)?);
         let mut jobs = [ProgramRun::new(program(d)?, inputs(vec![key, block]))];
@@ -107,7 +107,7 @@ impl<E: MacEngine> Doubles<E> for TripleByProgram<E> {
         let doubling =
             DOUBLING.get_or_init(|| byte_program([BLOCK], |g, [block]| doubled(g, block.to_vec())));
         if block.len() != BLOCK {
-            return Err(unfit("a block of DES has 8 bytes"));
+            return Err(unfit(Misuse::BlockLength));
         }
         let block = bits(e, block)?;
         let mut jobs = [ProgramRun::new(doubling, wires(block))];

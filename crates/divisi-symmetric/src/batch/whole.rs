@@ -12,7 +12,7 @@ use super::{Function, MacEngine, Messages, SecretByte, State, cmac, gather, unfi
 use crate::drawn::drawn;
 use crate::mac::cmac::is_complete;
 use crate::mac::hmac::PadStates;
-use divisi_core::{Abort, Lanes, ProgramRun};
+use divisi_core::{Abort, Lanes, Misuse, ProgramRun};
 use std::collections::BTreeMap;
 
 impl<E: MacEngine> Function<E> {
@@ -70,7 +70,7 @@ impl<E: MacEngine> Function<E> {
             }
             Named::Kmac(kmac, output) => Kind::Kmac(kmac, kept, output),
             Named::Cmac(_) => Kind::Cmac(cmac::LaneCmacKey::of_kept(e, kept)?),
-            Named::Chained => return Err(unfit("a mode in place of a hash or MAC")),
+            Named::Chained => return Err(unfit(Misuse::Unsupported)),
         };
         Ok(Function { kind, bytes, spare })
     }
@@ -86,7 +86,7 @@ impl<E: MacEngine> Function<E> {
         let Some(named) = self.named().filter(|_| e.is_free_of_depth()) else { return Ok(None) };
         let block = self.piece();
         if !piece.len().is_multiple_of(block) {
-            return Err(unfit("a text that is not a whole number of blocks"));
+            return Err(unfit(Misuse::BlockLength));
         }
         let kept = match self.kind {
             Kind::Cmac(_) => self.kept(e, true, true)?,
@@ -147,7 +147,7 @@ impl<E: MacEngine> Function<E> {
                 .map(|byte| match byte {
                     byte if once(byte) || (single && fits(byte)) => Ok(byte.clone()),
                     byte if fits(byte) => gather(byte, lanes),
-                    _ => Err(unfit("states and messages of different numbers of lanes")),
+                    _ => Err(unfit(Misuse::LanesDiffer)),
                 })
                 .collect()
         };
@@ -202,9 +202,7 @@ fn in_order<E: MacEngine>(
     // a function without inputs has one output for all messages
     for (output, lanes) in outputs.iter_mut().zip(groups.values()) {
         for bit in output.iter_mut().flatten().filter(|bit| bit.lanes() == 1 && lanes.len() > 1) {
-            *bit = bit
-                .gather(&vec![0; lanes.len()])
-                .ok_or_else(|| unfit("a bit that cannot be repeated in all lanes"))?;
+            *bit = bit.gather(&vec![0; lanes.len()]).ok_or_else(|| unfit(Misuse::LanesDiffer))?;
         }
     }
     if let [_] = outputs[..] {

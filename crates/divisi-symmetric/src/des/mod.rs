@@ -11,7 +11,7 @@ mod tables;
 
 pub use tables::SBOXES;
 
-use divisi_core::{Abort, Direction, Lanes, LookupOnto, Lookups, Step, step};
+use divisi_core::{Abort, Direction, Lanes, LookupOnto, Lookups, Misuse, Step, step};
 use tables::{CHOICE_1, CHOICE_2, EXPANSION, INITIAL, PERMUTATION, SHIFTS};
 
 const KEYS: Step = step!("des keys");
@@ -65,12 +65,12 @@ impl<B: Clone + Lanes> TripleKey<B> {
         let misuse = |what| Abort::Misuse { step: KEYS, what };
         let (keys, rest) = bits.as_chunks::<64>();
         if bits.iter().any(|bit| bit.lanes() != bits[0].lanes()) {
-            return Err(misuse("the bits of the keys differ in lanes"));
+            return Err(misuse(Misuse::LanesDiffer));
         }
         match (keys, rest) {
             ([k1, k2], []) => Ok(TripleKey { rounds: [schedule(k1), schedule(k2), schedule(k1)] }),
             ([k1, k2, k3], []) => Ok(TripleKey { rounds: [schedule(k1), schedule(k2), schedule(k3)] }),
-            _ => Err(misuse("a key of triple DES has 128 or 192 bits")),
+            _ => Err(misuse(Misuse::LengthUnsupported)),
         }
     }
 }

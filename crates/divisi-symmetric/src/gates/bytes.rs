@@ -3,7 +3,7 @@
 use super::linear::LinearMap;
 use super::sbox::sbox;
 use divisi_circuit::Gates;
-use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Matrix, Misuse, step};
 use divisi_field::{Field, Gf8};
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ impl<'g, G: Gates> GateBytes<'g, G> {
 }
 
 pub(super) fn unfit() -> Abort {
-    Abort::Misuse { step: step!("lanes"), what: "the values differ in lanes" }
+    Abort::Misuse { step: step!("lanes"), what: Misuse::LanesDiffer }
 }
 
 impl<G: Gates> Bytes for GateBytes<'_, G> {

@@ -5,7 +5,7 @@
 
 use crate::aes::{self, RoundKeys};
 use crate::des::{self, TripleKey};
-use divisi_core::{Abort, Bytes, Direction, Lanes, Lookups, Step, step};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Lookups, Misuse, Step, step};
 
 const BLOCK: Step = step!("block");
 
@@ -39,7 +39,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// [`Abort::Misuse`] if there is no such lane.
     fn of_lanes(&self, index: &[usize]) -> Result<Self, Abort> {
         let index = if self.lanes() == 1 { &[0][..] } else { index };
-        self.gather(index).ok_or_else(|| misfit("not one key for each lane"))
+        self.gather(index).ok_or_else(|| misfit(Misuse::CountsDiffer))
     }
 
     /// `x += y`, block by block.
@@ -48,7 +48,7 @@ pub trait BlockCipher<E: ?Sized>: Lanes {
     /// [`Abort::Misuse`] if the lengths differ, or the lanes do not fit.
     fn add_block(e: &mut E, x: &mut [Self::Byte], y: &[Self::Byte]) -> Result<(), Abort> {
         if x.len() != y.len() {
-            return Err(misfit("blocks of different lengths"));
+            return Err(misfit(Misuse::LengthDiffers));
         }
         x.iter_mut().zip(y).try_for_each(|(x, y)| Self::add(e, x, y))
     }
@@ -73,7 +73,7 @@ impl<E: Bytes + ?Sized> BlockCipher<E> for RoundKeys<E::Byte> {
     }
 
     fn permute(&self, e: &mut E, d: Direction, block: Vec<E::Byte>) -> Result<Vec<E::Byte>, Abort> {
-        let mut state: [E::Byte; 16] = block.try_into().map_err(|_| misfit("a block of AES has 16 bytes"))?;
+        let mut state: [E::Byte; 16] = block.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
         match d {
             Direction::Encrypt => aes::encrypt(e, self, &mut state)?,
             Direction::Decrypt => aes::decrypt(e, self, &mut state)?,
@@ -132,7 +132,7 @@ impl<E: Lookups + ?Sized> BlockCipher<E> for TripleKey<E::Bit> {
         block: Vec<Octet<E::Bit>>,
     ) -> Result<Vec<Octet<E::Bit>>, Abort> {
         let bits = Octet::into_bits(block).try_into();
-        let mut bits: [E::Bit; 64] = bits.map_err(|_| misfit("a block of DES has 64 bits"))?;
+        let mut bits: [E::Bit; 64] = bits.map_err(|_| misfit(Misuse::BlockLength))?;
         des::triple(e, d, self, &mut bits)?;
         Ok(Octet::from_bits(bits.into()))
     }
@@ -141,10 +141,10 @@ impl<E: Lookups + ?Sized> BlockCipher<E> for TripleKey<E::Bit> {
 /// The first `lanes` lanes of all bytes.
 pub(super) fn first_lanes<B: Lanes>(bytes: &[B], lanes: usize) -> Result<Vec<B>, Abort> {
     let first: Option<Vec<B>> = bytes.iter().map(|byte| byte.first(lanes)).collect();
-    first.ok_or_else(|| misfit("texts that are not sorted, the longest first"))
+    first.ok_or_else(|| misfit(Misuse::TextUnfit))
 }
 
-pub(super) fn misfit(what: &'static str) -> Abort {
+pub(super) fn misfit(what: Misuse) -> Abort {
     Abort::Misuse { step: BLOCK, what }
 }
 

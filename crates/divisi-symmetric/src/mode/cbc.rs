@@ -1,7 +1,7 @@
 //! Cipher block chaining (SP 800-38A, 6.2), without padding, which is left to the caller.
 
 use super::block::{BlockCipher, first_lanes, misfit};
-use divisi_core::{Abort, Direction, Lanes};
+use divisi_core::{Abort, Direction, Lanes, Misuse};
 
 /// Encrypts texts of whole blocks, one in each lane: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
 ///
@@ -20,7 +20,7 @@ pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if !text.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
-        return Err(misfit("texts or an IV that are not whole blocks"));
+        return Err(misfit(Misuse::BlockLength));
     }
     let state = C::public_block(e, iv);
     encrypt_from(e, cipher, state, text)
@@ -37,7 +37,7 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if !text.len().is_multiple_of(C::BYTES) {
-        return Err(misfit("texts that are not whole blocks"));
+        return Err(misfit(Misuse::BlockLength));
     }
     let mut ciphertext = Vec::with_capacity(text.len());
     for block in text.chunks(C::BYTES) {

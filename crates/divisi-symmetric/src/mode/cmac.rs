@@ -10,7 +10,7 @@ use crate::engines::BitEngine;
 use crate::gates::byte_program;
 use crate::mac::cmac::{double, filling};
 use divisi_circuit::Program;
-use divisi_core::{Abort, Boolean, Direction, Lanes, Lookups, ProgramRun};
+use divisi_core::{Abort, Boolean, Direction, Lanes, Lookups, Misuse, ProgramRun};
 use std::sync::OnceLock;
 
 /// A block cipher whose blocks can be doubled, that is, multiplied by `x` in GF(2^128) or GF(2^64) (SP
@@ -52,7 +52,7 @@ impl<E: Lookups + ?Sized> Doubles<E> for TripleKey<E::Bit> {
     /// A left shift, and a reduction by x^64 = x^4 + x^3 + x + 1.
     fn double(e: &mut E, block: Vec<Octet<E::Bit>>) -> Result<Vec<Octet<E::Bit>>, Abort> {
         let mut bits = Octet::into_bits(block);
-        let Some(highest) = bits.first().cloned() else { return Err(misfit("a block of CMAC")) };
+        let Some(highest) = bits.first().cloned() else { return Err(misfit(Misuse::LengthUnsupported)) };
         bits.rotate_left(1);
         // coefficient i is the i-th bit from the end; the highest one has been moved to 0
         for bit in bits.iter_mut().rev().enumerate().filter(|(i, _)| [1, 3, 4].contains(i)) {
@@ -227,7 +227,7 @@ impl<E: ?Sized, C: Doubles<E>> CmacKey<E, C> {
                 return first_lanes(bytes, 1);
             }
             let all: Option<Vec<C::Byte>> = bytes.iter().map(|byte| byte.gather(index)).collect();
-            all.ok_or_else(|| misfit("not one key for each lane"))
+            all.ok_or_else(|| misfit(Misuse::CountsDiffer))
         };
         let [first, second] = &self.subkeys;
         Ok(CmacKey { cipher, subkeys: [pick(first)?, pick(second)?] })

@@ -9,7 +9,7 @@
 
 use super::block;
 use crate::aes::RoundKeys;
-use divisi_core::{Abort, Bytes, Lanes, step};
+use divisi_core::{Abort, Bytes, Lanes, Misuse, step};
 use std::ops::Range;
 
 /// The counter blocks of GCM (SP 800-38D): lane `l` is inc_32 applied `first + l` times to `j0`. The last
@@ -48,7 +48,7 @@ pub fn keystream<E: Bytes + ?Sized>(
     columns: &[Vec<u8>; 16],
 ) -> Result<[E::Byte; 16], Abort> {
     let stream = block::keystream(e, round_keys, columns)?;
-    stream.try_into().map_err(|_| block::misfit("a block of AES has 16 bytes"))
+    stream.try_into().map_err(|_| block::misfit(Misuse::BlockLength))
 }
 
 /// The key stream of any number of counter blocks, computed in pieces of the size that the engine asks for
@@ -77,7 +77,7 @@ pub fn pieced_keystream<E: Bytes + ?Sized>(
     joined(e, made)
 }
 
-const NO_KEY: Abort = Abort::Misuse { step: step!("stream"), what: "blocks without a key" };
+const NO_KEY: Abort = Abort::Misuse { step: step!("stream"), what: Misuse::KeyMissing };
 
 /// The lanes of all pieces, one piece after the other.
 ///

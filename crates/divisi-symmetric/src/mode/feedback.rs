@@ -4,7 +4,7 @@
 //! texts with this block. Both modes use the cipher in the encrypting direction only.
 
 use super::block::{BlockCipher, first_lanes, misfit};
-use divisi_core::{Abort, Direction, Lanes};
+use divisi_core::{Abort, Direction, Lanes, Misuse};
 
 /// CFB encryption with segments of `segment` bytes (6.3): C_j = P_j + the first bytes of E(I_j); I_(j+1) is
 /// I_j shifted by one segment, with C_j at its end. The last segment of a text may be incomplete: it is added
@@ -23,7 +23,7 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if segment == 0 || segment > C::BYTES || iv.len() != C::BYTES {
-        return Err(misfit("segments that are longer than a block, or an IV that is not a block"));
+        return Err(misfit(Misuse::LengthUnsupported));
     }
     let mut input = C::public_block(e, iv);
     let mut ciphertext = Vec::with_capacity(text.len());
@@ -47,7 +47,7 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
 }
 
 fn unsorted() -> Abort {
-    misfit("texts that are not sorted, the longest first")
+    misfit(Misuse::TextUnfit)
 }
 
 /// CFB decryption of segments, one in each lane: P_j = C_j + the first bytes of E(I_j). The ciphertext is
@@ -94,7 +94,7 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     text: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if iv.len() != C::BYTES {
-        return Err(misfit("an IV that is not a block"));
+        return Err(misfit(Misuse::BlockLength));
     }
     let mut state = C::public_block(e, iv);
     let mut out = Vec::with_capacity(text.len());

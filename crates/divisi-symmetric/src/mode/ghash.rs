@@ -30,7 +30,7 @@
 //! this is 32 KiB + 128 KiB + 128 KiB. There is one fold (one round) for every 4,194,304 blocks (64 MiB).
 //! Without folds, the sums and giant steps of 2^32 blocks would take 2^22 lanes each, together 256 MiB.
 
-use divisi_core::{Abort, Blocks, Lanes, Step, step};
+use divisi_core::{Abort, Blocks, Lanes, Misuse, Step, step};
 
 const POWERS: Step = step!("powers");
 const GHASH: Step = step!("ghash");
@@ -201,7 +201,7 @@ impl<B: Lanes + Clone> Powers<B> {
         blocks: u64,
     ) -> Result<Self, Abort> {
         if baby.lanes() != steps.baby {
-            return Err(Abort::Misuse { step: POWERS, what: "these are not the baby steps of one hash key" });
+            return Err(Abort::Misuse { step: POWERS, what: Misuse::NotMade });
         }
         let base = pick(&baby, [steps.baby - 1])?;
         let giant = powers(e, &base, steps.giants(blocks))?;
@@ -274,7 +274,7 @@ impl<B: Lanes + Clone> Ghash<B> {
         blocks: &[u128],
     ) -> Result<(), Abort> {
         if powers.steps != self.steps {
-            return Err(misuse("the powers are in other steps"));
+            return Err(misuse(Misuse::NotMade));
         }
         let m = self.steps.baby as u64;
         for &block in blocks {
@@ -282,12 +282,12 @@ impl<B: Lanes + Clone> Ghash<B> {
                 // this block's exponent is a + m j: a - 1 and j are the remainder and the quotient of
                 // (exponent - 1) by m
                 Count::Remaining(left) => {
-                    *left = left.checked_sub(1).ok_or(misuse("the string is longer than announced"))?;
+                    *left = left.checked_sub(1).ok_or(misuse(Misuse::LengthDiffers))?;
                     ((*left % m) as usize, (*left / m).is_multiple_of(self.steps.giant as u64))
                 }
                 Count::Done(done) => {
                     let lane = m - 1 - *done % m;
-                    *done = done.checked_add(1).ok_or(misuse("the string is too long"))?;
+                    *done = done.checked_add(1).ok_or(misuse(Misuse::TooLarge))?;
                     (lane as usize, self.sums.len() + 1 == self.steps.giant)
                 }
             };
@@ -305,12 +305,10 @@ impl<B: Lanes + Clone> Ghash<B> {
     /// One step of Horner's rule: adds the sums times giant steps (the last sum needs no product) to the
     /// previous result.
     fn fold<E: Blocks<Block = B> + ?Sized>(&mut self, e: &mut E, giant: &B) -> Result<(), Abort> {
-        let mut acc = self.sums.pop().ok_or(misuse("there is nothing to fold"))?;
+        let mut acc = self.sums.pop().ok_or(misuse(Misuse::Empty))?;
         let terms: Vec<B> = self.sums.drain(..).rev().chain(self.folded.take()).collect();
         if !terms.is_empty() {
-            let steps = giant
-                .gather(&(0..terms.len()).collect::<Vec<_>>())
-                .ok_or(misuse("there are too few giant steps"))?;
+            let steps = giant.gather(&(0..terms.len()).collect::<Vec<_>>()).ok_or(misuse(Misuse::NotMade))?;
             let terms = e.join(&terms.iter().collect::<Vec<_>>());
             let products = e.dot(&[(&terms, &steps)])?;
             e.add_block(&mut acc, &products)?;
@@ -326,7 +324,7 @@ impl<B: Lanes + Clone> Ghash<B> {
     pub fn finish(self) -> Result<B, Abort> {
         match (self.folded, self.count) {
             (Some(hash), Count::Remaining(0)) => Ok(hash),
-            _ => Err(misuse("the string is shorter than announced")),
+            _ => Err(misuse(Misuse::LengthDiffers)),
         }
     }
 
@@ -342,14 +340,14 @@ impl<B: Lanes + Clone> Ghash<B> {
     ) -> Result<B, Abort> {
         let Count::Done(done) = self.count else { return self.finish() };
         if powers.steps != self.steps {
-            return Err(misuse("the powers are in other steps"));
+            return Err(misuse(Misuse::NotMade));
         }
         if !self.sums.is_empty() {
             self.fold(e, &powers.giant)?;
         }
         let rest = (done % self.steps.baby as u64) as usize;
         if rest == 0 {
-            return self.folded.ok_or(misuse("the string is empty"));
+            return self.folded.ok_or(misuse(Misuse::Empty));
         }
         // the blocks of the incomplete chunk are those of the highest lanes; the last one belongs to H^1
         let mut last = self.coefficients.split_off(self.steps.baby - rest);
@@ -365,9 +363,9 @@ impl<B: Lanes + Clone> Ghash<B> {
 
 fn pick<B: Lanes>(x: &B, lanes: impl IntoIterator<Item = usize>) -> Result<B, Abort> {
     let index: Vec<usize> = lanes.into_iter().collect();
-    x.gather(&index).ok_or(Abort::Misuse { step: POWERS, what: "a power that was not made" })
+    x.gather(&index).ok_or(Abort::Misuse { step: POWERS, what: Misuse::NotMade })
 }
 
-fn misuse(what: &'static str) -> Abort {
+fn misuse(what: Misuse) -> Abort {
     Abort::Misuse { step: GHASH, what }
 }

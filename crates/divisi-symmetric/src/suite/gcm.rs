@@ -7,7 +7,7 @@ use crate::mode::gcm::{
 };
 use crate::mode::ghash::Steps;
 use divisi_core::testing::{Lab, Outputs};
-use divisi_core::{Abort, Bytes, Opens};
+use divisi_core::{Abort, Bytes, Misuse, Opens};
 use std::fmt::Debug;
 use std::sync::Mutex;
 
@@ -128,7 +128,7 @@ pub fn alone<L: Lab<Engine: GcmEngine>>(lab: &L, steps: Steps, plain: &[GcmMessa
     }
 }
 
-const WRONG: Abort = Abort::Misuse { step: divisi_core::step!("suite"), what: "a right tag is refused" };
+const WRONG: Abort = Abort::Misuse { step: divisi_core::step!("suite"), what: Misuse::NoResult };
 
 /// All messages of a key size in one [`GcmBatch`]: each is encrypted, decrypted, and decrypted under a wrong
 /// tag.

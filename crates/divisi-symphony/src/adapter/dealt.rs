@@ -8,7 +8,7 @@ use super::batch::segment;
 use super::options::{choice, is_on_demand};
 use super::{CHUNKS, OUTPUTS, aes_alone, facts, statistical};
 use crate::strands::{INPUT, ONLINE, Ready, SETUP, Task, What, agree, schedule};
-use divisi_core::{Abort, Counts, Direction, PublicParameters, Session};
+use divisi_core::{Abort, Counts, Direction, Misuse, PublicParameters, Session};
 use divisi_engine::circuit::HeldCircuit;
 use divisi_engine::job::{Between, Job, Own};
 use divisi_engine::{
@@ -187,7 +187,7 @@ impl Prepared for Dealt {
         let engines = std::iter::once(session).chain(others).map(|session| task.engine(session));
         let mut engines = engines.collect::<Result<Vec<_>, _>>()?;
         let Some(first) = engines.first_mut() else {
-            return Err(Abort::Misuse { step: INPUT, what: "no strands" });
+            return Err(Abort::Misuse { step: INPUT, what: Misuse::Empty });
         };
         let ready = schedule(first, task, &parted(own))?;
         let setup = SetupCounts::take(first.trio().session().meter(), SETUP);

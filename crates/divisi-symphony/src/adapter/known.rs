@@ -4,7 +4,7 @@ use super::aes_alone;
 use super::options::choice;
 use crate::strands::ONLINE;
 use crate::{close, tags};
-use divisi_core::{Abort, Counts, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, Step, step};
 use divisi_engine::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
 use divisi_engine::known::gcm::{self, Dealt, Secrets};
 use divisi_engine::known::groups::{CipherTexts, groups, put};
@@ -202,9 +202,8 @@ struct Replicas;
 
 impl Dealt<Rep3> for Replicas {
     fn enter(rep: &mut Rep3, components: Vec<Vec<u8>>) -> Result<Byte, Abort> {
-        let [first, second] = components
-            .try_into()
-            .map_err(|_| Abort::Misuse { step: KNOWN, what: "a share that has not two components" })?;
+        let [first, second] =
+            components.try_into().map_err(|_| Abort::Misuse { step: KNOWN, what: Misuse::CountsDiffer })?;
         rep.trio().input(&Part { first, second })
     }
 
@@ -323,5 +322,5 @@ fn messages(rep: &mut Rep3, job: &MessagesJob, pieces: &mut Pieces<'_>) -> Resul
 
 /// These lanes of all bytes.
 fn pick(bytes: &[[Bit; 8]], lanes: &[usize]) -> Result<Vec<[Bit; 8]>, Abort> {
-    lanes_of(bytes, lanes).ok_or(Abort::Misuse { step: KNOWN, what: "not one output for each message" })
+    lanes_of(bytes, lanes).ok_or(Abort::Misuse { step: KNOWN, what: Misuse::CountsDiffer })
 }

@@ -9,7 +9,7 @@ use super::options::is_constant_round;
 use super::{CHUNKS, OUTPUTS, statistical};
 use crate::lookups::{IndexPlan, LookupParty, WIDTH, way};
 use crate::strands::{ONLINE, PREPROCESSING, SETUP, VERIFICATION};
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, Step, step};
+use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Session, Step, step};
 use divisi_engine::job::{LookupJob, Own, given_to};
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, SetupCounts, StartedParty,
@@ -161,7 +161,7 @@ impl EngineParty for Member<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (party, owner) = (&mut self.party, PartyId::P1);
         if own.len() != if party.session().me() == owner { 4 * count } else { 0 } {
-            return Err(party.session().misuse(INPUT, "inputs of another length than declared"));
+            return Err(party.session().misuse(INPUT, Misuse::LengthDiffers));
         }
         let mut out = Own::new(Vec::with_capacity(count));
         for start in (0..count).step_by(self.chunk) {

@@ -1,7 +1,7 @@
 //! Keys prepared for AES-GCM, from the parts of their sharing that this party holds.
 
 use crate::cipher;
-use divisi_core::{Abort, Step, step};
+use divisi_core::{Abort, Misuse, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
@@ -20,7 +20,7 @@ impl GcmKey {
     /// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
     pub fn prepare(rep: &mut Rep3, size: KeySize, part: &Part) -> Result<GcmKey, Abort> {
         let one = Self::prepare_many(rep, size, &[part])?.pop();
-        one.ok_or(Abort::Misuse { step: KEY, what: "the key is missing" })
+        one.ok_or(Abort::Misuse { step: KEY, what: Misuse::KeyMissing })
     }
 
     /// Prepare several keys of one size in the rounds of one: a lane each, verified together. No parts give
@@ -61,7 +61,7 @@ impl GcmKey {
 /// [`Abort::Misuse`] for a key of another length.
 pub(crate) fn key_bytes(rep: &mut Rep3, size: KeySize, parts: &[&Part]) -> Result<Vec<Byte>, Abort> {
     if parts.iter().any(|part| [&part.first, &part.second].iter().any(|key| key.len() != size.bytes())) {
-        return Err(rep.trio().session().misuse(KEY, "a key of another length than its type says"));
+        return Err(rep.trio().session().misuse(KEY, Misuse::KeyUnfit));
     }
     let column = |of: fn(&Part) -> &Vec<u8>, i: usize| parts.iter().map(|part| of(part)[i]).collect();
     (0..size.bytes())

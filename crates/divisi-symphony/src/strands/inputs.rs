@@ -2,7 +2,7 @@
 //! compare it before its first use \[A24\].
 
 use super::{Columns, INPUT, Ready, SETUP, Task, What};
-use divisi_core::{Abort, settle};
+use divisi_core::{Abort, Misuse, settle};
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Rep3, Rounds};
@@ -45,8 +45,7 @@ pub(crate) fn agree(
     let width = task.input_bytes;
     let Some(engine) = engines.first_mut() else { return Ok(Vec::new()) };
     if inputs.first.len() != width * count || inputs.second.len() != width * count {
-        let what = "inputs of another length than declared";
-        return Err(engine.trio().session().misuse(INPUT, what));
+        return Err(engine.trio().session().misuse(INPUT, Misuse::LengthDiffers));
     }
     engine.trio().session().phase(SETUP); // also of a later batch, and of a later repetition
     let public = blake3::hash(&(count as u64).to_le_bytes());
@@ -74,6 +73,6 @@ pub(crate) fn agree(
 fn same(rep: &mut Rep3, agreement: Agreement) -> Result<(), Abort> {
     match agreement {
         Agreement::Agreed => Ok(()),
-        _ => Err(rep.trio().session().misuse(INPUT, "the parties were not dealt the same inputs")),
+        _ => Err(rep.trio().session().misuse(INPUT, Misuse::InputsDiffer)),
     }
 }

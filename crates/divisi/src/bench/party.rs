@@ -8,7 +8,7 @@ use crate::engine::{EngineParty, Own, Took, Watch, timed};
 use crate::failure::Failure;
 use crate::local::{Pipes, peak_rss};
 use crate::party::{Joined, be};
-use divisi_core::{Abort, Counts, Session, Step, step};
+use divisi_core::{Abort, Counts, Misuse, Session, Step, step};
 use divisi_net::Permits;
 
 const BENCH: Step = step!("bench");
@@ -88,7 +88,7 @@ impl Watch for Clock<'_> {
     fn meet(&mut self, next: &'static str) -> Result<(), Abort> {
         self.barrier(next).map_err(|failure| {
             self.failed = Some(failure);
-            Abort::Misuse { step: BENCH, what: "the benchmark ended" }
+            Abort::Misuse { step: BENCH, what: Misuse::NoResult }
         })
     }
 

@@ -6,7 +6,7 @@ use crate::noise::mix;
 use divisi_bgv::{Ciphertext, Keys, Sampler};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Counts, PartyId, ProgramRun, Session, step};
+use divisi_core::{Abort, Boolean, Convert, Counts, Misuse, PartyId, ProgramRun, Session, step};
 use divisi_field::zp::Modulus;
 use divisi_mixed::bits::RandomBits;
 use divisi_mixed::gmw::triples_for;
@@ -152,7 +152,7 @@ pub(super) fn numbers(session: Session, agreed: &Agreed) -> Result<(Ended, Count
 }
 
 fn first(session: &Session) -> Result<PartyId, Abort> {
-    let none = || session.misuse(step!("first"), "a session without parties");
+    let none = || session.misuse(step!("first"), Misuse::PartyCount);
     PartyId::all(session.parties()).next().ok_or_else(none)
 }
 
@@ -220,7 +220,7 @@ pub(super) fn circuit(session: Session) -> Result<(Ended, Counts), Abort> {
     if let Some(opened) = gmw.output(last, &wires)? {
         let words: Vec<u64> = opened.iter().map(|bit| bit.words().first().copied().unwrap_or(0)).collect();
         let wires: Vec<Vec<u64>> = planes.iter().map(|plane| vec![*plane]).collect();
-        let none = |_| Abort::Misuse { step: step!("clear"), what: "a circuit that does not run" };
+        let none = |_| Abort::Misuse { step: step!("clear"), what: Misuse::CircuitUnfit };
         let expected = plain::run(&program, &wires).map_err(none)?;
         let expected: Vec<u64> = expected.iter().map(|wire| wire.first().copied().unwrap_or(0)).collect();
         learned = pairs(&words, &expected);

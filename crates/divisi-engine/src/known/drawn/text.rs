@@ -5,7 +5,7 @@ use super::KNOWN;
 use super::functions::same;
 use crate::job::{Cipher, CipherMode, PublicText, TextsJob, Whole};
 use divisi_circuit::{Build, BuildBit, Program};
-use divisi_core::{Abort, Bytes, Direction, Lanes};
+use divisi_core::{Abort, Bytes, Direction, Lanes, Misuse};
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::batch::triple::TripleByProgram;
 use divisi_symmetric::circuits;
@@ -22,7 +22,7 @@ type Gated<'g> = GateBytes<'g, Build>;
 pub const MOST_CALLS: usize = 128;
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: KNOWN, what: "a text that its mode does not take" }
+    Abort::Misuse { step: KNOWN, what: Misuse::TextUnfit }
 }
 
 /// Whether a text has a circuit: an empty one only in a mode that makes something of it.

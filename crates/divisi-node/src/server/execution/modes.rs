@@ -21,7 +21,7 @@ use crate::server::agreement::{StepData, unexpected};
 use crate::server::found::Loaded;
 use crate::server::release::{ciphertext, decided, message_alone, to_all};
 use crate::server::scheduling::After;
-use divisi_core::{Abort, Bytes, Direction, Settles, Step};
+use divisi_core::{Abort, Bytes, Direction, Misuse, Settles, Step};
 use divisi_rep3::{Byte, Rep3, Rounds};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::batch::block::BlockKey;
@@ -370,5 +370,5 @@ fn level_key(run: &mut StepRun<'_>, key: &[Byte], second: &[Byte]) -> Result<Lev
 }
 
 fn siv_of(key: &LevelKey) -> Result<&siv::SivKey<Rep3>, Abort> {
-    key.siv.as_ref().ok_or(Abort::Misuse { step: SETTINGS, what: "a key of SIV without its second half" })
+    key.siv.as_ref().ok_or(Abort::Misuse { step: SETTINGS, what: Misuse::KeyMissing })
 }

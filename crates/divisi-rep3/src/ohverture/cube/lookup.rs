@@ -9,7 +9,7 @@ use crate::bit::used;
 use crate::blackbox::PIECE;
 use crate::blackbox::{BlackBox, Element, Misfit, Shared, TERM_BYTES};
 use crate::share::Rep;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::plane::LANES;
 use divisi_field::{Gf64, Plane};
@@ -87,8 +87,7 @@ impl BlackBox {
         fit: bool,
     ) -> Result<(), Abort> {
         if !fit || cube.parts() != vectors.made.bits {
-            let what = "an index, a table and vectors of different parts or lengths";
-            return Err(self.trio.session.misuse(LOOKUP, what));
+            return Err(self.trio.session.misuse(LOOKUP, Misuse::CountsDiffer));
         }
         self.demand_products(terms(&cube.grid, vectors.count()))
     }

@@ -35,7 +35,7 @@ mod relation;
 
 use super::{Lot, MAX_BYTES, VECTORS};
 use crate::blackbox::{BlackBox, Element, TERM_BYTES};
-use divisi_core::Abort;
+use divisi_core::{Abort, Misuse};
 use divisi_field::plane::LANES;
 use divisi_field::{Gf64, Plane};
 use grid::Grid;
@@ -210,8 +210,7 @@ impl BlackBox {
             && count > 0
             && bytes(parts, 1).checked_mul(count.div_ceil(LANES)).is_some_and(|n| n <= MAX_BYTES);
         if !fits {
-            let what = "no vectors, parts that no vector can have, or too many vectors for one call";
-            return Err(self.trio.session.misuse(VECTORS, what));
+            return Err(self.trio.session.misuse(VECTORS, Misuse::LengthUnsupported));
         }
         let made = Arc::new(Products::make(&mut self.trio, parts, count)?);
         self.owe_parts(&made)?;

@@ -30,7 +30,7 @@ use crate::party::Party;
 use crate::share::Auth;
 use crate::source::Units;
 use crate::source::{KnownBits, Source, Triples};
-use divisi_core::{Abort, PartyId, Session, Step, step};
+use divisi_core::{Abort, Misuse, PartyId, Session, Step, step};
 use divisi_field::{Gf2, Gf6, Gf8};
 use divisi_ot::SetupConfig;
 use tables::Stock;
@@ -39,7 +39,7 @@ const SHORT: Step = step!("bucketed");
 
 /// The abort if there are too few items, or no table of a size.
 fn short<F: Mac>(party: &Party<F>) -> Abort {
-    party.session.misuse(SHORT, "too few items, or a table size that is not supported")
+    party.session.misuse(SHORT, Misuse::TooFewMade)
 }
 
 /// A source of preprocessing by oblivious transfer, with products in buckets.

@@ -12,7 +12,7 @@ use super::{Lengths, Padding, TagLength, TooLong, interleaved, j0, lanes_at, tag
 use crate::aes::RoundKeys;
 use crate::engines::GcmEngine;
 use crate::mode::ctr;
-use divisi_core::{Abort, Lanes as _, Step, Verified, step};
+use divisi_core::{Abort, Lanes as _, Misuse, Step, Verified, step};
 
 const BATCH: Step = step!("batch");
 
@@ -271,7 +271,7 @@ impl<'a> GcmBatch<'a> {
             let mut blocks = hash_input(self.items[k].aad, ciphertext, self.lengths[k]);
             blocks.reverse(); // the last block belongs to the first power
             let own = powers(&self.items[k], blocks.len());
-            let own = own.ok_or(Abort::Misuse { step: BATCH, what: "powers that were not made" })?;
+            let own = own.ok_or(Abort::Misuse { step: BATCH, what: Misuse::NotMade })?;
             hashes.push(e.combine(&own, &blocks)?);
         }
         let hashes = match (hashes.pop(), hashes.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::TagLength;
 use crate::engines::GcmEngine;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 
 const TAGS: Step = step!("tags");
 
@@ -70,4 +70,4 @@ fn truncate<E: GcmEngine>(e: &mut E, tags: E::Block, lengths: &[TagLength]) -> R
     e.convert(kept.map_err(|_| MISFIT)?)
 }
 
-const MISFIT: Abort = Abort::Misuse { step: TAGS, what: "lanes and tags differ in number" };
+const MISFIT: Abort = Abort::Misuse { step: TAGS, what: Misuse::CountsDiffer };

@@ -2,7 +2,7 @@
 
 use super::{Lengths, element};
 use crate::mode::ghash::{Ghash, Powers, Steps};
-use divisi_core::{Abort, Blocks, Lanes, Step, step};
+use divisi_core::{Abort, Blocks, Lanes, Misuse, Step, step};
 
 const HASH: Step = step!("hash");
 
@@ -41,11 +41,11 @@ impl<B: Lanes + Clone> GhashState<B> {
     pub fn end_at(&mut self, text: u64) -> Result<(), Abort> {
         let fits = text > self.text || (text, self.text) == (0, 0);
         if !self.is_open || !fits || text > self.lengths.text() {
-            return Err(misuse("an end that is not that of this message"));
+            return Err(misuse(Misuse::LengthDiffers));
         }
         self.is_open = false;
         let lengths = Lengths::new(self.lengths.aad(), text);
-        self.lengths = lengths.map_err(|_| misuse("a message longer than GCM allows"))?;
+        self.lengths = lengths.map_err(|_| misuse(Misuse::TooLarge))?;
         Ok(())
     }
 
@@ -59,7 +59,7 @@ impl<B: Lanes + Clone> GhashState<B> {
         E: Blocks<Block = B> + ?Sized,
     {
         if self.text > 0 {
-            return Err(misuse("associated data after the text"));
+            return Err(misuse(Misuse::OutOfOrder));
         }
         self.aad = counted(self.aad, bytes, self.lengths.aad())?;
         let blocks = self.padding.push(bytes);
@@ -78,7 +78,7 @@ impl<B: Lanes + Clone> GhashState<B> {
         E: Blocks<Block = B> + ?Sized,
     {
         if self.aad != self.lengths.aad() {
-            return Err(misuse("the associated data are shorter than announced"));
+            return Err(misuse(Misuse::LengthDiffers));
         }
         self.text = counted(self.text, bytes, self.lengths.text())?;
         let blocks = self.padding.push(bytes);
@@ -97,7 +97,7 @@ impl<B: Lanes + Clone> GhashState<B> {
         E: Blocks<Block = B> + ?Sized,
     {
         if self.is_open || (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
-            return Err(misuse("the message is shorter than announced"));
+            return Err(misuse(Misuse::LengthDiffers));
         }
         self.ghash.absorb(e, powers, &[element(self.lengths.length_block())])?;
         self.ghash.finish_here(e, powers)
@@ -114,7 +114,7 @@ where
     E: Blocks + ?Sized,
 {
     let lengths = Lengths::new(aad.len() as u64, text.len() as u64);
-    let lengths = lengths.map_err(|_| misuse("the message is longer than GCM allows"))?;
+    let lengths = lengths.map_err(|_| misuse(Misuse::TooLarge))?;
     let mut hash = GhashState::new(powers.steps(), lengths);
     hash.aad(e, powers, aad)?;
     hash.text(e, powers, text)?;
@@ -161,10 +161,10 @@ impl Padding {
 
 fn counted(before: u64, bytes: &[u8], limit: u64) -> Result<u64, Abort> {
     let now = before.checked_add(bytes.len() as u64).filter(|&now| now <= limit);
-    now.ok_or(misuse("the message is longer than announced"))
+    now.ok_or(misuse(Misuse::LengthDiffers))
 }
 
-fn misuse(what: &'static str) -> Abort {
+fn misuse(what: Misuse) -> Abort {
     Abort::Misuse { step: HASH, what }
 }
 

@@ -5,7 +5,7 @@ use super::hash_key;
 use crate::aes::RoundKeys;
 use crate::engines::GcmEngine;
 use crate::mode::ghash::{Powers, Steps, powers};
-use divisi_core::{Abort, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const KEY: Step = step!("key");
 
@@ -29,7 +29,7 @@ impl<E: GcmEngine> TextsKey<E> {
         let h = hash_key(e, &round_keys)?;
         let mut keys = Self::each(e, round_keys, &h, steps)?;
         let one = keys.pop().filter(|_| keys.is_empty());
-        one.ok_or(Abort::Misuse { step: KEY, what: "not one key" })
+        one.ok_or(Abort::Misuse { step: KEY, what: Misuse::CountsDiffer })
     }
 
     /// Several keys with their hash keys, one in each lane, in as many rounds as one key. They are verified
@@ -53,7 +53,7 @@ impl<E: GcmEngine> TextsKey<E> {
             };
             (0..keys).map(own).collect()
         };
-        let each = each.ok_or(Abort::Misuse { step: KEY, what: "keys and their powers differ in number" })?;
+        let each = each.ok_or(Abort::Misuse { step: KEY, what: Misuse::CountsDiffer })?;
         let ready = |key: Verified<(RoundKeys<E::Byte>, E::Block)>| {
             let (round_keys, baby) = key.split();
             TextsKey { round_keys, steps, baby, powers: None }
@@ -92,7 +92,7 @@ impl<E: GcmEngine> TextsKey<E> {
 
     /// The powers that [`make_powers`](Self::make_powers) computed.
     pub(super) fn powers(&self) -> Result<&Powers<E::Block>, Abort> {
-        let missing = Abort::Misuse { step: KEY, what: "the powers of this key were not made" };
+        let missing = Abort::Misuse { step: KEY, what: Misuse::NotMade };
         self.powers.as_ref().map(|(_, powers)| powers.get()).ok_or(missing)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::text::lanes_at;
 use crate::mode::ctr;
-use divisi_core::{Abort, Lanes, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, step};
 
 const STREAM: Step = step!("stream");
 
@@ -44,5 +44,5 @@ pub(super) fn cut<B: Lanes>(stream: &[B; 16], places: &[TextLanes]) -> Result<Ve
         }
     };
     let columns: Option<Vec<B>> = stream.iter().enumerate().map(column).collect();
-    columns.ok_or(Abort::Misuse { step: STREAM, what: "the key stream is shorter than the texts" })
+    columns.ok_or(Abort::Misuse { step: STREAM, what: Misuse::LengthDiffers })
 }

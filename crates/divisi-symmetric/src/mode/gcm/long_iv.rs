@@ -14,7 +14,7 @@ use crate::engines::{BitEngine, MacEngine};
 use crate::gates::Adder;
 use crate::mode::ghash::{Ghash, Powers};
 use divisi_circuit::{Build, Program};
-use divisi_core::{Abort, Lanes, ProgramRun, Step, step};
+use divisi_core::{Abort, Lanes, Misuse, ProgramRun, Step, step};
 use std::sync::OnceLock;
 
 const IV: Step = step!("iv");
@@ -31,7 +31,7 @@ pub fn hash_blocks(iv_bytes: usize) -> u64 {
 /// The abort that ends the session; [`Abort::Misuse`] if the IV is empty, or there are too few powers.
 pub fn j0<E: MacEngine>(e: &mut E, powers: &Powers<E::Block>, iv: &[u8]) -> Result<E::Block, Abort> {
     if iv.is_empty() {
-        return Err(Abort::Misuse { step: IV, what: "an IV of no bits" });
+        return Err(Abort::Misuse { step: IV, what: Misuse::Empty });
     }
     let mut blocks: Vec<u128> = Vec::with_capacity(iv.len() / 16 + 2);
     for chunk in iv.chunks(16) {
@@ -76,7 +76,7 @@ pub fn counters_from<E: BitEngine>(
     bytes: &[E::Byte; 16],
     counts: &[u32],
 ) -> Result<[E::Byte; 16], Abort> {
-    let misfit = || Abort::Misuse { step: IV, what: "a counter block without a lane" };
+    let misfit = || Abort::Misuse { step: IV, what: Misuse::Empty };
     let index = vec![0; counts.len()];
     let all: Option<Vec<E::Byte>> = bytes.iter().map(|byte| byte.gather(&index)).collect();
     let mut all = all.ok_or_else(misfit)?;

@@ -6,7 +6,7 @@ use super::{GcmBatch, GcmOutcome};
 use crate::aes::RoundKeys;
 use crate::engines::GcmEngine;
 use crate::mode::ghash::powers;
-use divisi_core::{Abort, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const MANY: Step = step!("many");
 
@@ -40,7 +40,7 @@ impl GcmBatch<'_> {
         plain: impl Fn(&mut E, usize) -> Result<E::Byte, Abort>,
     ) -> Result<Vec<Outcome>, Abort> {
         let texts = self.texts(e, keys, plain)?;
-        let misfit = Abort::Misuse { step: MANY, what: "a message longer than memory can hold" };
+        let misfit = Abort::Misuse { step: MANY, what: Misuse::TooLarge };
         let most = usize::try_from(self.hash_blocks()).map_err(|_| misfit)?;
         let powers = powers(e, h, most)?;
         let (texts, powers) = e.settled((texts, powers))?.split();

@@ -43,7 +43,7 @@ pub use stream::{StreamOpener, StreamSealer};
 pub use text::{interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
-use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, step};
+use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Misuse, step};
 use divisi_field::{Field, Gf128};
 
 /// The length of the IV in bytes.
@@ -108,7 +108,7 @@ where
     let bytes: Option<Vec<E::Byte>> = keystream.iter().map(|byte| byte.gather(lanes)).collect();
     let state = bytes.and_then(|bytes| <[E::Byte; 16]>::try_from(bytes).ok());
     let step = step!("tag_masks");
-    e.convert(state.ok_or(Abort::Misuse { step, what: "the key stream is shorter" })?)
+    e.convert(state.ok_or(Abort::Misuse { step, what: Misuse::LengthDiffers })?)
 }
 
 /// The whole tag (SP 800-38D, algorithm 4, step 6): GHASH plus `E_K(J_0)`. Local.

@@ -18,7 +18,7 @@ use super::{GhashState, IV_BYTES, Lengths, MAX_BLOCKS, TagLength, TextsKey, j0, 
 use crate::aes;
 use crate::engines::GcmEngine;
 use crate::mode::ctr::{self, joined, pieces};
-use divisi_core::{Abort, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const TEXT: Step = step!("text");
 const ORDER: Step = step!("order");
@@ -44,7 +44,7 @@ struct Pace {
 impl Pace {
     fn new(length: Option<u64>, chunk: u64) -> Result<Self, Abort> {
         if chunk == 0 || !chunk.is_multiple_of(16) {
-            return Err(Abort::Misuse { step: TEXT, what: "chunks that are not whole blocks" });
+            return Err(Abort::Misuse { step: TEXT, what: Misuse::BlockLength });
         }
         Ok(Pace { length, chunk, done: 0 })
     }
@@ -54,14 +54,11 @@ impl Pace {
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length.unwrap_or(LONGEST) - self.done).min(self.chunk - self.done % self.chunk);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
-            return Err(Abort::Misuse {
-                step: TEXT,
-                what: "a chunk of another length than the text requires",
-            });
+            return Err(Abort::Misuse { step: TEXT, what: Misuse::LengthDiffers });
         }
         let first = self.done / 16 + 1;
         self.done += bytes as u64;
-        u32::try_from(first).map_err(|_| Abort::Misuse { step: TEXT, what: "a text longer than GCM allows" })
+        u32::try_from(first).map_err(|_| Abort::Misuse { step: TEXT, what: Misuse::TooLarge })
     }
 }
 
@@ -82,7 +79,7 @@ impl<B: Clone + Lanes> Course<B> {
         aad: &[u8],
         length: Option<u64>,
     ) -> Result<(Self, GhashState<B>), Abort> {
-        let too_long = Abort::Misuse { step: TEXT, what: "a message longer than GCM allows" };
+        let too_long = Abort::Misuse { step: TEXT, what: Misuse::TooLarge };
         // a text of unknown length needs the powers of the longest one
         let lengths = Lengths::new(aad.len() as u64, length.unwrap_or(LONGEST)).map_err(|_| too_long)?;
         let start = if let Ok(nonce) = <&[u8; IV_BYTES]>::try_from(iv) {
@@ -144,7 +141,7 @@ impl<B: Clone + Lanes> Course<B> {
         key: &TextsKey<E>,
         hash: GhashState<B>,
     ) -> Result<B, Abort> {
-        let missing = Abort::Misuse { step: ORDER, what: "the mask of the tag is missing" };
+        let missing = Abort::Misuse { step: ORDER, what: Misuse::NotMade };
         let mask = match self.mask.take() {
             Some(mask) => mask,
             None => self.stream(e, key, 1, 0, true)?.1.ok_or(missing)?,
@@ -217,7 +214,7 @@ impl<E: GcmEngine> StreamSealer<E> {
         let last = length.saturating_sub(done);
         let is_next = done.is_multiple_of(chunk) && done.saturating_add(last) == length && last <= chunk;
         if self.pace.length.is_some() || !is_next {
-            return Err(Abort::Misuse { step: ORDER, what: "an end that is not in the next chunk" });
+            return Err(Abort::Misuse { step: ORDER, what: Misuse::LengthDiffers });
         }
         self.hash.end_at(length)?;
         self.pace.length = Some(length);
@@ -242,7 +239,7 @@ impl<E: GcmEngine> StreamSealer<E> {
         let with_mask = first == 1;
         let (mut stream, mask) = self.course.stream(e, key, first, bytes, with_mask)?;
         if text.len() != stream.len() || text.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
-            return Err(Abort::Misuse { step: TEXT, what: "columns that are not those of a text" });
+            return Err(Abort::Misuse { step: TEXT, what: Misuse::LengthDiffers });
         }
         for (stream, text) in stream.iter_mut().zip(text) {
             e.add(stream, text)?;
@@ -264,7 +261,7 @@ impl<E: GcmEngine> StreamSealer<E> {
     pub fn finish(mut self, e: &mut E, key: &TextsKey<E>) -> Result<[u8; TAG_BYTES], Abort> {
         let tag = self.course.tag(e, key, self.hash)?;
         let tag = open_tags(e, tag, &[TagLength::Bits128])?.pop();
-        tag.ok_or(Abort::Misuse { step: ORDER, what: "a tag of 16 bytes" })
+        tag.ok_or(Abort::Misuse { step: ORDER, what: Misuse::BlockLength })
     }
 }
 
@@ -338,8 +335,7 @@ impl<E: GcmEngine> StreamOpener<E> {
         ciphertext: &[u8],
     ) -> Result<Verified<Vec<E::Byte>>, Abort> {
         if !self.valid {
-            let what = "a text whose tag was not verified";
-            return Err(Abort::Misuse { step: ORDER, what }); // [M0.7, A23]
+            return Err(Abort::Misuse { step: ORDER, what: Misuse::TagNotVerified }); // [M0.7, A23]
         }
         let first = self.pace[1].next(ciphertext.len())?;
         let (mut text, _) = self.course.stream(e, key, first, ciphertext.len(), false)?;
@@ -353,7 +349,7 @@ impl<E: GcmEngine> StreamOpener<E> {
     }
 }
 
-const COMPARED: Abort = Abort::Misuse { step: ORDER, what: "the tag was compared already" };
+const COMPARED: Abort = Abort::Misuse { step: ORDER, what: Misuse::UsedTwice };
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! A text as columns: column `i` has byte `i` of every block, in a lane for each block.
 
-use divisi_core::{Abort, step};
+use divisi_core::{Abort, Misuse, step};
 
 /// How many blocks of a text of this many bytes have a byte `i`, which is the number of lanes of column `i`.
 #[must_use]
@@ -17,4 +17,4 @@ pub fn interleaved(columns: &[Vec<u8>], bytes: usize) -> Result<Vec<u8>, Abort> 
     (0..bytes).map(byte).collect::<Option<_>>().ok_or(MISFIT)
 }
 
-const MISFIT: Abort = Abort::Misuse { step: step!("text"), what: "columns that are not those of a text" };
+const MISFIT: Abort = Abort::Misuse { step: step!("text"), what: Misuse::LengthDiffers };

@@ -3,7 +3,7 @@
 use super::stream::{StreamOpener, StreamSealer};
 use super::{TagLength, TextsKey};
 use crate::engines::GcmEngine;
-use divisi_core::{Abort, Lanes, Step, Verified, step};
+use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const WHOLE: Step = step!("gcm");
 
@@ -50,7 +50,7 @@ impl<E: GcmEngine> TextsKey<E> {
     ) -> Result<Option<Verified<Vec<E::Byte>>>, Abort> {
         let length = TagLength::from_bits_even_short(8 * received.len()).ok();
         let received = length.and_then(|length| Some((length, length.element(received)?)));
-        let received = received.ok_or_else(|| misuse("a tag of another length"))?;
+        let received = received.ok_or_else(|| misuse(Misuse::LengthDiffers))?;
         let mut opener = StreamOpener::new(e, self, iv, aad, (ciphertext.len() as u64, CHUNK), received)?;
         if !ciphertext.is_empty() {
             opener.absorb(e, self, ciphertext)?;
@@ -66,6 +66,6 @@ impl<E: GcmEngine> TextsKey<E> {
     }
 }
 
-fn misuse(what: &'static str) -> Abort {
+fn misuse(what: Misuse) -> Abort {
     Abort::Misuse { step: WHOLE, what }
 }

@@ -5,7 +5,7 @@ use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::engines::BitEngine;
 use crate::mode::block::BlockCipher;
-use divisi_core::{Abort, Direction, Lanes};
+use divisi_core::{Abort, Direction, Lanes, Misuse};
 
 /// Encrypts texts of `bits` bits, one in each lane, the highest bit of a byte first: C_j = P_j + the first
 /// bit of E(I_j); I_(j+1) is I_j shifted by one bit, with C_j at its end. Bits after the text are zero.
@@ -23,7 +23,7 @@ pub fn encrypt<E: BitEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
     if !are_blocks(iv, lanes) || text.len() != bits.div_ceil(8) {
-        return Err(misfit("texts of another number of bits, or an IV that is not a block"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     let mut out = Vec::with_capacity(text.len());
     // the first bit of the block comes first
@@ -43,7 +43,7 @@ pub fn encrypt<E: BitEngine>(
             for eight in input.chunks(8) {
                 let mut eight: Vec<E::Bit> = eight.to_vec();
                 eight.reverse();
-                let eight: [E::Bit; 8] = eight.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
+                let eight: [E::Bit; 8] = eight.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
                 block.push(e.convert(eight)?);
             }
             // the two bits are added as the highest bits of two bytes; only the sum is converted to bits
@@ -78,7 +78,7 @@ pub fn decrypt<E: BitEngine>(
     let lanes = ciphertext.len();
     let fits = ciphertext.iter().all(|row| row.len() == bits.div_ceil(8));
     if !are_blocks(iv, lanes) || !fits {
-        return Err(misfit("texts of another number of bits, or an IV that is not a block"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     let inputs: Vec<Vec<[u8; 16]>> =
         iv.iter().zip(ciphertext).map(|(iv, row)| inputs(iv, row, bits)).collect();
@@ -88,7 +88,7 @@ pub fn decrypt<E: BitEngine>(
     let mut all: [E::Byte; 16] = std::array::from_fn(|i| e.public(&column(i)));
     let index: Vec<usize> = (0..bits).flat_map(|_| 0..lanes).collect();
     let keys = if key.lanes() == 1 { Some(key.clone()) } else { key.gather(&index) };
-    aes::encrypt(e, &keys.ok_or_else(|| misfit("not one key for each text"))?, &mut all)?;
+    aes::encrypt(e, &keys.ok_or_else(|| misfit(Misuse::CountsDiffer))?, &mut all)?;
     let first: [E::Bit; 8] = e.convert(all[0].clone())?;
     let zero = e.public_bit(&vec![false; lanes]);
     let mut out = Vec::with_capacity(bits.div_ceil(8));
@@ -98,7 +98,7 @@ pub fn decrypt<E: BitEngine>(
             let j = 8 * i + 7 - at;
             if j < bits {
                 let own: Vec<usize> = (j * lanes..(j + 1) * lanes).collect();
-                *bit = first[7].gather(&own).ok_or_else(|| misfit("not one bit of each text"))?;
+                *bit = first[7].gather(&own).ok_or_else(|| misfit(Misuse::CountsDiffer))?;
             }
         }
         let mut byte: E::Byte = e.convert(byte)?;

@@ -5,7 +5,7 @@ use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
 use crate::engines::BitEngine;
 use crate::mode::cmac::chain;
-use divisi_core::Abort;
+use divisi_core::{Abort, Misuse};
 
 /// Whether CCM allows these lengths in bytes of nonce, tag and text (A.1).
 #[must_use]
@@ -99,7 +99,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
         || !heads.windows(2).all(alike)
         || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))
     {
-        return Err(misfit("texts of different shapes, or of one that CCM does not take"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     Ok(())
 }

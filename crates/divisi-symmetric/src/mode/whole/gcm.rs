@@ -10,7 +10,7 @@ use super::misfit;
 use crate::aes::RoundKeys;
 use crate::engines::MacEngine;
 use crate::mode::gcm::hash_key;
-use divisi_core::{Abort, Direction};
+use divisi_core::{Abort, Direction, Misuse};
 
 /// Encrypts or decrypts texts; returns the other text of each, and its whole tag (SP 800-38D, algorithms 4
 /// and 5). With IVs of 12 bytes there may be several texts, one in each lane; with an IV of another length
@@ -36,10 +36,10 @@ pub fn crypt<E: MacEngine>(
     let mut stream = if iv.len() == 12 {
         let mut counters = Vec::with_capacity(1 + text.len().div_ceil(16));
         for i in 0..=text.len().div_ceil(16) {
-            let number = u32::try_from(1 + i).map_err(|_| misfit("fewer than 2^32 blocks"))?;
+            let number = u32::try_from(1 + i).map_err(|_| misfit(Misuse::TooLarge))?;
             let mut counter = iv.to_vec();
             counter.extend(constant(e, &number.to_be_bytes(), lanes));
-            counters.push(counter.try_into().map_err(|_| misfit("a counter block"))?);
+            counters.push(counter.try_into().map_err(|_| misfit(Misuse::BlockLength))?);
         }
         through(e, key, Direction::Encrypt, &counters)?.concat()
     } else if lanes == 1 {
@@ -51,7 +51,7 @@ pub fn crypt<E: MacEngine>(
         let counters = count(e, first.to_vec(), bytes)?;
         masked(e, key, counters, bytes)?
     } else {
-        return Err(misfit("several texts under IVs that have not 12 bytes"));
+        return Err(misfit(Misuse::LengthUnsupported));
     };
     let mask: Vec<E::Byte> = stream.drain(..stream.len().min(16)).collect();
     let mut other = stream;
@@ -78,6 +78,6 @@ fn horner<E: MacEngine>(e: &mut E, h: &E::Block, blocks: Vec<[E::Byte; 16]>) -> 
         }
         hash = Some(e.multiply(&sum, h)?);
     }
-    let hash = hash.ok_or_else(|| misfit("a block of lengths"))?;
+    let hash = hash.ok_or_else(|| misfit(Misuse::BlockLength))?;
     e.convert(hash)
 }

@@ -10,7 +10,7 @@ use super::{Releases, Undecided, misfit};
 use crate::aes::{self, RoundKeys};
 use crate::engines::MacEngine;
 use crate::mode::ghash::powers;
-use divisi_core::{Abort, Lanes};
+use divisi_core::{Abort, Lanes, Misuse};
 
 /// The public data of a text.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ fn derive<E: MacEngine>(e: &mut E, key: &RoundKeys<E::Byte>, heads: &[NonceHead]
     let n = match key.size() {
         aes::KeySize::Aes128 => 4,
         aes::KeySize::Aes256 => 6,
-        aes::KeySize::Aes192 => return Err(misfit("a key that has not 128 or 256 bits")),
+        aes::KeySize::Aes192 => return Err(misfit(Misuse::LengthUnsupported)),
     };
     let counters = |head: &NonceHead| -> Vec<[u8; 16]> {
         let block = |i: u32| {
@@ -69,11 +69,11 @@ fn polyval<E: MacEngine>(
     blocks: &[[E::Byte; 16]],
     lanes: usize,
 ) -> Result<[E::Byte; 16], Abort> {
-    let h: [E::Byte; 16] = h.to_vec().try_into().map_err(|_| misfit("a hash key that has not 16 bytes"))?;
+    let h: [E::Byte; 16] = h.to_vec().try_into().map_err(|_| misfit(Misuse::LengthUnsupported))?;
     let h: E::Block = e.convert(reversed(&h))?;
     let mut doubled = Vec::with_capacity(lanes);
     for lane in 0..lanes {
-        let one = h.gather(&[lane]).ok_or_else(|| misfit("not one hash key for each text"))?;
+        let one = h.gather(&[lane]).ok_or_else(|| misfit(Misuse::CountsDiffer))?;
         // mulX: multiplies by x
         doubled.push(e.combine(&one, &[2])?);
     }
@@ -89,7 +89,7 @@ fn polyval<E: MacEngine>(
         // the last block is multiplied by the first power
         let of_own: Vec<usize> = (0..n).map(|b| k * n + n - 1 - b).collect();
         let pair = all.gather(&own).zip(powers.gather(&of_own));
-        pairs.push(pair.ok_or_else(|| misfit("not one power for each block"))?);
+        pairs.push(pair.ok_or_else(|| misfit(Misuse::CountsDiffer))?);
     }
     let sums = e.dot(&pairs.iter().map(|(x, y)| (x, y)).collect::<Vec<_>>())?;
     let bytes: [E::Byte; 16] = e.convert(sums)?;
@@ -147,7 +147,7 @@ fn crypt<E: MacEngine>(
 fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
     let aad = heads.first().map_or(0, |head| head.aad.len());
     if heads.is_empty() || heads.iter().any(|head| head.aad.len() != aad) || bytes.max(aad) > LONGEST {
-        return Err(misfit("texts of different shapes, or of more than a megabyte"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::aes::{self, RoundKeys};
 use crate::engines::BitEngine;
 use crate::mode::ctr;
 use crate::mode::gcm::long_iv;
-use divisi_core::{Abort, Lanes};
+use divisi_core::{Abort, Lanes, Misuse};
 
 /// Public rows of equal length, one in each lane.
 pub(super) fn public<E: BitEngine>(e: &mut E, rows: &[Vec<u8>]) -> Vec<E::Byte> {
@@ -27,9 +27,9 @@ pub(super) fn add<E: BitEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> 
 /// How many texts there are: the number of lanes of the first byte of any part.
 pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
-    let lanes = first.ok_or_else(|| misfit("empty texts"))?;
+    let lanes = first.ok_or_else(|| misfit(Misuse::Empty))?;
     if parts.iter().flat_map(|part| part.iter()).any(|byte| byte.lanes() != lanes) {
-        return Err(misfit("texts of different shapes"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     Ok(lanes)
 }
@@ -49,7 +49,7 @@ pub(super) fn blocks<E: BitEngine>(
     let block = |chunk: &[E::Byte]| {
         let mut chunk = chunk.to_vec();
         chunk.resize(16, zero.clone());
-        chunk.try_into().map_err(|_| misfit("a block of 16 bytes"))
+        chunk.try_into().map_err(|_| misfit(Misuse::BlockLength))
     };
     bytes.chunks(16).map(block).collect()
 }
@@ -98,7 +98,7 @@ pub(super) fn through<E: BitEngine>(
         let parts: Vec<&E::Byte> = blocks.iter().map(|block| &block[i]).collect();
         all.push(e.join_bytes(&parts)?);
     }
-    let mut all = all.try_into().map_err(|_| misfit("a block of 16 bytes"))?;
+    let mut all = all.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
     let keys = repeated(keys, lanes, blocks.len())?;
     match direction {
         divisi_core::Direction::Encrypt => aes::encrypt(e, &keys, &mut all)?,
@@ -119,7 +119,7 @@ pub(super) fn stream<E: BitEngine>(
         return Ok(Vec::new());
     }
     if counters.iter().any(|counters| counters.len() < n) {
-        return Err(misfit("not one counter for each block"));
+        return Err(misfit(Misuse::CountsDiffer));
     }
     let byte = |b: usize, i: usize| counters.iter().map(move |own| own.get(b).map_or(0, |block| block[i]));
     let all = std::array::from_fn(|i| (0..n).flat_map(|b| byte(b, i)).collect());
@@ -142,14 +142,14 @@ fn repeated<B: Lanes + Clone>(
         return Ok(keys.clone());
     }
     let index: Vec<usize> = (0..times).flat_map(|_| 0..lanes).collect();
-    keys.gather(&index).ok_or_else(|| misfit("not one key for each text"))
+    keys.gather(&index).ok_or_else(|| misfit(Misuse::CountsDiffer))
 }
 
 /// Block `b` of each of `lanes` texts.
 fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abort> {
     let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
     let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();
-    own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit("not one block of each text"))
+    own.and_then(|own| own.try_into().ok()).ok_or_else(|| misfit(Misuse::CountsDiffer))
 }
 
 /// A byte with its highest bit replaced by a public value.
@@ -166,8 +166,8 @@ pub(super) fn count<E: BitEngine>(
     first: Vec<E::Byte>,
     bytes: usize,
 ) -> Result<[E::Byte; 16], Abort> {
-    let first: [E::Byte; 16] = first.try_into().map_err(|_| misfit("a counter block"))?;
-    let blocks = u32::try_from(bytes.div_ceil(16)).map_err(|_| misfit("counter blocks, fewer than 2^32"))?;
+    let first: [E::Byte; 16] = first.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
+    let blocks = u32::try_from(bytes.div_ceil(16)).map_err(|_| misfit(Misuse::TooLarge))?;
     long_iv::counters_from(e, &first, &(0..blocks).collect::<Vec<u32>>())
 }
 

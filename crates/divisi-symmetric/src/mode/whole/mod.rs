@@ -39,8 +39,8 @@ pub mod xts;
 pub use crate::engines::Releases;
 pub use undecided::{Released, Undecided};
 
-use divisi_core::{Abort, step};
+use divisi_core::{Abort, Misuse, step};
 
-fn misfit(what: &'static str) -> Abort {
+fn misfit(what: Misuse) -> Abort {
     Abort::Misuse { step: step!("whole"), what }
 }

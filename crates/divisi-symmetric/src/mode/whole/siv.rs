@@ -9,7 +9,7 @@ use super::{Releases, Undecided, misfit};
 use crate::aes::{RoundKeys, expand};
 use crate::engines::BitEngine;
 use crate::mode::cmac::{self, Doubles};
-use divisi_core::{Abort, Lanes};
+use divisi_core::{Abort, Lanes, Misuse};
 
 /// A key that is ready for use: K1 authenticates, K2 encrypts (2.2).
 pub struct SivKey<E: BitEngine> {
@@ -113,7 +113,7 @@ impl<E: BitEngine> SivKey<E> {
             // dbl(D) + pad(Sn)
             let mut t = RoundKeys::<E::Byte>::double(e, d)?;
             add(e, &mut t, text)?;
-            let first = t.get_mut(text.len()).ok_or_else(|| misfit("a block of 16 bytes"))?;
+            let first = t.get_mut(text.len()).ok_or_else(|| misfit(Misuse::BlockLength))?;
             e.add_public(first, &vec![0x80; lanes])?;
             t
         };
@@ -193,7 +193,7 @@ impl<E: BitEngine> SivKey<E> {
         let known = public(e, ciphertext);
         add(e, &mut text, &known)?;
         if !text.is_empty() && lanes_of(&[&text])? != lanes {
-            return Err(misfit("not one IV for each text"));
+            return Err(misfit(Misuse::CountsDiffer));
         }
         let tag = self.s2v(e, lanes, strings, &text)?;
         self.undecided(e, ivs, text, tag)
@@ -233,7 +233,7 @@ pub fn undecided<E: BitEngine>(
 /// The first `bytes` bytes of one text, whose block `b` is lane `b` of these bytes.
 pub(crate) fn in_order<B: Lanes>(blocks: &[B], bytes: usize) -> Result<Vec<B>, Abort> {
     let byte = |at: usize| blocks.get(at % 16)?.gather(&[at / 16]);
-    (0..bytes).map(byte).collect::<Option<Vec<B>>>().ok_or_else(|| misfit("fewer blocks than the text has"))
+    (0..bytes).map(byte).collect::<Option<Vec<B>>>().ok_or_else(|| misfit(Misuse::CountsDiffer))
 }
 
 /// Opened columns, as a block for each text.
@@ -241,7 +241,7 @@ pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, A
     let byte = |l: usize, i: usize| columns.get(i).and_then(|column| column.get(l)).copied();
     let row = |l: usize| (0..16).map(|i| byte(l, i)).collect::<Option<Vec<u8>>>();
     let rows: Option<Vec<[u8; 16]>> = (0..lanes).map(|l| row(l)?.try_into().ok()).collect();
-    rows.ok_or_else(|| misfit("not one tag of 16 bytes for each text"))
+    rows.ok_or_else(|| misfit(Misuse::CountsDiffer))
 }
 
 /// The counter blocks of an IV (2.5): two of its bits are cleared, so that a counter of 32 or of 64 bits has

@@ -10,7 +10,7 @@ use super::strings::{join, part};
 use crate::aes::RoundKeys;
 use crate::engines::BitEngine;
 use crate::mode::cbc;
-use divisi_core::{Abort, Direction};
+use divisi_core::{Abort, Direction, Misuse};
 
 /// The order of the last two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,19 +83,19 @@ pub fn encrypt<E: BitEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[text])?;
     if bits < 128 || text.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
-        return Err(misfit("texts of less than a block, or of different shapes"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     // padded with zeros, also within the last byte
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
     let mut all = blocks(e, text, lanes)?;
-    let last = all.pop().ok_or_else(|| misfit("texts of less than a block, or of different shapes"))?;
+    let last = all.pop().ok_or_else(|| misfit(Misuse::TextUnfit))?;
     all.push(splice_block(e, &last, &zeros, bits - 16 * 8 * all.len())?);
     let columns = |i: usize| iv.iter().map(|iv| iv.get(i).copied().unwrap_or(0)).collect();
     let iv: Vec<Vec<u8>> = (0..16).map(columns).collect();
     let all = cbc::encrypt(e, key, &iv, &all.concat())?;
     let Some((front, rest)) = parts(bits) else { return Ok(all) };
-    let (head, tail) = all.split_at_checked(front).ok_or_else(|| misfit("two blocks"))?;
-    let (short, whole) = tail.split_at_checked(16).ok_or_else(|| misfit("two blocks"))?;
+    let (head, tail) = all.split_at_checked(front).ok_or_else(|| misfit(Misuse::BlockLength))?;
+    let (short, whole) = tail.split_at_checked(16).ok_or_else(|| misfit(Misuse::BlockLength))?;
     let short = splice_block(e, short, &zeros, rest)?;
     let mut out = head.to_vec();
     out.extend(short.into_iter().take(rest.div_ceil(8)));
@@ -118,7 +118,7 @@ pub fn decrypt<E: BitEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = ciphertext.len();
     if bits < 128 || !are_blocks(iv, lanes) {
-        return Err(misfit("texts of less than a block, or of different shapes"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     let columns = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
         ciphertext.iter().map(|row| row.get(range.clone()).unwrap_or_default().to_vec()).collect()
@@ -137,7 +137,7 @@ pub fn decrypt<E: BitEngine>(
     let whole = public(e, &columns(front + short_bytes..front + short_bytes + 16));
     known.extend(blocks(e, &whole, lanes)?);
     let mut plain = through(e, key, Direction::Decrypt, &known)?;
-    let z = plain.pop().ok_or_else(|| misfit("a last block"))?;
+    let z = plain.pop().ok_or_else(|| misfit(Misuse::BlockLength))?;
     let short = public(e, &columns(front..front + short_bytes));
     // the stolen bits are appended to the incomplete block
     let before = splice_block(e, &short, &z, rest)?;

@@ -5,7 +5,7 @@ use super::misfit;
 use crate::engines::{BitEngine, Releases};
 use crate::gates::{GateByte, GateBytes};
 use divisi_circuit::Gates;
-use divisi_core::{Abort, Bytes, Lanes, Verified};
+use divisi_core::{Abort, Bytes, Lanes, Misuse, Verified};
 
 /// Decrypted texts, one in each lane, and the differences that must be zero for a text to be authentic. The
 /// texts can be taken out only by [`release`](Undecided::release).
@@ -38,7 +38,7 @@ impl<E: BitEngine> Undecided<E> {
     ) -> Result<Self, Abort> {
         let claim = |claim: Vec<E::Byte>| match blocks(e, &claim, lanes)?.as_slice() {
             [block] => Ok(block.clone()),
-            _ => Err(misfit("a difference of no bytes, or of more than sixteen")),
+            _ => Err(misfit(Misuse::LengthUnsupported)),
         };
         let claims = claims.into_iter().map(claim).collect::<Result<_, _>>()?;
         Ok(Undecided { text, claims, lanes })
@@ -55,7 +55,7 @@ impl<E: BitEngine> Undecided<E> {
         E: Releases,
     {
         if self.lanes != 1 {
-            return Err(misfit("a batch of one"));
+            return Err(misfit(Misuse::CountsDiffer));
         }
         let bytes = self.text.len();
         let Released { claims, texts } = self.release(e)?;
@@ -84,7 +84,7 @@ impl<E: BitEngine> Undecided<E> {
             return Ok(Released { claims, texts: None });
         }
         let texts: Option<Vec<E::Byte>> = self.text.iter().map(|byte| byte.gather(&good)).collect();
-        let texts = e.settled(texts.ok_or_else(|| misfit("not one text for each verdict"))?)?;
+        let texts = e.settled(texts.ok_or_else(|| misfit(Misuse::CountsDiffer))?)?;
         Ok(Released { claims, texts: Some(texts) })
     }
 }

@@ -12,7 +12,7 @@ use super::{Undecided, misfit};
 use crate::aes::RoundKeys;
 use crate::engines::BitEngine;
 use crate::mode::block::BlockCipher;
-use divisi_core::{Abort, Direction, Lanes};
+use divisi_core::{Abort, Direction, Lanes, Misuse};
 
 /// ICV1 (SP 800-38F, 6.2).
 const ICV1: [u8; 8] = [0xa6; 8];
@@ -98,7 +98,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
             _ => unwraps(text.len(), form == WrapForm::Kwp),
         };
         if !takes {
-            return Err(misfit("a text of a length that is neither to be wrapped nor was wrapped"));
+            return Err(misfit(Misuse::LengthUnsupported));
         }
         let mut s = match (form, encrypts) {
             (WrapForm::Kw, true) => constant(e, &ICV1, lanes),
@@ -229,7 +229,7 @@ fn count<E: BitEngine>(e: &mut E, a: &mut [E::Byte], t: usize, lanes: usize) -> 
 
 /// KWP's integrity value for a key of this many bytes.
 fn aiv(bytes: usize) -> Result<[u8; HALF], Abort> {
-    let bytes = u32::try_from(bytes).map_err(|_| misfit("fewer than 2^32 bytes"))?;
+    let bytes = u32::try_from(bytes).map_err(|_| misfit(Misuse::TooLarge))?;
     let mut aiv = [0; HALF];
     aiv[..4].copy_from_slice(&ICV2);
     aiv[4..].copy_from_slice(&bytes.to_be_bytes());

@@ -8,7 +8,7 @@ use super::misfit;
 use crate::aes::{self, RoundKeys};
 use crate::engines::BitEngine;
 use crate::mode::cmac::double_bits;
-use divisi_core::{Abort, Direction};
+use divisi_core::{Abort, Direction, Misuse};
 
 /// The largest length of a data unit in blocks (IEEE 1619, 5.1).
 pub const LONGEST: usize = 1 << 20;
@@ -28,7 +28,7 @@ fn masks<E: BitEngine>(e: &mut E, t: [E::Byte; 16], count: usize) -> Result<Vec<
         for bits in bits.iter().rev() {
             doubled.push(e.convert(bits.clone())?);
         }
-        masks.push(doubled.try_into().map_err(|_| misfit("a tweak of a block"))?);
+        masks.push(doubled.try_into().map_err(|_| misfit(Misuse::BlockLength))?);
     }
     Ok(masks)
 }
@@ -50,10 +50,10 @@ pub fn crypt<E: BitEngine>(
     let lanes = lanes_of(&[text])?;
     let n = bits.div_ceil(128);
     if bits < 128 || n > LONGEST || text.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
-        return Err(misfit("data units of less than a block, or not one tweak of a block for each"));
+        return Err(misfit(Misuse::TextUnfit));
     }
     let tweak = public(e, tweak);
-    let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit("a tweak of a block"))?;
+    let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
     aes::encrypt(e, tweaks, &mut t)?;
     let mut all = masks(e, t, n)?;
     let mut text = blocks(e, text, lanes)?;
@@ -63,8 +63,7 @@ pub fn crypt<E: BitEngine>(
     let stolen = match partial {
         None => None,
         Some(partial) => {
-            let (later, earlier) =
-                last_two(&mut all).ok_or_else(|| misfit("not one tweak for each block"))?;
+            let (later, earlier) = last_two(&mut all).ok_or_else(|| misfit(Misuse::CountsDiffer))?;
             // the last complete block uses its own tweak when encrypting, and the next one when decrypting
             let (first, second) =
                 if direction == Direction::Encrypt { (earlier, later) } else { (later, earlier) };
@@ -74,7 +73,7 @@ pub fn crypt<E: BitEngine>(
     };
     let mut out = masked(e, data, direction, &all, &text)?;
     let Some((partial, second)) = stolen else { return Ok(out.concat()) };
-    let whole = out.pop().ok_or_else(|| misfit("a text without a block before the last one"))?;
+    let whole = out.pop().ok_or_else(|| misfit(Misuse::BlockLength))?;
     let mixed = splice_block(e, &partial, &whole, rest)?;
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
     let short = splice_block(e, &whole, &zeros, rest)?;

@@ -5,7 +5,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, once, pairs};
-use divisi_core::{Abort, Boolean, Convert, ProgramRun, step};
+use divisi_core::{Abort, Boolean, Convert, Misuse, ProgramRun, step};
 use divisi_rep3::adversary::Lie;
 use divisi_rep3::adversary::harness::{TrioHarness, party};
 use divisi_rep3::deal::Part;
@@ -75,9 +75,9 @@ fn run(
         }
         Course::EndAhead => {
             let end = match e.trio().session().strand() {
-                Ok(strand) => strand.misuse(step!("end"), "a test"),
+                Ok(strand) => strand.misuse(step!("end"), Misuse::NoResult),
                 // another party was quicker
-                Err(_) => e.trio().session().misuse(step!("end"), "a test"),
+                Err(_) => e.trio().session().misuse(step!("end"), Misuse::NoResult),
             };
             (e, Some(ahead), Err(end))
         }

@@ -6,7 +6,7 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, find, once};
-use divisi_core::{Abort, Boolean, Convert, ProgramRun, step};
+use divisi_core::{Abort, Boolean, Convert, Misuse, ProgramRun, step};
 use divisi_rep3::adversary::harness::party;
 use divisi_rep3::adversary::{Lie, Planted};
 use divisi_rep3::deal::Part;
@@ -132,9 +132,9 @@ enum Course {
 /// Another strand ends the session.
 fn end(e: &mut Rep3) -> Abort {
     match e.trio().session().strand() {
-        Ok(strand) => strand.misuse(step!("end"), "a test"),
+        Ok(strand) => strand.misuse(step!("end"), Misuse::NoResult),
         // another party was quicker
-        Err(_) => e.trio().session().misuse(step!("end"), "a test"),
+        Err(_) => e.trio().session().misuse(step!("end"), Misuse::NoResult),
     }
 }
 
