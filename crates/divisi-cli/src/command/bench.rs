@@ -8,7 +8,7 @@ use super::{AnyMode, CommandOutput, Context, Goal};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, BenchOptions, BenchReport, Work, table4};
+use divisi::bench::{self, BenchOptions, BenchReport, table4};
 use divisi::calibrate::{AES_BY, Calibration, calibrate};
 use divisi::engine::Page;
 use divisi::engine::job::{Cipher, DesKeys};
@@ -213,43 +213,34 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
         BenchCommands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
         BenchCommands::Aes(arguments) => {
             let Aes { engine, mode, own, key_bits, direction, blocks, effort } = arguments;
-            let options = ciphered(context, Work::Aes, *engine, *mode, own, *blocks, effort)?;
-            measure(context, BenchOptions { key: *key_bits, direction: *direction, ..options })
+            let cipher = (Cipher::Aes(*key_bits), *direction);
+            measure(context, ciphered(context, cipher, *engine, *mode, own, *blocks, effort)?)
         }
         BenchCommands::Des3(arguments) => {
             let Des3 { engine, mode, own, keys, direction, blocks, effort } = arguments;
-            let work = Work::TripleDes(match keys {
+            let cipher = Cipher::TripleDes(match keys {
                 2 => DesKeys::Two,
                 3 => DesKeys::Three,
                 _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
             });
-            let options = ciphered(context, work, *engine, *mode, own, *blocks, effort)?;
-            measure(context, BenchOptions { direction: *direction, ..options })
+            let cipher = (cipher, *direction);
+            measure(context, ciphered(context, cipher, *engine, *mode, own, *blocks, effort)?)
         }
         BenchCommands::Hash(BenchHashArgs { algorithm, messages, engine, goal, own, effort }) => {
-            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let usual = effort.options(context, Some(*engine));
             let mut own = own.own(engine.engine())?;
             goal.own(&mut own);
-            measure(
-                context,
-                BenchOptions { work, choice: goal.choice(), own, blocks: messages.count, ..usual },
-            )
+            let options = BenchOptions { choice: goal.choice(), own, ..usual };
+            measure(context, options.of_messages(*algorithm, messages.message_bytes, messages.count))
         }
         BenchCommands::Circuit(arguments) => {
             let Circuit { circuit, count, engine, own, goal, effort } = arguments;
-            let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
             let usual = effort.options(context, Some(*engine));
             let mut own = own.own(engine.engine())?;
             goal.own(&mut own);
-            let usual = BenchOptions { own, work: work(0), ..usual };
-            usual.check()?;
-            let held = divisi::circuit::hold(circuit, goal.adder(), usual.settings().is_streamed())?;
-            let work = work(held.inputs().iter().sum());
-            drop(held);
-            let choice = goal.choice();
-            let blocks = count.unwrap_or(engine.engine().profile().evaluations as u64);
-            measure(context, BenchOptions { work, choice, blocks, ..usual })
+            let options = BenchOptions { own, choice: goal.choice(), ..usual };
+            let count = count.unwrap_or(engine.engine().profile().evaluations as u64);
+            measure(context, options.of_circuit(circuit, count)?)
         }
         BenchCommands::Mixed(arguments) if arguments.is_table4() => {
             let options = bench_mixed::options(context, arguments)?;
@@ -273,11 +264,11 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
         }
         BenchCommands::Mixed(arguments) => measure(context, bench_mixed::options(context, arguments)?),
         BenchCommands::Mac(BenchMacArgs { algorithm, messages, engine, mode, own: given, effort }) => {
-            let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
             let usual = effort.options(context, Some(*engine));
             let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
             mode.own(&mut own);
-            measure(context, BenchOptions { work, choice, own, blocks: messages.count, ..usual })
+            let options = BenchOptions { choice, own, ..usual };
+            measure(context, options.of_messages(*algorithm, messages.message_bytes, messages.count))
         }
     }
 }
@@ -285,7 +276,7 @@ pub fn run(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
 /// The options of a benchmark of blocks.
 fn ciphered(
     context: &Context,
-    work: Work,
+    (cipher, direction): (Cipher, Direction),
     engine: EngineChoice,
     mode: AnyMode,
     given: &OwnOptions<OfBlocks>,
@@ -295,7 +286,8 @@ fn ciphered(
     let (mut own, choice) = (given.own(engine.engine())?, mode.choice(given));
     mode.own(&mut own);
     let blocks = blocks.unwrap_or(engine.engine().profile().blocks as u64);
-    Ok(BenchOptions { work, choice, own, blocks, ..effort.options(context, Some(engine)) })
+    let options = BenchOptions { choice, own, ..effort.options(context, Some(engine)) };
+    Ok(options.of_blocks(cipher, direction, blocks))
 }
 
 fn measure(context: &Context, options: BenchOptions) -> Result<CommandOutput, Failure> {

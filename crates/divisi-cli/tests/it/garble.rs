@@ -2,7 +2,7 @@
 //! disagree on; figures that are the paper's and the smaller form's to the bit; parties that die.
 
 use crate::separate;
-use divisi::bench::{self, BenchOptions, BenchReport, Work};
+use divisi::bench::{self, BenchOptions, BenchReport};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::Kind;
@@ -44,21 +44,20 @@ fn parties_that_disagree_are_refused_with_both_digests() {
 
 /// One run of AES-128's circuit among this many parties.
 fn garbled(parties: usize, own: &[(&str, &str)]) -> BenchOptions {
-    BenchOptions {
+    let options = BenchOptions {
         engine: "garble",
         parties: Some(parties),
         own: own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        work: Work::Circuit { name: "aes128".into(), input_bits: 256 },
-        blocks: 1,
         reps: 1,
         warmup: 0,
         ..BenchOptions::default()
-    }
+    };
+    options.of_circuit(&"aes128".into(), 1).unwrap()
 }
 
 fn measure(parties: usize, form: &str, base: &str, count: u64) -> BenchReport {
     let own = [("form", form), ("base-ot", base), ("k", "4")];
-    let options = BenchOptions { blocks: count, ..garbled(parties, &own) };
+    let options = garbled(parties, &own).counted(count);
     bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
 }
 
@@ -141,7 +140,7 @@ fn many_instances_take_the_memory_of_a_wave() {
 /// The streamed mode has the set-up's clock and one more.
 #[test]
 fn a_streamed_run_is_measured_as_a_whole() {
-    let options = BenchOptions { blocks: 2, ..garbled(2, &[("streamed", "")]) };
+    let options = garbled(2, &[("streamed", "")]).counted(2);
     let report = bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap();
     let names: Vec<&str> = report.measured.phases.iter().map(|(name, _)| *name).collect();
     let told = report.to_json();

@@ -6,7 +6,8 @@
 //! [`super::monte`].
 
 use super::{Asked, VectorAlgorithm};
-use crate::engine::{Job, Rows, job};
+use crate::engine::Rows;
+use crate::engine::job::ChainJob;
 use divisi_symmetric::algorithm::Settings;
 
 /// The standard's number of digests from the start of a chain to its end.
@@ -43,7 +44,7 @@ impl Chain {
         let mut inputs = Rows::default();
         self.starts.iter().for_each(|start| inputs.push(&[start]));
         let starts = self.starts.iter().map(Vec::len).collect();
-        let job = Job::Chain(job::ChainJob { using: self.settings.clone(), steps: self.steps, starts });
+        let job = ChainJob { using: self.settings.clone(), steps: self.steps, starts }.into();
         Asked {
             algorithm: VectorAlgorithm::Function(self.settings.algorithm),
             job,

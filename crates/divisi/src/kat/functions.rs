@@ -3,7 +3,7 @@
 use super::Asked;
 use super::vector::{Expected, VectorAlgorithm};
 use crate::engine::Rows;
-use crate::engine::job::{Job, MessagesJob, PublicMessage};
+use crate::engine::job::{MessagesJob, PublicMessage};
 use divisi_symmetric::algorithm::Settings;
 
 /// One test vector.
@@ -56,7 +56,7 @@ impl MessageGroup {
         let messages = self.vectors.iter().map(message).collect();
         Asked {
             algorithm: VectorAlgorithm::Function(self.settings.algorithm),
-            job: Job::Messages(MessagesJob { using: self.settings.clone(), key_bytes, messages }),
+            job: MessagesJob { using: self.settings.clone(), key_bytes, messages }.into(),
             inputs,
             of: (0..self.vectors.len()).collect(),
         }

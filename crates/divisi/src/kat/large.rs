@@ -6,7 +6,7 @@
 //! after two seconds. So these tests run only with `--long`.
 
 use crate::engine::Rows;
-use crate::engine::job::{Job, LargeJob};
+use crate::engine::job::{JobSpec, LargeJob};
 use divisi_symmetric::algorithm::Settings;
 
 /// A message of a large-data test.
@@ -45,11 +45,11 @@ impl LargeGroup {
     }
 
     /// The job that computes the digests, and its inputs.
-    pub(super) fn job(&self) -> (Job, Rows) {
+    pub(super) fn job(&self) -> (JobSpec, Rows) {
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.content]));
         let content = self.vectors.first().map_or(0, |vector| vector.content.len());
         let lengths = self.vectors.iter().map(|vector| vector.bytes).collect();
-        (Job::Large(LargeJob { using: self.settings.clone(), content, lengths }), inputs)
+        (LargeJob { using: self.settings.clone(), content, lengths }.into(), inputs)
     }
 }

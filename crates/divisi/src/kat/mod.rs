@@ -26,7 +26,7 @@ pub use read::{parse, read};
 pub use report::{KatReport, Tally};
 pub use vector::{Expected, Group, Vector, VectorAlgorithm, Ways};
 
-use crate::engine::{Ended, Engine, EngineSettings, Job, Rows, together, together_seen};
+use crate::engine::{Ended, Engine, EngineSettings, JobSpec, Rows, together, together_seen};
 use crate::failure::Failure;
 use chains::Chain;
 use progress::Progress;
@@ -87,7 +87,7 @@ pub fn run_contents(contents: &[(String, Content)], options: &KatOptions) -> Res
 /// A job, and for each of its instances the index of the vector that it belongs to.
 struct Asked {
     algorithm: VectorAlgorithm,
-    job: Job,
+    job: JobSpec,
     inputs: Rows,
     of: Vec<usize>,
 }

@@ -157,7 +157,7 @@ fn counted() -> Asked {
         inputs.push(&[&key, &vec![0; bytes]]);
     }
     let cipher = Cipher::TripleDes(DesKeys::Three);
-    let job = Job::Texts(TextsJob { mode: CipherMode::Ctr, cipher, texts });
+    let job = TextsJob { mode: CipherMode::Ctr, cipher, texts }.into();
     Asked { algorithm: VectorAlgorithm::Ctr, job, inputs, of: vec![0, 1] }
 }
 

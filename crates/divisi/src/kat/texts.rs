@@ -3,7 +3,7 @@
 use super::Asked;
 use super::vector::{Answer, Group, Vector, VectorAlgorithm};
 use crate::engine::Rows;
-use crate::engine::job::{CipherMode, Job, PublicText, TextsJob, Whole};
+use crate::engine::job::{CipherMode, PublicText, TextsJob, Whole};
 use divisi_core::Direction;
 use divisi_symmetric::mode::whole::strings;
 use std::collections::BTreeSet;
@@ -68,7 +68,7 @@ pub(super) fn ask(group: &Group) -> Asked {
             of.push(place);
         }
     }
-    Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
+    Asked { algorithm: group.algorithm, job: texts.into(), inputs, of }
 }
 
 /// For each vector that has outputs: its number, and whether the outputs of all its directions are right.
