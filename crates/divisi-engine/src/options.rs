@@ -19,6 +19,8 @@ pub enum OptionScope {
     Macs,
     /// Benchmarks of circuits: `divisi bench circuit`.
     Circuits,
+    /// Preprocessing that is kept on disk: `divisi prep make`.
+    Stocks,
 }
 
 impl OptionScope {

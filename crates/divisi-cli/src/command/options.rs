@@ -39,6 +39,7 @@ scopes!(
     OfHashes = Hashes,
     OfMacs = Macs,
     OfCircuits = Circuits,
+    OfStocks = Stocks,
 );
 
 /// The options of engines that were given to a command, by their names.

@@ -11,7 +11,8 @@ const STATISTICAL: &str = "statistical";
 
 /// The options of this engine.
 pub(super) fn options() -> Vec<EngineOption> {
-    use OptionScope::{Blocks, Demonstration, KnownAnswers, Macs};
+    use OptionScope::{Blocks, Circuits, Demonstration, KnownAnswers, Macs, Run, Stocks};
+    const OF_STOCKS: &[OptionScope] = &[Run, KnownAnswers, Demonstration, Blocks, Circuits, Stocks];
     let protocols = NAMED.map(|named| (named.name, ""));
     let about = |prep: Preparation| match prep {
         Preparation::Bucketed => "products of bits and vectors, combined in buckets",
@@ -22,10 +23,11 @@ pub(super) fn options() -> Vec<EngineOption> {
         EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed")
             .usually("aes-lt and 3des-lt")
             .at(&[KnownAnswers, Demonstration, Blocks, Macs]),
-        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4"),
+        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4").at(OF_STOCKS),
         EngineOption::number(FIELD, "BITS", "the bits of the MACs' field, 40 or 48, for triple DES also 42")
-            .usually("48; with --statistical 64 it is 72"),
-        EngineOption::one_of(PREP, preparations, "how preprocessing is made").usually("bucketed"),
+            .usually("48; with --statistical 64 it is 72")
+            .at(OF_STOCKS),
+        EngineOption::one_of(PREP, preparations, "how preprocessing is made").usually("bucketed").at(OF_STOCKS),
         EngineOption::path(PREP_FROM, "DIR", "the stock to take preprocessing from, which `prep make` wrote"),
         EngineOption::path(KEY_FILE, "FILE", "the key file of the stock")
             .usually("seal.key in its directory")
