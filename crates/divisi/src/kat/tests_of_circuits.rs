@@ -125,13 +125,22 @@ fn triple_des_counts_on_every_engine() {
 #[test]
 fn modes_run_garbled() {
     let contents = standards().take(5);
-    let short = all(97).into_iter().map(|mut content| {
-        content.groups.iter_mut().for_each(|group| group.vectors.truncate(1));
+    // of each mode of Wycheproof the shortest text that is there
+    let short = all(7).into_iter().map(|mut content| {
+        let fits = |v: &Vector| v.expected == Expected::Valid && !v.plaintext.is_empty();
+        let texts = || content.groups.iter().flat_map(|group| &group.vectors).filter(|v| fits(v));
+        let shortest = texts().map(|vector| vector.plaintext.len()).min();
+        for group in &mut content.groups {
+            group.vectors.retain(|vector| fits(vector) && Some(vector.plaintext.len()) == shortest);
+            group.vectors.truncate(1);
+        }
+        content.groups.retain(|group| !group.vectors.is_empty());
         content.groups.truncate(1);
         content
     });
     for content in contents.chain(short) {
         let n = vectors(&content);
+        assert!(n > 0);
         let report = run(content, &among("garble", 2));
         assert_eq!(counts(&report), (n, 0, 0), "{:?}", report.algorithms);
     }
