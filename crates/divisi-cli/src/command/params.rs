@@ -4,7 +4,7 @@ use super::CommandOutput;
 use super::engine::{FormName, own};
 use clap::{Args, ValueEnum};
 use divisi::failure::Failure;
-use divisi::params::{self, ParamsOptions, Purpose};
+use divisi::params::{self, ParamsOptions, ParamsPurpose};
 use divisi_bgv::parameters::Operation;
 
 /// Print how the parameters of threshold BGV are derived, for semi-honest protocols: ring, primes, noise,
@@ -51,10 +51,10 @@ enum Name {
 pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
     let derived = params::derive(&ParamsOptions {
         purpose: match arguments.op {
-            Name::Dabit => Purpose::Ciphertexts(Operation::Bits),
-            Name::Lookup => Purpose::Ciphertexts(Operation::PrivateTables),
-            Name::TripleArith => Purpose::Ciphertexts(Operation::Triples),
-            Name::Mpgc => Purpose::GarbledCircuits,
+            Name::Dabit => ParamsPurpose::Ciphertexts(Operation::Bits),
+            Name::Lookup => ParamsPurpose::Ciphertexts(Operation::PrivateTables),
+            Name::TripleArith => ParamsPurpose::Ciphertexts(Operation::Triples),
+            Name::Mpgc => ParamsPurpose::GarbledCircuits,
         },
         parties: arguments.parties,
         form: arguments.form.as_ref().map(own),

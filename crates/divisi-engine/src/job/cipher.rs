@@ -1,6 +1,6 @@
 //! Block ciphers, and blocks of them.
 
-use super::sent;
+use super::encoding;
 use divisi_core::Direction;
 use divisi_symmetric::aes::KeySize;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ pub struct BlocksJob {
     /// The cipher.
     pub cipher: Cipher,
     /// The direction.
-    #[serde(with = "sent::is_decryption")]
+    #[serde(with = "encoding::is_decryption")]
     pub direction: Direction,
     /// The number of blocks.
     pub count: usize,

@@ -1,6 +1,6 @@
 //! Lookups in a public table.
 
-use super::sent;
+use super::encoding;
 use super::table::UserTable;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub struct LookupJob {
     pub count: usize,
     /// The user's table, whose entries have two bytes in an output row, the lower one first; `None` for a
     /// table of bytes.
-    #[serde(with = "sent::entries")]
+    #[serde(with = "encoding::entries")]
     pub table: Option<Arc<UserTable>>,
 }
 

@@ -1,6 +1,6 @@
 //! Messages of hashes and MACs, chains of digests, and messages too long for memory.
 
-use super::sent;
+use super::encoding;
 use divisi_symmetric::algorithm::Settings as Use;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DigestsJob {
     /// The algorithm and its settings, of which name and adder are sent.
-    #[serde(with = "sent::name_and_adder")]
+    #[serde(with = "encoding::name_and_adder")]
     pub using: Use,
     /// The length of each message in bytes.
     pub message_bytes: usize,

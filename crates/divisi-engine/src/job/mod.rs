@@ -4,6 +4,7 @@
 mod answers;
 mod cipher;
 mod circuit;
+mod encoding;
 mod engine_job;
 mod lookup;
 mod message;

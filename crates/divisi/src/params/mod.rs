@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// What parameters are for.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub enum ParamsPurpose {
     /// An operation on ciphertexts.
     Ciphertexts(Operation),
     /// Garbled circuits: rows, and both ways to look up keys.
@@ -26,7 +26,7 @@ pub enum Purpose {
 #[derive(Clone, Debug)]
 pub struct ParamsOptions {
     /// What the parameters are for.
-    pub purpose: Purpose,
+    pub purpose: ParamsPurpose,
     /// The number of parties.
     pub parties: usize,
     /// The name of the way in which bits pass from party to party; lean-tree by default.
@@ -63,7 +63,7 @@ impl ParamsOptions {
 /// # Errors
 /// [`Failure`] if the options make no sense, with a sentence that says what to correct.
 pub fn derive(options: &ParamsOptions) -> Result<Derived, Failure> {
-    let Purpose::Ciphertexts(operation) = options.purpose else { return garbling::derive(options) };
+    let ParamsPurpose::Ciphertexts(operation) = options.purpose else { return garbling::derive(options) };
     let derive = if options.danger_insecure { Parameters::danger_insecure } else { Parameters::derive };
     let modulus = options.plain_modulus.unwrap_or(P32);
     let made = derive(operation, options.form()?, options.parties, modulus)
