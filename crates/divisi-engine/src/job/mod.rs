@@ -1,5 +1,5 @@
-//! What engines compute: one public description, [`JobSpec`], which all parties have alike and one process can
-//! send to another, and rows of bytes for the secret inputs and outputs.
+//! What engines compute: one public description, [`JobSpec`], which is the same at all parties and which one
+//! process can send to another, and rows of bytes for the secret inputs and outputs.
 
 mod answers;
 mod cipher;

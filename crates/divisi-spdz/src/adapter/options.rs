@@ -27,7 +27,9 @@ pub(super) fn options() -> Vec<EngineOption> {
         EngineOption::number(FIELD, "BITS", "the bits of the MACs' field, 40 or 48, for triple DES also 42")
             .usually("48; with --statistical 64 it is 72")
             .at(OF_STOCKS),
-        EngineOption::one_of(PREP, preparations, "how preprocessing is made").usually("bucketed").at(OF_STOCKS),
+        EngineOption::one_of(PREP, preparations, "how preprocessing is made")
+            .usually("bucketed")
+            .at(OF_STOCKS),
         EngineOption::path(PREP_FROM, "DIR", "the stock to take preprocessing from, which `prep make` wrote"),
         EngineOption::path(KEY_FILE, "FILE", "the key file of the stock")
             .usually("seal.key in its directory")

@@ -39,7 +39,8 @@ pub fn printed(row: &Row, parties: usize) -> Option<f64> {
     PARTIES.iter().zip(row.seconds).find(|(n, _)| **n == parties).map(|(_, seconds)| seconds)
 }
 
-/// Measure all rows, each as often as the job in `options`, which is otherwise ignored. `tell` is called with the next row.
+/// Measure all rows, each with as many instances as the job in `options` has, of which nothing else counts.
+/// `tell` is called with the next row.
 ///
 /// # Errors
 /// Those of [`super::run`].

@@ -2,9 +2,7 @@
 //! tests whose answers are the next inputs.
 //!
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files (a work of the United States government, in the public
-//! domain), where nothing else is said; a few of each file, in tests/vectors/acvp.json: prompt.json and
-//! expectedResults.json of ACVP-AES-GMAC-1.0 and SHAKE-128-FIPS202, internalProjection.json of HMAC-SHA2-256-2.0,
-//! SHA2-256-1.0 and KMAC-128-1.0.
+//! domain), where nothing else is said; a few of each file, in tests/vectors/acvp.json.
 
 use super::read::{UNANSWERED, join};
 use super::scaffold::{acvp, counts, group, plain, ran, rep3, run, three_and_plain, vectors_in};

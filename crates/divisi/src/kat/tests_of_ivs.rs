@@ -2,7 +2,8 @@
 //! circuits, of other lengths than 96 bits.
 //!
 //! Vectors: usnistgov/ACVP-Server, gen-val/json-files/ACVP-AES-XPN-1.0, internalProjection.json (a work of
-//! the United States government, in the public domain), where nothing else is said: in tests/vectors/acvp.json.
+//! the United States government, in the public domain), where nothing else is said; a few of them, in
+//! tests/vectors/acvp.json.
 
 use super::scaffold::{acvp, among, group, plain, ran, rep3, vectors_in};
 use super::*;
