@@ -40,8 +40,8 @@ fn long_of(content: &Content) -> usize {
     content.chains.len() + content.monte.len() + large
 }
 
-/// Read a file, and run it if `runs`; returns whether it is accepted. None of its vectors may be lost, whether
-/// it is read or runs.
+/// Read a file, and run it if `runs`; returns whether it is accepted. None of its vectors may be lost when it
+/// is read, and none when it runs.
 fn read_whole(json: &Value, runs: bool) -> Result<bool, String> {
     let Ok(content) = parse(json) else { return Ok(false) };
     let tests: u64 = parts(json).map(tests_of).sum();

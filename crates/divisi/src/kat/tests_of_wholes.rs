@@ -165,6 +165,27 @@ fn files_of_acvp() {
     }
 }
 
+/// A valid vector of one direction.
+fn to_encrypt(key: Vec<u8>, iv: Vec<u8>, plaintext: Vec<u8>) -> Vector {
+    Vector {
+        id: 1,
+        key,
+        iv,
+        aad: Vec::new(),
+        plaintext,
+        ciphertext: Vec::new(),
+        tag: Vec::new(),
+        spare_bits: 0,
+        units: None,
+        ways: Ways::Encrypt,
+        expected: Expected::Valid,
+    }
+}
+
+fn of_aes128(mode: Whole, vectors: Vec<Vector>) -> Group {
+    Group { algorithm: VectorAlgorithm::Whole(mode), cipher: Cipher::Aes(KeySize::Aes128), vectors }
+}
+
 /// Both ways, at every length in bits around a block: what was encrypted comes back.
 #[test]
 fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
@@ -176,29 +197,13 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
             let mut text = bytes(29, bits.div_ceil(8));
             let spare_bits = 8 * text.len() - bits;
             *text.last_mut().unwrap() = text[text.len() - 1] >> spare_bits << spare_bits;
-            let mut vector = Vector {
-                id: bits as u64,
-                key: bytes(7, 16 * mode.keys()),
-                iv: bytes(5, 16),
-                aad: Vec::new(),
-                plaintext: text,
-                ciphertext: Vec::new(),
-                tag: Vec::new(),
-                spare_bits,
-                units: None,
-                ways: Ways::Encrypt,
-                expected: Expected::Valid,
-            };
-            let group = |vector: &Vector| Group {
-                algorithm: VectorAlgorithm::Whole(mode),
-                cipher: Cipher::Aes(KeySize::Aes128),
-                vectors: vec![vector.clone()],
-            };
-            let (made, _) = answers(group(&vector).ask(), &plain());
-            vector.ciphertext = made.row(0)[1..].to_vec();
+            let vector = to_encrypt(bytes(7, 16 * mode.keys()), bytes(5, 16), text);
+            let mut group = of_aes128(mode, vec![Vector { spare_bits, ..vector }]);
+            let (made, _) = answers(group.ask(), &plain());
+            let vector = &mut group.vectors[0];
+            (vector.ciphertext, vector.ways) = (made.row(0)[1..].to_vec(), Ways::Both);
             assert_ne!(vector.ciphertext, vector.plaintext);
-            vector.ways = Ways::Both;
-            let content = Content { groups: vec![group(&vector)], ..Content::default() };
+            let content = Content { groups: vec![group], ..Content::default() };
             assert_eq!(counts(&run(content, &plain())), (1, 0, 0), "{mode:?} {bits}");
         }
     }
@@ -212,17 +217,8 @@ fn a_repetition_tells_equality_and_nothing_else() {
         [(Whole::Siv, 0, 16), (Whole::GcmSiv, 12, 16), (Whole::Kw { inverse: false }, 0, 0)]
     {
         let vector = |text: Vec<u8>| Vector {
-            id: 1,
-            key: vec![0x42; 16 * mode.keys()],
-            iv: vec![7; iv],
-            aad: Vec::new(),
-            plaintext: text,
-            ciphertext: Vec::new(),
             tag: vec![0; tag],
-            spare_bits: 0,
-            units: None,
-            ways: Ways::Encrypt,
-            expected: Expected::Valid,
+            ..to_encrypt(vec![0x42; 16 * mode.keys()], vec![7; iv], text)
         };
         let mut texts = vec![vec![0x5a; 64]; 2];
         for at in [0, 31, 63] {
@@ -230,11 +226,7 @@ fn a_repetition_tells_equality_and_nothing_else() {
             text[at] ^= 1;
             texts.push(text);
         }
-        let group = Group {
-            algorithm: VectorAlgorithm::Whole(mode),
-            cipher: Cipher::Aes(KeySize::Aes128),
-            vectors: texts.into_iter().map(vector).collect(),
-        };
+        let group = of_aes128(mode, texts.into_iter().map(vector).collect());
         let (rows, _) = answers(group.ask(), &plain());
         assert_eq!(rows.row(0), rows.row(1));
         for other in 2..5 {
