@@ -1,6 +1,6 @@
 //! The trait of an engine, and what it offers as data.
 
-use crate::job::{BlocksJob, CircuitJob, DigestsJob, EngineJob, Job, LookupJob};
+use crate::job::{AnswersJob, BlocksJob, CircuitJob, DigestsJob, EngineJob, JobSpec, LookupJob};
 use crate::{
     Clock, Demonstration, EngineOption, EngineSettings, Failure, Measured, Page, PreparedJob, SecurityClaim,
     StockMaker, Unsupported, columns,
@@ -45,7 +45,7 @@ pub struct Profile {
     /// The statistical securities that can be chosen, for a help text (`40 or 64`); empty if there is no
     /// choice.
     pub statistical_choice: &'static str,
-    /// The names of the block ciphers whose blocks it computes ([`Job::Blocks`]).
+    /// The names of the block ciphers whose blocks it computes ([`JobSpec::Blocks`]).
     pub ciphers: &'static [&'static str],
     /// The default number of blocks of a cipher in a benchmark.
     pub blocks: usize,
@@ -116,9 +116,9 @@ pub struct Jobs<'e> {
     pub digests: Option<&'e dyn Prepares<DigestsJob>>,
     /// Lookups in a public table.
     pub lookups: Option<&'e dyn Prepares<LookupJob>>,
-    /// Known answers: [`Job::Texts`] and [`Job::Messages`].
-    pub answers: Option<&'e dyn Prepares<Job>>,
-    /// Whether known answers include [`Job::Chain`] and [`Job::Large`].
+    /// Known answers.
+    pub answers: Option<&'e dyn Prepares<AnswersJob>>,
+    /// Whether known answers include [`AnswersJob::Chain`] and [`AnswersJob::Large`].
     pub long_answers: bool,
     /// Jobs that only this engine has.
     pub own: Option<&'e dyn EngineJobs>,
@@ -251,44 +251,46 @@ pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsup
 ///
 /// # Errors
 /// [`Unsupported`] if the settings make no sense, or with what the engine does not have.
-pub fn prepare<'j>(engine: &dyn Engine, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
+pub fn prepare<'j>(engine: &dyn Engine, job: &'j JobSpec, settings: &EngineSettings) -> PreparedJob<'j> {
     check(engine, settings)?;
     let (jobs, name) = (engine.jobs(), engine.profile().name);
     let prepared = match job {
-        Job::Circuit(job) => jobs.circuits.map(|of| of.prepare(job, settings)),
-        Job::Blocks(job) => blocks(engine, job).map(|of| of.prepare(job, settings)),
-        Job::Digests(job) => jobs.digests.map(|of| of.prepare(job, settings)),
-        Job::Lookups(job) => jobs.lookups.map(|of| of.prepare(job, settings)),
-        Job::Own(job) => jobs.own.map(|of| of.prepare(&**job, settings)),
-        Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => {
-            answers(engine, job).map(|of| of.prepare(job, settings))
-        }
+        JobSpec::Circuit(job) => jobs.circuits.map(|of| of.prepare(job, settings)),
+        JobSpec::Blocks(job) => blocks(engine, job).map(|of| of.prepare(job, settings)),
+        JobSpec::Digests(job) => jobs.digests.map(|of| of.prepare(job, settings)),
+        JobSpec::Lookups(job) => jobs.lookups.map(|of| of.prepare(job, settings)),
+        JobSpec::Own(job) => jobs.own.map(|of| of.prepare(&**job, settings)),
+        JobSpec::Answers(job) => answers(engine, job).map(|of| of.prepare(job, settings)),
     };
     prepared.unwrap_or_else(|| {
         Err(Unsupported::new(match job {
-            Job::Circuit(_) => format!("the engine {name} evaluates no circuits"),
-            Job::Blocks(job) => format!("the engine {name} has no blocks of {}", job.cipher.name()),
-            Job::Digests(_) => format!("the engine {name} has no benchmark of hashes and MACs"),
-            Job::Lookups(_) => format!("the engine {name} has no lookups"),
-            Job::Own(_) => format!("the engine {name} has no numbers and no programs"),
-            Job::Texts(_) | Job::Messages(_) => format!("the engine {name} has no known answers"),
-            Job::Chain(_) => format!("a Monte Carlo test, for which the engine {name} has no circuit"),
-            Job::Large(_) => format!("a test of large data, for which the engine {name} has no circuit"),
+            JobSpec::Circuit(_) => format!("the engine {name} evaluates no circuits"),
+            JobSpec::Blocks(job) => format!("the engine {name} has no blocks of {}", job.cipher.name()),
+            JobSpec::Digests(_) => format!("the engine {name} has no benchmark of hashes and MACs"),
+            JobSpec::Lookups(_) => format!("the engine {name} has no lookups"),
+            JobSpec::Own(_) => format!("the engine {name} has no numbers and no programs"),
+            JobSpec::Answers(AnswersJob::Chain(_)) => {
+                format!("a Monte Carlo test, for which the engine {name} has no circuit")
+            }
+            JobSpec::Answers(AnswersJob::Large(_)) => {
+                format!("a test of large data, for which the engine {name} has no circuit")
+            }
+            JobSpec::Answers(_) => format!("the engine {name} has no known answers"),
         }))
     })
 }
 
 /// Whether an engine has this kind of job.
 #[must_use]
-pub fn has(engine: &dyn Engine, job: &Job) -> bool {
+pub fn has(engine: &dyn Engine, job: &JobSpec) -> bool {
     let jobs = engine.jobs();
     match job {
-        Job::Circuit(_) => jobs.circuits.is_some(),
-        Job::Blocks(job) => blocks(engine, job).is_some(),
-        Job::Digests(_) => jobs.digests.is_some(),
-        Job::Lookups(_) => jobs.lookups.is_some(),
-        Job::Own(_) => jobs.own.is_some(),
-        Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => answers(engine, job).is_some(),
+        JobSpec::Circuit(_) => jobs.circuits.is_some(),
+        JobSpec::Blocks(job) => blocks(engine, job).is_some(),
+        JobSpec::Digests(_) => jobs.digests.is_some(),
+        JobSpec::Lookups(_) => jobs.lookups.is_some(),
+        JobSpec::Own(_) => jobs.own.is_some(),
+        JobSpec::Answers(job) => answers(engine, job).is_some(),
     }
 }
 
@@ -296,22 +298,22 @@ fn blocks<'e>(engine: &'e dyn Engine, job: &BlocksJob) -> Option<&'e dyn Prepare
     engine.jobs().blocks.filter(|_| engine.profile().ciphers.contains(&job.cipher.name()))
 }
 
-fn answers<'e>(engine: &'e dyn Engine, job: &Job) -> Option<&'e dyn Prepares<Job>> {
+fn answers<'e>(engine: &'e dyn Engine, job: &AnswersJob) -> Option<&'e dyn Prepares<AnswersJob>> {
     let jobs = engine.jobs();
-    let long = matches!(job, Job::Chain(_) | Job::Large(_));
+    let long = matches!(job, AnswersJob::Chain(_) | AnswersJob::Large(_));
     jobs.answers.filter(|_| jobs.long_answers || !long)
 }
 
 /// The number of instances of a job that an engine computes at once.
 #[must_use]
-pub fn at_once(engine: &dyn Engine, job: &Job, settings: &EngineSettings) -> usize {
+pub fn at_once(engine: &dyn Engine, job: &JobSpec, settings: &EngineSettings) -> usize {
     let jobs = engine.jobs();
     let own = match job {
-        Job::Circuit(job) => jobs.circuits.and_then(|of| of.at_once(job, settings)),
-        Job::Blocks(job) => jobs.blocks.and_then(|of| of.at_once(job, settings)),
-        Job::Digests(job) => jobs.digests.and_then(|of| of.at_once(job, settings)),
-        Job::Lookups(job) => jobs.lookups.and_then(|of| of.at_once(job, settings)),
-        Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) | Job::Own(_) => None,
+        JobSpec::Circuit(job) => jobs.circuits.and_then(|of| of.at_once(job, settings)),
+        JobSpec::Blocks(job) => jobs.blocks.and_then(|of| of.at_once(job, settings)),
+        JobSpec::Digests(job) => jobs.digests.and_then(|of| of.at_once(job, settings)),
+        JobSpec::Lookups(job) => jobs.lookups.and_then(|of| of.at_once(job, settings)),
+        JobSpec::Answers(_) | JobSpec::Own(_) => None,
     };
     own.unwrap_or_else(|| job.count())
 }

@@ -1,7 +1,7 @@
 //! What an engine is: a way to compute among n parties, behind one trait.
 //!
 //! The commands know an engine only through [`Engine`]: its name, its parties, the adversary against which it
-//! protects, its options as data, its phases, and how it prepares a [`Job`] before there is a session
+//! protects, its options as data, its phases, and how it prepares a [`JobSpec`] before there is a session
 //! ([`prepare`]). This covers everything public, so that an impossible job is refused before a secret
 //! is used. Each party then starts the prepared job on its session ([`Prepared::start`]) and runs batches of
 //! instances ([`EngineParty::batch`]). A benchmark observes it through a [`Watch`].
@@ -52,7 +52,7 @@ pub use differ::Differ;
 pub use disagreement::Disagreement;
 pub use engine::*;
 pub use failure::Failure;
-pub use job::{Between, Job, Own, alike, given_to};
+pub use job::{Between, JobSpec, Own, alike, given_to};
 pub use measured::{Calibration, Column, Measured, Moment, Page, Phase, Took, columns};
 pub use options::{EngineOption, FormerSpelling, OptionScope, OptionValue};
 pub use prepared::{BenchSchedule, EngineParty, Prepared, PreparedJob, StartedParty};

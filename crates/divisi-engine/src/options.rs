@@ -27,7 +27,7 @@ pub enum OptionScope {
     Circuits,
     /// Benchmarks of lookups: `divisi bench lookup`.
     Lookups,
-    /// Preprocessing on disk: `divisi prep make`.
+    /// Preprocessing that is kept on disk: `divisi prep make`.
     Stocks,
 }
 

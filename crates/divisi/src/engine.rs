@@ -4,15 +4,15 @@
 //!
 //! | job | who gives inputs | rep3 | garble | mixed | spdz | plain |
 //! |---|---|---|---|---|---|---|
-//! | [`Job::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | any number | |
-//! | [`Job::Circuit`] of a client | dealt | in strands | | | | |
-//! | [`Job::Blocks`] | dealt | AES, in strands | | | AES, 3DES; inputs of the parties | |
-//! | [`Job::Digests`] | dealt | in strands | | | | |
-//! | [`Job::Texts`] | known answers | all | all, short texts | all, short texts | all but those with GF(2^128) | all |
-//! | [`Job::Messages`] | known answers | all | all, short messages | all, short messages | CMAC | all |
-//! | [`Job::Chain`], [`Job::Large`] | known answers | all | | | | all |
-//! | [`Job::Lookups`] | party 1 | all | | | up to ten bits in | |
-//! | [`Job::Own`]: operations on numbers and bits, programs of them | dealt; its owners | | | all | | |
+//! | [`JobSpec::Circuit`] between parties | its owners | one evaluation | any number, ahead or streamed | any number | any number | |
+//! | [`JobSpec::Circuit`] of a client | dealt | in strands | | | | |
+//! | [`JobSpec::Blocks`] | dealt | AES, in strands | | | AES, 3DES; inputs of the parties | |
+//! | [`JobSpec::Digests`] | dealt | in strands | | | | |
+//! | [`job::AnswersJob::Texts`] | known answers | all | all, short texts | all, short texts | all but those with GF(2^128) | all |
+//! | [`job::AnswersJob::Messages`] | known answers | all | all, short messages | all, short messages | CMAC | all |
+//! | [`job::AnswersJob::Chain`], [`job::AnswersJob::Large`] | known answers | all | | | | all |
+//! | [`JobSpec::Lookups`] | party 1 | all | | | up to ten bits in | |
+//! | [`JobSpec::Own`]: operations on numbers and bits, programs of them | dealt; its owners | | | all | | |
 //!
 //! **A new engine** is a crate that implements [`Engine`], and one line in `ENGINES`; or, for a program of
 //! your own, a call of [`add`].
@@ -82,7 +82,7 @@ pub fn check(engine: &dyn Engine, settings: &EngineSettings) -> Result<(), Unsup
 /// [`Unsupported`] if the settings make no sense, or with what the engine does not have and which one has it.
 pub fn prepare<'j>(
     engine: &dyn Engine,
-    job: &'j Job,
+    job: &'j JobSpec,
     settings: &EngineSettings,
 ) -> Result<Box<dyn Prepared + 'j>, Unsupported> {
     check(engine, settings)?;

@@ -13,6 +13,7 @@
 //! | [`mod@run`] | a circuit among parties, on this machine or on several |
 //! | [`engine`] | ways to compute among n parties, each a folder of its own |
 //! | [`mod@program`], [`images`] | programs on numbers and bits, and images of digits for one of them |
+//! | [`params`] | how the parameters of the engine mixed are derived |
 //! | [`prep`] | preprocessing of the engine spdz on disk |
 //! | [`kat`] | published test vectors on an engine |
 //! | [`mod@file`] | encryption and decryption of files and streams by three servers |
@@ -44,6 +45,7 @@ pub mod kat;
 pub mod layers;
 pub mod local;
 pub mod log;
+pub mod params;
 mod party;
 pub mod prelude;
 pub mod prep;

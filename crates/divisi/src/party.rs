@@ -3,7 +3,7 @@
 //!
 //! Trust: the process that started it knows all inputs and outputs.
 
-use crate::engine::{self, Engine, EngineSettings, Job, Prepared, settings};
+use crate::engine::{self, Engine, EngineSettings, JobSpec, Prepared, settings};
 use crate::failure::Failure;
 use crate::local::{Pipes, PrivateDir, Processes, loopback};
 use divisi_net::{Emulation, Mesh, Options as Net, PartyId, Permits};
@@ -64,7 +64,7 @@ pub(crate) fn begin(
     step: &str,
     engine: &dyn Engine,
     settings: &EngineSettings,
-    job: &Job,
+    job: &JobSpec,
     links: Links,
 ) -> Result<(), Failure> {
     let within = (links.timeout + MARGIN).max(connect(processes.count())) + MARGIN;
@@ -74,7 +74,7 @@ pub(crate) fn begin(
             endpoint,
             engine: engine.name().to_owned(),
             settings: settings.into(),
-            job: job.message(settings.is_streamed())?,
+            job: job.message()?,
             timeout_ms: links.timeout.as_millis() as u64,
             rtt_ms: links.rtt_ms,
             rate_mbit: links.rate_mbit,
@@ -118,7 +118,7 @@ fn join(pipes: &Pipes, rest: impl FnOnce(&Joined<'_>) -> Result<(), Failure>) ->
     let engine = engine::named(&orders.engine).map_err(Failure::usage)?;
     let settings = EngineSettings::try_from(orders.settings).map_err(Failure::usage)?;
     let start = Instant::now();
-    let job = Job::read(&orders.job, engine)?;
+    let job = JobSpec::read(&orders.job, engine)?;
     let read = start.elapsed();
     let prepared = engine::prepare(engine, &job, &settings)?;
     let start = Instant::now();

@@ -8,7 +8,7 @@ use super::{AdderChoice, CommandOutput, Context};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
-use divisi::bench::{self, BenchOptions, BenchReport, Work, table4};
+use divisi::bench::{self, BenchOptions, BenchReport, table4};
 use divisi::calibrate::{AES_BY, Calibration, VARIABLE, calibrate, other_milliseconds};
 use divisi::engine::Page;
 use divisi::engine::job::{Cipher, DesKeys};
@@ -248,63 +248,54 @@ fn outcome(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
 impl Aes {
     pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
         let Aes { engine, own, key_bits, direction, blocks, effort } = self;
-        let options = ciphered(context, Work::Aes, **engine, own, *blocks, effort)?;
-        Ok(BenchOptions { key: *key_bits, direction: *direction, ..options })
+        ciphered(context, (Cipher::Aes(*key_bits), *direction), **engine, own, *blocks, effort)
     }
 }
 
 impl Des3 {
     pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
         let Des3 { engine, own, keys, direction, blocks, effort } = self;
-        let work = Work::TripleDes(match keys {
+        let cipher = Cipher::TripleDes(match keys {
             2 => DesKeys::Two,
             3 => DesKeys::Three,
             _ => return Err(Failure::usage(format!("--keys is {keys}: triple DES has 2 or 3"))),
         });
-        let options = ciphered(context, work, **engine, own, *blocks, effort)?;
-        Ok(BenchOptions { direction: *direction, ..options })
+        ciphered(context, (cipher, *direction), **engine, own, *blocks, effort)
     }
 }
 
 impl BenchHashArgs {
     pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
         let BenchHashArgs { algorithm, messages, engine, adder, own: given, effort } = self;
-        let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
         let (own, choice) = (given.own(engine.engine())?, adder.choice(given));
-        let usual = effort.options(context, Some(**engine));
-        Ok(BenchOptions { work, choice, own, blocks: messages.count, ..usual })
+        let options = BenchOptions { choice, own, ..effort.options(context, Some(**engine)) };
+        Ok(options.of_messages(*algorithm, messages.message_bytes, messages.count))
     }
 }
 
 impl BenchMacArgs {
     pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
         let BenchMacArgs { algorithm, messages, engine, own: given, effort } = self;
-        let work = Work::Function { algorithm: *algorithm, message_bytes: messages.message_bytes };
         let (own, choice) = (given.own(engine.engine())?, given.choice());
-        let usual = effort.options(context, Some(**engine));
-        Ok(BenchOptions { work, choice, own, blocks: messages.count, ..usual })
+        let options = BenchOptions { choice, own, ..effort.options(context, Some(**engine)) };
+        Ok(options.of_messages(*algorithm, messages.message_bytes, messages.count))
     }
 }
 
 impl Circuit {
-    /// The options, of which all but the circuit are checked before it is read.
     pub(super) fn options(&self, context: &Context) -> Result<BenchOptions, Failure> {
         let Circuit { circuit, count, engine, own: given, adder, effort } = self;
-        let work = |input_bits| Work::Circuit { name: circuit.clone(), input_bits };
         let (own, choice) = (given.own(engine.engine())?, adder.choice(given));
-        let blocks = count.unwrap_or(engine.engine().profile().evaluations as u64);
-        let usual = effort.options(context, Some(**engine));
-        let options = BenchOptions { work: work(0), choice, own, blocks, ..usual };
-        options.check()?;
-        let held = divisi::circuit::hold(circuit, adder.get(given), options.settings().is_streamed())?;
-        Ok(BenchOptions { work: work(held.inputs().iter().sum()), ..options })
+        let count = count.unwrap_or(engine.engine().profile().evaluations as u64);
+        let options = BenchOptions { choice, own, ..effort.options(context, Some(**engine)) };
+        options.of_circuit(circuit, count)
     }
 }
 
 /// The options of a benchmark of blocks.
 fn ciphered<S>(
     context: &Context,
-    work: Work,
+    (cipher, direction): (Cipher, Direction),
     engine: EngineChoice,
     given: &OwnOptions<S>,
     blocks: Option<u64>,
@@ -312,7 +303,8 @@ fn ciphered<S>(
 ) -> Result<BenchOptions, Failure> {
     let (own, choice) = (given.own(engine.engine())?, given.choice());
     let blocks = blocks.unwrap_or(engine.engine().profile().blocks as u64);
-    Ok(BenchOptions { work, choice, own, blocks, ..effort.options(context, Some(engine)) })
+    let options = BenchOptions { choice, own, ..effort.options(context, Some(engine)) };
+    Ok(options.of_blocks(cipher, direction, blocks))
 }
 
 fn measure(context: &Context, options: BenchOptions) -> Result<CommandOutput, Failure> {

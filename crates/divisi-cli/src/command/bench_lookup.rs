@@ -4,8 +4,8 @@ use super::effort::Effort;
 use super::engine::EngineOf;
 use super::options::OfLookups;
 use clap::Args;
-use divisi::bench::{BenchOptions, Work};
-use divisi::engine::job::UserTable;
+use divisi::bench::BenchOptions;
+use divisi::engine::job::{JobSpec, LookupJob, UserTable};
 use divisi::failure::Failure;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,8 +73,8 @@ pub fn options(
     // among servers a lookup takes a fraction of what it takes among parties that trust nobody
     let blocks = count.unwrap_or(if engine.engine().profile().deals { 65_536 } else { 1024 });
     let of = |dimensions| {
-        let work = Work::Lookups { entries, inputs: *inputs, dimensions, table: table.clone() };
-        BenchOptions { work, blocks, ..usual.clone() }
+        let job = LookupJob { entries, inputs: *inputs, dimensions, count: 1, table: table.clone() };
+        BenchOptions { job: JobSpec::Lookups(job), ..usual.clone() }.counted(blocks)
     };
     let options = of(*dimensions);
     options.check()?;

@@ -5,15 +5,14 @@ use super::engine::EngineChoice;
 use super::options::possible;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use divisi::bench::{BenchOptions, Work};
-use divisi::engine::Engine;
+use divisi::bench::BenchOptions;
+use divisi::engine::{Engine, JobSpec};
 use divisi::failure::Failure;
 use divisi::images::LabelledImages;
 use divisi::name::Name;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::adapter::manner::{INSECURE, Manner};
 use divisi_program::operations::{Op, OperationJob};
-use divisi_symmetric::gates::Adder;
 use std::sync::Arc;
 
 const BITS: usize = 32;
@@ -159,22 +158,26 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
             "--images and --labels belong to --op program --program mnist: leave them out",
         ));
     }
-    let (work, usual) = match (op, program) {
+    let usual = BenchOptions { own, ..effort.options(context, Some(choice)) };
+    let of = |job| BenchOptions { job: JobSpec::Own(job), ..usual.clone() };
+    let options = match (op, program) {
         (What::Op(op), None) => {
             let operation = OperationJob { op: *op, bits, entries, private, count: 1 };
-            (Work::Own(Arc::new(operation)), 10_000)
+            of(Arc::new(operation)).counted(count.unwrap_or(10_000))
         }
         (What::Mpgc, None) => {
             let name = circuit.clone().unwrap_or_else(|| "".into());
-            let held = divisi::circuit::hold(&name, Adder::FewestAnds, false)?;
-            (Work::Circuit { name, input_bits: held.inputs().iter().sum() }, 1)
+            usual.clone().of_circuit(&name, count.unwrap_or(1))?
         }
         (What::Program, Some(name)) => {
             let runs = usize::try_from(count.unwrap_or(1)).unwrap_or(usize::MAX);
-            (Work::Own(Arc::new(ProgramJob::load(name, images, runs)?)), 1)
+            of(Arc::new(ProgramJob::load(name, images, runs)?))
         }
         // one of the table's rows, for the checks before the run
-        (What::Table4, None) => (Work::Own(Arc::new(ProgramJob::load(&"table4-gauss".into(), None, 1)?)), 1),
+        (What::Table4, None) => {
+            let row = ProgramJob::load(&"table4-gauss".into(), None, 1)?;
+            of(Arc::new(row)).counted(count.unwrap_or(1))
+        }
         (What::Program, None) => {
             let error =
                 "--program is missing: give a program's file, or biomatch, kmeans, mnist, gauss or merge-db";
@@ -191,5 +194,5 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
             "--bits, --entries and --private belong to other operations: leave them out",
         ));
     }
-    Ok(BenchOptions { own, work, blocks: count.unwrap_or(usual), ..effort.options(context, Some(choice)) })
+    Ok(options)
 }

@@ -42,6 +42,7 @@ scopes!(
     OfMacs = Macs,
     OfCircuits = Circuits,
     OfLookups = Lookups,
+    OfStocks = Stocks,
 );
 
 /// The options of engines that were given to a command, by their names.

@@ -1,7 +1,7 @@
 //! `divisi prep`.
 
-use super::engine::{EngineChoice, Names};
-use super::options::possible;
+use super::engine::Names;
+use super::options::{OfStocks, OwnOptions};
 use super::progress::ProgressDisplay;
 use super::{CONNECTION, CommandOutput, Context, named};
 use clap::builder::PossibleValuesParser;
@@ -51,16 +51,8 @@ pub struct Make {
     /// The directory to write to, with a directory for each party
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The bits of the MACs' field, 40 or 48, for triple DES also 42 [default: 48; with --statistical 64 it
-    /// is 72]
-    #[arg(long, value_name = "BITS")]
-    field: Option<u32>,
-    /// How preprocessing is made [default: bucketed]
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible("prep", has_stocks)))]
-    prep: Option<String>,
-    /// The parameter of SoftSpokenOT, 1 to 8 [default: 4]
-    #[arg(long, value_name = "K")]
-    k: Option<u32>,
+    #[command(flatten)]
+    own: OwnOptions<OfStocks>,
     /// Statistical security in bits: a lie passes with probability at most 2^-BITS, 40 or 64 [default: 40]
     #[arg(long, value_name = "BITS")]
     statistical: Option<u32>,
@@ -139,24 +131,13 @@ pub fn run(context: &Context, command: &PrepCommands) -> Result<CommandOutput, F
 }
 
 pub(super) fn settings(arguments: &Make) -> Result<EngineSettings, Failure> {
-    let Make { engine, protocol, parties, field, prep, k, statistical, .. } = arguments;
-    let name = engine.0.name();
+    let Make { engine, protocol, parties, own, statistical, .. } = arguments;
     prep::maker(engine.0)?;
-    let choice = EngineChoice::of(name, *parties)?;
-    let given = [
-        ("protocol", Some(protocol.clone())),
-        ("field", field.map(|bits| bits.to_string())),
-        ("prep", prep.clone()),
-        ("k", k.map(|k| k.to_string())),
-    ];
-    let own = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let settings = EngineSettings {
-        parties: choice.parties,
-        statistical: *statistical,
-        own,
-        ..EngineSettings::default()
-    };
-    engine::check(choice.engine(), &settings)?;
+    let mut own = own.own(engine.0)?;
+    own.insert("protocol".to_owned(), protocol.clone());
+    let settings =
+        EngineSettings { parties: *parties, statistical: *statistical, own, ..EngineSettings::default() };
+    engine::check(engine.0, &settings)?;
     Ok(settings)
 }
 

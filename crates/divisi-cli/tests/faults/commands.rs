@@ -1,7 +1,7 @@
 //! What happens when parties of a benchmark or a demonstration die, stall, or are interrupted: the command
 //! ends in time, names party and step, and leaves no process and no file.
 
-use divisi::bench::{self, BenchOptions, Work};
+use divisi::bench::{self, BenchOptions};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::{Failure, Kind};
@@ -38,14 +38,14 @@ fn until_gone(numbers: &[u32]) {
 
 /// AES that would take minutes.
 fn blocks() -> BenchOptions {
-    BenchOptions { blocks: 50_000_000, reps: 1, warmup: 1, timeout: TIMEOUT, ..BenchOptions::default() }
+    let options = BenchOptions { reps: 1, warmup: 1, timeout: TIMEOUT, ..BenchOptions::default() };
+    options.counted(50_000_000)
 }
 
 /// The same of eight hashes in constant rounds, garbled ahead and evaluated again and again.
 fn garbled() -> BenchOptions {
-    let work = Work::Function { algorithm: "sha256".parse().unwrap(), message_bytes: 55 };
     let own = [("rounds".to_owned(), "constant".to_owned())].into();
-    BenchOptions { own, work, blocks: 8, reps: 100_000, ..blocks() }
+    BenchOptions { own, reps: 100_000, ..blocks() }.of_messages("sha256".parse().unwrap(), 55, 8)
 }
 
 /// Run a benchmark, and send a party a signal after a while; the failure, and how long after the signal it

@@ -3,7 +3,7 @@
 
 use crate::program::{CALIBRATION, PROGRAM, measure, phases};
 use crate::{has, separate};
-use divisi::bench::{self, BenchOptions, BenchReport, Work};
+use divisi::bench::{self, BenchOptions, BenchReport};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Kind;
 use divisi_net::PartyId;
@@ -40,21 +40,20 @@ fn parties_that_disagree_are_refused_with_both_digests() {
 
 /// One run of AES-128's circuit among this many parties.
 fn garbled(parties: usize, own: &[(&str, &str)]) -> BenchOptions {
-    BenchOptions {
+    let options = BenchOptions {
         engine: "garble",
         parties: Some(parties),
         own: own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
-        work: Work::Circuit { name: "aes128".into(), input_bits: 256 },
-        blocks: 1,
         reps: 1,
         warmup: 0,
         ..BenchOptions::default()
-    }
+    };
+    options.of_circuit(&"aes128".into(), 1).unwrap()
 }
 
 fn of(parties: usize, form: &str, base: &str, count: u64) -> BenchReport {
     let own = [("form", form), ("base-ot", base), ("k", "4")];
-    measure(&BenchOptions { blocks: count, ..garbled(parties, &own) })
+    measure(&garbled(parties, &own).counted(count))
 }
 
 /// Triples that were made, by the report's batches.
@@ -128,7 +127,7 @@ fn many_instances_take_the_memory_of_a_wave() {
 /// The streamed mode has the set-up's clock and one more.
 #[test]
 fn a_streamed_run_is_measured_as_a_whole() {
-    let report = measure(&BenchOptions { blocks: 2, ..garbled(2, &[("streamed", "")]) });
+    let report = measure(&garbled(2, &[("streamed", "")]).counted(2));
     let told = report.to_json();
     assert_eq!(phases(&told), ["setup", "streamed"]);
     has!(told, "waves": 1, "k": 4, "streamed": true);

@@ -3,7 +3,7 @@
 
 use divisi::WireValue;
 use divisi::circuit::{HeldCircuit, NamedCircuit};
-use divisi::engine::{self, Between, Engine, EngineSettings, Job, Own, Prepared, Unwatched, job};
+use divisi::engine::{self, Between, Engine, EngineSettings, JobSpec, Own, Prepared, Unwatched, job};
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::Security;
 use divisi_core::{Abort, Counts, PartyId, Session, Step, local};
@@ -59,7 +59,7 @@ fn play(
     taps: impl Fn(PartyId, Tap),
 ) -> Vec<Result<Outcome, Abort>> {
     let circuit = NamedCircuit { name: "c".into(), program: program.clone(), file: None };
-    let job = Job::Circuit(job::CircuitJob {
+    let job = JobSpec::Circuit(job::CircuitJob {
         circuit: Arc::new(HeldCircuit::Program(circuit)),
         adder: Adder::FewestAnds,
         between: Between::Parties {
@@ -226,10 +226,10 @@ fn job_for(
     engine: &str,
     receivers: [&[u8]; 3],
     protocol: Option<&str>,
-) -> (&'static dyn Engine, Job, EngineSettings) {
+) -> (&'static dyn Engine, JobSpec, EngineSettings) {
     let circuit = NamedCircuit { name: "c".into(), program: program(), file: None };
     let lists: [Vec<PartyId>; 3] = receivers.map(|list| list.iter().map(|number| party(*number)).collect());
-    let job = Job::Circuit(job::CircuitJob {
+    let job = JobSpec::Circuit(job::CircuitJob {
         circuit: Arc::new(HeldCircuit::Program(circuit)),
         adder: Adder::FewestAnds,
         between: Between::Parties { owners: [1, 2, 3].map(party).to_vec(), receivers: lists.to_vec() },

@@ -1,11 +1,14 @@
 //! Block ciphers, and blocks of them.
 
+use super::encoding;
 use divisi_core::Direction;
 use divisi_symmetric::aes::KeySize;
+use serde::{Deserialize, Serialize};
 
 /// A block cipher.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "(String, u32)", try_from = "(String, u32)")]
 pub enum Cipher {
     /// AES, with keys of this size.
     Aes(KeySize),
@@ -73,12 +76,37 @@ impl Cipher {
     }
 }
 
+/// Its name and the length of its keys, as it is sent.
+impl From<Cipher> for (String, u32) {
+    fn from(cipher: Cipher) -> Self {
+        (cipher.name().to_owned(), cipher.key_bytes() as u32)
+    }
+}
+
+impl TryFrom<(String, u32)> for Cipher {
+    type Error = &'static str;
+
+    fn try_from((name, key_bytes): (String, u32)) -> Result<Self, Self::Error> {
+        Cipher::from_key(&name, key_bytes as usize).ok_or("no such cipher or key size")
+    }
+}
+
+/// The name of a direction on the command line.
+#[must_use]
+pub fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Encrypt => "encrypt",
+        Direction::Decrypt => "decrypt",
+    }
+}
+
 /// Blocks of a cipher under one key.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct BlocksJob {
     /// The cipher.
     pub cipher: Cipher,
     /// The direction.
+    #[serde(with = "encoding::is_decryption")]
     pub direction: Direction,
     /// The number of blocks.
     pub count: usize,

@@ -5,6 +5,7 @@ use crate::circuit::HeldCircuit;
 use crate::{Differ, Rows, Unsupported};
 use divisi_core::{PartyId, PublicParameters};
 use divisi_symmetric::gates::Adder;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -20,6 +21,18 @@ pub struct CircuitJob {
     pub between: Between,
     /// The number of evaluations.
     pub count: usize,
+}
+
+impl fmt::Debug for CircuitJob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} evaluations of the circuit {} between {:?}",
+            self.count,
+            self.circuit.name(),
+            self.between
+        )
+    }
 }
 
 /// The owners of inputs and the receivers of outputs.

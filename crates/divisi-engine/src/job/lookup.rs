@@ -1,10 +1,12 @@
 //! Lookups in a public table.
 
+use super::encoding;
 use super::table::UserTable;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Lookups in one public table: of bytes, or one that the user brings.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookupJob {
     /// The number of entries of the table.
     pub entries: usize,
@@ -16,6 +18,7 @@ pub struct LookupJob {
     pub count: usize,
     /// The user's table, whose entries have two bytes in an output row, the lower one first; `None` for a
     /// table of bytes.
+    #[serde(with = "encoding::entries")]
     pub table: Option<Arc<UserTable>>,
 }
 

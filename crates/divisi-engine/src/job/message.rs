@@ -1,11 +1,14 @@
 //! Messages of hashes and MACs, chains of digests, and messages too long for memory.
 
+use super::encoding;
 use divisi_symmetric::algorithm::Settings as Use;
+use serde::{Deserialize, Serialize};
 
 /// A hash or MAC of messages of one length. A message's nonce is its number in its batch ([`nonce`]).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DigestsJob {
-    /// The algorithm and its settings.
+    /// The algorithm and its settings, of which name and adder are sent.
+    #[serde(with = "encoding::name_and_adder")]
     pub using: Use,
     /// The length of each message in bytes.
     pub message_bytes: usize,

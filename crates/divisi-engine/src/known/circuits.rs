@@ -3,17 +3,17 @@
 
 use super::drawn::{Drawn, KNOWN, from_bits};
 use crate::evaluations::Evaluates;
-use crate::job::{Between, CircuitJob};
+use crate::job::{AnswersJob, Between, CircuitJob};
 use crate::{
-    BenchSchedule, Differ, EngineParty, Job, Own, Prepared, Rows, StartedParty, Unsupported, Unwatched,
-    Watch, alike,
+    BenchSchedule, Differ, EngineParty, Own, Prepared, Rows, StartedParty, Unsupported, Unwatched, Watch,
+    alike,
 };
 use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Session};
 use divisi_symmetric::gates::Adder;
 
 /// Texts or messages as circuits.
 pub struct DrawnAnswers<'j, E> {
-    job: &'j Job,
+    job: &'j AnswersJob,
     engine: E,
     drawn: Drawn<'j>,
 }
@@ -23,7 +23,7 @@ impl<'j, E: Evaluates> DrawnAnswers<'j, E> {
     ///
     /// # Errors
     /// [`Unsupported`] for a mode or a message for which there is no circuit.
-    pub fn new(job: &'j Job, engine: E) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j AnswersJob, engine: E) -> Result<Self, Unsupported> {
         Ok(DrawnAnswers { job, engine, drawn: Drawn::new(job, E::ENGINE)? })
     }
 }

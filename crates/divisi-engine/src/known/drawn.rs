@@ -11,7 +11,7 @@ mod text;
 use super::taken;
 use crate::circuit::{HeldCircuit, NamedCircuit};
 use crate::cleanup::lock;
-use crate::job::{CipherMode, Job, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
+use crate::job::{AnswersJob, CipherMode, JobSpec, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
 use crate::{Rows, Unsupported};
 use divisi_core::{Abort, Direction, Misuse, Step, step};
 use functions::{block, gcm, message};
@@ -43,7 +43,7 @@ pub enum Drawing {
 /// The circuits that a job's texts or messages need. Each circuit has a list of instances: the position of a
 /// text or message in the job, and the number of the block in it.
 pub struct Drawn<'j> {
-    job: &'j Job,
+    job: &'j AnswersJob,
     drawings: Vec<(Drawing, Vec<(usize, usize)>)>,
     /// The circuit that was made last, and its number. The size of a circuit grows with the length of its
     /// message, so only one circuit is kept.
@@ -55,11 +55,11 @@ impl<'j> Drawn<'j> {
     ///
     /// # Errors
     /// [`Unsupported`] for a mode or a message for which there is no circuit.
-    pub fn new(job: &'j Job, engine: &str) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j AnswersJob, engine: &str) -> Result<Self, Unsupported> {
         let mut drawings: BTreeMap<Drawing, Vec<(usize, usize)>> = BTreeMap::new();
         let mut instances = Vec::new();
         match job {
-            Job::Texts(texts) => {
+            AnswersJob::Texts(texts) => {
                 let at_once = matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm);
                 let (aes, ghash) = (texts.cipher.aes().is_some(), texts.mode == CipherMode::Gcm);
                 let no_circuit = match texts.mode {
@@ -98,7 +98,7 @@ impl<'j> Drawn<'j> {
                         .extend((0..text.bytes.div_ceil(texts.cipher.block_bytes())).map(|block| (i, block)));
                 }
             }
-            Job::Messages(messages) => {
+            AnswersJob::Messages(messages) => {
                 for (i, message) in messages.messages.iter().enumerate() {
                     if message.bytes.max(message.nonce.len()) > LONGEST_MESSAGE {
                         instances.push(i);
@@ -112,13 +112,7 @@ impl<'j> Drawn<'j> {
                     }
                 }
             }
-            Job::Circuit(_)
-            | Job::Blocks(_)
-            | Job::Digests(_)
-            | Job::Chain(_)
-            | Job::Large(_)
-            | Job::Lookups(_)
-            | Job::Own(_) => {
+            AnswersJob::Chain(_) | AnswersJob::Large(_) => {
                 return Err(Unsupported::new("a job without texts or messages"));
             }
         }
@@ -130,7 +124,7 @@ impl<'j> Drawn<'j> {
     }
 
     /// A circuit for each text. An empty one has no circuit, unless its mode makes something of it.
-    fn texts(job: &'j Job, texts: &TextsJob) -> Result<Self, Unsupported> {
+    fn texts(job: &'j AnswersJob, texts: &TextsJob) -> Result<Self, Unsupported> {
         let is_drawn = |(_, public): &(usize, &PublicText)| text::is_drawn(texts, public);
         let drawn: Vec<(usize, &PublicText)> = texts.texts.iter().enumerate().filter(is_drawn).collect();
         let too_long = |(_, public): &&(usize, &PublicText)| {
@@ -161,7 +155,7 @@ impl<'j> Drawn<'j> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?}", self.drawings).as_bytes());
         // the public data of a text are constants in its circuit
-        if let Job::Texts(texts) = self.job {
+        if let AnswersJob::Texts(texts) = self.job {
             let of = |(drawing, _): &(Drawing, _)| match drawing {
                 Drawing::Text { place } => texts.texts.get(*place),
                 _ => None,
@@ -210,7 +204,7 @@ impl<'j> Drawn<'j> {
     /// An output of a circuit in the order of its row.
     fn arranged(&self, drawing: &Drawing, output: Vec<u8>) -> Vec<u8> {
         match (drawing, self.job) {
-            (Drawing::Text { place }, Job::Texts(texts)) => match texts.texts.get(*place) {
+            (Drawing::Text { place }, AnswersJob::Texts(texts)) => match texts.texts.get(*place) {
                 Some(public) => text::arranged(texts.mode, public, output),
                 None => output,
             },
@@ -221,18 +215,18 @@ impl<'j> Drawn<'j> {
     /// The widths of the input values of a circuit, in bytes.
     fn widths(&self, drawing: &Drawing) -> Vec<usize> {
         match (drawing, self.job) {
-            (Drawing::Block { counter, .. }, Job::Texts(texts)) => {
+            (Drawing::Block { counter, .. }, AnswersJob::Texts(texts)) => {
                 let block = texts.cipher.block_bytes();
                 [texts.cipher.key_bytes(), block, block][..if *counter { 3 } else { 2 }].to_vec()
             }
-            (Drawing::Text { place }, Job::Texts(texts)) => {
+            (Drawing::Text { place }, AnswersJob::Texts(texts)) => {
                 let secret = texts.texts.get(*place).map_or(0, |text| text.secret_bytes(texts.mode));
                 vec![texts.key_bytes(), secret]
             }
-            (Drawing::Gcm { decrypt, bytes, iv, aad, tag }, Job::Texts(texts)) => {
+            (Drawing::Gcm { decrypt, bytes, iv, aad, tag }, AnswersJob::Texts(texts)) => {
                 vec![texts.cipher.key_bytes(), *bytes, *iv, *aad, if *decrypt { *tag } else { 0 }]
             }
-            (Drawing::Message { compares, bytes, .. }, Job::Messages(messages)) => {
+            (Drawing::Message { compares, bytes, .. }, AnswersJob::Messages(messages)) => {
                 let tag = if *compares { messages.using.output_bytes } else { 0 };
                 vec![messages.key_bytes, *bytes, tag]
             }
@@ -251,15 +245,15 @@ impl<'j> Drawn<'j> {
         let (drawing, _) = self.drawings.get(number).ok_or_else(misfit)?;
         let widths = self.widths(drawing);
         let program = match (drawing, self.job) {
-            (Drawing::Block { counter, decrypt }, Job::Texts(job)) => {
+            (Drawing::Block { counter, decrypt }, AnswersJob::Texts(job)) => {
                 block(&widths, job.cipher, *counter, *decrypt)?
             }
             (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, *decrypt, *tag)?,
-            (Drawing::Text { place }, Job::Texts(job)) => {
+            (Drawing::Text { place }, AnswersJob::Texts(job)) => {
                 let text = job.texts.get(*place).ok_or_else(misfit)?;
                 text::program(&widths, job, text)?
             }
-            (Drawing::Message { compares, spare_bits, iv, .. }, Job::Messages(job)) => {
+            (Drawing::Message { compares, spare_bits, iv, .. }, AnswersJob::Messages(job)) => {
                 message(&widths, job, *compares, *spare_bits, iv)?
             }
             _ => return Err(misfit()),
@@ -275,7 +269,7 @@ impl<'j> Drawn<'j> {
     fn values(&self, drawing: &Drawing, row: &[u8], (i, block): (usize, usize)) -> Vec<Vec<u8>> {
         let (key, text) = row.split_at(self.key_bytes().min(row.len()));
         let mut values = match (drawing, self.job) {
-            (Drawing::Block { counter, .. }, Job::Texts(job)) => {
+            (Drawing::Block { counter, .. }, AnswersJob::Texts(job)) => {
                 let width = job.cipher.block_bytes();
                 let mut own = text.chunks(width).nth(block).unwrap_or_default().to_vec();
                 own.resize(width, 0);
@@ -284,7 +278,7 @@ impl<'j> Drawn<'j> {
                 add(&mut counted, block);
                 [key.to_vec(), own].into_iter().chain((*counter).then_some(counted)).collect()
             }
-            (Drawing::Gcm { .. }, Job::Texts(job)) => match job.texts.get(i) {
+            (Drawing::Gcm { .. }, AnswersJob::Texts(job)) => match job.texts.get(i) {
                 Some(own) => {
                     let (text, tag) = own.sealed.clone().unwrap_or_else(|| (text.to_vec(), Vec::new()));
                     vec![key.to_vec(), text, own.iv.clone(), own.aad.clone(), tag]
@@ -292,7 +286,7 @@ impl<'j> Drawn<'j> {
                 None => Vec::new(),
             },
             (Drawing::Text { .. }, _) => vec![key.to_vec(), text.to_vec()],
-            (Drawing::Message { compares, .. }, Job::Messages(job)) => {
+            (Drawing::Message { compares, .. }, AnswersJob::Messages(job)) => {
                 let received = job.messages.get(i).and_then(|message| message.received.clone());
                 let received = received.filter(|_| *compares).unwrap_or_default();
                 vec![key.to_vec(), text.to_vec(), received]
@@ -305,8 +299,8 @@ impl<'j> Drawn<'j> {
 
     fn key_bytes(&self) -> usize {
         match self.job {
-            Job::Texts(texts) => texts.key_bytes(),
-            Job::Messages(MessagesJob { key_bytes, .. }) => *key_bytes,
+            AnswersJob::Texts(texts) => texts.key_bytes(),
+            AnswersJob::Messages(MessagesJob { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }
     }
@@ -334,8 +328,9 @@ pub fn from_bits(bits: &[u8]) -> Vec<u8> {
 
 /// The output rows of a job from its circuits, evaluated in the clear; `None` if there are no circuits for
 /// the job.
-pub fn in_the_clear(job: &Job, inputs: &Rows) -> Option<Rows> {
-    let drawn = Drawn::new(job, "test").ok()?;
+pub fn in_the_clear(job: &JobSpec, inputs: &Rows) -> Option<Rows> {
+    let JobSpec::Answers(answers) = job else { return None };
+    let drawn = Drawn::new(answers, "test").ok()?;
     let owns = drawn.deal(1, inputs);
     let mut own = owns.first()?.iter();
     let mut outputs = Vec::new();

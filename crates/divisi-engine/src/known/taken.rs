@@ -4,15 +4,15 @@
 
 use super::whole;
 use crate::Unsupported;
-use crate::job::{CipherMode, Job, PublicText, TextsJob};
+use crate::job::{AnswersJob, CipherMode, PublicText, TextsJob};
 use divisi_symmetric::mode::gcm::TagLength;
 
 /// Check that the mode of a job has all of its texts.
 ///
 /// # Errors
 /// [`Unsupported`] with the first reason, and all texts to which it applies.
-pub fn check(job: &Job) -> Result<(), Unsupported> {
-    let Job::Texts(texts) = job else { return Ok(()) };
+pub fn check(job: &AnswersJob) -> Result<(), Unsupported> {
+    let AnswersJob::Texts(texts) = job else { return Ok(()) };
     let all: Vec<Option<&'static str>> = texts.texts.iter().map(|text| lacks(texts, text)).collect();
     let Some(reason) = all.iter().copied().flatten().next() else { return Ok(()) };
     let same = all.iter().enumerate().filter(|(_, lacks)| **lacks == Some(reason));

@@ -2,7 +2,7 @@
 //!
 //! Adversary: none; the party that runs it knows all secrets.
 
-use super::job::{Cipher, CipherMode, Job, MessagesJob, Own, TextsJob};
+use super::job::{AnswersJob, Cipher, CipherMode, MessagesJob, Own, TextsJob};
 use super::known::gcm::{self, Dealt, Secrets};
 use super::known::groups::{CipherTexts, TextGroup, groups};
 use super::known::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
@@ -50,8 +50,8 @@ impl Engine for InTheClear {
     }
 }
 
-impl Prepares<Job> for InTheClear {
-    fn prepare<'j>(&self, job: &'j Job, _: &EngineSettings) -> PreparedJob<'j> {
+impl Prepares<AnswersJob> for InTheClear {
+    fn prepare<'j>(&self, job: &'j AnswersJob, _: &EngineSettings) -> PreparedJob<'j> {
         taken::check(job)?;
         Ok(Box::new(KnownAnswers { job }))
     }
@@ -59,7 +59,7 @@ impl Prepares<Job> for InTheClear {
 
 /// Known answers.
 struct KnownAnswers<'j> {
-    job: &'j Job,
+    job: &'j AnswersJob,
 }
 
 impl Prepared for KnownAnswers<'_> {
@@ -90,7 +90,7 @@ impl Prepared for KnownAnswers<'_> {
 }
 
 struct Alone<'p> {
-    job: &'p Job,
+    job: &'p AnswersJob,
     session: Session,
 }
 
@@ -98,7 +98,7 @@ impl EngineParty for Alone<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         self.session.phase("online");
         let rows = Rows::cut(own.to_vec(), (0..count).map(|i| self.job.input_bytes(i)));
-        if let Job::Large(job) = self.job {
+        if let AnswersJob::Large(job) = self.job {
             watch.meet("online")?;
             let content = public(&columns(&rows, 0, job.content));
             let mut opened = Vec::new();
@@ -108,22 +108,17 @@ impl EngineParty for Alone<'_> {
             return Ok(Own::new(rows_of(&opened, count)));
         }
         let out = timed(watch, "online", || match self.job {
-            Job::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(job, &rows),
-            Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => whole(job, &rows),
-            Job::Texts(job) => texts(job, &rows),
-            Job::Messages(job) => messages(job, &rows),
-            Job::Chain(job) => {
+            AnswersJob::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(job, &rows),
+            AnswersJob::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => whole(job, &rows),
+            AnswersJob::Texts(job) => texts(job, &rows),
+            AnswersJob::Messages(job) => messages(job, &rows),
+            AnswersJob::Chain(job) => {
                 let longest = job.starts.iter().copied().max().unwrap_or(0);
                 let starts = public(&columns(&rows, 0, longest));
                 let ends = ends(&mut Plain, job, starts)?;
                 Ok(in_rows(count, &values(ends)?))
             }
-            Job::Circuit(_)
-            | Job::Blocks(_)
-            | Job::Digests(_)
-            | Job::Large(_)
-            | Job::Lookups(_)
-            | Job::Own(_) => Ok(Vec::new()),
+            AnswersJob::Large(_) => Ok(Vec::new()),
         })?;
         Ok(Own::new(out))
     }

@@ -7,7 +7,7 @@ mod settings;
 
 use crate::{DEPENDENT_PHASE, INDEPENDENT_PHASE, MOST_PARTIES, ONLINE_PHASE, SETUP_PHASE, k_for};
 use divisi_engine::evaluations::Evaluations;
-use divisi_engine::job::{CircuitJob, Job};
+use divisi_engine::job::{AnswersJob, CircuitJob};
 use divisi_engine::known::circuits::DrawnAnswers;
 use divisi_engine::settings::STREAMED;
 use divisi_engine::{
@@ -97,8 +97,8 @@ impl Prepares<CircuitJob> for GarbleEngine {
     }
 }
 
-impl Prepares<Job> for GarbleEngine {
-    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
+impl Prepares<AnswersJob> for GarbleEngine {
+    fn prepare<'j>(&self, job: &'j AnswersJob, settings: &EngineSettings) -> PreparedJob<'j> {
         let garbling = Garbling { streams_large: true, ..Garbling::new(settings)? };
         Ok(Box::new(DrawnAnswers::new(job, garbling)?))
     }

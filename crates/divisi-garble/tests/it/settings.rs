@@ -3,7 +3,7 @@
 use divisi_circuit::{Build, Gates};
 use divisi_core::{PartyId, Security};
 use divisi_engine::circuit::{HeldCircuit, NamedCircuit};
-use divisi_engine::job::{Between, CircuitJob, Job};
+use divisi_engine::job::{Between, CircuitJob, JobSpec};
 use divisi_engine::{Engine, EngineSettings, prepare};
 use divisi_garble::adapter::GarbleEngine;
 use divisi_symmetric::gates::Adder;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Evaluations of a chain of ANDs.
-fn job(ands: usize, count: usize) -> Job {
+fn job(ands: usize, count: usize) -> JobSpec {
     let mut g = Build::new();
     let input = Build::input(&mut g, 2);
     let out = (0..ands).fold(input[0], |x, _| {
@@ -22,10 +22,10 @@ fn job(ands: usize, count: usize) -> Job {
     let circuit = NamedCircuit { name: "chain".into(), program: g.finish(), file: None };
     let circuit = Arc::new(HeldCircuit::Program(circuit));
     let between = Between::with_all_to(vec![PartyId::P1], &[PartyId::P2], 1);
-    Job::Circuit(CircuitJob { circuit, adder: Adder::FewestAnds, between, count })
+    JobSpec::Circuit(CircuitJob { circuit, adder: Adder::FewestAnds, between, count })
 }
 
-fn facts(job: &Job, settings: &EngineSettings) -> Vec<Value> {
+fn facts(job: &JobSpec, settings: &EngineSettings) -> Vec<Value> {
     let facts = prepare(&GarbleEngine, job, settings).unwrap().facts();
     ["form", "k", "base_ot", "statistical_bits", "streamed"].map(|name| facts[name].clone()).to_vec()
 }

@@ -14,7 +14,7 @@ use crate::operations::OperationJob;
 use divisi_bgv::parameters::{Hardness, STATISTICAL_BITS, security};
 use divisi_core::Security;
 use divisi_engine::evaluations::Evaluations;
-use divisi_engine::job::{CircuitJob, EngineJob, Job};
+use divisi_engine::job::{AnswersJob, CircuitJob, EngineJob};
 use divisi_engine::known::circuits::DrawnAnswers;
 use divisi_engine::{
     Adversary, Clock, Engine, EngineJobs, EngineSettings, Failure, Jobs, Measured, Page, PreparedJob,
@@ -198,8 +198,8 @@ impl Prepares<CircuitJob> for MixedEngine {
     }
 }
 
-impl Prepares<Job> for MixedEngine {
-    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
+impl Prepares<AnswersJob> for MixedEngine {
+    fn prepare<'j>(&self, job: &'j AnswersJob, settings: &EngineSettings) -> PreparedJob<'j> {
         let manner = Manner::new(settings)?.without_adder()?.without_circuits()?.of_circuits()?;
         Ok(Box::new(DrawnAnswers::new(job, manner)?))
     }

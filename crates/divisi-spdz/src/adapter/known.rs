@@ -12,7 +12,7 @@ use crate::protocol::{NamedProtocol, Task, by_field};
 use crate::stock::Needs;
 use crate::{AuthBit, AuthByte, Host};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
-use divisi_engine::job::{CipherMode, Job, MessagesJob, Own, PublicText, TextsJob, Whole};
+use divisi_engine::job::{AnswersJob, CipherMode, MessagesJob, Own, PublicText, TextsJob, Whole};
 use divisi_engine::known::groups::{CipherTexts, TextGroup, groups, put, tags_as_texts};
 use divisi_engine::known::taken;
 use divisi_engine::known::whole;
@@ -26,7 +26,7 @@ use std::marker::PhantomData;
 
 /// A job with known answers, also in the form of texts.
 pub(super) struct KnownAnswers<'j> {
-    job: &'j Job,
+    job: &'j AnswersJob,
     /// The job as texts: a message of CMAC is one text, whose tag is made, compared, or both, as the job
     /// says.
     texts: TextsJob,
@@ -37,29 +37,26 @@ pub(super) struct KnownAnswers<'j> {
 impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for a mode, hash or cipher for which the engine has no protocol.
-    pub fn new(job: &'j Job, how: How) -> Result<Self, Unsupported> {
+    pub fn new(job: &'j AnswersJob, how: How) -> Result<Self, Unsupported> {
         let texts = match job {
-            Job::Texts(texts) if texts.mode == CipherMode::Gcm => {
+            AnswersJob::Texts(texts) if texts.mode == CipherMode::Gcm => {
                 return Err(Unsupported::new(
                     "GCM, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
-            Job::Texts(texts) if texts.mode == CipherMode::Whole(Whole::GcmSiv) => {
+            AnswersJob::Texts(texts) if texts.mode == CipherMode::Whole(Whole::GcmSiv) => {
                 return Err(Unsupported::new(
                     "GCM-SIV, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
-            Job::Texts(texts) if matches!(texts.mode, CipherMode::Whole(_)) => {
+            AnswersJob::Texts(texts) if matches!(texts.mode, CipherMode::Whole(_)) => {
                 wholes::check(texts, &how)?;
                 texts.clone()
             }
-            Job::Texts(texts) => texts.clone(),
-            Job::Messages(messages) => tags(messages)?,
-            Job::Chain(_) | Job::Large(_) => {
+            AnswersJob::Texts(texts) => texts.clone(),
+            AnswersJob::Messages(messages) => tags(messages)?,
+            AnswersJob::Chain(_) | AnswersJob::Large(_) => {
                 return Err(Unsupported::new("a hash, which the engine spdz does not have"));
-            }
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Lookups(_) | Job::Own(_) => {
-                return Err(Unsupported::new("a job without texts or messages"));
             }
         };
         taken::check(job)?;
@@ -95,14 +92,14 @@ fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
 }
 
 /// What is done with the tag of a text.
-fn wanted<'t>(job: &'t Job, place: usize, text: &PublicText) -> WantedTag<'t> {
+fn wanted<'t>(job: &'t AnswersJob, place: usize, text: &PublicText) -> WantedTag<'t> {
     let (makes, received) = match job {
-        Job::Messages(messages) => {
+        AnswersJob::Messages(messages) => {
             let message = messages.messages.get(place);
             let received = message.and_then(|message| message.received.as_deref());
             (message.is_some_and(|message| message.makes), received)
         }
-        Job::Texts(texts) => {
+        AnswersJob::Texts(texts) => {
             let text = texts.texts.get(place);
             let received = text.and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag.as_slice());
             (received.is_none(), received)

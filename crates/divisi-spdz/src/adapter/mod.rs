@@ -20,7 +20,7 @@ use crate::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
 use blocks::Work;
 use circuits::Circuits;
 use divisi_engine::evaluations::Evaluations;
-use divisi_engine::job::{BlocksJob, CircuitJob, Job, LookupJob};
+use divisi_engine::job::{AnswersJob, BlocksJob, CircuitJob, LookupJob};
 use divisi_engine::stock::statistical_bits;
 use divisi_engine::{
     Adversary, Clock, Demonstration, Engine, EngineSettings, Jobs, Measured, Page, PreparedJob, Prepares,
@@ -196,8 +196,8 @@ impl Prepares<LookupJob> for Authenticated {
     }
 }
 
-impl Prepares<Job> for Authenticated {
-    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
+impl Prepares<AnswersJob> for Authenticated {
+    fn prepare<'j>(&self, job: &'j AnswersJob, settings: &EngineSettings) -> PreparedJob<'j> {
         Ok(Box::new(KnownAnswers::new(job, How::new(settings)?)?))
     }
 }

@@ -11,17 +11,20 @@ const STATISTICAL: &str = "statistical";
 
 /// The options of this engine.
 pub(super) fn options() -> Vec<EngineOption> {
-    use OptionScope::{Blocks, Demonstration, KnownAnswers, Stocks, TripleDes};
+    use OptionScope::{Blocks, Circuits, Demonstration, KnownAnswers, Run, Stocks, TripleDes};
+    const OF_STOCKS: &[OptionScope] =
+        &[Run, KnownAnswers, Demonstration, Blocks, TripleDes, Circuits, Stocks];
     let protocols = NAMED.map(|named| (named.shown(), ""));
+    // `prep make` declares it by itself, with all names: it cannot be left out there
     let limited = |option: EngineOption, named: NamedProtocol| {
         let option = option.limited(
             named.shown(),
             match named.task {
-                Task::Aes if named.tiny => &[KnownAnswers, Blocks, Stocks],
-                Task::Aes => &[KnownAnswers, Demonstration, Blocks, Stocks],
-                Task::TripleDes if named.tiny => &[KnownAnswers, TripleDes, Stocks],
-                Task::TripleDes => &[KnownAnswers, Demonstration, TripleDes, Stocks],
-                Task::Circuits => &[Stocks],
+                Task::Aes if named.tiny => &[KnownAnswers, Blocks],
+                Task::Aes => &[KnownAnswers, Demonstration, Blocks],
+                Task::TripleDes if named.tiny => &[KnownAnswers, TripleDes],
+                Task::TripleDes => &[KnownAnswers, Demonstration, TripleDes],
+                Task::Circuits => &[],
             },
         );
         if named.name == named.shown() {
@@ -42,12 +45,14 @@ pub(super) fn options() -> Vec<EngineOption> {
             Demonstration,
             Blocks,
             TripleDes,
-            Stocks,
         ]),
-        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4"),
+        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4").at(OF_STOCKS),
         EngineOption::number(FIELD, "BITS", "the bits of the MACs' field, 40 or 48, for triple DES also 42")
-            .usually("48; with --statistical 64 it is 72"),
-        EngineOption::one_of(PREP, preparations, "how preprocessing is made").usually("bucketed"),
+            .usually("48; with --statistical 64 it is 72")
+            .at(OF_STOCKS),
+        EngineOption::one_of(PREP, preparations, "how preprocessing is made")
+            .usually("bucketed")
+            .at(OF_STOCKS),
         EngineOption::path(PREP_FROM, "DIR", "the stock to take preprocessing from, which `prep make` wrote"),
         EngineOption::path(KEY_FILE, "FILE", "the key file of the stock")
             .usually("seal.key in its directory")

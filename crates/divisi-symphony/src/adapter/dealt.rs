@@ -10,7 +10,7 @@ use super::{CHUNKS, OUTPUTS, aes_alone, facts, statistical};
 use crate::strands::{INPUT, ONLINE, Ready, SETUP, Task, What, agree, schedule};
 use divisi_core::{Abort, Counts, Direction, Misuse, PublicParameters, Session};
 use divisi_engine::circuit::HeldCircuit;
-use divisi_engine::job::{Between, Job, Own};
+use divisi_engine::job::{Between, JobSpec, Own};
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Moment, Prepared, Rows, SetupCounts, StartedParty,
     Unsupported, Watch, timed,
@@ -29,7 +29,7 @@ const BATCH_BYTES: usize = 1 << 25;
 
 /// Instances whose inputs a client deals.
 pub(super) struct Dealt {
-    job: Job,
+    job: JobSpec,
     task: Task,
     settings: EngineSettings,
 }
@@ -37,23 +37,18 @@ pub(super) struct Dealt {
 impl Dealt {
     /// # Errors
     /// [`Unsupported`] if the engine cannot do the job.
-    pub fn new(job: Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
+    pub fn new(job: JobSpec, settings: &EngineSettings) -> Result<Self, Unsupported> {
         let what = match &job {
-            Job::Blocks(job) => {
+            JobSpec::Blocks(job) => {
                 let size = job.cipher.aes().ok_or_else(aes_alone)?;
                 What::Aes { rounds: size.rounds(), direction: job.direction }
             }
-            Job::Digests(job) => What::Function(job.using.clone()),
-            Job::Circuit(job) => match (&*job.circuit, &job.between) {
+            JobSpec::Digests(job) => What::Function(job.using.clone()),
+            JobSpec::Circuit(job) => match (&*job.circuit, &job.between) {
                 (HeldCircuit::Program(_), Between::Client) => What::Circuit(Arc::clone(&job.circuit)),
                 _ => return Err(Unsupported::new("a circuit whose inputs are not dealt by a client")),
             },
-            Job::Texts(_)
-            | Job::Messages(_)
-            | Job::Chain(_)
-            | Job::Large(_)
-            | Job::Lookups(_)
-            | Job::Own(_) => {
+            JobSpec::Answers(_) | JobSpec::Lookups(_) | JobSpec::Own(_) => {
                 return Err(Unsupported::new("a job whose instances have keys of their own"));
             }
         };
@@ -114,7 +109,7 @@ impl Prepared for Dealt {
     fn parameters(&self, count: usize) -> PublicParameters {
         let task = &self.task;
         let (bits, decrypt) = match (&task.what, &self.job) {
-            (What::Aes { direction, .. }, Job::Blocks(job)) => {
+            (What::Aes { direction, .. }, JobSpec::Blocks(job)) => {
                 (8 * job.cipher.key_bytes(), *direction == Direction::Decrypt)
             }
             _ => (0, false),

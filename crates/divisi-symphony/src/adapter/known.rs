@@ -5,7 +5,7 @@ use super::options::choice;
 use crate::strands::ONLINE;
 use crate::{close, tags};
 use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, Step, step};
-use divisi_engine::job::{self, CipherMode, Job, MessagesJob, Own, TextsJob};
+use divisi_engine::job::{self, AnswersJob, CipherMode, MessagesJob, Own, TextsJob};
 use divisi_engine::known::gcm::{self, Dealt, Secrets};
 use divisi_engine::known::groups::{CipherTexts, groups, put};
 use divisi_engine::known::hashes::{
@@ -31,7 +31,7 @@ const GCM_BY_LEVELS: &str =
 
 /// A job with known answers: texts, messages, chains, or large messages.
 pub(super) struct KnownAnswers<'j> {
-    job: &'j Job,
+    job: &'j AnswersJob,
     protocol: Protocol,
     security: Security,
     rounds: Rounds,
@@ -41,8 +41,8 @@ impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for an IV or a tag that this GCM does not support, for triple DES in GCM or in a mode
     /// that processes a text as a whole, and for GCM in constant rounds.
-    pub fn new(job: &'j Job, settings: &EngineSettings) -> Result<Self, Unsupported> {
-        if let Job::Texts(texts) = job
+    pub fn new(job: &'j AnswersJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
+        if let AnswersJob::Texts(texts) = job
             && texts.cipher.aes().is_none()
             && matches!(texts.mode, CipherMode::Gcm | CipherMode::Whole(_))
         {
@@ -50,7 +50,9 @@ impl<'j> KnownAnswers<'j> {
         }
         taken::check(job)?;
         let rounds = super::rounds(settings);
-        if rounds == Rounds::Constant && matches!(job, Job::Texts(TextsJob { mode: CipherMode::Gcm, .. })) {
+        if rounds == Rounds::Constant
+            && matches!(job, AnswersJob::Texts(TextsJob { mode: CipherMode::Gcm, .. }))
+        {
             return Err(Unsupported::new(GCM_BY_LEVELS));
         }
         Ok(KnownAnswers { job, protocol: choice(settings).protocol(), security: settings.security, rounds })
@@ -59,27 +61,26 @@ impl<'j> KnownAnswers<'j> {
     /// All secret bytes of a job, in the pieces and in the order in which [`Pieces`] returns them to a party.
     fn pieces(&self, rows: &Rows) -> Vec<Vec<u8>> {
         match self.job {
-            Job::Texts(job) if job.mode == CipherMode::Gcm => {
+            AnswersJob::Texts(job) if job.mode == CipherMode::Gcm => {
                 let halves = |row: &[u8]| {
                     let (key, text) = row.split_at(job.cipher.key_bytes().min(row.len()));
                     [key.to_vec(), text.to_vec()]
                 };
                 rows.iter().flat_map(halves).collect()
             }
-            Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
+            AnswersJob::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
                 let pieces = |batch: &whole::Batch<'_>| [batch.keys(rows), batch.secret(rows)].concat();
                 whole::batches(job).iter().flat_map(pieces).collect()
             }
-            Job::Texts(job) => {
+            AnswersJob::Texts(job) => {
                 groups(job).iter().flat_map(|group| [group.keys(rows), group.secret(rows)].concat()).collect()
             }
-            Job::Messages(job) => {
+            AnswersJob::Messages(job) => {
                 let (keys, messages) = keys_and_messages(job, rows);
                 keys.into_iter().chain(messages).collect()
             }
-            Job::Chain(job) => columns(rows, 0, job.starts.iter().copied().max().unwrap_or(0)),
-            Job::Large(job) => columns(rows, 0, job.content),
-            Job::Circuit(_) | Job::Blocks(_) | Job::Digests(_) | Job::Lookups(_) | Job::Own(_) => Vec::new(),
+            AnswersJob::Chain(job) => columns(rows, 0, job.starts.iter().copied().max().unwrap_or(0)),
+            AnswersJob::Large(job) => columns(rows, 0, job.content),
         }
     }
 }
@@ -125,37 +126,32 @@ impl Prepared for KnownAnswers<'_> {
 }
 
 struct Holder<'p> {
-    job: &'p Job,
+    job: &'p AnswersJob,
     rep: Rep3,
 }
 
 impl EngineParty for Holder<'_> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let (rep, mut pieces) = (&mut self.rep, Pieces { rest: own });
-        if let Job::Large(job) = self.job {
+        if let AnswersJob::Large(job) = self.job {
             watch.meet(ONLINE)?;
             return Ok(Own::new(digests(rep, job, &mut pieces, watch)?));
         }
         let out = timed(watch, ONLINE, || match self.job {
-            Job::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(rep, job, &mut pieces),
-            Job::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
+            AnswersJob::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(rep, job, &mut pieces),
+            AnswersJob::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
                 texts_as_wholes(rep, job, &mut pieces)
             }
-            Job::Texts(job) => texts(rep, job, &mut pieces),
-            Job::Messages(job) => messages(rep, job, &mut pieces),
-            Job::Chain(job) => {
+            AnswersJob::Texts(job) => texts(rep, job, &mut pieces),
+            AnswersJob::Messages(job) => messages(rep, job, &mut pieces),
+            AnswersJob::Chain(job) => {
                 let starts = pieces.inputs(rep, usize::MAX)?;
                 let ends = ends(rep, job, starts)?;
                 let ends = byte_values(rep, ends)?;
                 let verified = close(rep, ends)?;
                 Ok(in_rows(count, &rep.trio().open(&verified)?))
             }
-            Job::Circuit(_)
-            | Job::Blocks(_)
-            | Job::Digests(_)
-            | Job::Large(_)
-            | Job::Lookups(_)
-            | Job::Own(_) => Ok(Vec::new()),
+            AnswersJob::Large(_) => Ok(Vec::new()),
         })?;
         Ok(Own::new(out))
     }

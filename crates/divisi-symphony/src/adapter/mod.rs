@@ -13,7 +13,7 @@ use crate::strands::{ONLINE, PREPROCESSING, SETUP, VERIFICATION, messages_at_onc
 use circuits::Circuits;
 use dealt::Dealt;
 use divisi_engine::evaluations::Evaluations;
-use divisi_engine::job::{Between, BlocksJob, CircuitJob, DigestsJob, Job, LookupJob};
+use divisi_engine::job::{AnswersJob, Between, BlocksJob, CircuitJob, DigestsJob, JobSpec, LookupJob};
 use divisi_engine::{
     Adversary, Clock, Demonstration, Engine, EngineSettings, Jobs, Measured, Page, PreparedJob, Prepares,
     Profile, SecurityClaim, Unsupported, has_option, members,
@@ -200,7 +200,7 @@ impl Prepares<CircuitJob> for Replicated {
     fn prepare<'j>(&self, circuit: &'j CircuitJob, settings: &EngineSettings) -> PreparedJob<'j> {
         circuit.circuit.program()?;
         if circuit.between == Between::Client {
-            return Ok(Box::new(Dealt::new(Job::Circuit(circuit.clone()), settings)?));
+            return Ok(Box::new(Dealt::new(JobSpec::Circuit(circuit.clone()), settings)?));
         }
         if settings.statistical.is_some() && !has_option(self, "statistical") {
             // for the parties' own inputs, `--statistical` belongs to engines that have a choice of it
@@ -224,7 +224,7 @@ impl Prepares<CircuitJob> for Replicated {
 
 impl Prepares<BlocksJob> for Replicated {
     fn prepare<'j>(&self, job: &'j BlocksJob, settings: &EngineSettings) -> PreparedJob<'j> {
-        Ok(Box::new(Dealt::new(Job::Blocks(*job), settings)?))
+        Ok(Box::new(Dealt::new(JobSpec::Blocks(*job), settings)?))
     }
 
     fn at_once(&self, _: &BlocksJob, settings: &EngineSettings) -> Option<usize> {
@@ -234,7 +234,7 @@ impl Prepares<BlocksJob> for Replicated {
 
 impl Prepares<DigestsJob> for Replicated {
     fn prepare<'j>(&self, job: &'j DigestsJob, settings: &EngineSettings) -> PreparedJob<'j> {
-        Ok(Box::new(Dealt::new(Job::Digests(job.clone()), settings)?))
+        Ok(Box::new(Dealt::new(JobSpec::Digests(job.clone()), settings)?))
     }
 
     fn at_once(&self, job: &DigestsJob, _: &EngineSettings) -> Option<usize> {
@@ -252,8 +252,8 @@ impl Prepares<LookupJob> for Replicated {
     }
 }
 
-impl Prepares<Job> for Replicated {
-    fn prepare<'j>(&self, job: &'j Job, settings: &EngineSettings) -> PreparedJob<'j> {
+impl Prepares<AnswersJob> for Replicated {
+    fn prepare<'j>(&self, job: &'j AnswersJob, settings: &EngineSettings) -> PreparedJob<'j> {
         Ok(Box::new(KnownAnswers::new(job, settings)?))
     }
 }

@@ -1,7 +1,7 @@
 //! The engine's jobs: what it refuses before there is a session, and what a client deals and collects.
 
 use divisi_core::{Direction, Security};
-use divisi_engine::job::{BlocksJob, Cipher, Job, LookupJob, Own};
+use divisi_engine::job::{BlocksJob, Cipher, JobSpec, LookupJob, Own};
 use divisi_engine::{Engine, EngineSettings, Rows, prepare};
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::adapter::Replicated;
@@ -21,8 +21,8 @@ fn settings_that_make_no_sense_are_refused_in_one_sentence() {
     }
 }
 
-fn lookups(entries: usize, inputs: usize, dimensions: Option<usize>) -> Job {
-    Job::Lookups(LookupJob { entries, inputs, dimensions, count: 10, table: None })
+fn lookups(entries: usize, inputs: usize, dimensions: Option<usize>) -> JobSpec {
+    JobSpec::Lookups(LookupJob { entries, inputs, dimensions, count: 10, table: None })
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn what_is_no_table_is_refused_and_the_cheapest_way_is_taken() {
 #[test]
 fn what_is_dealt_comes_together_again() {
     let cipher = Cipher::Aes(KeySize::Aes128);
-    let job = Job::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: 3 });
+    let job = JobSpec::Blocks(BlocksJob { cipher, direction: Direction::Encrypt, count: 3 });
     let dealt = prepare(&Replicated, &job, &EngineSettings::default()).unwrap();
     let mut rows = Rows::default();
     (0..3u8).for_each(|i| rows.push(&[&[i; 15], &[7]]));

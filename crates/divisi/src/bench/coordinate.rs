@@ -8,7 +8,7 @@ use super::{BenchOptions, BenchReport, OnStart, ROLE, median};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{
-    self, BenchSchedule, Clock, Engine, EngineSettings, Job, Measured, Own, Phase, Prepared, Rows, Took,
+    self, BenchSchedule, Clock, Engine, EngineSettings, JobSpec, Measured, Own, Phase, Prepared, Rows, Took,
     members,
 };
 use crate::failure::Failure;
@@ -33,8 +33,8 @@ pub fn run(
 ) -> Result<BenchReport, Failure> {
     options.check()?;
     let (engine, settings) = (options.engine()?, options.settings());
-    let job = options.job(engine)?;
-    let prepared = engine::prepare(engine, &job, &settings)?;
+    let job = &options.job;
+    let prepared = engine::prepare(engine, job, &settings)?;
     let schedule = prepared.bench_schedule(options.warmup);
     let n = prepared.parties();
     let room = PrivateDir::new(cleanup)?;
@@ -50,13 +50,13 @@ pub fn run(
         rate_mbit: options.rate_mbit,
         permits: true,
     };
-    begin(&mut processes, &room, "bench/listen", engine, &settings, &job, links)?;
+    begin(&mut processes, &room, "bench/listen", engine, &settings, job, links)?;
     let within = options.timeout + MARGIN;
     let seconds: Vec<f64> = processes.reports("bench/connect", within.max(connect(n)) + MARGIN)?;
     let connect_seconds = seconds.into_iter().fold(0.0, f64::max);
     let clocks = engine.phases(&settings);
     let mut parties = Parties {
-        job: &job,
+        job,
         prepared: &*prepared,
         processes: &mut processes,
         within,
@@ -69,14 +69,14 @@ pub fn run(
     processes.close(options.timeout)?;
     room.close()?;
     let mut measured = Measured {
-        about: options.about(),
-        count: options.blocks,
-        unit: options.work.unit(),
+        about: job.about(),
+        count: options.count(),
+        unit: job.unit(),
         connect_seconds,
         ..measured(settings, clocks, times, &costs, calibration)
     };
     measured.facts.extend(prepared.facts());
-    measured.facts.extend(answered.facts(&job));
+    measured.facts.extend(answered.facts(job));
     reached(engine, &measured)?;
     let (json, page) = (engine.report(&measured), engine.page(&measured));
     Ok(BenchReport { options: options.clone(), measured, json, page })
@@ -111,7 +111,7 @@ struct Running {
 }
 
 struct Parties<'p> {
-    job: &'p Job,
+    job: &'p JobSpec,
     prepared: &'p dyn Prepared,
     processes: &'p mut Processes,
     within: Duration,
@@ -241,10 +241,8 @@ impl Parties<'_> {
             self.prepared.collect(count, outputs).map_err(|differ| Failure::from(differ).at(STEP))?;
         let outputs = self.job.outputs(outputs, count);
         if let Some(wrong) = Expected::new(self.job, key)?.wrong(inputs, &outputs)? {
-            let error = format!(
-                "the output of {} {wrong} is wrong, so the results mean nothing",
-                super::unit(self.job)
-            );
+            let unit = self.job.unit();
+            let error = format!("the output of {unit} {wrong} is wrong, so the results mean nothing");
             return Err(Failure::mismatch(error).at(STEP));
         }
         self.answered.count(self.job, &outputs);

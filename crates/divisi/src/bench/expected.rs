@@ -2,7 +2,7 @@
 //! from a job of one engine, which knows them.
 
 use super::ordinary;
-use crate::engine::job::{Job, nonce};
+use crate::engine::job::{JobSpec, nonce};
 use crate::engine::{ExpectedOutput, Rows};
 use crate::failure::Failure;
 use aes::Block;
@@ -15,8 +15,8 @@ pub(super) enum Expected<'j> {
 }
 
 impl<'j> Expected<'j> {
-    pub fn new(job: &'j Job, key: &[u8]) -> Result<Self, Failure> {
-        if let Job::Circuit(job) = job {
+    pub fn new(job: &'j JobSpec, key: &[u8]) -> Result<Self, Failure> {
+        if let JobSpec::Circuit(job) = job {
             return Ok(Expected::Circuit(&job.circuit));
         }
         let missing = || Failure::mismatch("no ordinary library takes this key: report this");
@@ -48,17 +48,17 @@ impl<'j> Expected<'j> {
 }
 
 /// The outputs of an ordinary library, or of a table; `None` if there is none for this job or key.
-fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
+fn library(job: &JobSpec, key: &[u8]) -> Option<ExpectedOutput> {
     match job {
-        Job::Digests(job) => {
+        JobSpec::Digests(job) => {
             let (using, key) = (job.using.clone(), key.to_vec());
             Some(Box::new(move |number, message| ordinary::output(&using, &key, &nonce(number), message)))
         }
-        Job::Blocks(job) if job.cipher.aes().is_none() => {
+        JobSpec::Blocks(job) if job.cipher.aes().is_none() => {
             let (key, direction) = (key.to_vec(), job.direction);
             Some(Box::new(move |_, input| ordinary::triple_des(&key, direction, input)))
         }
-        Job::Blocks(job) => {
+        JobSpec::Blocks(job) => {
             let cipher = ordinary::cipher(key, job.direction)?;
             Some(Box::new(move |_, input| {
                 let mut block = Block::try_from(input).ok()?;
@@ -66,12 +66,12 @@ fn library(job: &Job, key: &[u8]) -> Option<ExpectedOutput> {
                 Some(block.to_vec())
             }))
         }
-        Job::Lookups(job) => {
+        JobSpec::Lookups(job) => {
             let job = job.clone();
             Some(Box::new(move |_, row| job.expected(row)))
         }
-        Job::Own(job) => Some(job.expected()),
-        Job::Circuit(_) | Job::Texts(_) | Job::Messages(_) | Job::Chain(_) | Job::Large(_) => None,
+        JobSpec::Own(job) => Some(job.expected()),
+        JobSpec::Circuit(_) | JobSpec::Answers(_) => None,
     }
 }
 
@@ -94,14 +94,15 @@ mod tests {
     fn a_wrong_output_is_found_and_named() {
         // FIPS 197, appendix C.1, in row 0; another block in row 1.
         let key: Vec<u8> = (0..16).collect();
-        let blocks =
-            |direction| Job::Blocks(BlocksJob { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 });
+        let blocks = |direction| {
+            JobSpec::Blocks(BlocksJob { cipher: Cipher::Aes(KeySize::Aes128), direction, count: 2 })
+        };
         let (there, back) = (blocks(Direction::Encrypt), blocks(Direction::Decrypt));
         let plain: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
         let sealed = hex::decode("69c4e0d86a7b0430d8cdb78070b4c55a").unwrap();
         let zero = library(&there, &key).unwrap()(0, &[0; 16]).unwrap();
         let inputs = rows(&[&plain, &[0; 16]]);
-        let wrong = |job: &Job, inputs: &Rows, outputs: &Rows| {
+        let wrong = |job: &JobSpec, inputs: &Rows, outputs: &Rows| {
             Expected::new(job, &key).unwrap().wrong(inputs, outputs).unwrap()
         };
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed, &zero])), None);
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed[1..], &zero])), Some(0));
         assert_eq!(wrong(&there, &inputs, &rows(&[&sealed])), Some(1));
         let using = Settings::new("sha256".parse().unwrap());
-        let hash = Job::Digests(DigestsJob { using, message_bytes: 0, count: 1 });
+        let hash = JobSpec::Digests(DigestsJob { using, message_bytes: 0, count: 1 });
         let digest = library(&hash, &[]).unwrap()(0, &[]).unwrap();
         let none = rows(&[&[]]);
         assert_eq!(wrong(&hash, &none, &rows(&[&digest])), None);

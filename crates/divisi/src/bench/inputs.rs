@@ -1,7 +1,7 @@
 //! The inputs of a benchmark, and how many of its outputs answered rightly, for a job that asks something.
 
 use crate::engine::Rows;
-use crate::engine::job::Job;
+use crate::engine::job::JobSpec;
 use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ pub(super) struct Answered {
 }
 
 /// The next `count` input rows of a repetition that has run the instances of `before` already.
-pub(super) fn rows(job: &Job, count: usize, before: Answered) -> Result<Rows, Failure> {
-    if let Job::Own(job) = job
+pub(super) fn rows(job: &JobSpec, count: usize, before: Answered) -> Result<Rows, Failure> {
+    if let JobSpec::Own(job) = job
         && let Some(rows) = job.inputs(before.count, count)?
     {
         return Ok(rows);
@@ -28,8 +28,8 @@ pub(super) fn rows(job: &Job, count: usize, before: Answered) -> Result<Rows, Fa
 
 impl Answered {
     /// Count these outputs.
-    pub(super) fn count(&mut self, job: &Job, outputs: &Rows) {
-        let Job::Own(job) = job else { return };
+    pub(super) fn count(&mut self, job: &JobSpec, outputs: &Rows) {
+        let JobSpec::Own(job) = job else { return };
         if let Some(right) = job.right(self.count, outputs) {
             self.right += right;
         }
@@ -37,9 +37,9 @@ impl Answered {
     }
 
     /// The counts as JSON members; none if the job asks nothing.
-    pub(super) fn facts(self, job: &Job) -> Map<String, Value> {
+    pub(super) fn facts(self, job: &JobSpec) -> Map<String, Value> {
         match job {
-            Job::Own(job) => job.facts(self.count, self.right),
+            JobSpec::Own(job) => job.facts(self.count, self.right),
             _ => Map::new(),
         }
     }

@@ -14,8 +14,7 @@ impl BenchOptions {
     #[must_use]
     pub fn factors(&self) -> Option<u64> {
         let engine = self.engine().ok()?;
-        let job = self.job(engine).ok()?;
-        let prepared = crate::engine::prepare(engine, &job, &self.settings()).ok()?;
+        let prepared = crate::engine::prepare(engine, &self.job, &self.settings()).ok()?;
         prepared.facts().get("dimensions")?.as_u64()
     }
 }

@@ -14,6 +14,7 @@
 mod coordinate;
 mod expected;
 mod inputs;
+mod jobs;
 pub mod lookups;
 mod message;
 pub(crate) mod ordinary;
@@ -22,14 +23,13 @@ pub mod report;
 pub mod servers;
 mod spread;
 pub mod table4;
-mod work;
 
 pub use coordinate::run;
 pub use party::run as run_party;
 pub use spread::Spread;
-pub use work::Work;
 
 use crate::calibrate::{AES_BY, Calibration, other_milliseconds};
+use crate::engine::job::{BlocksJob, Cipher, JobSpec};
 use crate::engine::{self, Engine, EngineSettings, Measured, Page, PhaseKind};
 use crate::failure::Failure;
 use crate::mode::Choice;
@@ -41,8 +41,8 @@ use divisi_symphony::adapter::PRIORITY;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use work::unit;
 
+pub use crate::engine::job::direction_name;
 pub use crate::party::CONNECT;
 pub use engine::Phase;
 
@@ -62,17 +62,11 @@ pub struct BenchOptions {
     /// The options of this engine alone ([`EngineSettings::own`]).
     pub own: BTreeMap<String, String>,
     /// What is computed.
-    pub work: Work,
+    pub job: JobSpec,
     /// The protocol for S-boxes, or the performance mode that chooses it.
     pub choice: Choice,
     /// The adversary.
     pub security: Security,
-    /// The size of the key.
-    pub key: KeySize,
-    /// The direction: encryption or decryption.
-    pub direction: Direction,
-    /// The number of blocks or messages.
-    pub blocks: u64,
     /// The number of threads of a party that run at the same time.
     pub threads: usize,
     /// The number of repetitions.
@@ -96,12 +90,13 @@ impl Default for BenchOptions {
             engine: engine::usual().name(),
             parties: None,
             own: BTreeMap::new(),
-            work: Work::Aes,
+            job: JobSpec::Blocks(BlocksJob {
+                cipher: Cipher::Aes(KeySize::Aes128),
+                direction: Direction::Encrypt,
+                count: 100_000,
+            }),
             choice: Choice::default(),
             security: Security::Malicious,
-            key: KeySize::Aes128,
-            direction: Direction::Encrypt,
-            blocks: 100_000,
             threads: 1,
             reps: 5,
             warmup: 4,
@@ -145,22 +140,20 @@ impl BenchOptions {
     /// [`Failure`] with a sentence that says what to correct.
     pub fn check(&self) -> Result<(), Failure> {
         let wrong = |what: &str| Err(Failure::usage(format!("{what}: give at least 1")));
-        match self {
-            BenchOptions { blocks: 0, work: Work::Aes | Work::TripleDes(_), .. } => wrong("--blocks is 0"),
-            BenchOptions { blocks: 0, .. } => wrong("--count is 0"),
-            BenchOptions { work: Work::Function { message_bytes, .. }, .. } if *message_bytes > LONGEST => {
+        match (&self.job, self.job.count(), self.reps) {
+            (JobSpec::Blocks(_), 0, _) => wrong("--blocks is 0"),
+            (_, 0, _) => wrong("--count is 0"),
+            (JobSpec::Digests(job), ..) if job.message_bytes > LONGEST => {
                 Err(Failure::usage(format!("--message-bytes is more than {LONGEST}: give less")))
             }
-            BenchOptions { reps: 0, .. } => wrong("--reps is 0"),
-            BenchOptions { reps, .. } if *reps > 1_000_000 => {
-                Err(Failure::usage("--reps is more than 1000000: give less"))
-            }
+            (_, _, 0) => wrong("--reps is 0"),
+            (_, _, 1_000_001..) => Err(Failure::usage("--reps is more than 1000000: give less")),
             _ => {
                 let engine = self.engine()?;
                 engine::check(engine, &self.settings())?;
-                // not prepared here, so that a circuit is not read twice
-                if !matches!(self.work, Work::Circuit { .. }) {
-                    engine::prepare(engine, &self.job(engine)?, &self.settings())?;
+                // a circuit is prepared when it runs, because that may take long
+                if !matches!(self.job, JobSpec::Circuit(_)) {
+                    engine::prepare(engine, &self.job, &self.settings())?;
                 }
                 Ok(())
             }
@@ -185,13 +178,13 @@ impl BenchReport {
     /// Blocks or messages a second, without preprocessing.
     #[must_use]
     pub fn online_per_second(&self) -> f64 {
-        self.options.blocks as f64 / self.measured.online_seconds()
+        self.options.count() as f64 / self.measured.online_seconds()
     }
 
     /// Blocks or messages a second, without set-up.
     #[must_use]
     pub fn total_per_second(&self) -> f64 {
-        self.options.blocks as f64 / self.measured.total_seconds()
+        self.options.count() as f64 / self.measured.total_seconds()
     }
 
     /// Microseconds of user and system time for one block or message at one party, in all phases but set-up.
@@ -200,7 +193,7 @@ impl BenchReport {
         let phases = self.measured.clocks.iter().zip(&self.measured.phases);
         let counts = phases.filter(|(clock, _)| clock.kind != PhaseKind::Apart);
         let cpu: f64 = counts.map(|(_, (_, phase))| phase.cpu_seconds).sum();
-        cpu * 1e6 / self.options.blocks as f64
+        cpu * 1e6 / self.options.count() as f64
     }
 
     /// The median over the repetitions of online phase and verification: from shares of inputs to verified
@@ -243,15 +236,6 @@ impl BenchReport {
             object.extend(self.json.clone());
         }
         object
-    }
-}
-
-/// The name of a direction on the command line.
-#[must_use]
-pub fn direction_name(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Encrypt => "encrypt",
-        Direction::Decrypt => "decrypt",
     }
 }
 
@@ -301,7 +285,7 @@ mod tests {
         let took = |seconds| engine::Took { seconds, cpu_seconds: 0.0 };
         Measured {
             settings: options.settings(),
-            about: options.about(),
+            about: options.job.about(),
             count: 100,
             unit: "block",
             facts: Map::new(),
@@ -328,7 +312,7 @@ mod tests {
 
     #[test]
     fn rates_count_the_phases_that_they_name() {
-        let options = BenchOptions { blocks: 100, ..BenchOptions::default() };
+        let options = BenchOptions::default().counted(100);
         let measured = measured(&options);
         let engine = options.engine().unwrap();
         let (json, page) = (engine.report(&measured), engine.page(&measured));
@@ -367,7 +351,7 @@ mod tests {
         let good = BenchOptions::default();
         assert!(good.check().is_ok());
         for bad in [
-            BenchOptions { blocks: 0, ..good.clone() },
+            good.clone().counted(0),
             BenchOptions { threads: 0, ..good.clone() },
             BenchOptions { reps: 0, ..good.clone() },
             BenchOptions { threads: 5000, ..good.clone() },

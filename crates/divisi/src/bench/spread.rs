@@ -57,14 +57,14 @@ impl BenchReport {
     /// The spread of [`BenchReport::online_per_second`].
     #[must_use]
     pub fn online_spread(&self) -> Option<Spread> {
-        Some(self.latency_spread()?.map(|seconds| self.options.blocks as f64 / seconds))
+        Some(self.latency_spread()?.map(|seconds| self.options.count() as f64 / seconds))
     }
 
     /// The spread of [`BenchReport::total_per_second`].
     #[must_use]
     pub fn total_spread(&self) -> Option<Spread> {
         let seconds = self.counted(|kind| kind != PhaseKind::Apart, |took| took.seconds)?;
-        Some(seconds.map(|seconds| self.options.blocks as f64 / seconds))
+        Some(seconds.map(|seconds| self.options.count() as f64 / seconds))
     }
 
     /// The spread of [`BenchReport::latency_seconds`].
@@ -77,7 +77,7 @@ impl BenchReport {
     #[must_use]
     pub fn cpu_spread(&self) -> Option<Spread> {
         let seconds = self.counted(|kind| kind != PhaseKind::Apart, |took| took.cpu_seconds)?;
-        Some(seconds.map(|seconds| seconds * 1e6 / self.options.blocks as f64))
+        Some(seconds.map(|seconds| seconds * 1e6 / self.options.count() as f64))
     }
 
     /// The spread of the sums over the phases that count.

@@ -4,10 +4,10 @@
 //! Each application is a benchmark of its own, with its own processes and keys: unused preprocessing of one
 //! serves no other.
 
-use super::{BenchOptions, BenchReport, Work};
+use super::{BenchOptions, BenchReport};
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
-use crate::engine::{Engine, Measured, Page, Phase};
+use crate::engine::{Engine, JobSpec, Measured, Page, Phase};
 use crate::failure::Failure;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::applications::table6::{ROWS, Row};
@@ -39,7 +39,8 @@ pub fn printed(row: &Row, parties: usize) -> Option<f64> {
     PARTIES.iter().zip(row.seconds).find(|(n, _)| **n == parties).map(|(_, seconds)| seconds)
 }
 
-/// Measure all rows; the work in `options` is ignored. `tell` is called with the next row.
+/// Measure all rows, each with as many instances as the job in `options` has, of which nothing else counts.
+/// `tell` is called with the next row.
 ///
 /// # Errors
 /// Those of [`super::run`].
@@ -54,8 +55,8 @@ pub fn run(
     for row in ROWS {
         tell(&row);
         let name = format!("table4-{}", row.name).into();
-        let work = Work::Own(Arc::new(ProgramJob::load(&name, None, 1)?));
-        let options = BenchOptions { work, ..options.clone() };
+        let job = JobSpec::Own(Arc::new(ProgramJob::load(&name, None, 1)?));
+        let options = BenchOptions { job, ..options.clone() }.counted(options.count());
         let report = super::run(&options, program, calibration, cleanup, &|_, _| {})?;
         reports.push((row, report));
     }

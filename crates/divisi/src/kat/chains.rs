@@ -5,8 +5,9 @@
 //! The Monte Carlo tests of SHA-1, SHA-2, SHAKE and cSHAKE open the answer of each step; they are in
 //! [`super::monte`].
 
-use super::{Asked, VectorAlgorithm};
-use crate::engine::{Job, Rows, job};
+use super::{Asked, OneCall, VectorAlgorithm};
+use crate::engine::Rows;
+use crate::engine::job::ChainJob;
 use divisi_symmetric::algorithm::Settings;
 
 /// The standard's number of digests from the start of a chain to its end.
@@ -37,13 +38,15 @@ impl Chain {
             [seed].into_iter().chain(ends.iter().rev().skip(1).rev().cloned()).collect();
         (fits && !ends.is_empty()).then_some(Chain { id, settings, starts, ends, steps: STEPS })
     }
+}
 
-    /// The job that computes the ends of all chains, which count as one vector.
-    pub(super) fn ask(&self) -> Asked {
+/// All chains count as one vector.
+impl OneCall for Chain {
+    fn ask(&self) -> Asked {
         let mut inputs = Rows::default();
         self.starts.iter().for_each(|start| inputs.push(&[start]));
         let starts = self.starts.iter().map(Vec::len).collect();
-        let job = Job::Chain(job::ChainJob { using: self.settings.clone(), steps: self.steps, starts });
+        let job = ChainJob { using: self.settings.clone(), steps: self.steps, starts }.into();
         Asked {
             algorithm: VectorAlgorithm::Function(self.settings.algorithm),
             job,
@@ -52,7 +55,9 @@ impl Chain {
         }
     }
 
-    pub(super) fn is_right(&self, ends: &Rows) -> bool {
-        ends.count() == self.ends.len() && ends.iter().zip(&self.ends).all(|(got, end)| got == end)
+    fn judge(&self, ends: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
+        let right =
+            ends.count() == self.ends.len() && ends.iter().zip(&self.ends).all(|(got, end)| got == end);
+        if of.is_empty() { Vec::new() } else { vec![(self.id, right)] }
     }
 }

@@ -1,9 +1,9 @@
 //! Vectors of hashes and MACs, grouped into calls of an engine.
 
-use super::Asked;
 use super::vector::{Expected, VectorAlgorithm};
+use super::{Asked, OneCall};
 use crate::engine::Rows;
-use crate::engine::job::{Job, MessagesJob, PublicMessage};
+use crate::engine::job::{MessagesJob, PublicMessage};
 use divisi_symmetric::algorithm::Settings;
 
 /// One test vector.
@@ -40,9 +40,9 @@ pub struct MessageGroup {
     pub vectors: Vec<MessageVector>,
 }
 
-impl MessageGroup {
+impl OneCall for MessageGroup {
     /// All vectors as one job, with the outputs to make and the tags to compare inside the computation.
-    pub(super) fn ask(&self) -> Asked {
+    fn ask(&self) -> Asked {
         let key_bytes = self.vectors.first().map_or(0, |vector| vector.key.len());
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.key, &vector.message]));
@@ -56,10 +56,15 @@ impl MessageGroup {
         let messages = self.vectors.iter().map(message).collect();
         Asked {
             algorithm: VectorAlgorithm::Function(self.settings.algorithm),
-            job: Job::Messages(MessagesJob { using: self.settings.clone(), key_bytes, messages }),
+            job: MessagesJob { using: self.settings.clone(), key_bytes, messages }.into(),
             inputs,
             of: (0..self.vectors.len()).collect(),
         }
+    }
+
+    fn judge(&self, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
+        let vectors = of.iter().filter_map(|place| self.vectors.get(*place));
+        vectors.zip(outputs.iter()).map(|(vector, row)| (vector.id, vector.is_right(row))).collect()
     }
 }
 

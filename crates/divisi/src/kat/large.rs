@@ -5,8 +5,9 @@
 //! A gigabyte is some sixteen million blocks, one after the other, and takes days; an estimate is printed
 //! after two seconds. So these tests run only with `--long`.
 
+use super::{Asked, OneCall, VectorAlgorithm};
 use crate::engine::Rows;
-use crate::engine::job::{Job, LargeJob};
+use crate::engine::job::LargeJob;
 use divisi_symmetric::algorithm::Settings;
 
 /// A message of a large-data test.
@@ -43,13 +44,24 @@ impl LargeGroup {
             None => groups.push(LargeGroup { settings, vectors: vec![vector] }),
         }
     }
+}
 
-    /// The job that computes the digests, and its inputs.
-    pub(super) fn job(&self) -> (Job, Rows) {
+impl OneCall for LargeGroup {
+    fn ask(&self) -> Asked {
         let mut inputs = Rows::default();
         self.vectors.iter().for_each(|vector| inputs.push(&[&vector.content]));
         let content = self.vectors.first().map_or(0, |vector| vector.content.len());
         let lengths = self.vectors.iter().map(|vector| vector.bytes).collect();
-        (Job::Large(LargeJob { using: self.settings.clone(), content, lengths }), inputs)
+        Asked {
+            algorithm: VectorAlgorithm::Function(self.settings.algorithm),
+            job: LargeJob { using: self.settings.clone(), content, lengths }.into(),
+            inputs,
+            of: (0..self.vectors.len()).collect(),
+        }
+    }
+
+    fn judge(&self, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
+        let vectors = of.iter().filter_map(|place| self.vectors.get(*place));
+        vectors.zip(outputs.iter()).map(|(vector, output)| (vector.id, output == vector.output)).collect()
     }
 }

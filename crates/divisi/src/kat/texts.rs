@@ -1,9 +1,9 @@
 //! Vectors of a mode of a block cipher as one job: all directions of all vectors.
 
-use super::Asked;
 use super::vector::{Answer, Group, Vector, VectorAlgorithm};
+use super::{Asked, OneCall};
 use crate::engine::Rows;
-use crate::engine::job::{CipherMode, Job, PublicText, TextsJob, Whole};
+use crate::engine::job::{CipherMode, PublicText, TextsJob, Whole};
 use divisi_core::Direction;
 use divisi_symmetric::mode::whole::strings;
 use std::collections::BTreeSet;
@@ -31,81 +31,84 @@ pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
     }
 }
 
-pub(super) fn ask(group: &Group) -> Asked {
-    let mode = mode(group.algorithm);
-    let mut texts = TextsJob { mode, cipher: group.cipher, texts: Vec::new() };
-    let (mut inputs, mut of) = (Rows::default(), Vec::new());
-    for (place, vector, direction) in directions_of(group) {
-        let decrypts = direction == Direction::Decrypt;
-        let given = match mode {
-            CipherMode::Cmac => vector.plaintext.clone(),
-            _ if decrypts => vector.ciphertext.clone(),
-            _ if group.algorithm == VectorAlgorithm::CbcPadded => padded(&vector.plaintext),
-            _ => vector.plaintext.clone(),
-        };
-        let public = matches!(
-            mode,
-            CipherMode::Gcm
-                | CipherMode::Cbc
-                | CipherMode::Cfb { .. }
-                | CipherMode::Cmac
-                | CipherMode::Whole(_)
-        );
-        let sealed = public && decrypts;
-        for (iv, from, bits) in vector.pieces(given.len()) {
-            let piece =
-                if vector.units.is_some() { strings::part(&given, from, bits) } else { given.clone() };
-            texts.texts.push(PublicText {
-                direction,
-                iv: iv.to_vec(),
-                aad: vector.aad.clone(),
-                bytes: piece.len(),
-                spare_bits: if matches!(mode, CipherMode::Whole(_)) { 8 * piece.len() - bits } else { 0 },
-                tag_bytes: vector.tag.len(),
-                sealed: sealed.then(|| (piece.clone(), vector.tag.clone())),
-            });
-            inputs.push(&[&vector.key, if sealed && mode != CipherMode::Cmac { &[] } else { &piece }]);
-            of.push(place);
+impl OneCall for Group {
+    fn ask(&self) -> Asked {
+        let mode = mode(self.algorithm);
+        let mut texts = TextsJob { mode, cipher: self.cipher, texts: Vec::new() };
+        let (mut inputs, mut of) = (Rows::default(), Vec::new());
+        for (place, vector, direction) in directions_of(self) {
+            let decrypts = direction == Direction::Decrypt;
+            let given = match mode {
+                CipherMode::Cmac => vector.plaintext.clone(),
+                _ if decrypts => vector.ciphertext.clone(),
+                _ if self.algorithm == VectorAlgorithm::CbcPadded => padded(&vector.plaintext),
+                _ => vector.plaintext.clone(),
+            };
+            let public = matches!(
+                mode,
+                CipherMode::Gcm
+                    | CipherMode::Cbc
+                    | CipherMode::Cfb { .. }
+                    | CipherMode::Cmac
+                    | CipherMode::Whole(_)
+            );
+            let sealed = public && decrypts;
+            for (iv, from, bits) in vector.pieces(given.len()) {
+                let piece =
+                    if vector.units.is_some() { strings::part(&given, from, bits) } else { given.clone() };
+                texts.texts.push(PublicText {
+                    direction,
+                    iv: iv.to_vec(),
+                    aad: vector.aad.clone(),
+                    bytes: piece.len(),
+                    spare_bits: if matches!(mode, CipherMode::Whole(_)) { 8 * piece.len() - bits } else { 0 },
+                    tag_bytes: vector.tag.len(),
+                    sealed: sealed.then(|| (piece.clone(), vector.tag.clone())),
+                });
+                inputs.push(&[&vector.key, if sealed && mode != CipherMode::Cmac { &[] } else { &piece }]);
+                of.push(place);
+            }
         }
+        Asked { algorithm: self.algorithm, job: texts.into(), inputs, of }
     }
-    Asked { algorithm: group.algorithm, job: Job::Texts(texts), inputs, of }
-}
 
-/// For each vector that has outputs: its number, and whether the outputs of all its directions are right.
-pub(super) fn right(group: &Group, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
-    let mut ways: Vec<(bool, Answer, Answer)> = vec![(false, None, None); group.vectors.len()];
-    // a vector is left out with all its directions, so the others are in the order of `directions_of`
-    let of: BTreeSet<usize> = of.iter().copied().collect();
-    let left = directions_of(group).into_iter().filter(|(place, ..)| of.contains(place));
-    let mut rows = outputs.iter();
-    for (place, vector, direction) in left {
-        let given = if direction == Direction::Encrypt { &vector.plaintext } else { &vector.ciphertext };
-        let pieces = vector.pieces(given.len());
-        let answer = if vector.units.is_some() {
-            // take the rows of all pieces, even if the first one failed
-            let all: Vec<Option<(Vec<u8>, usize)>> = pieces
-                .iter()
-                .map(|(.., bits)| {
-                    let row = rows.next()?;
-                    Some((answer(group.algorithm, vector, direction, row)?.0, *bits))
+    /// A vector is right if the outputs of all its directions are.
+    fn judge(&self, outputs: &Rows, of: &[usize]) -> Vec<(u64, bool)> {
+        let mut ways: Vec<(bool, Answer, Answer)> = vec![(false, None, None); self.vectors.len()];
+        // a vector is left out with all its directions, so the others are in the order of `directions_of`
+        let of: BTreeSet<usize> = of.iter().copied().collect();
+        let left = directions_of(self).into_iter().filter(|(place, ..)| of.contains(place));
+        let mut rows = outputs.iter();
+        for (place, vector, direction) in left {
+            let given = if direction == Direction::Encrypt { &vector.plaintext } else { &vector.ciphertext };
+            let pieces = vector.pieces(given.len());
+            let answer = if vector.units.is_some() {
+                // take the rows of all pieces, even if the first one failed
+                let all: Vec<Option<(Vec<u8>, usize)>> = pieces
+                    .iter()
+                    .map(|(.., bits)| {
+                        let row = rows.next()?;
+                        Some((answer(self.algorithm, vector, direction, row)?.0, *bits))
+                    })
+                    .collect();
+                let all: Option<Vec<(Vec<u8>, usize)>> = all.into_iter().collect();
+                all.map(|all| {
+                    let parts: Vec<(&[u8], usize)> =
+                        all.iter().map(|(text, bits)| (&**text, *bits)).collect();
+                    (strings::join(&parts), Vec::new())
                 })
-                .collect();
-            let all: Option<Vec<(Vec<u8>, usize)>> = all.into_iter().collect();
-            all.map(|all| {
-                let parts: Vec<(&[u8], usize)> = all.iter().map(|(text, bits)| (&**text, *bits)).collect();
-                (strings::join(&parts), Vec::new())
-            })
-        } else {
-            rows.next().and_then(|row| answer(group.algorithm, vector, direction, row))
-        };
-        if let Some((ran, encrypted, decrypted)) = ways.get_mut(place) {
-            *ran = true;
-            *(if direction == Direction::Encrypt { encrypted } else { decrypted }) = answer;
+            } else {
+                rows.next().and_then(|row| answer(self.algorithm, vector, direction, row))
+            };
+            if let Some((ran, encrypted, decrypted)) = ways.get_mut(place) {
+                *ran = true;
+                *(if direction == Direction::Encrypt { encrypted } else { decrypted }) = answer;
+            }
         }
+        let ran = self.vectors.iter().zip(&ways).filter(|(_, (ran, ..))| *ran);
+        ran.map(|(vector, (_, encrypted, decrypted))| (vector.id, vector.is_right(encrypted, decrypted)))
+            .collect()
     }
-    let ran = group.vectors.iter().zip(&ways).filter(|(_, (ran, ..))| *ran);
-    ran.map(|(vector, (_, encrypted, decrypted))| (vector.id, vector.is_right(encrypted, decrypted)))
-        .collect()
 }
 
 /// The answer for one text, from a row of the engine's outputs.

@@ -2,7 +2,7 @@
 //!
 //! Trust: that process knows all inputs and outputs.
 
-use super::{PartyReport, RunOptions, RunReport, Work, compute, report};
+use super::{OwnedJob, PartyReport, RunOptions, RunReport, compute, report};
 use crate::cleanup::Cleanup;
 use crate::engine::Own;
 use crate::failure::Failure;
@@ -21,28 +21,28 @@ pub const ROLE: &str = "run";
 /// # Errors
 /// [`Failure`] if the job cannot be prepared, or a party fails.
 pub fn local(options: &RunOptions, program: &Path, cleanup: &Cleanup) -> Result<RunReport, Failure> {
-    let (facts, reports) = across(&options.work(), program, cleanup)?;
+    let (facts, reports) = across(&options.owned(), program, cleanup)?;
     report(options, facts, reports)
 }
 
 /// Run any job with all parties as processes on this machine. Returns the engine's facts about it, and each
 /// party's report.
 pub(super) fn across(
-    work: &Work<'_>,
+    owned: &OwnedJob<'_>,
     program: &Path,
     cleanup: &Cleanup,
 ) -> Result<(Map<String, Value>, Vec<(PartyId, PartyReport)>), Failure> {
-    let timeout = work.timeout.unwrap_or(Net::default().timeout);
+    let timeout = owned.timeout.unwrap_or(Net::default().timeout);
     // a job that makes no sense is refused before anything is started
-    let prepared = crate::engine::prepare(work.engine, &work.job, work.settings)?;
+    let prepared = crate::engine::prepare(owned.engine, &owned.job, owned.settings)?;
     let parties = prepared.parties();
     let room = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, parties, cleanup)?;
     let links = Links { timeout, rtt_ms: None, rate_mbit: None, permits: false };
-    begin(&mut processes, &room, "run/listen", work.engine, work.settings, &work.job, links)?;
+    begin(&mut processes, &room, "run/listen", owned.engine, owned.settings, &owned.job, links)?;
     for party in PartyId::all(parties) {
-        processes.order(party, &(work.learns)(party))?;
-        processes.bytes(party, &(work.own)(party))?;
+        processes.order(party, &(owned.learns)(party))?;
+        processes.bytes(party, &(owned.own)(party))?;
     }
     let reports: Vec<PartyReport> = processes.reports("run", timeout + MARGIN)?;
     processes.close(timeout)?;

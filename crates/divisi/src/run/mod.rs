@@ -15,7 +15,7 @@ pub use membership::Membership;
 use crate::WireValue;
 use crate::circuit::HeldCircuit;
 use crate::engine::job::{Between, CircuitJob};
-use crate::engine::{self, Engine, EngineSettings, Job, Own, Prepared, Unwatched};
+use crate::engine::{self, Engine, EngineSettings, JobSpec, Own, Prepared, Unwatched};
 use crate::failure::{Failure, Kind};
 use divisi_core::Counts;
 use divisi_net::{Mesh, PartyId};
@@ -213,18 +213,18 @@ pub fn receivers(
 }
 
 /// A job, with the input of each party, and whether it learns an output.
-struct Work<'o> {
+struct OwnedJob<'o> {
     engine: &'static dyn Engine,
     settings: &'o EngineSettings,
     timeout: Option<Duration>,
-    job: Job,
+    job: JobSpec,
     own: Box<dyn Fn(PartyId) -> Own + 'o>,
     learns: Box<dyn Fn(PartyId) -> bool + 'o>,
 }
 
 impl RunOptions {
-    fn work(&self) -> Work<'_> {
-        Work {
+    fn owned(&self) -> OwnedJob<'_> {
+        OwnedJob {
             engine: self.engine,
             settings: &self.settings,
             timeout: self.timeout,
@@ -235,12 +235,17 @@ impl RunOptions {
     }
 
     /// The job, on which the parties have to agree.
-    fn job(&self) -> Job {
+    fn job(&self) -> JobSpec {
         let between = Between::Parties {
             owners: self.inputs.iter().map(|input| input.owner).collect(),
             receivers: self.receivers.clone(),
         };
-        Job::Circuit(CircuitJob { circuit: Arc::clone(&self.circuit), adder: self.adder, between, count: 1 })
+        JobSpec::Circuit(CircuitJob {
+            circuit: Arc::clone(&self.circuit),
+            adder: self.adder,
+            between,
+            count: 1,
+        })
     }
 
     /// The input wires of a party.
@@ -289,7 +294,7 @@ fn compute(mesh: &Arc<Mesh>, prepared: &dyn Prepared, own: &Own, learns: bool) -
 }
 
 /// The report of a party when it has finished.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 struct PartyReport {
     outputs: Option<Vec<u8>>,
     seconds: f64,
@@ -309,6 +314,22 @@ impl PartyReport {
             rounds: phases().map(|phase| phase.rounds).sum(),
         }
     }
+
+    /// The largest costs of these reports.
+    fn most(reports: &[(PartyId, PartyReport)]) -> PartyReport {
+        reports.iter().fold(PartyReport::default(), |most, (_, own)| PartyReport {
+            outputs: None,
+            seconds: most.seconds.max(own.seconds),
+            bits: most.bits.max(own.bits),
+            bytes: most.bytes.max(own.bytes),
+            rounds: most.rounds.max(own.rounds),
+        })
+    }
+}
+
+/// What two receivers of one output must not do.
+fn differs() -> Failure {
+    Failure::mismatch("the parties learned different outputs, so the outputs mean nothing: report this")
 }
 
 fn report(
@@ -316,27 +337,19 @@ fn report(
     facts: Map<String, Value>,
     reports: Vec<(PartyId, PartyReport)>,
 ) -> Result<RunReport, Failure> {
-    let outputs = vec![None; options.circuit.outputs().len()];
-    let mut report = RunReport { outputs, seconds: 0.0, bits_sent: 0, bytes_sent: 0, rounds: 0, facts };
+    let PartyReport { seconds, bits, bytes, rounds, .. } = PartyReport::most(&reports);
+    let mut outputs: Vec<Option<String>> = vec![None; options.circuit.outputs().len()];
     for (party, own) in reports {
         let learned = own.outputs.map(Own::new).map(|wires| options.values(party, &wires));
         for (value, digits) in learned.into_iter().flatten() {
-            match report.outputs.get_mut(value) {
+            match outputs.get_mut(value) {
                 Some(known @ None) => *known = Some(digits),
                 Some(Some(known)) if *known == digits => {}
-                _ => {
-                    let error =
-                        "the parties learned different outputs, so the outputs mean nothing: report this";
-                    return Err(Failure::mismatch(error));
-                }
+                _ => return Err(differs()),
             }
         }
-        report.seconds = report.seconds.max(own.seconds);
-        report.bits_sent = report.bits_sent.max(own.bits);
-        report.bytes_sent = report.bytes_sent.max(own.bytes);
-        report.rounds = report.rounds.max(own.rounds);
     }
-    Ok(report)
+    Ok(RunReport { outputs, seconds, bits_sent: bits, bytes_sent: bytes, rounds, facts })
 }
 
 /// Run as one party of a mesh; the other parties run the same command with their own numbers elsewhere.
@@ -344,7 +357,7 @@ fn report(
 /// # Errors
 /// [`Failure`] if a file is wrong, or the run fails.
 pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, Failure> {
-    let (facts, own) = alone(&options.work(), membership)?;
+    let (facts, own) = alone(&options.owned(), membership)?;
     let wires: usize = options.values_of(membership.party).iter().map(|(_, width)| width).sum();
     if own.outputs.as_ref().is_some_and(|outputs| outputs.len() != wires) {
         return Err(Failure::new(Kind::Abort, "a party did not receive its output: report this"));
@@ -353,9 +366,12 @@ pub fn one(options: &RunOptions, membership: &Membership) -> Result<RunReport, F
 }
 
 /// Run any job as one of the parties of a mesh. Returns the engine's facts about it, and this party's report.
-fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>, PartyReport), Failure> {
+fn alone(
+    owned: &OwnedJob<'_>,
+    membership: &Membership,
+) -> Result<(Map<String, Value>, PartyReport), Failure> {
     let config = membership.load()?;
-    let (engine, settings) = (work.engine, work.settings);
+    let (engine, settings) = (owned.engine, owned.settings);
     let (name, parties) = (engine.name(), engine::parties(engine, settings));
     if config.parties().len() != parties {
         return Err(Failure::usage(format!(
@@ -364,10 +380,10 @@ fn alone(work: &Work<'_>, membership: &Membership) -> Result<(Map<String, Value>
             config.parties().len()
         )));
     }
-    let prepared = crate::engine::prepare(engine, &work.job, settings)?;
-    let (listener, mesh) = membership.identify(config)?.join(work.timeout)?;
+    let prepared = crate::engine::prepare(engine, &owned.job, settings)?;
+    let (listener, mesh) = membership.identify(config)?.join(owned.timeout)?;
     let (me, start) = (membership.party, Instant::now());
-    let outcome = compute(&mesh, &*prepared, &(work.own)(me), (work.learns)(me))?;
+    let outcome = compute(&mesh, &*prepared, &(owned.own)(me), (owned.learns)(me))?;
     drop(listener);
     Ok((prepared.facts(), PartyReport::new(&outcome, start.elapsed().as_secs_f64())))
 }

@@ -3,9 +3,9 @@
 //! Trust: as for a circuit ([`super`]).
 
 use super::local::across;
-use super::{Membership, PartyReport, Work, alone};
+use super::{Membership, OwnedJob, PartyReport, alone, differs};
 use crate::cleanup::Cleanup;
-use crate::engine::job::Job;
+use crate::engine::job::JobSpec;
 use crate::engine::{Engine, EngineSettings, Own};
 use crate::failure::{Failure, Kind};
 use crate::program::{HeldProgram, shown};
@@ -61,7 +61,7 @@ pub struct ProgramReport {
 }
 
 impl ProgramOptions {
-    fn work(&self) -> Work<'_> {
+    fn owned(&self) -> OwnedJob<'_> {
         let own = |party: PartyId| {
             let mut own = Own::default();
             for (input, entries) in self.program.program().inputs().iter().zip(&self.inputs) {
@@ -71,11 +71,11 @@ impl ProgramOptions {
             }
             own
         };
-        Work {
+        OwnedJob {
             engine: self.engine,
             settings: &self.settings,
             timeout: self.timeout,
-            job: Job::Own(Arc::new(ProgramJob {
+            job: JobSpec::Own(Arc::new(ProgramJob {
                 program: Arc::clone(&self.program),
                 count: 1,
                 images: None,
@@ -90,13 +90,8 @@ impl ProgramOptions {
         facts: Map<String, Value>,
         reports: Vec<(PartyId, PartyReport)>,
     ) -> Result<ProgramReport, Failure> {
-        let differs = || {
-            Failure::mismatch(
-                "the parties learned different outputs, so the outputs mean nothing: report this",
-            )
-        };
+        let PartyReport { seconds, bits, bytes, rounds, .. } = PartyReport::most(&reports);
         let mut found: Vec<Option<Entries>> = vec![None; self.program.program().outputs().len()];
-        let (mut seconds, mut bits_sent, mut bytes_sent, mut rounds) = (0.0_f64, 0, 0, 0);
         for (party, report) in reports {
             let own = Own::new(report.outputs.unwrap_or_default());
             let mut rest = own.as_slice();
@@ -114,10 +109,6 @@ impl ProgramOptions {
                 }
                 *found = Some(entries);
             }
-            seconds = seconds.max(report.seconds);
-            bits_sent = bits_sent.max(report.bits);
-            bytes_sent = bytes_sent.max(report.bytes);
-            rounds = rounds.max(report.rounds);
         }
         let outputs =
             self.program.program().outputs().iter().zip(&found).map(|(output, found)| LearnedOutput {
@@ -126,7 +117,8 @@ impl ProgramOptions {
                 receivers: output.receivers.clone(),
                 values: found.as_ref().map(shown),
             });
-        Ok(ProgramReport { outputs: outputs.collect(), seconds, bits_sent, bytes_sent, rounds, facts })
+        let outputs = outputs.collect();
+        Ok(ProgramReport { outputs, seconds, bits_sent: bits, bytes_sent: bytes, rounds, facts })
     }
 }
 
@@ -135,7 +127,7 @@ impl ProgramOptions {
 /// # Errors
 /// [`Failure`] if a party fails.
 pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Result<ProgramReport, Failure> {
-    let (facts, reports) = across(&options.work(), program, cleanup)?;
+    let (facts, reports) = across(&options.owned(), program, cleanup)?;
     options.report(facts, reports)
 }
 
@@ -144,6 +136,6 @@ pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Res
 /// # Errors
 /// [`Failure`] if a file is wrong, or the run fails.
 pub fn one(options: &ProgramOptions, membership: &Membership) -> Result<ProgramReport, Failure> {
-    let (facts, own) = alone(&options.work(), membership)?;
+    let (facts, own) = alone(&options.owned(), membership)?;
     options.report(facts, vec![(membership.party, own)])
 }

@@ -5,7 +5,7 @@
 
 mod wires;
 
-use divisi::bench::{self, BenchOptions, Work};
+use divisi::bench::{self, BenchOptions};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::engine;
@@ -188,10 +188,10 @@ pub fn undisturbed(way: RunChoice) -> ([u64; PARTIES], Vec<(Record, usize)>) {
 fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     let (sent, _) = undisturbed(RunChoice { engine, more: &[], task: &AES_128 });
     let calibration = Calibration { aes_ctr_gb_s: 1.0, loopback_gbit_s: 1.0, clmul_ns: 1.0 };
-    let work = Work::Circuit { name: "aes128".into(), input_bits: 256 };
     let (parties, security) = (Some(PARTIES), engine::named(engine).unwrap().profile().security);
-    let once = BenchOptions { blocks: 1, reps: 1, warmup: 0, ..BenchOptions::default() };
-    let options = BenchOptions { engine, work, parties, security, ..once };
+    let once = BenchOptions { reps: 1, warmup: 0, ..BenchOptions::default() };
+    let options = BenchOptions { engine, parties, security, ..once };
+    let options = options.of_circuit(&"aes128".into(), 1).unwrap();
     let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
     middles_of(sent, &report.to_json())
 }

@@ -2,7 +2,7 @@
 
 use super::{phase, run};
 use crate::has;
-use divisi::bench::{BenchOptions, Work};
+use divisi::bench::BenchOptions;
 use divisi::mode::Priority;
 use divisi_core::Security;
 use divisi_fuzz::repetitions;
@@ -10,8 +10,8 @@ use divisi_symmetric::algorithm::Algorithm;
 use divisi_symmetric::hash::Hash;
 
 fn of_messages(name: &str, message_bytes: usize, count: u64) -> BenchOptions {
-    let work = Work::Function { algorithm: name.parse().unwrap(), message_bytes };
-    BenchOptions { work, blocks: count, reps: 1, warmup: 0, ..BenchOptions::default() }
+    let options = BenchOptions { reps: 1, warmup: 0, ..BenchOptions::default() };
+    options.of_messages(name.parse().unwrap(), message_bytes, count)
 }
 
 /// Bits: exactly the ANDs of the emitted circuits, a round a level.
@@ -83,7 +83,7 @@ fn every_hash_and_mac_is_checked() {
         run(&of_messages(name, 9000, 2));
     }
     let mut options = of_messages("gmac-aes128", 20, 0);
-    options.blocks = 2 * options.chunk().unwrap() as u64 + 3;
     options.threads = 2;
-    assert_eq!(run(&options).measured.number("chunks"), 3);
+    let messages = 2 * options.chunk().unwrap() as u64 + 3;
+    assert_eq!(run(&options.counted(messages)).measured.number("chunks"), 3);
 }

@@ -5,7 +5,8 @@ mod messages;
 
 use crate::has;
 use crate::program::{measure as run, measured as phase, phases};
-use divisi::bench::{BenchOptions, Phase, Work};
+use divisi::bench::{BenchOptions, Phase};
+use divisi::engine::job::{Cipher, JobSpec, LookupJob};
 use divisi::mode::Priority;
 use divisi_core::Direction;
 use divisi_rep3::{Protocol, Security};
@@ -31,13 +32,11 @@ fn cost_of_a_block_is_the_papers() {
             let options = BenchOptions {
                 choice: protocol.into(),
                 security: Security::SemiHonest,
-                key,
-                direction,
-                blocks,
                 reps: 1,
                 warmup: 0,
                 ..BenchOptions::default()
-            };
+            }
+            .of_blocks(Cipher::Aes(key), direction, blocks);
             let report = run(&options);
             let (preprocessing, online) = (phase(&report, "preprocessing"), phase(&report, "online"));
             let layers = key.rounds() as u64;
@@ -65,7 +64,8 @@ fn verification_adds_little_to_a_chunk_and_says_its_error() {
     for (protocol, ahead, bits, rounds) in COSTS {
         let sent = |blocks| {
             let choice = protocol.into();
-            let report = run(&BenchOptions { choice, blocks, reps: 1, warmup: 0, ..BenchOptions::default() });
+            let options = BenchOptions { choice, reps: 1, warmup: 0, ..BenchOptions::default() };
+            let report = run(&options.counted(blocks));
             assert!(
                 report.measured.verification_error_bits.unwrap() >= 57.0 && report.measured.checks["A7"] > 0
             );
@@ -88,16 +88,17 @@ fn many_strands_compute_what_one_does() {
         let choice = protocol.into();
         let mut options = BenchOptions { choice, threads: 3, reps: 2, warmup: 1, ..BenchOptions::default() };
         options.security = Security::SemiHonest;
-        options.blocks = 5 * options.chunk().unwrap() as u64 + 77;
+        let blocks = 5 * options.chunk().unwrap() as u64 + 77;
+        options = options.counted(blocks);
         let report = run(&options);
         assert_eq!(
             (report.measured.number("chunks"), phase(&report, "online").bits),
-            (6, options.blocks * bits),
+            (6, blocks * bits),
             "{protocol}"
         );
         assert_eq!(phase(&report, "online").rounds, 2 * rounds, "two chunks of a strand");
         let preprocessing = phase(&report, "preprocessing");
-        assert_eq!(preprocessing.bits, options.blocks * ahead, "{protocol}");
+        assert_eq!(preprocessing.bits, blocks * ahead, "{protocol}");
         assert_eq!(preprocessing.seconds > 0.0, protocol.has_vectors());
         assert!(report.online_per_second() > 0.0 && report.total_per_second() > 0.0);
     }
@@ -107,7 +108,8 @@ fn many_strands_compute_what_one_does() {
 fn many_strands_verify_what_they_make_ahead() {
     for mode in Priority::ALL {
         let options = BenchOptions { choice: mode.into(), threads: 2, reps: 1, ..BenchOptions::default() };
-        let report = run(&BenchOptions { blocks: 2 * options.chunk().unwrap() as u64 + 808, ..options });
+        let blocks = 2 * options.chunk().unwrap() as u64 + 808;
+        let report = run(&options.counted(blocks));
         assert!(report.measured.verification_error_bits.unwrap() >= 57.0, "{mode}");
         has!(report.to_json(), "mode": mode.name(), "chunks": 3, "protocol": mode.protocol().name());
     }
@@ -116,14 +118,14 @@ fn many_strands_verify_what_they_make_ahead() {
 #[test]
 fn an_emulated_network_takes_its_time() {
     let options = BenchOptions {
-        blocks: 512,
         security: Security::SemiHonest,
         reps: 1,
         warmup: 0,
         rtt_ms: Some(10.0),
         rate_mbit: Some(10.0),
         ..BenchOptions::default()
-    };
+    }
+    .counted(512);
     let online = phase(&run(&options), "online");
     // 40 rounds of half a round trip each, and 512 blocks of 3,200 bits at 10 Mbit/s.
     let least = 40.0 * 0.005 + 512.0 * 3200.0 / 10e6;
@@ -134,8 +136,8 @@ fn an_emulated_network_takes_its_time() {
 #[test]
 fn a_repetition_in_a_session_that_serves_many_costs_what_one_alone_does() {
     for (protocol, ..) in COSTS {
-        let options =
-            BenchOptions { choice: protocol.into(), blocks: 1, warmup: 0, ..BenchOptions::default() };
+        let options = BenchOptions { choice: protocol.into(), warmup: 0, ..BenchOptions::default() };
+        let options = options.counted(1);
         let (one, many) = (
             run(&BenchOptions { reps: 1, ..options.clone() }),
             run(&BenchOptions { reps: 7, warmup: 1, ..options }),
@@ -164,7 +166,7 @@ fn as_many_bits_are_reached_as_are_asked_for() {
             let options =
                 BenchOptions { choice, statistical, threads, reps: 1, warmup: 0, ..BenchOptions::default() };
             let blocks = 1 + threads as u64 * options.chunk().unwrap() as u64;
-            let report = run(&BenchOptions { blocks, ..options });
+            let report = run(&options.counted(blocks));
             assert_eq!(phase(&report, "online").bits, blocks * bits);
             let verified = phase(&report, "verification").bits + phase(&report, "preprocessing").bits;
             let json = report.to_json();
@@ -183,15 +185,14 @@ fn as_many_bits_are_reached_as_are_asked_for() {
         assert!(reached >= 100.0, "{protocol}, every strand: {reached}");
     }
     let security = Security::SemiHonest;
-    assert!(
-        run(&BenchOptions { security, blocks: 1, reps: 1, ..BenchOptions::default() }).to_json()["statistical_bits"]
-            .is_null()
-    );
+    let options = BenchOptions { security, reps: 1, ..BenchOptions::default() };
+    assert!(run(&options.counted(1)).to_json()["statistical_bits"].is_null());
 }
 
 #[test]
 fn json_has_every_field_that_scripts_rely_on() {
-    let json = run(&BenchOptions { blocks: 10, reps: 1, warmup: 0, ..BenchOptions::default() }).to_json();
+    let options = BenchOptions { reps: 1, warmup: 0, ..BenchOptions::default() };
+    let json = run(&options.counted(10)).to_json();
     assert_eq!(phases(&json), ["setup", "preprocessing", "online", "verification"]);
     let phases = json["phases"].as_array().unwrap();
     for field in ["seconds", "cpu_seconds_per_party", "bits_sent_per_party", "bytes_sent_per_party", "rounds"]
@@ -214,7 +215,8 @@ fn memory_does_not_grow_with_what_is_made_ahead() {
     for protocol in Protocol::ALL.iter().copied().filter(|protocol| protocol.has_vectors()) {
         let choice = protocol.into();
         let options = BenchOptions { choice, reps: 1, warmup: 0, ..BenchOptions::default() };
-        let report = run(&BenchOptions { blocks: 8 * options.chunk().unwrap() as u64, ..options });
+        let blocks = 8 * options.chunk().unwrap() as u64;
+        let report = run(&options.counted(blocks));
         assert!(
             report.measured.peak_rss_bytes.unwrap() < 128 << 20,
             "{protocol}: {:?}",
@@ -231,14 +233,10 @@ fn circuits_are_measured_and_checked() {
     let copies = dir.path().join("copies.txt");
     std::fs::write(&copies, "3 13\n2 9 1\n2 1 2\n\n1 1 0 10 EQW\n1 1 9 11 INV\n1 1 1 12 EQ\n").unwrap();
     let copies = copies.to_str().unwrap();
-    for (name, input_bits, ands, rounds) in
-        [("aes128", 256, 6_400, 60), ("keccak-f", 1_600, 38_400, 24), (copies, 10, 0, 0)]
-    {
+    for (name, ands, rounds) in [("aes128", 6_400, 60), ("keccak-f", 38_400, 24), (copies, 0, 0)] {
         for security in [Security::Malicious, Security::SemiHonest] {
-            let work = Work::Circuit { name: name.into(), input_bits };
-            let options =
-                BenchOptions { work, blocks: 70, reps: 1, warmup: 0, security, ..BenchOptions::default() };
-            let report = run(&options);
+            let options = BenchOptions { reps: 1, warmup: 0, security, ..BenchOptions::default() };
+            let report = run(&options.of_circuit(&name.into(), 70).unwrap());
             let online = phase(&report, "online");
             assert_eq!((online.bits, online.rounds), (70 * ands, rounds), "{name}");
             let json = report.to_json();
@@ -259,15 +257,11 @@ fn a_lookup_costs_what_its_factors_do() {
                 continue; // 65,519 bits each
             }
             for security in [Security::SemiHonest, Security::Malicious] {
-                let work = Work::Lookups { entries: 1 << k, inputs, dimensions: Some(factors), table: None };
-                let options = BenchOptions {
-                    work,
-                    security,
-                    blocks: count,
-                    reps: 2,
-                    warmup: 0,
-                    ..BenchOptions::default()
-                };
+                let dimensions = Some(factors);
+                let job = LookupJob { entries: 1 << k, inputs, dimensions, count: 1, table: None };
+                let job = JobSpec::Lookups(job);
+                let options = BenchOptions { job, security, reps: 2, warmup: 0, ..BenchOptions::default() };
+                let options = options.counted(count);
                 assert_eq!(options.factors(), Some(factors as u64));
                 let report = run(&options);
                 let way = match factors {

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_figure_of_several_repetitions_shows_the_least_and_the_greatest() {
-        let options = BenchOptions { blocks: 100, ..BenchOptions::default() };
+        let options = BenchOptions::default().counted(100);
         let report = sample::report(&options, &[&[9.0, 2.0, 0.01, 0.0], &[9.0, 3.0, 0.02, 0.0]]);
         assert_eq!(online(&report), "6,667\n5,000–10,000");
         assert_eq!(total(&report), "40\n33–50");

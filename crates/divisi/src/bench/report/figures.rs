@@ -94,7 +94,7 @@ mod tests {
 
     /// 100 blocks; two repetitions of set-up, preprocessing, online and verification.
     fn report() -> BenchReport {
-        let options = BenchOptions { blocks: 100, ..BenchOptions::default() };
+        let options = BenchOptions::default().counted(100);
         sample::report(&options, &[&[9.0, 2.0, 1.0, 1.0], &[9.5, 3.0, 4.0, 1.0]])
     }
 

@@ -157,7 +157,7 @@ fn processor_time(outcome: &MatrixOutcome) -> String {
     let plot = |security| {
         let (labels, runs) = encryption(outcome, security);
         let phase = |name: &'static str| {
-            (name, figures(&runs, |m| m.phase(name).cpu_seconds * 1e6 / m.report.options.blocks as f64))
+            (name, figures(&runs, |m| m.phase(name).cpu_seconds * 1e6 / m.report.options.count() as f64))
         };
         let series = ["preprocessing", "online", "verification"].map(phase);
         let title = format!("Processor time of a block and party by phase, {security}");

@@ -1,7 +1,8 @@
 //! The runs of a report, in order, with an estimate of the time that each takes.
 
 use super::papers;
-use crate::bench::{BenchOptions, Work};
+use crate::bench::BenchOptions;
+use crate::engine::job::{Cipher, JobSpec, LookupJob};
 use crate::failure::Failure;
 use crate::mode::Priority;
 use divisi_core::Direction;
@@ -107,7 +108,7 @@ impl MatrixPlan {
     /// Blocks of a run.
     #[must_use]
     pub fn blocks(&self) -> u64 {
-        self.blocks.unwrap_or(if self.quick { 20_000 } else { BenchOptions::default().blocks })
+        self.blocks.unwrap_or(if self.quick { 20_000 } else { BenchOptions::default().count() })
     }
 
     /// Check that the plan makes sense.
@@ -147,7 +148,8 @@ impl MatrixPlan {
             RunGroup::Throughput => every(|choice| run(large(choice))),
             RunGroup::LongKey => {
                 let options = self.large(Protocol::Gf4Circuit, Security::Malicious);
-                vec![run(BenchOptions { key: KeySize::Aes256, ..options })]
+                let long = Cipher::Aes(KeySize::Aes256);
+                vec![run(options.of_blocks(long, Direction::Encrypt, self.blocks()))]
             }
             _ if self.quick => Vec::new(),
             RunGroup::Lookups => [Security::SemiHonest, Security::Malicious]
@@ -155,14 +157,16 @@ impl MatrixPlan {
                 .flat_map(|security| [3, 2].map(|factors| run(self.lookups(factors, security))))
                 .collect(),
             RunGroup::Decryption => {
-                every(|choice| run(BenchOptions { direction: Direction::Decrypt, ..large(choice) }))
+                let back = |options: BenchOptions| {
+                    options.of_blocks(Cipher::Aes(KeySize::Aes128), Direction::Decrypt, self.blocks())
+                };
+                every(|choice| run(back(large(choice))))
             }
             RunGroup::Threads => every(|choice| run(BenchOptions { threads: 2, ..large(choice) })),
             RunGroup::Batch => [100, 10_000]
                 .into_iter()
                 .flat_map(|blocks| {
-                    let options =
-                        move |protocol| BenchOptions { blocks, ..self.large(protocol, Security::Malicious) };
+                    let options = move |protocol| self.large(protocol, Security::Malicious).counted(blocks);
                     Protocol::ALL.iter().map(move |protocol| run(options(*protocol)))
                 })
                 .collect(),
@@ -172,26 +176,22 @@ impl MatrixPlan {
     fn large(&self, protocol: Protocol, security: Security) -> BenchOptions {
         let reps = self.reps.unwrap_or(if self.quick { 3 } else { BenchOptions::default().reps });
         let timeout = self.timeout;
-        BenchOptions {
-            choice: protocol.into(),
-            security,
-            blocks: self.blocks(),
-            reps,
-            timeout,
-            ..BenchOptions::default()
-        }
+        let options =
+            BenchOptions { choice: protocol.into(), security, reps, timeout, ..BenchOptions::default() };
+        options.counted(self.blocks())
     }
 
     /// The options of a run of lookups by this many factors, in a table of 2^16 bytes.
     fn lookups(&self, factors: usize, security: Security) -> BenchOptions {
-        let work = Work::Lookups { entries: 1 << 16, inputs: 1, dimensions: Some(factors), table: None };
+        let dimensions = Some(factors);
+        let job = LookupJob { entries: 1 << 16, inputs: 1, dimensions, count: 1, table: None };
         let options = self.large(Protocol::Gf4Circuit, security);
-        BenchOptions { work, blocks: self.blocks().min(LOOKUPS), ..options }
+        BenchOptions { job: JobSpec::Lookups(job), ..options }.counted(self.blocks().min(LOOKUPS))
     }
 
     fn one_block(&self, protocol: Protocol, security: Security) -> BenchOptions {
         let reps = self.reps.unwrap_or(if self.quick { 20 } else { 100 });
-        BenchOptions { blocks: 1, reps, ..self.large(protocol, security) }
+        BenchOptions { reps, ..self.large(protocol, security) }.counted(1)
     }
 
     /// The options of a run of one block over a slow link. Such a run mostly waits, which varies little, so
@@ -227,7 +227,7 @@ impl Run {
     #[must_use]
     pub fn title(&self) -> String {
         let o = &self.options;
-        if let Work::Lookups { entries, dimensions, .. } = &o.work {
+        if let JobSpec::Lookups(LookupJob { entries, dimensions, .. }) = &o.job {
             let factors = dimensions.unwrap_or_default();
             return format!("lookups in {entries} entries by {factors} factors, {}", o.security);
         }
@@ -245,7 +245,7 @@ impl Run {
         if let Some(ms) = o.rtt_ms {
             title += &format!(", round trip {ms} ms");
         }
-        format!("{title}, {} block{}", o.blocks, if o.blocks == 1 { "" } else { "s" })
+        format!("{title}, {} block{}", o.count(), if o.count() == 1 { "" } else { "s" })
     }
 
     /// A guess of the seconds that the run's messages are under way, which do not depend on the machine.
@@ -259,7 +259,7 @@ impl Run {
         let o = &self.options;
         let (ahead, online) = papers::bits(o.choice.protocol()).unwrap_or_default();
         let verifying = if o.security == Security::Malicious { VERIFYING } else { 0.0 };
-        STARTING + o.blocks as f64 * (o.reps as f64 + 1.0) * ((ahead + online) as f64 + verifying)
+        STARTING + o.count() as f64 * (o.reps as f64 + 1.0) * ((ahead + online) as f64 + verifying)
     }
 }
 
@@ -275,9 +275,10 @@ mod tests {
             for security in [Security::SemiHonest, Security::Malicious] {
                 for direction in [Direction::Encrypt, Direction::Decrypt] {
                     let is = |o: &BenchOptions| {
-                        (o.choice.protocol(), o.security, o.direction) == (protocol, security, direction)
-                            && (o.blocks, o.reps, o.threads, o.rtt_ms) == (100_000, 5, 1, None)
-                            && o.key == KeySize::Aes128
+                        let JobSpec::Blocks(job) = &o.job else { return false };
+                        (o.choice.protocol(), o.security, job.direction) == (protocol, security, direction)
+                            && (o.count(), o.reps, o.threads, o.rtt_ms) == (100_000, 5, 1, None)
+                            && job.cipher == Cipher::Aes(KeySize::Aes128)
                     };
                     assert_eq!(
                         runs.iter().filter(|run| is(&run.options)).count(),
@@ -286,7 +287,7 @@ mod tests {
                     );
                 }
                 let alone = |o: &BenchOptions| {
-                    (o.choice.protocol(), o.security, o.blocks, o.rtt_ms) == (protocol, security, 1, None)
+                    (o.choice.protocol(), o.security, o.count(), o.rtt_ms) == (protocol, security, 1, None)
                 };
                 assert!(runs.iter().any(|run| alone(&run.options) && run.options.reps >= 100));
             }
@@ -301,7 +302,7 @@ mod tests {
         let figure = MatrixPlan { latency_only: true, ..MatrixPlan::default() }.runs();
         assert_eq!(figure.len(), 3 + 15);
         assert!(
-            figure.iter().all(|run| run.options.blocks == 1 && run.options.security == Security::Malicious)
+            figure.iter().all(|run| run.options.count() == 1 && run.options.security == Security::Malicious)
         );
         let work =
             |plan: &MatrixPlan| plan.runs().iter().map(|run| run.effort() + 1e9 * run.waiting()).sum::<f64>();

@@ -19,9 +19,9 @@ pub fn report(options: &BenchOptions, seconds: &[&[f64]]) -> BenchReport {
     let took = |seconds: &f64| Took { seconds: *seconds, cpu_seconds: seconds / 2.0 };
     let measured = Measured {
         settings: options.settings(),
-        about: options.about(),
-        count: options.blocks,
-        unit: options.work.unit(),
+        about: options.job.about(),
+        count: options.count(),
+        unit: options.job.unit(),
         facts: Map::new(),
         parties: options.parties.unwrap_or(3),
         reps: seconds.len(),

@@ -7,6 +7,7 @@ use super::outcome::{MatrixOutcome, MeasuredRun, Point};
 use super::papers;
 use super::rounds::Rounds;
 use crate::bench::direction_name;
+use crate::engine::JobSpec;
 use divisi_rep3::{Protocol, Security};
 
 fn error(measured: &MeasuredRun) -> String {
@@ -33,7 +34,7 @@ fn name(measured: &MeasuredRun) -> String {
 /// Encryption by every protocol.
 pub fn throughput<'o>(runs: impl Iterator<Item = &'o MeasuredRun>) -> String {
     let row = |m: &MeasuredRun| {
-        let blocks = m.report.options.blocks as f64;
+        let blocks = m.report.options.count() as f64;
         let printed = papers::bits(m.protocol()).map(|(ahead, online)| format!("{ahead} + {online}"));
         let phases = ["preprocessing", "online", "verification"].map(|name| m.phase(name));
         let sum = |figure: fn(&crate::bench::Phase) -> f64| phases.iter().map(figure).sum::<f64>() / blocks;
@@ -133,9 +134,15 @@ pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
             let per = 100.0 * r.total_per_second() / usual.report.total_per_second();
             format!("{per:.0} %")
         });
+        let what = match &o.job {
+            JobSpec::Blocks(job) => {
+                format!("AES-{} {}", 8 * job.cipher.key_bytes(), direction_name(job.direction))
+            }
+            job => format!("{}s", job.unit()),
+        };
         vec![
-            format!("{}, AES-{} {}", name(m), o.key.bits(), direction_name(o.direction)),
-            whole(o.blocks as f64),
+            format!("{}, {what}", name(m)),
+            whole(o.count() as f64),
             o.threads.to_string(),
             online(r),
             total(r),

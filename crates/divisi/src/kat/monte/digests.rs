@@ -2,7 +2,7 @@
 
 use super::{Calls, Stopped};
 use crate::engine::Rows;
-use crate::engine::job::{Job, MessagesJob, PublicMessage};
+use crate::engine::job::{MessagesJob, PublicMessage};
 use divisi_symmetric::algorithm::Settings;
 use std::collections::VecDeque;
 
@@ -37,7 +37,7 @@ impl Digests {
                 messages.push(to_be_made(message.len()));
                 inputs.push(&[&message]);
             }
-            let job = Job::Messages(MessagesJob { using: self.settings.clone(), key_bytes: 0, messages });
+            let job = MessagesJob { using: self.settings.clone(), key_bytes: 0, messages }.into();
             let answers = calls.call(&job, &inputs)?;
             for (joined, answer) in last.iter_mut().zip(answers.iter()) {
                 joined.pop_front();

@@ -17,7 +17,7 @@ pub use texts::{Texts, Thousand};
 
 use super::progress::Progress;
 use super::{KatOptions, VectorAlgorithm, ended};
-use crate::engine::job::Job;
+use crate::engine::job::JobSpec;
 use crate::engine::{Rows, Unsupported, together};
 use crate::failure::Failure;
 
@@ -74,7 +74,7 @@ struct Calls<'o> {
 
 impl Calls<'_> {
     /// Call the engine for a step of all lanes.
-    fn call(&mut self, job: &Job, inputs: &Rows) -> Result<Rows, Stopped> {
+    fn call(&mut self, job: &JobSpec, inputs: &Rows) -> Result<Rows, Stopped> {
         let prepared = crate::engine::prepare(self.options.engine, job, &self.options.settings)
             .map_err(Stopped::Lacks)?;
         let (outputs, counts) =

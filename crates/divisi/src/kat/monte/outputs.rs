@@ -4,7 +4,7 @@
 use super::digests::to_be_made;
 use super::{Calls, Stopped};
 use crate::engine::Rows;
-use crate::engine::job::{Job, MessagesJob};
+use crate::engine::job::MessagesJob;
 use divisi_symmetric::algorithm::Settings;
 
 /// The bytes of a message.
@@ -105,7 +105,7 @@ impl OutputChains {
             let mut inputs = Rows::default();
             lanes.iter().for_each(|(last, _)| inputs.push(&[&last.message()]));
             let messages = vec![to_be_made(MESSAGE); lanes.len()];
-            let job = Job::Messages(MessagesJob { using, key_bytes: 0, messages });
+            let job = MessagesJob { using, key_bytes: 0, messages }.into();
             let answers = calls.call(&job, &inputs)?;
             for ((last, bits), answer) in lanes.iter_mut().zip(answers.iter()) {
                 let bytes = answer.get(..bits.div_ceil(8)).unwrap_or_default().to_vec();
@@ -132,8 +132,8 @@ impl OutputChains {
                 let message = last.message();
                 let mut inputs = Rows::default();
                 inputs.push(&[&message]);
-                let job =
-                    Job::Messages(MessagesJob { using, key_bytes: 0, messages: vec![to_be_made(MESSAGE)] });
+                let messages = vec![to_be_made(MESSAGE)];
+                let job = MessagesJob { using, key_bytes: 0, messages }.into();
                 let answers = calls.call(&job, &inputs)?;
                 last = XofOutput { bytes: answers.row(0).to_vec(), bits };
                 // SHA-3 has the last bits of a string at the low end of its last byte

@@ -2,7 +2,7 @@
 
 use super::{Calls, STEPS, Stopped};
 use crate::engine::Rows;
-use crate::engine::job::{self, Cipher, CipherMode, Job, PublicText, Whole};
+use crate::engine::job::{self, Cipher, CipherMode, JobSpec, PublicText, Whole};
 use crate::kat::vector::VectorAlgorithm;
 use divisi_core::Direction;
 
@@ -52,7 +52,7 @@ impl Texts {
         Ok(all.iter().zip(&self.lanes).all(|(feed, lane)| feed.answers.last() == Some(&lane.end)))
     }
 
-    fn job(&self, algorithm: VectorAlgorithm, feeds: &[Feed]) -> (Job, Rows) {
+    fn job(&self, algorithm: VectorAlgorithm, feeds: &[Feed]) -> (JobSpec, Rows) {
         let mode = super::super::texts::mode(algorithm);
         let public = matches!(mode, CipherMode::Cbc | CipherMode::Cfb { .. } | CipherMode::Whole(_));
         let sealed = public && self.direction == Direction::Decrypt;
@@ -70,7 +70,7 @@ impl Texts {
             });
             inputs.push(&[&lane.key, if sealed { &[] } else { &feed.text }]);
         }
-        (Job::Texts(job::TextsJob { mode, cipher: self.cipher, texts }), inputs)
+        (job::TextsJob { mode, cipher: self.cipher, texts }.into(), inputs)
     }
 }
 

@@ -15,10 +15,7 @@ mod units;
 mod wycheproof;
 
 #[cfg(test)]
-pub(super) use {
-    acvp::join, blocks::gcm_can, blocks::sort, decode::decode, member::UNANSWERED,
-    rooterberg::tests as rooterberg_tests,
-};
+pub(super) use {acvp::join, decode::decode, member::UNANSWERED, rooterberg::tests as rooterberg_tests};
 
 use super::content::Content;
 use super::vector::VectorAlgorithm;

@@ -7,8 +7,9 @@ mod papers;
 use super::figures::{self, Figure, spread_json};
 use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs};
 use super::run::{Progress, ReportProgram};
-use crate::bench::{BenchOptions, BenchReport, Spread, Work, table4};
+use crate::bench::{BenchOptions, BenchReport, Spread, table4};
 use crate::cleanup::Cleanup;
+use crate::engine::JobSpec;
 use crate::failure::Failure;
 use crate::program::HeldProgram;
 use divisi_core::Security;
@@ -59,20 +60,20 @@ impl MixedPlan {
         }
     }
 
-    fn options(&self, parties: usize, work: Work, count: u64) -> BenchOptions {
+    fn options(&self, parties: usize, job: JobSpec, count: u64) -> BenchOptions {
         let own = self.danger_insecure.then(|| (INSECURE.to_owned(), String::new()));
         BenchOptions {
             engine: "mixed",
             parties: Some(parties),
             own: own.into_iter().collect::<BTreeMap<_, _>>(),
-            work,
+            job,
             security: Security::SemiHonest,
-            blocks: count,
             reps: self.reps,
             warmup: 1,
             timeout: self.timeout,
             ..BenchOptions::default()
         }
+        .counted(count)
     }
 
     fn rows(&self) -> impl Iterator<Item = &'static Row> {
@@ -130,16 +131,15 @@ fn measure(
     for &parties in &plan.parties {
         let (mut operations, mut counted, mut whole) = (Vec::new(), Vec::new(), Vec::new());
         for (op, count) in OPERATIONS {
-            let work = operation(op);
             let count = (count / plan.fewer.max(1)).max(1);
-            operations.push((op, run(op.name().to_owned(), plan.options(parties, work, count))?));
+            operations.push((op, run(op.name().to_owned(), plan.options(parties, operation(op), count))?));
         }
         for row in plan.rows() {
             for (list, name) in
                 [(&mut counted, format!("table4-{}", row.name)), (&mut whole, row.name.to_owned())]
             {
-                let work = Work::Own(Arc::new(ProgramJob::load(&name.as_str().into(), None, 1)?));
-                let options = plan.options(parties, work, 1);
+                let job = JobSpec::Own(Arc::new(ProgramJob::load(&name.as_str().into(), None, 1)?));
+                let options = plan.options(parties, job, 1);
                 list.push((row, run(name, options)?));
             }
         }
@@ -153,8 +153,8 @@ fn measure(
 }
 
 /// An operation as the paper measures it.
-fn operation(op: Op) -> Work {
-    Work::Own(Arc::new(OperationJob { op, bits: 32, entries: 256, private: false, count: 1 }))
+fn operation(op: Op) -> JobSpec {
+    JobSpec::Own(Arc::new(OperationJob { op, bits: 32, entries: 256, private: false, count: 1 }))
 }
 
 /// The phase that the paper's table is about.

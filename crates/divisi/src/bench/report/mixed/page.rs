@@ -189,7 +189,7 @@ mod tests {
     use super::super::super::{sample, width};
     use super::super::{MixedPlan, OPERATIONS};
     use super::*;
-    use crate::bench::Work;
+    use crate::engine::JobSpec;
     use divisi_program::adapter::jobs::ProgramJob;
 
     /// All runs of the plan, as if each had been repeated three times.
@@ -198,13 +198,13 @@ mod tests {
         let times: [&[f64]; 3] = [&[1.5, 0.2, 0.5, 0.0], &[1.5, 0.3, 0.25, 0.0], &[1.5, 0.4, 1.0, 0.0]];
         let column = |parties: &usize| {
             let operation = |(op, count): (Op, u64)| {
-                let work = super::super::operation(op);
-                (op, sample::report(&plan.options(*parties, work, count), &times))
+                let job = super::super::operation(op);
+                (op, sample::report(&plan.options(*parties, job, count), &times))
             };
             let application = |row: &'static Row| {
-                let work =
-                    Work::Own(std::sync::Arc::new(ProgramJob::load(&row.name.into(), None, 1).unwrap()));
-                (row, sample::report(&plan.options(*parties, work, 1), &times))
+                let job = ProgramJob::load(&row.name.into(), None, 1).unwrap();
+                let job = JobSpec::Own(std::sync::Arc::new(job));
+                (row, sample::report(&plan.options(*parties, job, 1), &times))
             };
             Column {
                 parties: *parties,

@@ -8,11 +8,12 @@ mod prices;
 use super::figures::{self, Figure, spread_json};
 use super::paper_page::{self, Conditions, Outcome, PageRequest, PaperPage, Runs};
 use super::run::{Progress, ReportProgram};
-use crate::bench::{BenchOptions, BenchReport, Spread, Work};
+use crate::bench::{BenchOptions, BenchReport, Spread};
 use crate::cleanup::Cleanup;
-use crate::engine::job::DesKeys;
+use crate::engine::job::{Cipher, DesKeys};
 use crate::failure::Failure;
-use divisi_core::Security;
+use divisi_core::{Direction, Security};
+use divisi_symmetric::aes::KeySize;
 use prices::{Sizes, material};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -75,13 +76,15 @@ impl SpdzPlan {
         let network = self.networks[place as usize];
         let whole = self.blocks[place as usize];
         let blocks = if protocol == RAW { (whole / 32).max(1) } else { whole };
-        let work = if protocol.starts_with("aes") { Work::Aes } else { Work::TripleDes(DesKeys::Three) };
+        let cipher = if protocol.starts_with("aes") {
+            Cipher::Aes(KeySize::Aes128)
+        } else {
+            Cipher::TripleDes(DesKeys::Three)
+        };
         BenchOptions {
             engine: "spdz",
             parties: Some(2),
             own: std::iter::once(("protocol".to_owned(), protocol.to_owned())).collect(),
-            work,
-            blocks: if single { 1 } else { blocks },
             reps: if single { self.single[place as usize] } else { self.reps },
             warmup: usize::from(single && place == Distance::Near),
             rtt_ms: Some(network.rtt_ms),
@@ -89,6 +92,7 @@ impl SpdzPlan {
             timeout: self.timeout,
             ..BenchOptions::default()
         }
+        .of_blocks(cipher, Direction::Encrypt, if single { 1 } else { blocks })
     }
 
     /// All runs, each for one block and for a batch: all protocols near, and far all but 3des-raw, which the

@@ -1,7 +1,7 @@
 //! An engine that was added as CONTRIBUTING says, a crate and three lines: everything that asks the registry
 //! has it.
 
-use divisi::engine::job::{Between, CircuitJob, DigestsJob, Job};
+use divisi::engine::job::{Between, CircuitJob, DigestsJob, JobSpec};
 use divisi::engine::{self, EngineSettings, Rows, together};
 use divisi_net::PartyId;
 use divisi_symmetric::algorithm::Settings;
@@ -20,8 +20,12 @@ fn an_engine_is_a_crate_and_three_lines() {
     let circuit = divisi::circuit::hold(file.into_os_string(), Adder::FewestAnds, false).unwrap();
     let owners = vec![PartyId::P3, PartyId::P2];
     let between = Between::with_all_to(owners, &[PartyId::P1], 2);
-    let job =
-        Job::Circuit(CircuitJob { circuit: Arc::new(circuit), adder: Adder::FewestAnds, between, count: 1 });
+    let job = JobSpec::Circuit(CircuitJob {
+        circuit: Arc::new(circuit),
+        adder: Adder::FewestAnds,
+        between,
+        count: 1,
+    });
     let prepared = engine::prepare(toy, &job, &settings).unwrap();
     let mut inputs = Rows::default();
     // x = 5, y = 3, the first bit of each value first
@@ -31,7 +35,7 @@ fn an_engine_is_a_crate_and_three_lines() {
 
     // what it does not give is refused with the name of one that has it, and its option is its own
     let using = Settings::new("sha256".parse().unwrap());
-    let hash = Job::Digests(DigestsJob { using, message_bytes: 3, count: 1 });
+    let hash = JobSpec::Digests(DigestsJob { using, message_bytes: 3, count: 1 });
     let refused = engine::prepare(toy, &hash, &settings).err().unwrap().reason;
     assert!(refused.contains("toy") && refused.contains("--engine rep3"), "{refused}");
     let other = engine::named("garble").unwrap();

@@ -1,8 +1,7 @@
-//! `divisi params --op mpgc`.
+//! The parameters of garbled circuits among many parties, and their cost.
 
-use super::super::CommandOutput;
-use super::{ParamsArgs, bits_of};
-use divisi::failure::Failure;
+use super::{Derived, ParamsOptions, bits_of};
+use crate::failure::Failure;
 use divisi_bgv::parameters::{Form, Hardness, Parameters};
 use divisi_mpgc::GarblingCost;
 use divisi_mpgc::cost::{AES_128, cheaper, lattice};
@@ -18,14 +17,14 @@ use std::fmt::Write as _;
 ///
 /// # Errors
 /// [`Failure`] if the options make no sense, with a sentence that says what to correct.
-pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
-    let parties = arguments.parties;
-    if arguments.plain_modulus.is_some_and(|p| p != PLAIN) {
+pub(super) fn derive(options: &ParamsOptions) -> Result<Derived, Failure> {
+    let parties = options.parties;
+    if options.plain_modulus.is_some_and(|p| p != PLAIN) {
         return Err(Failure::usage(format!(
             "the plaintext modulus of garbled rows is {PLAIN}: leave --plain-modulus out"
         )));
     }
-    if arguments.danger_insecure_parameters {
+    if options.danger_insecure {
         return Err(Failure::usage(
             "garbled rows have only one ring: leave --danger-insecure-parameters out",
         ));
@@ -39,7 +38,7 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
             "rows of {parties} parties may fail to decrypt: give at most {most} parties"
         )));
     }
-    let form = arguments.form.unwrap_or(Form::LeanTree);
+    let form = options.form.unwrap_or(Form::LeanTree);
     let ciphertexts = lattice(form, parties).ok_or_else(|| {
         Failure::usage("no ring is large enough for the modulus that this needs: give another --form")
     })?;
@@ -111,5 +110,5 @@ pub fn run(arguments: &ParamsArgs) -> Result<CommandOutput, Failure> {
         ciphertexts.dimension(),
         ciphertexts.log2_q()
     );
-    Ok(CommandOutput::new(text, json))
+    Ok(Derived { json, text })
 }
