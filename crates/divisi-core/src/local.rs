@@ -89,12 +89,12 @@ fn at_each(
     parameters: &(dyn Fn(PartyId) -> PublicParameters + Sync),
     party: &(dyn Fn(usize, Result<Session, Abort>) + Sync),
 ) {
+    let start = |place, mesh: Mesh| {
+        let parameters = parameters(mesh.me());
+        party(place, Session::start(&Arc::new(mesh), 1, &parameters));
+    };
+    let start = &start;
     std::thread::scope(|scope| {
-        let start = |place, mesh: Mesh| {
-            let parameters = parameters(mesh.me());
-            party(place, Session::start(&Arc::new(mesh), 1, &parameters));
-        };
-        let start = &start;
         let spawn = |(place, mesh)| scope.spawn(move || start(place, mesh));
         let parties: Vec<_> = meshes.into_iter().enumerate().map(spawn).collect();
         let ends: Vec<_> = parties.into_iter().map(|party| party.join()).collect();
