@@ -3,7 +3,7 @@
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::{Harness, run, run_waiting};
+use divisi_core::testing::{Harness, MessageDirection, Recording, run, run_waiting};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_field::zp::P16;
 use divisi_fuzz::repetitions;
@@ -34,23 +34,24 @@ fn hops_by(form: Form, n: usize) -> LookupMethod {
     LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()))
 }
 
+fn agreed(way: &LookupMethod) -> PublicParameters {
+    let agreed = PublicParameters::new("garbled tests");
+    lattice(way).iter().fold(agreed, |agreed, lattice| lattice.describe(agreed))
+}
+
 /// All parties with a garbler.
 fn parties<R: Send>(
     n: usize,
     way: &LookupMethod,
     act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let agreed = PublicParameters::new("garbled tests");
-    let agreed = match way {
-        LookupMethod::Transfers => agreed,
-        LookupMethod::Hops(ring) => ring.parameters().describe(agreed),
-    };
     let one = |mut session: Session| {
         session.phase("setup");
         act(&mut Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?)
     };
     // many parties on one processor compute long
-    if n > 10 { run_waiting(n, Duration::from_secs(1200), &agreed, one) } else { run(n, &agreed, one) }
+    let limit = Duration::from_secs(1200);
+    if n > 10 { run_waiting(n, limit, &agreed(way), one) } else { run(n, &agreed(way), one) }
 }
 
 /// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
@@ -86,8 +87,8 @@ fn agrees(n: usize, way: &LookupMethod, program: &Program, lanes: usize, seed: u
     let mut next = words(seed);
     let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
     let inputs: Vec<GmwBit> = (0..program.input_bits()).map(|_| bit()).collect();
-    let expected =
-        plain::run(program, &inputs.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>()).unwrap();
+    let words: Vec<_> = inputs.iter().map(|bit| bit.words().to_vec()).collect();
+    let expected = plain::run(program, &words).unwrap();
     let (outputs, counts) = evaluate(n, way, program, lanes, &inputs);
     assert_eq!(outputs.len(), expected.len());
     for (output, expected) in outputs.iter().zip(&expected) {
@@ -353,6 +354,31 @@ fn costs_are_those_of_the_meter() {
     cost_is_that_of_the_meter(3, Some(Form::LeanRing), &short);
 }
 
+/// What each of two parties sends in a step of this, in a row.
+fn told<R: Send>(
+    way: &LookupMethod,
+    step: &'static str,
+    act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
+) -> [Vec<u8>; 2] {
+    let harness = Harness::new(2, &agreed(way)).patient();
+    let seen = harness.recordings();
+    let ends = harness.act(|session| {
+        act(&mut Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?).map(drop)
+    });
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let sent = |seen: &Recording| seen.of(MessageDirection::Out, step).into_iter();
+    [&seen[0], &seen[1]].map(|seen| sent(seen).flat_map(|seen| seen.frame.body).collect())
+}
+
+/// Demands that each of sixteen values occurs equally often: of fifteen degrees of freedom, 2^-20 at 57.
+fn uniform(values: impl Iterator<Item = usize>) {
+    let mut bins = [0_i64; 16];
+    values.for_each(|value| bins[value] += 1);
+    let mean = bins.iter().sum::<i64>() / 16;
+    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
+    assert!(square < 57, "{bins:?}");
+}
+
 /// The masked inputs e = x + lambda, which the evaluator learns, are uniform whatever the inputs are, and
 /// independent for different instances and wires.
 #[test]
@@ -362,32 +388,14 @@ fn masked_inputs_are_uniform() {
     g.output(&x);
     let program = g.finish();
     let lanes = 4096;
-    let harness = Harness::new(2, &PublicParameters::new("uniform"));
-    let seen = harness.recordings();
-    harness
-        .act(|session| {
-            let mut garbler =
-                Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
-            let garbled = garbler.garble(&Wiring::new(&program), lanes)?;
-            garbler.evaluate(garbled, &[(); 4].map(|()| GmwBit::zero(lanes)))
-        })
-        .into_iter()
-        .for_each(|end| assert_eq!(end.unwrap().len(), 4));
-    let bodies = |i: usize| {
-        let told = seen[i].of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::gmw/output");
-        told[0].frame.body.clone()
-    };
-    let e: Vec<u8> = bodies(0).iter().zip(bodies(1)).map(|(x, y)| x ^ y).collect();
+    let [ours, theirs] = told(&LookupMethod::Transfers, "divisi_mixed::gmw/output", |garbler| {
+        let garbled = garbler.garble(&Wiring::new(&program), lanes)?;
+        garbler.evaluate(garbled, &[(); 4].map(|()| GmwBit::zero(lanes)))
+    });
+    let e: Vec<u8> = ours.iter().zip(&theirs).map(|(x, y)| x ^ y).collect();
     assert_eq!(e.len(), 4 * lanes / 8);
     let bit = |w: usize, lane: usize| e[w * lanes / 8 + lane / 8] >> (lane % 8) & 1;
-    let mut bins = [0_i64; 16];
-    for lane in 0..lanes {
-        bins[(0..4).map(|w| usize::from(bit(w, lane)) << w).sum::<usize>()] += 1;
-    }
-    // fifteen degrees of freedom: 2^-20 at 57
-    let mean = lanes as i64 / 16;
-    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
-    assert!(square < 57, "{bins:?}");
+    uniform((0..lanes).map(|lane| (0..4).map(|w| usize::from(bit(w, lane)) << w).sum()));
     let alike = (1..lanes).filter(|lane| bit(0, *lane) == bit(0, lane - 1)).count();
     assert!((lanes / 2 - 240..lanes / 2 + 240).contains(&alike));
 }
@@ -396,29 +404,11 @@ fn masked_inputs_are_uniform() {
 /// coefficients of a key.
 #[test]
 fn opened_indices_are_uniform() {
-    let LookupMethod::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
-    let agreed = ring.parameters().describe(PublicParameters::new("uniform"));
-    let harness = Harness::new(2, &agreed).patient();
-    let seen = harness.recordings();
     let wiring = Wiring::new(&adder(3));
-    harness
-        .act(|session| {
-            let gmw = Gmw::new(session, SetupConfig::default())?;
-            Garbler::new(gmw, LookupMethod::Hops(ring.clone()))?.garble(&wiring, 1)
-        })
-        .into_iter()
-        .for_each(|end| assert_eq!(end.unwrap().instances(), 1));
-    let told = |seen: &divisi_core::testing::Recording| {
-        seen.of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::open/open.tell")
-    };
-    let all: Vec<u8> = seen.iter().flat_map(told).flat_map(|seen| seen.frame.body).collect();
+    let all = told(&hops(2), "divisi_mixed::open/open.tell", |garbler| garbler.garble(&wiring, 1)).concat();
     // four lookups an AND, a bit a coefficient
     assert_eq!(all.len(), wiring.ands() * 4 * 1024 / 8);
-    let mut bins = [0_i64; 16];
-    all.iter().for_each(|byte| [byte & 15, byte >> 4].into_iter().for_each(|x| bins[usize::from(x)] += 1));
-    let mean = all.len() as i64 * 2 / 16;
-    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
-    assert!(square < 57, "{bins:?}");
+    uniform(all.iter().flat_map(|byte| [byte & 15, byte >> 4]).map(usize::from));
 }
 
 /// Calls and rings that do not fit are refused.
@@ -437,11 +427,6 @@ fn what_does_not_fit_is_refused() {
             garbler.evaluate(garbled, &inputs).map(drop)
         }));
     }
-    let other = LookupMethod::Hops(Arc::new(
-        Ring::new(
-            Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap(),
-        )
-        .unwrap(),
-    ));
-    refused(parties(2, &other, |_| Ok(())));
+    let other = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap();
+    refused(parties(2, &LookupMethod::Hops(Arc::new(Ring::new(other).unwrap())), |_| Ok(())));
 }
