@@ -160,7 +160,7 @@ fn run_file(name: &str) {
         toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(!cases.case.is_empty());
     let refused = cases.refused.into_iter().map(|(name, words, stderr)| {
-        let args = words.split(' ').map(str::to_owned).collect();
+        let args = words.split_whitespace().map(str::to_owned).collect();
         Case { name, args, status: 2, stderr, ..Case::default() }
     });
     let all: Vec<Case> = refused.chain(cases.case).collect();
