@@ -40,7 +40,7 @@ fn words(bytes: &[u8], size: usize) -> Vec<u128> {
 }
 
 /// What a party holds of blocks, a lane a sample.
-fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2], Abort> {
+fn components(e: &mut Rep3, blocks: Block) -> Result<[Vec<u128>; 2], Abort> {
     let bytes: [Byte; 16] = e.convert(blocks)?;
     let verified = e.settled(bytes.to_vec())?.into_inner();
     let mut columns = [Vec::new(), Vec::new()];
@@ -223,7 +223,7 @@ fn openings_and_vectors_of_lookups_are_uniform_in_large_samples() {
 
 #[test]
 fn masks_coins_and_shares_are_uniform() {
-    everything_is_uniform(1 << 16);
+    everything_is_uniform(repetitions(1 << 14, 1 << 16));
 }
 
 #[test]

@@ -114,38 +114,8 @@ pub fn lying(gap: Gap, calls: usize, liar: PartyId, lie: Lie) -> (Vec<Result<Vec
 }
 
 /// Whether some run of all rotations ends with a wrong output, `role` (of P1, P2, P3) lying.
-fn comes_through(gap: Gap, role: usize, lie: Lie) -> bool {
+pub fn comes_through(gap: Gap, role: usize, lie: Lie) -> bool {
     (0..12).any(|calls| lying(gap, calls, roles(calls)[role], lie).1)
-}
-
-/// P2 makes a gate of its half another one: results are labels still, but not those of the circuit.
-pub fn bent_gate(gap: Gap) -> bool {
-    comes_through(gap, 1, Lie::BendGate)
-}
-
-/// The same by P1.
-pub fn bent_gate_of_first(gap: Gap) -> bool {
-    comes_through(gap, 0, Lie::BendGate)
-}
-
-/// P2 sends the other label of x23, P1 that of u.
-pub fn other_input(gap: Gap) -> bool {
-    comes_through(gap, 1, Lie::OtherInput) && comes_through(gap, 0, Lie::OtherInput)
-}
-
-/// P1 sends another decoding bit.
-pub fn other_decoding(gap: Gap) -> bool {
-    comes_through(gap, 0, Lie::OtherDecoding)
-}
-
-/// P3 keeps and sends another z.
-pub fn other_result(gap: Gap) -> bool {
-    comes_through(gap, 2, Lie::OtherResult(0))
-}
-
-/// The same beyond the first 64 outputs.
-pub fn other_result_late(gap: Gap) -> bool {
-    comes_through(gap, 2, Lie::OtherResult(70))
 }
 
 /// What each party of a call hashes, garbled ahead or not.
@@ -165,18 +135,10 @@ fn hashed(gap: Gap, ahead: bool) -> [Vec<Call>; 3] {
     ends.try_into().ok().unwrap()
 }
 
-/// Whether some tweak comes twice in a call: at a garbler for other labels than the two of one wire, at the
-/// evaluator at all.
-pub fn tweaks_return(gap: Gap) -> bool {
-    tweaks_return_in(hashed(gap, false))
-}
-
-/// The same in a call that was garbled ahead.
-pub fn tweaks_return_ahead(gap: Gap) -> bool {
-    tweaks_return_in(hashed(gap, true))
-}
-
-fn tweaks_return_in([first, second, evaluator]: [Vec<Call>; 3]) -> bool {
+/// Whether some tweak comes twice in a call, garbled ahead or not: at a garbler for other labels than the two
+/// of one wire, at the evaluator at all.
+pub fn tweaks_return(gap: Gap, ahead: bool) -> bool {
+    let [first, second, evaluator] = hashed(gap, ahead);
     let group = |calls: &[Call]| {
         let mut inputs: BTreeMap<(u128, u128), Vec<u128>> = BTreeMap::new();
         calls.iter().for_each(|call| inputs.entry((call.key, call.tweak)).or_default().push(call.input));

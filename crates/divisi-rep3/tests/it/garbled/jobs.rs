@@ -91,9 +91,6 @@ fn labels(n: usize) -> Vec<usize> {
 /// their digests, are compared by the check that they are for: a later check that notices it does not count.
 #[test]
 fn every_byte_of_what_is_told_is_compared() {
-    const FIRST: usize = 0;
-    const SECOND: usize = 1;
-    const EVALUATOR: usize = 2;
     let told: [(usize, usize, &str, Check, Places); 14] = [
         (FIRST, EVALUATOR, "divisi_rep3::garbled/tables", checks::Y1, |l| vec![0, 63, 64, l - 33]),
         (FIRST, EVALUATOR, "divisi_rep3::garbled/tables", checks::Y1, |l| digest_at(l - 32)),

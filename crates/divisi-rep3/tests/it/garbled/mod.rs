@@ -20,14 +20,14 @@ use divisi_net::wire_bytes;
 use divisi_symmetric::circuits::named;
 use divisi_symmetric::gates::Adder;
 
-/// Eight bits that are the products of two bytes' bits, each with a third byte's.
+/// The places of P1, P2 and P3 among [`roles`].
+const FIRST: usize = 0;
+const SECOND: usize = 1;
+const EVALUATOR: usize = 2;
+
+/// Eight bits that are the products of three bytes' bits.
 fn small_program() -> Program {
-    let mut g = Build::new();
-    let [x, y, z] = [(); 3].map(|()| g.input(8));
-    let xy: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
-    let out: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
-    g.output(&out);
-    g.finish()
+    byte_product(3)
 }
 
 /// The engine of a party, in constant rounds.
