@@ -2,16 +2,12 @@
 //! off or something left out (`Gap`) or against the protocol.
 
 use super::*;
+use divisi_core::testing::Seen;
 use divisi_ot::record::{self, Call};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of lanes of these runs, which have more than 64 outputs.
 pub const LANES: usize = 16;
-
-const TABLES: &str = "divisi_rep3::garbled/tables";
-const LABELS: &str = "divisi_rep3::garbled/labels";
-const DECODING: &str = "divisi_rep3::garbled/decoding";
-const RESULT: &str = "divisi_rep3::garbled/result";
 
 /// Something that the protocol needs and that has no check of its own. Only the copy of `lab/attacks` can
 /// leave it out.
@@ -108,8 +104,7 @@ pub fn lying(gap: Gap, calls: usize, liar: PartyId, lie: Lie) -> (Vec<Result<Vec
         gap.weaken(&mut trio);
         play(trio, &program, &parts, calls)
     });
-    let honest = PartyId::all(3).zip(&ends).filter(|(me, _)| *me != liar);
-    let wrong = honest.into_iter().any(|(_, end)| end.as_ref().is_ok_and(|opened| *opened != expected));
+    let wrong = others(liar, &ends).any(|(_, end)| end.as_ref().is_ok_and(|opened| *opened != expected));
     (ends, wrong)
 }
 
@@ -193,20 +188,14 @@ fn the_evaluator_says_nothing_before_z() {
     let (program, (_, parts)) = (small_program(), transparent(1, LANES));
     let harness = Gap::Nothing.harness();
     let recordings = harness.recordings();
-    let ends = harness.act(|trio| {
-        let (mut e, wires) = begin(trio, &parts, 0)?;
-        e.run(&mut [ProgramRun::new(&program, wires)])
-    });
+    let ends = harness.act(|trio| play(trio, &program, &parts, 0));
     assert!(ends.iter().all(Result::is_ok));
     let [first, second, evaluator] = roles(0);
-    let garbled = ["salt", "tables", "labels", "masks", "decoding", "result"]
-        .map(|step| Step::new(Box::leak(format!("divisi_rep3::garbled/{step}").into_boxed_str())).id);
+    let garbled = [SALT, TABLES, LABELS, MASKS, DECODING, RESULT].map(|step| Step::new(step).id);
     let sent = |from: PartyId, to: PartyId| {
         let seen = recordings[from.index()].read().into_iter();
-        seen.filter(|seen| {
-            seen.way == MessageDirection::Out && seen.peer == to && garbled.contains(&seen.frame.step)
-        })
-        .count()
+        let ours = |seen: &Seen| seen.way == MessageDirection::Out && seen.peer == to;
+        seen.filter(|seen| ours(seen) && garbled.contains(&seen.frame.step)).count()
     };
     assert_eq!(sent(evaluator, first), 1);
     assert!(sent(first, evaluator) >= 5 && sent(second, evaluator) >= 5);

@@ -20,6 +20,13 @@ use divisi_net::wire_bytes;
 use divisi_symmetric::circuits::named;
 use divisi_symmetric::gates::Adder;
 
+const SALT: &str = "divisi_rep3::garbled/salt";
+const TABLES: &str = "divisi_rep3::garbled/tables";
+const LABELS: &str = "divisi_rep3::garbled/labels";
+const MASKS: &str = "divisi_rep3::garbled/masks";
+const DECODING: &str = "divisi_rep3::garbled/decoding";
+const RESULT: &str = "divisi_rep3::garbled/result";
+
 /// The places of P1, P2 and P3 among [`roles`].
 const FIRST: usize = 0;
 const SECOND: usize = 1;

@@ -3,8 +3,6 @@
 use super::*;
 use std::collections::BTreeSet;
 
-const LABELS: &str = "divisi_rep3::garbled/labels";
-
 /// What each of P1, P2 and P3 knows of the output, in every rotation: the exclusive or of its two components,
 /// lane by lane; and the right output. The call may be garbled ahead.
 fn known_of_output(gap: Gap, value: u8, ahead: bool) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {

@@ -3,9 +3,6 @@
 
 use super::*;
 
-const LABELS: &str = "divisi_rep3::garbled/labels";
-const MASKS: &str = "divisi_rep3::garbled/masks";
-
 /// Input bits of [`small_program`] in a lane, and output bits.
 pub const INS: usize = 24;
 const OUTS: usize = 8;
