@@ -1,8 +1,8 @@
 //! The command line, case by case: `tests/cmd/*.toml` say the arguments, what is there, and what must come.
 //!
-//! Each case runs in an empty directory of its own, `{dir}`, which is also its user's home. `{port}` is a port that somebody else has taken,
-//! `{fingerprint:FILE}` the fingerprint of an identity. A failure must be one sentence on standard error, and
-//! with `--json` also one object on standard output.
+//! Each case runs in an empty directory of its own, `{dir}`, which is also its user's home. `{port}` is a
+//! port that somebody else has taken, `{fingerprint:FILE}` the fingerprint of an identity. A failure must be
+//! one sentence on standard error, and with `--json` also one object on standard output.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
