@@ -5,7 +5,9 @@ pub mod boxes;
 pub mod prelude;
 
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::{Abort, Boolean, Bytes, Convert, Counts, Direction, PartyId, ProgramRun, Verified, settle};
+use divisi_core::{
+    Abort, Boolean, Bytes, Check, Convert, Counts, Direction, PartyId, ProgramRun, Verified, settle,
+};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -74,6 +76,11 @@ pub fn run_one(e: &mut Rep3, program: &Program, wires: Vec<Bit>) -> Result<Vec<B
 /// Payload bits that this party sent, and rounds, in a phase.
 pub fn spent(counts: &Counts, phase: &str) -> (u64, u32) {
     counts.phases.get(phase).map_or((0, 0), |p| (p.bits, p.rounds))
+}
+
+/// How often a check was made.
+pub fn times(counts: &Counts, check: Check) -> u64 {
+    counts.checks.get(&check).copied().unwrap_or(0)
 }
 
 /// How those ended who are not corrupt.

@@ -109,11 +109,6 @@ fn empty(inputs: usize) -> Program {
     g.finish()
 }
 
-/// How often a check was made.
-fn times(counts: &Counts, check: Check) -> u64 {
-    counts.checks.get(&check).copied().unwrap_or(0)
-}
-
 /// Asserts that this check failed, and that nobody is blamed.
 fn blames_nobody<R>(end: &Result<R, Abort>, check: Check) {
     let found = matches!(end, Err(Abort::CheckFailed { check: at, culprit: None, .. }) if *at == check);
