@@ -101,9 +101,9 @@ impl Cross {
 mod tests {
     use super::*;
     use crate::hash::Oracle;
-    use crate::lab::{GarbleLab, run_over};
+    use crate::lab::GarbleLab;
     use crate::share::{Seats, Shares};
-    use divisi_net::memory;
+    use divisi_core::testing::run;
 
     /// The shares add up to the products, and one party's share alone is independent of another's y. If it
     /// were not, it would equal that y everywhere, or nowhere, among the positions at which the party's x is
@@ -113,28 +113,25 @@ mod tests {
         const M: usize = 400;
         for n in [2, 3] {
             let lab = GarbleLab::default();
-            let ends = run_over(
-                memory::mesh(n),
-                |_| lab.parameters(),
-                |session| {
-                    let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
-                    let bits = Shares::of(session.me(), setup.authenticated_bits(session, 2 * M)?);
-                    let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
-                    let fresh = Shares::zero(n - 1, 0);
-                    let context =
-                        TripleContext { seats, oracle: &oracle, form: GarblingForm::Paper, first: 3, fresh };
-                    let (x, y) = (bits.view(0..M), bits.view(M..2 * M));
-                    let mut cross = Cross::new(session, GarblingForm::Paper, M);
-                    let delta = setup.delta().get();
-                    for (place, peer) in session.peers().into_iter().enumerate() {
-                        cross.send(session, &context, peer, x.keys[place], y.bits, delta)?;
-                    }
-                    for (place, peer) in session.peers().into_iter().enumerate() {
-                        cross.recv(session, &context, peer, x.macs[place], x.bits)?;
-                    }
-                    Ok((x.bits.to_vec(), y.bits.to_vec(), cross.shares(x.bits, y.bits).to_vec()))
-                },
-            );
+            let ends = run(n, &lab.parameters(), |mut session| {
+                let session = &mut session;
+                let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+                let bits = Shares::of(session.me(), setup.authenticated_bits(session, 2 * M)?);
+                let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
+                let fresh = Shares::zero(n - 1, 0);
+                let context =
+                    TripleContext { seats, oracle: &oracle, form: GarblingForm::Paper, first: 3, fresh };
+                let (x, y) = (bits.view(0..M), bits.view(M..2 * M));
+                let mut cross = Cross::new(session, GarblingForm::Paper, M);
+                let delta = setup.delta().get();
+                for (place, peer) in session.peers().into_iter().enumerate() {
+                    cross.send(session, &context, peer, x.keys[place], y.bits, delta)?;
+                }
+                for (place, peer) in session.peers().into_iter().enumerate() {
+                    cross.recv(session, &context, peer, x.macs[place], x.bits)?;
+                }
+                Ok((x.bits.to_vec(), y.bits.to_vec(), cross.shares(x.bits, y.bits).to_vec()))
+            });
             let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
             let sum = |of: fn(&(Vec<u8>, Vec<u8>, Vec<u8>)) -> &Vec<u8>, t: usize| {
                 ends.iter().fold(0, |s, end| s ^ of(end)[t])

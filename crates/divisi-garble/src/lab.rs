@@ -1,9 +1,11 @@
 //! Runs all parties in one process, for tests: inputs and outputs in the clear, and the costs that the meter
 //! counted (feature `testing`; never part of a build that holds real secrets).
 
-use crate::{Garble, GarbleOptions, Plan};
+use crate::{Garble, GarbleOptions, GarblingForm, Plan};
+use divisi_circuit::{Program, plain};
+use divisi_core::testing::Harness;
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
-use divisi_net::Mesh;
+use divisi_net::{Mesh, memory};
 use divisi_ot::{Setup, SetupConfig};
 use zeroize::Zeroizing;
 
@@ -43,6 +45,26 @@ impl Default for GarbleLab {
 pub type OutputsAndCounts = (Vec<Vec<u8>>, Counts);
 
 impl GarbleLab {
+    /// The usual settings, with tables of this form.
+    #[must_use]
+    pub fn of(form: GarblingForm, streamed: bool) -> GarbleLab {
+        let options = GarbleOptions { form, ..GarbleOptions::default() };
+        GarbleLab { options, streamed, ..GarbleLab::default() }
+    }
+
+    /// The usual settings in the streamed mode, with this many ANDs in a batch.
+    #[must_use]
+    pub fn in_batches(batch: usize) -> GarbleLab {
+        let options = GarbleOptions { batch, ..GarbleOptions::default() };
+        GarbleLab { options, streamed: true, ..GarbleLab::default() }
+    }
+
+    /// A harness of `n` parties with these settings.
+    #[must_use]
+    pub fn harness(&self, n: usize) -> Harness {
+        Harness::new(n, &self.parameters())
+    }
+
     /// The parameters that the parties compare.
     #[must_use]
     pub fn parameters(&self) -> PublicParameters {
@@ -85,6 +107,37 @@ impl GarbleLab {
         Ok((outputs, session.meter().read()))
     }
 
+    /// Runs a plan as one party, which takes its own bits from those of all input wires, and returns the
+    /// outputs alone.
+    ///
+    /// # Errors
+    /// The abort that ends the session, if a link or a check fails.
+    pub fn outputs(
+        &self,
+        session: &mut Session,
+        plan: &Plan<'_>,
+        inputs: &[Vec<u8>],
+    ) -> Result<Vec<Vec<u8>>, Abort> {
+        let mine = of_party(plan, session.me(), inputs);
+        self.play(session, plan, &mine).map(|(outputs, _)| outputs)
+    }
+
+    /// Runs `f` at each of `n` parties after its set-up. Returns how each of them ended.
+    pub fn each<R: Send>(
+        &self,
+        n: usize,
+        f: impl Fn(&mut Session, &mut Garble) -> Result<R, Abort> + Sync,
+    ) -> Vec<Result<R, Abort>> {
+        run_over(
+            memory::mesh(n),
+            |_| self.parameters(),
+            |session| {
+                let mut garble = self.party(session)?;
+                f(session, &mut garble)
+            },
+        )
+    }
+
     /// Runs a plan with all parties in one process, connected in memory. `inputs` has, for each instance, the
     /// bits of all input wires.
     ///
@@ -106,6 +159,26 @@ impl GarbleLab {
 pub fn of_party(plan: &Plan<'_>, party: PartyId, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let wires: Vec<usize> = plan.wires_of(party).collect();
     inputs.iter().map(|bits| wires.iter().map(|wire| bits[*wire]).collect()).collect()
+}
+
+/// The parties in turn, as the owners of this many input values.
+#[must_use]
+pub fn in_turn(values: usize, parties: usize) -> Vec<PartyId> {
+    let all: Vec<PartyId> = PartyId::all(parties).collect();
+    all.into_iter().cycle().take(values).collect()
+}
+
+/// The output bits of one instance, computed in the clear.
+///
+/// # Panics
+/// If there is not one input bit for each input wire.
+#[must_use]
+pub fn expected(program: &Program, input: &[u8]) -> Vec<u8> {
+    let words: Vec<Vec<u64>> = input.iter().map(|bit| vec![u64::from(*bit)]).collect();
+    match plain::run(program, &words) {
+        Ok(outputs) => outputs.iter().map(|word| (word[0] & 1) as u8).collect(),
+        Err(e) => unreachable!("{e:?}"),
+    }
 }
 
 /// Runs `f` at each party, over these meshes. Returns the results in the order of parties.

@@ -188,9 +188,9 @@ fn u128_of(bytes: &[u8]) -> u128 {
 mod tests {
     use super::*;
     use crate::hash::Oracle;
-    use crate::lab::{GarbleLab, run_over};
+    use crate::lab::GarbleLab;
     use crate::share::Seats;
-    use divisi_net::memory;
+    use divisi_core::testing::run;
 
     /// Two parties compare their sums and need no bits; among more each pair's product takes one
     /// authenticated bit for each bit of a sum.
@@ -202,22 +202,18 @@ mod tests {
     /// The result of the check of these sums at each party.
     fn checked(sums: &[u128]) -> Vec<Result<(), Abort>> {
         let (lab, n) = (GarbleLab::default(), sums.len());
-        run_over(
-            memory::mesh(n),
-            |_| lab.parameters(),
-            |session| {
-                let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
-                let all = setup.authenticated_bits(session, 1 + bits(n))?;
-                let fresh = Shares::of(session.me(), all).copy(1..1 + bits(n));
-                let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
-                let context =
-                    TripleContext { seats, oracle: &oracle, form: lab.options.form, first: 5, fresh };
-                let mut echo = Echo::new(session, step!("broadcast"));
-                PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
-                let sum = Gf128(sums[session.me().index()]);
-                check(session, &context, &context.fresh, setup.delta().get(), echo, sum)
-            },
-        )
+        run(n, &lab.parameters(), |mut session| {
+            let session = &mut session;
+            let mut setup = divisi_ot::testing::deal(session, lab.config, lab.seed)?;
+            let all = setup.authenticated_bits(session, 1 + bits(n))?;
+            let fresh = Shares::of(session.me(), all).copy(1..1 + bits(n));
+            let (seats, oracle) = (Seats { me: session.me().index(), n }, Oracle::new(session));
+            let context = TripleContext { seats, oracle: &oracle, form: lab.options.form, first: 5, fresh };
+            let mut echo = Echo::new(session, step!("broadcast"));
+            PartyId::all(n).for_each(|party| echo.absorb(party, &[1]));
+            let sum = Gf128(sums[session.me().index()]);
+            check(session, &context, &context.fresh, setup.delta().get(), echo, sum)
+        })
     }
 
     #[test]

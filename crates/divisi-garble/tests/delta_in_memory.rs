@@ -5,10 +5,10 @@
 
 use divisi_circuit::{Build, Gates, Program};
 use divisi_core::testing::memory::{Needle, find, once, pairs};
-use divisi_core::testing::{Harness, party};
+use divisi_core::testing::party;
 use divisi_core::{Abort, Session};
 use divisi_garble::lab::{GarbleLab, of_party};
-use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
+use divisi_garble::{Garble, GarblingForm, Plan};
 use divisi_ot::testing::planted;
 use std::sync::{Barrier, Mutex};
 
@@ -40,8 +40,7 @@ struct Case {
 /// Runs all phases; returns how each party ended, and what was found wrong in between.
 fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let Case { n, form, streamed, lie } = case;
-    let lab =
-        GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
+    let lab = GarbleLab::of(form, streamed);
     let needles: Vec<Needle> = (0..n).map(|i| Needle::new(seed + i as u8, i == 0)).collect();
     let (all, wrong) = (Barrier::new(n), Mutex::new(Vec::new()));
     // what is wrong is told at the end, because a panic here would leave the other parties waiting
@@ -66,7 +65,7 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
     let program = program();
     let plan = Plan::for_all(&program, n, &[party(1), party(n as u8)]).unwrap();
     let inputs = vec![(0..plan.input_bits()).map(|i| u8::from(i % 3 == 0)).collect(); 2];
-    let harness = Harness::new(n, &lab.parameters());
+    let harness = lab.harness(n);
     if let Some(step) = lie {
         // something is changed in every gate, so that it is noticed whatever is read
         harness.change(party(n as u8), party(1), step, 0, |body| body.iter_mut().for_each(|byte| *byte ^= 4));
@@ -91,17 +90,15 @@ fn play(case: Case, seed: u8) -> (Vec<Result<(), Abort>>, Vec<String>) {
             };
             run(&mut garble, &mut session)
         };
-        if lie.is_none() {
-            look(&session, true, "after the run");
-        }
-        // a party that was only told of the end finds out when it continues
-        let end = match lie {
-            Some(_) => end.and(garble.function_independent(&mut session, 1, 1).map(|_| ())),
-            None => end,
-        };
-        if lie.is_some() {
+        let end = if lie.is_some() {
+            // a party that was only told of the end finds out when it continues
+            let end = end.and(garble.function_independent(&mut session, 1, 1).map(|_| ()));
             look(&session, false, "after the abort");
-        }
+            end
+        } else {
+            look(&session, true, "after the run");
+            end
+        };
         drop(garble);
         look(&session, false, "after the end");
         end

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::PartyId;
-use divisi_garble::lab::{BitSource, GarbleLab};
+use divisi_core::testing::party;
+use divisi_garble::lab::{BitSource, GarbleLab, in_turn};
 use divisi_garble::{GarbleOptions, Plan};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
@@ -24,8 +24,7 @@ fn all_and_parity(n: usize) -> Program {
 
 fn everybody(n: usize, bits: BitSource) {
     let program = all_and_parity(n);
-    let owners: Vec<PartyId> = PartyId::all(n).collect();
-    let plan = Plan::for_all(&program, n, &owners).unwrap();
+    let plan = Plan::for_all(&program, n, &in_turn(n, n)).unwrap();
     let lab = GarbleLab { bits, ..GarbleLab::default() };
     let mut inputs = vec![vec![1; n]; 2];
     inputs[1][n / 2] = 0;
@@ -76,8 +75,7 @@ fn a_hundred_and_twenty_eight_parties() {
 #[ignore = "a minute and 10 GiB, optimised"]
 fn aes_of_sixty_four_parties() {
     let program = circuits::named("aes128", Adder::FewestAnds).unwrap().unwrap();
-    let owners = [PartyId::all(64).next().unwrap(), PartyId::all(64).last().unwrap()];
-    let plan = Plan::for_all(&program, 64, &owners).unwrap();
+    let plan = Plan::for_all(&program, 64, &[party(1), party(64)]).unwrap();
     let options = GarbleOptions { memory: 16 << 20, batch: 400, ..GarbleOptions::default() };
     let lab = GarbleLab { bits: BitSource::Protocol, options, streamed: true, ..GarbleLab::default() };
     let mut ends = Vec::new();

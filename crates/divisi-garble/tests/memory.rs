@@ -2,10 +2,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
-use divisi_garble::lab::GarbleLab;
-use divisi_garble::{GarbleOptions, Plan};
+use divisi_garble::Plan;
+use divisi_garble::lab::{GarbleLab, expected};
 
 const WIDTH: usize = 500;
 
@@ -38,14 +38,10 @@ fn peak() -> usize {
 }
 
 fn run(program: &Program) {
-    let owners: Vec<PartyId> = PartyId::all(2).skip(1).collect();
-    let plan = Plan::for_all(program, 2, &owners).unwrap();
-    let options = GarbleOptions { batch: 4096, ..GarbleOptions::default() };
-    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
+    let plan = Plan::for_all(program, 2, &[PartyId::P2]).unwrap();
     let input: Vec<u8> = (0..WIDTH).map(|i| u8::from(i % 3 != 1)).collect();
-    let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
-    let want: Vec<u8> = plain::run(program, &words).unwrap().iter().map(|w| (w[0] & 1) as u8).collect();
-    for (outputs, _) in lab.run(&plan, &[input]).unwrap() {
+    let want = expected(program, &input);
+    for (outputs, _) in GarbleLab::in_batches(4096).run(&plan, &[input]).unwrap() {
         assert_eq!(outputs[0], want);
     }
 }

@@ -4,8 +4,8 @@
 
 use divisi_circuit::{Stream, plain};
 use divisi_core::PartyId;
+use divisi_garble::Plan;
 use divisi_garble::lab::GarbleLab;
-use divisi_garble::{GarbleOptions, Plan};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -37,10 +37,8 @@ fn run(path: &Path, layers: usize) {
     write(path, layers);
     let stream = Stream::open(path.to_path_buf()).unwrap();
     assert_eq!(stream.and_count(), WIDTH * layers);
-    let owners: Vec<PartyId> = PartyId::all(2).skip(1).collect();
-    let plan = Plan::streamed(&stream, 2, &owners, &[PartyId::all(2).collect()]).unwrap();
-    let options = GarbleOptions { batch: 4096, ..GarbleOptions::default() };
-    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
+    let plan = Plan::streamed(&stream, 2, &[PartyId::P2], &[PartyId::all(2).collect()]).unwrap();
+    let lab = GarbleLab::in_batches(4096);
     let input: Vec<u8> = (0..WIDTH).map(|i| u8::from(i % 3 != 1)).collect();
     let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
     let want: Vec<u8> =

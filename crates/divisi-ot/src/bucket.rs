@@ -68,23 +68,19 @@ pub fn error_bits_behind_firsts(items: usize, b: usize) -> f64 {
 mod tests {
     use super::*;
 
+    /// Demands that buckets of `least` and more suffice from these numbers on.
+    fn are_thresholds(size: fn(usize, u32) -> usize, rho: u32, least: usize, from: &[usize]) {
+        for (b, from) in (least..).zip(from) {
+            assert_eq!(size(*from, rho), b, "{rho} bits, from {from}");
+            assert_eq!(size(from - 1, rho), b + 1, "{rho} bits, below {from}");
+        }
+    }
+
     /// The smallest numbers of items for which each bucket size suffices, if the first items are known.
     #[test]
     fn thresholds_behind_firsts() {
-        for (rho, b, from) in [
-            (40, 3, 321_060),
-            (40, 4, 3_368),
-            (40, 5, 345),
-            (40, 6, 89),
-            (40, 7, 36),
-            (64, 4, 862_004),
-            (64, 5, 22_052),
-            (64, 6, 2_445),
-            (64, 7, 565),
-        ] {
-            assert_eq!(size_behind_firsts(from, rho), b, "{rho} bits, from {from}");
-            assert_eq!(size_behind_firsts(from - 1, rho), b + 1, "{rho} bits, below {from}");
-        }
+        are_thresholds(size_behind_firsts, 40, 3, &[321_060, 3_368, 345, 89, 36]);
+        are_thresholds(size_behind_firsts, 64, 4, &[862_004, 22_052, 2_445, 565]);
     }
 
     /// Compares with the bound for all numbers of spoiled items of either kind.
@@ -108,20 +104,8 @@ mod tests {
     /// The smallest numbers of triples for which each bucket size suffices.
     #[test]
     fn thresholds() {
-        for (rho, b, from) in [
-            (40, 3, 276_325),
-            (40, 4, 3_044),
-            (40, 5, 320),
-            (40, 6, 84),
-            (40, 7, 34),
-            (64, 4, 779_083),
-            (64, 5, 20_434),
-            (64, 6, 2_300),
-            (64, 7, 537),
-        ] {
-            assert_eq!(size(from, rho), b, "{rho} bits, from {from}");
-            assert_eq!(size(from - 1, rho), b + 1, "{rho} bits, below {from}");
-        }
+        are_thresholds(size, 40, 3, &[276_325, 3_044, 320, 84, 34]);
+        are_thresholds(size, 64, 4, &[779_083, 20_434, 2_300, 537]);
     }
 
     /// Compares with the bound for every number of spoiled triples.

@@ -1,52 +1,12 @@
 //! Three parties in one process, for tests: inputs and outputs in the clear, and the counted costs.
 
-pub use crate::local::{deal_all, run_over};
+pub use crate::local::{deal_all, run, run_over};
 
 use crate::deal;
-use crate::local;
 use crate::share::Byte;
 use crate::{Protocol, Rep3, Security, Trio};
 use divisi_core::testing::{Lab, OpenedOutputs, Outputs};
-use divisi_core::{Abort, Convert, Counts, Lanes, Misuse, PartyId, PublicParameters, Settles, settle};
-use std::sync::{Mutex, PoisonError};
-
-/// What a party does. What it ends with is kept elsewhere ([`kept`]).
-pub(crate) type Work<'a> = dyn Fn(Trio) -> Result<(), Abort> + Sync + 'a;
-
-/// What `f` ends with at each of three parties whom `all` runs. Tests have hundreds of such functions, and this
-/// way the code that starts parties is compiled once.
-pub(crate) fn kept<R: Send>(
-    f: impl Fn(Trio) -> Result<R, Abort> + Sync,
-    all: impl FnOnce(&Work<'_>) -> Vec<Result<(), Abort>>,
-) -> Vec<Result<R, Abort>> {
-    let kept = [const { Mutex::new(None) }; 3];
-    let ends = all(&|trio| {
-        let me = trio.me().index();
-        let out = f(trio)?;
-        *kept[me].lock().unwrap_or_else(PoisonError::into_inner) = Some(out);
-        Ok(())
-    });
-    let kept = kept.into_iter().map(|out| out.into_inner().unwrap_or_else(PoisonError::into_inner));
-    let whole = |(end, out): (Result<(), Abort>, Option<R>)| {
-        end.map(|()| out.unwrap_or_else(|| unreachable!("a party ended well without a result")))
-    };
-    ends.into_iter().zip(kept).map(whole).collect()
-}
-
-/// Run `f` at each of three parties; the results in the parties' order.
-///
-/// # Errors
-/// The most informative abort among the parties'.
-///
-/// # Panics
-/// If a party panics.
-pub fn run<R: Send>(f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Result<Vec<R>, Abort> {
-    divisi_core::local::first(kept(f, run_all))
-}
-
-fn run_all(work: &Work<'_>) -> Vec<Result<(), Abort>> {
-    local::run_over(divisi_core::local::links(3), &PublicParameters::new("rep3 lab"), work)
-}
+use divisi_core::{Abort, Convert, Counts, Lanes, Misuse, PartyId, Settles, settle};
 
 /// A computation of one party on its inputs.
 pub type Computation<'a> = dyn Fn(&mut Rep3, Vec<Byte>) -> Result<Outputs<Rep3>, Abort> + Sync + 'a;

@@ -45,6 +45,7 @@ pub(crate) fn power(base: Gf64, exponent: u32) -> Gf64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// The difference of both sides of a relation, for a record whose planes are the bits of `record`, in the
     /// clear.
@@ -68,6 +69,13 @@ pub(crate) mod tests {
             }
         }
         reduced.len()
+    }
+
+    /// Whether these numbers all differ, and each bit of them takes both values: they are drawn from the whole
+    /// field.
+    pub(crate) fn are_whole(values: &[u64]) -> bool {
+        let bits = values.iter().fold((0, 0), |bits, v| (bits.0 | v, bits.1 | !v));
+        values.iter().collect::<BTreeSet<_>>().len() == values.len() && bits == (u64::MAX, u64::MAX)
     }
 
     /// Whether a relation holds for a record whose planes are the bits of `record`, in the clear.

@@ -158,6 +158,10 @@ mod tests {
                 assert!(belongs(*engine, option.name).is_ok());
                 assert!(options[..i].iter().all(|other| other.name != option.name), "{}", option.name);
                 assert_eq!(option.scopes.is_empty(), option.help.is_empty(), "{}", option.name);
+                let limited = option.limits.iter().map(|(name, _)| *name);
+                let now = option.formerly.iter().map(|old| old.now);
+                let is_taken = |name| option.names().any(|known| known == name);
+                assert!(limited.chain(now).all(is_taken), "{} of no value", option.name);
                 let needs = option.needs.is_none_or(|name| options.iter().any(|other| other.name == name));
                 assert!(needs, "{} needs what {} does not have", option.name, engine.name());
             }

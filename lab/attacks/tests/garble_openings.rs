@@ -9,8 +9,9 @@ use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many,
 use divisi_core::{Abort, Check, PartyId};
 use divisi_garble::checks;
 use divisi_garble::lab::{GarbleLab, of_party};
-use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
+use divisi_garble::{Garble, GarblingForm, Plan};
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 const BUCKETS: &str = "divisi_garble::aand/3.d";
 const PRODUCTS: &str = "divisi_garble::run/4a.d";
@@ -22,7 +23,7 @@ const RESULT: &str = "divisi_garble::online/8.result";
 const DIGEST: usize = 32;
 
 /// x y, y z and z x of nine bits each, of three parties.
-fn program() -> Program {
+static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
     let mut g = Build::new();
     let (x, y, z) = (g.input(9), g.input(9), g.input(9));
     for (a, b) in [(&x, &y), (&y, &z), (&z, &x)] {
@@ -30,6 +31,11 @@ fn program() -> Program {
         g.output(&out);
     }
     g.finish()
+});
+
+/// Everybody owns a value and learns all outputs.
+fn plan() -> Plan<'static> {
+    Plan::for_all(&PROGRAM, 3, &all()).unwrap()
 }
 
 fn all() -> Vec<PartyId> {
@@ -42,14 +48,26 @@ fn inputs() -> Vec<Vec<u8>> {
 }
 
 fn harness(lab: &GarbleLab) -> Harness {
-    Harness::new(3, &lab.parameters()).patient()
+    lab.harness(3).patient()
 }
 
-fn play(harness: Harness, lab: &GarbleLab, plan: &Plan<'_>) -> Vec<Result<Vec<Vec<u8>>, Abort>> {
-    harness.act(|mut session| {
-        let mine = of_party(plan, session.me(), &inputs());
-        lab.play(&mut session, plan, &mine).map(|(outputs, _)| outputs)
-    })
+/// How each party ended: its outputs of each instance.
+type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
+
+fn play(harness: Harness, lab: &GarbleLab, plan: &Plan<'_>) -> Ends {
+    harness.act(|mut session| lab.outputs(&mut session, plan, &inputs()))
+}
+
+/// The same where this bit of the first message of a step is flipped on its link.
+fn flipped(
+    harness: Harness,
+    lab: &GarbleLab,
+    (from, to): (PartyId, PartyId),
+    step: &'static str,
+    bit: usize,
+) -> Ends {
+    harness.change(from, to, step, 0, move |body| body[bit / 8] ^= 1 << (bit % 8));
+    play(harness, lab, &plan())
 }
 
 /// Some bits of a list that is opened: first ones, last ones, and between them both an even and an odd one.
@@ -61,8 +79,6 @@ fn places(bits: usize) -> [usize; 6] {
 /// for shares at several places of a message.
 #[test]
 fn every_share_that_is_opened_has_its_mac() {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &all()).unwrap();
     // bits of d of 81 triples in buckets of seven; d and e of 81 products, behind the plan's digest, and nine
     // masks of three instances
     let size = divisi_ot::bucket::size(81, 40);
@@ -88,9 +104,7 @@ fn every_share_that_is_opened_has_its_mac() {
     many(jobs.len(), 3, |i| {
         let ((step, from_byte, _, check, streamed), (from, to), at) = jobs[i];
         let lab = GarbleLab { streamed, ..GarbleLab::default() };
-        let harness = harness(&lab);
-        harness.change(from, to, step, 0, move |body| body[from_byte + at / 8] ^= 1 << (at % 8));
-        let ends = play(harness, &lab, &plan);
+        let ends = flipped(harness(&lab), &lab, (from, to), step, 8 * from_byte + at);
         let end = &ends[to.index()];
         assert!(named(end, check, from), "{step} {from} {to} {at}: {end:?}");
     });
@@ -99,15 +113,9 @@ fn every_share_that_is_opened_has_its_mac() {
 /// A changed byte in the digest of the MACs is noticed, up to the last one.
 #[test]
 fn digests_of_macs_count_whole() {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &all()).unwrap();
-    let jobs: Vec<_> = [BUCKETS, PRODUCTS, LABELS]
-        .into_iter()
-        .flat_map(|step| [0, 8, 31].map(|byte| (step, byte)))
-        .collect();
-    many(jobs.len(), 3, |i| {
-        let (step, byte) = jobs[i];
-        let lab = GarbleLab::default();
+    let (lab, plan) = (GarbleLab::default(), plan());
+    many(9, 3, |i| {
+        let (step, byte) = ([BUCKETS, PRODUCTS, LABELS][i / 3], [0, 8, 31][i % 3]);
         let harness = harness(&lab);
         harness.change(party(3), party(1), step, 0, move |body| {
             let at = body.len() - DIGEST + byte;
@@ -117,10 +125,8 @@ fn digests_of_macs_count_whole() {
     });
     // so is a changed byte in the digest of the plan, with which the opening of products begins
     for byte in [0, 8, 31] {
-        let lab = GarbleLab::default();
-        let harness = harness(&lab);
-        harness.change(party(3), party(1), PRODUCTS, 0, move |body| body[byte] ^= 0x80);
-        assert_eq!(failed_check(&play(harness, &lab, &plan)[0]), Some(checks::W26), "{byte}");
+        let ends = flipped(harness(&lab), &lab, (party(3), party(1)), PRODUCTS, 8 * byte + 7);
+        assert_eq!(failed_check(&ends[0]), Some(checks::W26), "{byte}");
     }
 }
 
@@ -128,8 +134,6 @@ fn digests_of_macs_count_whole() {
 /// for several inputs and instances.
 #[test]
 fn every_masked_input_is_broadcast() {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &all()).unwrap();
     let jobs: Vec<_> = links(3).flat_map(|link| [0, 13, 26].map(|at| (link, at))).collect();
     for streamed in [false, true] {
         many(jobs.len(), 3, |i| {
@@ -137,16 +141,13 @@ fn every_masked_input_is_broadcast() {
             let lab = GarbleLab { streamed, ..GarbleLab::default() };
             let harness = harness(&lab);
             let recordings = harness.recordings();
-            harness.change(from, to, MASKED, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-            let ends = play(harness, &lab, &plan);
+            let ends = flipped(harness, &lab, (from, to), MASKED, at);
             assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W28)), "{from} {to} {at}");
             let labels = if streamed { "divisi_garble::streamed/6.labels" } else { LABELS };
             for honest in all().into_iter().filter(|p| *p != from) {
                 assert!(ends[honest.index()].is_err(), "{from} {to} {at}");
-                assert!(
-                    recordings[honest.index()].of(MessageDirection::Out, labels).is_empty(),
-                    "{from} {to} {at}"
-                );
+                let sent = recordings[honest.index()].of(MessageDirection::Out, labels);
+                assert!(sent.is_empty(), "{from} {to} {at}");
             }
         });
     }
@@ -156,16 +157,12 @@ fn every_masked_input_is_broadcast() {
 #[test]
 fn every_e_is_broadcast() {
     const E: &str = "divisi_garble::laand/3.e";
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &all()).unwrap();
     let m = 81 * divisi_ot::bucket::size(81, 40);
     let jobs: Vec<_> = links(3).flat_map(|link| [0, m / 2, m - 1].map(|at| (link, at))).collect();
     many(jobs.len(), 3, |i| {
         let ((from, to), at) = jobs[i];
         let lab = GarbleLab::default();
-        let harness = harness(&lab);
-        harness.change(from, to, E, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-        let ends = play(harness, &lab, &plan);
+        let ends = flipped(harness(&lab), &lab, (from, to), E, at);
         assert!(ends.iter().any(|end| failed_check(end) == Some(checks::W13)), "{from} {to} {at}");
     });
 }
@@ -173,19 +170,12 @@ fn every_e_is_broadcast() {
 /// A flipped masked output is refused, for several instances, and for every receiver and evaluator.
 #[test]
 fn every_result_is_compared() {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &all()).unwrap();
     let jobs: Vec<_> = links(3).flat_map(|link| [0, 8, 26, 32 * 8 + 31].map(|at| (link, at))).collect();
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         many(jobs.len(), 3, |i| {
             let ((from, to), at) = jobs[i];
-            let lab = GarbleLab {
-                options: GarbleOptions { form, ..GarbleOptions::default() },
-                ..GarbleLab::default()
-            };
-            let harness = harness(&lab);
-            harness.change(from, to, RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-            let ends = play(harness, &lab, &plan);
+            let lab = GarbleLab::of(form, false);
+            let ends = flipped(harness(&lab), &lab, (from, to), RESULT, at);
             let end = &ends[to.index()];
             assert!(
                 matches!(end, Err(Abort::CheckFailed { check: checks::W25, culprit: None, .. })),
@@ -235,6 +225,7 @@ fn digests_of_plans_name_all_of_them() {
         }
     }
     assert_eq!(seen.len(), 5 * 2 * 4 * 4);
+    let digest = |g: Build| Plan::for_all(&g.finish(), 2, &[one, two]).unwrap().digest();
     // a sum of other wires, and nothing else
     let sum = |other: bool| {
         let mut g = Build::new();
@@ -242,8 +233,7 @@ fn digests_of_plans_name_all_of_them() {
         let [a, b, c] = [(x[0], y[0]), (x[1], y[0]), (x[0], y[1])].map(|(x, y)| g.and(x, y));
         let sum = g.xor(a, if other { c } else { b });
         g.output(&[a, b, c, sum]);
-        let program = g.finish();
-        Plan::for_all(&program, 2, &[one, two]).unwrap().digest()
+        digest(g)
     };
     assert_ne!(sum(false), sum(true));
     // a product of other wires, whose numbers end in the same byte, and nothing else
@@ -252,8 +242,7 @@ fn digests_of_plans_name_all_of_them() {
         let (x, y) = (g.input(300), g.input(1));
         let out = g.and(x[at], y[0]);
         g.output(&[out]);
-        let program = g.finish();
-        Plan::for_all(&program, 2, &[one, two]).unwrap().digest()
+        digest(g)
     };
     let digests: HashSet<_> = [0, 1, 256, 257].map(product).into();
     assert_eq!(digests.len(), 4);
@@ -273,11 +262,7 @@ fn no_mask_or_label_serves_twice() {
     for (form, streamed) in
         [(GarblingForm::Improved, false), (GarblingForm::Paper, false), (GarblingForm::Improved, true)]
     {
-        let lab = GarbleLab {
-            options: GarbleOptions { form, ..GarbleOptions::default() },
-            streamed,
-            ..GarbleLab::default()
-        };
+        let lab = GarbleLab::of(form, streamed);
         let harness = harness(&lab);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
@@ -326,17 +311,14 @@ fn no_mask_or_label_serves_twice() {
 /// Shares of the masks of outputs go to their receivers, and to nobody else.
 #[test]
 fn who_receives_nothing_is_told_nothing() {
-    let program = program();
-    let plan = Plan::new(&program, 3, &all(), &[vec![party(1)], vec![party(1)], vec![party(2)]]).unwrap();
+    let plan = Plan::new(&PROGRAM, 3, &all(), &[vec![party(1)], vec![party(1)], vec![party(2)]]).unwrap();
     for streamed in [false, true] {
         let lab = GarbleLab { streamed, ..GarbleLab::default() };
         let harness = harness(&lab);
         let recordings = harness.recordings();
         let one = [inputs()[0].clone()];
-        let ends = harness.act(|mut session| {
-            let mine = of_party(&plan, session.me(), &one);
-            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs[0].len())
-        });
+        let ends =
+            harness.act(|mut session| lab.outputs(&mut session, &plan, &one).map(|outputs| outputs[0].len()));
         assert_eq!(ends.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [18, 9, 0]);
         // P_1 evaluates; of the others P_2 gets shares of nine masks, P_3 none
         let step = if streamed { OUTPUTS } else { LABELS };
@@ -353,9 +335,7 @@ fn who_receives_nothing_is_told_nothing() {
 /// Shares of the masks of inputs go to their owners, and to nobody else.
 #[test]
 fn who_gives_nothing_is_told_no_mask() {
-    let program = program();
-    let owners = [party(1), party(1), party(2)];
-    let plan = Plan::for_all(&program, 3, &owners).unwrap();
+    let plan = Plan::for_all(&PROGRAM, 3, &[party(1), party(1), party(2)]).unwrap();
     let lab = GarbleLab { streamed: true, ..GarbleLab::default() };
     let harness = harness(&lab);
     let recordings = harness.recordings();
@@ -374,19 +354,15 @@ fn who_gives_nothing_is_told_no_mask() {
 /// A masked output of each of two instances that one party evaluates is compared.
 #[test]
 fn results_of_every_instance_are_compared() {
-    let program = program();
-    let plan = Plan::for_all(&program, 2, &[party(1), party(2), party(1)]).unwrap();
+    let plan = Plan::for_all(&PROGRAM, 2, &[party(1), party(2), party(1)]).unwrap();
+    let all: Vec<Vec<u8>> = inputs().into_iter().chain(inputs()).take(4).collect();
     // 27 masked outputs of an instance, and of the next
     many(4, 3, |i| {
         let lab = GarbleLab::default();
-        let harness = Harness::new(2, &lab.parameters()).patient();
+        let harness = lab.harness(2).patient();
         let at = [0, 26, 27, 53][i];
         harness.change(party(2), party(1), RESULT, 0, move |body| body[at / 8] ^= 1 << (at % 8));
-        let ends = harness.act(|mut session| {
-            let all: Vec<Vec<u8>> = inputs().into_iter().chain(inputs()).take(4).collect();
-            let mine = of_party(&plan, session.me(), &all);
-            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-        });
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &all));
         assert_eq!(failed_check(&ends[0]), Some(checks::W25), "{at}: {:?}", ends[0].as_ref().err());
     });
 }

@@ -2,12 +2,13 @@
 //! both forms.
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, MessageDirection, Recording, failed_check, many, party};
+use divisi_core::testing::{MessageDirection, Recording, failed_check, many, party};
 use divisi_core::{Abort, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{GarbleLab, of_party};
+use divisi_garble::lab::GarbleLab;
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use divisi_ot::record;
+use std::sync::LazyLock;
 
 const TABLE: &str = "divisi_garble::run/4d.table";
 const PRODUCTS: &str = "divisi_garble::run/4a.d";
@@ -16,13 +17,21 @@ const RESULT: &str = "divisi_garble::online/8.result";
 const GATES: usize = 70;
 
 /// Seventy products of one level: more than two groups that are hashed together.
-fn program() -> Program {
+static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
     let mut g = Build::new();
     let (x, y) = (g.input(GATES), g.input(GATES));
     let out: Vec<_> = (0..GATES).map(|i| g.and(x[i], y[i])).collect();
     g.output(&out);
     g.finish()
+});
+
+/// P_1 and P_2 own a value each, among three.
+fn plan() -> Plan<'static> {
+    Plan::for_all(&PROGRAM, 3, &[party(1), party(2)]).unwrap()
 }
+
+/// How each party ended: its outputs of each instance.
+type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
 
 /// A run in which P_1 evaluates, P_2 and P_3 garble, and `how` changes one message: the `nth` of a step on a
 /// link. Returns how it ended, and the recording of P_1.
@@ -33,19 +42,14 @@ fn changed(
     step: &'static str,
     nth: usize,
     how: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, Recording) {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
+) -> (Ends, Recording) {
     let options = GarbleOptions { form, batch: 30, ..GarbleOptions::default() };
     let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
-    let harness = Harness::new(3, &lab.parameters()).patient();
+    let harness = lab.harness(3).patient();
     let recording = harness.recording(party(1));
     harness.change(from, to, step, nth, how);
-    let ends = harness.act(|mut session| {
-        let mine = of_party(&plan, session.me(), &[(0..2 * GATES).map(|i| u8::from(i % 3 > 0)).collect()]);
-        lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-    });
-    (ends, recording)
+    let inputs = [(0..2 * GATES).map(|i| u8::from(i % 3 > 0)).collect()];
+    (harness.act(|mut session| lab.outputs(&mut session, &plan(), &inputs)), recording)
 }
 
 /// The same for the `nth` table that a garbler sends.
@@ -55,16 +59,17 @@ fn play(
     liar: u8,
     nth: usize,
     how: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, Recording) {
+) -> (Ends, Recording) {
     changed(form, streamed, (party(liar), party(1)), TABLE, nth, how)
 }
 
-/// Changes the MAC of one gate for P_1. In the paper's form it changes all four rows, because P_1 reads one
-/// of them.
-fn spoil(form: GarblingForm, gate: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
+/// Changes a byte of P_1's MAC of one gate. With half-gates a gate has 104 bytes; those from 80 to 87 are the
+/// first ciphertext of that MAC, which is always read. In the paper's form P_1 reads one of four rows of three
+/// words, that of the MAC first, so that all four are changed.
+fn spoil(form: GarblingForm, gate: usize, byte: usize, by: u8) -> impl Fn(&mut Vec<u8>) + Send + 'static {
     move |body| match form {
-        GarblingForm::Improved => body[104 * gate + 80] ^= 1,
-        GarblingForm::Paper => (0..4).for_each(|row| body[192 * gate + 48 * row] ^= 1),
+        GarblingForm::Improved => body[104 * gate + 80 + byte] ^= by,
+        GarblingForm::Paper => (0..4).for_each(|row| body[192 * gate + 48 * row + byte] ^= by),
         other => panic!("{other:?}"),
     }
 }
@@ -75,8 +80,7 @@ fn noticed(ends: &[Result<Vec<Vec<u8>>, Abort>]) -> bool {
     failed_check(&ends[0]) == Some(checks::W22)
 }
 
-/// With half-gates every byte of a MAC is compared. A gate has 104 bytes; those from 80 to 87 are the first
-/// ciphertext of P_1's MAC, which is always read.
+/// With half-gates every byte of a MAC is compared.
 #[test]
 fn every_byte_of_every_mac_is_compared() {
     let jobs: Vec<_> = [0, 31, 32, GATES - 1]
@@ -85,15 +89,13 @@ fn every_byte_of_every_mac_is_compared() {
         .collect();
     many(jobs.len(), 3, |i| {
         let (gate, byte, liar) = jobs[i];
-        let bit = 1 << (i % 8);
-        let (ends, _) =
-            play(GarblingForm::Improved, false, liar, 0, move |body| body[104 * gate + 80 + byte] ^= bit);
+        let form = GarblingForm::Improved;
+        let (ends, _) = play(form, false, liar, 0, spoil(form, gate, byte, 1 << (i % 8)));
         assert!(noticed(&ends), "{gate} {byte} {liar}: {:?}", ends[0]);
     });
 }
 
-/// In the paper's form each of the sixteen bytes of a MAC is compared. One of four rows is read, so all four
-/// are changed.
+/// In the paper's form each of the sixteen bytes of a MAC is compared.
 #[test]
 fn every_byte_of_every_row_is_compared() {
     let jobs: Vec<_> = [0, 32, GATES - 1]
@@ -102,10 +104,8 @@ fn every_byte_of_every_row_is_compared() {
         .collect();
     many(jobs.len(), 3, |i| {
         let (gate, byte, liar) = jobs[i];
-        let (ends, _) = play(GarblingForm::Paper, false, liar, 0, move |body| {
-            // three words a row, that of P_1's MAC first
-            (0..4).for_each(|row| body[192 * gate + 48 * row + byte] ^= 0x10);
-        });
+        let form = GarblingForm::Paper;
+        let (ends, _) = play(form, false, liar, 0, spoil(form, gate, byte, 0x10));
         assert!(noticed(&ends), "{gate} {byte} {liar}: {:?}", ends[0]);
     });
 }
@@ -114,14 +114,12 @@ fn every_byte_of_every_row_is_compared() {
 #[test]
 fn wrong_macs_do_not_make_up_for_each_other() {
     for (a, b) in [(3, 4), (3, 40), (31, 32)] {
-        let (ends, _) = play(GarblingForm::Improved, false, 2, 0, move |body| {
-            [a, b].iter().for_each(|gate| body[104 * gate + 84] ^= 1);
-        });
-        assert!(noticed(&ends), "{a} {b}");
-        let (ends, _) = play(GarblingForm::Paper, false, 2, 0, move |body| {
-            [a, b].iter().for_each(|gate| (0..4).for_each(|row| body[192 * gate + 48 * row + 9] ^= 1));
-        });
-        assert!(noticed(&ends), "rows {a} {b}");
+        for (form, byte) in [(GarblingForm::Improved, 4), (GarblingForm::Paper, 9)] {
+            let (ends, _) = play(form, false, 2, 0, move |body| {
+                [a, b].iter().for_each(|gate| spoil(form, *gate, byte, 1)(body));
+            });
+            assert!(noticed(&ends), "{form:?} {a} {b}");
+        }
     }
 }
 
@@ -131,12 +129,9 @@ fn wrong_macs_do_not_make_up_for_each_other() {
 fn every_streamed_batch_is_looked_at() {
     // 30, 30 and 10 gates
     for nth in 0..3 {
-        for form in FORMS {
-            let (ends, said) = play(form, true, 3, nth, move |body| match form {
-                GarblingForm::Improved => body[104 * 5 + 87] ^= 1,
-                GarblingForm::Paper => (0..4).for_each(|row| body[192 * 5 + 48 * row + 15] ^= 1),
-                other => panic!("{other:?}"),
-            });
+        // the last byte of a MAC
+        for (form, byte) in FORMS.into_iter().zip([7, 15]) {
+            let (ends, said) = play(form, true, 3, nth, spoil(form, 5, byte, 1));
             assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0]);
             assert!(said.of(MessageDirection::Out, OUTPUTS).is_empty(), "{form:?} {nth}");
             // d and e of this batch and of those before, to either peer
@@ -182,7 +177,7 @@ fn nobody_is_named_for_a_wrong_row() {
         .collect();
     many(jobs.len(), 3, |i| {
         let (form, streamed, nth, liar) = jobs[i];
-        let (ends, _) = play(form, streamed, liar, nth, spoil(form, 9));
+        let (ends, _) = play(form, streamed, liar, nth, spoil(form, 9, 0, 1));
         assert!(
             matches!(ends[0], Err(Abort::CheckFailed { check: checks::W22, culprit: None, .. })),
             "{form:?} {streamed} {nth} {liar}: {:?}",
@@ -195,22 +190,16 @@ fn nobody_is_named_for_a_wrong_row() {
 /// working time must not: it hashes as much when the first gate is wrong as when none is.
 #[test]
 fn all_is_evaluated_though_the_first_gate_is_wrong() {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for form in FORMS {
         let hashed = |gate: Option<usize>| {
-            let lab = GarbleLab {
-                options: GarbleOptions { form, ..GarbleOptions::default() },
-                ..GarbleLab::default()
-            };
-            let harness = Harness::new(3, &lab.parameters()).patient();
+            let lab = GarbleLab::of(form, false);
+            let harness = lab.harness(3).patient();
             if let Some(gate) = gate {
-                harness.change(party(2), party(1), TABLE, 0, spoil(form, gate));
+                harness.change(party(2), party(1), TABLE, 0, spoil(form, gate, 0, 1));
             }
             let ends = harness.act(|mut session| {
-                let mine = of_party(&plan, session.me(), &[vec![1; 2 * GATES]]);
                 record::begin();
-                let end = lab.play(&mut session, &plan, &mine).map(|_| ());
+                let end = lab.outputs(&mut session, &plan(), &[vec![1; 2 * GATES]]);
                 Ok((end, record::end().calls.len()))
             });
             let (end, calls) = ends.into_iter().next().unwrap().unwrap();
@@ -234,14 +223,10 @@ fn no_two_gates_hash_alike() {
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap();
     assert_eq!(plan.and_count(), GATES);
     for streamed in [false, true] {
-        let options = GarbleOptions { batch: 30, ..GarbleOptions::default() };
-        let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
-        let harness = Harness::new(2, &lab.parameters()).patient();
+        let lab = GarbleLab { streamed, ..GarbleLab::in_batches(30) };
+        let harness = lab.harness(2).patient();
         let recording = harness.recording(party(2));
-        let ends = harness.act(|mut session| {
-            let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-            lab.play(&mut session, &plan, &mine).map(|_| ())
-        });
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
         let mut seen = std::collections::HashSet::new();
         for table in recording.of(MessageDirection::Out, TABLE) {
@@ -259,19 +244,13 @@ fn no_two_gates_hash_alike() {
 /// one was wrong.
 #[test]
 fn every_instance_is_looked_at() {
-    let program = program();
-    let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
     for (form, nth) in FORMS.into_iter().flat_map(|form| [(form, 0), (form, 1)]) {
-        let lab =
-            GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
-        let harness = Harness::new(3, &lab.parameters()).patient();
+        let lab = GarbleLab::of(form, false);
+        let harness = lab.harness(3).patient();
         let recording = harness.recording(party(1));
-        harness.change(party(2), party(1), TABLE, nth, spoil(form, 40));
-        let ends = harness.act(|mut session| {
-            let all = vec![vec![1; 2 * GATES]; 4];
-            let mine = of_party(&plan, session.me(), &all);
-            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-        });
+        harness.change(party(2), party(1), TABLE, nth, spoil(form, 40, 0, 1));
+        let all = vec![vec![1; 2 * GATES]; 4];
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan(), &all));
         assert!(noticed(&ends), "{form:?} {nth}: {:?}", ends[0].as_ref().err());
         assert!(recording.of(MessageDirection::Out, RESULT).is_empty(), "{form:?} {nth}");
     }
@@ -290,12 +269,9 @@ fn both_sides_of_a_gate_hash_otherwise() {
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap();
     let lab = GarbleLab::default();
-    let harness = Harness::new(2, &lab.parameters()).patient();
+    let harness = lab.harness(2).patient();
     let recording = harness.recording(party(2));
-    let ends = harness.act(|mut session| {
-        let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-        lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-    });
+    let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
     assert!(ends.iter().all(|end| end.as_ref().is_ok_and(|outputs| outputs[0] == [1])), "{ends:?}");
     // two ciphertexts for the garbler's label; for P_1's MAC the constant, and what a one on either side adds
     let table = recording.of(MessageDirection::Out, TABLE).pop().unwrap().frame.body;

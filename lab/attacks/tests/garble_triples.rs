@@ -16,7 +16,7 @@ const PRODUCT: &str = "divisi_garble::zero/6.product";
 const D: &str = "divisi_garble::aand/3.d";
 
 fn harness(n: usize, lab: &GarbleLab) -> Harness {
-    Harness::new(n, &lab.parameters()).patient()
+    lab.harness(n).patient()
 }
 
 /// The messages that a party sent to all others in a step, in order, as its first peer received them.

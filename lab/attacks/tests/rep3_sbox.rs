@@ -1,7 +1,9 @@
 //! Random bytes and blocks, which are what products are checked with, and comparisons.
 
+mod common;
+
+use common::are_fresh;
 use divisi_core::{Abort, Blocks, Convert, settle};
-use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use divisi_rep3::adversary::harness::TrioHarness;
 use divisi_rep3::{Byte, Protocol, Rep3, Security};
 
@@ -19,32 +21,6 @@ fn held(draw: impl Fn(&mut Rep3) -> Result<Vec<Byte>, Abort> + Sync) -> Vec<Vec<
         Ok(parts)
     });
     results.into_iter().map(Result::unwrap).collect()
-}
-
-/// Both components are uniform at each party, and so is what they are components of; lanes and values are
-/// independent of one another.
-fn are_fresh(held: &[Vec<[Vec<u8>; 2]>]) {
-    let uniform = |what: &str, values: &mut dyn Iterator<Item = u8>| {
-        let mut counts = [0; 256];
-        values.for_each(|value| counts[usize::from(value)] += 1);
-        assert!(chi_square(&counts) < chi_square_limit(255.0), "{what}");
-    };
-    for (p, values) in held.iter().enumerate() {
-        for (i, [first, second]) in values.iter().enumerate() {
-            let what = format!("value {i} at party {}", p + 1);
-            uniform(&what, &mut first.iter().copied());
-            uniform(&what, &mut second.iter().copied());
-            uniform(&what, &mut first.iter().zip(second).map(|(x, y)| x ^ y));
-        }
-    }
-    let value = |i: usize, l: usize| held.iter().fold(0, |sum, values| sum ^ values[i][0][l]);
-    let lanes = held[0][0][0].len();
-    for i in 0..held[0].len() {
-        uniform("a value", &mut (0..lanes).map(|l| value(i, l)));
-        uniform("neighbours", &mut (1..lanes).map(|l| value(i, l) ^ value(i, l - 1)));
-        let next = (i + 1) % held[0].len();
-        uniform("two values", &mut (0..lanes).map(|l| value(i, l) ^ value(next, l)));
-    }
 }
 
 #[test]

@@ -33,16 +33,16 @@ pub enum GarbledCall {
 }
 
 impl GarbledCall {
-    /// All.
-    pub const ALL: [GarbledCall; 3] = [GarbledCall::BesideBarrier, GarbledCall::Ahead, GarbledCall::Stock];
+    /// All, with their names in lists.
+    pub const ALL: [(GarbledCall, &str); 3] = [
+        (GarbledCall::BesideBarrier, "garbled beside a barrier"),
+        (GarbledCall::Ahead, "garbled ahead for its key"),
+        (GarbledCall::Stock, "garbled in idle time"),
+    ];
 
     /// Its name in lists.
     pub fn name(self) -> &'static str {
-        match self {
-            GarbledCall::BesideBarrier => "garbled beside a barrier",
-            GarbledCall::Ahead => "garbled ahead for its key",
-            GarbledCall::Stock => "garbled in idle time",
-        }
+        GarbledCall::ALL.iter().find(|(call, _)| *call == self).map_or("", |(_, name)| name)
     }
 
     /// The ciphertexts of all lanes.
@@ -138,8 +138,10 @@ mod tests {
     /// needs.
     #[test]
     fn calls_run_as_in_the_clear() {
-        let all =
-            GarbledCall::ALL.map(RunWork::Call).into_iter().chain([RunWork::GarbledAhead("hmac-sha256")]);
+        let all = GarbledCall::ALL
+            .map(|(call, _)| RunWork::Call(call))
+            .into_iter()
+            .chain([RunWork::GarbledAhead("hmac-sha256")]);
         for work in all {
             let run = EngineRun { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();

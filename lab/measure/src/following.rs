@@ -6,7 +6,7 @@ use crate::garbling;
 use crate::lattices;
 use crate::mixing;
 use crate::noise::NoiseSource;
-use crate::openings::{self, Marked};
+use crate::openings::{self, Account, Marked, OF_GARBLING, OF_MIXING, OF_THREE, Ran};
 use crate::poison::{COMPLETE, WRONG};
 use crate::runs::{EngineRun, RunWork};
 use crate::subjects::{self, KernelEntry};
@@ -93,19 +93,11 @@ pub fn child(what: &str) -> Result<(), Failure> {
     for entry in &kernels {
         judge(entry.name, kernel_reports(entry));
     }
-    let runs: Vec<EngineRun> = runs().into_iter().filter(|run| run.name().contains(what)).collect();
+    let runs: Vec<Followed> = all_runs().into_iter().filter(|run| run.name.contains(what)).collect();
     for run in &runs {
         follow(run)?;
     }
-    let garbled = garbling::RUNS.iter().filter(|(n, work)| garbling::name(*n, *work).contains(what));
-    for (parties, work) in garbled.clone() {
-        garble(*parties, *work)?;
-    }
-    let mixed = mixing::RUNS.iter().filter(|(n, work)| mixing::name(*n, *work).contains(what));
-    for (parties, work) in mixed.clone() {
-        mix(*parties, *work)?;
-    }
-    if kernels.is_empty() && runs.is_empty() && garbled.count() + mixed.count() == 0 {
+    if kernels.is_empty() && runs.is_empty() {
         return Err(Failure::Unable(format!("no kernel and no run is called {what}")));
     }
     for step in garbling::LEAKS {
@@ -118,6 +110,42 @@ pub fn child(what: &str) -> Result<(), Failure> {
     control()?;
     println!("{COMPLETE}");
     Ok(())
+}
+
+/// A run that is followed.
+struct Followed {
+    name: String,
+    /// Whether each party's own randomness and inputs are secret, and what it receives is not. Otherwise shares
+    /// of inputs and the keys of pairs are secret.
+    receiving: bool,
+    list: &'static Account,
+    run: Box<dyn Fn() -> Result<Vec<Counts>, String>>,
+    differences: Box<dyn Fn(&Ran<'_>) -> Vec<String>>,
+}
+
+fn all_runs() -> Vec<Followed> {
+    let of_three = runs().into_iter().map(|run| Followed {
+        name: run.name(),
+        receiving: false,
+        list: &OF_THREE,
+        run: Box::new(move || run.prepare()?.execute(&secret)),
+        differences: Box::new(move |ran| openings::differences(&run, ran)),
+    });
+    let garbled = garbling::RUNS.map(|(parties, work)| Followed {
+        name: garbling::name(parties, work),
+        receiving: true,
+        list: &OF_GARBLING,
+        run: Box::new(move || garbling::run(parties, work)),
+        differences: Box::new(move |ran| openings::differences_of_garbling(work, ran)),
+    });
+    let mixed = mixing::RUNS.map(|(parties, work)| Followed {
+        name: mixing::name(parties, work),
+        receiving: true,
+        list: &OF_MIXING,
+        run: Box::new(move || mixing::run(parties, work)),
+        differences: Box::new(move |ran| mixing::openings::differences(work, ran)),
+    });
+    of_three.chain(garbled).chain(mixed).collect()
 }
 
 /// The runs of three parties of which one may be corrupt.
@@ -138,9 +166,13 @@ fn runs() -> Vec<EngineRun> {
     runs.extend(FUNCTIONS.iter().map(of));
     let garbled = [("sha256", 3), ("hmac-sha256", 1)].map(|(name, n)| RunWork::Garbled(name, n));
     let garbled = garbled.into_iter().chain([RunWork::GarbledAhead("hmac-sha256")]);
-    let garbled = garbled.chain(GarbledCall::ALL.map(RunWork::Call));
+    let garbled = garbled.chain(GarbledCall::ALL.map(|(call, _)| RunWork::Call(call)));
     runs.extend(garbled.map(|work| EngineRun { protocol, security, work }));
-    runs.extend(WholeMode::ALL.map(|whole| EngineRun { protocol, security, work: RunWork::Whole(whole) }));
+    runs.extend(WholeMode::ALL.map(|(whole, _)| EngineRun {
+        protocol,
+        security,
+        work: RunWork::Whole(whole),
+    }));
     let lookups = [Security::SemiHonest, Security::Malicious].map(|security| {
         [2, 3].map(|factors| EngineRun { protocol, security, work: RunWork::Lookups(factors, LOOKUPS) })
     });
@@ -165,15 +197,23 @@ fn judge(name: &str, reports: u64) {
     }
 }
 
+/// What `f` returns, and how many errors memcheck found meanwhile.
+fn reported<R>(f: impl FnOnce() -> R) -> (R, u64) {
+    let before = machine::errors();
+    let result = f();
+    (result, machine::errors() - before)
+}
+
 fn kernel_reports(entry: &KernelEntry) -> u64 {
     let mut subject = (entry.make)();
     let mut input = vec![0; subject.words()];
     NoiseSource::new(1).fill(&mut input);
-    let before = machine::errors();
-    machine::poison(input.as_mut_ptr().cast(), size_of_val(input.as_slice()));
-    subject.load(&input);
-    subject.run();
-    machine::errors() - before
+    let run = || {
+        machine::poison(input.as_mut_ptr().cast(), size_of_val(input.as_slice()));
+        subject.load(&input);
+        subject.run();
+    };
+    reported(run).1
 }
 
 /// A run in which nothing that is opened is declared so: if secrets arrive where they must, the
@@ -185,9 +225,7 @@ fn control() -> Result<(), Failure> {
         work: RunWork::Aes(Direction::Encrypt, 16),
     };
     OPENING.store(false, Ordering::Relaxed);
-    let before = machine::errors();
-    let ended = run.prepare().and_then(|run| run.execute(&secret));
-    let reports = machine::errors() - before;
+    let (ended, reports) = reported(|| run.prepare().and_then(|run| run.execute(&secret)));
     OPENING.store(true, Ordering::Relaxed);
     ended.map_err(Failure::Unable)?;
     seen(&format!("{}, with nothing declared open", run.name()), reports);
@@ -198,69 +236,29 @@ fn control() -> Result<(), Failure> {
 fn planted(step: &'static str, run: impl FnOnce() -> Result<Vec<Counts>, String>) -> Result<(), Failure> {
     taint::plant(step);
     RECEIVING.store(true, Ordering::Relaxed);
-    let before = machine::errors();
-    let ended = run();
+    let (ended, reports) = reported(run);
     RECEIVING.store(false, Ordering::Relaxed);
     taint::plant("");
     ended.map_err(|e| Failure::Unable(format!("{step}: {e}")))?;
-    seen(&format!("planted at {step}"), machine::errors() - before);
+    seen(&format!("planted at {step}"), reports);
     Ok(())
 }
 
-/// A run of divisi-ot and divisi-garble: what each party draws and its inputs are secret, what it
-/// receives is not.
-fn garble(parties: usize, work: garbling::GarblingWork) -> Result<(), Failure> {
-    let differs =
-        |marked: &Marked, counts: &[Counts]| openings::differences_of_garbling(parties, work, marked, counts);
-    let run = || garbling::run(parties, work);
-    apart(&garbling::name(parties, work), run, openings::of_garbling, differs)
-}
-
-/// The same for divisi-mixed, with divisi-bgv and divisi-ot beneath it.
-fn mix(parties: usize, work: mixing::MixingWork) -> Result<(), Failure> {
-    let differs = |marked: &Marked, counts: &[Counts]| mixing::differences(parties, work, marked, counts);
-    let run = || mixing::run(parties, work);
-    apart(&mixing::name(parties, work), run, mixing::reason, differs)
-}
-
-/// A run in which each party's own randomness and inputs are secret, and what it receives is not.
-fn apart(
-    name: &str,
-    run: impl FnOnce() -> Result<Vec<Counts>, String>,
-    reason: fn(&str) -> Option<&'static str>,
-    differs: impl FnOnce(&Marked, &[Counts]) -> Vec<String>,
-) -> Result<(), Failure> {
+fn follow(followed: &Followed) -> Result<(), Failure> {
+    let Followed { name, receiving, list, run, differences } = followed;
     MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    RECEIVING.store(true, Ordering::Relaxed);
-    let before = machine::errors();
-    let ended = run();
+    RECEIVING.store(*receiving, Ordering::Relaxed);
+    let (ended, reports) = reported(run);
     RECEIVING.store(false, Ordering::Relaxed);
-    let counts = ended.map_err(|e| Failure::Unable(format!("{name}: {e}")))?;
-    judge(name, machine::errors() - before);
+    let parties = ended.map_err(|e| Failure::Unable(format!("{name}: {e}")))?;
+    judge(name, reports);
     let marked = std::mem::take(&mut *MARKED.lock().unwrap_or_else(PoisonError::into_inner));
     for (step, (calls, bytes)) in &marked {
-        let reason = reason(step).unwrap_or("?");
+        let reason = list.reason(step).unwrap_or("?");
         println!("                  opened: {calls:>6} x, {bytes:>8} bytes  {step}: {reason}");
     }
-    for difference in differs(&marked, &counts) {
+    for difference in differences(&Ran { marked: &marked, parties: &parties }) {
         println!("{WRONG}{name}: {difference}");
-    }
-    Ok(())
-}
-
-fn follow(run: &EngineRun) -> Result<(), Failure> {
-    MARKED.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let before = machine::errors();
-    let parties = run.prepare().and_then(|run| run.execute(&secret));
-    let parties = parties.map_err(|e| Failure::Unable(format!("{}: {e}", run.name())))?;
-    judge(&run.name(), machine::errors() - before);
-    let marked = std::mem::take(&mut *MARKED.lock().unwrap_or_else(PoisonError::into_inner));
-    for (step, (calls, bytes)) in &marked {
-        let reason = openings::reason(step).unwrap_or("?");
-        println!("                  opened: {calls:>6} x, {bytes:>8} bytes  {step}: {reason}");
-    }
-    for difference in openings::differences(run, &marked, &parties) {
-        println!("{WRONG}{}: {difference}", run.name());
     }
     Ok(())
 }

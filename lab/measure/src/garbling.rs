@@ -2,19 +2,17 @@
 //! begun is secret, and so are its inputs.
 
 use crate::machine;
-use crate::noise::mix;
+use crate::noise::{Same, mix};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
 use divisi_garble::{Garble, GarbleOptions, Plan};
+use divisi_net::Options as Links;
 use divisi_net::memory::mesh_with;
-use divisi_net::{Machine, Options as Links, World};
 use divisi_ot::{Setup, SetupConfig};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
-use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +64,9 @@ pub fn run(parties: usize, work: GarblingWork) -> Result<Vec<Counts>, String> {
     let owners: Vec<PartyId> = PartyId::all(2).collect();
     let plan = Plan::for_all(&program, parties, &owners).map_err(|e| e.to_string())?;
     let inputs: Vec<u8> = (0..program.input_bits() as u64).map(|i| (mix(i) & 1) as u8).collect();
-    let world = Arc::new(SecretWorld::default());
+    let world = Arc::new(Same::default());
     let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let meshes = mesh_with(parties, &links, Arc::<SecretWorld>::clone(&world));
+    let meshes = mesh_with(parties, &links, Arc::<Same>::clone(&world));
     let (config, options) = (SetupConfig::default(), GarbleOptions::default());
     let parameters = |_| options.describe(config.describe(PublicParameters::new("measure")));
     let results = local::run_over(meshes, parameters, |session| party(session, &world, &plan, &inputs, work));
@@ -105,12 +103,12 @@ fn in_the_clear(program: &Program, inputs: &[u8]) -> Result<Vec<u8>, String> {
 
 fn party(
     mut session: Session,
-    world: &SecretWorld,
+    world: &Same,
     plan: &Plan<'_>,
     inputs: &[u8],
     work: GarblingWork,
 ) -> Result<(Vec<u8>, Counts), Abort> {
-    world.begin();
+    world.is_secret();
     let mut setup = Setup::new(&mut session, SetupConfig::default())?;
     if work == GarblingWork::Bits {
         drop(setup.authenticated_bits(&mut session, BITS)?);
@@ -125,43 +123,4 @@ fn party(
     let outputs = garble.online(&mut session, garbled, &[mine])?;
     let output = outputs.first().map(|output| output.to_vec()).unwrap_or_default();
     Ok((output, session.meter().read()))
-}
-
-/// The machine, but with the same "randomness" in every run, which is secret once a session has begun: what
-/// is drawn before that is sent in the clear, or makes the keys of pairs, which are declared secret.
-#[derive(Default)]
-pub struct SecretWorld {
-    drawn: AtomicU64,
-    begun: AtomicBool,
-}
-
-impl SecretWorld {
-    /// A session has begun.
-    pub fn begin(&self) {
-        self.begun.store(true, Ordering::SeqCst);
-    }
-}
-
-impl World for SecretWorld {
-    fn now(&self) -> Instant {
-        Machine.now()
-    }
-
-    fn unix_time(&self) -> Duration {
-        Machine.unix_time()
-    }
-
-    fn entropy(&self, out: &mut [u8]) {
-        for chunk in out.chunks_mut(8) {
-            let word = mix(self.drawn.fetch_add(1, Ordering::Relaxed));
-            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
-        }
-        if self.begun.load(Ordering::SeqCst) {
-            machine::poison(out.as_mut_ptr(), out.len());
-        }
-    }
-
-    fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
-        Machine.spawn(name, work)
-    }
 }

@@ -3,7 +3,7 @@
 //!
 //! They are in the insecure ring of dimension 1024: what depends on a secret there does so in any ring.
 
-use crate::subjects::{KernelEntry, Subject, subject_of};
+use crate::subjects::{KernelEntry, Subject, kernel, put, subject_of};
 use divisi_bgv::flood::Width;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Poly, Ring, Sampler, encode, guarded, wire};
@@ -21,32 +21,23 @@ const LIMBS: usize = 2;
 
 /// All of them, by name.
 pub const ALL: &[KernelEntry] = &[
-    KernelEntry { name: "bgv encode numbers", make: || encoded(numbers, numbers_of) },
-    KernelEntry { name: "bgv encode signs", make: || encoded(bits, signs_of) },
-    KernelEntry { name: "bgv encrypt", make: || hidden(fresh) },
-    KernelEntry { name: "bgv holder of a decryption", make: held },
-    KernelEntry { name: "bgv hop", make: || hidden(hop) },
-    KernelEntry { name: "bgv modulus switch", make: switched },
-    KernelEntry { name: "bgv pack", make: packed },
-    KernelEntry { name: "bgv partial decryption", make: decrypted },
-    KernelEntry {
-        name: "bgv sample bits",
-        make: || sampled(|sampler| sampler.bits(black_box(&mut [0; DRAWN]))),
-    },
-    KernelEntry { name: "bgv sample elements", make: || sampled(elements) },
-    KernelEntry {
-        name: "bgv sample errors",
-        make: || sampled(|sampler| drop(black_box(sampler.errors(DRAWN)))),
-    },
-    KernelEntry { name: "bgv sample flood", make: || sampled(|sampler| flood(sampler, 50.0)) },
-    KernelEntry {
-        name: "bgv sample ternary",
-        make: || sampled(|sampler| drop(black_box(sampler.ternary(DRAWN)))),
-    },
-    KernelEntry { name: "bgv sample wide flood", make: || sampled(|sampler| flood(sampler, 90.0)) },
-    KernelEntry { name: "gmw and", make: anded },
-    KernelEntry { name: "ntt forward", make: || transformed(Ntt::forward) },
-    KernelEntry { name: "ntt inverse", make: || transformed(Ntt::inverse) },
+    kernel("bgv encode numbers", || encoded(numbers, numbers_of)),
+    kernel("bgv encode signs", || encoded(bits, signs_of)),
+    kernel("bgv encrypt", || hidden(fresh)),
+    kernel("bgv holder of a decryption", held),
+    kernel("bgv hop", || hidden(hop)),
+    kernel("bgv modulus switch", switched),
+    kernel("bgv pack", packed),
+    kernel("bgv partial decryption", decrypted),
+    kernel("bgv sample bits", || sampled(|sampler| sampler.bits(black_box(&mut [0; DRAWN])))),
+    kernel("bgv sample elements", || sampled(elements)),
+    kernel("bgv sample errors", || sampled(|sampler| drop(black_box(sampler.errors(DRAWN))))),
+    kernel("bgv sample flood", || sampled(|sampler| flood(sampler, 50.0))),
+    kernel("bgv sample ternary", || sampled(|sampler| drop(black_box(sampler.ternary(DRAWN))))),
+    kernel("bgv sample wide flood", || sampled(|sampler| flood(sampler, 90.0))),
+    kernel("gmw and", anded),
+    kernel("ntt forward", || transformed(Ntt::forward)),
+    kernel("ntt inverse", || transformed(Ntt::inverse)),
 ];
 
 /// The ring of tests, for two parties.
@@ -83,7 +74,7 @@ struct Sampled {
 /// The key of a generator.
 fn key_of(secret: &[u64]) -> [u8; 16] {
     let mut key = [0; 16];
-    key.as_chunks_mut::<8>().0.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
+    put(&mut key, secret);
     key
 }
 

@@ -19,49 +19,42 @@ pub struct Ledger {
     pub counts: BTreeMap<String, u64>,
 }
 
-/// How one count differs from the file.
+/// How one count differs from the file: by more than the tolerance, or it is in one of the two alone. A count
+/// that became smaller should be updated in the file: until then a later rise to the old one is not noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// More than the tolerance above what the file says.
-    Regressed { name: String, kept: u64, found: u64 },
-    /// More than the tolerance below what the file says. The file should be updated: until then a later rise
-    /// to the old count is not noticed.
-    Improved { name: String, kept: u64, found: u64 },
-    /// Measured, but not in the file.
-    New { name: String, found: u64 },
-    /// In the file, but not measured.
-    Gone { name: String, kept: u64 },
+pub struct Change {
+    name: String,
+    /// What the file says.
+    kept: Option<u64>,
+    /// What was measured.
+    found: Option<u64>,
 }
 
 impl Change {
+    /// Whether less was found than the file says.
+    pub fn is_better(&self) -> bool {
+        self.found.is_some() && self.found < self.kept
+    }
+
     /// Whether the guard fails because of it. A measurement that is gone guards nothing any more.
     pub fn fails(&self) -> bool {
-        !matches!(self, Change::Improved { .. })
+        !self.is_better()
     }
 }
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |kept: u64, found: u64| 100.0 * (found as f64 / kept.max(1) as f64 - 1.0);
-        match self {
-            Change::Regressed { name, kept, found } => {
-                write!(
-                    f,
-                    "regressed  {name}: {kept} -> {found} instructions ({:+.1} %)",
-                    percent(*kept, *found)
-                )
+        let Change { name, kept, found } = self;
+        match (*kept, *found) {
+            (Some(kept), Some(found)) => {
+                let word = if self.is_better() { "improved " } else { "regressed" };
+                let percent = 100.0 * (found as f64 / kept.max(1) as f64 - 1.0);
+                write!(f, "{word}  {name}: {kept} -> {found} instructions ({percent:+.1} %)")
             }
-            Change::Improved { name, kept, found } => {
-                write!(
-                    f,
-                    "improved   {name}: {kept} -> {found} instructions ({:+.1} %)",
-                    percent(*kept, *found)
-                )
+            (None, found) => {
+                write!(f, "new        {name}: {} instructions, not in the file", found.unwrap_or_default())
             }
-            Change::New { name, found } => {
-                write!(f, "new        {name}: {found} instructions, not in the file")
-            }
-            Change::Gone { name, kept } => {
+            (Some(kept), None) => {
                 write!(f, "gone       {name}: {kept} instructions in the file, not measured")
             }
         }
@@ -94,23 +87,23 @@ impl Ledger {
 
     /// How what was found differs from this, by more than the tolerance.
     pub fn compare(&self, found: &BTreeMap<String, u64>) -> Vec<Change> {
+        // exactly: found / kept between 0.97 and 1.03
+        let is_near = |kept: u64, found: u64| {
+            (kept * (1000 - TOLERANCE)..=kept * (1000 + TOLERANCE)).contains(&(found * 1000))
+        };
         let mut changes = Vec::new();
-        for (name, &found) in found {
-            let name = name.clone();
-            // exactly: found / kept against 1.03 or 0.97
-            match self.counts.get(&name).copied() {
-                None => changes.push(Change::New { name, found }),
-                Some(kept) if found * 1000 > kept * (1000 + TOLERANCE) => {
-                    changes.push(Change::Regressed { name, kept, found });
-                }
-                Some(kept) if found * 1000 < kept * (1000 - TOLERANCE) => {
-                    changes.push(Change::Improved { name, kept, found });
-                }
-                Some(_) => {}
+        for (name, found) in found {
+            let kept = self.counts.get(name).copied();
+            if !kept.is_some_and(|kept| is_near(kept, *found)) {
+                changes.push(Change { name: name.clone(), kept, found: Some(*found) });
             }
         }
         let gone = self.counts.iter().filter(|(name, _)| !found.contains_key(*name));
-        changes.extend(gone.map(|(name, kept)| Change::Gone { name: name.clone(), kept: *kept }));
+        changes.extend(gone.map(|(name, kept)| Change {
+            name: name.clone(),
+            kept: Some(*kept),
+            found: None,
+        }));
         changes
     }
 }
@@ -155,14 +148,14 @@ mod tests {
         let kept = ledger(&[("a", 1000), ("b", 1000), ("c", 1000), ("d", 1000), ("gone", 5)]);
         let found = ledger(&[("a", 1030), ("b", 1031), ("c", 970), ("d", 969), ("new", 7)]);
         let changes = kept.compare(&found.counts);
-        let name = |name: &str| name.to_owned();
+        let change = |name: &str, kept, found| Change { name: name.to_owned(), kept, found };
         assert_eq!(
             changes,
             [
-                Change::Regressed { name: name("b"), kept: 1000, found: 1031 },
-                Change::Improved { name: name("d"), kept: 1000, found: 969 },
-                Change::New { name: name("new"), found: 7 },
-                Change::Gone { name: name("gone"), kept: 5 },
+                change("b", Some(1000), Some(1031)),
+                change("d", Some(1000), Some(969)),
+                change("new", None, Some(7)),
+                change("gone", Some(5), None),
             ]
         );
         assert_eq!(changes.iter().map(Change::fails).collect::<Vec<_>>(), [true, false, true, true]);

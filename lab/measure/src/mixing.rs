@@ -1,11 +1,11 @@
 //! Small runs of divisi-mixed under memcheck, in the insecure ring of dimension 1024: all that a party draws
 //! after its session has begun is secret (key shares, errors, floods, masks, choices), and so are its inputs.
 
-mod openings;
+pub mod openings;
 mod work;
 
-use crate::garbling::SecretWorld;
 use crate::machine;
+use crate::noise::Same;
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, local, step};
@@ -13,7 +13,6 @@ use divisi_field::zp::{Modulus, P32};
 use divisi_net::Options as Links;
 use divisi_net::memory::mesh_with;
 use divisi_ot::SetupConfig;
-pub use openings::{differences, reason};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,9 +130,9 @@ struct Ended {
 /// If a party aborts, the text of the first abort; or that a result was wrong.
 pub fn run(parties: usize, work: MixingWork) -> Result<Vec<Counts>, String> {
     let agreed = Agreed::new(parties, work)?;
-    let world = Arc::new(SecretWorld::default());
+    let world = Arc::new(Same::default());
     let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let meshes = mesh_with(parties, &links, Arc::<SecretWorld>::clone(&world));
+    let meshes = mesh_with(parties, &links, Arc::<Same>::clone(&world));
     let parameters = |_| agreed.parameters.clone();
     let results = local::run_over(meshes, parameters, |session| party(session, &world, &agreed, work));
     let (mut ends, mut counts) = (Vec::new(), Vec::new());
@@ -171,11 +170,11 @@ fn are_right(ends: &[Ended], p: Modulus) -> bool {
 
 fn party(
     session: Session,
-    world: &SecretWorld,
+    world: &Same,
     agreed: &Agreed,
     work: MixingWork,
 ) -> Result<(Ended, Counts), Abort> {
-    world.begin();
+    world.is_secret();
     match work {
         MixingWork::Bits(_) => work::bits(session, agreed),
         MixingWork::Numbers => work::numbers(session, agreed),

@@ -1,8 +1,9 @@
 //! Numbers without structure, the same in every run.
 
+use crate::machine;
 use divisi_net::{Machine, World};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The finaliser of SplitMix64: a bijection whose outputs for 0, 1, 2 and so on pass for random ones.
@@ -35,9 +36,20 @@ impl NoiseSource {
 }
 
 /// The machine, but with the same "randomness" in every run: a run is to cost the same each time. Nothing
-/// here is secret.
+/// here is secret, unless memcheck is told so.
 #[derive(Default)]
-pub struct Same(AtomicU64);
+pub struct Same {
+    drawn: AtomicU64,
+    secret: AtomicBool,
+}
+
+impl Same {
+    /// What is drawn from now on is secret: a session has begun. What is drawn before that is sent in the
+    /// clear, or makes the keys of pairs, which are declared secret.
+    pub fn is_secret(&self) {
+        self.secret.store(true, Ordering::SeqCst);
+    }
+}
 
 impl World for Same {
     fn now(&self) -> Instant {
@@ -50,8 +62,11 @@ impl World for Same {
 
     fn entropy(&self, out: &mut [u8]) {
         for chunk in out.chunks_mut(8) {
-            let word = mix(self.0.fetch_add(1, Ordering::Relaxed));
+            let word = mix(self.drawn.fetch_add(1, Ordering::Relaxed));
             chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+        }
+        if self.secret.load(Ordering::SeqCst) {
+            machine::poison(out.as_mut_ptr(), out.len());
         }
     }
 

@@ -8,6 +8,7 @@
 
 use crate::calls::GarbledCall;
 use crate::garbling;
+use crate::mixing::openings as mixing;
 use crate::runs::{EngineRun, RunWork};
 use divisi_core::{Check, Counts};
 use divisi_rep3::checks;
@@ -17,10 +18,134 @@ use std::collections::BTreeMap;
 /// The number of openings and of opened bytes, by step.
 pub type Marked = BTreeMap<&'static str, (u64, u64)>;
 
-/// Steps that open something, and why everybody may know it.
-const OPENINGS: &[(&str, &str)] = &[
+/// Steps, each with why everybody may know what it opens.
+type Reasons = &'static [(&'static str, &'static str)];
+
+/// The declassification list of some protocols, beside what every session opens.
+pub struct Account {
+    openings: Reasons,
+    /// The other steps: their messages hide what they are made of, or are digests of it.
+    closed: &'static [&'static [&'static str]],
+    /// Whether they run over divisi-ot, whose openings are then on the list, too, and so are coins, at the step
+    /// of their use.
+    over_ot: bool,
+}
+
+/// The list of three parties of which one may be corrupt.
+pub const OF_THREE: Account =
+    Account { openings: OPENINGS, closed: &[CLOSED, PLANES, &[HELLO]], over_ot: false };
+
+/// The list of divisi-ot and divisi-garble.
+pub const OF_GARBLING: Account =
+    Account { openings: OPENINGS_OF_GARBLING, closed: &[CLOSED_OF_GARBLING, OT, &[HELLO]], over_ot: true };
+
+/// The list of divisi-mixed, with divisi-bgv and divisi-ot beneath it.
+pub const OF_MIXING: Account =
+    Account { openings: mixing::OPENINGS, closed: &[mixing::CLOSED, OT, &[HELLO]], over_ot: true };
+
+const HELLO: &str = "divisi_core::session::agree/hello";
+/// Closed steps of divisi-ot.
+const OT: &[&str] = &[
+    "divisi_ot::setup::pairs/base.receiver",
+    "divisi_ot::setup::pairs/base.sender",
+    "divisi_ot::setup::pairs/base.tables",
+    "divisi_ot::setup::pairs/flips",
+    "divisi_ot::vole/correct",
+];
+
+/// What every session opens.
+const OPENINGS_OF_SESSIONS: Reasons = &[
     ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
     ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
+];
+
+/// What divisi-ot opens.
+const OPENINGS_OF_OT: Reasons = &[
+    ("divisi_ot::base/element", "the sender's element of the base OTs, which it sends"),
+    ("divisi_ot::setup::pairs/trees", "whether a peer's trees are consistent [O2]"),
+    ("divisi_ot::vole/check", "whether the MACs of the sums are right [W5]"),
+];
+
+impl Account {
+    /// Why a step is open.
+    pub fn reason(&self, step: &str) -> Option<&'static str> {
+        let ot = if self.over_ot { OPENINGS_OF_OT } else { &[] };
+        let mut known = OPENINGS_OF_SESSIONS.iter().chain(ot).chain(self.openings);
+        let known = known.find(|(name, _)| *name == step).map(|(_, reason)| *reason);
+        known.or((self.over_ot && step.contains("coin")).then_some("coins"))
+    }
+}
+
+/// What a run declared public, and what its parties' meters counted.
+pub struct Ran<'r> {
+    /// The marks.
+    pub marked: &'r Marked,
+    /// The counts of each party.
+    pub parties: &'r [Counts],
+}
+
+impl Ran<'_> {
+    /// The messages of a step.
+    pub fn sent(&self, step: &str) -> u64 {
+        self.parties.iter().filter_map(|counts| counts.steps.get(step)).sum()
+    }
+
+    /// How often a check was made.
+    pub fn checks(&self, id: Check) -> u64 {
+        self.parties.iter().filter_map(|counts| counts.checks.get(&id)).sum()
+    }
+
+    /// How many bytes a step declared public.
+    pub fn bytes(&self, step: &str) -> u64 {
+        self.marked.get(step).map_or(0, |(_, bytes)| *bytes)
+    }
+
+    /// The values that all parties opened.
+    pub fn opened(&self) -> u64 {
+        self.parties.iter().map(|counts| counts.openings).sum()
+    }
+
+    /// The differences between the two accounts of the run: steps that the list does not have, and those that
+    /// opened something more or less often than they ought to. `own` are the numbers of the protocols'
+    /// openings, without those of sessions and of divisi-ot.
+    pub fn differences(&self, list: &Account, own: &[(&str, u64)]) -> Vec<String> {
+        let mut out = Vec::new();
+        for step in self.marked.keys().filter(|step| list.reason(step).is_none()) {
+            out.push(format!("{step}: declared public, and no opening of any protocol"));
+        }
+        for step in self.parties.iter().flat_map(|counts| counts.steps.keys()) {
+            if list.reason(step).is_none() && !list.closed.iter().any(|steps| steps.contains(step)) {
+                out.push(format!("{step}: messages that are known neither as openings nor as hidden"));
+            }
+        }
+        let mut expected = vec![
+            ("divisi_core::session::agree/echo", self.checks(checks::M0_1)),
+            ("divisi_core::session/same_digest", self.checks(checks::M0_6)),
+        ];
+        expected.extend(own);
+        if list.over_ot {
+            expected.extend([
+                ("divisi_ot::base/element", self.sent("divisi_ot::setup::pairs/base.sender")),
+                ("divisi_ot::setup::pairs/trees", self.checks(divisi_ot::checks::O2)),
+                ("divisi_ot::vole/check", self.sent("divisi_ot::vole/check")),
+            ]);
+            // every party receives a coin from each of its peers
+            let others = self.parties.len() as u64 - 1;
+            let coins = self.marked.keys().filter(|step| step.contains("coin"));
+            expected.extend(coins.map(|step| (*step, self.sent(step) / others)));
+        }
+        for (step, expected) in expected {
+            let calls = self.marked.get(step).map_or(0, |(calls, _)| *calls);
+            if calls != expected {
+                out.push(format!("{step}: {calls} openings, where the protocols have {expected}"));
+            }
+        }
+        out
+    }
+}
+
+/// Steps of three parties that open something, and why everybody may know it.
+const OPENINGS: Reasons = &[
     ("divisi_rep3::garbled::stock/same", "whether the name of a key stands for the bits that it stood for"),
     ("divisi_rep3::blackbox/output", "verified outputs [S3]"),
     ("divisi_rep3::blackbox/reconst", "c = x + r of a lookup, under an r that is used once [A22]"),
@@ -67,7 +192,6 @@ const PLANES: &[&str] = &[
 /// Steps whose messages are elements masked by F_zero, or digests of what their receiver holds: nothing is
 /// opened there.
 const CLOSED: &[&str] = &[
-    "divisi_core::session::agree/hello",
     "divisi_rep3::blackbox/input",
     "divisi_rep3::blackbox::products/reshare",
     "divisi_rep3::engine::blocks/dot",
@@ -90,13 +214,8 @@ const CLOSED: &[&str] = &[
     "divisi_rep3::views/barrier",
 ];
 
-/// Steps of divisi-ot and divisi-garble that open something of a party's own, and why everybody may know it.
-const OPENINGS_OF_GARBLING: &[(&str, &str)] = &[
-    ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
-    ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
-    ("divisi_ot::base/element", "the sender's element of the base OTs, which it sends"),
-    ("divisi_ot::setup::pairs/trees", "whether a peer's trees are consistent [O2]"),
-    ("divisi_ot::vole/check", "whether the MACs of the sums are right [W5]"),
+/// Steps of divisi-garble, and of proofs of its Deltas, that open something of a party's own.
+const OPENINGS_OF_GARBLING: Reasons = &[
     (
         "divisi_ot::abit::consistency/bits",
         "bits that are opened and dropped; whether their MACs are right [W10]",
@@ -107,17 +226,9 @@ const OPENINGS_OF_GARBLING: &[(&str, &str)] = &[
     ("divisi_garble::online/7b", "whether every MAC of the tables was right [W22]"),
 ];
 
-/// Why a step of divisi-ot or divisi-garble is open; coins have the step of their use.
-pub fn of_garbling(step: &str) -> Option<&'static str> {
-    let known = OPENINGS_OF_GARBLING.iter().find(|(name, _)| *name == step).map(|(_, reason)| *reason);
-    known.or_else(|| step.contains("coin").then_some("coins"))
-}
-
-/// Steps of divisi-ot and divisi-garble whose messages hide what they are made of, are digests of it, or are
-/// bits under masks that are used once (d and e of products, masked outputs): their sender decides nothing by
-/// them.
+/// Steps whose messages hide what they are made of, are digests of it, or are bits under masks that are used
+/// once (d and e of products, masked outputs): their sender decides nothing by them.
 const CLOSED_OF_GARBLING: &[&str] = &[
-    "divisi_core::session::agree/hello",
     "divisi_garble::aand/3.d",
     "divisi_garble::laand/3.e",
     "divisi_garble::laand/3.echo",
@@ -132,81 +243,30 @@ const CLOSED_OF_GARBLING: &[&str] = &[
     "divisi_ot::abit::consistency/commit",
     "divisi_ot::abit::consistency/echo",
     "divisi_ot::abit::produce/echo",
-    "divisi_ot::setup::pairs/base.receiver",
-    "divisi_ot::setup::pairs/base.sender",
-    "divisi_ot::setup::pairs/base.tables",
-    "divisi_ot::setup::pairs/flips",
-    "divisi_ot::vole/correct",
 ];
 
 /// The differences between the two accounts of such a run.
-pub fn differences_of_garbling(
-    n: usize,
-    work: garbling::GarblingWork,
-    marked: &Marked,
-    parties: &[Counts],
-) -> Vec<String> {
-    let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
-    let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
-    let calls = |step: &str| marked.get(step).map_or(0, |(calls, _)| *calls);
-    let mut out: Vec<String> = marked
-        .keys()
-        .filter(|step| of_garbling(step).is_none())
-        .map(|step| format!("{step}: declared public, and no opening of any protocol"))
-        .collect();
-    for step in parties.iter().flat_map(|counts| counts.steps.keys()) {
-        if !CLOSED_OF_GARBLING.contains(step) && of_garbling(step).is_none() {
-            out.push(format!("{step}: messages that are known neither as openings nor as hidden"));
-        }
-    }
-    let (n, pairs) = (n as u64, (n * (n - 1)) as u64);
+pub fn differences_of_garbling(work: garbling::GarblingWork, ran: &Ran<'_>) -> Vec<String> {
+    let n = ran.parties.len() as u64;
+    let pairs = n * (n - 1);
     let garbled = u64::from(work != garbling::GarblingWork::Bits);
     // Deltas are proven consistent among three or more
     let proven = u64::from(n > 2);
-    let mut expected = vec![
-        ("divisi_core::session::agree/echo", checks(checks::M0_1)),
-        ("divisi_core::session/same_digest", checks(checks::M0_6)),
-        ("divisi_ot::base/element", sent("divisi_ot::setup::pairs/base.sender")),
-        ("divisi_ot::setup::pairs/trees", checks(divisi_ot::checks::O2)),
-        ("divisi_ot::vole/check", sent("divisi_ot::vole/check")),
+    let own = [
         // what each party opens, and its verdict on each peer's
         ("divisi_ot::abit::consistency/bits", proven * (n + pairs)),
         ("divisi_ot::abit::consistency/sums", proven * pairs),
         // two parties compare digests instead
-        ("divisi_garble::zero/6.open", proven * checks(divisi_garble::checks::W15)),
+        ("divisi_garble::zero/6.open", proven * ran.checks(divisi_garble::checks::W15)),
         ("divisi_garble::online/5.masked", garbled * n),
-        ("divisi_garble::online/7b", checks(divisi_garble::checks::W22)),
+        ("divisi_garble::online/7b", ran.checks(divisi_garble::checks::W22)),
     ];
-    // every party receives a coin, from each of its peers
-    let coins = marked.keys().filter(|step| step.contains("coin"));
-    expected.extend(coins.map(|step| (*step, sent(step) / (n - 1))));
-    for (step, expected) in expected {
-        if calls(step) != expected {
-            out.push(format!("{step}: {} openings, where the protocols have {expected}", calls(step)));
-        }
-    }
-    out
-}
-
-/// Why a step is open.
-pub fn reason(step: &str) -> Option<&'static str> {
-    OPENINGS.iter().find(|(name, _)| *name == step).map(|(_, reason)| *reason)
+    ran.differences(&OF_GARBLING, &own)
 }
 
 /// The differences between the two accounts of a run of three parties.
-pub fn differences(run: &EngineRun, marked: &Marked, parties: &[Counts]) -> Vec<String> {
-    let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
-    let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
-    let calls = |step: &str| marked.get(step).map_or(0, |(calls, _)| *calls);
-    let mut out = Vec::new();
-    for step in marked.keys().filter(|step| reason(step).is_none()) {
-        out.push(format!("{step}: declared public, and no opening of any protocol"));
-    }
-    for step in parties.iter().flat_map(|counts| counts.steps.keys()) {
-        if !CLOSED.contains(step) && !PLANES.contains(step) && reason(step).is_none() {
-            out.push(format!("{step}: messages that are known neither as openings nor as masked"));
-        }
-    }
+pub fn differences(run: &EngineRun, ran: &Ran<'_>) -> Vec<String> {
+    let sent = |step: &str| ran.sent(step);
     let triples = sent("divisi_rep3::verify::triple/triple.2");
     let levels = sent("divisi_rep3::verify::inner_product/inner_product.11");
     let grids = sent("divisi_rep3::verify::planes/planes.h") + sent("divisi_rep3::verify::ands/ands.h");
@@ -218,9 +278,7 @@ pub fn differences(run: &EngineRun, marked: &Marked, parties: &[Counts]) -> Vec<
     // the second and the third run under a key compare its bits, at each of three parties
     let under_a_key = matches!(run.work, RunWork::GarbledAhead(_) | RunWork::Call(GarbledCall::Stock));
     let is_table = matches!(run.work, RunWork::Lookups(..));
-    let expected = [
-        ("divisi_core::session::agree/echo", checks(checks::M0_1)),
-        ("divisi_core::session/same_digest", checks(checks::M0_6)),
+    let own = [
         // for a chunk each garbler sends a message; of labels two lists are compared, of masks one
         ("divisi_rep3::garbled/labels", sent("divisi_rep3::garbled/labels")),
         ("divisi_rep3::garbled/masks", sent("divisi_rep3::garbled/masks") / 2),
@@ -242,18 +300,13 @@ pub fn differences(run: &EngineRun, marked: &Marked, parties: &[Counts]) -> Vec<
         // elements are packed, and the padding behind them is looked at in another place
         ("divisi_rep3::wire/padding", PLANES.iter().map(|step| sent(step)).sum()),
     ];
-    for (step, expected) in expected {
-        if calls(step) != expected {
-            out.push(format!("{step}: {} openings, where the protocols have {expected}", calls(step)));
-        }
-    }
+    let mut out = ran.differences(&OF_THREE, &own);
     if verified != (triples > 0) {
         out.push("a verification ran that was not needed, or a needed one did not run".to_owned());
     }
     // every byte that was opened to all, and no other
-    let opened = parties.iter().map(|counts| counts.openings).sum::<u64>() - to_one(run);
-    let bytes = ["divisi_rep3::open/open.bytes", "divisi_rep3::blackbox/output"];
-    let bytes: u64 = bytes.iter().filter_map(|step| marked.get(step)).map(|(_, bytes)| *bytes).sum();
+    let opened = ran.opened() - to_one(run);
+    let bytes = ran.bytes("divisi_rep3::open/open.bytes") + ran.bytes("divisi_rep3::blackbox/output");
     if bytes != opened {
         out.push(format!("open.bytes: {bytes} bytes were opened, where the protocols have {opened}"));
     }

@@ -168,8 +168,7 @@ impl PreparedRun {
             RunWork::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
             RunWork::Function(..) => digest_or_tag(&mut rep, &mine, self.run.work)?,
             RunWork::Whole(whole) => {
-                let inputs = mine.iter().map(|part| rep.trio().input(part));
-                let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
+                let inputs = shared(&mut rep, &mine)?;
                 let (key, text) = inputs.split_at(whole.key_bytes());
                 whole.run(&mut rep, key, text)?
             }
@@ -181,8 +180,7 @@ impl PreparedRun {
             }
             RunWork::Call(call) => {
                 rep.use_rounds(Rounds::Constant);
-                let inputs = mine.iter().map(|part| rep.trio().input(part));
-                let inputs = inputs.collect::<Result<Vec<Byte>, _>>()?;
+                let inputs = shared(&mut rep, &mine)?;
                 let out = call.run(&mut rep, inputs)?;
                 let out = close(&mut rep, out)?;
                 rep.trio().open(&out)?
@@ -200,10 +198,10 @@ fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec
     if rep.trio().agree_input(checks::A24, &[0; 32], text.first())? != Agreement::Agreed {
         return Err(Abort::Misuse { step: step!("agree"), what: Misuse::InputsDiffer });
     }
-    let key = key.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
+    let key = shared(rep, key)?;
     let round_keys = cipher::expand(rep, &key)?;
     let round_keys = verified(rep, round_keys)?;
-    let text = text.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>()?;
+    let text = shared(rep, text)?;
     let misfit = Abort::Misuse { step: step!("columns"), what: Misuse::BlockLength };
     let mut state: [Byte; 16] = text.try_into().map_err(|_| misfit)?;
     match direction {
@@ -212,6 +210,11 @@ fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec
     }
     let out = verified(rep, state.to_vec())?;
     rep.trio().open(&out)
+}
+
+/// The values of which a party holds these parts.
+fn shared(rep: &mut Rep3, parts: &[Part]) -> Result<Vec<Byte>, Abort> {
+    parts.iter().map(|part| rep.trio().input(part)).collect()
 }
 
 fn verified<T>(rep: &mut Rep3, out: T) -> Result<Verified<T>, Abort> {
@@ -263,9 +266,7 @@ fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: RunWork) -> Result<Vec<Vec
     let misfit = || Abort::Misuse { step: step!("function"), what: Misuse::NoResult };
     let (settings, n) = (work.settings().ok_or_else(misfit)?, messages(work));
     let (key, text) = mine.split_at(settings.algorithm.key_bytes());
-    let mut input =
-        |parts: &[Part]| parts.iter().map(|part| rep.trio().input(part)).collect::<Result<Vec<Byte>, _>>();
-    let (key, text) = (input(key)?, input(text)?);
+    let (key, text) = (shared(rep, key)?, shared(rep, text)?);
     let function = tags::prepare(rep, &settings, &key)?;
     if let RunWork::GarbledAhead(_) = work {
         calls::under_a_key(rep, |rep| outputs(rep, function.get(), text.clone(), n).map(drop))?;

@@ -25,6 +25,11 @@ pub struct KernelEntry {
     pub make: fn() -> Box<dyn Subject>,
 }
 
+/// An entry of a list.
+pub const fn kernel(name: &'static str, make: fn() -> Box<dyn Subject>) -> KernelEntry {
+    KernelEntry { name, make }
+}
+
 /// The number of elements of a vector of a large field.
 const N: usize = 256;
 /// The number of tiles, of 512 lanes each.
@@ -32,44 +37,38 @@ const TILES: usize = 4;
 
 /// All kernels, by name.
 pub const ALL: &[KernelEntry] = &[
-    KernelEntry { name: "digest compare", make: || subject([[0_u64; 4]; 2], load_digests, compare) },
-    KernelEntry { name: "gf128 add_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::add_assign(x, y)) },
-    KernelEntry { name: "gf128 dot", make: || vectors::<Gf128>(|x, y, out| out[0] = Gf128::dot(x, y)) },
-    KernelEntry { name: "gf128 fold", make: || vectors::<Gf128>(|x, y, out| Gf128::fold(x, y[0], out)) },
-    KernelEntry { name: "gf128 line_products", make: || vectors::<Gf128>(lines) },
-    KernelEntry { name: "gf128 mul_assign", make: || vectors::<Gf128>(|x, y, _| Gf128::mul_assign(x, y)) },
-    KernelEntry { name: "gf128 scale", make: || vectors::<Gf128>(|x, y, _| Gf128::scale(x, y[0])) },
-    KernelEntry { name: "gf4 mul", make: || tiles::<4>(mul4) },
-    KernelEntry { name: "gf64 add_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::add_assign(x, y)) },
-    KernelEntry { name: "gf64 combine", make: || Box::new(Combined::new()) },
-    KernelEntry { name: "gf64 dot", make: || vectors::<Gf64>(|x, y, out| out[0] = Gf64::dot(x, y)) },
-    KernelEntry { name: "gf64 equal", make: || vectors::<Gf64>(equal) },
-    KernelEntry { name: "gf64 fold", make: || vectors::<Gf64>(|x, y, out| Gf64::fold(x, y[0], out)) },
-    KernelEntry { name: "gf64 line_products", make: || vectors::<Gf64>(lines) },
-    KernelEntry { name: "gf64 mul_assign", make: || vectors::<Gf64>(|x, y, _| Gf64::mul_assign(x, y)) },
-    KernelEntry { name: "gf64 scale", make: || vectors::<Gf64>(|x, y, _| Gf64::scale(x, y[0])) },
-    KernelEntry { name: "gf64 weigh", make: || Box::new(Weighed::new()) },
-    KernelEntry { name: "gf8 affine", make: || tiles::<8>(|x, _| affine(x)) },
-    KernelEntry { name: "gf8 invert", make: || tiles::<8>(|x, _| invert(x)) },
-    KernelEntry { name: "gf8 mul", make: || tiles::<8>(mul8) },
-    KernelEntry { name: "gf8 mul_slices", make: || subject([[0; 1024]; 2], load_bytes, mul_slices) },
-    KernelEntry { name: "softspoken tree", make: || Box::new(Tree::new()) },
-    KernelEntry {
-        name: "transpose from_planes",
-        make: || subject(Transposed::new(), load_planes, from_planes),
-    },
-    KernelEntry { name: "transpose square", make: || subject([0_u128; 128], load_square, transpose::square) },
-    KernelEntry { name: "transpose to_planes", make: || subject(Transposed::new(), load_text, to_planes) },
+    kernel("digest compare", || subject([[0_u64; 4]; 2], load_digests, compare)),
+    kernel("gf128 add_assign", || vectors::<Gf128>(|x, y, _| Gf128::add_assign(x, y))),
+    kernel("gf128 dot", || vectors::<Gf128>(|x, y, out| out[0] = Gf128::dot(x, y))),
+    kernel("gf128 fold", || vectors::<Gf128>(|x, y, out| Gf128::fold(x, y[0], out))),
+    kernel("gf128 line_products", || vectors::<Gf128>(lines)),
+    kernel("gf128 mul_assign", || vectors::<Gf128>(|x, y, _| Gf128::mul_assign(x, y))),
+    kernel("gf128 scale", || vectors::<Gf128>(|x, y, _| Gf128::scale(x, y[0]))),
+    kernel("gf4 mul", || tiles::<4>(mul4)),
+    kernel("gf64 add_assign", || vectors::<Gf64>(|x, y, _| Gf64::add_assign(x, y))),
+    kernel("gf64 combine", combined),
+    kernel("gf64 dot", || vectors::<Gf64>(|x, y, out| out[0] = Gf64::dot(x, y))),
+    kernel("gf64 equal", || vectors::<Gf64>(equal)),
+    kernel("gf64 fold", || vectors::<Gf64>(|x, y, out| Gf64::fold(x, y[0], out))),
+    kernel("gf64 line_products", || vectors::<Gf64>(lines)),
+    kernel("gf64 mul_assign", || vectors::<Gf64>(|x, y, _| Gf64::mul_assign(x, y))),
+    kernel("gf64 scale", || vectors::<Gf64>(|x, y, _| Gf64::scale(x, y[0]))),
+    kernel("gf64 weigh", weighed),
+    kernel("gf8 affine", || tiles::<8>(|x, _| affine(x))),
+    kernel("gf8 invert", || tiles::<8>(|x, _| invert(x))),
+    kernel("gf8 mul", || tiles::<8>(mul8)),
+    kernel("gf8 mul_slices", || subject([[0; 1024]; 2], load_bytes, mul_slices)),
+    kernel("softspoken tree", tree),
+    kernel("transpose from_planes", || subject(Transposed::new(), load_planes, from_planes)),
+    kernel("transpose square", || subject([0_u128; 128], load_square, transpose::square)),
+    kernel("transpose to_planes", || subject(Transposed::new(), load_text, to_planes)),
 ];
 
 /// The planted leaks: a branch on a secret, and a secret index. If they are not found, it means nothing that
 /// no other leak is.
 pub const LEAKS: &[KernelEntry] = &[
-    KernelEntry {
-        name: "planted branch",
-        make: || subject([0_u64; 8], |to, secret| to.copy_from_slice(secret), branch),
-    },
-    KernelEntry { name: "planted index", make: || subject(Table::default(), load_table, look_up) },
+    kernel("planted branch", || subject([0_u64; 8], |to, secret| to.copy_from_slice(secret), branch)),
+    kernel("planted index", || subject(Table::default(), load_table, look_up)),
 ];
 
 struct Simple<S> {
@@ -109,13 +108,18 @@ pub fn subject_of<S: 'static>(
     Box::new(Simple { state, words, load, run })
 }
 
+/// Writes words as bytes.
+pub fn put(to: &mut [u8], words: &[u64]) {
+    to.as_chunks_mut::<8>().0.iter_mut().zip(words).for_each(|(to, word)| *to = word.to_le_bytes());
+}
+
 fn load_digests(to: &mut [[u64; 4]; 2], secret: &[u64]) {
     to.as_flattened_mut().copy_from_slice(secret);
 }
 
 fn bytes_of(digest: &[u64; 4]) -> [u8; 32] {
     let mut bytes = [0; 32];
-    bytes.as_chunks_mut::<8>().0.iter_mut().zip(digest).for_each(|(to, word)| *to = word.to_le_bytes());
+    put(&mut bytes, digest);
     bytes
 }
 
@@ -140,27 +144,17 @@ struct Tree {
     consistent: bool,
 }
 
-impl Tree {
-    fn new() -> Tree {
-        Tree { held: GuardedMessages::new(2), delta: 0, keys: [0; 128], rows: [0; 128], consistent: false }
-    }
-}
-
-impl Subject for Tree {
-    fn words(&self) -> usize {
-        2 * (1 + self.keys.len())
-    }
-
-    fn load(&mut self, secret: &[u64]) {
+fn tree() -> Box<dyn Subject> {
+    let held = GuardedMessages::new(2);
+    let state = Tree { held, delta: 0, keys: [0; 128], rows: [0; 128], consistent: false };
+    let load = |tree: &mut Tree, secret: &[u64]| {
         let mut words = secret.as_chunks::<2>().0.iter().map(|[low, high]| wide(*low, *high));
-        self.delta = words.next().unwrap_or_default();
-        self.keys.iter_mut().zip(words).for_each(|(key, word)| *key = word);
-    }
-
-    fn run(&mut self) {
-        self.consistent = self.held.run(black_box(self.delta), black_box(&self.keys), &mut self.rows);
-        black_box((&self.rows, &self.consistent));
-    }
+        tree.delta = words.next().unwrap_or_default();
+        tree.keys.iter_mut().zip(words).for_each(|(key, word)| *key = word);
+    };
+    subject_of(2 * (1 + 128), state, load, |tree| {
+        tree.consistent = tree.held.run(tree.delta, &tree.keys, &mut tree.rows);
+    })
 }
 
 /// Does more if a secret bit is set.
@@ -206,25 +200,14 @@ struct Vectors<F> {
 }
 
 fn vectors<F: BigField>(run: fn(&mut [F], &[F], &mut [F])) -> Box<dyn Subject> {
-    Box::new(Vectors { x: vec![F::ZERO; N], y: vec![F::ZERO; N], out: vec![F::ZERO; N / 2], run })
-}
-
-impl<F: BigField> Subject for Vectors<F> {
-    fn words(&self) -> usize {
-        2 * N * F::BYTES / 8
-    }
-
-    fn load(&mut self, secret: &[u64]) {
-        let words = F::BYTES / 8;
-        for (to, from) in self.x.iter_mut().chain(&mut self.y).zip(secret.chunks_exact(words)) {
+    let state = Vectors { x: vec![F::ZERO; N], y: vec![F::ZERO; N], out: vec![F::ZERO; N / 2], run };
+    let load = |vectors: &mut Vectors<F>, secret: &[u64]| {
+        let elements = vectors.x.iter_mut().chain(&mut vectors.y);
+        for (to, from) in elements.zip(secret.chunks_exact(F::BYTES / 8)) {
             *to = F::from_low_bits(from.iter().rev().fold(0, |bits, word| bits << 64 | u128::from(*word)));
         }
-    }
-
-    fn run(&mut self) {
-        (self.run)(black_box(&mut self.x), &self.y, &mut self.out);
-        black_box((&self.x, &self.out));
-    }
+    };
+    subject_of(2 * N * F::BYTES / 8, state, load, |v| (v.run)(&mut v.x, &v.y, &mut v.out))
 }
 
 fn lines<F: BigField>(x: &mut [F], y: &[F], out: &mut [F]) {
@@ -248,24 +231,13 @@ struct Tiles<const K: usize> {
 }
 
 fn tiles<const K: usize>(run: fn(&mut [[Plane; K]; TILES], &[[Plane; K]; TILES])) -> Box<dyn Subject> {
-    Box::new(Tiles { x: [[Plane::ZERO; K]; TILES], y: [[Plane::ZERO; K]; TILES], run })
-}
-
-impl<const K: usize> Subject for Tiles<K> {
-    fn words(&self) -> usize {
-        2 * 8 * K * TILES
-    }
-
-    fn load(&mut self, secret: &[u64]) {
+    let state = Tiles { x: [[Plane::ZERO; K]; TILES], y: [[Plane::ZERO; K]; TILES], run };
+    let load = |tiles: &mut Tiles<K>, secret: &[u64]| {
         let (x, y) = secret.split_at(secret.len() / 2);
-        load_planes_into(self.x.as_flattened_mut(), x);
-        load_planes_into(self.y.as_flattened_mut(), y);
-    }
-
-    fn run(&mut self) {
-        (self.run)(black_box(&mut self.x), &self.y);
-        black_box(&self.x);
-    }
+        load_planes_into(tiles.x.as_flattened_mut(), x);
+        load_planes_into(tiles.y.as_flattened_mut(), y);
+    };
+    subject_of(2 * 8 * K * TILES, state, load, |tiles| (tiles.run)(&mut tiles.x, &tiles.y))
 }
 
 vectorized! {
@@ -309,8 +281,7 @@ vectorized! {
 }
 
 fn load_bytes(to: &mut [[u8; 1024]; 2], secret: &[u64]) {
-    let (to, _) = to.as_flattened_mut().as_chunks_mut::<8>();
-    to.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
+    put(to.as_flattened_mut(), secret);
 }
 
 fn mul_slices([x, y]: &mut [[u8; 1024]; 2]) {
@@ -330,8 +301,7 @@ impl Transposed {
 }
 
 fn load_text(to: &mut Transposed, secret: &[u64]) {
-    let (bytes, _) = to.bytes.as_chunks_mut::<8>();
-    bytes.iter_mut().zip(secret).for_each(|(to, word)| *to = word.to_le_bytes());
+    put(&mut to.bytes, secret);
 }
 
 fn load_planes(to: &mut Transposed, secret: &[u64]) {
@@ -351,68 +321,36 @@ fn public_weights(n: usize) -> Vec<Gf64> {
     std::iter::successors(Some(Gf64(3)), |x| Some(*x * Gf64(0x9e37_79b9_7f4a_7c15))).take(n).collect()
 }
 
-/// `gf64::weigh`, 16 planes.
-struct Weighed {
-    planes: [Plane; 16],
-    weights: Vec<Gf64>,
+/// Planes that are weighed by public weights, and what comes of it.
+struct Weighed<const K: usize, W> {
+    planes: [Plane; K],
+    weights: W,
     out: Vec<Gf64>,
 }
 
-impl Weighed {
-    fn new() -> Self {
-        let out = vec![Gf64(0); Plane::LANES];
-        Weighed { planes: [Plane::ZERO; 16], weights: public_weights(16), out }
-    }
+fn planes_under<const K: usize, W: 'static>(
+    weights: W,
+    out: usize,
+    run: fn(&mut Weighed<K, W>),
+) -> Box<dyn Subject> {
+    let state = Weighed { planes: [Plane::ZERO; K], weights, out: vec![Gf64(0); out] };
+    subject_of(8 * K, state, |weighed, secret| load_planes_into(&mut weighed.planes, secret), run)
 }
 
-impl Subject for Weighed {
-    fn words(&self) -> usize {
-        8 * self.planes.len()
-    }
-
-    fn load(&mut self, secret: &[u64]) {
-        load_planes_into(&mut self.planes, secret);
-    }
-
-    fn run(&mut self) {
-        gf64::weigh(black_box(&mut self.out), &self.planes.each_ref(), &self.weights);
-        black_box(&self.out);
-    }
+/// `gf64::weigh`, 16 planes.
+fn weighed() -> Box<dyn Subject> {
+    planes_under::<16, _>(public_weights(16), Plane::LANES, |w| {
+        gf64::weigh(&mut w.out, &w.planes.each_ref(), &w.weights);
+    })
 }
 
 /// `gf64::combine`, 24 planes.
-struct Combined {
-    planes: [Plane; 24],
-    weights: LaneWeights,
-    coefficients: [Gf64; 64],
-    out: Gf64,
-}
-
-impl Combined {
-    fn new() -> Self {
-        let drawn = public_weights(24 + 8 + 64);
-        let factors = std::array::from_fn(|i| drawn[24 + i]);
-        Combined {
-            planes: [Plane::ZERO; 24],
-            weights: LaneWeights::new(&drawn[..24], &factors),
-            coefficients: std::array::from_fn(|i| drawn[32 + i]),
-            out: Gf64(0),
-        }
-    }
-}
-
-impl Subject for Combined {
-    fn words(&self) -> usize {
-        8 * self.planes.len()
-    }
-
-    fn load(&mut self, secret: &[u64]) {
-        load_planes_into(&mut self.planes, secret);
-    }
-
-    fn run(&mut self) {
-        let planes = black_box(&self.planes).each_ref();
-        self.out = gf64::combine(&planes, &self.weights, &self.coefficients);
-        black_box(&self.out);
-    }
+fn combined() -> Box<dyn Subject> {
+    let drawn = public_weights(24 + 8 + 64);
+    let weights = LaneWeights::new(&drawn[..24], &std::array::from_fn(|i| drawn[24 + i]));
+    let coefficients: [Gf64; 64] = std::array::from_fn(|i| drawn[32 + i]);
+    planes_under::<24, _>((weights, coefficients), 1, |w| {
+        let (weights, coefficients) = &w.weights;
+        w.out[0] = gf64::combine(&w.planes.each_ref(), weights, coefficients);
+    })
 }

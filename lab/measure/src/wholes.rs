@@ -45,38 +45,25 @@ pub enum WholeMode {
 }
 
 impl WholeMode {
-    /// All.
-    pub const ALL: [WholeMode; 12] = [
-        WholeMode::Cbc,
-        WholeMode::Cfb128,
-        WholeMode::Cfb8,
-        WholeMode::Ofb,
-        WholeMode::Cs3,
-        WholeMode::Kw,
-        WholeMode::Kwp,
-        WholeMode::Siv,
-        WholeMode::Ccm,
-        WholeMode::GcmSiv,
-        WholeMode::Xts,
-        WholeMode::LongIv,
+    /// All, with their names in lists.
+    pub const ALL: [(WholeMode, &str); 12] = [
+        (WholeMode::Cbc, "cbc"),
+        (WholeMode::Cfb128, "cfb128"),
+        (WholeMode::Cfb8, "cfb8"),
+        (WholeMode::Ofb, "ofb"),
+        (WholeMode::Cs3, "cbc-cs3"),
+        (WholeMode::Kw, "kw"),
+        (WholeMode::Kwp, "kwp"),
+        (WholeMode::Siv, "siv"),
+        (WholeMode::Ccm, "ccm"),
+        (WholeMode::GcmSiv, "gcm-siv"),
+        (WholeMode::Xts, "xts"),
+        (WholeMode::LongIv, "gcm with an iv of 13 bytes"),
     ];
 
     /// Its name in lists.
     pub fn name(self) -> &'static str {
-        match self {
-            WholeMode::Cbc => "cbc",
-            WholeMode::Cfb128 => "cfb128",
-            WholeMode::Cfb8 => "cfb8",
-            WholeMode::Ofb => "ofb",
-            WholeMode::Cs3 => "cbc-cs3",
-            WholeMode::Kw => "kw",
-            WholeMode::Kwp => "kwp",
-            WholeMode::Siv => "siv",
-            WholeMode::Ccm => "ccm",
-            WholeMode::GcmSiv => "gcm-siv",
-            WholeMode::Xts => "xts",
-            WholeMode::LongIv => "gcm with an iv of 13 bytes",
-        }
+        WholeMode::ALL.iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
     }
 
     /// Bytes of the key.
@@ -218,9 +205,6 @@ impl WholeMode {
             }
             WholeMode::Cfb128 | WholeMode::Cfb8 => {
                 let n = self.segment();
-                let columns = |bytes: &[u8], n: usize| -> Vec<Vec<u8>> {
-                    (0..n).map(|i| bytes.iter().skip(i).step_by(n).copied().collect()).collect()
-                };
                 let inputs = columns(&feedback::cfb_inputs(&[7; 16], n, ciphertext), 16);
                 let text = feedback::cfb_decrypt(e, key, &inputs, &columns(ciphertext, n))?;
                 let columns = e.reveal(text)?;
@@ -239,17 +223,19 @@ impl WholeMode {
                 return Ok(Some(e.reveal(text)?.concat()));
             }
             WholeMode::Cbc => {
-                let columns = |bytes: &[u8]| -> Vec<Vec<u8>> {
-                    (0..16).map(|i| bytes.iter().skip(i).step_by(16).copied().collect()).collect()
-                };
                 let before = cbc::previous(&[7; 16], ciphertext);
-                let text = cbc::decrypt(e, key, &columns(&before), &columns(ciphertext))?;
+                let text = cbc::decrypt(e, key, &columns(&before, 16), &columns(ciphertext, 16))?;
                 return interleaved(&e.reveal(text)?, ciphertext.len()).map(Some);
             }
         };
         let Some(text) = undecided.release_one(e)? else { return Ok(None) };
         Ok(Some(e.open(text)?.concat()))
     }
+}
+
+/// Byte i of each n bytes, for each i.
+fn columns(bytes: &[u8], n: usize) -> Vec<Vec<u8>> {
+    (0..n).map(|i| bytes.iter().skip(i).step_by(n).copied().collect()).collect()
 }
 
 fn ccm_head() -> ccm::Head {
@@ -281,7 +267,7 @@ mod tests {
     /// the texts that are released, and for each decryption a masked block for each claim.
     #[test]
     fn modes_run_as_in_the_clear_and_open_nothing_else() {
-        for whole in WholeMode::ALL {
+        for (whole, _) in WholeMode::ALL {
             let run = EngineRun {
                 protocol: Protocol::Gf4Circuit,
                 security: Security::Malicious,

@@ -27,14 +27,11 @@ fn refreshed_ciphertexts_are_what_they_were() {
         (3, Form::LeanRing, P16),
         (4, Form::LeanTree, P32),
     ] {
-        let ring = Arc::new(
-            Ring::new(Parameters::danger_insecure(Operation::PrivateTables, form, n, plain).unwrap())
-                .unwrap(),
-        );
+        let ring = small_of(Operation::PrivateTables, form, n, plain);
         let top = ring.parameters().top();
         let factor = Ciphertext::factor_after(&ring, 1, top, 0);
         let slots = elements(5, plain, 1024);
-        let ends = with_keys(&ring, |session, keys, sampler| {
+        let ends = all(&ring, |session, keys, sampler| {
             let mut made = Vec::new();
             for holder in 0..n {
                 let encoded = encode::coefficients(&ring, &slots);
@@ -48,7 +45,6 @@ fn refreshed_ciphertexts_are_what_they_were() {
             }
             Ok((keys.reveal(), made, session.meter().read()))
         });
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
         let key = sum(&ring, &ends.iter().map(|end| end.0.clone()).collect::<Vec<_>>());
         let mut most = f64::MIN;
         for (holder, (_, made, counts)) in ends.iter().enumerate() {
@@ -60,10 +56,7 @@ fn refreshed_ciphertexts_are_what_they_were() {
             assert!(x.noise() - noise(&ring, &key, x) < 6.0);
             // a party masks its answers to all refreshes but its own, and makes a seed for each refresh
             let of = |check| counts.checks[&check] as usize;
-            assert_eq!(
-                (of(checks::G3), of(checks::G4), of(checks::G12), of(checks::G13)),
-                (n - 1, n - 1, n - 1, n)
-            );
+            assert_eq!([checks::G3, checks::G4, checks::G12, checks::G13].map(of), [n - 1, n - 1, n - 1, n]);
         }
         println!("{n} {}: bound {:.1}, largest {most:.1}", form.name(), ends[0].1[0].noise());
     }
@@ -76,7 +69,6 @@ fn answers_have_a_mask_a_flood_and_an_error() {
     let ring = in_runs(Operation::Bits, Form::LeanRing, 3, P32, 1);
     let (p, plain, first, calls) = (ring.parameters(), ring.plain(), ring.modulus(0), 8);
     let (limbs, top) = (p.limbs(0), p.top());
-    let zero = || Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
     let harness = Harness::new(3, &p.describe(Agreed::new("bgv tests")));
     let recording = harness.recording(party(0));
     let ends = harness.act(|mut session| {
@@ -84,12 +76,12 @@ fn answers_have_a_mask_a_flood_and_an_error() {
         let mut sampler = Sampler::new(&session);
         let mut made = Vec::new();
         for _ in 0..calls {
-            let x = Some(zero()).filter(|_| session.me() == party(0));
+            let x = Some(zero(&ring, 0)).filter(|_| session.me() == party(0));
             made.extend(keys.refresh(&mut session, &mut sampler, party(0), x.as_ref(), 1, top)?);
         }
         Ok((keys.reveal(), made))
     });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let ends = honest(ends);
     let (key, made) = (&ends[1].0, &ends[0].1);
     let answers = recording.bodies(MessageDirection::In, party(1), "divisi_bgv::refresh/refresh.answer");
     assert!(answers.len() == calls && made.len() == calls);
@@ -136,12 +128,11 @@ fn answers_have_a_mask_a_flood_and_an_error() {
 #[test]
 fn common_polynomials_are_all_different() {
     let ring = in_runs(Operation::PrivateTables, Form::LeanRing, 2, P32, 1);
-    let (top, limbs) = (ring.parameters().top(), ring.parameters().limbs(0));
-    let mut all: Vec<Vec<u64>> = Vec::new();
+    let (top, zero) = (ring.parameters().top(), zero(&ring, 0));
+    let mut polynomials: Vec<Vec<u64>> = Vec::new();
     for _ in 0..2 {
-        let ends = with_keys(&ring, |session, keys, sampler| {
+        let mut ends = all(&ring, |session, keys, sampler| {
             let mut other = session.strand()?;
-            let zero = Keys::forge(0, 1, ring.zero(limbs, false), ring.zero(limbs, false));
             let mut made = Vec::new();
             for _ in 0..2 {
                 for strand in [&mut *session, &mut other] {
@@ -153,11 +144,11 @@ fn common_polynomials_are_all_different() {
             }
             Ok(made)
         });
-        all.extend(ends.into_iter().next().unwrap().unwrap());
+        polynomials.extend(ends.swap_remove(0));
     }
-    assert_eq!(all.len(), 16);
-    for (i, x) in all.iter().enumerate() {
-        assert!(all[..i].iter().all(|y| x.iter().zip(y).filter(|(x, y)| x == y).count() < 10), "{i}");
+    assert_eq!(polynomials.len(), 16);
+    for (i, x) in polynomials.iter().enumerate() {
+        assert!(polynomials[..i].iter().all(|y| x.iter().zip(y).filter(|(x, y)| x == y).count() < 10), "{i}");
     }
 }
 
@@ -167,22 +158,14 @@ fn at_the_bound(form: Form, n: usize, length: usize) {
     let ring = in_runs(Operation::Bits, form, n, P32, length);
     let p = ring.parameters();
     assert_eq!(p.bootstraps(), (n - 1).div_ceil(length) - 1);
-    let worst = |x: &Ciphertext, session: &Session| {
-        let mut noise = vec![0; 1024];
-        noise[5] = i128::from(p.plain()) * p.noise_at(x.level()).exp2().floor() as i128;
-        let limbs = p.limbs(x.level());
-        let mut worst = x.clone();
-        let noise = Keys::forge(x.level(), x.factor(), ring.wide(&noise, limbs), ring.zero(limbs, false));
-        worst.add(&ring, session, PASS, &noise).map(|()| worst)
-    };
-    let ends = with_keys(&ring, |session, keys, sampler| {
+    let ends = all(&ring, |session, keys, sampler| {
         let mut expected = encode::signs(&ring, &bits(1, 1024));
         let plain = encode::coefficients(&ring, &expected);
         // P_1 makes the hops of all, and asks for the refreshes
         let mut x = Some(keys.encrypt(sampler, p.top(), Some(&plain))).filter(|_| session.me() == party(0));
         for hop in 0..n - 1 {
             if p.is_refreshed(hop) {
-                x = x.map(|x| worst(&x, session)).transpose()?;
+                x = x.map(|x| worst(&ring, session, x)).transpose()?;
                 let factor = Ciphertext::factor_after(&ring, 1, p.start_of(hop - 1), 0);
                 x = keys.refresh(session, sampler, party(0), x.as_ref(), factor, p.level_of(hop))?;
             }
@@ -190,15 +173,14 @@ fn at_the_bound(form: Form, n: usize, length: usize) {
             assert_eq!(arrived.level(), p.level_of(hop));
             let signs = encode::signs(&ring, &bits(hop as u64 + 2, 1024));
             expected.iter_mut().zip(signs.iter()).for_each(|(x, y)| *x = ring.plain().mul(*x, *y));
-            x = Some(keys.hop(session, sampler, worst(&arrived, session)?, &signs)?);
+            x = Some(keys.hop(session, sampler, worst(&ring, session, arrived)?, &signs)?);
         }
-        x = x.map(|x| worst(&x, session)).transpose()?;
+        x = x.map(|x| worst(&ring, session, x)).transpose()?;
         let factor = Ciphertext::factor_after(&ring, 1, p.start_of(n - 2), 0);
         Ok((keys.to_shares(session, sampler, party(0), x.as_ref(), factor)?, expected))
     });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-    let shares: Vec<&[u64]> = ends.iter().map(|(share, _)| &share[..]).collect();
-    assert_eq!(open(p.plain(), &shares), ends[0].1.to_vec(), "{} {n}", form.name());
+    let shares = open(p.plain(), ends.iter().map(|(share, _)| &share[..]));
+    assert_eq!(shares, ends[0].1.to_vec(), "{} {n}", form.name());
 }
 
 #[test]
@@ -215,37 +197,36 @@ fn noise_at_its_bound_is_refreshed_and_decrypts() {
 fn what_does_not_fit_is_refused() {
     let ring = in_runs(Operation::Bits, Form::LeanRing, 3, P32, 1);
     let top = ring.parameters().top();
-    let refused = |f: &(dyn Fn(&mut Session, &Keys, &mut Sampler) -> Result<(), Abort> + Sync)| {
-        let ends = with_keys(&ring, f);
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    let wrong = |f: &(dyn Fn(&mut Session, &Keys, &mut Sampler) -> Result<(), Abort> + Sync)| {
+        refused(with_keys(&ring, f));
     };
     let refresh = |session: &mut Session, keys: &Keys, sampler: &mut Sampler, x: &Ciphertext, level| {
         let held = Some(x).filter(|_| session.me() == party(0));
         keys.refresh(session, sampler, party(0), held, x.factor(), level).map(drop)
     };
     for level in [0, top + 1] {
-        refused(&|session, keys, sampler| {
+        wrong(&|session, keys, sampler| {
             let x = keys.encrypt(sampler, top, None).switch(&ring, 0);
             refresh(session, keys, sampler, &x, level)
         });
     }
     // above the bottom; more noise than floods hide; none at the holder
-    refused(&|session, keys, sampler| {
+    wrong(&|session, keys, sampler| {
         let x = keys.encrypt(sampler, top, None);
         refresh(session, keys, sampler, &x, top)
     });
-    refused(&|session, keys, sampler| {
+    wrong(&|session, keys, sampler| {
         let mut x = keys.encrypt(sampler, top, None).switch(&ring, 0);
         for _ in 0..12 {
             x.add(&ring, session, PASS, &x.clone())?;
         }
         refresh(session, keys, sampler, &x, top)
     });
-    refused(&|session, keys, sampler| keys.refresh(session, sampler, party(0), None, 1, top).map(drop));
+    wrong(&|session, keys, sampler| keys.refresh(session, sampler, party(0), None, 1, top).map(drop));
     // keys of another session
     let agreed = ring.parameters().describe(Agreed::new("bgv tests"));
     let old = run(3, &agreed, |mut session| Keys::generate(&mut session, &ring));
-    let old: Vec<Keys> = old.into_iter().map(Result::unwrap).collect();
+    let old = honest(old);
     let ends = run(3, &agreed, |mut session| {
         let mut sampler = Sampler::new(&session);
         let keys = &old[session.me().index()];
@@ -254,5 +235,5 @@ fn what_does_not_fit_is_refused() {
     });
     // who notices ends the session for the others
     assert!(ends.iter().all(Result::is_err), "{ends:?}");
-    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    refused(ends);
 }

@@ -1,5 +1,6 @@
 //! Random inputs for files of circuits.
 
+use crate::files::turned;
 use divisi_circuit::bristol::{Format, Transcript, transcribe};
 use divisi_circuit::stream::{CircuitFault, GateStep, Origin, Stream};
 use divisi_circuit::{Build, Gates, bristol, plain};
@@ -140,29 +141,20 @@ fn random_transcripts() {
         let source = bristol::read(bytes);
         let mut taken = false;
         for (to, keeps_names) in [(Format::Fashion, true), (Format::Fashion, false), (Format::Older, false)] {
-            for turned in [false, true] {
-                let mut text = Vec::new();
-                let written = transcribe(bytes, Transcript { to, turned, keeps_names }, &mut text);
-                let (Ok(_), Ok(source)) = (written, &source) else { continue };
+            for turns in [false, true] {
+                let (how, mut text) = (Transcript { to, turned: turns, keeps_names }, Vec::new());
+                let (Ok(_), Ok(source)) = (transcribe(bytes, how, &mut text), &source) else { continue };
                 taken = true;
                 let again = bristol::read(&text).map_err(|e| format!("what was written is not read: {e}"))?;
-                let widths = source.program.inputs();
-                let turn = |wires: Vec<Vec<u64>>, widths: &[usize]| {
-                    let mut rest = &wires[..];
-                    let mut out = Vec::new();
-                    for width in widths {
-                        let (value, others) = rest.split_at(*width);
-                        rest = others;
-                        out.extend(value.iter().rev().cloned());
-                    }
-                    if turned { out } else { wires }
+                let turn = |widths: &[usize], wires: Vec<Vec<u64>>| {
+                    if turns { turned(widths, &wires) } else { wires }
                 };
-                let own = inputs(widths);
                 let run =
                     |program, inputs: &[Vec<u64>]| plain::run(program, inputs).map_err(|e| e.to_string());
-                let wanted = turn(run(&source.program, &own)?, source.program.outputs());
-                if run(&again.program, &turn(own, widths))? != wanted {
-                    return Err(format!("another circuit: {to:?} {keeps_names} {turned}"));
+                let own = inputs(source.program.inputs());
+                let wanted = turn(source.program.outputs(), run(&source.program, &own)?);
+                if run(&again.program, &turn(source.program.inputs(), own))? != wanted {
+                    return Err(format!("another circuit: {to:?} {keeps_names} {turns}"));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Optimised circuits compute the same, with at most as many gates, ANDs and levels.
 
-use crate::files::file;
+use crate::files::{file, turned};
 use divisi_circuit::bristol::{self, Format, Transcript};
 use divisi_circuit::optimise::optimise;
 use divisi_circuit::{Program, plain};
@@ -42,16 +42,6 @@ proptest! {
         let source = bristol::read(file.as_bytes()).unwrap();
         let lanes: Vec<Vec<u64>> = values[..inputs].iter().map(|&word| vec![word]).collect();
         let want = plain::run(&source.program, &lanes).unwrap();
-        // the wires of every value in reverse order
-        let turned = |widths: &[usize], wires: &[Vec<u64>]| -> Vec<Vec<u64>> {
-            let mut rest = wires;
-            let mut value = |width: &usize| {
-                let (value, after) = rest.split_at(*width);
-                rest = after;
-                value.iter().rev().cloned().collect::<Vec<_>>()
-            };
-            widths.iter().flat_map(&mut value).collect()
-        };
         for (to, turn, keeps_names) in [
             (Format::Fashion, false, true), (Format::Fashion, true, false), (Format::Older, false, false),
             (Format::Older, true, true),

@@ -9,7 +9,7 @@ use divisi::failure::Failure;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Print the engines: parties, adversary, bits, kinds of jobs; of one engine its options, too.
+/// Print the engines: parties, adversary, bits, kinds of jobs, options; of one engine what its options mean.
 #[derive(Args)]
 #[command(after_help = "Example: divisi engines\nThe options of one: divisi engines spdz")]
 pub struct EnginesArgs {
@@ -24,8 +24,9 @@ pub fn run(arguments: &EnginesArgs) -> Result<CommandOutput, Failure> {
     let engines = chosen.map_or_else(engine::all, |engine| vec![engine]);
     let json: Vec<Value> = engines.iter().map(|engine| to_json(*engine)).collect();
     let mut text = table(&engines);
-    if let Some(engine) = chosen {
-        options(engine, &mut text);
+    match chosen {
+        Some(engine) => options(engine, &mut text),
+        None => names_of_options(&engines, &mut text),
     }
     Ok(CommandOutput::new(text, json!({ "schema": 1, "engines": json })))
 }
@@ -77,6 +78,19 @@ fn table(engines: &[&dyn Engine]) -> String {
         ]);
     }
     table.trim_fmt()
+}
+
+/// The names of the options of each engine.
+fn names_of_options(engines: &[&dyn Engine], text: &mut String) {
+    text.push_str("\n\nOptions, which `divisi engines NAME` explains:");
+    for engine in engines {
+        let options = engine.profile().options;
+        let names = options.iter().filter(|option| !option.help.is_empty());
+        let names: Vec<String> = names.map(|option| format!("--{}", option.name)).collect();
+        if !names.is_empty() {
+            let _ = write!(text, "\n {} {}", engine.name(), names.join(" "));
+        }
+    }
 }
 
 /// The lines of an engine's options: those that commands offer.

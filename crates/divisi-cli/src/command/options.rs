@@ -269,6 +269,16 @@ impl<S> OwnOptions<S> {
         self.given.get(PRIORITY)?.parse().ok()
     }
 
+    /// The value that an option of former versions had for what was given: a member of JSON keeps it.
+    pub fn formerly(&self, option: &str) -> Option<&'static str> {
+        let all = engine::all().into_iter().flat_map(|engine| engine.profile().options);
+        let old = all.flat_map(|now| now.formerly.into_iter().map(move |old| (now.name, old)));
+        let is_given = |name: &str, value: &str| self.given.get(name).is_some_and(|given| given == value);
+        old.filter(|(_, old)| old.option == option)
+            .find(|(name, old)| is_given(name, old.now))
+            .map(|(_, old)| old.value)
+    }
+
     /// How S-boxes are computed: as what matters most says, or by the protocol that was given.
     pub fn choice(&self) -> Choice {
         let protocol = || self.given.get(PROTOCOL)?.parse::<Protocol>().ok();

@@ -85,7 +85,7 @@ impl NamedFile {
         self.checked(path, "the user's directory")
     }
 
-    /// The file, which somebody does not see on the command line, so that it is also said where it comes from.
+    /// The file. Nobody sees its name on the command line: so the failure also says where it comes from.
     fn checked(&self, path: PathBuf, from: &str) -> Result<PathBuf, Failure> {
         let NamedFile { what, argument, .. } = self;
         let wrong = match path.metadata() {

@@ -1,7 +1,7 @@
 //! `divisi prep`.
 
 use super::engine::Names;
-use super::options::{OfStocks, OwnOptions};
+use super::options::{OfStocks, OwnOptions, possible};
 use super::progress::ProgressDisplay;
 use super::{CONNECTION, CommandOutput, Context, named};
 use clap::builder::PossibleValuesParser;
@@ -37,7 +37,8 @@ pub enum PrepCommands {
                   One real party: divisi prep make --protocol aes-lt --blocks 2048 --out stock --party 1 --config mesh.toml --identity party-1.key")]
 pub struct Make {
     /// The engine of the stock
-    #[arg(long, default_value = with_stocks(), value_name = "NAME", value_parser = Names::of(OptionScope::Stocks))]
+    #[arg(long, default_value = with_stocks(), value_name = "NAME")]
+    #[arg(value_parser = Names::of(OptionScope::Stocks))]
     pub(super) engine: super::engine::NamedEngine,
     /// The protocol of the stock; for circuits it is bit-products
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(possible("protocol", has_stocks)))]

@@ -175,6 +175,8 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
         }
     };
     let circuit = &options.circuit;
+    let priority = arguments.adder.priority(&arguments.own).map(Priority::name);
+    let mode = arguments.own.formerly("mode").or(priority);
     let mut json = json!({
         "schema": 1,
         "engine": engine.name(),
@@ -183,7 +185,7 @@ pub fn run(context: &Context, arguments: &RunArgs) -> Result<CommandOutput, Fail
         "party": me.map(PartyId::number),
         "circuit": circuit.name(),
         "security": options.settings.security.name(),
-        "mode": arguments.adder.priority(&arguments.own).map(Priority::name),
+        "mode": mode,
         "form": null,
         "k": null,
         "statistical_bits": null,

@@ -4,9 +4,9 @@
 use super::{Cli, Command, bench::BenchCommands, circuit::CircuitCommands, prep::PrepCommands};
 use super::{Context, bench_lookup, bench_mixed, demo, kat, params, prep, run};
 use clap::{Arg, CommandFactory, FromArgMatches};
-use divisi::bench::{BenchOptions, Work};
+use divisi::bench::BenchOptions;
 use divisi::cleanup::Cleanup;
-use divisi::engine::{self, Between, Demonstration, Engine, EngineSettings, Job, job};
+use divisi::engine::{self, Between, Demonstration, Engine, EngineSettings, JobSpec, job};
 use divisi::failure::Failure;
 use divisi::name::Name;
 use divisi::{circuit, prep as stocks};
@@ -162,7 +162,7 @@ fn prepare(name: &Name, engine: &dyn Engine, settings: &EngineSettings) -> Resul
         Between::with_all_to(PartyId::all(2).collect(), &first, held.outputs().len())
     };
     let circuit = job::CircuitJob { circuit: Arc::new(held), adder: Adder::FewestAnds, between, count: 1 };
-    engine::prepare(engine, &Job::Circuit(circuit), settings)?;
+    engine::prepare(engine, &JobSpec::Circuit(circuit), settings)?;
     Ok(())
 }
 
@@ -202,8 +202,8 @@ fn check(cli: &Cli) -> Result<(), Failure> {
         Command::Bench(command) => {
             let options = benchmark(command)?;
             options.check()?;
-            match &options.work {
-                Work::Circuit { name, .. } => prepare(name, options.engine()?, &options.settings()),
+            match &options.job {
+                JobSpec::Circuit(job) => prepare(job.circuit.name(), options.engine()?, &options.settings()),
                 _ => Ok(()),
             }
         }

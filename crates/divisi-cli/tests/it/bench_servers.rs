@@ -8,6 +8,7 @@ use divisi::cleanup::Cleanup;
 use divisi::mode::Choice;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -97,23 +98,25 @@ fn an_emulated_round_trip_is_the_clients() {
 fn a_log_is_told_how_far_a_long_command_is() {
     let dir = tempfile::tempdir().unwrap();
     let far = ["file", "--bytes", "1000000", "--rtt", "1000", "--verbose"];
-    let Output { status, stderr, .. } = bench(dir.path(), &far).output().unwrap();
-    let told = String::from_utf8(stderr).unwrap();
-    assert!(status.success(), "{told}");
-    let line = told.lines().find(|line| line.contains(" left")).unwrap_or_else(|| panic!("{told}"));
+    let mut child = bench(dir.path(), &far).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.find(|line| line.contains(" left")).unwrap();
     assert!(line.contains(" of 1.91 MiB, ") && line.contains("/s, "), "{line}");
+    // the rest says no more
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 
 /// A key names 64 at most.
 #[test]
 fn more_clients_than_a_key_names_are_served() {
-    let report = serve(66, 2.0, Mix::OneBlock);
+    let report = serve(66, 1.0, Mix::OneBlock);
     assert!(report.checked && report.kinds[0].count > 0, "{report:?}");
 }
 
 #[test]
 fn each_mix_has_its_kinds_and_long_requests_need_not_end() {
-    let report = serve(1, 4.0, Mix::File);
+    let report = serve(1, 1.0, Mix::File);
     let [files] = report.kinds[..] else { panic!("{report:?}") };
     assert!(files.kind == RequestKind::File && report.checked, "{report:?}");
     assert_eq!(files.count > 0, files.percentiles[0].is_some());

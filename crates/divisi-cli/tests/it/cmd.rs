@@ -1,8 +1,8 @@
 //! The command line, case by case: `tests/cmd/*.toml` say the arguments, what is there, and what must come.
 //!
-//! Each case runs in an empty directory of its own, `{dir}`, which is also its user's home. `{port}` is a port that somebody else has taken,
-//! `{fingerprint:FILE}` the fingerprint of an identity. A failure must be one sentence on standard error, and
-//! with `--json` also one object on standard output.
+//! Each case runs in an empty directory of its own, `{dir}`, which is also its user's home. `{port}` is a
+//! port that somebody else has taken, `{fingerprint:FILE}` the fingerprint of an identity. A failure must be
+//! one sentence on standard error, and with `--json` also one object on standard output.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -160,7 +160,7 @@ fn run_file(name: &str) {
         toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{name}: {e}"));
     assert!(!cases.case.is_empty());
     let refused = cases.refused.into_iter().map(|(name, words, stderr)| {
-        let args = words.split(' ').map(str::to_owned).collect();
+        let args = words.split_whitespace().map(str::to_owned).collect();
         Case { name, args, status: 2, stderr, ..Case::default() }
     });
     let all: Vec<Case> = refused.chain(cases.case).collect();

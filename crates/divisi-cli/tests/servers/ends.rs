@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// same, more of them than the logs hold, and SIGTERM has its effect.
 fn unread(requests: usize, bound: bool) {
     let mut harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     let key: KeyName = "k".parse().unwrap();
     let p99 = |harness: &ServersHarness| {
         let mut anna = connect_as(harness, "anna").unwrap();
@@ -53,7 +53,7 @@ fn unread(requests: usize, bound: bool) {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         until("three servers that serve", Duration::from_secs(30), || connect_as(&harness, "anna").is_ok());
         until("a first request", Duration::from_secs(30), || {
-            harness.client("anna", &["key", "list"]).status.success()
+            harness.client("anna", "key list").status.success()
         });
         let attacked = p99(&harness);
         println!("p99 {calm:?} with a log that is read, {attacked:?} with one that nobody reads");
@@ -89,19 +89,19 @@ fn logs_that_nobody_reads_delay_nothing() {
 #[test]
 fn a_killed_decryption_leaves_nothing() {
     let harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     let text = random(1 << 20);
     std::fs::write(harness.path("text"), &text).unwrap();
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
-    let decrypt = ["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"];
+    harness.does("anna", "encrypt --key k --in text --out sealed");
+    let decrypt = "decrypt --key k --in sealed --out opened";
     let begun = Instant::now();
-    harness.does("anna", &decrypt);
+    harness.does("anna", decrypt);
     let lasts = begun.elapsed();
     assert_eq!(std::fs::read(harness.path("opened")).unwrap(), text);
     std::fs::remove_file(harness.path("opened")).unwrap();
     let before = harness.files();
     for part in [2, 5, 7, 8, 9] {
-        let mut child = harness.command_of("anna", &decrypt).spawn().unwrap();
+        let mut child = harness.command_of("anna", decrypt).spawn().unwrap();
         std::thread::sleep(lasts * part / 10);
         // which may be over
         let _ = child.kill();
@@ -130,13 +130,12 @@ fn servers_clients_and_parties_dump_no_core() {
         assert!(dumps_no_core(process));
     }
     // a client that waits for its input, and the parties of a run
-    let mut client = harness.command_of("anna", &["hash", "--algorithm", "sha3-256"]);
+    let mut client = harness.command_of("anna", "hash --algorithm sha3-256");
     let mut client = client.stdin(Stdio::piped()).spawn().unwrap();
     until("a client without core dumps", Duration::from_secs(20), || dumps_no_core(client.id()));
     drop(client.stdin.take());
     wait(&mut client, Duration::from_secs(60));
-    let mut bench =
-        harness.command(&["bench", "circuit", "--circuit", "sha256", "--count", "100000"]).spawn().unwrap();
+    let mut bench = harness.command("bench circuit --circuit sha256 --count 100000").spawn().unwrap();
     let own = bench.id();
     let parties = || {
         let text = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
@@ -157,7 +156,7 @@ fn core_is_off() -> bool {
 #[test]
 fn a_list_of_clients_that_differs_is_told_by_all_three() {
     let mut harness = ServersHarness::new(10.0);
-    assert!(harness.run(&["mesh", "identity", "--out", "ida"]).status.success());
+    assert!(harness.run("mesh identity --out ida").status.success());
     let ida =
         divisi_net::Identity::load(&harness.path("ida/identity.key")).unwrap().fingerprint().to_string();
     let add = ["mesh", "add", "--config", "mesh/mesh.toml", "--client", "ida", "--fingerprint", &ida];

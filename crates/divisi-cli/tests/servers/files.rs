@@ -24,9 +24,9 @@ fn a_key_file_that_is_damaged_stops_no_server() {
         harness.wait_for(1, told, 1);
     }
     std::fs::write(harness.path("text"), random(100)).unwrap();
-    harness.does("anna", &["encrypt", "--key", "good", "--in", "text", "--out", "sealed"]);
-    harness.fails("anna", &["encrypt", "--key", "bad", "--in", "text", "--out", "no"], 1, &["bad"]);
-    harness.fails("anna", &["encrypt", "--key", "open", "--in", "text", "--out", "no"], 1, &["open"]);
+    harness.does("anna", "encrypt --key good --in text --out sealed");
+    harness.fails("anna", "encrypt --key bad --in text --out no", 1, &["bad"]);
+    harness.fails("anna", "encrypt --key open --in text --out no", 1, &["open"]);
 }
 
 /// A client whose identity the operators replace keeps its keys, and one that they add on one server alone
@@ -34,9 +34,9 @@ fn a_key_file_that_is_damaged_stops_no_server() {
 #[test]
 fn keys_follow_the_name_and_servers_join_with_other_lists_of_clients() {
     let mut harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    harness.does("anna", &["mesh", "check"]);
-    let made = harness.run(&["mesh", "identity", "--out", "new", "--json"]);
+    harness.does("anna", "key new --key k --type aes-128");
+    harness.does("anna", "mesh check");
+    let made = harness.run("mesh identity --out new --json");
     let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
     let print = made["fingerprint"].as_str().unwrap();
     let add = ["mesh", "add", "--config", "mesh/mesh.toml", "--client", "anna", "--fingerprint", print];
@@ -47,12 +47,12 @@ fn keys_follow_the_name_and_servers_join_with_other_lists_of_clients() {
     }
     std::fs::copy(harness.path("new/identity.key"), harness.path("mesh/client-anna.key")).unwrap();
     std::fs::write(harness.path("text"), random(100)).unwrap();
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    harness.does("anna", "encrypt --key k --in text --out sealed");
 
     // party 1 alone has another client in its file, and starts again with it
     let config = harness.path("mesh/mesh.toml");
     let before = std::fs::read_to_string(&config).unwrap();
-    assert!(harness.run(&["mesh", "identity", "--out", "ida"]).status.success());
+    assert!(harness.run("mesh identity --out ida").status.success());
     let ida =
         divisi_net::Identity::load(&harness.path("ida/identity.key")).unwrap().fingerprint().to_string();
     let add = ["mesh", "add", "--config", "mesh/mesh.toml", "--client", "ida", "--fingerprint", &ida];
@@ -62,5 +62,5 @@ fn keys_follow_the_name_and_servers_join_with_other_lists_of_clients() {
     harness.start(1);
     harness.wait_for(1, "joined the other servers", 1);
     std::fs::write(&config, before).unwrap();
-    harness.does("anna", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
+    harness.does("anna", "decrypt --key k --in sealed --out opened");
 }

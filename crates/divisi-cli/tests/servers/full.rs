@@ -11,9 +11,9 @@ fn a_result_that_cannot_be_written_is_no_success() {
     let harness = ServersHarness::new(10.0);
     std::fs::write(harness.path("text"), random(16)).unwrap();
     std::fs::write(harness.path("key"), random(32)).unwrap();
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--exportable"]);
-    harness.does("anna", &["key", "new", "--key", "c", "--type", "cmac-aes128"]);
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    harness.does("anna", "key new --key k --type aes-128 --exportable");
+    harness.does("anna", "key new --key c --type cmac-aes128");
+    harness.does("anna", "encrypt --key k --in text --out sealed");
     for command in [
         "hash --algorithm sha256 --in text",
         "mac --key c --in text",
@@ -40,7 +40,7 @@ fn a_result_that_cannot_be_written_is_no_success() {
     // a reader that wants no more has what it wants
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = harness.command_of("anna", &["hash", "--algorithm", "sha256", "--in", "text"]);
+    let mut command = harness.command_of("anna", "hash --algorithm sha256 --in text");
     assert!(command.stdout(writer).status().unwrap().success());
 }
 
@@ -50,11 +50,8 @@ fn a_key_knows_its_algorithm() {
     let harness = ServersHarness::new(10.0);
     std::fs::write(harness.path("key"), [0x2b; 16]).unwrap();
     std::fs::write(harness.path("text"), "a text").unwrap();
-    harness.does(
-        "anna",
-        &["key", "import", "--key", "c", "--type", "cmac-aes128", "--exportable", "--in", "key"],
-    );
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--exportable"]);
+    harness.does("anna", "key import --key c --type cmac-aes128 --exportable --in key");
+    harness.does("anna", "key new --key k --type aes-128 --exportable");
     let tag = |more: &[&str]| {
         let words = [&["mac", "--key", "c", "--in", "text"], more].concat();
         String::from_utf8(harness.does("anna", &words).stdout).unwrap()
@@ -64,10 +61,10 @@ fn a_key_knows_its_algorithm() {
     assert_eq!(tag(&["--verify", &format!("0x{}", made.trim())]), "the tag is right\n");
     let refused = ["mac", "--key", "k", "--in", "text"];
     harness.fails("anna", &refused, 2, &["key k is of type aes-128, which makes no tags"]);
-    let refused = ["mac", "--key", "none", "--in", "text"];
-    harness.fails("anna", &refused, 1, &["there is no key none that serves you"]);
-    let other = ["mac", "--key", "c", "--in", "text", "--algorithm", "hmac-sha256"];
-    harness.fails("anna", &other, 2, &["a key serves one algorithm"]);
+    let refused = "mac --key none --in text";
+    harness.fails("anna", refused, 1, &["there is no key none that serves you"]);
+    let other = "mac --key c --in text --algorithm hmac-sha256";
+    harness.fails("anna", other, 2, &["a key serves one algorithm"]);
 
     // each kind of key says what its reader can do
     let told = |key: &str| {
@@ -81,7 +78,7 @@ fn a_key_knows_its_algorithm() {
     let open = std::fs::Permissions::from_mode(0o640);
     std::fs::write(harness.path("out"), "old").unwrap();
     std::fs::set_permissions(harness.path("out"), open).unwrap();
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "out"]);
+    harness.does("anna", "encrypt --key k --in text --out out");
     assert_eq!(std::fs::metadata(harness.path("out")).unwrap().permissions().mode() & 0o777, 0o640);
     std::os::unix::fs::symlink("text", harness.path("link")).unwrap();
     for (from, to) in [("text", "text"), ("link", "text"), ("text", "link")] {

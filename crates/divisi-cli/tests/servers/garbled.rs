@@ -100,7 +100,7 @@ fn fail_in_the_middle_of_a_message(which: Signal, victims: &[usize]) {
     std::fs::write(harness.path("long"), random(4 << 20)).unwrap();
     for &victim in victims {
         let server = harness.server(victim).id();
-        let mut command = harness.command_of("anna", &["hash", "--algorithm", "sha256", "--in", "long"]);
+        let mut command = harness.command_of("anna", "hash --algorithm sha256 --in long");
         let (mut child, mut before) = (command.spawn().unwrap(), ticks(server));
         until("work", 4 * BUSY, || {
             // on a busy machine a session may end by itself, and the command with it

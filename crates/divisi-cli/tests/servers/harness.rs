@@ -2,6 +2,7 @@
 
 use crate::proxies::{Wires, through_proxies};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -9,6 +10,41 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+/// The words of a command: each by itself, or in one text with spaces between them.
+pub trait Words {
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Words for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl Words for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl Words for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Words for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Words for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
 
 pub type Log = Arc<Mutex<Vec<String>>>;
 
@@ -66,18 +102,8 @@ impl ServersHarness {
         let mut harness =
             ServersHarness { dir, servers: vec![None, None, None], more, apart: wires.is_some() };
         let listed = hosts.join(",");
-        let made = harness.run(&[
-            "mesh",
-            "new",
-            "--parties",
-            "3",
-            "--hosts",
-            &listed,
-            "--clients",
-            "anna,ben",
-            "--out",
-            "mesh",
-        ]);
+        let mesh = format!("mesh new --parties 3 --hosts {listed} --clients anna,ben --out mesh");
+        let made = harness.run(&mesh);
         assert!(made.status.success(), "{made:?}");
         let config = harness.path("mesh/mesh.toml");
         let text = std::fs::read_to_string(&config).unwrap();
@@ -144,10 +170,10 @@ impl ServersHarness {
         &mut self.servers[party - 1].as_mut().unwrap().0
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &(impl Words + ?Sized)) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_divisi"));
         command
-            .args(args)
+            .args(args.words())
             .current_dir(self.dir.path())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -155,16 +181,16 @@ impl ServersHarness {
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    pub fn run(&self, args: &(impl Words + ?Sized)) -> Output {
         self.command(args).output().unwrap()
     }
 
     /// A command of a client.
-    pub fn client(&self, who: &str, args: &[&str]) -> Output {
+    pub fn client(&self, who: &str, args: &(impl Words + ?Sized)) -> Output {
         self.command_of(who, args).output().unwrap()
     }
 
-    pub fn command_of(&self, who: &str, args: &[&str]) -> Command {
+    pub fn command_of(&self, who: &str, args: &(impl Words + ?Sized)) -> Command {
         let identity = format!("mesh/client-{who}.key");
         let mut command = self.command(args);
         command.args(["--config", "mesh/mesh.toml", "--identity", &identity]);
@@ -172,15 +198,20 @@ impl ServersHarness {
     }
 
     /// A command that succeeds.
-    pub fn does(&self, who: &str, args: &[&str]) -> Output {
+    pub fn does(&self, who: &str, args: &(impl Words + ?Sized)) -> Output {
         let output = self.client(who, args);
-        assert!(output.status.success(), "{args:?}: {output:?}");
+        assert!(output.status.success(), "{:?}: {output:?}", args.words());
         output
     }
 
+    /// The object that a command prints which succeeds.
+    pub fn told(&self, who: &str, args: &(impl Words + ?Sized)) -> Value {
+        serde_json::from_slice(&self.does(who, args).stdout).unwrap()
+    }
+
     /// A command that fails in one sentence which contains these parts.
-    pub fn fails(&self, who: &str, args: &[&str], status: i32, parts: &[&str]) {
-        let output = self.client(who, args);
+    pub fn fails(&self, who: &str, args: &(impl Words + ?Sized), status: i32, parts: &[&str]) {
+        let (output, args) = (self.client(who, args), args.words());
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(status), "{args:?}: {output:?}");
         assert!(

@@ -17,7 +17,7 @@ fn associated_data_are_bytes_and_may_be_empty() {
     write("one", &hex::decode(ONE_EMPTY).unwrap());
     write("none", &hex::decode(NONE).unwrap());
     write("empty", b"");
-    harness.does("anna", &["key", "import", "--key", "s", "--type", "aes-256-siv", "--in", "key"]);
+    harness.does("anna", "key import --key s --type aes-256-siv --in key");
     fn decrypt<'a>(more: &[&'a str]) -> Vec<&'a str> {
         [&["decrypt", "--key", "s", "--in"], more].concat()
     }
@@ -32,7 +32,7 @@ fn associated_data_are_bytes_and_may_be_empty() {
     // bytes that are no text, as hexadecimal digits, as a file, and for GCM
     write("bytes", &[0xff, 0x00, 0x0a]);
     write("text", b"a text");
-    harness.does("anna", &["key", "new", "--key", "g", "--type", "aes-128"]);
+    harness.does("anna", "key new --key g --type aes-128");
     for key in ["s", "g"] {
         let to = ["encrypt", "--key", key, "--in", "text", "--out", "sealed", "--aad-file", "bytes"];
         harness.does("anna", &to);
@@ -41,9 +41,9 @@ fn associated_data_are_bytes_and_may_be_empty() {
     }
     // GCM always has associated data: empty ones are none
     harness.does("anna", &["encrypt", "--key", "g", "--in", "text", "--out", "sealed", "--aad", ""]);
-    let opened = harness.does("anna", &["decrypt", "--key", "g", "--in", "sealed"]);
+    let opened = harness.does("anna", "decrypt --key g --in sealed");
     assert_eq!(opened.stdout, b"a text");
-    harness.does("anna", &["key", "new", "--key", "c", "--type", "aes-128-cbc"]);
+    harness.does("anna", "key new --key c --type aes-128-cbc");
     let cbc = ["encrypt", "--key", "c", "--in", "text", "--out", "no", "--aad", ""];
     harness.fails("anna", &cbc, 2, &["cbc takes no associated data"]);
 }
@@ -54,14 +54,14 @@ fn associated_data_are_bytes_and_may_be_empty() {
 fn the_owner_grants_and_revokes() {
     let mut harness = ServersHarness::new(10.0);
     std::fs::write(harness.path("text"), "a text").unwrap();
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    let encrypt = ["encrypt", "--key", "k", "--in", "text", "--out", "sealed"];
-    harness.fails("ben", &encrypt, 1, &["key k does not serve client ben"]);
+    harness.does("anna", "key new --key k --type aes-128");
+    let encrypt = "encrypt --key k --in text --out sealed";
+    harness.fails("ben", encrypt, 1, &["key k does not serve client ben"]);
     let to = |verb: &'static str, client: &'static str| ["key", verb, "--key", "k", "--client", client];
     let text = |out: std::process::Output| String::from_utf8(out.stdout).unwrap();
     let granted = text(harness.does("anna", &to("grant", "ben")));
     assert!(granted.contains("key k serves you and ben"), "{granted}");
-    harness.does("ben", &encrypt);
+    harness.does("ben", encrypt);
     harness.fails("ben", &to("revoke", "anna"), 1, &["client ben did not make key k"]);
     harness.fails("anna", &to("revoke", "anna"), 1, &["a key serves its owner to the last"]);
     harness.fails("anna", &to("grant", "carl"), 1, &["client carl is not in the configuration"]);
@@ -76,10 +76,9 @@ fn the_owner_grants_and_revokes() {
         signal(harness.server(party), Signal::HUP);
         harness.wait_for(party, "took over", 1);
     }
-    let list = text(harness.does("anna", &["key", "list"]));
+    let list = text(harness.does("anna", "key list"));
     assert!(list.contains("ben (not in the configuration)") && !list.contains("anna ("), "{list}");
-    let list: serde_json::Value =
-        serde_json::from_slice(&harness.does("anna", &["key", "list", "--json"]).stdout).unwrap();
+    let list = harness.told("anna", "key list --json");
     assert_eq!(list["keys"][0]["not_in_configuration"], serde_json::json!(["ben"]));
     let revoked = text(harness.does("anna", &to("revoke", "ben")));
     assert!(revoked.contains("key k serves nobody but you"), "{revoked}");
@@ -114,23 +113,22 @@ fn mac_keys_have_the_lengths_of_their_standards() {
         mac(&["--key", "long", "--algorithm", "hmac-sha256"]),
         "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
     );
-    harness.does("anna", &["key", "export", "--key", "long", "--out", "exported"]);
+    harness.does("anna", "key export --key long --out exported");
     assert_eq!(std::fs::read(harness.path("exported")).unwrap(), [0xaa; 131]);
 
     let secret = b"JBSW Y3DP EHPK 3PXP\n";
     assert_eq!(import("otp", "one-time-password-sha1", secret, &["--base32"]).lines().count(), 1);
-    let code = ["mac", "--key", "otp", "--algorithm", "one-time-password-sha1", "--counter", "1"];
-    assert_eq!(String::from_utf8(harness.does("anna", &code).stdout).unwrap(), "996554\n");
-    harness.does("anna", &["key", "export", "--key", "otp", "--out", "secret"]);
+    let code = "mac --key otp --algorithm one-time-password-sha1 --counter 1";
+    assert_eq!(String::from_utf8(harness.does("anna", code).stdout).unwrap(), "996554\n");
+    harness.does("anna", "key export --key otp --out secret");
     assert_eq!(std::fs::read(harness.path("secret")).unwrap(), b"Hello!\xde\xad\xbe\xef");
     let warned = import("hex", "hmac-sha256", b"000102030405060708090a0b0c0d0e0f\n", &[]);
     assert!(warned.contains("ends in a newline") && warned.contains("all hexadecimal"), "{warned}");
 
-    let new = ["key", "new", "--key", "drawn", "--type", "kmac128", "--bytes", "100", "--json"];
-    let made: serde_json::Value = serde_json::from_slice(&harness.does("anna", &new).stdout).unwrap();
+    let new = "key new --key drawn --type kmac128 --bytes 100 --json";
+    let made = harness.told("anna", new);
     assert_eq!(made["bytes"], 100);
-    let list: serde_json::Value =
-        serde_json::from_slice(&harness.does("anna", &["key", "list", "--json"]).stdout).unwrap();
+    let list = harness.told("anna", "key list --json");
     let bytes: Vec<_> = list["keys"].as_array().unwrap().iter().map(|key| key["bytes"].as_u64()).collect();
     assert_eq!(bytes, [Some(100), Some(33), Some(4), Some(131), Some(10)]);
 }

@@ -40,7 +40,7 @@ pub fn block(client: &mut Client, key: &KeyName) {
 /// After the first of `n` requests of one block, the servers' memory and descriptors do not grow.
 fn requests(first: usize, n: usize) {
     let mut harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     let (mut anna, key) = (connect(&harness), "k".parse().unwrap());
     (0..first).for_each(|_| block(&mut anna, &key));
     let before = held(&mut harness);

@@ -1,6 +1,6 @@
 //! Names and streams as the system has them: not always Unicode, and known by the names of their devices.
 
-use crate::harness::{ServersHarness, random, signal, wait};
+use crate::harness::{ServersHarness, Words, random, signal, wait};
 use rustix::process::Signal;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,13 +14,13 @@ fn odd(stem: &str) -> OsString {
     OsStr::from_bytes(&name).to_owned()
 }
 
-fn run(harness: &ServersHarness, args: &[&str], paths: &[(&str, &OsString)]) -> Output {
+fn run(harness: &ServersHarness, args: &(impl Words + ?Sized), paths: &[(&str, &OsString)]) -> Output {
     let mut command = harness.command(args);
     paths.iter().for_each(|(option, path)| {
         command.arg(option).arg(path);
     });
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{args:?}: {output:?}");
+    assert!(output.status.success(), "{:?}: {output:?}", args.words());
     output
 }
 
@@ -35,34 +35,34 @@ fn file_names_need_not_be_unicode() {
     let (config, identity) = (odd("config"), odd("identity"));
     std::fs::copy(harness.path("mesh/mesh.toml"), path(&config)).unwrap();
     std::fs::copy(harness.path("mesh/client-anna.key"), path(&identity)).unwrap();
-    let client = |args: &[&str], more: &[(&str, &OsString)]| {
+    let client = |args: &str, more: &[(&str, &OsString)]| {
         let membership = [("--config", &config), ("--identity", &identity)];
-        let output = run(&harness, &[args, &["--json"]].concat(), &[&membership, more].concat());
+        let output = run(&harness, &format!("{args} --json"), &[&membership, more].concat());
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
     };
-    client(&["key", "new", "--key", "k", "--type", "aes-128", "--exportable"], &[]);
-    client(&["key", "new", "--key", "m", "--type", "hmac-sha256"], &[]);
-    client(&["encrypt", "--key", "k"], &[("--in", &plain), ("--out", &sealed)]);
-    let json = client(&["decrypt", "--key", "k"], &[("--in", &sealed), ("--out", &opened)]);
+    client("key new --key k --type aes-128 --exportable", &[]);
+    client("key new --key m --type hmac-sha256", &[]);
+    client("encrypt --key k", &[("--in", &plain), ("--out", &sealed)]);
+    let json = client("decrypt --key k", &[("--in", &sealed), ("--out", &opened)]);
     assert_eq!(json["out"], "opened\u{fffd}");
     assert_eq!(std::fs::read(path(&opened)).unwrap(), text);
-    client(&["hash", "--algorithm", "sha3-256"], &[("--in", &plain)]);
-    client(&["mac", "--key", "m", "--algorithm", "hmac-sha256"], &[("--in", &plain)]);
+    client("hash --algorithm sha3-256", &[("--in", &plain)]);
+    client("mac --key m --algorithm hmac-sha256", &[("--in", &plain)]);
     let exported = odd("exported");
-    client(&["key", "export", "--key", "k"], &[("--out", &exported)]);
-    client(&["key", "import", "--key", "j", "--type", "aes-128"], &[("--in", &exported)]);
-    client(&["mesh", "check"], &[]);
+    client("key export --key k", &[("--out", &exported)]);
+    client("key import --key j --type aes-128", &[("--in", &exported)]);
+    client("mesh check", &[]);
     let (mesh, own) = (odd("mesh"), odd("own"));
-    run(&harness, &["mesh", "new", "--parties", "3", "--clients", "me", "--json"], &[("--out", &mesh)]);
-    let made = run(&harness, &["mesh", "identity", "--json"], &[("--out", &own)]);
+    run(&harness, "mesh new --parties 3 --clients me --json", &[("--out", &mesh)]);
+    let made = run(&harness, "mesh identity --json", &[("--out", &own)]);
     let made: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
     let fingerprint = made["fingerprint"].as_str().unwrap();
     let add = ["mesh", "add", "--client", "ida", "--fingerprint", fingerprint, "--json"];
     run(&harness, &add, &[("--config", &config)]);
-    run(&harness, &["mesh", "remove", "--client", "ida", "--json"], &[("--config", &config)]);
-    run(&harness, &["circuit", "emit", "keccak-f", "--json"], &[("--out", &odd("circuit"))]);
-    client(&["key", "list"], &[]);
-    client(&["key", "destroy", "--key", "j", "--yes"], &[]);
+    run(&harness, "mesh remove --client ida --json", &[("--config", &config)]);
+    run(&harness, "circuit emit keccak-f --json", &[("--out", &odd("circuit"))]);
+    client("key list", &[]);
+    client("key destroy --key j --yes", &[]);
 }
 
 /// A server serves with its configuration, identity and data under such names, and takes the orders of its
@@ -74,14 +74,14 @@ fn a_server_and_its_operator_need_no_unicode() {
     let path = |harness: &ServersHarness, name: &OsString| harness.dir.path().join(name);
     std::fs::copy(harness.path("mesh/mesh.toml"), path(&harness, &config)).unwrap();
     std::fs::copy(harness.path("mesh/party-1.key"), path(&harness, &identity)).unwrap();
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     signal(harness.server(1), Signal::TERM);
     assert_eq!(wait(harness.server(1), Duration::from_secs(20)), 0);
     std::fs::rename(harness.path("data-1"), path(&harness, &data)).unwrap();
     harness.start_at(1, [&config, &identity, &data]);
     harness.wait_for(1, "joined the other servers", 1);
     std::fs::write(harness.path("text"), "hers").unwrap();
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    harness.does("anna", "encrypt --key k --in text --out sealed");
     let order = |words: &[&str], party: usize, state: &str| {
         let own = (format!("mesh/party-{party}.key").into(), format!("data-{party}").into());
         let (of, at) = if party == 1 { (&identity, &data) } else { (&own.0, &own.1) };
@@ -96,7 +96,7 @@ fn a_server_and_its_operator_need_no_unicode() {
         order(words, 3, "asked");
         order(words, 1, "done");
     }
-    harness.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+    harness.fails("ben", "decrypt --key k --in sealed --out no", 1, &["destroyed"]);
     // hangup: it reads its configuration again
     signal(harness.server(1), Signal::HUP);
     harness.wait_for(1, "took over config\u{fffd} again", 1);
@@ -200,7 +200,7 @@ fn names_of_circuits_and_programs_need_not_be_unicode() {
 #[test]
 fn devices_stand_for_the_streams_that_they_are() {
     let harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     let through = |args: &[&str], input: &[u8]| {
         let mut child = harness.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), input).unwrap();
@@ -211,6 +211,6 @@ fn devices_stand_for_the_streams_that_they_are() {
     let streams = ["--key", "k", "--in", "/dev/stdin", "--out", "/dev/stdout"];
     let sealed = through(&[&["encrypt"][..], &streams].concat(), b"a text");
     assert_eq!(through(&[&["decrypt"][..], &streams].concat(), &sealed), b"a text");
-    let wrong = ["encrypt", "--key", "k", "--in", "/dev/stdin", "--out", "/dev/stdout", "--json"];
-    harness.fails("anna", &wrong, 2, &["--json uses standard output"]);
+    let wrong = "encrypt --key k --in /dev/stdin --out /dev/stdout --json";
+    harness.fails("anna", wrong, 2, &["--json uses standard output"]);
 }

@@ -23,9 +23,9 @@ impl ServersHarness {
 #[test]
 fn operators_give_keys_away_and_destroy_them() {
     let harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     std::fs::write(harness.path("text"), "hers").unwrap();
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    harness.does("anna", "encrypt --key k --in text --out sealed");
     let chown = ["key", "chown", "--key", "k", "--to", "ben"];
     let json = harness.state(1, &chown);
     let told = |json: &serde_json::Value, state: &str, waiting: &[u8]| {
@@ -38,16 +38,11 @@ fn operators_give_keys_away_and_destroy_them() {
     };
     told(&json, "asked", &[2, 3]);
     told(&harness.state(2, &chown), "asked", &[3]);
-    harness.does("anna", &["encrypt", "--key", "k", "--in", "text", "--out", "sealed"]);
+    harness.does("anna", "encrypt --key k --in text --out sealed");
     told(&harness.state(3, &chown), "done", &[]);
     (1..=3).for_each(|party| harness.wait_for(party, "operator: key chown k to ben: done", 1));
-    harness.fails(
-        "anna",
-        &["encrypt", "--key", "k", "--in", "text", "--out", "no"],
-        1,
-        &["does not serve client anna"],
-    );
-    harness.does("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "opened"]);
+    harness.fails("anna", "encrypt --key k --in text --out no", 1, &["does not serve client anna"]);
+    harness.does("ben", "decrypt --key k --in sealed --out opened");
     assert_eq!(std::fs::read(harness.path("opened")).unwrap(), b"hers");
 
     let destroy = ["key", "destroy", "--key", "k"];
@@ -57,10 +52,10 @@ fn operators_give_keys_away_and_destroy_them() {
     let said = String::from_utf8(said.stdout).unwrap();
     assert_eq!(said.trim(), "key destroy k: asked; waiting for the operators of server 2");
     told(&harness.state(2, &destroy), "done", &[]);
-    harness.fails("ben", &["decrypt", "--key", "k", "--in", "sealed", "--out", "no"], 1, &["destroyed"]);
+    harness.fails("ben", "decrypt --key k --in sealed --out no", 1, &["destroyed"]);
 
     // what has to be corrected: one sentence each
-    harness.does("ben", &["key", "new", "--key", "j", "--type", "aes-128"]);
+    harness.does("ben", "key new --key j --type aes-128");
     let wrong = |args: &[&str], words: &str| {
         let output = harness.run(args);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();

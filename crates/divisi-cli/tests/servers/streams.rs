@@ -1,6 +1,6 @@
 //! Pipes, standard input, and files whose size is not their content.
 
-use crate::harness::{ServersHarness, random};
+use crate::harness::{ServersHarness, Words, random};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn pipe(path: &Path, content: &[u8]) -> JoinHandle<()> {
 }
 
 /// Run a client's command with this on standard input.
-fn through(harness: &ServersHarness, args: &[&str], input: &[u8]) -> Output {
+fn through(harness: &ServersHarness, args: &(impl Words + ?Sized), input: &[u8]) -> Output {
     let mut child = harness.command_of("anna", args).stdin(Stdio::piped()).spawn().unwrap();
     let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
@@ -32,8 +32,8 @@ fn through(harness: &ServersHarness, args: &[&str], input: &[u8]) -> Output {
 #[test]
 fn whatever_can_be_read_is_read_to_its_end() {
     let harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
-    harness.does("anna", &["key", "new", "--key", "h", "--type", "hmac-sha256"]);
+    harness.does("anna", "key new --key k --type aes-128");
+    harness.does("anna", "key new --key h --type hmac-sha256");
     let line =
         |args: &[&str]| String::from_utf8(harness.does("anna", args).stdout).unwrap().trim().to_owned();
     let hash = |file: &str| line(&["hash", "--algorithm", "sha256", "--in", file]);
@@ -55,7 +55,7 @@ fn whatever_can_be_read_is_read_to_its_end() {
     harness.does("anna", &["encrypt", "--key", "k", "--in", known, "--out", "sealed"]);
     let sealed = std::fs::read(harness.path("sealed")).unwrap();
     let writer = pipe(&harness.path("ciphertext"), &sealed);
-    harness.does("anna", &["decrypt", "--key", "k", "--in", "ciphertext", "--out", "opened"]);
+    harness.does("anna", "decrypt --key k --in ciphertext --out opened");
     writer.join().unwrap();
     assert_eq!(std::fs::read(harness.path("opened")).unwrap(), content);
 
@@ -72,7 +72,7 @@ fn whatever_can_be_read_is_read_to_its_end() {
     assert!(std::process::Command::new("mkfifo").arg(harness.path("out")).status().unwrap().success());
     let out = harness.path("out");
     let reader = std::thread::spawn(move || std::fs::read(out).unwrap());
-    harness.does("anna", &["decrypt", "--key", "k", "--in", "sealed", "--out", "out"]);
+    harness.does("anna", "decrypt --key k --in sealed --out out");
     assert_eq!(reader.join().unwrap(), b"a text");
     assert_eq!(harness.files(), ["ciphertext", "copy", "opened", "out", "pipe", "sealed"]);
 }
@@ -83,10 +83,10 @@ fn whatever_can_be_read_is_read_to_its_end() {
 #[ignore = "encrypts and decrypts 70 MiB four times"]
 fn a_stream_of_any_length_goes_through() {
     let harness = ServersHarness::new(60.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     let text = random(70 << 20);
-    let to_file = ["encrypt", "--key", "k", "--out", "sealed"];
-    let sealed = through(&harness, &to_file, &text);
+    let to_file = "encrypt --key k --out sealed";
+    let sealed = through(&harness, to_file, &text);
     assert!(sealed.status.success(), "{:?}", String::from_utf8_lossy(&sealed.stderr));
     let printed = through(&harness, &["encrypt", "--key", "k"], &text);
     assert!(printed.status.success(), "{:?}", String::from_utf8_lossy(&printed.stderr));

@@ -105,7 +105,7 @@ fn honest(anna: &mut Client, key: &KeyName, (requests, least): (usize, Duration)
 /// that it is over.
 fn beside(run: Run, threads: usize, attack: impl Fn(&Site<'_>) + Sync) -> ServersHarness {
     let mut harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128", "--clients", "ben"]);
+    harness.does("anna", "key new --key k --type aes-128 --clients ben");
     let key: KeyName = "k".parse().unwrap();
     let mut anna = connect_as(&harness, "anna").unwrap();
     let (requests, least) = run.requests();
@@ -313,7 +313,7 @@ fn handshakes(run: Run, a_second: u64, servers: usize) {
 /// A server is killed and started again while strangers knock: it joins the others in time.
 fn a_restart_among_strangers(run: Run) {
     let mut harness = ServersHarness::new(10.0);
-    harness.does("anna", &["key", "new", "--key", "k", "--type", "aes-128"]);
+    harness.does("anna", "key new --key k --type aes-128");
     let config = Config::load(&harness.path("mesh/mesh.toml")).unwrap();
     let addresses: Vec<SocketAddr> =
         config.parties().iter().map(|party| party.address.parse().unwrap()).collect();
@@ -339,7 +339,7 @@ fn a_restart_among_strangers(run: Run) {
                 harness.server(party).wait().unwrap();
                 harness.start(party);
                 harness.wait_for(party, "joined the other servers", 1);
-                harness.does("anna", &["key", "list"]);
+                harness.does("anna", "key list");
             }
         }));
         over.store(true, Ordering::SeqCst);

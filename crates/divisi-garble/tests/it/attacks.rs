@@ -1,20 +1,17 @@
 //! Attacks that blind changes of messages cannot make: lies at every position of a batch, and what an abort
 //! depends on and reveals.
 
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, MessageDirection, ended_by_another, failed_check, many, party};
-use divisi_core::{Abort, PartyId, Prg, Step};
+use crate::common::{ands, copies};
+use divisi_core::testing::{MessageDirection, ended_by_another, failed_check, many, party};
+use divisi_core::{Abort, Prg, Step};
 use divisi_field::Gf128;
 use divisi_fuzz::repetitions;
 use divisi_garble::adversary::{TripleLie, guess};
 use divisi_garble::checks;
-use divisi_garble::lab::{GarbleLab, of_party, run_over};
-use divisi_garble::{Garble, GarbleOptions, GarblingForm, Plan};
-use divisi_net::memory;
+use divisi_garble::lab::GarbleLab;
+use divisi_garble::{Garble, GarblingForm, Plan};
 use divisi_ot::bucket;
 use std::sync::Mutex;
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 /// One wrong bit in one triple, first, middle or last, of batches of every length up to forty and some longer
 /// ones.
@@ -26,41 +23,25 @@ fn no_place_of_a_batch_is_left_out() {
         let m = ands * bucket::size(ands, 40);
         for at in [0, m / 2, m - 1] {
             let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
-            let ends = run_over(
-                memory::mesh(2),
-                |_| lab.parameters(),
-                |session| {
-                    let lie = if session.me() == party(2) { TripleLie::OneX(at) } else { TripleLie::Honest };
-                    guess(&mut lab.party(session)?, session, ands, lie)
-                },
-            );
+            let ends = lab.each(2, |session, garble| {
+                let lie = if session.me() == party(2) { TripleLie::OneX(at) } else { TripleLie::Honest };
+                guess(garble, session, ands, lie)
+            });
             let noticed = ends.iter().any(|end| failed_check(end) == Some(checks::W15));
             assert!(noticed && ends[0].is_err(), "{ands} at {at}: {ends:?}");
         }
     });
 }
 
-fn one_gate() -> Program {
-    let mut g = Build::new();
-    let (x, y) = (g.input(1)[0], g.input(1)[0]);
-    let xy = g.and(x, y);
-    g.output(&[xy]);
-    g.finish()
-}
-
 /// How often P_1 stops in this many runs with these inputs, when P_2 spoils one of the four rows.
 fn stops(input: [u8; 2], runs: usize) -> usize {
     let ends = many(runs, 3, |i| {
-        let program = one_gate();
+        let program = ands(1);
         let plan = Plan::new(&program, 2, &[party(1), party(2)], &[vec![party(1)]]).unwrap();
-        let options = GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() };
-        let lab = GarbleLab { options, seed: (i % 256) as u8, ..GarbleLab::default() };
-        let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
+        let lab = GarbleLab { seed: (i % 256) as u8, ..GarbleLab::of(GarblingForm::Paper, false) };
+        let harness = lab.harness(2);
         harness.change(party(2), party(1), "divisi_garble::run/4d.table", 0, |body| body[0] ^= 1);
-        let ends = harness.act(|mut session| {
-            let mine = of_party(&plan, session.me(), &[input.to_vec()]);
-            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-        });
+        let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[input.to_vec()]));
         match &ends[0] {
             Ok(outputs) => assert_eq!(outputs[0], [input[0] & input[1]]),
             Err(abort) => {
@@ -94,15 +75,12 @@ fn what_is_opened_looks_random() {
         "divisi_garble::online/5.masked",
     ] {
         let ones = many(256, 3, |i| {
-            let program = one_gate();
+            let program = ands(1);
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
             let lab = GarbleLab { seed: i as u8, ..GarbleLab::default() };
-            let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+            let harness = lab.harness(3);
             let recording = harness.recording(party(1));
-            let ends = harness.act(|mut session| {
-                let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-                lab.play(&mut session, &plan, &mine)
-            });
+            let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
             assert!(ends.iter().all(Result::is_ok));
             let body = recording.of(MessageDirection::Out, step).pop().unwrap().frame.body;
             // behind the plan's digest, where there is one
@@ -120,20 +98,13 @@ fn a_wrong_label_reaches_no_receiver() {
     const RESULT: &str = "divisi_garble::online/8.result";
     for streamed in [false, true] {
         for form in [GarblingForm::Improved, GarblingForm::Paper] {
-            let program = one_gate();
+            let program = ands(1);
             let plan = Plan::for_all(&program, 3, &[party(1), party(2)]).unwrap();
-            let lab = GarbleLab {
-                options: GarbleOptions { form, ..GarbleOptions::default() },
-                streamed,
-                ..GarbleLab::default()
-            };
-            let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
+            let lab = GarbleLab::of(form, streamed);
+            let harness = lab.harness(3);
             // behind one byte with the bit
             harness.change(party(1), party(3), RESULT, 0, |body| body[1] ^= 1);
-            let ends = harness.act(|mut session| {
-                let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-                lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-            });
+            let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
             // P_2's result may have come before P_3's abort, or not
             assert!(ends[1].as_ref().is_ok_and(|outputs| *outputs == [[1]]) || ends[1].is_err());
             assert!(
@@ -149,54 +120,21 @@ fn a_wrong_label_reaches_no_receiver() {
 /// cancel. The committer's name is inside, so that P_2 and P_1 refuse the opening and name P_3.
 #[test]
 fn a_copied_commitment_opens_to_nothing() {
-    const COMMIT: &str = "divisi_garble::zero/6.commit";
-    const OPEN: &str = "divisi_garble::zero/6.open";
-    for n in [2_u8, 3, 4] {
-        let program = one_gate();
-        let plan = Plan::for_all(&program, usize::from(n), &[party(1), party(2)]).unwrap();
+    const STEPS: [&str; 2] = ["divisi_garble::zero/6.commit", "divisi_garble::zero/6.open"];
+    for n in [2, 3, 4] {
+        let program = ands(1);
+        let plan = Plan::for_all(&program, n, &[party(1), party(2)]).unwrap();
         let lab = GarbleLab::default();
-        let (liar, copied) = (party(n), party(n - 1));
-        let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
-        let recording = harness.recording(liar);
-        for to in (1..n).map(party) {
-            let (recording, tap) = (recording.clone(), harness.tap(liar));
-            let mut late: Option<JoinHandle<bool>> = None;
-            harness.hand(liar, to, move |mut frame| {
-                let step = [COMMIT, OPEN].into_iter().find(|step| frame.step == Step::new(step).id);
-                let previous = late.take();
-                let Some(step) = step else {
-                    // a party that has gone receives no more
-                    let _ = previous.map(JoinHandle::join);
-                    return vec![frame];
-                };
-                // a rushing party: its message follows the other's, which its own thread receives meanwhile
-                let (recording, tap, busy) = (recording.clone(), tap.clone(), tap.busy());
-                late = Some(std::thread::spawn(move || {
-                    let _busy = busy;
-                    let _ = previous.map(JoinHandle::join);
-                    for _ in 0..2000 {
-                        let seen = recording.of(MessageDirection::In, step);
-                        if let Some(seen) = seen.into_iter().find(|seen| seen.peer == copied) {
-                            frame.body = seen.frame.body;
-                            return tap.inject(to, &frame).is_ok();
-                        }
-                        std::thread::sleep(Duration::from_millis(1));
-                    }
-                    false
-                }));
-                vec![]
-            });
-        }
-        let ends = harness.act(|mut session| {
-            let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-            lab.play(&mut session, &plan, &mine).map(|(outputs, _)| outputs)
-        });
+        let (liar, copied) = (party(n as u8), party(n as u8 - 1));
+        let harness = lab.harness(n);
+        (1..n).for_each(|to| copies(&harness, liar, party(to as u8), copied, &STEPS));
+        let mut ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &[vec![1, 1]]));
+        ends.truncate(n - 1);
         let named = |end: &Result<_, Abort>| match end {
             Err(Abort::CheckFailed { check: checks::W14, culprit, .. }) => *culprit == Some(liar),
             _ => false,
         };
-        assert!(ends[..usize::from(n) - 1].iter().any(named), "{n}: {ends:?}");
-        assert!(ends[..usize::from(n) - 1].iter().all(Result::is_err), "{n}: {ends:?}");
+        assert!(ends.iter().any(named) && ends.iter().all(Result::is_err), "{n}: {ends:?}");
     }
 }
 
@@ -227,19 +165,17 @@ fn first_coefficient(links: &[Vec<u8>]) -> Gf128 {
 fn an_abort_does_not_tell_delta() {
     const COIN: &str = "divisi_garble::laand/6.coin";
     const OPEN: &str = "divisi_garble::zero/6.open";
-    for n in [2_u8, 3, 4] {
+    for n in [2, 3, 4] {
         for form in [GarblingForm::Improved, GarblingForm::Paper] {
-            let lab = GarbleLab {
-                options: GarbleOptions { form, ..GarbleOptions::default() },
-                ..GarbleLab::default()
-            };
-            let harness = Harness::new(usize::from(n), &lab.parameters()).waiting(Duration::from_secs(10));
-            let recordings: Vec<_> = PartyId::all(usize::from(n)).map(|p| harness.recording(p)).collect();
-            let deltas = Mutex::new(vec![0; usize::from(n)]);
+            let lab = GarbleLab::of(form, false);
+            let harness = lab.harness(n);
+            let recordings = harness.recordings();
+            let deltas = Mutex::new(vec![0; n]);
             let ends = harness.act(|mut session| {
                 let setup = divisi_ot::testing::deal(&mut session, lab.config, lab.seed)?;
                 deltas.lock().unwrap()[session.me().index()] = setup.delta().get();
-                let lie = if session.me() == party(n) { TripleLie::OtherE } else { TripleLie::Honest };
+                let last = session.me().index() == n - 1;
+                let lie = if last { TripleLie::OtherE } else { TripleLie::Honest };
                 guess(&mut Garble::new(&session, setup, lab.options), &mut session, 3, lie)
             });
             // unless a corrupt party's own check was first
@@ -248,22 +184,16 @@ fn an_abort_does_not_tell_delta() {
             // what each party sent to all
             let said = |i: usize, step| {
                 let to = party(if i == 0 { 2 } else { 1 });
-                recordings[i]
-                    .of(MessageDirection::Out, step)
-                    .into_iter()
-                    .find(|seen| seen.peer == to)
-                    .unwrap()
-                    .frame
-                    .body
+                recordings[i].bodies(MessageDirection::Out, to, step).remove(0)
             };
-            let links: Vec<Vec<u8>> = (0..usize::from(n)).map(|i| said(i, COIN)).collect();
-            let opened = (0..usize::from(n)).fold(0, |sum, i| {
+            let links: Vec<Vec<u8>> = (0..n).map(|i| said(i, COIN)).collect();
+            let opened = (0..n).fold(0, |sum, i| {
                 let body = said(i, OPEN);
                 sum ^ u128::from_le_bytes(body[body.len() - 16..].try_into().unwrap())
             });
             assert_ne!(opened, 0);
             // the keys of every party but the liar have changed by its Delta
-            let moved = deltas.lock().unwrap()[..usize::from(n) - 1].iter().fold(0, |sum, delta| sum ^ delta);
+            let moved = deltas.lock().unwrap()[..n - 1].iter().fold(0, |sum, delta| sum ^ delta);
             assert_ne!((first_coefficient(&links) * Gf128(moved)).0, opened, "{n} {form:?}: that is Delta");
         }
     }
@@ -277,8 +207,8 @@ fn opened_combinations_are_uniform_but_for_their_sum() {
     let opened = many(160, 3, |i| {
         // one seed: the same Deltas, bits and triples each time
         let lab = GarbleLab::default();
-        let harness = Harness::new(3, &lab.parameters()).waiting(Duration::from_secs(10));
-        let recordings: Vec<_> = (1..=3).map(|p| harness.recording(party(p))).collect();
+        let harness = lab.harness(3);
+        let recordings = harness.recordings();
         let ends = harness
             .act(|mut session| guess(&mut lab.party(&mut session)?, &mut session, 1, TripleLie::Honest));
         assert!(ends.iter().all(Result::is_ok), "{i}: {ends:?}");

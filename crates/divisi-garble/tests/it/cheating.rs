@@ -4,8 +4,7 @@
 use divisi_core::testing::many;
 use divisi_fuzz::repetitions;
 use divisi_garble::adversary::{TripleLie, guess};
-use divisi_garble::lab::{GarbleLab, run_over};
-use divisi_net::memory;
+use divisi_garble::lab::GarbleLab;
 use divisi_ot::bucket;
 
 /// How often, in this many runs of two parties, the second one knows the x of a combined triple and was not
@@ -14,17 +13,12 @@ fn successes(rho: u32, ands: usize, runs: usize) -> usize {
     let wins = many(runs, 4, |i| {
         let mut lab = GarbleLab { seed: (i % 256) as u8, ..GarbleLab::default() };
         lab.config.rho = rho;
-        let ends = run_over(
-            memory::mesh(2),
-            |_| lab.parameters(),
-            |session| {
-                let lie = if session.me().index() == 1 { TripleLie::Guess } else { TripleLie::Honest };
-                let mut garble = lab.party(session)?;
-                let known = guess(&mut garble, session, ands, lie);
-                assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");
-                known
-            },
-        );
+        let ends = lab.each(2, |session, garble| {
+            let lie = if session.me().index() == 1 { TripleLie::Guess } else { TripleLie::Honest };
+            let known = guess(garble, session, ands, lie);
+            assert_eq!(garble.is_live(), known.is_ok(), "nothing is left after an abort");
+            known
+        });
         // the honest one went on, and the other one knows
         matches!(ends[..], [Ok(_), Ok(true)])
     });

@@ -1,8 +1,8 @@
 //! Circuits of all shapes, against the plain engine.
 
-use divisi_circuit::{Build, Gates, Program, plain};
+use divisi_circuit::{Build, Gates, Program};
 use divisi_core::PartyId;
-use divisi_garble::lab::GarbleLab;
+use divisi_garble::lab::{GarbleLab, expected, in_turn};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -20,16 +20,8 @@ fn three_gates() -> Program {
     g.finish()
 }
 
-/// What the plain engine says, one bit to a byte.
-fn expected(program: &Program, input: &[u8]) -> Vec<u8> {
-    let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
-    plain::run(program, &words).unwrap().iter().map(|w| (w[0] & 1) as u8).collect()
-}
-
 fn right(lab: &GarbleLab, program: &Program, parties: usize, inputs: &[Vec<u8>]) {
-    let owners: Vec<PartyId> =
-        (0..program.inputs().len()).map(|i| PartyId::all(parties).nth(i % parties).unwrap()).collect();
-    let plan = Plan::for_all(program, parties, &owners).unwrap();
+    let plan = Plan::for_all(program, parties, &in_turn(program.inputs().len(), parties)).unwrap();
     for (outputs, _) in lab.run(&plan, inputs).unwrap() {
         for (input, output) in inputs.iter().zip(outputs) {
             assert_eq!(output, expected(program, input), "{lab:?} {parties} {input:?}");
@@ -116,12 +108,9 @@ proptest! {
 /// constants.
 #[test]
 fn every_gate_of_a_file() {
-    let file = b"9 16\n2 3 2\n2 4 2\n\n\
+    let file = "10 16\n2 3 2\n2 4 2\n\n\
         1 1 1 5 EQ\n1 1 0 6 EQW\n2 1 0 3 7 AND\n1 1 7 8 INV\n2 1 8 5 9 XOR\n\
-        4 2 0 1 2 3 10 11 MAND\n2 1 10 10 12 AND\n2 1 6 12 13 XOR\n2 1 4 5 14 AND\n";
-    let file = String::from_utf8(file.to_vec()).unwrap();
-    // outputs are the last wires: a copy of an input as the last one
-    let file = file.replacen("9 16", "10 16", 1) + "1 1 0 15 EQW\n";
+        4 2 0 1 2 3 10 11 MAND\n2 1 10 10 12 AND\n2 1 6 12 13 XOR\n2 1 4 5 14 AND\n1 1 0 15 EQW\n";
     let source = divisi_circuit::bristol::read(file.as_bytes()).unwrap();
     assert_eq!((source.counts.eq, source.counts.eqw, source.counts.inv), (1, 2, 1));
     let inputs: Vec<Vec<u8>> = (0..32).map(|i| (0..5).map(|w| i >> w & 1).collect()).collect();

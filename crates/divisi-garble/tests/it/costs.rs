@@ -3,22 +3,30 @@
 use divisi_circuit::Program;
 use divisi_core::{Check, Counts, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{BitSource, GarbleLab};
-use divisi_garble::{GarbleOptions, GarblingForm, Plan};
+use divisi_garble::lab::{BitSource, GarbleLab, in_turn};
+use divisi_garble::{GarblingForm, Plan};
 use divisi_net::wire_bytes;
 use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_ot::{Base, bucket};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
 
+fn named(name: &str) -> Program {
+    circuits::named(name, Adder::FewestAnds).unwrap().unwrap()
+}
+
 fn aes() -> Program {
-    circuits::named("aes128", Adder::FewestAnds).unwrap().unwrap()
+    named("aes128")
+}
+
+/// The most rounds that a party took in a phase.
+fn rounds(all: &[Counts], phase: &str) -> u32 {
+    all.iter().map(|counts| counts.phases[phase].rounds).max().unwrap()
 }
 
 fn plan(program: &Program, n: usize, receivers: impl Fn(PartyId) -> bool) -> Plan<'_> {
-    let owners: Vec<PartyId> =
-        (0..program.inputs().len()).map(|i| PartyId::all(n).nth(i % n).unwrap()).collect();
     let list: Vec<PartyId> = PartyId::all(n).filter(|p| receivers(*p)).collect();
+    let owners = in_turn(program.inputs().len(), n);
     Plan::new(program, n, &owners, &vec![list; program.outputs().len()]).unwrap()
 }
 
@@ -93,10 +101,8 @@ fn every_byte_is_accounted_for() {
         for (n, rho, count) in [(2, 40, 1), (3, 40, 1), (5, 40, 1), (3, 64, 1), (3, 40, 4)] {
             let case = Case { form, n, rho, count };
             let plan = plan(&program, n, |p| p.index() != 1);
-            let mut lab = GarbleLab {
-                options: GarbleOptions { form, memory: 1 << 30, ..GarbleOptions::default() },
-                ..GarbleLab::default()
-            };
+            let mut lab = GarbleLab::of(form, false);
+            lab.options.memory = 1 << 30;
             lab.config.rho = rho as u32;
             for (me, counts) in PartyId::all(n).zip(counts(&lab, &plan, count)) {
                 let of = |phase: &str| counts.phases.get(phase).map_or(0, |p| p.bytes);
@@ -125,11 +131,7 @@ fn what_garblers_send_in_the_papers_form_is_what_table_11_says() {
     let program = aes();
     for (n, megabytes) in [(2, 11.4), (3, 17.4), (5, 29.4)] {
         let plan = plan(&program, n, |p| p.index() == 0);
-        let lab = GarbleLab {
-            options: GarbleOptions { form: GarblingForm::Paper, ..GarbleOptions::default() },
-            ..GarbleLab::default()
-        };
-        for counts in counts(&lab, &plan, 1).iter().skip(1) {
+        for counts in counts(&GarbleLab::of(GarblingForm::Paper, false), &plan, 1).iter().skip(1) {
             let ours = counts.phases["function-dependent"].bytes as f64 / plan.and_count() as f64;
             let theirs = megabytes * 1e6 / 90_825.0;
             assert!((ours / theirs - 1.0).abs() < 0.03, "{n}: {ours} and {theirs}");
@@ -142,9 +144,7 @@ fn online_bytes_of_aes_with_three_parties_are_below_those_of_table_11() {
     let program = aes();
     let plan = plan(&program, 3, |p| p.index() == 0);
     for form in [GarblingForm::Paper, GarblingForm::Improved] {
-        let lab =
-            GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() };
-        for counts in counts(&lab, &plan, 1) {
+        for counts in counts(&GarbleLab::of(form, false), &plan, 1) {
             assert!(counts.phases["online"].bytes <= 4_500, "{form:?}: {}", counts.phases["online"].bytes);
         }
     }
@@ -152,17 +152,15 @@ fn online_bytes_of_aes_with_three_parties_are_below_those_of_table_11() {
 
 #[test]
 fn rounds_do_not_depend_on_depth_size_or_count() {
-    for name in ["aes128", "sha256"] {
-        let program = circuits::named(name, Adder::FewestAnds).unwrap().unwrap();
+    for program in [aes(), named("sha256")] {
         for (n, count) in [(2, 1), (3, 1), (5, 1), (3, 2)] {
             for others in [false, true] {
                 let plan = plan(&program, n, |p| others || p.index() == 0);
                 let all = counts(&GarbleLab::default(), &plan, count);
-                let rounds = |phase: &str| all.iter().map(|c| c.phases[phase].rounds).max().unwrap();
-                assert_eq!(rounds("function-dependent"), 2);
+                assert_eq!(rounds(&all, "function-dependent"), 2);
                 // with several evaluators, one of them is not P_1
                 let more = u32::from(others || count > 1);
-                assert_eq!(rounds("online"), if n == 2 { 2 } else { 3 } + more);
+                assert_eq!(rounds(&all, "online"), if n == 2 { 2 } else { 3 } + more);
             }
         }
     }
@@ -172,20 +170,12 @@ fn rounds_do_not_depend_on_depth_size_or_count() {
 #[test]
 fn rounds_of_triples_do_not_depend_on_their_number() {
     for (n, most) in [(2, 9), (3, 13)] {
-        let rounds: Vec<u32> = [("aes128", 1), ("aes128", 3), ("sha256", 1)]
-            .into_iter()
-            .map(|(name, count)| {
-                let program = circuits::named(name, Adder::FewestAnds).unwrap().unwrap();
-                let plan = plan(&program, n, |_| true);
-                let options = GarbleOptions { memory: 1 << 30, ..GarbleOptions::default() };
-                let all = counts(
-                    &GarbleLab { bits: BitSource::Protocol, options, ..GarbleLab::default() },
-                    &plan,
-                    count,
-                );
-                all.iter().map(|c| c.phases["function-independent"].rounds).max().unwrap()
-            })
-            .collect();
+        let rounds = [("aes128", 1), ("aes128", 3), ("sha256", 1)].map(|(name, count)| {
+            let mut lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
+            lab.options.memory = 1 << 30;
+            let program = named(name);
+            rounds(&counts(&lab, &plan(&program, n, |_| true), count), "function-independent")
+        });
         assert!(rounds.iter().all(|r| *r == rounds[0]) && rounds[0] <= most, "{n}: {rounds:?}");
     }
 }
@@ -230,12 +220,11 @@ fn rounds_and_bytes_of_everything() {
             let mut lab = GarbleLab { bits: BitSource::Protocol, ..GarbleLab::default() };
             lab.config.base = base;
             let all = counts(&lab, &plan, 1);
-            let rounds = |phase: &str| all.iter().map(|c| c.phases[phase].rounds).max().unwrap();
-            assert!(rounds("setup") <= if base == Base::Both { 4 } else { 8 }, "{}", rounds("setup"));
-            let independent = rounds("function-independent");
+            let [setup, independent, dependent, online] =
+                ["setup", "function-independent", "function-dependent", "online"].map(|of| rounds(&all, of));
+            assert!(setup <= if base == Base::Both { 4 } else { 8 }, "{setup}");
             assert!(if n == 2 { independent == most } else { independent <= most }, "{n}: {independent}");
-            assert_eq!(rounds("function-dependent"), 2);
-            assert_eq!(rounds("online"), if n == 2 { 2 } else { 3 });
+            assert_eq!((dependent, online), (2, if n == 2 { 2 } else { 3 }));
             let case = Case { form: GarblingForm::Improved, n, rho: 40, count: 1 };
             for (me, counts) in PartyId::all(n).zip(&all) {
                 let bytes = counts.phases["function-independent"].bytes - formula(case, &plan, me)[0];

@@ -1,23 +1,15 @@
 //! A party that stops in every phase: it is killed, stalled or cut off, or sends garbage. All others end with
 //! an abort, in time. And calls that the caller gets wrong.
 
-use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::{Harness, LIMIT, MessageDirection, delay, many, party};
+use crate::common::ands;
+use divisi_circuit::Program;
+use divisi_core::testing::{LIMIT, MessageDirection, delay, many, party};
 use divisi_core::{Abort, Misuse, PartyId, Session, Step};
-use divisi_garble::lab::{GarbleLab, of_party, run_over};
+use divisi_garble::lab::{GarbleLab, of_party};
 use divisi_garble::{Garble, GarbleOptions, Garbled, Plan, Preprocessed, Unfit};
-use divisi_net::memory;
 use divisi_ot::bucket;
 use std::sync::Mutex;
 use std::time::Instant;
-
-fn program() -> Program {
-    let mut g = Build::new();
-    let (x, y) = (g.input(2), g.input(2));
-    let out = [g.and(x[0], y[0]), g.and(x[1], y[1])];
-    g.output(&out);
-    g.finish()
-}
 
 fn plan(program: &Program, n: usize) -> Plan<'_> {
     Plan::for_all(program, n, &[party(1), party(2)]).unwrap()
@@ -50,10 +42,10 @@ fn whoever_stops_the_others_abort_in_time() {
         .collect();
     many(jobs.len(), 6, |i| {
         let (fault, step, broken) = jobs[i];
-        let (program, lab) = (program(), GarbleLab::default());
+        let (program, lab) = (ands(2), GarbleLab::default());
         let plan = plan(&program, 3);
         let inputs: Vec<Vec<u8>> = INPUTS.iter().map(|x| x.to_vec()).collect();
-        let harness = Harness::new(3, &lab.parameters());
+        let harness = lab.harness(3);
         let id = Step::new(step).id;
         for to in PartyId::all(3).filter(|p| *p != party(broken)) {
             if matches!(fault, Fault::Stalled) {
@@ -64,12 +56,11 @@ fn whoever_stops_the_others_abort_in_time() {
             harness.hand(party(broken), to, move |mut frame| {
                 begun |= frame.step == id;
                 match fault {
-                    Fault::CutOff if begun => return vec![],
                     Fault::Garbage if begun => {
                         frame.body.iter_mut().for_each(|b| *b = b.wrapping_mul(7) ^ 0xa5)
                     }
                     // a thread that dies takes its mesh with it
-                    Fault::Killed if begun => return vec![],
+                    Fault::CutOff | Fault::Killed if begun => return vec![],
                     _ => {}
                 }
                 vec![frame]
@@ -79,20 +70,17 @@ fn whoever_stops_the_others_abort_in_time() {
         let ends = harness.act(|mut session| {
             let mine = of_party(&plan, session.me(), &inputs);
             let mut garble = lab.party(&mut session)?;
-            let me = session.me();
-            let killed =
-                |phase: &str| matches!(fault, Fault::Killed) && me == party(broken) && step.contains(phase);
-            if killed("coin") || killed("laand") {
-                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult });
-            }
+            let dies = matches!(fault, Fault::Killed) && session.me() == party(broken);
+            let before = |phase: &str| match dies && step.contains(phase) {
+                true => Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult }),
+                false => Ok(()),
+            };
+            before("coin")?;
+            before("laand")?;
             let mut made = garble.function_independent(&mut session, 6, 18)?;
-            if killed("run") {
-                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult });
-            }
+            before("run")?;
             let garbled = garble.function_dependent(&mut session, &mut made, &plan, 3)?;
-            if killed("online") {
-                return Err(Abort::Misuse { step: divisi_core::step!("killed"), what: Misuse::NoResult });
-            }
+            before("online")?;
             let result = garble.online(&mut session, garbled, &mine);
             assert_eq!(garble.is_live(), result.is_ok());
             result
@@ -112,7 +100,7 @@ fn more_than_memory_can_hold_is_refused() {
     for (ands, wires) in [(0, usize::MAX), (6, usize::MAX / 2), (6, 1 << 40), (usize::MAX, 18), (1 << 40, 0)]
     {
         let lab = GarbleLab::default();
-        let harness = Harness::new(2, &lab.parameters());
+        let harness = lab.harness(2);
         let recordings = harness.recordings();
         let ends = harness.act(|mut session| {
             let mut garble = lab.party(&mut session)?;
@@ -129,23 +117,19 @@ fn more_than_memory_can_hold_is_refused() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let program = program();
+    let program = ands(2);
     let (one, two, far) = (party(1), party(2), party(9));
     let all = vec![vec![one, two]];
-    assert_eq!(Plan::new(&program, 1, &[one, one], &all).unwrap_err(), Unfit::Parties { parties: 1 });
-    assert_eq!(Plan::new(&program, 129, &[one, one], &all).unwrap_err(), Unfit::Parties { parties: 129 });
-    assert_eq!(Plan::new(&program, 2, &[one], &all).unwrap_err(), Unfit::Owners { values: 2, owners: 1 });
-    let three = [one, two, one];
-    assert_eq!(Plan::new(&program, 2, &three, &all).unwrap_err(), Unfit::Owners { values: 2, owners: 3 });
-    assert_eq!(Plan::new(&program, 2, &[one, far], &all).unwrap_err(), Unfit::Stranger { party: far });
-    assert_eq!(
-        Plan::new(&program, 2, &[one, two], &[]).unwrap_err(),
-        Unfit::Receivers { values: 1, lists: 0 }
-    );
-    let unknown = [vec![far]];
-    assert_eq!(Plan::new(&program, 2, &[one, two], &unknown).unwrap_err(), Unfit::Stranger { party: far });
-    let twice = [vec![two, two]];
-    assert_eq!(Plan::new(&program, 2, &[one, two], &twice).unwrap_err(), Unfit::Stranger { party: two });
+    let unfit =
+        |n, owners: &[PartyId], lists: &[Vec<PartyId>]| Plan::new(&program, n, owners, lists).unwrap_err();
+    assert_eq!(unfit(1, &[one, one], &all), Unfit::Parties { parties: 1 });
+    assert_eq!(unfit(129, &[one, one], &all), Unfit::Parties { parties: 129 });
+    assert_eq!(unfit(2, &[one], &all), Unfit::Owners { values: 2, owners: 1 });
+    assert_eq!(unfit(2, &[one, two, one], &all), Unfit::Owners { values: 2, owners: 3 });
+    assert_eq!(unfit(2, &[one, far], &all), Unfit::Stranger { party: far });
+    assert_eq!(unfit(2, &[one, two], &[]), Unfit::Receivers { values: 1, lists: 0 });
+    assert_eq!(unfit(2, &[one, two], &[vec![far]]), Unfit::Stranger { party: far });
+    assert_eq!(unfit(2, &[one, two], &[vec![two, two]]), Unfit::Stranger { party: two });
 }
 
 type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(), Abort> + Sync);
@@ -153,19 +137,14 @@ type Wrong<'a> = &'a (dyn Fn(&mut Garble, &mut Session, &Plan<'_>) -> Result<(),
 /// Two parties that do something wrong after their set-up: one of them ends with it, the other perhaps with
 /// that one's abort.
 fn misused(options: GarbleOptions, wrong: Wrong<'_>) {
-    let program = program();
+    let program = ands(2);
     let plan = plan(&program, 2);
     let lab = GarbleLab { options, ..GarbleLab::default() };
-    let ends = run_over(
-        memory::mesh(2),
-        |_| lab.parameters(),
-        |session| {
-            let mut garble = lab.party(session)?;
-            let end = wrong(&mut garble, session, &plan);
-            assert!(end.is_err() && !garble.is_live());
-            end
-        },
-    );
+    let ends = lab.each(2, |session, garble| {
+        let end = wrong(garble, session, &plan);
+        assert!(end.is_err() && !garble.is_live());
+        end
+    });
     assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
 }
 
@@ -200,18 +179,11 @@ where
 {
     let kept: Vec<Kept<'p>> = (0..3).map(|_| Mutex::new(None)).collect();
     let one = |_| {
-        let lab = GarbleLab::default();
-        run_over(
-            memory::mesh(3),
-            |_| lab.parameters(),
-            |session| {
-                let mut garble = lab.party(session)?;
-                let mut made = garble.function_independent(session, 6, 18)?;
-                let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
-                end(session, &mut garble, &mut made, garbled, &kept[session.me().index()])?;
-                Ok(())
-            },
-        )
+        GarbleLab::default().each(3, |session, garble| {
+            let mut made = garble.function_independent(session, 6, 18)?;
+            let garbled = garble.function_dependent(session, &mut made, plan, 1)?;
+            end(session, garble, &mut made, garbled, &kept[session.me().index()])
+        })
     };
     (0..sessions).map(one).collect()
 }
@@ -221,7 +193,7 @@ type Kept<'p> = Mutex<Option<(Preprocessed, Garbled<'p>)>>;
 
 #[test]
 fn what_one_session_made_serves_no_other() {
-    let program = program();
+    let program = ands(2);
     let plan = plan(&program, 3);
     for garbled_too in [false, true] {
         let ends = in_each_session(&plan, 2, |session, garble, made, garbled, kept| {
@@ -246,7 +218,7 @@ fn what_one_session_made_serves_no_other() {
 /// An abort in one strand wipes what another strand made, even if that one is idle.
 #[test]
 fn what_is_made_ahead_goes_with_its_session() {
-    let program = program();
+    let program = ands(2);
     let plan = plan(&program, 3);
     let ends = in_each_session(&plan, 1, |session, garble, made, garbled, _| {
         assert!((made.ands(), made.masks()) == (4, 12) && garble.is_live());
@@ -263,23 +235,17 @@ fn what_is_made_ahead_goes_with_its_session() {
 /// evaluator that of the MACs that it compared.
 #[test]
 fn the_meter_tells_of_the_buckets_and_the_macs() {
-    let program = program();
+    let program = ands(2);
     let plan = plan(&program, 2);
-    let lab = GarbleLab::default();
-    let ends = run_over(
-        memory::mesh(2),
-        |_| lab.parameters(),
-        |session| {
-            let bits = |session: &Session| session.meter().read().verification_error_bits;
-            let mut garble = lab.party(session)?;
-            let mut made = garble.function_independent(session, 2, 6)?;
-            let of_buckets = bits(session);
-            let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
-            session.meter().reset();
-            garble.online(session, garbled, &of_party(&plan, session.me(), &[INPUTS[0].to_vec()]))?;
-            Ok((of_buckets, bits(session)))
-        },
-    );
+    let ends = GarbleLab::default().each(2, |session, garble| {
+        let bits = |session: &Session| session.meter().read().verification_error_bits;
+        let mut made = garble.function_independent(session, 2, 6)?;
+        let of_buckets = bits(session);
+        let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
+        session.meter().reset();
+        garble.online(session, garbled, &of_party(&plan, session.me(), &[INPUTS[0].to_vec()]))?;
+        Ok((of_buckets, bits(session)))
+    });
     let expected = Some(bucket::error_bits(2, bucket::size(2, 40)));
     // with half-gates 40 bits of a MAC are compared, and three bytes more
     let told: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
@@ -288,27 +254,21 @@ fn the_meter_tells_of_the_buckets_and_the_macs() {
 
 #[test]
 fn what_is_made_ahead_serves_several_circuits_of_a_live_session() {
-    let program = program();
+    let program = ands(2);
     let plan = plan(&program, 3);
-    let lab = GarbleLab::default();
-    let ends = run_over(
-        memory::mesh(3),
-        |_| lab.parameters(),
-        |session| {
-            let mut garble = lab.party(session)?;
-            assert_eq!(garble.buckets(6), [(6, bucket::size(6, 40))]);
-            let mut made = garble.function_independent(session, 6, 18)?;
-            assert!(session.meter().read().verification_error_bits.unwrap() >= 40.0);
-            let mut outputs = Vec::new();
-            for input in INPUTS {
-                let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
-                let mine = of_party(&plan, session.me(), &[input.to_vec()]);
-                outputs.push(garble.online(session, garbled, &mine)?[0].to_vec());
-            }
-            assert_eq!((made.ands(), made.masks()), (0, 0));
-            Ok(outputs)
-        },
-    );
+    let ends = GarbleLab::default().each(3, |session, garble| {
+        assert_eq!(garble.buckets(6), [(6, bucket::size(6, 40))]);
+        let mut made = garble.function_independent(session, 6, 18)?;
+        assert!(session.meter().read().verification_error_bits.unwrap() >= 40.0);
+        let mut outputs = Vec::new();
+        for input in INPUTS {
+            let garbled = garble.function_dependent(session, &mut made, &plan, 1)?;
+            let mine = of_party(&plan, session.me(), &[input.to_vec()]);
+            outputs.push(garble.online(session, garbled, &mine)?[0].to_vec());
+        }
+        assert_eq!((made.ands(), made.masks()), (0, 0));
+        Ok(outputs)
+    });
     for end in ends {
         let want: Vec<Vec<u8>> = INPUTS.iter().map(|x| vec![x[0] & x[2], x[1] & x[3]]).collect();
         assert_eq!(end.unwrap(), want);

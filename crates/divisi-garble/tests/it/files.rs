@@ -3,34 +3,21 @@
 
 use divisi_circuit::bristol;
 use divisi_circuit::stream::{Origin, Stream};
-use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::testing::{Harness, MessageDirection, Recording, party};
+use divisi_circuit::{Build, Gates};
+use divisi_core::testing::{MessageDirection, Recording, party};
 use divisi_core::{Abort, Misuse, PartyId};
 use divisi_garble::checks;
-use divisi_garble::lab::{GarbleLab, of_party, run_over};
+use divisi_garble::lab::{GarbleLab, expected, in_turn};
 use divisi_garble::{GarbleOptions, GarblingForm, Plan, Unfit};
-use divisi_net::memory;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
-/// What the plain engine says, one bit to a byte.
-fn expected(program: &Program, input: &[u8]) -> Vec<u8> {
-    let words: Vec<Vec<u64>> = input.iter().map(|b| vec![u64::from(*b)]).collect();
-    plain::run(program, &words).unwrap().iter().map(|w| (w[0] & 1) as u8).collect()
-}
-
-fn owners(values: usize, parties: usize) -> Vec<PartyId> {
-    let all: Vec<PartyId> = PartyId::all(parties).collect();
-    all.into_iter().cycle().take(values).collect()
-}
 
 fn for_all(stream: &Stream, parties: usize) -> Plan<'_> {
     let all: Vec<PartyId> = PartyId::all(parties).collect();
     let lists = vec![all; stream.outputs().len()];
-    Plan::streamed(stream, parties, &owners(stream.inputs().len(), parties), &lists).unwrap()
+    Plan::streamed(stream, parties, &in_turn(stream.inputs().len(), parties), &lists).unwrap()
 }
 
 /// A random file: gates by kind and operands modulo what is there; the outputs are the last wires, inputs
@@ -102,8 +89,7 @@ fn wide_files() {
     let stream = Stream::open(text.into_bytes()).unwrap();
     let input: Vec<u8> = (0..inputs).map(|i| u8::from(i % 7 != 2)).collect();
     for batch in [100, 257, 8192] {
-        let options = GarbleOptions { batch, ..GarbleOptions::default() };
-        let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
+        let lab = GarbleLab::in_batches(batch);
         for (outputs, _) in lab.run(&for_all(&stream, 3), std::slice::from_ref(&input)).unwrap() {
             assert_eq!(outputs[0], expected(&program, &input));
         }
@@ -141,10 +127,8 @@ fn a_batch_that_reads_a_wire_twice_is_refused() {
     let square = g.and(product, product);
     g.output(&[square]);
     let program = g.finish();
-    let plan = Plan::for_all(&program, 2, &owners(2, 2)).unwrap().unfolded(&program).believed();
-    let options = GarbleOptions { batch: 1, ..GarbleOptions::default() };
-    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
-    let abort = lab.run(&plan, &[vec![1, 1]]).unwrap_err();
+    let plan = Plan::for_all(&program, 2, &in_turn(2, 2)).unwrap().unfolded(&program).believed();
+    let abort = GarbleLab::in_batches(1).run(&plan, &[vec![1, 1]]).unwrap_err();
     assert!(matches!(abort, Abort::CheckFailed { check: checks::W29, culprit: None, .. }), "{abort}");
 }
 
@@ -237,36 +221,26 @@ fn a_file_that_changed_for_all_gives_no_output() {
 fn ends_of(n: usize, streams: Vec<Stream>, input: &[u8]) -> (Vec<Result<Vec<Vec<u8>>, Abort>>, usize) {
     let plans: Vec<Plan<'_>> = streams.iter().map(|stream| for_all(stream, n)).collect();
     assert!(plans.iter().all(|plan| plan.digest() == plans[0].digest()));
-    let options = GarbleOptions { batch: 10, ..GarbleOptions::default() };
-    let lab = GarbleLab { options, streamed: true, ..GarbleLab::default() };
-    let harness = Harness::new(n, &lab.parameters()).waiting(Duration::from_secs(10));
+    let lab = GarbleLab::in_batches(10);
+    let harness = lab.harness(n);
     let recordings = harness.recordings();
     let ends = harness.act(|mut session| {
-        let (me, plan) = (session.me(), &plans[session.me().index()]);
-        lab.play(&mut session, plan, &of_party(plan, me, &[input.to_vec()])).map(|(outputs, _)| outputs)
+        let plan = &plans[session.me().index()];
+        lab.outputs(&mut session, plan, &[input.to_vec()])
     });
     let masks =
         |recording: &Recording| recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len();
     (ends, recordings.iter().map(masks).sum())
 }
 
-/// Control: if the file does not change, the message with mask shares, which the tests above must not find,
-/// is found.
+/// Control: if the file does not change, the messages with mask shares, which the tests above must not find,
+/// are found.
 #[test]
 fn output_masks_leave_where_the_file_stays() {
-    let stream = Stream::open(chain("XOR").into_bytes()).unwrap();
-    let plan = for_all(&stream, 2);
-    let lab = GarbleLab { streamed: true, ..GarbleLab::default() };
-    let harness = Harness::new(2, &lab.parameters()).waiting(Duration::from_secs(10));
-    let recording = harness.recording(party(1));
-    harness
-        .act(|mut session| {
-            let mine = of_party(&plan, session.me(), &[vec![1, 1]]);
-            lab.play(&mut session, &plan, &mine)
-        })
-        .into_iter()
-        .for_each(|end| drop(end.unwrap()));
-    assert_eq!(recording.of(MessageDirection::Out, "divisi_garble::streamed/8.masks").len(), 1);
+    let streams = (0..2).map(|_| Stream::open(chain("XOR").into_bytes()).unwrap()).collect();
+    let (ends, masks) = ends_of(2, streams, &[1, 1]);
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    assert_eq!(masks, 2);
 }
 
 /// Garbling ahead needs the whole circuit, so a circuit in a file is refused, with a sentence, before
@@ -277,17 +251,11 @@ fn a_file_is_not_garbled_ahead() {
     let plan = for_all(&stream, 2);
     assert_eq!(plan.ahead(), Err(Unfit::Streamed));
     assert!(Unfit::Streamed.to_string().contains("use the streamed mode"));
-    let lab = GarbleLab::default();
-    let ends = run_over(
-        memory::mesh(2),
-        |_| lab.parameters(),
-        |session| {
-            let mut garble = lab.party(session)?;
-            assert_eq!(garble.admit(&plan, 1), Err(Unfit::Streamed));
-            let mut made = garble.function_independent(session, 0, 0)?;
-            garble.function_dependent(session, &mut made, &plan, 1).map(drop)
-        },
-    );
+    let ends = GarbleLab::default().each(2, |session, garble| {
+        assert_eq!(garble.admit(&plan, 1), Err(Unfit::Streamed));
+        let mut made = garble.function_independent(session, 0, 0)?;
+        garble.function_dependent(session, &mut made, &plan, 1).map(drop)
+    });
     // the first party to refuse ends the session, and the other one is told of that
     let aborts: Vec<Abort> = ends.into_iter().map(Result::unwrap_err).collect();
     let refused = |abort: &Abort| matches!(abort, Abort::Misuse { what: Misuse::CircuitInFile, .. });
@@ -301,7 +269,7 @@ fn a_file_is_not_garbled_ahead() {
 fn a_digest_is_that_of_the_file() {
     let [one, other] = [chain("AND"), chain("XOR")].map(|text| Stream::open(text.into_bytes()).unwrap());
     let program = bristol::read(chain("AND").as_bytes()).unwrap().program;
-    let (two, three) = (owners(2, 2), owners(2, 3));
+    let (two, three) = (in_turn(2, 2), in_turn(2, 3));
     let list = |numbers: &[u8]| vec![numbers.iter().map(|number| party(*number)).collect::<Vec<_>>()];
     let digests = [
         Plan::streamed(&one, 2, &two, &list(&[1])).unwrap().digest(),

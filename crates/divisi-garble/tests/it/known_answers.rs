@@ -3,42 +3,41 @@
 //! with fewer.
 
 use divisi_circuit::{Build, BuildBit, Program};
-use divisi_core::PartyId;
 use divisi_fuzz::repetitions;
-use divisi_garble::lab::GarbleLab;
-use divisi_garble::{GarbleOptions, GarblingForm, Plan};
+use divisi_garble::lab::{GarbleLab, in_turn};
+use divisi_garble::{GarblingForm, Plan};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{Adder, public_bytes};
 use divisi_symmetric::sha2::Sha2;
 
-/// A value as a circuit takes it: the last byte's lowest bit first.
-fn bits(value: &str) -> Vec<u8> {
-    let bytes = hex::decode(value).unwrap();
-    bytes.iter().rev().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
+/// The lowest bit of each byte first.
+fn bits<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> Vec<u8> {
+    bytes.into_iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
 }
 
-fn answer(program: &Program, parties: usize, lab: &GarbleLab, inputs: &[(&[&str], &str)]) {
-    let owners: Vec<PartyId> =
-        (0..program.inputs().len()).map(|i| PartyId::all(parties).nth(i % parties).unwrap()).collect();
-    let plan = Plan::for_all(program, parties, &owners).unwrap();
-    let given: Vec<Vec<u8>> = inputs.iter().map(|(x, _)| x.iter().flat_map(|x| bits(x)).collect()).collect();
-    for (outputs, _) in lab.run(&plan, &given).unwrap() {
-        for ((_, want), output) in inputs.iter().zip(outputs) {
-            assert_eq!(output, bits(want), "{parties} parties, {lab:?}");
-        }
-    }
+/// A value as a circuit takes it: the last byte's lowest bit first.
+fn value(hex: &str) -> Vec<u8> {
+    bits(hex::decode(hex).unwrap().iter().rev())
 }
 
 /// How many parties there are.
 const ALL: [usize; 3] = [2, 3, 5];
 
-fn everywhere(program: &Program, parties: &[usize], inputs: &[(&[&str], &str)]) {
+/// Bits that go in, and those that must come out.
+type Case = (Vec<u8>, Vec<u8>);
+
+fn everywhere(program: &Program, parties: &[usize], batch: usize, cases: &[Case]) {
+    let (given, right): (Vec<_>, Vec<_>) = cases.iter().cloned().unzip();
     for form in [GarblingForm::Improved, GarblingForm::Paper] {
         for streamed in [false, true] {
-            let options = GarbleOptions { form, batch: 2000, ..GarbleOptions::default() };
-            let lab = GarbleLab { options, streamed, ..GarbleLab::default() };
+            let mut lab = GarbleLab::of(form, streamed);
+            lab.options.batch = batch;
             for parties in parties {
-                answer(program, *parties, &lab, inputs);
+                let owners = in_turn(program.inputs().len(), *parties);
+                let plan = Plan::for_all(program, *parties, &owners).unwrap();
+                for (outputs, _) in lab.run(&plan, &given).unwrap() {
+                    assert_eq!(outputs, right, "{parties} parties, {lab:?}");
+                }
             }
         }
     }
@@ -47,20 +46,15 @@ fn everywhere(program: &Program, parties: &[usize], inputs: &[(&[&str], &str)]) 
 #[test]
 fn aes_128() {
     let program = circuits::named("aes128", Adder::FewestAnds).unwrap().unwrap();
-    everywhere(
-        &program,
-        &ALL,
-        &[
-            (
-                &["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff"],
-                "69c4e0d86a7b0430d8cdb78070b4c55a",
-            ),
-            (
-                &["2b7e151628aed2a6abf7158809cf4f3c", "6bc1bee22e409f96e93d7e117393172a"],
-                "3ad77bb40d7a3660a89ecaf32466ef97",
-            ),
-        ],
-    );
+    let cases = [
+        "000102030405060708090a0b0c0d0e0f 00112233445566778899aabbccddeeff 69c4e0d86a7b0430d8cdb78070b4c55a",
+        "2b7e151628aed2a6abf7158809cf4f3c 6bc1bee22e409f96e93d7e117393172a 3ad77bb40d7a3660a89ecaf32466ef97",
+    ];
+    let cases = cases.map(|case| {
+        let [key, block, out] = case.split(' ').map(value).collect::<Vec<_>>().try_into().unwrap();
+        ([key, block].concat(), out)
+    });
+    everywhere(&program, &ALL, 2000, &cases);
 }
 
 #[test]
@@ -68,11 +62,9 @@ fn sha_256() {
     let program = circuits::named("sha256", Adder::FewestAnds).unwrap().unwrap();
     let abc = format!("61626380{}{:016x}", "0".repeat(104), 24);
     let state = "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19";
-    everywhere(
-        &program,
-        repetitions(&ALL[..2], &ALL),
-        &[(&[&abc, state], "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")],
-    );
+    let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let case = ([&abc, state].map(value).concat(), value(hash));
+    everywhere(&program, repetitions(&ALL[..2], &ALL), 2000, &[case]);
 }
 
 /// HMAC-SHA-256 of a message of 28 bytes: the key, filled up to a block, of the first party, the message of
@@ -102,29 +94,9 @@ fn hmac() -> Program {
 
 #[test]
 fn hmac_sha_256() {
-    let program = hmac();
-    let bits = |bytes: &[u8]| -> Vec<u8> {
-        bytes.iter().flat_map(|byte| (0..8).map(move |i| byte >> i & 1)).collect()
-    };
     let mut key = b"Jefe".to_vec();
     key.resize(64, 0);
-    let input = [bits(&key), bits(b"what do ya want for nothing?")].concat();
-    let want =
-        bits(&hex::decode("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843").unwrap());
-    for form in [GarblingForm::Improved, GarblingForm::Paper] {
-        for streamed in [false, true] {
-            for &parties in repetitions(&ALL[..1], &ALL) {
-                let owners = [PartyId::all(parties).next().unwrap(), PartyId::all(parties).nth(1).unwrap()];
-                let plan = Plan::for_all(&program, parties, &owners).unwrap();
-                let lab = GarbleLab {
-                    options: GarbleOptions { form, ..GarbleOptions::default() },
-                    streamed,
-                    ..GarbleLab::default()
-                };
-                for (outputs, _) in lab.run(&plan, std::slice::from_ref(&input)).unwrap() {
-                    assert_eq!(outputs[0], want, "{parties} {form:?} {streamed}");
-                }
-            }
-        }
-    }
+    let want = hex::decode("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843").unwrap();
+    let case = ([bits(&key), bits(b"what do ya want for nothing?")].concat(), bits(&want));
+    everywhere(&hmac(), repetitions(&ALL[..1], &ALL), 1 << 13, &[case]);
 }

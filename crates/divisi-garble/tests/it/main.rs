@@ -4,6 +4,7 @@
 mod attacks;
 mod cheating;
 mod circuits;
+mod common;
 mod costs;
 mod faults;
 mod files;

@@ -77,11 +77,8 @@ fn calls_are_new(all: &[Vec<Call>], deltas: &[u128]) -> usize {
     let mut keys = HashSet::new();
     for calls in all {
         let mut of_key: BTreeMap<u128, u64> = BTreeMap::new();
-        assert_eq!(
-            calls.iter().collect::<HashSet<_>>().len(),
-            calls.len(),
-            "a call of one party is made twice"
-        );
+        let different = calls.iter().collect::<HashSet<_>>().len();
+        assert_eq!(different, calls.len(), "a call of one party is made twice");
         for call in calls {
             inputs.entry((call.key, call.tweak)).or_default().insert(call.input);
             *of_key.entry(call.key).or_default() += 1;

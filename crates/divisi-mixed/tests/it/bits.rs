@@ -1,14 +1,14 @@
 //! Random bits in both worlds: right in every form, as many bytes and rounds as computed, checks counted.
 
+use crate::common;
+use crate::common::{agreed, honest, in_runs, ones, parties, refused, ring, with_keys};
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::testing::{run, run_waiting};
-use divisi_core::{Abort, Counts, PublicParameters as Agreed};
+use divisi_core::Counts;
+use divisi_core::testing::run_waiting;
 use divisi_field::zp::{P16, P32};
 use divisi_mixed::bits::random_bits;
 use divisi_mixed::checks;
-use divisi_mixed::{Gmw, Mixed};
-use divisi_ot::SetupConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ type Shares = Vec<(Vec<u64>, Vec<u64>)>;
 
 /// Batches at every party, and what the meter counted for them.
 fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
-    let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
+    let agreed = ring.parameters().describe(agreed());
     // a hundred parties on one processor compute long
     let limit = Duration::from_secs(1200);
     let ends = run_waiting(ring.parameters().parties(), limit, &agreed, |mut session| {
@@ -34,20 +34,13 @@ fn batches(ring: &Arc<Ring>, count: usize) -> Vec<(Shares, Counts, u64)> {
         }
         Ok((all, session.meter().read(), keys.decryptions()))
     });
-    ends.into_iter().map(Result::unwrap).collect()
+    honest(ends)
 }
 
 fn judge(ring: &Ring, ends: &[(Shares, Counts, u64)], count: usize) {
-    let p = ring.parameters().plain();
     for batch in 0..count {
-        let mut ones = 0;
-        for i in 0..ring.dimension() {
-            let r = ends.iter().fold(0, |r, (shares, ..)| r ^ shares[batch].0[i]);
-            let x = ends.iter().map(|(shares, ..)| shares[batch].1[i]).sum::<u64>() % p;
-            assert!(r == x && r < 2, "batch {batch}, bit {i}: {r} {x}");
-            ones += r;
-        }
-        let n = ring.dimension() as f64;
+        let all: Vec<_> = ends.iter().map(|(all, ..)| (&all[batch].0[..], &all[batch].1[..])).collect();
+        let (ones, n) = (ones(ring.parameters().plain(), &all), ring.dimension() as f64);
         assert!((ones as f64 - n / 2.0).abs() < 6.0 * n.sqrt() / 2.0, "{ones} ones");
     }
     // what all parties sent, and the most rounds
@@ -63,7 +56,17 @@ fn judge(ring: &Ring, ends: &[(Shares, Counts, u64)], count: usize) {
 }
 
 fn small(form: Form, n: usize, plain: u64) -> Arc<Ring> {
-    Arc::new(Ring::new(Parameters::danger_insecure(Operation::Bits, form, n, plain).unwrap()).unwrap())
+    ring(Parameters::danger_insecure(Operation::Bits, form, n, plain).unwrap())
+}
+
+fn secure(form: Form, n: usize) -> Arc<Ring> {
+    ring(Parameters::derive(Operation::Bits, form, n, P32).unwrap())
+}
+
+/// Demands that all parties have sent equally much, as after a batch in every role.
+fn sent_alike(ends: &[(Shares, Counts, u64)], what: &str) {
+    let sent: Vec<u64> = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
+    assert!(sent.iter().all(|bits| *bits == sent[0]), "{what}: {sent:?}");
 }
 
 #[test]
@@ -73,11 +76,8 @@ fn bits_are_the_same_in_both_worlds() {
             let ring = small(form, n, P32);
             let ends = batches(&ring, n);
             judge(&ring, &ends, n);
-            // after n batches every party has had every role: all have sent equally much, and each has
-            // answered in all batches but one
-            let sent: Vec<u64> =
-                ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
-            assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
+            sent_alike(&ends, &format!("{form:?} {n}"));
+            // in n batches each has answered in all but one
             let hops = if form == Form::Paper { n as u64 - 1 } else { 0 };
             assert!(ends.iter().all(|(_, _, spent)| *spent == n as u64 - 1 + hops));
         }
@@ -105,15 +105,12 @@ fn bits_are_the_same_where_ciphertexts_are_refreshed() {
     for form in [Form::LeanRing, Form::Paper] {
         for n in [3, 4, 5] {
             for length in 1..n - 1 {
-                let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
-                let refreshes = (n - 1).div_ceil(length) - 1;
+                let ring = in_runs(Operation::Bits, form, n, length);
+                let (p, refreshes) = (ring.parameters(), (n - 1).div_ceil(length) - 1);
                 assert!(p.bootstraps() == refreshes && p.report().bootstraps as usize == refreshes);
-                let ring = Arc::new(Ring::new(p).unwrap());
                 let ends = batches(&ring, n);
                 judge(&ring, &ends, n);
-                let sent: Vec<u64> =
-                    ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
-                assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?} {n}: {sent:?}");
+                sent_alike(&ends, &format!("{form:?} {n}"));
                 let hops = if form == Form::Paper { n - 1 } else { 0 };
                 for (_, counts, spent) in &ends {
                     assert_eq!(*spent as usize, (n - 1) * (1 + refreshes) + hops);
@@ -131,12 +128,8 @@ fn bits_are_the_same_where_ciphertexts_are_refreshed() {
 fn batches_at_once_are_right() {
     let (n, batches) = (3, 6);
     for (form, length) in [(Form::LeanTree, usize::MAX), (Form::LeanRing, 1), (Form::Paper, 1)] {
-        let p = Parameters::danger_insecure_in_runs(Operation::Bits, form, n, P32, length).unwrap();
-        let ring = Arc::new(Ring::new(p).unwrap());
-        let agreed = SetupConfig::default().describe(ring.parameters().describe(Agreed::new("mixed tests")));
-        let ends = run(n, &agreed, |session| {
-            let gmw = Gmw::new(session, SetupConfig::default())?;
-            let mut mixed = Mixed::new(gmw, ring.plain(), Some(&ring), None)?;
+        let ring = in_runs(Operation::Bits, form, n, length);
+        let ends = parties(n, ring.plain(), [Some(&ring), None], |mixed| {
             mixed.session().phase("preprocessing");
             // five bits less than six batches, which takes all six
             mixed.prepare_bits(batches * 1024 - 5)?;
@@ -146,16 +139,15 @@ fn batches_at_once_are_right() {
             let shares = shares.map(|(bits, numbers)| (bits.to_vec(), numbers.to_vec())).collect();
             Ok((shares, counts, mixed.decryptions()))
         });
-        let ends: Vec<(Shares, Counts, u64)> = ends.into_iter().map(Result::unwrap).collect();
+        let ends: Vec<(Shares, Counts, u64)> = honest(ends);
         judge(&ring, &ends, batches);
-        let sent: Vec<u64> = ends.iter().map(|(_, counts, _)| counts.phases["preprocessing"].bits).collect();
-        assert!(sent.iter().all(|bits| *bits == sent[0]), "{form:?}: {sent:?}");
+        sent_alike(&ends, &format!("{form:?}"));
     }
 }
 
 /// The parameters of real sessions, with a hundred parties.
 fn a_hundred(form: Form) {
-    let ring = Arc::new(Ring::new(Parameters::derive(Operation::Bits, form, 100, P32).unwrap()).unwrap());
+    let ring = secure(form, 100);
     assert_eq!(ring.dimension(), 32768);
     assert_eq!(ring.parameters().bootstraps() > 0, form != Form::LeanTree);
     judge(&ring, &batches(&ring, 1), 1);
@@ -176,9 +168,8 @@ fn a_hundred_parties_by_ring_with_refreshes() {
 #[test]
 #[ignore = "32 parties in a ring of 32768: a minute in a release build"]
 fn the_papers_form_among_32_parties() {
-    let p = Parameters::derive(Operation::Bits, Form::Paper, 32, P32).unwrap();
-    assert!(p.bootstraps() > 0);
-    let ring = Arc::new(Ring::new(p).unwrap());
+    let ring = secure(Form::Paper, 32);
+    assert!(ring.parameters().bootstraps() > 0);
     judge(&ring, &batches(&ring, 1), 1);
 }
 
@@ -207,22 +198,15 @@ fn checks_are_counted() {
 #[test]
 fn secure_rings_are_right() {
     for (form, n) in [(Form::LeanRing, 2), (Form::LeanTree, 4), (Form::Paper, 2)] {
-        let ring = Arc::new(Ring::new(Parameters::derive(Operation::Bits, form, n, P32).unwrap()).unwrap());
+        let ring = secure(form, n);
         judge(&ring, &batches(&ring, 1), 1);
     }
 }
 
 #[test]
 fn keys_of_another_operation_are_refused() {
-    let parameters = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
-    let agreed = parameters.describe(Agreed::new("mixed tests"));
-    let ring = Arc::new(Ring::new(parameters).unwrap());
-    let ends = run(2, &agreed, |mut session| {
-        let keys = Keys::generate(&mut session, &ring)?;
-        let mut sampler = Sampler::new(&session);
-        random_bits(&mut session, &keys, &mut sampler).map(drop)
-    });
-    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+    let ring = common::small(Operation::Triples, Form::LeanTree, 2);
+    refused(with_keys(&ring, |session, keys, sampler| random_bits(session, keys, sampler).map(drop)));
 }
 
 /// All of a party's own bits are fresh, because the others together know everything else.

@@ -1,16 +1,16 @@
 //! Bits become numbers, and look up in public tables of size 2: among every number of parties, with random
 //! bits of every form.
 
-use divisi_bgv::Ring;
+use crate::common;
+use crate::common::{agreed, honest, plain, refused, ring, share};
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_core::testing::run;
-use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
+use divisi_core::testing::{Harness, party};
+use divisi_core::{Abort, Convert};
 use divisi_field::zp::{Modulus, P16, P32};
 use divisi_fuzz::repetitions;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_net::Fault;
 use divisi_ot::SetupConfig;
-use std::sync::Arc;
 
 /// How random bits are made: by transfers, or in one of these forms.
 const ALL: [Option<Form>; 4] = [None, Some(Form::LeanTree), Some(Form::LeanRing), Some(Form::Paper)];
@@ -21,20 +21,8 @@ fn parties<R: Send>(
     how: Option<Form>,
     act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let small = |form| Parameters::danger_insecure(Operation::Bits, form, n, p).unwrap();
-    let ring = how.map(|form| Arc::new(Ring::new(small(form)).unwrap()));
-    let agreed = Agreed::new("mixed tests");
-    let agreed = ring.iter().fold(agreed, |agreed, ring| ring.parameters().describe(agreed));
-    run(n, &agreed, |session| {
-        let gmw = Gmw::new(session, SetupConfig::default())?;
-        act(&mut Mixed::new(gmw, Modulus::new(p).unwrap(), ring.as_ref(), None)?)
-    })
-}
-
-/// This party's share of bit i of x: those of the others are hashes, the first has the rest.
-fn share(n: usize, me: PartyId, i: usize, x: u64) -> u64 {
-    let of = |party: usize| (i as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ party as u64) >> 40 & 1;
-    if me.index() == 0 { (1..n).fold(x, |x, party| x ^ of(party)) } else { of(me.index()) }
+    let small = |form| ring(Parameters::danger_insecure(Operation::Bits, form, n, p).unwrap());
+    common::parties(n, Modulus::new(p).unwrap(), [how.map(small).as_ref(), None], act)
 }
 
 #[test]
@@ -52,8 +40,8 @@ fn numbers_of_bits_are_the_numbers() {
         }
         for p in [P32, P16] {
             let ends = parties(n, p, how, |mixed| {
-                let me = mixed.session().me();
-                let bit = |i: usize| share(n, me, i, numbers[i / 32] >> (i % 32) & 1);
+                let me = mixed.session().me().index();
+                let bit = |i: usize| share(n, me, i, numbers[i / 32] >> (i % 32) & 1, 2);
                 let x = (0..32).map(|j| GmwBit::of((0..7).map(|lane| bit(32 * lane + j)))).collect();
                 mixed.prepare_bits(7 * 32)?;
                 mixed.session().phase("online");
@@ -62,7 +50,7 @@ fn numbers_of_bits_are_the_numbers() {
                 let plain = mixed.plain();
                 Ok((num::open(mixed.session(), plain, &number)?, counts))
             });
-            let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+            let ends = honest(ends);
             for (opened, _) in &ends {
                 assert!(opened.iter().zip(&numbers).all(|(x, number)| *x == number % p), "{n} {how:?} {p}");
             }
@@ -81,8 +69,8 @@ fn tables_are_looked_up() {
     let (all, bits) = ([tables, tables].concat(), |i: usize| u64::from(i >= tables.len()));
     for (n, how) in [2, 3, 4, 5, 8].into_iter().flat_map(|n| ALL.map(|how| (n, how))) {
         let ends = parties(n, P32, how, |mixed| {
-            let (me, plain) = (mixed.session().me(), mixed.plain());
-            let x = GmwBit::of((0..all.len()).map(|i| share(n, me, i, bits(i))));
+            let (me, plain) = (mixed.session().me().index(), mixed.plain());
+            let x = GmwBit::of((0..all.len()).map(|i| share(n, me, i, bits(i), 2)));
             let found = mixed.look_up_pairs(&all, x)?;
             num::open(mixed.session(), plain, &found)
         });
@@ -96,30 +84,24 @@ fn tables_are_looked_up() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| {
-        let ends = parties(2, P32, None, f);
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    };
-    let number = |mixed: &mut Mixed, x: &[usize]| {
-        let x: Vec<GmwBit> = x.iter().map(|lanes| GmwBit::zero(*lanes)).collect();
-        Convert::<Vec<GmwBit>, Num>::convert(mixed, x).map(drop)
-    };
-    misuse(&|mixed| mixed.look_up_pairs(&[[0, 1]], GmwBit::zero(2)).map(drop));
-    misuse(&|mixed| mixed.look_up_pairs(&[[0, P32]], GmwBit::zero(1)).map(drop));
-    misuse(&|mixed| mixed.look_up_pairs(&[], GmwBit::zero(1)).map(drop));
-    misuse(&|mixed| number(mixed, &[1; 33]));
-    misuse(&|mixed| number(mixed, &[2, 3]));
-    misuse(&|mixed| number(mixed, &[]));
+    for (pairs, lanes) in [(&[[0, 1]][..], 2), (&[[0, P32]], 1), (&[], 1)] {
+        refused(parties(2, P32, None, |mixed| mixed.look_up_pairs(pairs, GmwBit::zero(lanes)).map(drop)));
+    }
+    for lanes in [&[1; 33][..], &[2, 3], &[]] {
+        refused(parties(2, P32, None, |mixed| {
+            let bits: Vec<GmwBit> = lanes.iter().map(|lanes| GmwBit::zero(*lanes)).collect();
+            Convert::<Vec<GmwBit>, Num>::convert(mixed, bits).map(drop)
+        }));
+    }
 }
 
 #[test]
 fn openings_have_no_bits_beyond_the_last() {
-    use divisi_core::testing::{Harness, party};
-    let harness = Harness::new(2, &Agreed::new("mixed tests"));
+    let harness = Harness::new(2, &agreed());
     harness.change(party(1), party(2), "divisi_mixed::open/open.gather", 0, |body| body[1] |= 0x80);
     let ends = harness.act(|session| {
         let gmw = Gmw::new(session, SetupConfig::default())?;
-        let mut mixed = Mixed::new(gmw, Modulus::new(P32).unwrap(), None, None)?;
+        let mut mixed = Mixed::new(gmw, plain(), None, None)?;
         let _: Num = mixed.convert(vec![GmwBit::zero(11)])?;
         Ok(())
     });

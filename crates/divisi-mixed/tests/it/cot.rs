@@ -1,12 +1,11 @@
 //! Random bits in both worlds by correlated transfers: right, and at the cost that the header names.
 
-use divisi_core::PublicParameters;
+use crate::common::{agreed, honest, ones, parties};
 use divisi_core::testing::run;
 use divisi_field::zp::{Modulus, P16, P32};
 use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
 use divisi_mixed::cot::random_bits;
-use divisi_mixed::{Gmw, Mixed};
 use divisi_ot::{Setup, SetupConfig};
 
 /// A row and a number for each pair, at most 4.1 (n - 1) bytes a bit over n batches; n rounds. Few bits pass
@@ -25,7 +24,7 @@ fn cost_of_bits_by_transfers() {
 fn cost(n: usize, p: u64, circles: usize, count: usize) {
     let plain = Modulus::new(p).unwrap();
     let batches = n;
-    let ends = run(n, &PublicParameters::new("cot tests"), |mut session| {
+    let ends = run(n, &agreed(), |mut session| {
         let mut setup = Setup::new(&mut session, SetupConfig::default())?;
         let mut all = Vec::new();
         session.phase("bits");
@@ -38,15 +37,10 @@ fn cost(n: usize, p: u64, circles: usize, count: usize) {
         }
         Ok((all, session.meter().read()))
     });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    let ends = honest(ends);
     for batch in 0..batches {
-        let mut ones = 0;
-        for at in 0..count {
-            let r = ends.iter().fold(0, |r, (all, _)| r ^ all[batch].0[at]);
-            let x = ends.iter().map(|(all, _)| all[batch].1[at]).sum::<u64>() % p;
-            assert!(r == x && r < 2, "{n} parties, batch {batch}, bit {at}: {r} {x}");
-            ones += r;
-        }
+        let all: Vec<_> = ends.iter().map(|(all, _)| (&all[batch].0[..], &all[batch].1[..])).collect();
+        let ones = ones(p, &all);
         assert!((ones as f64 - count as f64 / 2.0).abs() < 6.0 * (count as f64).sqrt() / 2.0);
     }
     for (_, counts) in &ends {
@@ -64,21 +58,17 @@ fn cost(n: usize, p: u64, circles: usize, count: usize) {
 fn batches_under_way_at_once() {
     let plain = Modulus::new(P32).unwrap();
     for (n, count) in [(2, 700_000), (3, 400_000)] {
-        let ends = run(n, &PublicParameters::new("cot tests"), |session| {
-            let gmw = Gmw::new(session, SetupConfig::default())?;
-            let mut mixed = Mixed::new(gmw, plain, None, None)?;
+        let ends = honest(parties(n, plain, [None; 2], |mixed| {
             mixed.session().phase("bits");
             mixed.prepare_bits(count)?;
             let counts = mixed.session().meter().read();
             let (bits, numbers) = mixed.take_bits(count)?.open();
             Ok((bits, numbers, counts))
-        });
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-        for at in 0..count {
-            let r = ends.iter().fold(0, |r, (bits, ..)| r ^ bits[at]);
-            let x = ends.iter().map(|(_, numbers, _)| numbers[at]).sum::<u64>() % plain.get();
-            assert!(r == x && r < 2, "{n} parties, bit {at}: {r} {x}");
-        }
+        }));
+        ones(
+            plain.get(),
+            &ends.iter().map(|(bits, numbers, _)| (&bits[..], &numbers[..])).collect::<Vec<_>>(),
+        );
         for (.., counts) in &ends {
             assert_eq!(counts.phases["bits"].rounds as usize, n);
             let turns = counts.checks[&checks::G14] as usize;

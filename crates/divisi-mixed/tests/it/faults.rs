@@ -6,12 +6,11 @@
 //! insecure ones of the command line, ciphertexts are refreshed from 33 parties on, too many processes for a
 //! test. Here a chain may have one hop, so that three parties refresh at each.
 
-use divisi_bgv::parameters::{Form, Operation, Parameters};
+use crate::common::{agreed, in_runs, plain, product};
+use divisi_bgv::parameters::{Form, Operation};
 use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_circuit::{Build, Gates};
 use divisi_core::testing::{Harness, MessageDirection, many, party};
-use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, PublicParameters as Agreed, Session};
-use divisi_field::zp::{Modulus, P32};
+use divisi_core::{Abort, Boolean, Convert, PartyId, ProgramRun, Session};
 use divisi_fuzz::repetitions;
 use divisi_mixed::bits::random_bits;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -44,25 +43,18 @@ const ALL: [How; 6] = [
 ];
 
 fn small(operation: Operation, (form, length): (Form, usize)) -> Arc<Ring> {
-    let p = Parameters::danger_insecure_in_runs(operation, form, PARTIES, P32, length).unwrap();
-    Arc::new(Ring::new(p).unwrap())
+    in_runs(operation, form, PARTIES, length)
 }
 
 /// Set-up, everything made ahead, a circuit, conversions, lookups, products, outputs.
 fn whole(session: Session, how: How) -> Result<(), Abort> {
-    let plain = Modulus::new(P32).unwrap();
-    let rings =
-        (how.map(|how| small(Operation::Bits, how)), small(Operation::Triples, (Form::LeanTree, WHOLE)));
+    let (bits, plain) = (how.map(|how| small(Operation::Bits, how)), plain());
     let gmw = Gmw::new(session, SetupConfig::default())?;
-    let mut mixed = Mixed::new(gmw, plain, rings.0.as_ref(), Some(&rings.1))?;
+    let mut mixed = Mixed::new(gmw, plain, bits.as_ref(), Some(&numbers()))?;
     let (me, all) = (mixed.session().me(), PartyId::all(PARTIES).collect::<Vec<_>>());
     let value = Some(GmwBit::of([1].into_iter())).filter(|_| me == party(1));
     let bit = mixed.gmw().input(party(1), 1, value.as_ref())?;
-    let mut g = Build::new();
-    let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
-    let product = g.and(x, y);
-    g.output(&[product]);
-    let program = g.finish();
+    let program = product();
     let mut jobs = [ProgramRun::new(&program, vec![bit.clone(), bit.clone()])];
     mixed.gmw().run(&mut jobs)?;
     let number: Num = mixed.convert(vec![bit.clone(), bit.clone()])?;
@@ -76,13 +68,13 @@ fn whole(session: Session, how: How) -> Result<(), Abort> {
     Ok(())
 }
 
+fn numbers() -> Arc<Ring> {
+    small(Operation::Triples, (Form::LeanTree, WHOLE))
+}
+
 fn harness() -> Harness {
-    let rings = ALL.into_iter().flatten().map(|how| small(Operation::Bits, how));
-    let rings = rings.chain([small(Operation::Triples, (Form::LeanTree, WHOLE))]);
-    Harness::new(
-        PARTIES,
-        &rings.fold(Agreed::new("mixed faults"), |all, ring| ring.parameters().describe(all)),
-    )
+    let rings = ALL.into_iter().flatten().map(|how| small(Operation::Bits, how)).chain([numbers()]);
+    Harness::new(PARTIES, &rings.fold(agreed(), |all, ring| ring.parameters().describe(all)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -161,7 +153,7 @@ fn whoever_stops_at_any_step_the_others_abort() {
 #[test]
 fn a_ciphertext_of_another_level_is_refused() {
     let ring = small(Operation::Bits, (Form::LeanRing, WHOLE));
-    let agreed = ring.parameters().describe(Agreed::new("levels"));
+    let agreed = ring.parameters().describe(agreed());
     let step = "divisi_mixed::circle/pass";
     let act = |mut session: Session| {
         let keys = Keys::generate(&mut session, &ring)?;
@@ -224,7 +216,7 @@ fn whoever_stops_at_a_bootstrap_the_others_abort() {
     for form in [Form::LeanRing, Form::Paper] {
         let ring = small(Operation::Bits, (form, 1));
         assert_eq!(ring.parameters().bootstraps(), 1);
-        let agreed = ring.parameters().describe(Agreed::new("bootstrap faults"));
+        let agreed = ring.parameters().describe(agreed());
         let harness = Harness::new(PARTIES, &agreed);
         let seen = harness.recordings();
         harness.act(|session| refreshed(session, &ring)).into_iter().for_each(|end| end.unwrap());

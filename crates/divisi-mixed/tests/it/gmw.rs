@@ -1,8 +1,10 @@
 //! GMW: random circuits against the clear, AES, and what triples and circuits cost.
 
-use divisi_circuit::{Build, Gates, Program, plain};
+use crate::common;
+use crate::common::{agreed, honest, plain, product, refused};
+use divisi_circuit::{Build, Gates, Program, plain as clear};
 use divisi_core::testing::run;
-use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun, PublicParameters};
+use divisi_core::{Abort, Boolean, Counts, Lanes, PartyId, ProgramRun};
 use divisi_fuzz::repetitions;
 use divisi_mixed::checks;
 use divisi_mixed::gmw::triples_for;
@@ -22,11 +24,7 @@ fn words(seed: u64) -> impl FnMut() -> u64 {
 
 /// All parties with a set-up.
 fn parties<R: Send>(n: usize, act: impl Fn(&mut Gmw) -> Result<R, Abort> + Sync) -> Vec<R> {
-    let ends = run(n, &PublicParameters::new("gmw tests"), |session| {
-        let mut gmw = Gmw::new(session, SetupConfig::default())?;
-        act(&mut gmw)
-    });
-    ends.into_iter().map(Result::unwrap).collect()
+    honest(common::parties(n, plain(), [None; 2], |mixed| act(mixed.gmw())))
 }
 
 /// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
@@ -61,8 +59,8 @@ fn random_inputs(program: &Program, lanes: usize, seed: u64) -> Vec<GmwBit> {
 
 fn agrees(n: usize, program: &Program, lanes: usize, seed: u64) -> Vec<Counts> {
     let inputs = random_inputs(program, lanes, seed);
-    let expected =
-        plain::run(program, &inputs.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>()).unwrap();
+    let words: Vec<_> = inputs.iter().map(|bit| bit.words().to_vec()).collect();
+    let expected = clear::run(program, &words).unwrap();
     let (outputs, counts) = evaluate(n, program, lanes, &inputs);
     for (output, expected) in outputs.iter().zip(&expected) {
         assert_eq!(output.words(), GmwBit::new(lanes, expected).words(), "{n} parties, {lanes} lanes");
@@ -122,11 +120,7 @@ fn any_number_of_parties_and_lanes() {
     let mixed = parties(2, |gmw| {
         let one = gmw.public_bit(&[true]);
         let many = gmw.public_bit(&[true, false, true]);
-        let mut g = Build::new();
-        let [x, y] = g.input(2)[..] else { panic!("two wires") };
-        let product = g.and(x, y);
-        g.output(&[product]);
-        let program = g.finish();
+        let program = product();
         let mut jobs = [
             ProgramRun::new(&program, vec![one.clone(), many.clone()]),
             ProgramRun::new(&program, vec![one, many]),
@@ -143,14 +137,10 @@ fn any_number_of_parties_and_lanes() {
 fn what_does_not_fit_is_refused() {
     let program = circuit(2, &[(1, 0, 1)]);
     for wrong in [vec![1, 1, 1], vec![2, 3], vec![1]] {
-        let ends = run(2, &PublicParameters::new("gmw tests"), |session| {
-            let mut gmw = Gmw::new(session, SetupConfig::default())?;
-            gmw.run(&mut [ProgramRun::new(
-                &program,
-                wrong.iter().map(|lanes| GmwBit::zero(*lanes)).collect(),
-            )])
-        });
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{wrong:?}");
+        refused(common::parties(2, plain(), [None; 2], |mixed| {
+            let inputs = wrong.iter().map(|lanes| GmwBit::zero(*lanes)).collect();
+            mixed.gmw().run(&mut [ProgramRun::new(&program, inputs)])
+        }));
     }
 }
 
@@ -159,15 +149,14 @@ fn what_does_not_fit_is_refused() {
 fn cost_of_boolean_triples() {
     for n in [2, 3, 4, 5, 8] {
         let count = 1 << 14;
-        let ends = run(n, &PublicParameters::new("gmw tests"), |mut session| {
+        let ends = honest(run(n, &agreed(), |mut session| {
             let mut setup = Setup::new(&mut session, SetupConfig::default())?;
             session.phase("triples");
             let mut own = divisi_core::Prg::new(&[session.me().number(); 16]);
             let triples = bit_triples(&mut session, &mut setup, &mut own, count)?;
             assert_eq!(triples.len(), count);
             Ok((triples.open(), session.meter().read()))
-        });
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        }));
         for at in 0..count / 64 {
             let of = |part: usize| ends.iter().fold(0, |sum, (triples, _)| sum ^ triples[part][at]);
             assert_eq!(of(0) & of(1), of(2));
@@ -188,13 +177,12 @@ fn cost_of_boolean_triples() {
 fn large_levels_are_opened_in_parts() {
     let recipe: Vec<_> = (0..4).map(|i| (1, 5 * i, 3 * i + 2)).collect();
     let program = circuit(6, &recipe);
-    let widest = program.levels().iter().map(|level| level.and_count()).max().unwrap();
+    let levels: Vec<usize> = program.levels().iter().map(|level| level.and_count()).collect();
+    let widest = *levels.iter().max().unwrap();
     for &n in repetitions(&[4, 5][..], &[4, 5, 8]) {
         let lanes = (1 << 20) / (n - 2) + 37;
         let is_large = |ands: usize| OpeningRounds::OneOrTwo.are_two(2 * ands * lanes, n);
-        assert!(
-            program.levels().iter().map(|level| level.and_count()).all(|ands| ands == 0 || is_large(ands))
-        );
+        assert!(levels.iter().all(|ands| *ands == 0 || is_large(*ands)));
         assert!(!OpeningRounds::One.are_two(2 * widest * lanes, n));
         let counts = agrees(n, &program, lanes, 11);
         let ands = (program.and_count() * lanes) as u64;

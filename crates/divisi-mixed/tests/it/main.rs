@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod bits;
+mod common;
 mod convert;
 mod cot;
 mod faults;

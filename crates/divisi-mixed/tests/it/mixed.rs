@@ -1,22 +1,16 @@
 //! Numbers: triples, products, B2A and A2B, and what they cost.
 
-use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::testing::run;
+use crate::common;
+use crate::common::{honest, plain, refused, share, small, with_keys};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Convert, PartyId, PublicParameters as Agreed};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_core::{Abort, Convert, PartyId};
 use divisi_field::zp::{Modulus, P32};
 use divisi_fuzz::repetitions;
 use divisi_mixed::adders::NumberAdder;
 use divisi_mixed::open::OpeningRounds;
 use divisi_mixed::together::Asked;
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, arithmetic, num};
-use divisi_ot::SetupConfig;
-use std::sync::Arc;
-
-fn small(operation: Operation, form: Form, n: usize) -> Arc<Ring> {
-    Arc::new(Ring::new(Parameters::danger_insecure(operation, form, n, P32).unwrap()).unwrap())
-}
+use divisi_mixed::{GmwBit, Mixed, Num, arithmetic, num};
 
 /// How random bits are made: by transfers, or in one of these forms.
 type How = Option<Form>;
@@ -38,25 +32,12 @@ fn parties<R: Send>(
 ) -> Vec<Result<R, Abort>> {
     let bits = how.map(|form| small(Operation::Bits, form, n));
     let numbers = small(Operation::Triples, Form::LeanTree, n);
-    let rings = bits.iter().chain([&numbers]);
-    let agreed = rings.fold(Agreed::new("mixed tests"), |all, ring| ring.parameters().describe(all));
-    run(n, &agreed, |session| {
-        let gmw = Gmw::new(session, SetupConfig::default())?;
-        let plain = Modulus::new(P32).unwrap();
-        let mut mixed = Mixed::new(gmw, plain, bits.as_ref(), Some(&numbers))?;
-        act(&mut mixed)
-    })
-}
-
-/// This party's share of a number: those of the others are hashes, the first has the rest.
-fn share(n: usize, me: PartyId, i: usize, x: u64) -> u64 {
-    let of = |party: usize| (i as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ party as u64) % P32;
-    if me.index() == 0 { (1..n).fold(x, |x, party| (x + P32 - of(party)) % P32) } else { of(me.index()) }
+    common::parties(n, plain(), [bits.as_ref(), Some(&numbers)], act)
 }
 
 fn shared(mixed: &mut Mixed, values: &[u64]) -> Num {
-    let (n, me) = (mixed.session().parties(), mixed.session().me());
-    let shares: Vec<u64> = values.iter().enumerate().map(|(i, x)| share(n, me, i, *x)).collect();
+    let (n, me) = (mixed.session().parties(), mixed.session().me().index());
+    let shares: Vec<u64> = values.iter().enumerate().map(|(i, x)| share(n, me, i, *x, P32)).collect();
     Num::new(WipedVec::from(&*shares))
 }
 
@@ -72,22 +53,18 @@ fn numbers() -> Vec<u64> {
 fn cost_of_arithmetic_triples() {
     for n in [2, 3, 4, 5, 8] {
         let ring = small(Operation::Triples, Form::LeanTree, n);
-        let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
-        let ends = run(n, &agreed, |mut session| {
-            let keys = Keys::generate(&mut session, &ring)?;
-            let mut sampler = Sampler::new(&session);
+        let ends = honest(with_keys(&ring, |session, keys, sampler| {
             let mut all = Vec::new();
             session.phase("triples");
             for _ in 0..n {
                 // so that the meter has the rounds of the longest batch
                 let place = session.aside();
-                let triples = arithmetic::triples(&mut session, &keys, &mut sampler)?;
+                let triples = arithmetic::triples(session, keys, sampler)?;
                 session.back(place);
                 all.push(triples.open().map(|part| part.shares().to_vec()));
             }
             Ok((all, session.meter().read()))
-        });
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        }));
         let plain = ring.plain();
         for batch in 0..n {
             for at in 0..ring.dimension() {
@@ -109,7 +86,7 @@ fn cost_of_arithmetic_triples() {
 
 #[test]
 fn products_of_numbers_and_matrices() {
-    let plain = Modulus::new(P32).unwrap();
+    let plain = plain();
     for n in [2, 3, 4, 5, 8] {
         let (x, mut y) = (numbers(), numbers());
         y.reverse();
@@ -134,13 +111,12 @@ fn products_of_numbers_and_matrices() {
             }
         }
     }
-    let wrong = parties(2, COT, |mixed| mixed.multiply_matrices([2, 2, 2], &Num::zero(4), &Num::zero(3)));
-    assert!(wrong.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+    refused(parties(2, COT, |mixed| mixed.multiply_matrices([2, 2, 2], &Num::zero(4), &Num::zero(3))));
 }
 
 #[test]
 fn numbers_become_bits_and_bits_numbers() {
-    let plain = Modulus::new(P32).unwrap();
+    let plain = plain();
     for (n, how) in [2, 3, 4, 5, 8].into_iter().flat_map(|n| ALL.map(|how| (n, how))) {
         if !repetitions(is_chosen(n, how), true) {
             continue;
@@ -193,18 +169,14 @@ fn decryptions_are_counted_over_all_keys() {
 
 #[test]
 fn other_moduli_have_no_a2b() {
-    let ends = run(2, &Agreed::new("mixed tests"), |session| {
-        let gmw = Gmw::new(session, SetupConfig::default())?;
-        let mut mixed = Mixed::new(gmw, Modulus::new(65_537).unwrap(), None, None)?;
-        mixed.prepare_masks(1)
-    });
-    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
+    let plain = Modulus::new(65_537).unwrap();
+    refused(common::parties(2, plain, [None; 2], |mixed| mixed.prepare_masks(1)));
 }
 
 /// Public and private tables, each also of vectors, of 2 to 256 entries: every entry, or some.
 #[test]
 fn lookups_of_all_sizes() {
-    let plain = Modulus::new(P32).unwrap();
+    let plain = plain();
     let widths =
         [(2, [1, 4, 3, 2]), (3, [8, 2, 1, 3]), (4, [2, 3, 1, 4]), (5, [3, 1, 2, 1]), (8, [1, 2, 3, 2])];
     for (n, how, width) in widths
@@ -267,18 +239,14 @@ fn lookups_of_all_sizes() {
 /// share their opening, too.
 #[test]
 fn conversions_and_lookups_share_an_opening() {
-    let plain = Modulus::new(P32).unwrap();
+    let plain = plain();
     let (table, n) = ([7_u64, 0, P32 - 1, 5], 3);
     for private in [false, true] {
         let ends = parties(n, COT, |mixed| {
             let me = mixed.session().me();
             let mut input = |lanes: usize, value: usize| {
                 let values = GmwBit::new(lanes, &[value as u64]);
-                mixed.gmw().input(
-                    PartyId::all(n).next().unwrap(),
-                    lanes,
-                    Some(&values).filter(|_| me.index() == 0),
-                )
+                mixed.gmw().input(PartyId::P1, lanes, Some(&values).filter(|_| me == PartyId::P1))
             };
             // places 1, 3, 0, and the numbers 5, 2 of three bits
             let x = vec![input(3, 0b011)?, input(3, 0b010)?];
@@ -329,24 +297,19 @@ fn conversions_and_lookups_share_an_opening() {
 
 #[test]
 fn indices_that_do_not_fit_are_refused() {
-    let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| {
-        let ends = parties(2, COT, f);
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    };
+    let misuse = |f: &(dyn Fn(&mut Mixed) -> Result<(), Abort> + Sync)| refused(parties(2, COT, f));
     misuse(&|mixed| mixed.signs(9, 1).map(drop));
-    misuse(&|mixed| {
-        let signs = mixed.signs(2, 1)?;
-        // an index wider than its table
-        mixed.look_up(&[&[0; 4]], &[GmwBit::zero(1), GmwBit::zero(1), GmwBit::zero(1)], signs).map(drop)
-    });
-    misuse(&|mixed| {
-        let signs = mixed.signs(1, 1)?;
-        mixed.look_up(&[&[0, P32]], &[GmwBit::zero(1)], signs).map(drop)
-    });
-    let vectors = |mixed: &mut Mixed, tables: &[Num]| {
-        let signs = mixed.signs(1, 1)?;
-        mixed.look_up_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
-    };
-    misuse(&|mixed| vectors(mixed, &[]));
-    misuse(&|mixed| vectors(mixed, &[Num::zero(2), Num::zero(4)]));
+    // an index wider than its table; an entry that is not reduced
+    for (width, table) in [(2, &[0; 4][..]), (1, &[0, P32])] {
+        misuse(&|mixed| {
+            let signs = mixed.signs(width, 1)?;
+            mixed.look_up(&[table], &vec![GmwBit::zero(1); 2 * width - 1], signs).map(drop)
+        });
+    }
+    for tables in [&[][..], &[Num::zero(2), Num::zero(4)]] {
+        misuse(&|mixed| {
+            let signs = mixed.signs(1, 1)?;
+            mixed.look_up_vectors(tables, &[GmwBit::zero(1)], signs).map(drop)
+        });
+    }
 }

@@ -1,26 +1,20 @@
 //! Shares that a session made cannot be used in another one: every function that takes shares refuses them,
 //! before it sends anything.
 
-use divisi_bgv::Ring;
-use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{party, run};
+use crate::common;
+use crate::common::{honest, plain, product, small};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_core::testing::party;
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, Boolean, Convert, Misuse, ProgramRun, PublicParameters as Agreed};
-use divisi_field::zp::{Modulus, P32};
+use divisi_core::{Abort, Boolean, Convert, Misuse, ProgramRun};
+use divisi_field::zp::P32;
 use divisi_mixed::table::Signs;
-use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
-use divisi_ot::SetupConfig;
-use std::sync::{Arc, Mutex};
+use divisi_mixed::{GmwBit, Mixed, Num, num};
+use std::sync::Mutex;
 
 fn parties<R: Send>(act: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-    let small = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
-    let ring = Arc::new(Ring::new(small).unwrap());
-    let agreed = ring.parameters().describe(Agreed::new("mixed tests"));
-    run(2, &agreed, |session| {
-        let gmw = Gmw::new(session, SetupConfig::default())?;
-        act(&mut Mixed::new(gmw, Modulus::new(P32).unwrap(), None, Some(&ring))?)
-    })
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    common::parties(2, plain(), [None, Some(&ring)], act)
 }
 
 /// A bit and a number that the session made.
@@ -35,13 +29,7 @@ fn made(mixed: &mut Mixed) -> Result<(GmwBit, Num), Abort> {
 type Entry = fn(&mut Mixed, GmwBit, Num) -> Result<(), Abort>;
 
 const ENTRIES: [(&str, Entry); 14] = [
-    ("run", |mixed, bit, _| {
-        let mut g = Build::new();
-        let [x, y] = g.input(2)[..] else { unreachable!("two wires") };
-        let product = g.and(x, y);
-        g.output(&[product]);
-        mixed.gmw().run(&mut [ProgramRun::new(&g.finish(), vec![GmwBit::zero(1), bit])])
-    }),
+    ("run", |mixed, bit, _| mixed.gmw().run(&mut [ProgramRun::new(&product(), vec![GmwBit::zero(1), bit])])),
     ("output", |mixed, bit, _| mixed.gmw().output(&[party(1)], &[GmwBit::zero(1), bit]).map(drop)),
     ("join and output", |mixed, bit, _| {
         let joined = mixed.gmw().join_bits(&[&GmwBit::zero(1), &bit]);
@@ -82,7 +70,7 @@ const ENTRIES: [(&str, Entry); 14] = [
 #[test]
 fn every_entry_refuses_what_another_session_made() {
     let ends = parties(|mixed| Ok((made(mixed)?, mixed.signs(1, 1)?)));
-    let (others, masks): (Vec<_>, Vec<Signs>) = ends.into_iter().map(Result::unwrap).unzip();
+    let (others, masks): (Vec<_>, Vec<Signs>) = honest(ends).into_iter().unzip();
     for (name, entry) in ENTRIES {
         // a session takes shares that it made itself, and shares that a caller brings
         let own = parties(|mixed| {
@@ -151,8 +139,7 @@ fn every_entry_refuses_numbers_that_are_not_reduced() {
 /// Shares that are computed from shares of two sessions belong to no session.
 #[test]
 fn shares_of_two_sessions_do_not_meet() {
-    let others: Vec<_> = parties(made).into_iter().map(Result::unwrap).collect();
-    let plain = Modulus::new(P32).unwrap();
+    let (others, plain) = (honest(parties(made)), plain());
     let ends = parties(|mixed| {
         let ((bit, number), me) = (made(mixed)?, mixed.session().me());
         let (other_bit, other) = &others[me.index()];
@@ -166,13 +153,9 @@ fn shares_of_two_sessions_do_not_meet() {
     // the party that refused first has ended the session for the other
     assert!(ends.iter().any(Result::is_ok), "{ends:?}");
     // a share is not taken as an input value
-    for end in parties(|mixed| {
+    let ends = parties(|mixed| {
         let (bit, _) = made(mixed)?;
         mixed.gmw().input(party(1), 1, Some(&bit)).map(drop)
-    })
-    .into_iter()
-    .take(1)
-    {
-        assert!(matches!(end, Err(Abort::Misuse { .. })));
-    }
+    });
+    assert!(matches!(ends[0], Err(Abort::Misuse { .. })));
 }

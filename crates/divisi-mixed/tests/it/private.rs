@@ -1,43 +1,12 @@
 //! Private tables by hops: the right entries at shared indices, costs, and calls that are refused.
 
-use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_bgv::{Keys, Ring, Sampler};
-use divisi_core::testing::run;
+use crate::common::{honest, in_runs, refused, share, small, with_keys};
 use divisi_core::wipe::WipedVec;
-use divisi_core::{Abort, PublicParameters as Agreed, Session};
+use divisi_bgv::parameters::{Form, Operation};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::private::Masked;
 use divisi_mixed::{GmwBit, Num, num};
-use std::sync::Arc;
-
-fn parties<R: Send>(
-    n: usize,
-    operation: Operation,
-    form: Form,
-    act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
-) -> Vec<Result<R, Abort>> {
-    parties_over(Parameters::danger_insecure(operation, form, n, P32).unwrap(), act)
-}
-
-fn parties_over<R: Send>(
-    small: Parameters,
-    act: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
-) -> Vec<Result<R, Abort>> {
-    let n = small.parties();
-    let ring = Arc::new(Ring::new(small).unwrap());
-    run(n, &ring.parameters().describe(Agreed::new("mixed tests")), |mut session| {
-        let keys = Keys::generate(&mut session, &ring)?;
-        let mut sampler = Sampler::new(&session);
-        act(&mut session, &keys, &mut sampler)
-    })
-}
-
-/// A party's share of something: those of the others are hashes, the first has the rest.
-fn share(n: usize, me: usize, i: usize, x: u64, modulus: u64) -> u64 {
-    let of = |party: usize| (i as u64 + 3).wrapping_mul(0x9e37_79b9_7f4a_7c15 ^ party as u64) % modulus;
-    if me == 0 { (1..n).fold(x, |x, party| (x + modulus - of(party)) % modulus) } else { of(me) }
-}
 
 #[test]
 fn private_tables_by_hops() {
@@ -68,7 +37,8 @@ fn private_tables_by_hops() {
         // two ciphertexts
         (5, Form::Paper, 8, 5, 2),
     ] {
-        let p = Parameters::danger_insecure_in_runs(Operation::PrivateTables, form, n, P32, length).unwrap();
+        let ring = in_runs(Operation::PrivateTables, form, n, length);
+        let p = ring.parameters();
         let refreshes = if form == Form::LeanTree { 0 } else { n.div_ceil(length) - 1 };
         assert_eq!(p.bootstraps(), refreshes);
         let (expected_rounds, expected_bytes) = (p.report().rounds, p.report().bytes_per_item);
@@ -76,7 +46,7 @@ fn private_tables_by_hops() {
         // 0, 1 and p - 1 among them
         let entry = |i: usize| [0, 1, P32 - 1].get(i).copied().unwrap_or(i as u64 * 0x9e37_79b9 % P32);
         let index = |table: usize| (table * 7 + 3) % entries;
-        let ends = parties_over(p, |session, keys, sampler| {
+        let ends = with_keys(&ring, |session, keys, sampler| {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let shares: Vec<u64> = (0..entries * count).map(|i| share(n, me, i, entry(i), P32)).collect();
             session.phase("preprocessing");
@@ -90,7 +60,7 @@ fn private_tables_by_hops() {
             Ok((num::open(session, plain, &looked)?, counts))
         });
         let ciphertexts = ((entries - 1) * count).div_ceil(1024);
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let ends = honest(ends);
         for (values, _) in &ends {
             let expected: Vec<u64> = (0..count).map(|i| entry(i * entries + index(i))).collect();
             assert_eq!(*values, expected, "{n} {} {width}", form.name());
@@ -135,7 +105,8 @@ fn private_tables_of_vectors() {
     };
     let index = |table: usize| (table * 7 + 3) % entries;
     for (n, form) in [(2, Form::LeanRing), (3, Form::LeanTree), (3, Form::Paper), (5, Form::LeanRing)] {
-        let ends = parties(n, Operation::PrivateTables, form, |session, keys, sampler| {
+        let ring = small(Operation::PrivateTables, form, n);
+        let ends = with_keys(&ring, |session, keys, sampler| {
             let (me, plain) = (session.me().index(), keys.ring().plain());
             let of = |word: usize| {
                 let shares = (0..entries * count).map(|i| share(n, me, i + word, entry(word, i), P32));
@@ -152,39 +123,38 @@ fn private_tables_of_vectors() {
             assert_eq!(found.len(), words);
             Ok((num::open(session, plain, &Num::join(&found.iter().collect::<Vec<_>>()))?, online))
         });
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let ends = honest(ends);
         let of = |word: usize| (0..count).map(move |i| entry(word, i * entries + index(i)));
         let expected: Vec<u64> = (0..words).flat_map(of).collect();
         assert!(ends.iter().all(|(found, _)| *found == expected), "{n} {}", form.name());
         let sent: u64 = ends.iter().map(|(_, online)| online.bits).sum();
         assert_eq!(sent as usize, 2 * (n - 1) * width * count);
     }
-    let refused = |tables: &[Num]| {
-        let ends = parties(2, Operation::PrivateTables, Form::LeanRing, |session, keys, sampler| {
+    // the last is a vector, which is not taken as a number
+    for tables in [&[][..], &[Num::zero(2), Num::zero(4)], &[Num::zero(2), Num::zero(2)]] {
+        let ring = small(Operation::PrivateTables, Form::LeanRing, 2);
+        refused(with_keys(&ring, |session, keys, sampler| {
             let tables = Masked::vectors(session, keys, sampler, 1, tables)?;
             tables.look_up(session, &[GmwBit::zero(1)]).map(drop)
-        });
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    };
-    refused(&[]);
-    refused(&[Num::zero(2), Num::zero(4)]);
-    // a vector is not taken as a number
-    refused(&[Num::zero(2), Num::zero(2)]);
+        }));
+    }
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let refused = |operation, form, width, lanes: usize, index: usize| {
-        let ends = parties(2, operation, form, |session, keys, sampler| {
+    let tables = Operation::PrivateTables;
+    // the width of an index, how many entries there are, and how many indices
+    for (operation, form, width, lanes, index) in [
+        (Operation::Bits, Form::LeanRing, 1, 2, 1),
+        (Operation::Bits, Form::LeanTree, 1, 2, 1),
+        (tables, Form::LeanRing, 9, 512, 1),
+        (tables, Form::LeanRing, 2, 6, 1),
+        (tables, Form::LeanRing, 2, 0, 0),
+        (tables, Form::LeanRing, 2, 4, 2),
+    ] {
+        refused(with_keys(&small(operation, form, 2), |session, keys, sampler| {
             let tables = Masked::new(session, keys, sampler, width, &Num::zero(lanes))?;
             tables.look_up(session, &vec![GmwBit::zero(index); width]).map(drop)
-        });
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    };
-    refused(Operation::Bits, Form::LeanRing, 1, 2, 1);
-    refused(Operation::Bits, Form::LeanTree, 1, 2, 1);
-    refused(Operation::PrivateTables, Form::LeanRing, 9, 512, 1);
-    refused(Operation::PrivateTables, Form::LeanRing, 2, 6, 1);
-    refused(Operation::PrivateTables, Form::LeanRing, 2, 0, 0);
-    refused(Operation::PrivateTables, Form::LeanRing, 2, 4, 2);
+        }));
+    }
 }

@@ -25,7 +25,7 @@ fn words(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-fn hops(n: usize) -> LookupMethod {
+pub fn hops(n: usize) -> LookupMethod {
     hops_by(Form::LeanRing, n)
 }
 
@@ -34,23 +34,24 @@ fn hops_by(form: Form, n: usize) -> LookupMethod {
     LookupMethod::Hops(Arc::new(Ring::new(lattice).unwrap()))
 }
 
+pub fn agreed(way: &LookupMethod) -> PublicParameters {
+    let agreed = PublicParameters::new("garbled tests");
+    lattice(way).iter().fold(agreed, |agreed, lattice| lattice.describe(agreed))
+}
+
 /// All parties with a garbler.
 fn parties<R: Send>(
     n: usize,
     way: &LookupMethod,
     act: impl Fn(&mut Garbler) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
-    let agreed = PublicParameters::new("garbled tests");
-    let agreed = match way {
-        LookupMethod::Transfers => agreed,
-        LookupMethod::Hops(ring) => ring.parameters().describe(agreed),
-    };
     let one = |mut session: Session| {
         session.phase("setup");
         act(&mut Garbler::new(Gmw::new(session, SetupConfig::default())?, way.clone())?)
     };
     // many parties on one processor compute long
-    if n > 10 { run_waiting(n, Duration::from_secs(1200), &agreed, one) } else { run(n, &agreed, one) }
+    let limit = Duration::from_secs(1200);
+    if n > 10 { run_waiting(n, limit, &agreed(way), one) } else { run(n, &agreed(way), one) }
 }
 
 /// A program in this many lanes: inputs belong to the parties in turn, the last learns the outputs.
@@ -86,8 +87,8 @@ fn agrees(n: usize, way: &LookupMethod, program: &Program, lanes: usize, seed: u
     let mut next = words(seed);
     let mut bit = || GmwBit::new(lanes, &(0..lanes.div_ceil(64)).map(|_| next()).collect::<Vec<_>>());
     let inputs: Vec<GmwBit> = (0..program.input_bits()).map(|_| bit()).collect();
-    let expected =
-        plain::run(program, &inputs.iter().map(|bit| bit.words().to_vec()).collect::<Vec<_>>()).unwrap();
+    let words: Vec<_> = inputs.iter().map(|bit| bit.words().to_vec()).collect();
+    let expected = plain::run(program, &words).unwrap();
     let (outputs, counts) = evaluate(n, way, program, lanes, &inputs);
     assert_eq!(outputs.len(), expected.len());
     for (output, expected) in outputs.iter().zip(&expected) {
@@ -121,7 +122,7 @@ fn circuit(inputs: usize, recipe: &[(u8, u16, u16)]) -> Program {
 }
 
 /// The sum of two numbers of this many bits.
-fn adder(bits: usize) -> Program {
+pub fn adder(bits: usize) -> Program {
     let mut g = Build::new();
     let (x, y) = (g.input(bits), g.input(bits));
     let mut carry = g.constant(false);
@@ -353,74 +354,6 @@ fn costs_are_those_of_the_meter() {
     cost_is_that_of_the_meter(3, Some(Form::LeanRing), &short);
 }
 
-/// The masked inputs e = x + lambda, which the evaluator learns, are uniform whatever the inputs are, and
-/// independent for different instances and wires.
-#[test]
-fn masked_inputs_are_uniform() {
-    let mut g = Build::new();
-    let x = g.input(4);
-    g.output(&x);
-    let program = g.finish();
-    let lanes = 4096;
-    let harness = Harness::new(2, &PublicParameters::new("uniform"));
-    let seen = harness.recordings();
-    harness
-        .act(|session| {
-            let mut garbler =
-                Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
-            let garbled = garbler.garble(&Wiring::new(&program), lanes)?;
-            garbler.evaluate(garbled, &[(); 4].map(|()| GmwBit::zero(lanes)))
-        })
-        .into_iter()
-        .for_each(|end| assert_eq!(end.unwrap().len(), 4));
-    let bodies = |i: usize| {
-        let told = seen[i].of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::gmw/output");
-        told[0].frame.body.clone()
-    };
-    let e: Vec<u8> = bodies(0).iter().zip(bodies(1)).map(|(x, y)| x ^ y).collect();
-    assert_eq!(e.len(), 4 * lanes / 8);
-    let bit = |w: usize, lane: usize| e[w * lanes / 8 + lane / 8] >> (lane % 8) & 1;
-    let mut bins = [0_i64; 16];
-    for lane in 0..lanes {
-        bins[(0..4).map(|w| usize::from(bit(w, lane)) << w).sum::<usize>()] += 1;
-    }
-    // fifteen degrees of freedom: 2^-20 at 57
-    let mean = lanes as i64 / 16;
-    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
-    assert!(square < 57, "{bins:?}");
-    let alike = (1..lanes).filter(|lane| bit(0, *lane) == bit(0, lane - 1)).count();
-    assert!((lanes / 2 - 240..lanes / 2 + 240).contains(&alike));
-}
-
-/// The masked indices u = e + r that lookups by ciphertexts open are uniform, though one e chooses all
-/// coefficients of a key.
-#[test]
-fn opened_indices_are_uniform() {
-    let LookupMethod::Hops(ring) = hops(2) else { unreachable!("ciphertexts") };
-    let agreed = ring.parameters().describe(PublicParameters::new("uniform"));
-    let harness = Harness::new(2, &agreed).patient();
-    let seen = harness.recordings();
-    let wiring = Wiring::new(&adder(3));
-    harness
-        .act(|session| {
-            let gmw = Gmw::new(session, SetupConfig::default())?;
-            Garbler::new(gmw, LookupMethod::Hops(ring.clone()))?.garble(&wiring, 1)
-        })
-        .into_iter()
-        .for_each(|end| assert_eq!(end.unwrap().instances(), 1));
-    let told = |seen: &divisi_core::testing::Recording| {
-        seen.of(divisi_core::testing::MessageDirection::Out, "divisi_mixed::open/open.tell")
-    };
-    let all: Vec<u8> = seen.iter().flat_map(told).flat_map(|seen| seen.frame.body).collect();
-    // four lookups an AND, a bit a coefficient
-    assert_eq!(all.len(), wiring.ands() * 4 * 1024 / 8);
-    let mut bins = [0_i64; 16];
-    all.iter().for_each(|byte| [byte & 15, byte >> 4].into_iter().for_each(|x| bins[usize::from(x)] += 1));
-    let mean = all.len() as i64 * 2 / 16;
-    let square: i64 = bins.iter().map(|bin| (bin - mean).pow(2)).sum::<i64>() / mean;
-    assert!(square < 57, "{bins:?}");
-}
-
 /// Calls and rings that do not fit are refused.
 #[test]
 fn what_does_not_fit_is_refused() {
@@ -437,11 +370,6 @@ fn what_does_not_fit_is_refused() {
             garbler.evaluate(garbled, &inputs).map(drop)
         }));
     }
-    let other = LookupMethod::Hops(Arc::new(
-        Ring::new(
-            Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap(),
-        )
-        .unwrap(),
-    ));
-    refused(parties(2, &other, |_| Ok(())));
+    let other = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, (3 << 30) + 1).unwrap();
+    refused(parties(2, &LookupMethod::Hops(Arc::new(Ring::new(other).unwrap())), |_| Ok(())));
 }

@@ -49,13 +49,11 @@ fn whole(session: Session, way: &LookupMethod) -> Result<(), Abort> {
 
 fn harness(way: &LookupMethod) -> Harness {
     let agreed = PublicParameters::new("garbled faults");
-    Harness::new(
-        PARTIES,
-        &match way {
-            LookupMethod::Transfers => agreed,
-            LookupMethod::Hops(ring) => ring.parameters().describe(agreed),
-        },
-    )
+    let agreed = match way {
+        LookupMethod::Transfers => agreed,
+        LookupMethod::Hops(ring) => ring.parameters().describe(agreed),
+    };
+    Harness::new(PARTIES, &agreed)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,24 +111,15 @@ fn whoever_stops_at_any_step_the_others_abort() {
         }
         let ends = harness.act(|session| whole(session, &ways[w]));
         // nobody is promised to notice garbage: it is enough that nobody waits, or panics
-        let bound = [rows, keys].contains(&id) || fault != Fault::Garbage;
-        let (first, others) = (party(1), PathOf(id, rows, keys));
+        let one_way = [rows, keys].contains(&id);
+        let bound = one_way || fault != Fault::Garbage;
         for (p, end) in PartyId::all(PARTIES).zip(ends).filter(|(p, _)| *p != broken && bound) {
             // rows and keys go to the first party alone; who sends them may be done before it notices
-            if others.is_one_way() && p != first {
+            if one_way && p != party(1) {
                 continue;
             }
             let named = end.as_ref().is_err_and(|abort| abort.peer().is_some() || fault == Fault::Garbage);
             assert!(named, "{p} after {fault:?} of {broken} at {id:08x}: {end:?}");
         }
     });
-}
-
-/// A step, and the two steps (rows and keys) whose messages go one way.
-struct PathOf(u32, u32, u32);
-
-impl PathOf {
-    fn is_one_way(&self) -> bool {
-        self.0 == self.1 || self.0 == self.2
-    }
 }

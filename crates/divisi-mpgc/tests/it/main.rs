@@ -5,3 +5,4 @@ mod circuits;
 mod faults;
 mod mutants;
 mod rows;
+mod uniform;

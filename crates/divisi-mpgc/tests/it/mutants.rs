@@ -29,10 +29,14 @@ fn program() -> Program {
     g.finish()
 }
 
+fn garbler(session: Session) -> Result<Garbler, Abort> {
+    Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)
+}
+
 /// All outputs, learned by everybody, of zeros.
 fn whole(session: Session) -> Result<Vec<u64>, Abort> {
     let wiring = Wiring::new(&program());
-    let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
+    let mut garbler = garbler(session)?;
     let garbled = garbler.garble(&wiring, 1)?;
     let all: Vec<PartyId> = PartyId::all(garbler.gmw().session().parties()).collect();
     let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
@@ -57,8 +61,7 @@ fn labels_that_return(without: Option<Check>) -> bool {
     let seen = harness.recording(party(2));
     let ends = harness.act(|session| {
         let scheme = Scheme::new(&session).unwrap();
-        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
-        garbler.garble(&wiring, 1)?;
+        garbler(session)?.garble(&wiring, 1)?;
         Ok(scheme)
     });
     let scheme = ends.into_iter().next().unwrap().unwrap();
@@ -90,7 +93,7 @@ fn outputs_of_another(without: Option<Check>) -> bool {
     let harness = harness(without);
     let seen = harness.recording(party(3));
     let ends = harness.act(|session| {
-        let mut garbler = Garbler::new(Gmw::new(session, SetupConfig::default())?, LookupMethod::Transfers)?;
+        let mut garbler = garbler(session)?;
         let garbled = garbler.garble(&Wiring::new(&program()), 1)?;
         let outputs = garbler.evaluate(garbled, &vec![GmwBit::zero(1); 24])?;
         garbler.gmw().output(&[party(1)], &outputs)?;
@@ -125,38 +128,35 @@ fn every_check_has_a_mutant() {
 #[test]
 fn contributions_are_those_of_the_tree() {
     assert!(harness(None).act(whole).into_iter().all(|end| end.unwrap() == [0; 24]));
-    let named = |change: &dyn Fn(&Harness)| {
-        let harness = harness(None);
-        change(&harness);
-        let ends = harness.act(whole);
-        match &ends[0] {
-            Err(Abort::CheckFailed { check: checks::G9, culprit, .. }) => *culprit,
-            end => panic!("{end:?}"),
-        }
-    };
+    // a full batch, and one of another length
+    assert_eq!(Wiring::new(&program()).gates(), 96);
     let rows = divisi_core::Step::new(ROWS).id;
     for peer in [2, 3] {
         let culprit = Some(party(peer));
-        // dropped: the next one has other labels
-        let drop_first = |harness: &Harness| {
-            let mut dropped = false;
-            harness.hand(party(peer), party(1), move |frame| {
-                let now = frame.step == rows && !std::mem::replace(&mut dropped, true);
-                if frame.step == rows && now { vec![] } else { vec![frame] }
+        // dropped: the next one has another length
+        let harness = harness(None);
+        let mut dropped = false;
+        harness.hand(party(peer), party(1), move |frame| {
+            let now = frame.step == rows && !std::mem::replace(&mut dropped, true);
+            if frame.step == rows && now { vec![] } else { vec![frame] }
+        });
+        let ends = harness.act(whole);
+        assert!(ends[0].as_ref().is_err_and(|abort| abort.peer() == culprit), "{:?}", ends[0]);
+        // the first claims to be nobody's, everybody's, another party's; the second to be of other labels
+        let senders = [0_u8, 0b111, 0b110 ^ (1 << (peer - 1)), 1 << (peer - 1) | 1 << 5];
+        let claims = senders.map(|senders| (0, 0, senders)).into_iter().chain([(1, 32, 4)]);
+        for (batch, at, value) in claims {
+            let harness = self::harness(None);
+            harness.change(party(peer), party(1), ROWS, batch, move |body| {
+                body[at] = if batch == 0 { value } else { body[at] ^ value };
             });
-        };
-        assert_dropped(&named, &drop_first, culprit);
-        // it claims to be nobody's, everybody's, another party's
-        for senders in [0_u8, 0b111, 0b110 ^ (1 << (peer - 1)), 1 << (peer - 1) | 1 << 5] {
-            let change = |harness: &Harness| {
-                harness.change(party(peer), party(1), ROWS, 0, move |body| body[0] = senders);
+            let ends = harness.act(whole);
+            let named = match &ends[0] {
+                Err(Abort::CheckFailed { check: checks::G9, culprit, .. }) => *culprit,
+                end => panic!("{end:?}"),
             };
-            assert_eq!(named(&change), culprit, "{senders:b} from {peer}");
+            assert_eq!(named, culprit, "{batch} {value:b} from {peer}");
         }
-        let relabel = |harness: &Harness| {
-            harness.change(party(peer), party(1), ROWS, 1, |body| body[32] ^= 4);
-        };
-        assert_eq!(named(&relabel), culprit);
     }
 }
 
@@ -185,25 +185,6 @@ fn contents_under_an_honest_header() {
             assert_eq!(failed_check(&ends[0]), Some(checks::G9), "{:?}", ends[0]);
             assert!(ends.iter().all(Result::is_err), "{ends:?}");
         }
-    }
-}
-
-/// A dropped batch: the next one does not have its length, or not its labels.
-fn assert_dropped(
-    named: &dyn Fn(&dyn Fn(&Harness)) -> Option<PartyId>,
-    change: &dyn Fn(&Harness),
-    culprit: Option<PartyId>,
-) {
-    let wiring = Wiring::new(&program());
-    // both batches are full, so that lengths are equal
-    assert!(wiring.gates() >= 96);
-    if wiring.gates() >= 128 {
-        assert_eq!(named(change), culprit);
-    } else {
-        let harness = harness(None);
-        change(&harness);
-        let ends = harness.act(whole);
-        assert!(ends[0].as_ref().is_err_and(|abort| abort.peer() == culprit), "{:?}", ends[0]);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Rows that are begun ahead are right, in whatever order the parties' threads run, and are refused out of
 //! order.
 
+use crate::common::{ends, honest, parameters, refused};
 use divisi_core::testing::run;
-use divisi_core::{Abort, PublicParameters, Session};
+use divisi_core::{Abort, Session};
 use divisi_ot::correlate::BitVectors;
 use divisi_ot::testing::fit;
 use divisi_ot::{Bits, Links, MacShares, Setup, SetupConfig};
@@ -12,8 +13,7 @@ fn all<R: Send>(
     act: impl Fn(&mut Session, &mut Session, &mut Setup) -> Result<R, Abort> + Sync,
 ) -> Vec<Result<R, Abort>> {
     let config = SetupConfig::default();
-    let parameters = Setup::describe_field(48, config.describe(PublicParameters::new("rows ahead")));
-    run(n, &parameters, |mut session| {
+    run(n, &Setup::describe_field(48, config.describe(parameters())), |mut session| {
         let mut setup = Setup::over_field(&mut session, config, 48)?;
         let mut strand = session.strand()?;
         act(&mut session, &mut strand, &mut setup)
@@ -57,7 +57,7 @@ fn rows_that_are_begun_ahead_fit() {
             let after = setup.mac_rows(session, Bits::Random(77))?;
             Ok((delta, rows, products, after))
         });
-        let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+        let ends = honest(ends);
         let alpha = ends.iter().fold(0, |sum, (delta, ..)| sum ^ delta);
         for (batch, (wide, narrow)) in counts.into_iter().enumerate() {
             for (kind, count) in [wide, narrow].into_iter().enumerate() {
@@ -94,40 +94,39 @@ fn products_out_of_order_are_refused() {
         drop(first);
         made
     });
-    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    assert!(ends.iter().all(Result::is_err), "{ends:?}");
+    refused(ends, "the second products");
 }
 
 /// Batches must be finished in the order in which they were begun, and no other rows can be made in between.
 #[test]
 fn rows_out_of_order_are_refused() {
-    let refused = |ends: Vec<Result<(), Abort>>| {
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-        assert!(ends.iter().all(Result::is_err), "{ends:?}");
-    };
-    refused(all(2, |session, strand, setup| {
-        let _first = setup.begin_ahead(strand, 10, 10)?;
-        let second = setup.begin_ahead(strand, 10, 10)?;
-        let second = setup.receive_ahead(strand, second)?;
-        setup.finish_ahead(session, second).map(|_| ())
-    }));
-    refused(all(2, |session, strand, setup| {
-        let first = setup.begin_ahead(strand, 10, 10)?;
-        let second = setup.begin_ahead(strand, 10, 10)?;
-        let _first = setup.receive_ahead(strand, first)?;
-        let second = setup.receive_ahead(strand, second)?;
-        setup.finish_ahead(session, second).map(|_| ())
-    }));
-    refused(all(2, |session, strand, setup| {
-        let first = setup.begin_ahead(strand, 10, 10)?;
-        let _first = setup.receive_ahead(strand, first)?;
-        setup.mac_rows(session, Bits::Random(5)).map(|_| ())
-    }));
-    refused(all(2, |session, strand, setup| {
-        let _first = setup.begin_ahead(strand, 10, 10)?;
-        setup.mac_rows(session, Bits::Random(5)).map(|_| ())
-    }));
-    refused(all(2, |_, strand, setup| setup.begin_ahead(strand, 0, 10).map(|_| ())));
+    type Act = fn(&mut Session, &mut Session, &mut Setup) -> Result<(), Abort>;
+    let cases: [(&str, Act); 5] = [
+        ("the first is not received", |session, strand, setup| {
+            let _first = setup.begin_ahead(strand, 10, 10)?;
+            let second = setup.begin_ahead(strand, 10, 10)?;
+            let second = setup.receive_ahead(strand, second)?;
+            setup.finish_ahead(session, second).map(drop)
+        }),
+        ("the first is not finished", |session, strand, setup| {
+            let first = setup.begin_ahead(strand, 10, 10)?;
+            let second = setup.begin_ahead(strand, 10, 10)?;
+            let _first = setup.receive_ahead(strand, first)?;
+            let second = setup.receive_ahead(strand, second)?;
+            setup.finish_ahead(session, second).map(drop)
+        }),
+        ("other rows after the receipt", |session, strand, setup| {
+            let first = setup.begin_ahead(strand, 10, 10)?;
+            let _first = setup.receive_ahead(strand, first)?;
+            setup.mac_rows(session, Bits::Random(5)).map(drop)
+        }),
+        ("other rows before the receipt", |session, strand, setup| {
+            let _first = setup.begin_ahead(strand, 10, 10)?;
+            setup.mac_rows(session, Bits::Random(5)).map(drop)
+        }),
+        ("no wide rows", |_, strand, setup| setup.begin_ahead(strand, 0, 10).map(drop)),
+    ];
+    cases.into_iter().for_each(|(case, act)| refused(all(2, act), case));
 }
 
 /// Several batches of unchecked rows are under way. The first batch has more chunks than
@@ -135,9 +134,7 @@ fn rows_out_of_order_are_refused() {
 #[test]
 fn unchecked_rows_that_are_begun_ahead_fit() {
     let counts = [(32 << 14) + 1, 130, 1];
-    let ends = run(2, &PublicParameters::new("unchecked rows ahead"), |mut session| {
-        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-        let session = &mut session;
+    let ends = honest(ends(2, |session, setup| {
         let mut begun = Vec::new();
         for (first, count) in counts.into_iter().enumerate() {
             begun.push(setup.begin_semi_honest(session, Bits::Random(count), Links::Before(first % 2))?);
@@ -156,8 +153,7 @@ fn unchecked_rows_that_are_begun_ahead_fit() {
             products.push((bits, shares.to_vec()));
         }
         Ok(products)
-    });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
+    }));
     for (first, count) in counts.into_iter().enumerate() {
         let [(.., a), (.., b)] = [&ends[0][first], &ends[1][first]];
         let bits = &ends[1 - first % 2][first].0;
@@ -175,17 +171,13 @@ fn unchecked_rows_out_of_order_are_refused() {
         setup.begin_semi_honest(session, Bits::Random(5), Links::All)
     };
     for others in [false, true] {
-        let ends = run(2, &PublicParameters::new("unchecked rows ahead"), |mut session| {
-            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-            let (_first, second) = (begin(&mut setup, &mut session)?, begin(&mut setup, &mut session)?);
-            let made = if others {
-                setup.semi_honest_rows(&mut session, Bits::Random(5), Links::All)
-            } else {
-                setup.finish_semi_honest(&mut session, second)
-            };
-            made.map(|_| ())
+        let ends = ends(2, |session, setup| {
+            let (_first, second) = (begin(setup, session)?, begin(setup, session)?);
+            if others {
+                return setup.semi_honest_rows(session, Bits::Random(5), Links::All).map(drop);
+            }
+            setup.finish_semi_honest(session, second).map(drop)
         });
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-        assert!(ends.iter().all(Result::is_err), "{ends:?}");
+        refused(ends, if others { "other rows" } else { "the second batch" });
     }
 }

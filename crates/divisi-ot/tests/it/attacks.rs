@@ -1,12 +1,14 @@
 //! Attacks on set-up and bits that do not belong to a single mutant: bad group elements, and guesses of
 //! Delta, with how often they succeed.
 
-use divisi_core::testing::{Harness, failed_check, many, party};
-use divisi_core::{Abort, Check, Coins, PublicParameters, step};
+use crate::common::{as_often_as, honest, parameters, passed};
+use divisi_core::testing::{Harness, failed_check, party};
+use divisi_core::{Abort, Check, Coins, step};
 use divisi_fuzz::repetitions;
 use divisi_net::Fault;
 use divisi_ot::checks;
 use divisi_ot::{AuthBits, Base, Setup, SetupConfig};
+use std::collections::HashSet;
 
 const SENDER: &str = "divisi_ot::setup::pairs/base.sender";
 const RECEIVER: &str = "divisi_ot::setup::pairs/base.receiver";
@@ -15,7 +17,7 @@ const CORRECT: &str = "divisi_ot::vole/correct";
 const CHECK: &str = "divisi_ot::vole/check";
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &PublicParameters::new("ot attacks"))
+    Harness::new(n, &parameters())
 }
 
 fn config(k: u32, rho: u32, base: Base) -> SetupConfig {
@@ -35,56 +37,31 @@ fn named(end: &Result<AuthBits, Abort>, check: Check) -> bool {
     matches!(end, Err(Abort::CheckFailed { check: c, culprit: Some(p), .. }) if *c == check && *p == party(1))
 }
 
-/// Check that of `of` trials, which succeed with probability `p` each, the expected number succeeds, within
-/// three standard deviations. Chance alone exceeds these once in 370 times; then four times as many trials
-/// decide.
-fn as_often_as(trials: impl Fn(usize) -> usize, of: usize, p: f64) {
-    let fits = |of: usize| {
-        let (count, mean, deviation) = (trials(of), of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
-        println!("{count} of {of}, expected {mean} +- {deviation}");
-        (count as f64 - mean).abs() <= 3.0 * deviation
-    };
-    assert!(fits(of) || fits(4 * of));
-}
-
-/// How many of so many trials pass.
-fn passed(trials: usize, passes: impl Fn() -> bool + Sync) -> usize {
-    many(trials, 3, |_| passes()).into_iter().filter(|passed| *passed).count()
-}
-
 /// 1.15: if either message has a point of small order, or an encoding that is not reduced, negative, or of no
 /// element, its sender is named.
 #[test]
 fn bad_elements_end_the_set_up() {
-    let mut bad: Vec<[u8; 32]> = vec![[0; 32], [0xff; 32]];
-    let one = |first: u8, last: u8, rest: u8| {
-        let mut bytes = [rest; 32];
-        (bytes[0], bytes[31]) = (first, last);
-        bytes
-    };
-    bad.extend([
-        one(1, 0, 0),
-        one(0xec, 0x7f, 0xff),
-        one(0, 0x80, 0),
-        one(0xed, 0x7f, 0xff),
-        one(1, 0x80, 0),
-    ]);
-    for base in [Base::Both, Base::Half] {
-        // by halves, P_1 sends P_2 only the messages of a sender
-        for step in [SENDER, RECEIVER] {
-            if base == Base::Half && step == RECEIVER {
-                continue;
-            }
-            for element in &bad {
-                let (harness, element) = (harness(2), *element);
-                harness.change(party(1), party(2), step, 0, move |body| body[..32].copy_from_slice(&element));
-                let ends = play(harness, config(4, 40, base));
-                assert!(
-                    named(&ends[1], checks::O1),
-                    "{base:?} {step} {element:?} {:?}",
-                    ends[1].as_ref().err()
-                );
-            }
+    // the first byte, the last one, and the others
+    let bad = [
+        (0, 0, 0),
+        (0xff, 0xff, 0xff),
+        (1, 0, 0),
+        (0xec, 0x7f, 0xff),
+        (0, 0x80, 0),
+        (0xed, 0x7f, 0xff),
+        (1, 0x80, 0),
+    ];
+    // by halves, P_1 sends P_2 only the messages of a sender
+    for (base, step) in [(Base::Both, SENDER), (Base::Both, RECEIVER), (Base::Half, SENDER)] {
+        for (first, last, rest) in bad {
+            let harness = harness(2);
+            harness.change(party(1), party(2), step, 0, move |body| {
+                body[..32].fill(rest);
+                (body[0], body[31]) = (first, last);
+            });
+            let ends = play(harness, config(4, 40, base));
+            let named = named(&ends[1], checks::O1);
+            assert!(named, "{base:?} {step} {first} {last} {rest} {:?}", ends[1].as_ref().err());
         }
     }
 }
@@ -107,7 +84,7 @@ fn a_false_sum_is_a_guess() {
         }
         ends[1].is_ok()
     };
-    as_often_as(|trials| passed(trials, passes), repetitions(32, 80), 0.5);
+    as_often_as(|trials| passed(trials, 3, &passes), repetitions(32, 80), 0.5);
 }
 
 /// False sums of both sides are found whatever Delta is, in the first tree, in the middle and in the last
@@ -159,8 +136,7 @@ fn inconsistent_columns_cost_a_bit_each() {
             assert!(ends[1].is_ok() || named(&ends[1], checks::W5));
             ends[1].is_ok()
         };
-        let trials = repetitions(32, 96);
-        as_often_as(|trials| passed(trials, passes), trials, 0.5_f64.powi(t as i32));
+        as_often_as(|trials| passed(trials, 3, &passes), repetitions(32, 96), 0.5_f64.powi(t as i32));
     }
 }
 
@@ -184,7 +160,7 @@ fn deltas_of_many_sessions_are_distinct_and_balanced() {
             let setup = Setup::new(&mut session, config(2, 40, Base::Half))?;
             Ok(setup.delta().get())
         });
-        deltas.extend(ends.into_iter().map(Result::unwrap));
+        deltas.extend(honest(ends));
     }
     for bit in 1..128 {
         let ones = deltas.iter().filter(|delta| *delta >> bit & 1 == 1).count() as f64;
@@ -217,15 +193,14 @@ fn an_abort_erases_the_set_up() {
 /// A set-up serves all strands of its session, and every batch is under the Delta of the first one (1.32).
 #[test]
 fn strands_share_one_delta() {
-    let views = harness(3).patient().act(|mut session| {
+    let mut views = honest(harness(3).patient().act(|mut session| {
         let mut setup = Setup::new(&mut session, config(4, 40, Base::Half))?;
         let mut made = vec![setup.authenticated_bits(&mut session, 100)?];
         let mut strand = session.strand()?;
         made.push(setup.authenticated_bits(&mut strand, 50)?);
         made.push(setup.authenticated_bits(&mut session, 200)?);
         Ok((setup.delta().get(), made))
-    });
-    let mut views: Vec<_> = views.into_iter().map(|view| view.unwrap()).collect();
+    }));
     for _ in 0..3 {
         let batch: Vec<_> = views.iter_mut().map(|(delta, made)| (*delta, made.remove(0))).collect();
         divisi_ot::testing::fit(&batch);
@@ -260,7 +235,7 @@ fn no_changed_message_is_taken() {
                 });
                 reached = take.try_recv().is_ok();
                 if views.iter().all(Result::is_ok) {
-                    divisi_ot::testing::fit(&views.into_iter().map(Result::unwrap).collect::<Vec<_>>());
+                    divisi_ot::testing::fit(&honest(views));
                 }
                 swept += usize::from(reached);
             }
@@ -285,13 +260,11 @@ fn a_silent_party_is_named() {
             if gone { Vec::new() } else { vec![frame] }
         });
         let ends = play(harness, config(4, 40, Base::Both));
-        let network = |end: &Result<AuthBits, Abort>| match end {
-            Err(Abort::Network(fault)) => {
-                matches!(fault, Fault::Stalled { .. } | Fault::Aborted { .. } | Fault::Lost { .. })
-            }
-            _ => false,
-        };
-        assert!(network(&ends[1]), "{silent}: {:?}", ends[1].as_ref().err());
+        let network = matches!(
+            ends[1],
+            Err(Abort::Network(Fault::Stalled { .. } | Fault::Aborted { .. } | Fault::Lost { .. }))
+        );
+        assert!(network, "{silent}: {:?}", ends[1].as_ref().err());
     }
 }
 
@@ -300,16 +273,12 @@ fn a_silent_party_is_named() {
 fn coins_are_the_same_at_all_and_fresh() {
     const TOSS: divisi_core::Step = step!("toss");
     for n in [2, 3, 5] {
-        let coins = harness(n).patient().act(|mut session| {
+        let coins = honest(harness(n).patient().act(|mut session| {
             let mut coins = Coins::commit(&mut session)?;
             (0..1100).map(|_| coins.toss(&mut session, TOSS)).collect::<Result<Vec<_>, _>>()
-        });
-        let first = coins[0].as_ref().unwrap();
-        assert!(coins.iter().all(|coins| coins.as_ref().unwrap() == first));
-        let mut sorted = first.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        assert_eq!(sorted.len(), 1100, "more than one chain");
+        }));
+        assert!(coins.iter().all(|all| *all == coins[0]));
+        assert_eq!(coins[0].iter().collect::<HashSet<_>>().len(), 1100, "more than one chain");
     }
     let harness = harness(3);
     harness.change(party(1), party(2), TOSS.name, 1, |body| body[31] ^= 0x80);

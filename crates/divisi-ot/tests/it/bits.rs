@@ -1,6 +1,7 @@
 //! Authenticated bits end to end: they are right for every number of parties and every parameter, and have
 //! the cost that the modules' headers name.
 
+use crate::common::{ends, honest, parameters, refused};
 use divisi_core::testing::run;
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session, Step};
 use divisi_net::wire_bytes;
@@ -12,7 +13,7 @@ use divisi_ot::{AuthBits, Base, Setup, SetupConfig, lowest_bit};
 /// Makes batches of these sizes from one set-up. Returns for each party its Delta with each batch, and its
 /// meter's counts.
 fn batches(n: usize, config: SetupConfig, counts: &[usize]) -> Vec<(Vec<(u128, AuthBits)>, Counts)> {
-    let parties = run(n, &config.describe(PublicParameters::new("ot tests")), |mut session| {
+    honest(run(n, &config.describe(parameters()), |mut session| {
         session.phase("setup");
         session.meter().reset();
         let mut setup = Setup::new(&mut session, config)?;
@@ -22,11 +23,12 @@ fn batches(n: usize, config: SetupConfig, counts: &[usize]) -> Vec<(Vec<(u128, A
             made.push((setup.delta().get(), setup.authenticated_bits(&mut session, *count)?));
         }
         Ok((made, session.meter().read()))
-    });
-    parties.into_iter().map(Result::unwrap).collect()
+    }))
 }
 
-fn all_fit(parties: Vec<(Vec<(u128, AuthBits)>, Counts)>, counts: &[usize]) {
+/// Demands that batches of these sizes are right, made from one set-up.
+fn all_fit(n: usize, config: SetupConfig, counts: &[usize]) {
+    let parties = batches(n, config, counts);
     let mut parties: Vec<_> = parties.into_iter().map(|(made, _)| made.into_iter()).collect();
     for count in counts {
         let views: Vec<_> = parties.iter_mut().map(|made| made.next().unwrap()).collect();
@@ -48,8 +50,7 @@ fn all_fit(parties: Vec<(Vec<(u128, AuthBits)>, Counts)>, counts: &[usize]) {
 fn bits_fit_for_two_three_and_five_parties_in_either_form() {
     for n in [2, 3, 5] {
         for base in [Base::Both, Base::Half] {
-            let counts = [1000, 1, 128];
-            all_fit(batches(n, SetupConfig { base, ..SetupConfig::default() }, &counts), &counts);
+            all_fit(n, SetupConfig { base, ..SetupConfig::default() }, &[1000, 1, 128]);
         }
     }
 }
@@ -58,23 +59,20 @@ fn bits_fit_for_two_three_and_five_parties_in_either_form() {
 #[test]
 fn bits_fit_where_corrections_go_ahead() {
     for chunks in [33, 66] {
-        let counts = [chunks * CHUNK * TILE - 300, 129];
-        all_fit(batches(2, SetupConfig::default(), &counts), &counts);
+        all_fit(2, SetupConfig::default(), &[chunks * CHUNK * TILE - 300, 129]);
     }
 }
 
 #[test]
 fn bits_fit_for_every_k_and_for_64_bits_of_security() {
     for k in 1..=8 {
-        let counts = [129, 640];
-        all_fit(batches(3, SetupConfig { k, rho: 64, base: Base::Half }, &counts), &counts);
+        all_fit(3, SetupConfig { k, rho: 64, base: Base::Half }, &[129, 640]);
     }
 }
 
 #[test]
 fn a_batch_of_several_chunks_fits() {
-    let counts = [40_000, 128 * CHUNK];
-    all_fit(batches(2, SetupConfig::default(), &counts), &counts);
+    all_fit(2, SetupConfig::default(), &[40_000, 128 * CHUNK]);
 }
 
 /// Rounds: 2 for a set-up with [`Base::Both`], 5 with [`Base::Half`]; for a batch 3 between two parties, 4
@@ -166,18 +164,13 @@ fn census() {
         {
             let times = |check: Check| meter.checks.get(&check).copied().unwrap_or(0);
             assert_eq!(times(checks::O1), 3 * peers, "own element, its reading, the receiver's");
-            assert_eq!(times(checks::O2), peers);
-            assert_eq!(times(checks::W1), 2 * peers);
-            assert_eq!(times(checks::W5), 2 * peers);
+            assert_eq!((times(checks::O2), times(checks::W3)), (peers, 2));
+            assert_eq!([checks::W1, checks::W5, checks::M0_2].map(times), [2 * peers; 3]);
             assert_eq!(times(checks::W6), 4 * peers);
-            assert_eq!(times(checks::W3), 2);
-            assert_eq!(times(checks::M0_2), 2 * peers);
-            assert_eq!(times(checks::M0_3), more * peers);
-            assert_eq!(times(checks::W4), more * 2 * peers);
-            assert_eq!(times(checks::W7), more * peers);
+            assert_eq!([checks::M0_3, checks::W7].map(times), [more * peers; 2]);
+            assert_eq!([checks::W4, checks::W10].map(times), [more * 2 * peers; 2]);
             assert_eq!(times(checks::W8), more * (peers + 1));
             assert_eq!(times(checks::W9), more * (40 * peers + 1));
-            assert_eq!(times(checks::W10), more * 2 * peers);
             assert_eq!(times(checks::W11), more);
             // between two parties only the check of rows has an error; among more the proof of one Delta errs
             // with 2^-rho
@@ -189,25 +182,13 @@ fn census() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    for config in [
-        SetupConfig { k: 0, ..SetupConfig::default() },
-        SetupConfig { k: 9, ..SetupConfig::default() },
-        SetupConfig { rho: 0, ..SetupConfig::default() },
-        SetupConfig { rho: 8, ..SetupConfig::default() },
-        SetupConfig { rho: 39, ..SetupConfig::default() },
-        SetupConfig { rho: 65, ..SetupConfig::default() },
-    ] {
-        let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
-            Setup::new(&mut session, config).map(|_| ())
-        });
-        assert!(ends.iter().all(Result::is_err), "{ends:?}");
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    let usual = SetupConfig::default();
+    let ks = [0, 9].map(|k| SetupConfig { k, ..usual });
+    for config in ks.into_iter().chain([0, 8, 39, 65].map(|rho| SetupConfig { rho, ..usual })) {
+        let ends = run(2, &parameters(), |mut session| Setup::new(&mut session, config).map(drop));
+        refused(ends, &format!("{config:?}"));
     }
-    let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
-        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-        setup.authenticated_bits(&mut session, 0).map(|_| ())
-    });
-    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+    refused(ends(2, |session, setup| setup.authenticated_bits(session, 0).map(drop)), "no bits");
 }
 
 /// A second set-up of a session, in whatever strand, is refused: a session has one Delta, and its positions
@@ -219,7 +200,7 @@ fn a_second_set_up_is_refused() {
     let made: Again = |session| Setup::new(session, SetupConfig::default());
     for (first, second) in [(made, made), (made, dealt), (dealt, made)] {
         for strand in [false, true] {
-            let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
+            let ends = run(2, &parameters(), |mut session| {
                 let mut setup = first(&mut session)?;
                 let mut other = if strand { Some(session.strand()?) } else { None };
                 let again = second(other.as_mut().unwrap_or(&mut session));
@@ -239,7 +220,7 @@ fn a_second_set_up_is_refused() {
 fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
     let rounds = |counts: &Counts, phase: &str| counts.phases[phase].rounds;
     // how many coins a chain has
-    let whole = run(2, &PublicParameters::new("ot tests"), |mut session| {
+    let whole = honest(run(2, &parameters(), |mut session| {
         let mut setup = divisi_ot::testing::deal(&mut session, SetupConfig::default(), 1)?;
         session.phase("coins");
         for toss in 0.. {
@@ -252,10 +233,10 @@ fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
             }
         }
         Ok(0)
-    });
-    let whole = whole.into_iter().map(Result::unwrap).max().unwrap();
+    }));
+    let whole = whole.into_iter().max().unwrap();
     let bits = |tosses: usize| {
-        let ends = run(2, &PublicParameters::new("ot tests"), |mut session| {
+        let ends = honest(run(2, &parameters(), |mut session| {
             let mut setup =
                 Setup::new(&mut session, SetupConfig { base: Base::Both, ..SetupConfig::default() })?;
             for _ in 0..tosses {
@@ -264,8 +245,8 @@ fn a_new_chain_of_coins_is_no_part_of_an_exchange() {
             session.phase("bits");
             setup.authenticated_bits(&mut session, 100)?;
             Ok(rounds(&session.meter().read(), "bits"))
-        });
-        ends.into_iter().map(Result::unwrap).max().unwrap()
+        }));
+        ends.into_iter().max().unwrap()
     };
     assert_eq!((whole, bits(whole - 1), bits(whole)), (1024, 3, 4));
 }
@@ -288,13 +269,11 @@ fn parameters_are_agreed() {
 /// Among many parties, leaves are kept as seeds instead of expanded keys.
 #[test]
 fn bits_fit_for_twenty_parties() {
-    let counts = [100];
-    all_fit(batches(20, SetupConfig::default(), &counts), &counts);
+    all_fit(20, SetupConfig::default(), &[100]);
 }
 
 #[test]
 #[ignore = "long"]
 fn bits_fit_for_128_parties() {
-    let counts = [100];
-    all_fit(batches(128, SetupConfig::default(), &counts), &counts);
+    all_fit(128, SetupConfig::default(), &[100]);
 }

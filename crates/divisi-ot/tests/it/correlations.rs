@@ -1,30 +1,21 @@
 //! Semi-honest correlations: products of one party's bits with bits, numbers and vectors of others are right
 //! and have the documented cost, and broken messages are refused.
 
+use crate::common::{
+    are_products, ends, hashed_once, honest, malformed, parameters, random, refused, set_up,
+};
 use divisi_core::testing::{Harness, MessageDirection, party, run};
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
-use divisi_net::Fault;
+use divisi_core::{Abort, Counts, PartyId, Session};
 use divisi_ot::correlate::{BitVectors, Numbers, Payload};
 use divisi_ot::record;
 use divisi_ot::{Bits, Links, Setup, SetupConfig};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 const P: u64 = 3_221_225_473;
 
-fn random(session: &Session, words: usize) -> Vec<u64> {
-    let mut bytes = vec![0; 8 * words];
-    session.entropy(&mut bytes);
-    bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect()
-}
-
 fn all<R: Send>(n: usize, act: impl Fn(&mut Session, &mut Setup) -> Result<R, Abort> + Sync) -> Vec<R> {
-    let ends = run(n, &PublicParameters::new("correlations"), |mut session| {
-        session.phase("setup");
-        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-        act(&mut session, &mut setup)
-    });
-    ends.into_iter().map(Result::unwrap).collect()
+    honest(ends(n, act))
 }
 
 /// Everybody's bits times everybody's numbers, for moduli from 2 to the largest.
@@ -37,7 +28,8 @@ fn shares_add_up_to_products_of_numbers() {
         let numbers = Numbers { modulus, count };
         let views = all(n, |session, setup| {
             let mut pads = setup.semi_honest_rows(session, Bits::Random(rows), Links::All)?;
-            let values: Vec<u64> = random(session, rows * count).into_iter().map(|y| y % modulus).collect();
+            let values = random(session, 64 * rows * count);
+            let values: Vec<u64> = values.into_iter().map(|y| y % modulus).collect();
             let bits = pads.bits().to_vec();
             let shares = setup.correlate(session, &mut pads, None, &numbers, &values)?;
             Ok((bits, values, shares))
@@ -50,12 +42,8 @@ fn shares_add_up_to_products_of_numbers() {
             // bits are added as numbers here, because the product of each pair is shared separately
             let bits: u128 =
                 views.iter().map(|v| u128::from(v.0[at / count / 64] >> (at / count % 64) & 1)).sum();
-            let payloads = sum(at, |view, at| view.1[at]);
-            assert_eq!(
-                sum(at, |view, at| view.2[at]),
-                bits * payloads % u128::from(modulus),
-                "{n} {modulus} {at}"
-            );
+            let product = bits * sum(at, |view, at| view.1[at]) % u128::from(modulus);
+            assert_eq!(sum(at, |view, at| view.2[at]), product, "{n} {modulus} {at}");
         }
     }
 }
@@ -69,7 +57,8 @@ fn boolean_triples_cost_a_row_and_a_bit() {
         let ends = all(n, |session, setup| {
             session.phase("triples");
             let mut a = setup.semi_honest_rows(session, Bits::Random(count), Links::All)?;
-            let b: Vec<u128> = random(session, count).into_iter().map(|b| u128::from(b & 1)).collect();
+            let b = random(session, 64 * count).into_iter();
+            let b: Vec<u128> = b.map(|b| u128::from(b & 1)).collect();
             let c = setup.correlate(session, &mut a, None, &BitVectors { width: 1 }, &b)?;
             Ok((a.bits().to_vec(), b, c, session.meter().read()))
         });
@@ -153,7 +142,7 @@ fn bits_in_both_worlds_cost_a_row_and_a_number_a_pair() {
 fn no_row_is_hashed_twice() {
     let mut rows = 0;
     for checked in [false, true] {
-        let ends = run(3, &PublicParameters::new("correlations"), |mut session| {
+        let ends = run(3, &parameters(), |mut session| {
             let mut setup = Setup::over_field(&mut session, SetupConfig::default(), 48)?;
             record::begin();
             for width in [1, 128, 200, 1000] {
@@ -173,23 +162,16 @@ fn no_row_is_hashed_twice() {
                     }
                 }
             }
-            Ok((session.me().number(), record::end().calls))
+            Ok((session.me(), record::end().calls))
         });
-        for end in ends {
-            let (me, calls) = end.unwrap();
-            let mut seen = HashMap::<_, HashSet<u128>>::new();
-            for call in &calls {
-                assert!(seen.entry((call.key, call.tweak)).or_default().insert(call.input));
-            }
+        for (me, calls) in honest(ends) {
+            let (ours, seen) = hashed_once(me, &calls);
             let step = |key: u128| (key >> 64) as u8;
             assert!(seen.keys().all(|(key, _)| (step(*key) >= 9) != checked));
-            let holder = |key: u128| (key >> 72) as u8 == me;
-            let ours = seen.keys().filter(|(key, _)| holder(*key)).count();
             // rows have 1, 1, 2 and 8 blocks, and each class has its own step
             let steps: BTreeSet<u8> = seen.keys().map(|(key, _)| step(*key)).collect();
             assert_eq!(steps, [0, 1, 3].map(|class| class + if checked { 2 } else { 9 }).into());
             assert_eq!((ours, seen.len()), (2 * 200 * 12, 4 * 200 * 12));
-            assert!(seen.iter().all(|((key, _), inputs)| inputs.len() == if holder(*key) { 2 } else { 1 }));
             rows += seen.len();
         }
     }
@@ -200,7 +182,7 @@ fn no_row_is_hashed_twice() {
 #[test]
 fn a_set_up_gives_one_kind_of_rows() {
     for first in [false, true] {
-        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
+        let ends = run(2, &parameters(), |mut session| {
             let mut setup = divisi_ot::testing::deal_over_field(&mut session, SetupConfig::default(), 48, 1)?;
             for checked in [first, !first] {
                 if checked {
@@ -220,7 +202,7 @@ fn a_set_up_gives_one_kind_of_rows() {
 fn rows_belong_to_their_session() {
     let kept = [const { std::sync::Mutex::new(None) }; 2];
     for again in [false, true] {
-        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
+        let ends = run(2, &parameters(), |mut session| {
             let mut setup = divisi_ot::testing::deal(&mut session, SetupConfig::default(), 1)?;
             let pads = setup.semi_honest_rows(&mut session, Bits::Random(4), Links::All)?;
             if !again {
@@ -238,37 +220,26 @@ fn rows_belong_to_their_session() {
 /// A peer's numbers that are not reduced, and bits after its last payload, are refused.
 #[test]
 fn what_is_no_payload_is_refused() {
-    let numbers = Numbers { modulus: 65_537, count: 1 };
-    for (width, place, change) in [(None, 2, 1_u8), (Some(3), 3, 0x80)] {
-        let harness = Harness::new(2, &PublicParameters::new("correlations"));
-        harness.change(party(2), party(1), PAYLOAD, 0, move |body| {
-            if width.is_none() {
-                // a number has 17 bits: the first one becomes 2^16 + 1 or more
-                (body[0], body[1], body[2]) = (0xff, 0xff, body[2] | change);
-            } else {
-                let last = body.len() - 1;
-                assert_eq!(last, place);
-                body[last] |= change;
-            }
-        });
-        let ends = harness.act(|mut session| {
-            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(9), Links::Before(1))?;
-            match width {
-                None => {
-                    setup.correlate(&mut session, &mut pads, Some(party(1)), &numbers, &[5; 9]).map(|_| ())
-                }
-                Some(width) => {
-                    let bits = BitVectors { width };
-                    setup.correlate(&mut session, &mut pads, Some(party(1)), &bits, &[5; 9]).map(|_| ())
-                }
-            }
-        });
-        assert!(
-            matches!(&ends[0], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(2)),
-            "{ends:?}"
-        );
+    fn refused<Q: Payload + Sync>(payload: Q, values: [Q::Word; 9], change: fn(&mut Vec<u8>))
+    where
+        Q::Word: Copy + Sync,
+    {
+        let harness = Harness::new(2, &parameters());
+        harness.change(party(2), party(1), PAYLOAD, 0, change);
+        let ends = harness.act(set_up(|session, setup| {
+            let mut pads = setup.semi_honest_rows(session, Bits::Random(9), Links::Before(1))?;
+            setup.correlate(session, &mut pads, Some(party(1)), &payload, &values).map(drop)
+        }));
+        assert!(malformed(&ends[0], party(2)), "{ends:?}");
     }
+    // a number has 17 bits: the first one becomes 2^16 + 1 or more
+    let not_reduced = |body: &mut Vec<u8>| (body[0], body[1], body[2]) = (0xff, 0xff, body[2] | 1);
+    refused(Numbers { modulus: 65_537, count: 1 }, [5; 9], not_reduced);
+    let behind_the_last = |body: &mut Vec<u8>| {
+        assert_eq!(body.len(), 4);
+        body[3] |= 0x80;
+    };
+    refused(BitVectors { width: 3 }, [5; 9], behind_the_last);
 }
 
 /// Products of packed bits are right for any number of rows. Rows that were used, and bits after the last
@@ -276,97 +247,77 @@ fn what_is_no_payload_is_refused() {
 #[test]
 fn packed_bits_are_products_and_are_refused_alike() {
     for (n, rows) in [(2, 1), (3, 64), (2, 65), (4, 333)] {
-        let views = all(n, |session, setup| {
+        are_products(&all(n, |session, setup| {
             let mut pads = setup.semi_honest_rows(session, Bits::Random(rows), Links::All)?;
-            let mut y = random(session, rows.div_ceil(64));
-            if rows % 64 > 0 {
-                *y.last_mut().unwrap() &= (1 << (rows % 64)) - 1;
-            }
+            let y = random(session, rows);
             let z = setup.correlate_bits(session, &mut pads, &y)?.to_vec();
-            Ok((pads.bits().to_vec(), y, z))
-        });
-        for at in 0..rows.div_ceil(64) {
-            let sum = |of: fn(&(Vec<u64>, Vec<u64>, Vec<u64>)) -> &Vec<u64>| {
-                views.iter().fold(0, |sum, view| sum ^ of(view)[at])
-            };
-            assert_eq!(sum(|v| &v.0) & sum(|v| &v.1), sum(|v| &v.2), "{n} parties, {rows} rows");
-        }
+            Ok([pads.bits().to_vec(), y, z])
+        }));
     }
     // rows that were used; a bit after the last row; too few words
     for (twice, values) in [(true, vec![1, 1]), (false, vec![0, 1 << 6]), (false, vec![0])] {
-        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
-            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
+        let ends = ends(2, |session, setup| {
+            let mut pads = setup.semi_honest_rows(session, Bits::Random(70), Links::All)?;
             if twice {
-                setup.correlate_bits(&mut session, &mut pads, &values)?;
+                setup.correlate_bits(session, &mut pads, &values)?;
             }
-            setup.correlate_bits(&mut session, &mut pads, &values).map(drop)
+            setup.correlate_bits(session, &mut pads, &values).map(drop)
         });
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{values:?}");
+        refused(ends, &format!("{values:?}"));
     }
     // a peer's bit after the last row
-    let harness = Harness::new(2, &PublicParameters::new("correlations"));
+    let harness = Harness::new(2, &parameters());
     harness.change(party(1), party(2), PAYLOAD, 0, |body| body[8] |= 0x40);
-    let ends = harness.act(|mut session| {
-        let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-        let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(70), Links::All)?;
-        setup.correlate_bits(&mut session, &mut pads, &[3, 1]).map(drop)
-    });
-    assert!(
-        matches!(&ends[1], Err(Abort::Network(Fault::Malformed { peer, .. })) if *peer == party(1)),
-        "{:?}",
-        ends[1]
-    );
+    let ends = harness.act(set_up(|session, setup| {
+        let mut pads = setup.semi_honest_rows(session, Bits::Random(70), Links::All)?;
+        setup.correlate_bits(session, &mut pads, &[3, 1]).map(drop)
+    }));
+    assert!(malformed(&ends[1], party(1)), "{ends:?}");
 }
 
 /// A caller's word with bits beyond its width, which would be sent unmasked in the place of the next word's
 /// bits, or a number that is not reduced is refused before anything is sent.
 #[test]
 fn words_that_are_no_payload_do_not_leave() {
-    fn refused<Q: Payload + Sync>(payload: Q, right: Q::Word, wrong: &[Q::Word])
+    fn leave_not<Q: Payload + Sync>(payload: Q, right: Q::Word, wrong: &[Q::Word])
     where
         Q::Word: Copy + Sync,
     {
         let try_one = |word: Q::Word, at: usize| {
-            let harness = Harness::new(2, &PublicParameters::new("correlations"));
+            let harness = Harness::new(2, &parameters());
             let recordings = harness.recordings();
-            let ends = harness.act(|mut session| {
-                let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-                let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(5), Links::All)?;
+            let ends = harness.act(set_up(|session, setup| {
+                let mut pads = setup.semi_honest_rows(session, Bits::Random(5), Links::All)?;
                 let mut values = vec![right; 5 * payload.words()];
                 values[at] = word;
-                setup.correlate(&mut session, &mut pads, None, &payload, &values).map(drop)
-            });
-            let sent: usize =
-                recordings.iter().map(|seen| seen.of(MessageDirection::Out, PAYLOAD).len()).sum();
-            (ends, sent)
+                setup.correlate(session, &mut pads, None, &payload, &values).map(drop)
+            }));
+            let sent = recordings.iter().map(|seen| seen.of(MessageDirection::Out, PAYLOAD).len());
+            (ends, sent.sum::<usize>())
         };
         let last = 5 * payload.words() - 1;
         let (ends, sent) = try_one(right, last);
         assert!(ends.iter().all(Result::is_ok) && sent == 2);
-        for word in wrong {
-            for at in [0, last] {
-                let (ends, sent) = try_one(*word, at);
-                assert!(ends.iter().all(Result::is_err) && sent == 0);
-                assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))));
-            }
+        for (word, at) in wrong.iter().flat_map(|word| [(word, 0), (word, last)]) {
+            let (ends, sent) = try_one(*word, at);
+            refused(ends, "a word that is no payload");
+            assert_eq!(sent, 0);
         }
     }
-    refused(BitVectors { width: 40 }, (1 << 40) - 1, &[1 << 40, 1 << 127]);
-    refused(BitVectors { width: 1 }, 1, &[2]);
-    refused(Numbers { modulus: P, count: 2 }, P - 1, &[P, u64::MAX]);
+    leave_not(BitVectors { width: 40 }, (1 << 40) - 1, &[1 << 40, 1 << 127]);
+    leave_not(BitVectors { width: 1 }, 1, &[2]);
+    leave_not(Numbers { modulus: P, count: 2 }, P - 1, &[P, u64::MAX]);
 }
 
 /// A vector of 168 bits fills its first word of 128 bits, and 40 bits of the second one.
 #[test]
 fn a_last_word_has_what_is_left() {
     for (at, fits) in [(0, true), (1, false)] {
-        let ends = run(2, &PublicParameters::new("correlations"), |mut session| {
-            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-            let mut pads = setup.semi_honest_rows(&mut session, Bits::Random(3), Links::All)?;
+        let ends = ends(2, |session, setup| {
+            let mut pads = setup.semi_honest_rows(session, Bits::Random(3), Links::All)?;
             let mut values = [0; 6];
             values[at] = 1 << 40;
-            setup.correlate(&mut session, &mut pads, None, &BitVectors { width: 168 }, &values).map(drop)
+            setup.correlate(session, &mut pads, None, &BitVectors { width: 168 }, &values).map(drop)
         });
         assert!(ends.iter().all(|end| end.is_ok() == fits), "{at}");
     }

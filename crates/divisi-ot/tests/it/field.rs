@@ -1,6 +1,8 @@
 //! Rows over a field end to end: they are right for every field, width, number of parties and k, have the
 //! cost that the modules' headers name, and lies about them are detected as often as docs/ot.md says.
 
+use crate::common;
+use crate::common::{as_often_as, ends, honest, passed, refused};
 use divisi_core::testing::{Harness, failed_check, many, party, run};
 use divisi_core::{Abort, Check, Counts, PartyId, PublicParameters, Session};
 use divisi_ot::checks;
@@ -11,7 +13,7 @@ use divisi_ot::{AuthBits, Base, Bits, FIELDS, Setup, SetupConfig};
 const CORRECT: &str = "divisi_ot::vole/correct";
 
 fn parameters(config: SetupConfig, f: u32) -> PublicParameters {
-    Setup::describe_field(f, config.describe(PublicParameters::new("field tests")))
+    Setup::describe_field(f, config.describe(common::parameters()))
 }
 
 fn all<R: Send>(
@@ -20,12 +22,11 @@ fn all<R: Send>(
     f: u32,
     act: impl Fn(&mut Session, &mut Setup) -> Result<R, Abort> + Sync,
 ) -> Vec<R> {
-    let ends = run(n, &parameters(config, f), |mut session| {
+    honest(run(n, &parameters(config, f), |mut session| {
         session.phase("setup");
         let mut setup = Setup::over_field(&mut session, config, f)?;
         act(&mut session, &mut setup)
-    });
-    ends.into_iter().map(Result::unwrap).collect()
+    }))
 }
 
 /// Demands that the sum of all parties' shares of products is the sum of all bits times the sum of all
@@ -107,7 +108,7 @@ fn rows_fit_for_every_field_width_and_number_of_parties() {
 #[test]
 fn dealt_rows_fit() {
     for n in [2, 3] {
-        let ends = run(n, &PublicParameters::new("field tests"), |mut session| {
+        let ends = run(n, &common::parameters(), |mut session| {
             let mut setup = deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
             let mut wide = setup.wide_rows(&mut session, Bits::Random(200))?;
             let chosen = [session.me().index() as u64 * 77; 2];
@@ -120,8 +121,7 @@ fn dealt_rows_fit() {
             Ok((view, (setup.delta().get(), wide.bits), (setup.delta().get(), given)))
         });
         let (mut products, mut wide, mut given) = (Vec::new(), Vec::new(), Vec::new());
-        for end in ends {
-            let (p, w, g) = end.unwrap();
+        for (p, w, g) in honest(ends) {
             products.push(p);
             wide.push(w);
             given.push(g);
@@ -202,33 +202,16 @@ fn census() {
             } else {
                 0
             };
-            assert_eq!(times(checks::K11), 3 * peers);
-            assert_eq!(times(checks::K12), more * 2 * peers);
-            assert_eq!(times(checks::K13), peers);
-            assert_eq!(times(checks::K14), halves + 1);
-            assert_eq!(times(checks::W1), 3 * peers + halves);
-            assert_eq!((times(checks::W5), times(checks::W10)), (0, 0));
-            assert_eq!(times(checks::W4), more * 3 * peers);
-            assert_eq!(times(checks::W3), 3);
+            assert_eq!([checks::K11, checks::K13].map(times), [3 * peers, peers]);
+            assert_eq!([checks::K12, checks::W4].map(times), [more * 2 * peers, more * 3 * peers]);
+            assert_eq!([checks::K14, checks::W1].map(times), [halves + 1, 3 * peers + halves]);
+            assert_eq!([checks::W3, checks::W5, checks::W10].map(times), [3, 0, 0]);
             // between two parties only the check of rows has an error; among more the proof of one Delta errs
             // with 2^-rho
             let bits = meter.verification_error_bits.unwrap();
             assert!(if n == 2 { bits > 120.0 } else { bits == 40.0 }, "{n}: {bits}");
         }
     }
-}
-
-/// Check that of `of` trials, which succeed with probability `p` each, the expected number succeeds, within
-/// three standard deviations. Chance alone exceeds these once in 370 times; then four times as many trials
-/// decide.
-fn as_often_as(passes: impl Fn() -> bool + Sync, of: usize, p: f64) {
-    let fits = |of: usize| {
-        // a run that ends early mostly waits
-        let count = many(of, 8, |_| passes()).into_iter().filter(|passed| *passed).count();
-        let (mean, deviation) = (of as f64 * p, (of as f64 * p * (1.0 - p)).sqrt());
-        (count as f64 - mean).abs() <= 3.0 * deviation
-    };
-    assert!(fits(of) || fits(4 * of));
 }
 
 /// Corrections of another bit in t pieces of one bit each, of MACs, of pads, or of both, pass if these bits
@@ -239,7 +222,7 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
     for pieces in [vec![0], vec![13], vec![0, 11], vec![3, 12, 139]] {
         let t = pieces.len() as i32;
         let passes = || {
-            let harness = Harness::new(2, &PublicParameters::new("field tests"));
+            let harness = Harness::new(2, &common::parameters());
             let pieces = pieces.clone();
             // the first message with corrections belongs to the set-up
             harness.change(party(1), party(2), CORRECT, 1, move |body| {
@@ -255,61 +238,50 @@ fn lies_in_t_pieces_pass_with_2_to_the_minus_t() {
             assert!(ends[1].is_ok() || failed_check(&ends[1]) == Some(checks::K11), "{:?}", ends[1]);
             ends[1].is_ok()
         };
-        as_often_as(passes, 48, 0.5_f64.powi(t));
+        as_often_as(|trials| passed(trials, 8, &passes), 48, 0.5_f64.powi(t));
     }
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let misuse = |ends: Vec<Result<(), Abort>>| {
-        assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-        assert!(ends.iter().all(Result::is_err));
-    };
     for f in [0, 7, 8, 38, 41, 74, 128] {
         let open =
-            |mut session: Session| Setup::over_field(&mut session, SetupConfig::default(), f).map(|_| ());
-        misuse(run(2, &PublicParameters::new("field tests"), open));
+            |mut session: Session| Setup::over_field(&mut session, SetupConfig::default(), f).map(drop);
+        refused(run(2, &common::parameters(), open), &format!("a field of {f} bits"));
     }
     type Ask = fn(&mut Session, &mut Setup) -> Result<(), Abort>;
     let labels: [Ask; 2] = [
-        |session, setup| setup.wide_rows(session, Bits::Random(1)).map(|_| ()),
-        |session, setup| setup.pad_rows(session, Bits::Random(1)).map(|_| ()),
+        |session, setup| setup.wide_rows(session, Bits::Random(1)).map(drop),
+        |session, setup| setup.pad_rows(session, Bits::Random(1)).map(drop),
     ];
-    for ask in labels {
-        misuse(run(2, &PublicParameters::new("field tests"), |mut session| {
-            let mut setup = Setup::new(&mut session, SetupConfig::default())?;
-            ask(&mut session, &mut setup)
-        }));
+    labels.into_iter().for_each(|ask| refused(ends(2, ask), "rows of labels"));
+    let macs: [(&[u64], usize); 2] = [(&[1], 65), (&[1, 2], 64)];
+    let macs = macs.map(|(bits, count)| Bits::Chosen(bits, count));
+    for bits in macs.into_iter().chain([Bits::Random(0)]) {
+        refused(over_field(|session, setup| setup.mac_rows(session, bits).map(drop)), "rows of MACs");
     }
-    let field: [Ask; 7] = [
-        |session, setup| setup.mac_rows(session, Bits::Random(0)).map(|_| ()),
-        |session, setup| setup.mac_rows(session, Bits::Chosen(&[1], 65)).map(|_| ()),
-        |session, setup| setup.mac_rows(session, Bits::Chosen(&[1, 2], 64)).map(|_| ()),
-        |session, setup| {
+    // the width of payloads, and how many words they have for two rows
+    for (width, words) in [(0, 0), (3, 3), (128 * 64 + 1, 130)] {
+        let ends = over_field(|session, setup| {
             let mut pads = setup.pad_rows(session, Bits::Random(2))?;
-            setup.correlate(session, &mut pads, None, &BitVectors { width: 0 }, &[]).map(|_| ())
-        },
-        |session, setup| {
-            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
-            setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[1; 3]).map(|_| ())
-        },
-        |session, setup| {
-            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
-            let width = BitVectors { width: 128 * 64 + 1 };
-            setup.correlate(session, &mut pads, None, &width, &[1; 130]).map(|_| ())
-        },
-        |session, setup| {
-            let mut pads = setup.pad_rows(session, Bits::Random(2))?;
-            setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[1; 2])?;
-            setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[2; 2]).map(|_| ())
-        },
-    ];
-    for ask in field {
-        misuse(run(2, &PublicParameters::new("field tests"), |mut session| {
-            let mut setup = deal_over_field(&mut session, SetupConfig::default(), 40, 1)?;
-            ask(&mut session, &mut setup)
-        }));
+            setup.correlate(session, &mut pads, None, &BitVectors { width }, &vec![1; words]).map(drop)
+        });
+        refused(ends, &format!("payloads of {width} bits in {words} words"));
     }
+    let twice = over_field(|session, setup| {
+        let mut pads = setup.pad_rows(session, Bits::Random(2))?;
+        setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[1; 2])?;
+        setup.correlate(session, &mut pads, None, &BitVectors { width: 3 }, &[2; 2]).map(drop)
+    });
+    refused(twice, "rows that were used");
+}
+
+/// How two parties end with dealt rows over a field of 40 bits.
+fn over_field(ask: impl Fn(&mut Session, &mut Setup) -> Result<(), Abort> + Sync) -> Vec<Result<(), Abort>> {
+    run(2, &common::parameters(), |mut session| {
+        let mut setup = deal_over_field(&mut session, SetupConfig::default(), 40, 1)?;
+        ask(&mut session, &mut setup)
+    })
 }
 
 /// Different fields have different digests of parameters, so that parties that differ stop before any secret

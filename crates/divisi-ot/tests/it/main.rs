@@ -4,6 +4,7 @@
 mod ahead;
 mod attacks;
 mod bits;
+mod common;
 mod correlations;
 mod field;
 mod hashed_coins;

@@ -1,6 +1,5 @@
 //! Three parties over memory links, some of which are controlled by a test.
 
-use crate::lab::{Work, kept};
 use crate::trio::Trio;
 use divisi_core::testing;
 pub use divisi_core::testing::{
@@ -63,11 +62,7 @@ impl TrioHarness {
 
     /// Run `f` at each party, the session included; the results in the parties' order.
     pub fn act<R: Send>(self, f: impl Fn(Trio) -> Result<R, Abort> + Sync) -> Vec<Result<R, Abort>> {
-        kept(f, |work| self.act_all(work))
-    }
-
-    fn act_all(self, work: &Work<'_>) -> Vec<Result<(), Abort>> {
-        unless_it_hangs(|| self.0.act(|session| work(Trio::new(session)?)))
+        unless_it_hangs(|| self.0.act(|session| f(Trio::new(session)?)))
     }
 
     /// Like [`TrioHarness::act`], where each party has parameters of its own and does something before the

@@ -84,7 +84,7 @@ impl Statement<Gf64> for Products {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use crate::relation::tests::are_whole;
 
     /// Whether every term of the relation holds.
     fn holds(k: usize, m: &[bool]) -> bool {
@@ -158,15 +158,10 @@ mod tests {
                 .collect()
         };
         let number = |l: usize| made.iter().fold(0, |sum, made| sum ^ made.vector(0, l)[0]);
-        let is_whole = |values: &[u64]| {
-            let bits = values.iter().fold((0, 0), |bits, v| (bits.0 | v, bits.1 | !v));
-            let different: BTreeSet<&u64> = values.iter().collect();
-            different.len() == values.len() && bits == (u64::MAX, u64::MAX)
-        };
         // the weights of the second factor, which has no coefficient, over batches
         let vector = (0..100).find(|l| number(*l) != 0).unwrap();
         let weights: Vec<u64> = (0..64).map(|batch| factors(batch)[vector][1].0).collect();
-        assert!(is_whole(&weights));
+        assert!(are_whole(&weights));
         // the coefficients of one batch: the first factor by its weights
         let mut alpha = [Gf64::ZERO; 2];
         next_words(&mut Prg::new(&[9; 16]), &mut alpha);
@@ -181,6 +176,6 @@ mod tests {
             (sum != Gf64::ZERO).then(|| (x * inverse.0).0)
         });
         let coefficients: Vec<u64> = coefficients.collect();
-        assert!(coefficients.len() > 40 && is_whole(&coefficients));
+        assert!(coefficients.len() > 40 && are_whole(&coefficients));
     }
 }

@@ -310,7 +310,7 @@ fn a_split_masked_opening_shifts_nothing() {
         let harness = TrioHarness::default();
         // the liar sends its next a false component, and the same error once more where it would have to be
         // covered up
-        let ids = [MASKED, OPENED].map(|step| divisi_core::Step::new(step).id);
+        let ids = [MASKED, OPENED].map(|step| Step::new(step).id);
         harness.hand(liar, liar.next(3), move |mut frame| {
             if ids.contains(&frame.step) {
                 frame.body[0] ^= 1;

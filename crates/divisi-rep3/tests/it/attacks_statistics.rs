@@ -40,7 +40,7 @@ fn words(bytes: &[u8], size: usize) -> Vec<u128> {
 }
 
 /// What a party holds of blocks, a lane a sample.
-fn components(e: &mut Rep3, blocks: divisi_rep3::Block) -> Result<[Vec<u128>; 2], Abort> {
+fn components(e: &mut Rep3, blocks: Block) -> Result<[Vec<u128>; 2], Abort> {
     let bytes: [Byte; 16] = e.convert(blocks)?;
     let verified = e.settled(bytes.to_vec())?.into_inner();
     let mut columns = [Vec::new(), Vec::new()];
@@ -134,9 +134,8 @@ fn everything_is_uniform(n: usize) {
     let tosses = (n / 16).max(4096);
     let coins = party_samples(|mut trio| {
         let fixed = trio.barrier()?;
-        (0..tosses)
-            .map(|_| Ok(u128::from_le_bytes(trio.coin(&fixed)?.bytes())))
-            .collect::<Result<Vec<_>, Abort>>()
+        let coin = |_| Ok(u128::from_le_bytes(trio.coin(&fixed)?.bytes()));
+        (0..tosses).map(coin).collect::<Result<Vec<_>, Abort>>()
     });
     uniform("coins", &coins[0], 128);
 }
@@ -144,7 +143,7 @@ fn everything_is_uniform(n: usize) {
 /// What two layers of lookups open for one and the same value in every lane, and what each party sends for
 /// it; and what a party holds of their one-hot vectors.
 fn lookups_are_uniform(n: usize) {
-    for protocol in [Protocol::Lut16, Protocol::Lut256, Protocol::Lut256Additive] {
+    for protocol in LOOKUPS {
         let harness = TrioHarness::default();
         let recordings = harness.recordings();
         let held = harness.act(|trio| {
@@ -159,17 +158,11 @@ fn lookups_are_uniform(n: usize) {
         });
         let planes = if protocol == Protocol::Lut16 { 4 } else { 8 };
         for layer in 0..2 {
-            let shares: Vec<Vec<u128>> = recordings
-                .iter()
-                .enumerate()
-                .map(|(p, recording)| {
-                    let next = party(p as u8 + 1).next(3);
-                    {
-                        let bodies = recording.bodies(MessageDirection::Out, next, opening(protocol));
-                        lanes_of(&bodies[layer], planes, n)
-                    }
-                })
-                .collect();
+            let share = |(me, recording): (PartyId, &Recording)| {
+                let bodies = recording.bodies(MessageDirection::Out, me.next(3), opening(protocol));
+                lanes_of(&bodies[layer], planes, n)
+            };
+            let shares: Vec<Vec<u128>> = PartyId::all(3).zip(&recordings).map(share).collect();
             let c: Vec<u128> = (0..n).map(|l| shares.iter().fold(0, |c, share| c ^ share[l])).collect();
             uniform("c of a lookup", &c, planes);
             // any two shares beside c
@@ -186,12 +179,11 @@ fn lookups_are_uniform(n: usize) {
         for (p, records) in held.iter().enumerate() {
             for at in (0..sets.len()).step_by(60) {
                 let some = at..sets.len().min(at + 60);
-                let samples: Vec<u128> = (0..n)
-                    .map(|l| {
-                        let planes = records[l / 512].iter().flat_map(|side| &side[some.clone()]);
-                        planes.enumerate().fold(0, |w, (i, plane)| w | bit(plane, l) << i)
-                    })
-                    .collect();
+                let sample = |l: usize| {
+                    let planes = records[l / 512].iter().flat_map(|side| &side[some.clone()]);
+                    planes.enumerate().fold(0, |w, (i, plane)| w | bit(plane, l) << i)
+                };
+                let samples: Vec<u128> = (0..n).map(sample).collect();
                 uniform("shares of a one-hot vector", &samples, 2 * some.len());
             }
             // the vector itself is right, by the three first components
@@ -223,7 +215,7 @@ fn openings_and_vectors_of_lookups_are_uniform_in_large_samples() {
 
 #[test]
 fn masks_coins_and_shares_are_uniform() {
-    everything_is_uniform(1 << 16);
+    everything_is_uniform(repetitions(1 << 14, 1 << 16));
 }
 
 #[test]

@@ -278,7 +278,7 @@ fn two_secrets_look_alike(runs: usize) {
 /// Under attack, what the adversary sees and whether the others abort is the same for two secrets (1.2, Q5).
 #[test]
 fn an_attacked_run_looks_the_same_for_two_secrets() {
-    two_secrets_look_alike(repetitions(1 << 8, 1 << 10));
+    two_secrets_look_alike(repetitions(1 << 7, 1 << 10));
 }
 
 #[test]

@@ -6,8 +6,7 @@ use crate::common::prelude::*;
 use divisi_rep3::adversary::adaptive::engine;
 
 fn opened_as_linear(e: &mut Rep3, x: Vec<Byte>) -> Result<(), Abort> {
-    let pending = e.close_linear(x)?;
-    let verified = settle(e, pending)?;
+    let verified = linear(e, x)?;
     e.trio().open(&verified).map(drop)
 }
 
@@ -47,21 +46,18 @@ const FORGETTING: [(&str, Forgetting); 10] = [
         let x = random_sbox(&mut e, 3)?;
         let _pending = e.close(x.clone());
         harmless.resume(&mut e);
-        let pending = e.close(vec![x]);
-        let verified = settle(&mut e, pending)?;
+        let verified = settled(&mut e, vec![x])?;
         e.trio().open(&verified).map(drop)
     }),
     ("nothing", |trio| {
         let mut e = engine(trio);
-        let pending = e.close(());
-        settle(&mut e, pending).map(drop)
+        settled(&mut e, ()).map(drop)
     }),
     ("closed, computed on, and only what came of it settled", |trio| {
         let (mut e, mut x) = owing(trio)?;
         let _pending = e.close(x.clone());
         e.sbox(Direction::Decrypt, &mut x.iter_mut().collect::<Vec<_>>())?;
-        let pending = e.close(x);
-        settle(&mut e, pending).map(drop)
+        settled(&mut e, x).map(drop)
     }),
     ("closed, and used again in another engine of the strand", |trio| {
         let (mut e, x) = owing(trio)?;
@@ -118,8 +114,7 @@ fn what_is_linear_stays_so_when_resumed() {
         let mut e = engine(trio);
         let x = e.random_bytes(3)?;
         let x = e.close_linear(vec![x])?.resume(&mut e);
-        let pending = e.close(x);
-        let verified = settle(&mut e, pending)?;
+        let verified = settled(&mut e, x)?;
         e.trio().open(&verified).map(drop)
     });
     assert!(results.iter().all(Result::is_ok), "{results:?}");
@@ -148,8 +143,7 @@ fn openings_of_another_strand_are_not_forgotten() {
             }
             let x = in_two.resume(&mut one);
             one.trio().absorb("anything", &[1]);
-            let pending = one.close(x);
-            settle(&mut one, pending).map(drop)
+            settled(&mut one, x).map(drop)
         });
         assert!(results.iter().all(Result::is_err), "{join}: {results:?}");
     }

@@ -89,11 +89,6 @@ fn chain(trio: Trio, security: Security) -> Result<(Rep3, [Byte; 2]), Abort> {
 /// A misuse of two such bytes: its name, and what is done.
 type Program = (&'static str, fn(Rep3, [Byte; 2]) -> Result<(), Abort>);
 
-fn settled<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
-    let pending = e.close(x);
-    settle(e, pending)
-}
-
 fn opened(mut e: Rep3, x: Vec<Byte>) -> Result<Vec<Vec<u8>>, Abort> {
     let verified = settled(&mut e, x)?;
     e.trio().open(&verified)
@@ -251,8 +246,7 @@ const NEVER_VERIFIED: &[Program] = &[
         Err(trio.session().cause().expect("a reason"))
     }),
     ("closed as linear", |mut e, x| {
-        let pending = e.close_linear(x.to_vec())?;
-        let verified = settle(&mut e, pending)?;
+        let verified = linear(&mut e, x.to_vec())?;
         e.trio().open(&verified).map(drop)
     }),
 ];

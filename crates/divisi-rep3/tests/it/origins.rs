@@ -19,17 +19,6 @@ fn right(e: &mut Rep3) -> Result<Byte, Abort> {
     random_sbox(e, LANES)
 }
 
-/// Closed as what is linear in verified values, and settled.
-fn linear<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
-    let pending = e.close_linear(x)?;
-    settle(e, pending)
-}
-
-fn settled<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
-    let pending = e.close(x);
-    settle(e, pending)
-}
-
 fn opened(e: &mut Rep3, x: &Verified<Vec<Byte>>) -> Result<(), Abort> {
     e.trio().open(x).map(drop)
 }
@@ -320,19 +309,10 @@ fn what_is_settled_serves_every_strand_of_its_session() {
 /// else does. It would be opened as verified zeros, where the program gives 5a.
 #[test]
 fn what_was_only_foreseen_is_no_value() {
-    let mut g = Build::new();
-    let [x, y] = [(); 2].map(|()| g.input(8));
-    let out: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
-    g.output(&out);
-    let program = g.finish();
+    let program = byte_product(2);
     let inputs = |e: &mut Rep3| -> Vec<Bit> {
         let bits = (0..16).map(|i| 0xdb7e >> i & 1 == 1);
         bits.map(|bit| e.public_bit(&[bit; LANES])).collect()
-    };
-    let run = |e: &mut Rep3, wires: Vec<Bit>| -> Result<[Bit; 8], Abort> {
-        let mut jobs = [ProgramRun::new(&program, wires)];
-        e.run(&mut jobs)?;
-        Ok(std::array::from_fn(|i| jobs[0].wires[i].clone()))
     };
     let act = |f: &(dyn Fn(&mut Rep3) -> Result<Vec<Vec<u8>>, Abort> + Sync)| {
         TrioHarness::default().patient().act(|trio| {
@@ -345,9 +325,9 @@ fn what_was_only_foreseen_is_no_value() {
     let foreseen = |e: &mut Rep3| -> Result<Byte, Abort> {
         let (wires, mut out) = (inputs(e), None);
         e.foresee(|e| {
-            let first = run(e, wires)?;
-            let second = run(e, [&first[..], &first].concat())?;
-            out = Some(e.convert(second)?);
+            let first = run_one(e, &program, wires)?;
+            let second = run_one(e, &program, [&first[..], &first].concat())?;
+            out = bytes(e, &second)?.pop();
             Ok(())
         })?;
         Ok(out.unwrap())
@@ -355,9 +335,9 @@ fn what_was_only_foreseen_is_no_value() {
     let ends = act(&|e| {
         foreseen(e)?;
         let wires = inputs(e);
-        let out = run(e, wires)?;
-        let out: Byte = e.convert(out)?;
-        let verified = linear(e, vec![out])?;
+        let out = run_one(e, &program, wires)?;
+        let out = bytes(e, &out)?;
+        let verified = linear(e, out)?;
         e.trio().open(&verified)
     });
     ends.into_iter().for_each(|end| assert_eq!(end.unwrap(), [[0x5a; LANES]]));

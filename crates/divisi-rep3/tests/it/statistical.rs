@@ -58,11 +58,9 @@ fn bits(trio: Trio) -> Result<Counts, Abort> {
     let program = g.finish();
     let mut e = engine(trio, Protocol::Gf4Circuit);
     let x = e.public_bit(&[true; LANES]);
-    let mut jobs = [ProgramRun::new(&program, vec![x.clone(), x])];
-    e.run(&mut jobs)?;
-    let [job] = jobs;
-    assert_eq!(job.wires[0].lanes(), LANES);
-    e.settled(job.wires)?;
+    let out = run_one(&mut e, &program, vec![x.clone(), x])?;
+    assert_eq!(out[0].lanes(), LANES);
+    e.settled(out)?;
     Ok(read(&mut e))
 }
 

@@ -12,8 +12,8 @@ use divisi_rep3::adversary::harness::{LIMIT, links};
 use plan::Change;
 use std::time::{Duration, Instant};
 
-/// One in how many changes are tried, of those that are quick and of those that are slow, so that about `share` of
-/// each are; `None` means all.
+/// One in how many changes are tried, of those that are quick and of those that are slow, so that about
+/// `share` of each are; `None` means all.
 fn one_in(positions: usize, share: Option<(u64, u64)>) -> (u64, u64) {
     let of = |slow| Operator::ALL.iter().filter(|o| o.is_slow() == slow).count() as u64 * positions as u64;
     share.map_or((1, 1), |(quick, slow)| ((of(false) / quick).max(1), (of(true) / slow).max(1)))
@@ -29,7 +29,7 @@ fn all_are_tried<'a>(changes: impl Iterator<Item = &'a Change> + Clone) {
     }
 }
 
-/// A run that began then has not hung. Mostly it takes far less, because nobody waits for what a harness knows will
+/// A run that began then has not hung. Mostly it takes far less: nobody waits for what a harness knows will
 /// not come.
 fn is_in_time(begun: Instant, (at, operator, _): Change) {
     let took = begun.elapsed();

@@ -36,8 +36,8 @@ pub fn changes(
     all
 }
 
-/// Whether somebody must notice: what comes twice, late, or where something equal was due may be the same to its
-/// receiver; a changed message never is.
+/// Whether somebody must notice: what comes twice, late, or where something equal was due may be the same to
+/// its receiver; a changed message never is.
 pub fn must_be_noticed(operator: Operator) -> bool {
     use Operator::{Both, Drop, Empty, Extend, FlipFirst, FlipLast, FlipRandom, Oversize, Truncate};
     matches!(operator, FlipFirst | FlipLast | FlipRandom | Both | Truncate | Empty | Extend | Oversize | Drop)

@@ -5,12 +5,11 @@ use divisi_core::{Abort, PublicParameters, Session};
 use divisi_field::{Field, Gf2, Gf48};
 use divisi_ot::{Base, Bits, SetupConfig, testing};
 use divisi_spdz::{Bucketed, Party, Source, lab};
-use std::time::Duration;
 
 const PAYLOAD: &str = "divisi_ot::correlate/payload";
 
 fn harness(n: usize) -> Harness {
-    Harness::new(n, &PublicParameters::new("attacks on preprocessing")).waiting(Duration::from_secs(10))
+    Harness::new(n, &PublicParameters::new("attacks on preprocessing"))
 }
 
 /// P_1's share of s_1, or `None` if P_1 aborts, when P_2 alters the payloads of this many of the three other

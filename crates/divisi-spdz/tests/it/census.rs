@@ -1,13 +1,13 @@
 //! All checks that each party executes in a session from its set-up to its output are counted, and compared
 //! with formulas.
 
+use crate::engines::prepared;
 use divisi_core::testing::run;
 use divisi_core::{
-    Abort, Bytes, Check, Counts, Direction, Lanes, Lookup, Lookups, PartyId, PublicParameters, settle,
+    Abort, Bytes, Check, Counts, Direction, Lanes, Lookup, Lookups, PartyId, PublicParameters, Settles,
 };
 use divisi_field::{Gf42, Gf48};
 use divisi_ot::bucket;
-use divisi_spdz::lab::begin;
 use divisi_spdz::{AuthByte, Host, Preparation, Spdz, SpdzProtocol, Tiny, checks};
 use divisi_symmetric::des::SBOXES;
 use std::collections::BTreeMap;
@@ -77,9 +77,8 @@ fn census<F: Host>(
 ) {
     for n in [2, 3] {
         let ends = run(n, &PublicParameters::new("spdz census"), |session| {
-            let (party, source) = begin::<F>(session, Some(prep))?;
-            let mut engine = Spdz::new(party, source, protocol)?;
-            let owner = PartyId::new(1).unwrap();
+            let mut engine = prepared::<F>(session, Some(prep), protocol)?;
+            let owner = PartyId::P1;
             let mine = engine.session().me() == owner;
             let mut engine = f(engine, owner, mine)?;
             Ok(engine.session().meter().read())
@@ -141,8 +140,7 @@ fn census_of_tables() {
         e.preprocess(lookups)?;
         e.load(Direction::Encrypt)?;
         two_layers(&mut e, &mut x)?;
-        let pending = e.close(x);
-        let verified = settle(&mut e, pending)?;
+        let verified = e.settled(x)?;
         e.output_to(owner, verified)?;
         Ok(e)
     });
@@ -178,8 +176,7 @@ fn census_of_tinytable() {
         two_layers(&mut tiny, &mut public)?;
         let out = tiny.output(wire, public)?;
         let mut e = tiny.into_engine();
-        let pending = e.close(out);
-        let verified = settle(&mut e, pending)?;
+        let verified = e.settled(out)?;
         e.output(verified)?;
         Ok(e)
     });
@@ -213,8 +210,7 @@ fn census_of_products() {
         let mut x = shared(&mut e, owner, mine)?;
         e.preprocess_sboxes(LANES)?;
         e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        let pending = e.close(x);
-        let verified = settle(&mut e, pending)?;
+        let verified = e.settled(x)?;
         e.output(verified)?;
         Ok(e)
     });
@@ -229,6 +225,8 @@ fn census_of_all_powers() {
         inputs: 1,
         // the proof, D of the buckets; six rounds of products of two factors, a decomposition; the output
         openings: 2 + 6 * 2 + 1 + 1,
+        // K8 counts each value of four bits: its other bits are not sent
+        pieces: lanes,
         checks: 4,
         // masks of input and output, y of the items, bits of the decomposition; x of the items
         rows: [2 + 1 + 1, 1, 0],
@@ -241,10 +239,7 @@ fn census_of_all_powers() {
             (checks::K17, 1),
             (checks::K24, 1),
         ],
-        ..Done::default()
     };
-    // K8 counts each value of four bits: its other bits are not sent
-    let done = Done { pieces: lanes, ..done };
     census::<Gf42>(SpdzProtocol::Raw, Preparation::Bucketed, &done, |mut e, owner, mine| {
         let bits = [true; 6 * LANES];
         let x = e.input_bits(owner, mine.then_some(&bits[..]), bits.len())?;
@@ -253,8 +248,7 @@ fn census_of_all_powers() {
         let mut layer = [Lookup { table: &SBOXES[0], wires: (0..6).map(wire).collect() }];
         e.look_up(&mut layer)?;
         let [Lookup { wires, .. }] = layer;
-        let pending = e.close(wires[0].clone());
-        let verified = settle(&mut e, pending)?;
+        let verified = e.settled(wires[0].clone())?;
         e.output_bits_to(owner, verified)?;
         Ok(e)
     });

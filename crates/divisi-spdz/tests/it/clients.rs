@@ -1,10 +1,10 @@
 //! Inputs of clients and outputs to them: a client gets the shared value, or refuses the output.
 
-use divisi_core::testing::{Harness, MessageDirection, many, party};
-use divisi_core::{Abort, Bytes, Direction, Misuse, Plain, PlainByte, PublicParameters, Session, settle};
+use crate::engines::{dealt, given, prepared, sent};
+use divisi_core::testing::{Harness, many, party};
+use divisi_core::{Abort, Bytes, Direction, Misuse, Plain, PlainByte, PublicParameters, Session, Settles};
 use divisi_field::{Gf8, Gf40, Gf48};
-use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{ClientFault, Host, Preparation, Receipt, Spdz, SpdzProtocol, lab};
+use divisi_spdz::{ClientFault, ForClient, Host, Preparation, Receipt, Spdz, SpdzProtocol};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -30,6 +30,14 @@ impl Channel {
         let silent = Abort::Misuse { step: divisi_core::step!("client"), what: Misuse::NoResult };
         self.back.recv_timeout(Duration::from_secs(10)).map_err(|_| silent)
     }
+
+    /// Sends what the client receives, and proves it under the client's challenge.
+    fn proves<F: Host>(&self, e: &mut Spdz<F>, of: ForClient<F>, body: &[u8]) -> Result<(), Abort> {
+        self.send(body);
+        let challenge = *self.receive()?.first_chunk().unwrap();
+        self.send(&e.prove(of, &challenge)?);
+        Ok(())
+    }
 }
 
 /// The client's ends of all channels.
@@ -52,18 +60,19 @@ impl Client {
         &self,
         alter: &mut dyn FnMut(usize, &mut [Vec<u8>]),
     ) -> Option<Result<Vec<u8>, ClientFault>> {
+        fn slices(messages: &[Vec<u8>]) -> Vec<&[u8]> {
+            messages.iter().map(Vec::as_slice).collect()
+        }
         let mut messages = self.receive()?;
         alter(0, &mut messages);
-        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-        let receipt = match Receipt::<F>::new(&messages, LANES, CHALLENGE) {
+        let receipt = match Receipt::<F>::new(&slices(&messages), LANES, CHALLENGE) {
             Ok(receipt) => receipt,
             Err(e) => return Some(Err(e)),
         };
         self.send(&receipt.challenge());
         let mut messages = self.receive()?;
         alter(1, &mut messages);
-        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-        Some(receipt.accept(&messages).map(|bytes| bytes.to_vec()))
+        Some(receipt.accept(&slices(&messages)).map(|bytes| bytes.to_vec()))
     }
 }
 
@@ -87,31 +96,16 @@ fn sboxes() -> Vec<u8> {
     x.values().to_vec()
 }
 
-fn engine<F: Host>(session: Session, real: bool) -> Result<Spdz<F>, Abort> {
-    if real {
-        let (party, source) = lab::begin::<F>(session, Some(Preparation::Bucketed))?;
-        return Spdz::new(party, source, SpdzProtocol::Lookup);
-    }
-    let (party, dealer) = Dealer::deal(session, 6)?;
-    Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)
-}
-
 /// The client's bytes are an input, go through the S-box, and are an output to the client.
 fn round_trip<F: Host>(session: Session, line: &Channel, real: bool) -> Result<(), Abort> {
-    let mut e = engine::<F>(session, real)?;
+    let mut e = prepared::<F>(session, real.then_some(Preparation::Bucketed), SpdzProtocol::Lookup)?;
     let (mask, of, body) = e.client_mask(LANES)?;
-    line.send(&body);
-    let challenge = *line.receive()?.first_chunk().unwrap();
-    line.send(&e.prove(of, &challenge)?);
+    line.proves(&mut e, of, &body)?;
     let mut x = e.client_input(mask, &line.receive()?)?;
     e.sbox(Direction::Encrypt, &mut [&mut x])?;
-    let pending = e.close(x);
-    let verified = settle(&mut e, pending)?;
+    let verified = e.settled(x)?;
     let (of, body) = e.show(verified)?;
-    line.send(&body);
-    let challenge = *line.receive()?.first_chunk().unwrap();
-    line.send(&e.prove(of, &challenge)?);
-    Ok(())
+    line.proves(&mut e, of, &body)
 }
 
 #[test]
@@ -158,16 +152,11 @@ fn altered_of(
         s.spawn(|| {
             harness.act(|session| {
                 let line = ours[session.me().index()].lock().unwrap().take().unwrap();
-                let mut e = engine::<Gf48>(session, false)?;
-                let mine = (e.session().me() == party(1)).then_some(values);
-                let x = e.input(party(1), mine, LANES)?;
-                let pending = e.close(x);
-                let verified = settle(&mut e, pending)?;
+                let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+                let x = given(&mut e, party(1), values)?;
+                let verified = e.settled(x)?;
                 let (of, body) = e.show(verified)?;
-                line.send(&body);
-                let challenge = *line.receive()?.first_chunk().unwrap();
-                line.send(&e.prove(of, &challenge)?);
-                Ok(())
+                line.proves(&mut e, of, &body)
             })
         });
         let end = client.take::<Gf48>(alter);
@@ -175,6 +164,15 @@ fn altered_of(
         drop(client);
         end
     })
+}
+
+/// A change of the messages of one round.
+fn in_round(round: usize, change: impl Fn(&mut [Vec<u8>])) -> impl FnMut(usize, &mut [Vec<u8>]) {
+    move |now, told| {
+        if now == round {
+            change(told);
+        }
+    }
 }
 
 /// The client refuses an output if any byte of a party's messages to it is altered.
@@ -186,11 +184,7 @@ fn a_client_checks_what_it_is_told() {
     let all: Vec<(usize, usize)> = places.collect();
     let ends = many(all.len(), 4, |i| {
         let (round, at) = all[i];
-        altered(2 + i % 2, &mut |now, told| {
-            if now == round {
-                told[1][at] ^= 1 << (at % 8);
-            }
-        })
+        altered(2 + i % 2, &mut in_round(round, |told| told[1][at] ^= 1 << (at % 8)))
     });
     for (end, place) in ends.into_iter().zip(&all) {
         assert_eq!(end, Some(Err(ClientFault::False)), "{place:?}");
@@ -214,12 +208,13 @@ fn matrix() -> Vec<[Gf8; LANES]> {
 fn a_false_output_is_seen_by_every_row() {
     for (row, c) in matrix().into_iter().enumerate() {
         let other = (0..=255).map(Gf8).find(|e| c[0] + c[1] * *e == Gf8(0)).unwrap();
-        let end = altered(2, &mut |round, told| {
-            if round == 0 {
+        let end = altered(
+            2,
+            &mut in_round(0, |told| {
                 told[1][0] ^= 1;
                 told[1][1] ^= other.0;
-            }
-        });
+            }),
+        );
         assert_eq!(end, Some(Err(ClientFault::False)), "{row}");
     }
 }
@@ -229,11 +224,7 @@ fn a_false_output_is_seen_by_every_row() {
 #[test]
 fn whether_a_client_accepts_tells_nothing() {
     let refused = many(ROWS * ROWS, 4, |at| {
-        let end = altered_of(&[0; LANES], 2, &mut |round, told| {
-            if round == 1 {
-                told[1][at] ^= 1;
-            }
-        });
+        let end = altered_of(&[0; LANES], 2, &mut in_round(1, |told| told[1][at] ^= 1));
         end == Some(Err(ClientFault::False))
     });
     // each byte of u is zero one time in 256
@@ -279,17 +270,9 @@ fn a_false_output_is_not_explained() {
 
 #[test]
 fn messages_of_another_length_are_none() {
-    let short = altered(2, &mut |round, told| {
-        if round == 0 {
-            told[1].pop();
-        }
-    });
+    let short = altered(2, &mut in_round(0, |told| told[1].truncate(LANES + 5)));
     assert_eq!(short, Some(Err(ClientFault::Malformed { place: 1, want: LANES + 6, got: LANES + 5 })));
-    let long = altered(2, &mut |round, told| {
-        if round == 1 {
-            told[0].push(0);
-        }
-    });
+    let long = altered(2, &mut in_round(1, |told| told[0].push(0)));
     assert_eq!(long, Some(Err(ClientFault::Malformed { place: 0, want: 42, got: 43 })));
     assert!(matches!(Receipt::<Gf48>::new(&[&[0; LANES + 6]], LANES, CHALLENGE), Err(ClientFault::Parties)));
 }
@@ -302,7 +285,7 @@ fn a_client_that_differs_ends_the_session() {
         let recordings = harness.recordings();
         let ends = harness.act(|session| {
             let odd = session.me() == party(3);
-            let mut e = engine::<Gf48>(session, false)?;
+            let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
             let (mask, of, _) = e.client_mask(LANES)?;
             let mut challenge = CHALLENGE;
             challenge[15] ^= u8::from(odd && differs == "challenge");
@@ -312,8 +295,7 @@ fn a_client_that_differs_ends_the_session() {
             e.client_input(mask, &sum).map(drop)
         });
         assert!(ends.iter().all(Result::is_err), "{differs}");
-        let opened = recordings.iter().any(|seen| !seen.of(MessageDirection::Out, ELEMENT).is_empty());
-        assert_eq!(opened, differs == "input");
+        assert_eq!(recordings.iter().any(|seen| sent(seen, ELEMENT) > 0), differs == "input");
     }
 }
 
@@ -323,11 +305,9 @@ fn a_client_that_differs_ends_the_session() {
 fn what_a_client_is_told_is_no_share() {
     for n in [2, 3] {
         let ends = Harness::new(n, &PublicParameters::new("clients")).act(|session| {
-            let mut e = engine::<Gf48>(session, false)?;
-            let mine = (e.session().me() == party(1)).then(values);
-            let x = e.input(party(1), mine.as_deref(), LANES)?;
-            let pending = e.close(x);
-            let verified = settle(&mut e, pending)?;
+            let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
+            let x = given(&mut e, party(1), &values())?;
+            let verified = e.settled(x)?;
             let (_, first) = e.show(verified.clone())?;
             let (_, second) = e.show(verified)?;
             Ok([first[..LANES].to_vec(), second[..LANES].to_vec()])
@@ -340,10 +320,8 @@ fn what_a_client_is_told_is_no_share() {
             assert!(again.iter().any(|x| *x != again[0]));
         }
         for i in [0, 1] {
-            let sum = told
-                .iter()
-                .fold(vec![0; LANES], |sum, told| sum.iter().zip(&told[i]).map(|(x, y)| x ^ y).collect());
-            assert_eq!(sum, values());
+            let sum = |at: usize| told.iter().fold(0, |sum, told| sum ^ told[i][at]);
+            assert_eq!((0..LANES).map(sum).collect::<Vec<_>>(), values());
         }
     }
 }

@@ -1,27 +1,22 @@
 //! The online costs of a run by the meter, as in Table 2 of KOR+17.
 
+use crate::engines::{dealt, given};
 use divisi_core::testing::{BitLab, ByteLab, run};
-use divisi_core::{Abort, Counts, Direction, PartyId, PublicParameters, settle};
+use divisi_core::{Abort, Counts, Direction, Lookups, PartyId, PublicParameters, Session, Settles};
 use divisi_field::Gf48;
 use divisi_spdz::checks;
-use divisi_spdz::dealer::Dealer;
 use divisi_spdz::lab::{SpdzLab, TinyLab};
-use divisi_spdz::{AuthBit, Spdz, SpdzProtocol, Tiny, TinyBit, TinyBits, TinyByte, VERIFICATION_PHASE};
+use divisi_spdz::{Spdz, SpdzProtocol, Tiny, TinyByte, VERIFICATION_PHASE};
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
+use std::sync::Mutex;
 
 /// The counts of all parties for blocks under one key: of the key schedule, of what is made ahead, of the
 /// cipher alone, and of the settling of its outputs.
 fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: usize) -> Vec<[Counts; 4]> {
     let ends = run(parties, &PublicParameters::new("spdz costs"), |session| {
-        let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
-        let owner = PartyId::all(1).next().unwrap();
-        let mine = engine.session().me() == owner;
-        let secret = |engine: &mut Spdz<Gf48>, lanes: usize| {
-            let values = vec![7; lanes];
-            engine.input(owner, mine.then_some(values.as_slice()), lanes)
-        };
+        let mut engine = dealt::<Gf48>(session, 4, protocol)?;
+        let secret = |engine: &mut Spdz<Gf48>, lanes: usize| given(engine, PartyId::P1, &vec![7; lanes]);
         let key = (0..key_bytes).map(|_| secret(&mut engine, 1)).collect::<Result<Vec<_>, Abort>>()?;
         engine.session().meter().reset();
         let round_keys = aes::expand(&mut engine, &key)?;
@@ -31,18 +26,39 @@ fn aes_counts(protocol: SpdzProtocol, parties: usize, key_bytes: usize, blocks: 
         engine.session().meter().reset();
         if protocol == SpdzProtocol::Lookup {
             engine.preprocess(16 * round_keys.size().rounds() * blocks)?;
-            engine.load(divisi_core::Direction::Encrypt)?;
+            engine.load(Direction::Encrypt)?;
         }
         let made = engine.session().meter().read();
         engine.session().meter().reset();
         engine.session().phase("online");
         aes::encrypt(&mut engine, &round_keys, &mut state)?;
         let online = engine.session().meter().read();
-        let pending = engine.close(state);
-        settle(&mut engine, pending)?;
+        engine.settled(state)?;
         Ok([schedule, made, online, engine.session().meter().read()])
     });
     ends.into_iter().map(Result::unwrap).collect()
+}
+
+/// The counts of all parties for one block under three keys, which is the phase `circuit`, in a run of each
+/// party or in two.
+fn triple_des_counts<L: BitLab>(
+    lab: &L,
+    session: impl Fn(&mut L::Engine) -> &mut Session + Sync,
+) -> Vec<Counts> {
+    let counts = Mutex::new(Vec::new());
+    let inputs = vec![vec![true]; 192 + 64];
+    let run = |e: &mut L::Engine, x: Vec<<L::Engine as Lookups>::Bit>| {
+        let key = TripleKey::new(&x[..192])?;
+        let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
+        session(e).meter().reset();
+        session(e).phase("circuit");
+        des::triple(e, Direction::Encrypt, &key, &mut block)?;
+        session(e).phase("rest");
+        counts.lock().unwrap().push(session(e).meter().read());
+        Ok(block.into())
+    };
+    lab.bits(&inputs, run).unwrap();
+    counts.into_inner().unwrap()
 }
 
 #[test]
@@ -96,8 +112,7 @@ fn counts_of_the_powers() {
 /// masks made for it.
 #[test]
 fn counts_of_aes_tinytable() {
-    let counts = std::sync::Mutex::new(Vec::new());
-    let lab = TinyLab::<Gf48>::new(2);
+    let counts = Mutex::new(Vec::new());
     let inputs: Vec<Vec<u8>> = (0..32).map(|i| vec![i]).collect();
     let run = |e: &mut Tiny<Gf48>, x: Vec<TinyByte<Gf48>>| {
         let round_keys = aes::expand(e, &x[..16])?;
@@ -110,7 +125,7 @@ fn counts_of_aes_tinytable() {
         counts.lock().unwrap().push((before, after));
         Ok(state.into())
     };
-    lab.bytes(&inputs, run).unwrap();
+    TinyLab::<Gf48>::new(2).bytes(&inputs, run).unwrap();
     let counts = counts.into_inner().unwrap();
     assert_eq!(counts.len(), 4);
     for (before, after) in counts {
@@ -138,20 +153,7 @@ fn counts_of_3des() {
         (SpdzProtocol::Raw, 46 * 7, 384 * 123, 384 * (61 * 12 + 4), 384 * 61, 384 * 4),
     ];
     for (protocol, rounds, openings, bits, products, random) in table {
-        let counts = std::sync::Mutex::new(Vec::new());
-        let lab = SpdzLab::<Gf48>::new(2, protocol);
-        let inputs = vec![vec![true]; 192 + 64];
-        let run = |e: &mut Spdz<Gf48>, x: Vec<AuthBit<Gf48>>| {
-            let key = TripleKey::new(&x[..192])?;
-            let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
-            e.session().meter().reset();
-            e.session().phase("circuit");
-            des::triple(e, Direction::Encrypt, &key, &mut block)?;
-            counts.lock().unwrap().push(e.session().meter().read());
-            Ok(block.into())
-        };
-        lab.bits(&inputs, run).unwrap();
-        for counts in counts.into_inner().unwrap() {
+        for counts in triple_des_counts(&SpdzLab::<Gf48>::new(2, protocol), Spdz::session) {
             let circuit = counts.phases["circuit"];
             assert_eq!((circuit.rounds, circuit.bits), (rounds, bits));
             assert_eq!((counts.checks[&checks::K6], counts.checks[&checks::K5]), (products, random));
@@ -166,21 +168,7 @@ fn counts_of_3des() {
 /// each.
 #[test]
 fn counts_of_3des_tinytable() {
-    let counts = std::sync::Mutex::new(Vec::new());
-    let lab = TinyLab::<Gf48>::new(2);
-    let inputs = vec![vec![true]; 192 + 64];
-    let run = |e: &mut TinyBits<Gf48>, x: Vec<TinyBit<Gf48>>| {
-        let key = TripleKey::new(&x[..192])?;
-        let mut block: [_; 64] = x[192..].to_vec().try_into().unwrap_or_else(|_| panic!());
-        e.engine().session().meter().reset();
-        e.engine().session().phase("circuit");
-        des::triple(e, Direction::Encrypt, &key, &mut block)?;
-        e.engine().session().phase("rest");
-        counts.lock().unwrap().push(e.engine().session().meter().read());
-        Ok(block.into())
-    };
-    lab.bits(&inputs, run).unwrap();
-    let counts = counts.into_inner().unwrap();
+    let counts = triple_des_counts(&TinyLab::<Gf48>::new(2), |e| e.engine().session());
     assert_eq!(counts.len(), 4);
     for counts in counts {
         let of = |check| counts.checks.get(&check).copied().unwrap_or(0);

@@ -8,6 +8,7 @@ mod claims;
 mod clients;
 mod common;
 mod costs;
+mod engines;
 mod misuse;
 mod mutants;
 mod prepared;

@@ -108,35 +108,33 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
         let bound = counts.verification_error_bits.unwrap();
         assert!((40.0..48.0).contains(&bound), "{bound}");
     }
-    let (n, k, count) = (2, 4, 400);
-    let sizes = Sizes::new(48, k);
-    let counts = priced(n, k as u32, Bucketed::<Gf48>::start, |party, source| {
-        source.byte_triples(party, count).map(drop)
-    });
+    products_cost(400, Sizes::byte, |party, source| source.byte_triples(party, 400).map(drop));
+}
+
+/// Demands that this many products from buckets, which `ask` asks for, cost what the formula says. Returns the
+/// size of a bucket.
+fn products_cost(
+    count: usize,
+    product: fn(&Sizes, usize) -> usize,
+    ask: impl Fn(&mut Party<Gf48>, &mut Bucketed<Gf48>) -> Result<(), Abort> + Sync,
+) -> usize {
+    let sizes = Sizes::new(48, 4);
+    let counts = priced(2, 4, Bucketed::<Gf48>::start, ask);
     let b = bucket::size_behind_firsts(count, 40);
     let tiles = TILE * (2 * (sizes.narrow + sizes.pads) + 2 * sizes.narrow);
     let combinations = sizes.f * sizes.narrow + sizes.f;
-    let (each, formula) = (bits(&counts), count * sizes.byte(b));
+    let (each, formula) = (bits(&counts), count * product(&sizes, b));
     assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
     assert_eq!(counts.checks[&checks::K15], (count * b) as u64);
+    b
 }
 
 /// An AND takes 40 bytes to each peer, its two opened bits included, if a million ANDs are made together.
 #[test]
 fn an_and_costs_forty_bytes() {
-    let (k, count) = (4, 4_000);
-    let sizes = Sizes::new(48, k);
-    let counts = priced(2, k as u32, Bucketed::<Gf48>::start, |party, source| {
-        source.bit_triples(party, count).map(drop)
-    });
-    let b = bucket::size_behind_firsts(count, 40);
+    let b = products_cost(4_000, Sizes::bit, |party, source| source.bit_triples(party, 4_000).map(drop));
     assert_eq!(b, 4);
-    let tiles = TILE * (2 * (sizes.narrow + sizes.pads) + 2 * sizes.narrow);
-    let combinations = sizes.f * sizes.narrow + sizes.f;
-    let (each, formula) = (bits(&counts), count * sizes.bit(b));
-    assert!(each >= formula && each <= formula + tiles + combinations, "{each} {formula} {tiles}");
-    assert_eq!(counts.checks[&checks::K15], (count * b) as u64);
-    let most = sizes.bit(bucket::size_behind_firsts(1 << 20, 40)) + 2;
+    let most = Sizes::new(48, 4).bit(bucket::size_behind_firsts(1 << 20, 40)) + 2;
     assert!(most <= 8 * 40, "{most} bits");
 }
 
@@ -203,46 +201,22 @@ fn tables_of_bytes_to_each_peer() {
         let off = megabytes(bits) / mascot;
         assert!((0.97..=1.03).contains(&off), "{name}: {off}");
     }
-    for (k, table) in [
-        (
-            4,
-            [
-                ("aes-bd", 0.328),
-                ("aes-rp", 0.224),
-                ("aes-lt", 0.297),
-                ("aes-tinytable", 0.299),
-                ("3des-pv", 0.403),
-                ("3des-lt", 0.212),
-                ("3des-tinytable", 0.214),
-            ],
-        ),
-        (
-            8,
-            [
-                ("aes-bd", 0.246),
-                ("aes-rp", 0.166),
-                ("aes-lt", 0.181),
-                ("aes-tinytable", 0.182),
-                ("3des-pv", 0.300),
-                ("3des-lt", 0.133),
-                ("3des-tinytable", 0.134),
-            ],
-        ),
-    ] {
+    for (i, k) in [4, 8].into_iter().enumerate() {
         let ours = Sizes::new(48, k);
         let size = |items: usize| bucket::size_behind_firsts(items * blocks, 40);
-        for (name, at_most) in table {
-            let bits = match name {
-                "aes-bd" => 960 * ours.byte(size(960)) + 2_560 * ours.narrow,
-                "aes-rp" => 640 * ours.byte(size(640)) + 5_120 * ours.narrow,
-                "aes-lt" => 160 * ours.table(8, size(160)),
-                // the masks of outputs, and e of each lookup
-                "aes-tinytable" => 160 * ours.table(8, size(160)) + 1_280 * ours.narrow + 160 * 8,
-                "3des-tinytable" => 384 * ours.table(6, size(384)) + 1_536 * ours.narrow + 384 * 6,
-                "3des-pv" => 1_152 * ours.byte(size(1_152)) + 9_216 * ours.narrow,
-                _ => 384 * ours.table(6, size(384)),
-            };
-            assert!(megabytes(bits) <= 1.03 * at_most, "{k} {name}: {} MB", megabytes(bits));
+        let bytes = |items: usize| items * ours.byte(size(items));
+        let tables = |log: usize, items: usize| items * ours.table(log, size(items));
+        // to tables come the masks of outputs, and e of each lookup
+        for (name, at_most, bits) in [
+            ("aes-bd", [0.328, 0.246], bytes(960) + 2_560 * ours.narrow),
+            ("aes-rp", [0.224, 0.166], bytes(640) + 5_120 * ours.narrow),
+            ("aes-lt", [0.297, 0.181], tables(8, 160)),
+            ("aes-tinytable", [0.299, 0.182], tables(8, 160) + 1_280 * ours.narrow + 160 * 8),
+            ("3des-pv", [0.403, 0.300], bytes(1_152) + 9_216 * ours.narrow),
+            ("3des-lt", [0.212, 0.133], tables(6, 384)),
+            ("3des-tinytable", [0.214, 0.134], tables(6, 384) + 1_536 * ours.narrow + 384 * 6),
+        ] {
+            assert!(megabytes(bits) <= 1.03 * at_most[i], "{k} {name}: {} MB", megabytes(bits));
         }
     }
 }

@@ -1,33 +1,27 @@
 //! Boolean programs, comparisons and wires of shared values.
 
+use crate::engines::{given, given_bits, opened, prepared};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::run;
 use divisi_core::{
-    Abort, Boolean, Bytes, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters, settle,
+    Abort, Boolean, Bytes, Compares, Convert, Direction, Opens, PartyId, ProgramRun, PublicParameters, local,
 };
 use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_spdz::checks;
-use divisi_spdz::lab::begin;
 use divisi_spdz::{AuthBit, AuthByte, Host, Preparation, Spdz, SpdzProtocol, Tiny, TinyByte};
 
 type F = Gf48;
 
 /// The result of `f`, which all parties run, and which must be the same at all of them.
-fn agreed<T: PartialEq + Send + std::fmt::Debug>(
+fn agreed<F: Host, T: PartialEq + Send + std::fmt::Debug>(
     parties: usize,
     preparation: Option<Preparation>,
-    f: impl Fn(&mut Spdz<F>, PartyId, bool) -> Result<T, Abort> + Sync,
-) -> T {
-    let ends = run(parties, &PublicParameters::new("spdz programs"), |session| {
-        let (party, source) = begin::<F>(session, preparation)?;
-        let mut engine = Spdz::new(party, source, SpdzProtocol::Lookup)?;
-        let owner = PartyId::new(1).unwrap();
-        let mine = engine.session().me() == owner;
-        f(&mut engine, owner, mine)
-    });
-    let mut ends: Vec<T> = ends.into_iter().map(Result::unwrap).collect();
+    f: impl Fn(&mut Spdz<F>) -> Result<T, Abort> + Sync,
+) -> Result<T, Abort> {
+    let mut ends = local::run(parties, &PublicParameters::new("spdz programs"), |session| {
+        f(&mut prepared(session, preparation, SpdzProtocol::Lookup)?)
+    })?;
     assert!(ends.windows(2).all(|pair| pair[0] == pair[1]));
-    ends.pop().unwrap()
+    Ok(ends.pop().unwrap())
 }
 
 /// The program of (x y) z + x and its complement.
@@ -47,10 +41,10 @@ fn counts_of_programs() {
     let program = program();
     for (parties, preparation) in [(2, None), (3, None), (2, Some(Preparation::Bucketed))] {
         let lanes: Vec<[bool; 3]> = (0..8).map(|i| [0, 1, 2].map(|k| i >> k & 1 == 1)).collect();
-        let (found, phase) = agreed(parties, preparation, |e, owner, mine| {
+        let (found, phase) = agreed(parties, preparation, |e: &mut Spdz<F>| {
             let wires = (0..3).map(|k| {
                 let values: Vec<bool> = lanes.iter().map(|lane| lane[k]).collect();
-                e.input_bits(owner, mine.then_some(values.as_slice()), lanes.len())
+                given_bits(e, PartyId::P1, &values)
             });
             let wires = wires.collect::<Result<Vec<AuthBit<F>>, Abort>>()?;
             e.preprocess_ands(2 * lanes.len())?;
@@ -61,7 +55,8 @@ fn counts_of_programs() {
             let phase = e.session().meter().read().phases["online"];
             let [job] = jobs;
             Ok((Opens::<Vec<AuthBit<F>>>::reveal(e, job.wires)?, (phase.bits, phase.rounds)))
-        });
+        })
+        .unwrap();
         let expected: Vec<bool> = lanes.iter().map(|[x, y, z]| (x & y & z) ^ x).collect();
         assert_eq!(found, [expected.clone(), expected.iter().map(|bit| !bit).collect()]);
         assert_eq!(phase, (2 * 2 * 8 * (parties as u64 - 1), 2));
@@ -71,8 +66,8 @@ fn counts_of_programs() {
 #[test]
 fn bytes_fall_into_bits_and_come_back() {
     let values: Vec<u8> = vec![0, 1, 0x80, 0xa5, 0xff];
-    let found = agreed(2, None, |e, owner, mine| {
-        let x = e.input(owner, mine.then_some(values.as_slice()), values.len())?;
+    let found = agreed(2, None, |e: &mut Spdz<F>| {
+        let x = given(e, PartyId::P1, &values)?;
         let bits: [AuthBit<F>; 8] = e.convert(x)?;
         let highest = bits[7].clone();
         let back: AuthByte<F> = e.convert(bits)?;
@@ -80,15 +75,15 @@ fn bytes_fall_into_bits_and_come_back() {
         Ok((Opens::<Vec<AuthByte<F>>>::reveal(e, vec![back])?, bits))
     });
     let highest = values.iter().map(|x| x >> 7 == 1).collect();
-    assert_eq!(found, (vec![values], vec![highest]));
+    assert_eq!(found, Ok((vec![values], vec![highest])));
 }
 
 /// Zero tests of groups of bytes are right, and make no more openings than they need.
 #[test]
 fn zeros_are_told_from_all_else() {
     let groups = [vec![0; 16], vec![0, 0, 1], [vec![0; 15], vec![0x80]].concat(), vec![7], vec![0]];
-    let found = agreed(3, None, |e, owner, mine| {
-        let bytes = groups.iter().map(|g| e.input(owner, mine.then_some(g.as_slice()), g.len()));
+    let found = agreed(3, None, |e: &mut Spdz<F>| {
+        let bytes = groups.iter().map(|group| given(e, PartyId::P1, group));
         let bytes = bytes.collect::<Result<Vec<AuthByte<F>>, Abort>>()?;
         let before = e.session().meter().read().openings;
         let found = e.vanish(&bytes)?;
@@ -96,48 +91,36 @@ fn zeros_are_told_from_all_else() {
         assert_eq!(e.session().meter().read().openings - before, (2 * 36 + 6) * groups.len() as u64);
         Ok(found)
     });
-    assert_eq!(found, [true, false, false, false, true]);
+    assert_eq!(found, Ok(vec![true, false, false, false, true]));
 }
 
 /// A value that is shared already becomes a wire of both runs.
 #[test]
 fn shared_values_enter_a_tiny_circuit() {
-    let ends = run(2, &PublicParameters::new("spdz programs"), |session| {
-        let (party, source) = begin::<F>(session, None)?;
-        let mut engine = Spdz::new(party, source, SpdzProtocol::Lookup)?;
-        let owner = PartyId::new(2).unwrap();
-        let mine = engine.session().me() == owner;
-        let x = engine.input(owner, mine.then_some(&[0x53, 0][..]), 2)?;
+    let found = local::run(2, &PublicParameters::new("spdz programs"), |session| {
+        let mut engine = prepared::<F>(session, None, SpdzProtocol::Lookup)?;
+        let x = given(&mut engine, PartyId::P2, &[0x53, 0])?;
         let mut t = Tiny::new(engine);
-        let mut wires = t.enter(&[x])?;
-        let [mut mask, mut public]: [TinyByte<F>; 2] = wires.pop().unwrap();
+        let [mut mask, mut public]: [TinyByte<F>; 2] = t.enter(&[x])?.pop().unwrap();
         t.sbox(Direction::Encrypt, &mut [&mut mask])?;
         t.open_indices()?;
         t.sbox(Direction::Encrypt, &mut [&mut public])?;
         let out = t.output(mask, public)?;
         let mut engine = t.into_engine();
-        let pending = engine.close(out);
-        let verified = settle(&mut engine, pending)?;
-        let found = engine.output(verified)?.iter().map(|x| x.0).collect::<Vec<_>>();
+        let found = opened(&mut engine, out)?;
         assert!(engine.session().meter().read().checks[&checks::K3] >= 2);
         Ok(found)
     });
-    for end in ends {
-        assert_eq!(end.unwrap(), [0xed, 0x63]); // FIPS 197, 5.1.1
-    }
+    assert_eq!(found, Ok(vec![vec![0xed, 0x63]; 2])); // FIPS 197, 5.1.1
 }
 
 /// Which groups of bits are zero, and how many products the test took.
-fn zeros<F: Host>(parties: usize, groups: &[Vec<bool>]) -> Vec<Result<(Vec<bool>, u64), Abort>> {
-    run(parties, &PublicParameters::new("spdz programs"), |session| {
-        let (party, source) = begin::<F>(session, None)?;
-        let mut engine = Spdz::new(party, source, SpdzProtocol::Lookup)?;
-        let owner = PartyId::new(1).unwrap();
-        let mine = engine.session().me() == owner;
-        let given = |bits: &Vec<bool>| engine.input_bits(owner, mine.then_some(bits.as_slice()), bits.len());
-        let secrets = groups.iter().map(given).collect::<Result<Vec<AuthBit<F>>, Abort>>()?;
-        let answers = engine.vanish(&secrets)?;
-        Ok((answers, engine.session().meter().read().checks.get(&checks::K6).copied().unwrap_or(0)))
+fn zeros<F: Host>(parties: usize, groups: &[Vec<bool>]) -> Result<(Vec<bool>, u64), Abort> {
+    agreed(parties, None, |e: &mut Spdz<F>| {
+        let secrets = groups.iter().map(|bits| given_bits(e, PartyId::P1, bits));
+        let secrets = secrets.collect::<Result<Vec<AuthBit<F>>, Abort>>()?;
+        let answers = e.vanish(&secrets)?;
+        Ok((answers, e.session().meter().read().checks.get(&checks::K6).copied().unwrap_or(0)))
     })
 }
 
@@ -151,16 +134,14 @@ fn bits_are_compared_by_elements_of_six() {
     }
     let expected: Vec<bool> = (0..10).map(|i| i < 5).collect();
     // the least number of rows of six bits that have at least as many bits as the field
-    for (ends, rows) in [
+    for (found, rows) in [
         (zeros::<Gf42>(2, &groups), 7),
         (zeros::<Gf42>(3, &groups), 7),
         (zeros::<Gf48>(2, &groups), 8),
         (zeros::<Gf72>(2, &groups), 12),
     ] {
-        for end in ends {
-            assert_eq!(end.unwrap(), (expected.clone(), rows * rows * groups.len() as u64));
-        }
+        assert_eq!(found, Ok((expected.clone(), rows * rows * groups.len() as u64)));
     }
-    assert!(zeros::<Gf40>(2, &groups).iter().all(Result::is_err));
-    assert!(zeros::<Gf42>(2, &[Vec::new()]).iter().all(Result::is_err));
+    assert!(zeros::<Gf40>(2, &groups).is_err());
+    assert!(zeros::<Gf42>(2, &[Vec::new()]).is_err());
 }

@@ -1,11 +1,11 @@
 //! How much processor time the parts of a run take at a party. Run it with `--ignored --nocapture`, and with
 //! `--release` for figures that mean something.
 
-use divisi_core::testing::run;
-use divisi_core::{Abort, Bytes, Direction, Lookups, PartyId, PublicParameters, settle};
+use crate::engines::{dealt, given, given_bits};
+use divisi_core::{Abort, Bytes, Direction, Lookups, PartyId, PublicParameters, Session, Settles, local};
 use divisi_field::Gf48;
-use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{Spdz, SpdzProtocol};
+use divisi_ot::SetupConfig;
+use divisi_spdz::{AuthByte, Bucketed, Mascot, Source, Spdz, SpdzProtocol};
 use divisi_symmetric::aes;
 use divisi_symmetric::des::{self, TripleKey};
 
@@ -22,53 +22,47 @@ fn say(what: &str, blocks: usize, moments: &[f64]) {
 }
 
 fn with_engines(protocol: SpdzProtocol, f: impl Fn(&mut Spdz<Gf48>, bool) -> Result<(), Abort> + Sync) {
-    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
-        let (party, dealer) = Dealer::<Gf48>::deal(session, 4)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), protocol)?;
-        let first = engine.session().me() == PartyId::all(1).next().unwrap();
+    all(|session| {
+        let mut engine = dealt(session, 4, protocol)?;
+        let first = engine.session().me() == PartyId::P1;
         f(&mut engine, first)
     });
-    ends.into_iter().for_each(|end| end.unwrap());
 }
 
-fn bytes(engine: &mut Spdz<Gf48>, mine: bool, lanes: usize) -> Result<divisi_spdz::AuthByte<Gf48>, Abort> {
-    let values = vec![7; lanes];
-    engine.input(PartyId::all(1).next().unwrap(), mine.then_some(values.as_slice()), lanes)
+/// Two parties that do this.
+fn all(f: impl Fn(Session) -> Result<(), Abort> + Sync) {
+    local::run(2, &PublicParameters::new("spdz speed"), f).unwrap();
+}
+
+fn bytes(engine: &mut Spdz<Gf48>, lanes: usize) -> Result<AuthByte<Gf48>, Abort> {
+    given(engine, PartyId::P1, &vec![7; lanes])
 }
 
 /// The time of real preprocessing, for each table or product.
 #[test]
 #[ignore = "a measurement"]
 fn of_preprocessing() {
-    let config = divisi_ot::SetupConfig::default();
     let tables = 20_000;
-    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
-        let (mut party, mut source) = divisi_spdz::Bucketed::<Gf48>::start(session, config)?;
+    all(|session| {
+        let (mut party, mut source) = Bucketed::<Gf48>::start(session, SetupConfig::default())?;
         for (log, name) in [(8, "tables of 256"), (6, "tables of 64")] {
-            let mut moments = vec![ran()];
-            divisi_spdz::Source::units(&mut source, &mut party, log, tables)?;
+            let before = ran();
+            source.units(&mut party, log, tables)?;
             party.check()?;
-            moments.push(ran());
-            say(name, tables, &moments);
+            say(name, tables, &[before, ran()]);
         }
-        let moments = [ran(), {
-            divisi_spdz::Source::byte_triples(&mut source, &mut party, tables)?;
-            ran()
-        }];
-        say("products of bytes", tables, &moments);
+        let before = ran();
+        source.byte_triples(&mut party, tables)?;
+        say("products of bytes", tables, &[before, ran()]);
         Ok(())
     });
-    ends.into_iter().for_each(|end| end.unwrap());
-    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
-        let (mut party, mut source) = divisi_spdz::Mascot::<Gf48>::start(session, config)?;
-        let moments = [ran(), {
-            divisi_spdz::Source::byte_triples(&mut source, &mut party, 5_000)?;
-            ran()
-        }];
-        say("products of bytes by mascot", 5_000, &moments);
+    all(|session| {
+        let (mut party, mut source) = Mascot::<Gf48>::start(session, SetupConfig::default())?;
+        let before = ran();
+        source.byte_triples(&mut party, 5_000)?;
+        say("products of bytes by mascot", 5_000, &[before, ran()]);
         Ok(())
     });
-    ends.into_iter().for_each(|end| end.unwrap());
 }
 
 /// The memory that two parties in one process take for the tables of 2,048 blocks, which they take in parts.
@@ -76,21 +70,17 @@ fn of_preprocessing() {
 #[ignore = "a measurement"]
 fn memory_of_many_tables() {
     let (tables, part) = (327_680, 4_096);
-    let ends = run(2, &PublicParameters::new("spdz speed"), |session| {
-        let config = divisi_ot::SetupConfig::default();
-        let (mut party, mut source) = divisi_spdz::Bucketed::<Gf48>::start(session, config)?;
-        divisi_spdz::Source::foresee(&mut source, 8, tables);
-        let moments = [ran(), {
-            for _ in 0..tables / part {
-                divisi_spdz::Source::units(&mut source, &mut party, 8, part)?;
-                party.check()?;
-            }
-            ran()
-        }];
-        say("tables of 256", tables, &moments);
+    all(|session| {
+        let (mut party, mut source) = Bucketed::<Gf48>::start(session, SetupConfig::default())?;
+        source.foresee(8, tables);
+        let before = ran();
+        for _ in 0..tables / part {
+            source.units(&mut party, 8, part)?;
+            party.check()?;
+        }
+        say("tables of 256", tables, &[before, ran()]);
         Ok(())
     });
-    ends.into_iter().for_each(|end| end.unwrap());
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     println!("{}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default());
 }
@@ -104,9 +94,9 @@ fn of_aes() {
         (SpdzProtocol::BitDecomposition, 256),
     ] {
         with_engines(protocol, |engine, first| {
-            let key = (0..16).map(|_| bytes(engine, first, 1)).collect::<Result<Vec<_>, Abort>>()?;
+            let key = (0..16).map(|_| bytes(engine, 1)).collect::<Result<Vec<_>, Abort>>()?;
             let round_keys = aes::expand(engine, &key)?;
-            let state = (0..16).map(|_| bytes(engine, first, blocks)).collect::<Result<Vec<_>, Abort>>()?;
+            let state = (0..16).map(|_| bytes(engine, blocks)).collect::<Result<Vec<_>, Abort>>()?;
             let state: [_; 16] = state.try_into().unwrap_or_else(|_| panic!());
             for _ in 0..2 {
                 let mut moments = vec![ran()];
@@ -123,15 +113,11 @@ fn of_aes() {
                 let mut state = state.clone();
                 aes::encrypt(engine, &round_keys, &mut state)?;
                 moments.push(ran());
-                let pending = engine.close(state);
-                settle(engine, pending)?;
+                engine.settled(state)?;
                 moments.push(ran());
                 if first {
-                    say(
-                        &format!("{} made (loaded, of tables), online, check", protocol.name()),
-                        blocks,
-                        &moments,
-                    );
+                    let what = format!("{} made (loaded, of tables), online, check", protocol.name());
+                    say(&what, blocks, &moments);
                 }
             }
             Ok(())
@@ -144,10 +130,8 @@ fn of_aes() {
 fn of_3des() {
     for (protocol, blocks) in [(SpdzProtocol::Lookup, 256), (SpdzProtocol::RivainProuff, 128)] {
         with_engines(protocol, |engine, first| {
-            let owner = PartyId::all(1).next().unwrap();
             let mut bits = |lanes: usize, count: usize| -> Result<Vec<_>, Abort> {
-                let values = vec![true; lanes];
-                (0..count).map(|_| engine.input_bits(owner, first.then_some(&values), lanes)).collect()
+                (0..count).map(|_| given_bits(engine, PartyId::P1, &vec![true; lanes])).collect()
             };
             let key = TripleKey::new(&bits(1, 192)?)?;
             let block: [_; 64] = bits(blocks, 64)?.try_into().unwrap_or_else(|_| panic!());
@@ -155,8 +139,7 @@ fn of_3des() {
             if protocol == SpdzProtocol::Lookup {
                 engine.prepare_lookups(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
                 engine.load_lookups();
-            }
-            if protocol != SpdzProtocol::Lookup {
+            } else {
                 engine.foresee(&des::SBOXES.each_ref().map(|table| (table, 48 * blocks)))?;
                 engine.preprocess_products()?;
             }
@@ -164,8 +147,7 @@ fn of_3des() {
             let mut out = block.clone();
             des::triple(engine, Direction::Encrypt, &key, &mut out)?;
             moments.push(ran());
-            let pending = engine.close(out);
-            settle(engine, pending)?;
+            engine.settled(out)?;
             moments.push(ran());
             if first {
                 say(&format!("3DES, {}: online, check", protocol.name()), blocks, &moments);

@@ -1,33 +1,13 @@
 //! Preprocessing from disk: each value is used once, whatever happens to sessions and directories.
 
 use crate::common;
-use crate::common::{INPUT, LOOKUP, SBOXES, SIGMA, StockDirs, TABLES, copy, parameters};
-use divisi_core::testing::{Harness, MessageDirection, party};
+use crate::common::{Ends, INPUT, LOOKUP, SBOXES, SIGMA, StockDirs, TABLES, Trouble, copy, parameters};
+use crate::engines::sums;
+use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Bytes, Direction, Session, Settles};
 use divisi_spdz::checks;
 use divisi_store::stock::StockError;
-use divisi_store::{Disk, MachineDisk};
-use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-/// A disk that is full after this many writes.
-struct Full {
-    writes: AtomicUsize,
-    room: usize,
-}
-
-impl Disk for Full {
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        if self.writes.fetch_add(1, Ordering::AcqRel) < self.room {
-            return MachineDisk.write(path, bytes);
-        }
-        // half of the bytes are written
-        let _ = MachineDisk.write(path, &bytes[..bytes.len() / 2]);
-        Err(io::ErrorKind::StorageFull.into())
-    }
-}
 
 /// The disk of a party is full after some number of writes. The party says so, all parties end, its own part
 /// of the stock is removed, and the other parts cannot be used. With enough room a stock is made.
@@ -35,10 +15,7 @@ impl Disk for Full {
 fn a_full_disk_ends_the_making_and_nothing_is_used() {
     for room in 0..40 {
         let dirs = StockDirs::empty(2);
-        let disk = |number: u8| -> Box<dyn Disk> {
-            let room = if number == 2 { room } else { usize::MAX };
-            Box::new(Full { writes: AtomicUsize::new(0), room })
-        };
+        let disk = |number| Ends::after(if number == 2 { room } else { usize::MAX }, Trouble::Half);
         let ends = Harness::new(2, &parameters()).act(|session| dirs.make_on(session, disk, |_| ()));
         if ends.iter().all(Result::is_ok) {
             assert!(room > 3 && dirs.all(0x53).iter().all(|end| *end == Ok(0xed)));
@@ -56,6 +33,10 @@ fn why(end: &Result<u8, Abort>) -> &str {
         Err(Abort::Unfit { why, .. }) => why,
         end => panic!("{end:?}"),
     }
+}
+
+fn used_up(end: &Result<u8, Abort>) {
+    assert!(why(end).contains("is used up") && why(end).contains("divisi prep make"), "{end:?}");
 }
 
 fn says(end: &Result<u8, Abort>, what: &str) -> bool {
@@ -76,9 +57,7 @@ fn one_session_after_the_other_takes_what_the_last_one_left() {
             assert!(dirs.all(0).into_iter().all(|end| end == Ok(0x63)));
         }
         // then the stock is used up; all parties say so, and nothing else happens
-        for end in dirs.all(0) {
-            assert!(why(&end).contains("is used up") && why(&end).contains("divisi prep make"), "{end:?}");
-        }
+        dirs.all(0).iter().for_each(used_up);
         assert!(dirs.state(1).is_ok());
     }
 }
@@ -132,7 +111,7 @@ fn a_lie_before_the_check_destroys_the_stock() {
     harness.change(party(1), party(2), INPUT, 0, |body| body[0] ^= 1);
     let ends = harness.act(|session| dirs.sbox(session, 0x53));
     assert!(ends.iter().all(Result::is_err));
-    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::M0_3, .. }));
+    let found = |end: &Result<u8, Abort>| failed_check(end) == Some(checks::M0_3);
     // the party that finds it first ends the session for the others
     let finders: Vec<u8> = (1..=3).filter(|number| found(&ends[usize::from(*number) - 1])).collect();
     assert!(!finders.is_empty(), "{ends:?}");
@@ -147,10 +126,9 @@ fn if_all_are_copied_back_the_difference_of_two_inputs_is_told() {
     (1..=2).for_each(|number| dirs.keep(number));
     let session = |x| {
         let harness = Harness::new(2, &parameters());
-        let recordings = [party(1), party(2)].map(|party| harness.recording(party));
+        let recordings = harness.recordings();
         assert!(harness.act(|session| dirs.sbox(session, x)).iter().all(Result::is_ok));
-        recordings[0].bodies(MessageDirection::Out, party(2), LOOKUP)[0][0]
-            ^ recordings[1].bodies(MessageDirection::Out, party(1), LOOKUP)[0][0]
+        sums(&recordings, LOOKUP)[0][0]
     };
     let first = session(0x53);
     (1..=2).for_each(|number| dirs.put_back(number));
@@ -170,8 +148,8 @@ fn a_lie_destroys_the_stock() {
     harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
     let ends = harness.act(|session| dirs.sbox(session, 0x53));
     // both parties have sent their sigmas when one of them finds that the sum is not zero
-    let found = |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K4, .. }));
-    assert!(ends.iter().any(found) && ends.iter().all(Result::is_err), "{ends:?}");
+    let found = ends.iter().any(|end| failed_check(end) == Some(checks::K4));
+    assert!(found && ends.iter().all(Result::is_err), "{ends:?}");
     assert!(matches!(dirs.state(1), Err(StockError::Destroyed(_))));
     // the party that finds it first ends the session for both
     assert!(dirs.all(0x53).iter().any(|end| says(end, "was destroyed")));
@@ -250,18 +228,15 @@ fn false_counts_gain_nothing() {
             body[at] = count;
         });
         let ends = harness.act(|session| dirs.sbox(session, 0x53));
-        let check =
-            |end: &Result<u8, Abort>| matches!(end, Err(Abort::CheckFailed { check: checks::K23, .. }));
-        assert!(ends.iter().any(check) && ends.iter().all(Result::is_err), "{ends:?}");
+        let found = ends.iter().any(|end| failed_check(end) == Some(checks::K23));
+        assert!(found && ends.iter().all(Result::is_err), "{ends:?}");
         assert_eq!(dirs.taken(), [0; 3]);
     }
     let harness = Harness::new(2, &parameters());
     let dirs = StockDirs::new(2);
     harness.change(party(2), party(1), "divisi_spdz::stock/stock.agree", 0, |body| body[..41].fill(0xff));
-    assert!(
-        why(&harness.act(|session| dirs.sbox(session, 0x53))[0])
-            .contains("has another stock than this party")
-    );
+    let ends = harness.act(|session| dirs.sbox(session, 0x53));
+    assert!(why(&ends[0]).contains("has another stock than this party"));
 }
 
 /// A computation that needs more than is left is refused before anything is taken, at all parties.
@@ -281,12 +256,7 @@ fn a_stock_with_too_little_loses_nothing() {
         };
         let before = dirs.state(1).unwrap().counts;
         for needs in [needs(SBOXES + 1, 0), needs(1, 51)] {
-            for end in start(&needs) {
-                assert!(
-                    why(&end).contains("is used up") && why(&end).contains("divisi prep make"),
-                    "{end:?}"
-                );
-            }
+            start(&needs).iter().for_each(used_up);
         }
         assert!((1..=n as u8).all(|number| dirs.state(number).unwrap().counts == before));
         assert!(start(&needs(SBOXES, 50)).iter().all(|end| *end == Ok(0)));

@@ -1,7 +1,7 @@
 //! A stock after an abort in any phase (1.10), after kills and restarts (1.11), and on a disk that is full
 //! while it is used: no value is given out twice, and nothing of a stock survives a lie.
 
-use crate::common::{INPUT, LOOKUP, SIGMA, StockDirs, entropy, key, parameters};
+use crate::common::{Ends, INPUT, LOOKUP, SIGMA, StockDirs, Trouble, entropy, key, parameters};
 use divisi_core::testing::{Harness, failed_check, party};
 use divisi_core::{Abort, Bytes, Direction, Session, SessionId, Settles, Step, step};
 use divisi_field::{Field, Gf48};
@@ -10,8 +10,6 @@ use divisi_spdz::{Source, Spdz, SpdzProtocol, Tiny, lab};
 use divisi_store::stock::Reserve;
 use divisi_store::{Disk, MachineDisk};
 use std::collections::HashSet;
-use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -126,77 +124,6 @@ fn a_lie_in_any_phase_destroys_the_stock() {
         let dirs = StockDirs::new(2);
         let ends = Harness::new(2, &parameters()).act(|session| how(&dirs, session));
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-    }
-}
-
-/// How a disk fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trouble {
-    /// The process is killed: nothing reaches the disk any more.
-    Dead,
-    /// The disk is full: files are not written.
-    Full,
-    /// The disk is full: files are half written.
-    Half,
-}
-
-/// A disk with room for this many writes.
-struct Ends {
-    left: AtomicUsize,
-    how: Trouble,
-}
-
-impl Ends {
-    fn after(writes: usize, how: Trouble) -> Box<dyn Disk> {
-        Box::new(Ends { left: AtomicUsize::new(writes), how })
-    }
-
-    fn alive(&self) -> io::Result<()> {
-        let dead = self.how == Trouble::Dead && self.left.load(Ordering::Acquire) == 0;
-        if dead { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
-    }
-}
-
-impl Disk for Ends {
-    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let room = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
-        match self.how {
-            // a full disk has room for an empty file
-            _ if room.is_ok() || (self.how != Trouble::Dead && bytes.is_empty()) => {
-                MachineDisk.write(path, bytes)
-            }
-            Trouble::Half => {
-                let _ = MachineDisk.write(path, &bytes[..bytes.len() / 2]);
-                Err(io::ErrorKind::StorageFull.into())
-            }
-            Trouble::Full => Err(io::ErrorKind::StorageFull.into()),
-            Trouble::Dead => Err(io::ErrorKind::BrokenPipe.into()),
-        }
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        self.alive()?;
-        MachineDisk.sync(path)
-    }
-
-    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.alive()?;
-        MachineDisk.link(from, to)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.alive()?;
-        MachineDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.alive()?;
-        MachineDisk.remove(path)
-    }
-
-    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.alive()?;
-        MachineDisk.sync_dir(dir)
     }
 }
 

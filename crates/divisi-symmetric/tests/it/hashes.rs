@@ -85,17 +85,16 @@ fn theirs(hash: Hash, message: &[u8]) -> Vec<u8> {
 
 /// The reader's output of cSHAKE, SHAKE if both strings are empty.
 fn their_xof(security: usize, n: &[u8], customization: &[u8], message: &[u8], bytes: usize) -> Vec<u8> {
-    let mut output = vec![0; bytes];
-    if security == 128 {
-        let mut xof = CShake128::new_with_function_name(n, customization);
+    fn output(mut xof: impl Update + ExtendableOutput, message: &[u8], bytes: usize) -> Vec<u8> {
         xof.update(message);
+        let mut output = vec![0; bytes];
         xof.finalize_xof().read(&mut output);
-    } else {
-        let mut xof = CShake256::new_with_function_name(n, customization);
-        xof.update(message);
-        xof.finalize_xof().read(&mut output);
+        output
     }
-    output
+    match security {
+        128 => output(CShake128::new_with_function_name(n, customization), message, bytes),
+        _ => output(CShake256::new_with_function_name(n, customization), message, bytes),
+    }
 }
 
 fn our_xof(xof: &Xof, message: &[u8], bytes: usize) -> Vec<u8> {

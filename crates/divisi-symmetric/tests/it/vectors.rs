@@ -89,13 +89,9 @@ fn sp_800_38a() {
 fn gcm() {
     macro_rules! seal {
         ($cipher:ident, $length:ident, $record:ident) => {{
-            let (message, aad) = ($record.bytes("Plaintext"), $record.bytes("AAD"));
-            let nonce = $record.bytes("IV");
-            let cipher =
-                AesGcm::<aes::$cipher, consts::$length>::new_from_slice(&$record.bytes("Key")).unwrap();
-            cipher
-                .encrypt(nonce.as_slice().try_into().unwrap(), Payload { msg: &message, aad: &aad })
-                .unwrap()
+            let [msg, aad, iv, key] = ["Plaintext", "AAD", "IV", "Key"].map(|name| $record.bytes(name));
+            let cipher = AesGcm::<aes::$cipher, consts::$length>::new_from_slice(&key).unwrap();
+            cipher.encrypt(iv.as_slice().try_into().unwrap(), Payload { msg: &msg, aad: &aad }).unwrap()
         }};
     }
     let records = gcm_specification_vectors();
@@ -112,12 +108,8 @@ fn gcm() {
             (32, 60) => seal!(Aes256, U60, record),
             other => panic!("{}: lengths of key and IV are {other:?}", record.text("Name")),
         };
-        assert_eq!(
-            sealed,
-            [record.bytes("Ciphertext"), record.bytes("Tag")].concat(),
-            "{}",
-            record.text("Name")
-        );
+        let expected = [record.bytes("Ciphertext"), record.bytes("Tag")].concat();
+        assert_eq!(sealed, expected, "{}", record.text("Name"));
     }
     let names: Vec<String> = records.iter().map(|record| record.text("Name").to_owned()).collect();
     assert_eq!(names, (1..=18).map(|case| format!("Test Case {case}")).collect::<Vec<_>>());

@@ -81,9 +81,9 @@ pub(super) fn unknown(settings: &EngineSettings) -> Option<&'static str> {
     known.into_iter().find(is_strange).map(|(option, _)| option)
 }
 
-/// Whether it was chosen how S-boxes are computed or words are added.
+/// Whether it was chosen how S-boxes are computed or words are added, and not by default.
 pub(super) fn is_chosen(settings: &EngineSettings) -> bool {
-    [PRIORITY, PROTOCOL].iter().any(|name| settings.own.contains_key(*name))
+    choice(settings) != Choice::default()
 }
 
 /// Whether calls of programs in constant rounds are garbled when their inputs are there, and not ahead.

@@ -1,20 +1,15 @@
 //! Circuits among three: a receiver takes outputs only if both holders of the component that it lacks agree
 //! on it, and only if all three have the same circuit, owners and receivers.
 
+use crate::common::{all_end, engine};
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Step};
-use divisi_net::tamper::Tap;
-use divisi_net::{Frame, memory};
-use divisi_rep3::{Protocol, Rep3, Security, Trio, checks, local};
+use divisi_core::{Abort, PartyId};
+use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
+use divisi_rep3::{Protocol, checks};
 use divisi_symphony::circuit::OwnedCircuit;
-use std::sync::{Arc, Mutex};
 
 const OUTPUT: &str = "divisi_symphony::circuit/output";
 const DIGEST: &str = "divisi_symphony::circuit/output.digest";
-
-fn party(number: usize) -> PartyId {
-    PartyId::from_index(number - 1).unwrap()
-}
 
 /// The products of the first two values' bits, and the third.
 fn program() -> Program {
@@ -34,48 +29,40 @@ fn inputs(me: PartyId) -> Vec<u8> {
 type Meant = ([u8; 32], [PartyId; 3], [Vec<PartyId>; 2]);
 
 /// All parties learn both values.
-const ALL: [&[usize]; 2] = [&[1, 2, 3], &[1, 2, 3]];
+const ALL: [&[u8]; 2] = [&[1, 2, 3], &[1, 2, 3]];
 /// Party 2 learns the first value, the others learn the second.
-const SPLIT: [&[usize]; 2] = [&[2], &[1, 3]];
+const SPLIT: [&[u8]; 2] = [&[2], &[1, 3]];
 
-fn meant(receivers: [&[usize]; 2]) -> Meant {
-    let list = |list: &[usize]| list.iter().map(|number| party(*number)).collect();
+fn meant(receivers: [&[u8]; 2]) -> Meant {
+    let list = |list: &[u8]| list.iter().map(|number| party(*number)).collect();
     ([7; 32], [1, 2, 3].map(party), receivers.map(list))
 }
 
-fn engine(trio: Trio) -> Rep3 {
-    Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious)
+/// How the parties evaluate the circuit with these receivers.
+fn evaluate(harness: TrioHarness, receivers: [&[u8]; 2]) -> Vec<Result<Vec<u8>, Abort>> {
+    let program = program();
+    harness.act(|trio| {
+        let me = trio.me();
+        let (digest, owners, receivers) = meant(receivers);
+        let circuit = OwnedCircuit::with_receivers(&program, &digest, &owners, &receivers)?;
+        Ok(circuit.evaluate(&mut engine(trio, Protocol::Gf4Circuit), &inputs(me))?.to_vec())
+    })
 }
 
 /// A run in which one byte is changed of the component that a receiver lacks ([`OUTPUT`]), or of its digest
 /// ([`DIGEST`]).
-fn told(receivers: [&[usize]; 2], receiver: PartyId, step: &str, at: usize) -> Vec<Result<Vec<u8>, Abort>> {
-    let program = program();
-    let meshes = memory::mesh(3);
+fn told(
+    receivers: [&[u8]; 2],
+    receiver: PartyId,
+    step: &'static str,
+    at: usize,
+) -> Vec<Result<Vec<u8>, Abort>> {
+    let harness = TrioHarness::default();
     let from = if step == OUTPUT { receiver.prev(3) } else { receiver.next(3) };
-    let id = Step::new(if step == OUTPUT { OUTPUT } else { DIGEST }).id;
-    let change = move |mut frame: Frame| {
-        if frame.step == id
-            && let Some(byte) = frame.body.get_mut(at)
-        {
-            *byte ^= 0x10;
-        }
-        vec![frame]
-    };
-    Tap::new(&meshes[from.index()]).intercept(receiver, Box::new(change)).unwrap();
-    local::run_over(meshes, &PublicParameters::new("circuits"), |trio| {
-        let me = trio.me();
-        let (digest, owners, receivers) = meant(receivers);
-        let circuit = OwnedCircuit::with_receivers(&program, &digest, &owners, &receivers)?;
-        Ok(circuit.evaluate(&mut engine(trio), &inputs(me))?.to_vec())
-    })
-}
-
-fn failed(end: &Result<Vec<u8>, Abort>) -> Option<Check> {
-    match end {
-        Err(Abort::CheckFailed { check, .. }) => Some(*check),
-        _ => None,
-    }
+    harness.change(from, receiver, step, 0, move |body| {
+        body.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0x10);
+    });
+    evaluate(harness, receivers)
 }
 
 /// Every byte of the missing component and every byte of its digest is compared, at each receiver \[A1\].
@@ -95,10 +82,14 @@ fn every_byte_that_a_receiver_is_told_counts() {
             for (step, bytes) in [(OUTPUT, values_of_each), (DIGEST, 32)] {
                 for at in 0..bytes {
                     let ends = told(receivers, receiver, step, at);
-                    assert_eq!(failed(&ends[receiver.index()]), Some(checks::A1), "{receiver} {step} {at}");
+                    assert_eq!(
+                        failed_check(&ends[receiver.index()]),
+                        Some(checks::A1),
+                        "{receiver} {step} {at}"
+                    );
                     // nobody else was lied to
                     let others = PartyId::all(3).zip(&ends).filter(|(me, _)| *me != receiver);
-                    assert!(others.into_iter().all(|(_, end)| failed(end).is_none()), "{ends:?}");
+                    assert!(others.into_iter().all(|(_, end)| failed_check(end).is_none()), "{ends:?}");
                 }
             }
         }
@@ -109,36 +100,21 @@ fn every_byte_that_a_receiver_is_told_counts() {
 /// component and the digest of its own values, one byte and 32, and nothing at all if it has none.
 #[test]
 fn who_is_not_named_for_a_value_gets_nothing_of_it() {
-    let program = program();
-    let cases: [([&[usize]; 2], [usize; 3]); 4] =
+    let cases: [([&[u8]; 2], [usize; 3]); 4] =
         [(ALL, [2, 2, 2]), (SPLIT, [1, 1, 1]), ([&[2], &[2]], [0, 2, 0]), ([&[1], &[1, 2]], [2, 1, 0])];
     for (receivers, bytes) in cases {
-        let meshes = memory::mesh(3);
-        let seen: Arc<Mutex<Vec<(usize, bool, usize)>>> = Arc::default();
-        for (from, to) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
-            let seen = seen.clone();
-            let note = move |frame: Frame| {
-                for (is_output, step) in [(true, OUTPUT), (false, DIGEST)] {
-                    if frame.step == Step::new(step).id {
-                        seen.lock().unwrap().push((to, is_output, frame.body.len()));
-                    }
-                }
-                vec![frame]
-            };
-            Tap::new(&meshes[from]).intercept(party(to + 1), Box::new(note)).unwrap();
-        }
-        let ends = local::run_over(meshes, &PublicParameters::new("circuits"), |trio| {
-            let me = trio.me();
-            let (digest, owners, receivers) = meant(receivers);
-            let circuit = OwnedCircuit::with_receivers(&program, &digest, &owners, &receivers)?;
-            Ok(circuit.evaluate(&mut engine(trio), &inputs(me))?.to_vec())
-        });
+        let harness = TrioHarness::default();
+        let recordings = harness.recordings();
+        let ends = evaluate(harness, receivers);
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-        let mut seen = std::mem::take(&mut *seen.lock().unwrap());
-        seen.sort_unstable();
-        let each = bytes.into_iter().enumerate().filter(|(_, bytes)| *bytes > 0);
-        let expected: Vec<_> = each.flat_map(|(to, bytes)| [(to, false, 32), (to, true, bytes)]).collect();
-        assert_eq!(seen, expected, "{receivers:?}");
+        for ((me, seen), bytes) in PartyId::all(3).zip(&recordings).zip(bytes) {
+            let lengths = |step| {
+                let came = seen.of(MessageDirection::In, step).into_iter();
+                came.map(|seen| seen.frame.body.len()).collect::<Vec<_>>()
+            };
+            let expected = if bytes == 0 { [vec![], vec![]] } else { [vec![bytes], vec![32]] };
+            assert_eq!([OUTPUT, DIGEST].map(lengths), expected, "{me} {receivers:?}");
+        }
     }
 }
 
@@ -148,7 +124,7 @@ fn who_is_not_named_for_a_value_gets_nothing_of_it() {
 fn all_three_mean_the_same() {
     let program = program();
     type Way = fn(&mut Meant);
-    let ways: [([&[usize]; 2], Way); 7] = [
+    let ways: [([&[u8]; 2], Way); 7] = [
         (ALL, |meant| meant.0[0] ^= 1),
         (ALL, |meant| meant.0[31] ^= 1),
         (ALL, |meant| meant.1.swap(0, 1)),
@@ -160,7 +136,7 @@ fn all_three_mean_the_same() {
     ];
     for odd in PartyId::all(3) {
         for (i, (receivers, way)) in ways.iter().enumerate() {
-            let ends = local::run_over(memory::mesh(3), &PublicParameters::new("circuits"), |trio| {
+            let ends = TrioHarness::default().act(|trio| {
                 let me = trio.me();
                 let mut meant = meant(*receivers);
                 if me == odd {
@@ -168,10 +144,9 @@ fn all_three_mean_the_same() {
                 }
                 let (digest, owners, receivers) = meant;
                 let circuit = OwnedCircuit::with_receivers(&program, &digest, &owners, &receivers)?;
-                circuit.compute(&mut engine(trio), &inputs(me)).map(|_| Vec::new())
+                circuit.compute(&mut engine(trio, Protocol::Gf4Circuit), &inputs(me)).map(drop)
             });
-            assert!(ends.iter().any(|end| failed(end) == Some(checks::A25)), "{odd} {i}: {ends:?}");
-            assert!(ends.iter().all(Result::is_err), "{odd} {i}: {ends:?}");
+            all_end(ends, checks::A25, &format!("{odd} {i}"));
         }
     }
 }

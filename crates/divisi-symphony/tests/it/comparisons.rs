@@ -1,10 +1,12 @@
 //! Comparisons of tags and of public parameters reach to the last byte, item and chunk; and what they open.
 
-use divisi_core::{Abort, PartyId, PublicParameters, Step};
-use divisi_net::{Frame, memory, tamper::Tap};
+use crate::common;
+use crate::common::is_compared;
+use divisi_core::{Abort, PartyId};
+use divisi_rep3::adversary::harness::{MessageDirection, Recording, TrioHarness};
 use divisi_rep3::checks;
 use divisi_rep3::local::{self, deal_all};
-use divisi_rep3::{Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Protocol, Rep3, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symmetric::mode::gcm::TagLength;
@@ -14,12 +16,11 @@ use divisi_symphony::macnifico::{Macnifico, Received, public_message};
 use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
 use divisi_symphony::sharp::Sharp;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 
 const KEY: [u8; 16] = *b"sixteen bytes in";
 
 fn engine(trio: Trio) -> Rep3 {
-    Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious)
+    common::engine(trio, Protocol::Gf4Circuit)
 }
 
 /// The outcomes of messages under one key, which are the same at all three parties.
@@ -95,21 +96,9 @@ fn a_gcm_difference_is_opened_under_a_fresh_mask() {
     wrong[2] ^= 0x40;
     let mut seen = BTreeSet::from([tag.iter().zip(&wrong).map(|(x, y)| x ^ y).collect::<Vec<u8>>()]);
     for _ in 0..3 {
-        let opened: Arc<Mutex<[Vec<u8>; 3]>> = Arc::default();
-        let meshes = memory::mesh(3);
-        let step = Step::new("divisi_rep3::open/open.bytes").id;
-        let taps: Vec<Tap> = meshes.iter().map(Tap::new).collect();
-        for (party, tap) in PartyId::all(3).zip(&taps) {
-            let opened = opened.clone();
-            let note = move |frame: Frame| {
-                if frame.step == step {
-                    opened.lock().unwrap()[party.index()].clone_from(&frame.body);
-                }
-                vec![frame]
-            };
-            tap.intercept(party.next(3), Box::new(note)).unwrap();
-        }
-        let results = local::run_over(meshes, &PublicParameters::new("comparisons"), |trio| {
+        let harness = TrioHarness::default();
+        let sent = harness.recordings();
+        let results = harness.act(|trio| {
             let part = key[trio.me().index()][0].clone();
             let rep = &mut engine(trio);
             let mut key = GcmKey::prepare(rep, KeySize::Aes128, &part)?;
@@ -119,7 +108,10 @@ fn a_gcm_difference_is_opened_under_a_fresh_mask() {
             opening.verify(rep, &key)
         });
         assert!(results.iter().all(|valid| *valid == Ok(false)), "{results:?}");
-        let parts = opened.lock().unwrap().clone();
+        let last = |(me, sent): (PartyId, &Recording)| {
+            sent.bodies(MessageDirection::Out, me.next(3), "divisi_rep3::open/open.bytes").pop().unwrap()
+        };
+        let parts: Vec<Vec<u8>> = PartyId::all(3).zip(&sent).map(last).collect();
         let value: Vec<u8> = (0..16).map(|i| parts.iter().fold(0, |sum, part| sum ^ part[i])).collect();
         assert!(value.iter().any(|byte| *byte != 0));
         assert!(seen.insert(value), "the difference itself, or the same multiple of it twice");
@@ -253,21 +245,6 @@ fn whatever_is_public_is_compared() {
         }),
     ];
     for (what, used) in uses {
-        for odd in [None, Some(PartyId::new(2).unwrap())] {
-            let results = local::run_over(memory::mesh(3), &PublicParameters::new("comparisons"), |trio| {
-                let me = trio.me();
-                let result = used(&mut engine(trio), Some(me) == odd);
-                result.map(drop)
-            });
-            let noticed =
-                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A25, .. }));
-            match odd {
-                None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
-                Some(_) => assert!(
-                    results.iter().all(Result::is_err) && results.iter().any(noticed),
-                    "{what}: {results:?}"
-                ),
-            }
-        }
+        is_compared(checks::A25, what, &[2], |trio, odd| used(&mut engine(trio), odd));
     }
 }

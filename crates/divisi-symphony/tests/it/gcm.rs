@@ -1,37 +1,16 @@
 //! AES-GCM on shared keys against an ordinary library.
 
-use aes_gcm::aead::{Aead, KeyInit, Payload};
+use crate::common::{bytes, engine, reference};
+use divisi_rep3::Protocol;
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::local::{deal_all, run};
-use divisi_rep3::{Protocol, Rep3, Security};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::TagLength;
 use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
 use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
 
-fn bytes(n: usize, seed: u8) -> Vec<u8> {
-    (0..n).map(|i| (i * 31 + (i >> 8) * 7) as u8 ^ seed).collect()
-}
-
-fn reference(key: &[u8], iv: &[u8; 12], aad: &[u8], plain: &[u8]) -> Vec<u8> {
-    let payload = Payload { msg: plain, aad };
-    let iv = &(*iv).into();
-    match key.len() {
-        16 => aes_gcm::Aes128Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
-        32 => aes_gcm::Aes256Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
-        _ => aes_gcm::AesGcm::<aes_gcm::aes::Aes192, aes_gcm::aead::consts::U12>::new_from_slice(key)
-            .unwrap()
-            .encrypt(iv, payload)
-            .unwrap(),
-    }
-}
-
 fn slice(part: &Part, from: usize, to: usize) -> Part {
     Part { first: part.first[from..to].to_vec(), second: part.second[from..to].to_vec() }
-}
-
-fn engine(trio: divisi_rep3::Trio, protocol: Protocol) -> Rep3 {
-    Rep3::new(trio, protocol, Security::Malicious)
 }
 
 #[test]
@@ -44,7 +23,7 @@ fn messages_around_every_edge_are_sealed_and_opened() {
         .zip(Protocol::ALL.iter().copied().cycle())
     {
         let plain = bytes(n, 1);
-        let expected = reference(&key, &iv, &aad, &plain);
+        let expected = reference(&key, iv, &aad, &plain);
         let parts = deal_all(&[key.clone(), plain.clone()]);
         let results = run(|trio| {
             let mine = &parts[trio.me().index()];
@@ -83,7 +62,7 @@ fn messages_around_every_edge_are_sealed_and_opened() {
 #[test]
 fn a_wrong_tag_text_or_aad_opens_nothing() {
     let (key, iv, plain) = (bytes(32, 5), [7; 12], bytes(50, 0));
-    let sealed = reference(&key, &iv, b"aad", &plain);
+    let sealed = reference(&key, iv, b"aad", &plain);
     let parts = deal_all(&[key]);
     for (damage, protocol) in (0..4).flat_map(|damage| Protocol::ALL.iter().map(move |p| (damage, *p))) {
         let mut sealed = sealed.clone();
@@ -116,15 +95,13 @@ fn a_wrong_tag_text_or_aad_opens_nothing() {
 fn many_messages_with_their_own_keys_in_one_call() {
     let each = KeySize::ALL.into_iter().flat_map(|size| Protocol::ALL.iter().map(move |p| (size, *p)));
     for (size, protocol) in each {
-        let cases: Vec<_> = (0..40)
-            .map(|i| {
-                let key = bytes(size.bytes(), i);
-                let (plain, aad) = (bytes(i as usize * 7 % 65, i), bytes(i as usize % 33, 1));
-                let iv = [i; 12];
-                let sealed = reference(&key, &iv, &aad, &plain);
-                (key, iv, aad, plain, sealed)
-            })
-            .collect();
+        let case = |i| {
+            let (key, plain, aad) = (bytes(size.bytes(), i), bytes(i * 7 % 65, i), bytes(i % 33, 1));
+            let iv = [i as u8; 12];
+            let sealed = reference(&key, iv, &aad, &plain);
+            (key, iv, aad, plain, sealed)
+        };
+        let cases: Vec<_> = (0..40).map(case).collect();
         let keys = deal_all(&cases.iter().map(|c| c.0.clone()).collect::<Vec<_>>());
         let plains = deal_all(&cases.iter().map(|c| c.3.clone()).collect::<Vec<_>>());
         let tag_length = |k: usize| TagLength::ALL[k % 5];
@@ -140,14 +117,8 @@ fn many_messages_with_their_own_keys_in_one_call() {
                     tag[k % 12] ^= u8::from(k % 3 == 1);
                     OwnedText::Cipher { ciphertext: sealed[..n].to_vec(), tag }
                 };
-                let key = keys[me][k].clone();
-                jobs.push(MessageJob {
-                    key,
-                    danger_iv: *iv,
-                    aad: aad.clone(),
-                    tag_length: tag_length(k),
-                    text,
-                });
+                let (key, aad, tag_length) = (keys[me][k].clone(), aad.clone(), tag_length(k));
+                jobs.push(MessageJob { key, danger_iv: *iv, aad, tag_length, text });
             }
             many(&mut engine(trio, protocol), size, &jobs)
         })

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod circuits;
+mod common;
 mod comparisons;
 mod gcm;
 mod jobs;

@@ -2,35 +2,29 @@
 //! that are made and compared inside the computation, outputs. Whichever message of a corrupt party is
 //! changed, an honest party ends with the right answers, or aborts.
 
-use divisi_core::{Abort, PartyId, PublicParameters};
-use divisi_net::memory;
-use divisi_net::tamper::{Intercept, Tap};
-use divisi_net::{Frame, Mesh};
+use crate::common::{is_compared, quick};
+use divisi_core::testing::sent;
+use divisi_core::{Abort, PartyId};
+use divisi_rep3::adversary::harness::{TrioHarness, links, party};
 use divisi_rep3::checks;
-use divisi_rep3::{Rep3, Security, Trio, local};
+use divisi_rep3::{Rep3, Trio};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::algorithm::Settings;
 use divisi_symphony::Priority;
 use divisi_symphony::macnifico::{Macnifico, Received};
 use divisi_symphony::maestro::Maestro;
 use divisi_symphony::sharp::{Sharp, input_message, public_message};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 const TEXT: &[u8] = b"a message that no party but its owner has";
 
 /// What each party has of a run: outputs, and whether tags were right.
 type Outputs = (Vec<Vec<u8>>, Vec<bool>);
 
-fn party(number: usize) -> PartyId {
-    PartyId::from_index(number - 1).unwrap()
-}
-
 /// A MAC: a key and a message brought, a tag made, opened, compared, and a wrong one.
 fn mac(trio: Trio, name: &str) -> Result<Outputs, Abort> {
     let me = trio.me();
     let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
-    let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
+    let rep = &mut quick(trio);
     let bytes = mac.algorithm().key_bytes();
     let key = mac.input_key(rep, party(1), bytes, (me == party(1)).then_some(&[7; 32][..bytes]))?;
     let own: &[&[u8]] = &[TEXT];
@@ -50,7 +44,7 @@ fn mac(trio: Trio, name: &str) -> Result<Outputs, Abort> {
 fn cipher_and_digest(trio: Trio) -> Result<Outputs, Abort> {
     let me = trio.me();
     let aes = Maestro::new(KeySize::Aes128, Priority::LowLatency);
-    let rep = &mut Rep3::new(trio, aes.mode().protocol(), Security::Malicious);
+    let rep = &mut quick(trio);
     let key = aes.input_key(rep, party(3), (me == party(3)).then_some(&[5; 16][..]))?;
     let ks = aes.compute_ks(rep, &key)?;
     let block = aes.input_block(rep, party(1), 1, (me == party(1)).then_some(&[[9; 16]][..]))?;
@@ -65,74 +59,39 @@ fn cipher_and_digest(trio: Trio) -> Result<Outputs, Abort> {
     Ok((told, Vec::new()))
 }
 
-/// Run `f`; `hand` may change what one party sends to another.
-fn run(
-    meshes: Vec<Mesh>,
-    hand: Option<(PartyId, PartyId, Box<dyn Intercept>)>,
-    f: &(impl Fn(Trio) -> Result<Outputs, Abort> + Sync),
-) -> Vec<Result<Outputs, Abort>> {
-    if let Some((from, to, hand)) = hand {
-        Tap::new(&meshes[from.index()]).intercept(to, hand).unwrap();
-    }
-    local::run_over(meshes, &PublicParameters::new("tampering"), f)
-}
-
 /// Every `every`-th message of each link changed in one of three ways.
-fn sweep(every: usize, f: &(impl Fn(Trio) -> Result<Outputs, Abort> + Sync)) -> usize {
-    let honest = run(memory::mesh(3), None, f);
-    let right = honest[0].as_ref().unwrap().clone();
-    assert!(honest.iter().all(|told| told.as_ref() == Ok(&right)));
-    let mut tried = 0;
-    for from in PartyId::all(3) {
-        for to in PartyId::all(3).filter(|to| *to != from) {
-            // how many messages there are
-            let count = Arc::new(AtomicUsize::new(0));
-            let counted = count.clone();
-            let all = run(
-                memory::mesh(3),
-                Some((
-                    from,
-                    to,
-                    Box::new(move |frame: Frame| {
-                        counted.fetch_add(1, Ordering::Relaxed);
-                        vec![frame]
-                    }),
-                )),
-                f,
-            );
-            assert!(all.iter().all(|told| told.as_ref() == Ok(&right)));
-            for n in (tried % every..count.load(Ordering::Relaxed)).step_by(every) {
-                let (mut at, way) = (0, tried % 3);
-                let empty = Arc::new(Mutex::new(false));
-                let was_empty = empty.clone();
-                let hand = move |mut frame: Frame| {
-                    if at == n {
-                        let length = frame.body.len();
-                        *was_empty.lock().unwrap() = length == 0;
-                        match way {
-                            _ if length == 0 => {}
-                            0 => frame.body[length / 2] ^= 4,
-                            1 => frame.body[length - 1] ^= 0x81,
-                            _ => frame.body.truncate(length - 1),
-                        }
-                    }
-                    at += 1;
-                    vec![frame]
-                };
-                let told = run(memory::mesh(3), Some((from, to, Box::new(hand))), f);
-                let mut stopped = false;
-                for (_, told) in PartyId::all(3).zip(&told).filter(|(party, _)| *party != from) {
-                    match told {
-                        Ok(told) => assert_eq!(*told, right, "{from} to {to}, message {n}, way {way}"),
-                        Err(_) => stopped = true,
-                    }
+fn sweep(every: usize, f: &(dyn Fn(Trio) -> Result<Outputs, Abort> + Sync)) -> usize {
+    let harness = TrioHarness::default();
+    let recordings = harness.recordings();
+    let honest = harness.act(f);
+    let right = honest[0].as_ref().unwrap();
+    assert!(honest.iter().all(|told| told.as_ref() == Ok(right)));
+    let (sent, mut tried) = (sent(&recordings), 0);
+    for (from, to) in links() {
+        let frames = &sent[&(from, to)];
+        for n in (tried % every..frames.len()).step_by(every) {
+            let (harness, mut at, way) = (TrioHarness::default(), 0, tried % 3);
+            harness.hand(from, to, move |mut frame| {
+                let length = frame.body.len();
+                match way {
+                    _ if at != n || length == 0 => {}
+                    0 => frame.body[length / 2] ^= 4,
+                    1 => frame.body[length - 1] ^= 0x81,
+                    _ => frame.body.truncate(length - 1),
                 }
-                assert!(
-                    stopped || *empty.lock().unwrap(),
-                    "nobody noticed: {from} to {to}, message {n}, way {way}"
-                );
-                tried += 1;
+                at += 1;
+                vec![frame]
+            });
+            let told = harness.act(f);
+            let mut stopped = frames[n].body.is_empty();
+            for (_, told) in PartyId::all(3).zip(&told).filter(|(party, _)| *party != from) {
+                match told {
+                    Ok(told) => assert_eq!(told, right, "{from} to {to}, message {n}, way {way}"),
+                    Err(_) => stopped = true,
+                }
             }
+            assert!(stopped, "nobody noticed: {from} to {to}, message {n}, way {way}");
+            tried += 1;
         }
     }
     tried
@@ -157,19 +116,18 @@ fn blocks_and_digests_are_right_or_there_are_none() {
 #[test]
 fn what_is_public_is_the_same_at_all_three() {
     type Use = fn(&mut Rep3, PartyId, bool) -> Result<(), Abort>;
-    fn mac(odd: bool, change: impl Fn(&mut Settings)) -> Macnifico {
-        let mut settings = Settings::new("kmac128".parse().unwrap());
+    fn settings(name: &str, odd: bool, change: fn(&mut Settings)) -> Settings {
+        let mut settings = Settings::new(name.parse().unwrap());
         if odd {
             change(&mut settings);
         }
-        Macnifico::new(&settings, Priority::LowLatency).unwrap()
+        settings
     }
-    fn hash(odd: bool, change: impl Fn(&mut Settings)) -> Sharp {
-        let mut settings = Settings::new("cshake128".parse().unwrap());
-        if odd {
-            change(&mut settings);
-        }
-        Sharp::new(&settings, Priority::LowLatency).unwrap()
+    fn mac(odd: bool, change: fn(&mut Settings)) -> Macnifico {
+        Macnifico::new(&settings("kmac128", odd, change), Priority::LowLatency).unwrap()
+    }
+    fn hash(odd: bool, change: fn(&mut Settings)) -> Sharp {
+        Sharp::new(&settings("cshake128", odd, change), Priority::LowLatency).unwrap()
     }
     fn verify(rep: &mut Rep3, name: &str, received: &Received) -> Result<(), Abort> {
         let mac = Macnifico::new(&Settings::new(name.parse().unwrap()), Priority::LowLatency)?;
@@ -211,25 +169,12 @@ fn what_is_public_is_the_same_at_all_three() {
         }),
     ];
     for (what, used) in uses {
-        for odd in [None, Some(party(1)), Some(party(3))] {
-            let results = local::run_over(memory::mesh(3), &PublicParameters::new("tampering"), |trio| {
-                let me = trio.me();
-                let rep = &mut Rep3::new(trio, Priority::LowLatency.protocol(), Security::Malicious);
-                let result = used(rep, me, Some(me) == odd);
-                // what differs was not computed with
-                assert!(odd.is_none() || !rep.owes(), "{what}");
-                result
-            });
-            let noticed =
-                |r: &Result<_, Abort>| matches!(r, Err(Abort::CheckFailed { check: checks::A25, .. }));
-            match odd {
-                None => assert!(results.iter().all(Result::is_ok), "{what}: {results:?}"),
-                // the party that notices first ends the session for the others
-                Some(_) => assert!(
-                    results.iter().all(Result::is_err) && results.iter().any(noticed),
-                    "{what}: {results:?}"
-                ),
-            }
-        }
+        is_compared(checks::A25, what, &[1, 3], |trio, odd| {
+            let (me, rep) = (trio.me(), &mut quick(trio));
+            let result = used(rep, me, odd);
+            // what differs was not computed with
+            assert!(result.is_ok() || !rep.owes(), "{what}");
+            result
+        });
     }
 }

@@ -1,11 +1,13 @@
 //! What the attacks of several engines share: randomness that a test knows, and messages that never come.
 #![allow(dead_code)] // no test uses all of it
 
-use divisi_core::testing::{Harness, MessageDirection, Recording};
+use divisi_core::testing::{Harness, LIMIT, MessageDirection, Recording, many};
 use divisi_core::{Abort, Check, PartyId, Prg, PublicParameters, Step};
 use divisi_net::{Machine, World};
+use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -91,13 +93,7 @@ pub fn bytes_of(draws: &[usize], party: usize, from: usize) -> Vec<Byte> {
 }
 
 /// Withholds message `n`, counted from 0, of a step. The flag becomes true when that message is sent.
-pub fn withhold(
-    harness: &Harness,
-    from: PartyId,
-    to: PartyId,
-    step: &'static str,
-    n: usize,
-) -> Arc<AtomicBool> {
+fn withhold(harness: &Harness, from: PartyId, to: PartyId, step: &'static str, n: usize) -> Arc<AtomicBool> {
     let (id, mut count) = (Step::new(step).id, 0);
     let withheld = Arc::new(AtomicBool::new(false));
     let here = withheld.clone();
@@ -112,14 +108,120 @@ pub fn withhold(
     withheld
 }
 
+/// The step of a message that P_1 withholds from P_2, and which of the step's messages it is; the step that P_2
+/// must not send then, and how many of its messages P_2 may have sent before.
+pub type Order = (&'static str, usize, &'static str, usize);
+
+/// Asserts that what must follow a message does not leave without it.
+pub fn keeps_order<R: Debug>(
+    what: &str,
+    (held, nth, step, most): Order,
+    harness: Harness,
+    play: impl FnOnce(Harness) -> Vec<Result<R, Abort>>,
+) {
+    let harness = harness.waiting(LIMIT);
+    let recording = harness.recording(PartyId::P2);
+    let withheld = withhold(&harness, PartyId::P1, PartyId::P2, held, nth);
+    let ends = play(harness);
+    assert!(withheld.load(Ordering::Relaxed) && ends[1].is_err(), "{what} {held} {nth}: {ends:?}");
+    assert!(told(&recording, step) <= most, "{what}: {step} leaves without {held} {nth}");
+}
+
+/// Asserts that a change of each of these bytes changes what a run shows.
+pub fn all_count<S: PartialEq + Sync>(as_it_is: &S, bytes: &[Byte], run: impl Fn(Option<Byte>) -> S + Sync) {
+    assert!(*as_it_is == run(None), "known randomness gives one run");
+    let counts = many(bytes.len(), 3, |i| run(Some(bytes[i])) != *as_it_is);
+    let idle: Vec<_> = bytes.iter().zip(counts).filter(|(_, counts)| !counts).collect();
+    assert!(idle.is_empty(), "{idle:?}");
+}
+
+/// P_1 opens something else to one party, the `nth` time from 1 on, and says that its own view is what that
+/// party says of its view.
+pub fn reflect(harness: &Harness, victim: PartyId, view: &'static str, open: &'static str, nth: usize) {
+    let [view, open] = [view, open].map(|step| Step::new(step).id);
+    // what the victim says of its view, to be said back to it: the corrupt party waits for it
+    let received = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
+    let said = received.clone();
+    harness.hand(victim, PartyId::P1, move |frame| {
+        if frame.step == view {
+            said.lock().unwrap().push(frame.body.clone());
+        }
+        vec![frame]
+    });
+    let (mut views, mut openings) = (0, 0);
+    harness.hand(PartyId::P1, victim, move |mut frame| {
+        if frame.step == open {
+            openings += 1;
+            frame.body[0] ^= u8::from(openings == nth);
+        }
+        if frame.step == view {
+            views += 1;
+            let theirs = (0..2_000).find_map(|_| {
+                let theirs = received.lock().unwrap().get(views - 1).cloned();
+                if theirs.is_none() {
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+                theirs
+            });
+            frame.body = theirs.unwrap_or(frame.body);
+        }
+        vec![frame]
+    });
+}
+
 /// How many messages of a step a party sent.
 pub fn told(recording: &Recording, step: &'static str) -> usize {
     recording.of(MessageDirection::Out, step).len()
 }
 
+/// All that a party sent, in order.
+pub fn all_sent(recording: &Recording) -> Vec<Vec<u8>> {
+    let sent = recording.read().into_iter().filter(|seen| seen.way == MessageDirection::Out);
+    sent.map(|seen| seen.frame.body).collect()
+}
+
 /// Whether a party ended the session by this check, and named this one.
 pub fn named<R>(end: &Result<R, Abort>, by: Check, whom: PartyId) -> bool {
     matches!(end, Err(Abort::CheckFailed { check, culprit: Some(p), .. }) if *check == by && *p == whom)
+}
+
+/// All parties ended with an abort, and one of them because of misuse: who refuses first ends the session for
+/// the others.
+pub fn is_misuse<R: Debug>(what: &str, ends: &[Result<R, Abort>]) {
+    assert!(ends.iter().all(Result::is_err), "{what}: {ends:?}");
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{what}: {ends:?}");
+}
+
+/// Whether no value occurs twice.
+pub fn all_differ<T: Ord>(mut values: Vec<T>) -> bool {
+    values.sort_unstable();
+    values.windows(2).all(|two| two[0] != two[1])
+}
+
+/// Both components of each value are uniform at each party, and so is what they are components of; lanes and
+/// values are independent of one another. What is given is the components, for each party and value.
+pub fn are_fresh(held: &[Vec<[Vec<u8>; 2]>]) {
+    let uniform = |what: &str, values: &mut dyn Iterator<Item = u8>| {
+        let mut counts = [0; 256];
+        values.for_each(|value| counts[usize::from(value)] += 1);
+        assert!(chi_square(&counts) < chi_square_limit(255.0), "{what}");
+    };
+    for (p, values) in held.iter().enumerate() {
+        for (i, [first, second]) in values.iter().enumerate() {
+            let what = format!("value {i} at party {}", p + 1);
+            uniform(&what, &mut first.iter().copied());
+            uniform(&what, &mut second.iter().copied());
+            uniform(&what, &mut first.iter().zip(second).map(|(x, y)| x ^ y));
+        }
+    }
+    let value = |i: usize, l: usize| held.iter().fold(0, |sum, values| sum ^ values[i][0][l]);
+    let lanes = held[0][0][0].len();
+    for i in 0..held[0].len() {
+        uniform("a value", &mut (0..lanes).map(|l| value(i, l)));
+        uniform("neighbours", &mut (1..lanes).map(|l| value(i, l) ^ value(i, l - 1)));
+        let next = (i + 1) % held[0].len();
+        uniform("two values", &mut (0..lanes).map(|l| value(i, l) ^ value(next, l)));
+    }
 }
 
 /// The word at a place of a message.

@@ -1,11 +1,10 @@
 //! Additive indices: shares that confirm no guess, and openings that are compared one by one.
 
 use super::*;
-use divisi_core::Step;
+use crate::common::reflect;
 use divisi_rep3::Trio;
 use divisi_rep3::adversary::blackbox::{components, components_of_mask};
 use divisi_rep3::checks;
-use std::sync::{Arc, Mutex};
 
 const VIEW: &str = "divisi_rep3::lookup/view";
 
@@ -77,38 +76,11 @@ fn a_split_additive_index_is_compared_with_the_next() {
 /// shows the difference.
 #[test]
 fn a_reflected_view_deceives_nobody_about_an_additive_index() {
-    let [view, open] = [VIEW, RECONST].map(|name| Step::new(name).id);
     for to in [2, 3].map(party) {
         for _ in 0..6 {
             let harness = TrioHarness::default().patient();
             let victim = harness.recording(to);
-            let received = Arc::new(Mutex::new(Vec::<Vec<u8>>::new()));
-            let said = received.clone();
-            harness.hand(to, party(1), move |frame| {
-                if frame.step == view {
-                    said.lock().unwrap().push(frame.body.clone());
-                }
-                vec![frame]
-            });
-            let (mut views, mut openings) = (0, 0);
-            harness.hand(party(1), to, move |mut frame| {
-                if frame.step == open {
-                    openings += 1;
-                    frame.body[0] ^= u8::from(openings == 2);
-                }
-                if frame.step == view {
-                    views += 1;
-                    let theirs = (0..2_000).find_map(|_| {
-                        let theirs = received.lock().unwrap().get(views - 1).cloned();
-                        if theirs.is_none() {
-                            std::thread::sleep(std::time::Duration::from_micros(100));
-                        }
-                        theirs
-                    });
-                    frame.body = theirs.unwrap_or(frame.body);
-                }
-                vec![frame]
-            });
+            reflect(&harness, to, VIEW, RECONST, 2);
             let results = harness.act(|trio| chain(trio, 8));
             assert!(results[1..].iter().all(Result::is_err), "{to}: {results:?}");
             let openings = victim.of(MessageDirection::Out, RECONST).len();

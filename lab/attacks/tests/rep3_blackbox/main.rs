@@ -1,6 +1,8 @@
 //! The black box and lookups of any length: lies that would make up for one another, values that may not be
 //! opened or used, vectors that are not what the others take them for.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod indices;
 mod refusals;
 mod vectors;

@@ -1,10 +1,10 @@
 //! Vectors and masks: fresh, used once, and the same at all parties.
 
 use super::*;
+use crate::common::are_fresh;
 use divisi_core::PartyId;
 use divisi_field::Gf64;
 use divisi_rep3::adversary::blackbox::components_of_mask;
-use divisi_rep3::adversary::compare::{chi_square, chi_square_limit};
 use divisi_rep3::checks;
 
 /// A party's additive share of the product of two random bits is one in three of eight cases; with a share of
@@ -113,24 +113,7 @@ fn masks_are_fresh_and_nobody_knows_them() {
         let b = &mut BlackBox::new(trio);
         Ok([b.mask::<Gf8>(MANY), b.mask(MANY)].map(|mask| components_of_mask(&mask)))
     });
-    let held: Vec<_> = results.into_iter().map(Result::unwrap).collect();
-    let uniform = |what: &str, values: &mut dyn Iterator<Item = u8>| {
-        let mut counts = [0; 256];
-        values.for_each(|value| counts[usize::from(value)] += 1);
-        assert!(chi_square(&counts) < chi_square_limit(255.0), "{what}");
-    };
-    for (p, masks) in held.iter().enumerate() {
-        for (mask, [first, second]) in masks.iter().enumerate() {
-            let what = format!("mask {mask} at party {}", p + 1);
-            uniform(&what, &mut first.iter().map(|x| x.0));
-            uniform(&what, &mut second.iter().map(|x| x.0));
-            uniform(&what, &mut first.iter().zip(second).map(|(x, y)| x.0 ^ y.0));
-        }
-    }
-    let value = |mask: usize, l: usize| held.iter().fold(0, |sum, masks| sum ^ masks[mask][0][l].0);
-    for mask in 0..2 {
-        uniform("a mask", &mut (0..MANY).map(|l| value(mask, l)));
-        uniform("neighbours", &mut (1..MANY).map(|l| value(mask, l) ^ value(mask, l - 1)));
-    }
-    uniform("two masks", &mut (0..MANY).map(|l| value(0, l) ^ value(1, l)));
+    let bytes = |mask: [Vec<Gf8>; 2]| mask.map(|side| side.iter().map(|x| x.0).collect());
+    let held: Vec<_> = results.into_iter().map(|masks| masks.unwrap().map(bytes).into()).collect();
+    are_fresh(&held);
 }

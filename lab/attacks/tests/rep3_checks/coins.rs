@@ -1,6 +1,7 @@
 //! The n-party coin, commitments and echoes: what is opened is what was committed to, to the last byte and by
 //! nobody else (M0.2, M0.3).
 
+use crate::common::is_misuse;
 use crate::known::{SeededWorld, seed, unseed};
 use crate::session::{every_bit_varies, two_sessions};
 use divisi_core::testing::{Harness, MessageDirection, failed_check, links, many, party};
@@ -86,27 +87,25 @@ fn a_chain_serves_one_strand_of_one_session() {
             let mut coins = Coins::commit(session)?;
             coins.toss(session, TOSS).map(|_| ())
         };
+        let first = harness(2);
+        let recording = first.recording(party(1));
+        let note = || {
+            let of = |step: Step| recording.bodies(MessageDirection::Out, party(2), step.name).remove(0);
+            *said.lock().unwrap() = vec![of(COMMIT), of(TOSS)];
+        };
         let results = if strands {
-            let harness = harness(2);
-            let recording = harness.recording(party(1));
-            harness.act(|mut session| {
+            first.act(|mut session| {
                 let mut other = session.strand()?;
                 play(&mut session, false)?;
                 if session.me() == party(1) {
-                    *said.lock().unwrap() = [COMMIT, TOSS]
-                        .map(|step| recording.bodies(MessageDirection::Out, party(2), step.name).remove(0))
-                        .into();
+                    note();
                 }
                 play(&mut other, true)
             })
         } else {
-            let harness = harness(2);
-            let recording = harness.recording(party(1));
-            assert!(harness.act(|mut session| play(&mut session, false)).iter().all(Result::is_ok));
-            *said.lock().unwrap() = [COMMIT, TOSS]
-                .map(|step| recording.bodies(MessageDirection::Out, party(2), step.name).remove(0))
-                .into();
-            self::harness(2).act(|mut session| play(&mut session, true))
+            assert!(first.act(|mut session| play(&mut session, false)).iter().all(Result::is_ok));
+            note();
+            harness(2).act(|mut session| play(&mut session, true))
         };
         assert_eq!(failed_check(&results[1]), Some(checks::M0_2), "{results:?}");
     }
@@ -189,8 +188,7 @@ fn coins_of_another_session_are_refused() {
         let mut coins = Coins::commit(&mut first)?;
         coins.toss(&mut second, TOSS).map(|_| ())
     });
-    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
-    assert!(ends.iter().all(Result::is_err));
+    is_misuse("coins of another session", &ends);
 }
 
 /// Every byte of commitment, nonce and payload counts, and what was committed to in one session opens nothing

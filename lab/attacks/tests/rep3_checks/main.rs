@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod coins;
+#[path = "../common/mod.rs"]
+mod common;
 mod inputs;
 mod joined;
 mod known;

@@ -1,6 +1,7 @@
 //! Openings, views and coins of three parties: what was said to all is compared to the last byte, and before
 //! anything leaves (A1, A2, A4, A8, M0.7).
 
+use crate::common::is_misuse;
 use crate::known::{Seen, act, harness as known};
 use divisi_core::{Abort, Bytes, Verified, settle};
 use divisi_rep3::adversary::adaptive::engine;
@@ -95,17 +96,11 @@ fn nothing_leaves_before_what_was_said_is_compared() {
                 leaves(e.trio(), &x)
             });
             if absorbed || what == "tossed" {
-                assert!(
-                    results.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))),
-                    "{what}: {results:?}"
-                );
-                assert!(results.iter().all(Result::is_err), "{what}: {results:?}");
+                is_misuse(what, &results);
                 for recording in &recordings {
-                    assert!(
-                        OPENED.iter().all(|step| recording.of(MessageDirection::Out, step).is_empty()),
-                        "{what}"
-                    );
-                    assert!(recording.of(MessageDirection::Out, COIN).is_empty(), "{what}");
+                    let mut steps = OPENED.into_iter().chain([COIN]);
+                    let nothing = steps.all(|step| recording.of(MessageDirection::Out, step).is_empty());
+                    assert!(nothing, "{what}");
                 }
             } else {
                 assert!(results.iter().all(Result::is_ok), "{what}: {results:?}");
@@ -144,9 +139,7 @@ fn a_coin_takes_no_other_proof_than_the_latest() {
         }),
     ];
     for (what, toss) in ways {
-        let results = harness().act(toss);
-        assert!(results.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{what}: {results:?}");
-        assert!(results.iter().all(Result::is_err), "{what}: {results:?}");
+        is_misuse(what, &harness().act(toss));
     }
     let proofs = std::sync::Mutex::new(Vec::new());
     let first = harness().act(|mut trio| {
@@ -165,10 +158,7 @@ fn a_coin_takes_no_other_proof_than_the_latest() {
         };
         trio.coin(&old).map(drop)
     });
-    assert!(
-        results.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))),
-        "another session's: {results:?}"
-    );
+    is_misuse("another session's", &results);
 }
 
 /// A component of a coin that differs in one bit of any byte, on any link, is noticed by whoever gets it.
@@ -255,11 +245,7 @@ fn every_byte_of_an_answer_counts() {
         }
         for cut in [true, false] {
             let mut bad = answers.clone();
-            if cut {
-                bad[server].component.truncate(39)
-            } else {
-                bad[server].component.push(0)
-            }
+            bad[server].component.resize(if cut { 39 } else { 41 }, 0);
             assert!(deal::combine(b"request", &bad).is_err());
         }
     }

@@ -1,12 +1,13 @@
 //! Shares that must not confirm a guess of a secret.
 
 use super::*;
+use divisi_core::Verified;
 use divisi_field::gf8::tower::{E, phi};
 use divisi_field::{Plane, gf4, transpose};
-use divisi_rep3::adversary::harness::MessageDirection;
 use divisi_rep3::adversary::lookups::{FINISH, additive_entry, held, sets};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
+use divisi_rep3::{Byte, OneHots};
 
 fn planes(bytes: &[u8]) -> Vec<[Plane; 8]> {
     let tiles = bytes.chunks(512).map(|bytes| {
@@ -32,19 +33,41 @@ fn read<const K: usize>(body: &[u8], lanes: usize, t: usize) -> [Plane; K] {
     })
 }
 
-/// In how many of the lanes in use two planes agree.
-fn agree(x: &Plane, y: &Plane, lanes: usize) -> usize {
-    (0..lanes).filter(|l| x.lane(*l) == y.lane(*l)).count()
-}
-
-/// Asserts that no plane agrees with what a guess predicts in many more than half of the lanes. By chance
-/// this fails with probability below 2^-40.
+/// Asserts that no plane agrees with what a guess predicts in many more than half of the lanes in use. By
+/// chance this fails with probability below 2^-40.
 fn is_no_guess<const K: usize>(sent: &[Plane; K], guess: &[Plane; K], lanes: usize, what: &str) {
     for (k, (sent, guess)) in sent.iter().zip(guess).enumerate() {
-        let same = agree(sent, guess, lanes);
+        let same = (0..lanes).filter(|l| sent.lane(*l) == guess.lane(*l)).count();
         let off = (same as f64 - lanes as f64 / 2.0) / (lanes as f64 / 4.0).sqrt();
         assert!(off < 8.0, "{what}, plane {k}: the same in {same} of {lanes} lanes");
     }
+}
+
+/// A secret of a byte a lane.
+fn secret() -> Vec<u8> {
+    (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect()
+}
+
+/// The parts of the secret, and the vectors of each layer that party 1 holds, each with both components by
+/// tile, after layers on the secret: `layer` does one, and the next is on what it leaves.
+fn looked_up(
+    harness: TrioHarness,
+    protocol: Protocol,
+    layers: usize,
+    layer: impl Fn(&mut Rep3, &mut Byte, Verified<OneHots>) -> Result<(), Abort> + Sync,
+) -> (Part, Vec<Vec<[Vec<Plane>; 2]>>) {
+    let parts = deal_all(&[secret()]);
+    let holds = harness.act(|mut trio| {
+        let mut x = trio.input(&parts[trio.me().index()][0])?;
+        let mut e = Rep3::new(trio, protocol, Security::Malicious);
+        let mut all = Vec::new();
+        for vectors in e.vectors(layers, 1, LANES)? {
+            all.push(held(&vectors));
+            layer(&mut e, &mut x, vectors)?;
+        }
+        Ok(all)
+    });
+    (parts[0][0].clone(), holds.into_iter().next().unwrap().unwrap())
 }
 
 /// Party 1 holds two components of everything: with a guess of a secret it has the third, and with it what
@@ -52,28 +75,17 @@ fn is_no_guess<const K: usize>(sent: &[Plane; K], guess: &[Plane; K], lanes: usi
 /// sends, to either peer.
 #[test]
 fn no_share_of_an_opening_confirms_a_guess() {
-    let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     for layers in [1, 3] {
-        let parts = deal_all(std::slice::from_ref(&secret));
         let harness = TrioHarness::default().patient();
         let honest = harness.recording(party(2));
-        let holds = harness.act(|mut trio| {
-            let part = &parts[trio.me().index()][0];
-            let x = trio.input(part)?;
-            let mut e = Rep3::new(trio, Protocol::Lut16, Security::Malicious);
-            // the same secret in each layer
-            let mut all = Vec::new();
-            for vectors in e.vectors(layers, 1, LANES)? {
-                all.push(held(&vectors));
-                e.sbox_with(Direction::Encrypt, &mut [&mut x.clone()], vectors)?;
-            }
-            Ok(all)
+        // the same secret in each layer
+        let (part, mine) = looked_up(harness, Protocol::Lut16, layers, |e, x, vectors| {
+            e.sbox_with(Direction::Encrypt, &mut [&mut x.clone()], vectors)
         });
-        let mine = holds[0].as_ref().unwrap();
         let sets = sets(Protocol::Lut16);
         let bit = |i: usize| sets.iter().position(|set| *set == 1 << i).unwrap();
-        let known = [planes(&parts[0][0].first), planes(&parts[0][0].second)];
-        let guess = planes(&secret);
+        let known = [planes(&part.first), planes(&part.second)];
+        let guess = planes(&secret());
         for (layer, vectors) in mine.iter().enumerate() {
             for t in 0..LANES.div_ceil(512) {
                 let third = xor(&guess[t], &xor(&known[0][t], &known[1][t]));
@@ -97,27 +109,15 @@ fn no_share_of_an_opening_confirms_a_guess() {
 /// guess of the input all of the first vector.
 #[test]
 fn no_share_within_a_chain_confirms_a_guess() {
-    let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
-    let parts = deal_all(std::slice::from_ref(&secret));
     let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
-    let holds = harness.act(|mut trio| {
-        let part = &parts[trio.me().index()][0];
-        let mut x = trio.input(part)?;
-        let mut e = Rep3::new(trio, protocol, Security::Malicious);
-        let mut all = Vec::new();
-        for vectors in e.vectors(2, 1, LANES)? {
-            all.push(held(&vectors));
-            e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
-        }
-        Ok(all)
-    });
-    let mine = holds[0].as_ref().unwrap();
+    let (part, mine) =
+        looked_up(harness, protocol, 2, |e, x, vectors| e.sbox_with(Direction::Encrypt, &mut [x], vectors));
     let first = &seen.bodies(MessageDirection::In, party(3), opening(protocol))[0];
     let second = &seen.bodies(MessageDirection::In, party(2), opening(protocol))[0];
     let bits = bits_of_places();
-    for (t, share) in entries_of_party_2(&secret, &parts[0][0], &mine[0], first).iter().enumerate() {
+    for (t, share) in entries_of_party_2(&secret(), &part, &mine[0], first).iter().enumerate() {
         let r: [Plane; 8] = std::array::from_fn(|i| mine[1][t][1][bits[i]]);
         let lanes = (LANES - 512 * t).min(512);
         is_no_guess(&read::<8>(second, LANES, t), &xor(share, &r), lanes, &format!("tile {t}"));
@@ -128,29 +128,18 @@ fn no_share_within_a_chain_confirms_a_guess() {
 /// chain, of a later one, or in the difference of two.
 #[test]
 fn no_tile_of_the_end_of_a_chain_confirms_a_guess() {
-    let secret: Vec<u8> = (0..LANES).map(|l| (37 * l + l / 7 + 5) as u8).collect();
     let protocol = Protocol::Lut256Additive;
-    let parts = deal_all(std::slice::from_ref(&secret));
     let harness = TrioHarness::default().patient();
     let seen = harness.recording(party(1));
-    let holds = harness.act(|mut trio| {
-        let part = &parts[trio.me().index()][0];
-        let x = trio.input(part)?;
-        let mut e = Rep3::new(trio, protocol, Security::Malicious);
-        let mut all = Vec::new();
-        for vectors in e.vectors(2, 1, LANES)? {
-            let mut x = x.clone();
-            all.push(held(&vectors));
-            e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
-            e.finish(&mut [&mut x])?;
-        }
-        Ok(all)
+    let (part, mine) = looked_up(harness, protocol, 2, |e, x, vectors| {
+        let mut x = x.clone();
+        e.sbox_with(Direction::Encrypt, &mut [&mut x], vectors)?;
+        e.finish(&mut [&mut x])
     });
-    let mine = holds[0].as_ref().unwrap();
     let first = seen.bodies(MessageDirection::In, party(3), opening(protocol));
     let sent = seen.bodies(MessageDirection::In, party(2), FINISH);
     assert_eq!([first.len(), sent.len()], [2, 2]);
-    let shares = [0, 1].map(|i| entries_of_party_2(&secret, &parts[0][0], &mine[i], &first[i]));
+    let shares = [0, 1].map(|i| entries_of_party_2(&secret(), &part, &mine[i], &first[i]));
     for (t, [one, two]) in shares[0].iter().zip(&shares[1]).map(|(one, two)| [one, two]).enumerate() {
         let lanes = (LANES - 512 * t).min(512);
         let told = sent.iter().map(|sent| read::<8>(sent, LANES, t)).collect::<Vec<_>>();

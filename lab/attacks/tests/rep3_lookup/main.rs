@@ -1,6 +1,8 @@
 //! Lookups and their vectors: shares that confirm a guess, views that leave something out, vectors that are
 //! wrong or not the same.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod guesses;
 mod vectors;
 mod views;

@@ -1,10 +1,9 @@
 //! Views cover every byte that was opened, and are compared with both others before anything rests on it.
 
 use super::*;
-use divisi_rep3::adversary::harness::MessageDirection;
+use crate::common::reflect;
 use divisi_rep3::adversary::lookups::VIEW;
-use divisi_rep3::checks;
-use std::sync::{Arc, Mutex};
+use divisi_rep3::{Trio, checks};
 
 /// Another share of c for one peer, in the first byte of the message, in the last, and between: the views
 /// differ, and nobody tosses a coin for a verification.
@@ -48,6 +47,14 @@ fn a_split_in_any_byte_stops_before_the_verification() {
     });
 }
 
+/// Layers that feed one another, on a random value.
+fn layers(trio: Trio, n: usize) -> Result<(), Abort> {
+    let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
+    let mut x = e.random_bytes(8)?;
+    e.prepare(n, 1, 8)?;
+    (0..n).try_for_each(|_| e.sbox(Direction::Encrypt, &mut [&mut x]))
+}
+
 /// In layers that feed one another, a party that receives a false opening stops in the round of the next
 /// layer: its own share, which it sends in that round, is its last.
 #[test]
@@ -58,86 +65,28 @@ fn a_split_layer_is_compared_with_the_next_opening() {
             let victim = harness.recording(from.next(3));
             let step = opening(Protocol::Lut256);
             harness.change(from, from.next(3), step, nth, |body| body[0] ^= 1);
-            let results = harness.act(|trio| {
-                let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
-                let mut x = e.random_bytes(8)?;
-                e.prepare(8, 1, 8)?;
-                for _ in 0..8 {
-                    e.sbox(Direction::Encrypt, &mut [&mut x])?;
-                }
-                Ok(())
-            });
+            let results = harness.act(|trio| layers(trio, 8));
             assert!(results.iter().all(Result::is_err), "{from} {nth}: {results:?}");
-            assert!(
-                results.iter().any(|r| failed_check(r) == Some(checks::A22)),
-                "{from} {nth}: {results:?}"
-            );
+            let noticed = results.iter().any(|r| failed_check(r) == Some(checks::A22));
+            assert!(noticed, "{from} {nth}: {results:?}");
             let openings = victim.of(MessageDirection::Out, step).len();
             assert!(openings <= nth + 2, "{from} {nth}: {openings} openings");
         }
     }
 }
 
-/// Ten layers in which party 1 shows `victim` a false opening in the third, and says that its view is what
-/// the victim says that its own is: how many openings the victim sent, and how it ended.
-fn with_a_reflected_view(victim: PartyId) -> (usize, Vec<Result<(), Abort>>) {
-    let step = opening(Protocol::Lut256);
-    let harness = TrioHarness::default().patient();
-    let seen = harness.recording(victim);
-    let view = Step::new(VIEW).id;
-    let open = Step::new(step).id;
-    // what the victim says of its view, to be said back to it: the corrupt party waits for it
-    let received = Arc::new(Mutex::new(Vec::<[u8; 32]>::new()));
-    let said = received.clone();
-    harness.hand(victim, party(1), move |frame| {
-        if frame.step == view {
-            let digest = frame.body.clone().try_into().unwrap_or([0; 32]);
-            said.lock().unwrap().push(digest);
-        }
-        vec![frame]
-    });
-    let (mut views, mut openings) = (0, 0);
-    harness.hand(party(1), victim, move |mut frame| {
-        if frame.step == open {
-            openings += 1;
-            if openings == 3 {
-                frame.body[0] ^= 1;
-            }
-        }
-        if frame.step == view {
-            views += 1;
-            let theirs = (0..2_000).find_map(|_| {
-                let theirs = received.lock().unwrap().get(views - 1).copied();
-                if theirs.is_none() {
-                    std::thread::sleep(std::time::Duration::from_micros(100));
-                }
-                theirs
-            });
-            if let Some(theirs) = theirs {
-                frame.body = theirs.to_vec();
-            }
-        }
-        vec![frame]
-    });
-    let results = harness.act(|trio| {
-        let mut e = Rep3::new(trio, Protocol::Lut256, Security::Malicious);
-        let mut x = e.random_bytes(8)?;
-        e.prepare(10, 1, 8)?;
-        for _ in 0..10 {
-            e.sbox(Direction::Encrypt, &mut [&mut x])?;
-        }
-        Ok(())
-    });
-    (seen.of(MessageDirection::Out, step).len(), results)
-}
-
 /// The liar tells the party that received a false opening that its view is right. That party learns from the
 /// other one that it is not, and stops.
 #[test]
 fn a_reflected_view_deceives_nobody() {
-    let victim = party(2);
+    let (victim, step) = (party(2), opening(Protocol::Lut256));
     for _ in 0..8 {
-        let (openings, results) = with_a_reflected_view(victim);
+        let harness = TrioHarness::default().patient();
+        let seen = harness.recording(victim);
+        // in the third of ten layers
+        reflect(&harness, victim, VIEW, step, 3);
+        let results = harness.act(|trio| layers(trio, 10));
+        let openings = seen.of(MessageDirection::Out, step).len();
         assert!(results[1..].iter().all(Result::is_err), "{results:?}");
         assert!(openings <= 4, "{openings} openings: {results:?}");
         assert!(results.iter().any(|r| failed_check(r) == Some(checks::A22)), "{results:?}");

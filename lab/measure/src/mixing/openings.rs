@@ -1,17 +1,11 @@
 //! The declassification list of these runs, against what the meter counts and the protocols' figures give.
 
 use super::MixingWork;
-use crate::openings::Marked;
-use divisi_core::{Check, Counts};
+use crate::openings::{OF_MIXING, Ran};
 use divisi_mixed::checks;
 
 /// Steps that open something of a party's own, and why everybody may know it.
-const OPENINGS: &[(&str, &str)] = &[
-    ("divisi_core::session::agree/echo", "whether a peer has the key of the pair [M0.1]"),
-    ("divisi_core::session/same_digest", "whether two digests are equal [M0.6]"),
-    ("divisi_ot::base/element", "the sender's element of the base OTs, which it sends"),
-    ("divisi_ot::setup::pairs/trees", "whether a peer's trees are consistent [O2]"),
-    ("divisi_ot::vole/check", "whether the MACs of the sums are right [W5]"),
+pub const OPENINGS: &[(&str, &str)] = &[
     (
         "divisi_ot::correlate/payload",
         "whether a payload has bits beyond its width, as an honest party's has not",
@@ -35,7 +29,7 @@ const OPENINGS: &[(&str, &str)] = &[
 ];
 
 /// Steps whose messages hide what they are made of, are digests of it, or hand on what was opened before.
-const CLOSED: &[&str] = &[
+pub const CLOSED: &[&str] = &[
     "divisi_bgv::keys/compare",
     "divisi_bgv::keys/public.up",
     "divisi_bgv::keys/relinearise.1.up",
@@ -45,51 +39,23 @@ const CLOSED: &[&str] = &[
     "divisi_bgv::shares/a2e.give",
     "divisi_bgv::shares/e2a.answer",
     "divisi_bgv::shares/e2a.ask",
-    "divisi_core::session::agree/hello",
     "divisi_mixed::circle/pass",
     "divisi_mixed::open/open.tell",
     "divisi_mixed::private/gather",
     "divisi_mixed::tree/join",
-    "divisi_ot::setup::pairs/base.receiver",
-    "divisi_ot::setup::pairs/base.sender",
-    "divisi_ot::setup::pairs/base.tables",
-    "divisi_ot::setup::pairs/flips",
-    "divisi_ot::vole/correct",
 ];
 
-/// Why a step is open; coins have the step of their use.
-pub fn reason(step: &str) -> Option<&'static str> {
-    let known = OPENINGS.iter().find(|(name, _)| *name == step).map(|(_, reason)| *reason);
-    known.or_else(|| step.contains("coin").then_some("coins"))
-}
-
 /// The differences between the two accounts of a run.
-pub fn differences(n: usize, work: MixingWork, marked: &Marked, parties: &[Counts]) -> Vec<String> {
-    let sent = |step: &str| parties.iter().filter_map(|counts| counts.steps.get(step)).sum::<u64>();
-    let checks = |id: Check| parties.iter().filter_map(|counts| counts.checks.get(&id)).sum::<u64>();
-    let of = |step: &str| marked.get(step).copied().unwrap_or_default();
-    let mut out: Vec<String> = marked
-        .keys()
-        .filter(|step| reason(step).is_none())
-        .map(|step| format!("{step}: declared public, and no opening of any protocol"))
-        .collect();
-    for step in parties.iter().flat_map(|counts| counts.steps.keys()) {
-        if !CLOSED.contains(step) && reason(step).is_none() {
-            out.push(format!("{step}: messages that are known neither as openings nor as hidden"));
-        }
-    }
-    let (n, others) = (n as u64, n as u64 - 1);
+pub fn differences(work: MixingWork, ran: &Ran<'_>) -> Vec<String> {
+    let sent = |step: &str| ran.sent(step);
+    let n = ran.parties.len() as u64;
+    let others = n - 1;
     // each party makes one batch of Boolean triples, whose payloads are single bits and have no width that is
     // looked at; all other products of transfers do
     let batches = if matches!(work, MixingWork::Numbers | MixingWork::Circuit) { n } else { 0 };
     let (gathered, told) = (sent("divisi_mixed::num/open.gather"), sent("divisi_mixed::num/open.tell"));
-    let mut expected = vec![
-        ("divisi_core::session::agree/echo", checks(checks::M0_1)),
-        ("divisi_core::session/same_digest", checks(checks::M0_6)),
-        ("divisi_ot::base/element", sent("divisi_ot::setup::pairs/base.sender")),
-        ("divisi_ot::setup::pairs/trees", checks(checks::O2)),
-        ("divisi_ot::vole/check", sent("divisi_ot::vole/check")),
-        ("divisi_ot::correlate/payload", checks(checks::G14).saturating_sub(batches)),
+    let own = [
+        ("divisi_ot::correlate/payload", ran.checks(checks::G14).saturating_sub(batches)),
         // the party at the top of the tree declares each sum public, and each other party receives it once;
         // in round 1 there are two sums for each digit
         ("divisi_bgv::keys/public.down", sent("divisi_bgv::keys/public.down") / others),
@@ -106,23 +72,15 @@ pub fn differences(n: usize, work: MixingWork, marked: &Marked, parties: &[Count
         ("divisi_mixed::gmw/output", sent("divisi_mixed::gmw/output") / others),
         ("divisi_mixed::num/open.tell", told.saturating_sub(gathered) / others),
     ];
-    // every party receives a coin from each of its peers
-    let coins = marked.keys().filter(|step| step.contains("coin"));
-    expected.extend(coins.map(|step| (*step, sent(step) / others)));
-    for (step, expected) in expected {
-        let (calls, _) = of(step);
-        if calls != expected {
-            out.push(format!("{step}: {calls} openings, where the protocols have {expected}"));
-        }
-    }
+    let mut out = ran.differences(&OF_MIXING, &own);
     // every bit and every number that was opened, and no other: what one party adds up is counted by all n
-    let bits = |step: &str| 8 * of(step).1;
-    let numbers = |step: &str| of(step).1 / size_of::<u64>() as u64;
+    let bits = |step: &str| 8 * ran.bytes(step);
+    let numbers = |step: &str| ran.bytes(step) / size_of::<u64>() as u64;
     let found = n * (bits("divisi_mixed::open/open.gather") + numbers("divisi_mixed::num/open.gather"))
         + bits("divisi_mixed::gmw/products")
         + bits("divisi_mixed::gmw/output")
         + numbers("divisi_mixed::num/open.tell");
-    let opened = parties.iter().map(|counts| counts.openings).sum::<u64>();
+    let opened = ran.opened();
     if found != opened {
         out.push(format!("{found} bits and numbers were opened, where the protocols have {opened}"));
     }

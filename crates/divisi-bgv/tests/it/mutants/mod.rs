@@ -11,6 +11,7 @@ use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode, wire};
 use divisi_core::testing::{Harness, MessageDirection, failed_check};
 use divisi_core::{Abort, Check, PublicParameters as Agreed, Session};
+use divisi_field::zp::P32;
 use std::sync::Arc;
 
 fn harness(ring: &Ring, without: Option<Check>) -> Harness {
@@ -110,21 +111,21 @@ fn key_in_an_answer(without: Option<Check>) -> bool {
 
 /// A flood a bit narrower than the bounds demand.
 fn narrow_flood(without: Option<Check>) -> bool {
-    let p = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
+    let p = Parameters::danger_insecure(Operation::Bits, Form::LeanRing, 2, P32).unwrap();
     let narrow = Width::at_least(p.flood().deviation() - 1.0).unwrap();
     starts(p.with_flood(narrow), checks::G2, without)
 }
 
 /// The modulus of one ring in a ring of half the dimension.
 fn modulus_beyond_the_table(without: Option<Check>) -> bool {
-    let p = Parameters::derive(Operation::Bits, Form::LeanRing, 2, divisi_field::zp::P32).unwrap();
+    let p = Parameters::derive(Operation::Bits, Form::LeanRing, 2, P32).unwrap();
     starts(p.in_smaller_ring(), checks::G5, without)
 }
 
 /// Levels whose bounds on noise a ciphertext that is refreshed to them exceeds.
 fn levels_without_room_for_refreshes(without: Option<Check>) -> bool {
     let p = Operation::Bits;
-    let p = Parameters::danger_insecure_in_runs(p, Form::LeanRing, 3, divisi_field::zp::P32, 1).unwrap();
+    let p = Parameters::danger_insecure_in_runs(p, Form::LeanRing, 3, P32, 1).unwrap();
     starts(p.without_room_for_refreshes(), checks::G5, without)
 }
 
@@ -182,23 +183,16 @@ fn difference_of_messages(without: Option<Check>) -> bool {
     let harness = harness(&ring, without);
     let recording = harness.recording(party(0));
     let given = [1, 2].map(|seed| elements(seed, ring.parameters().plain(), 1024));
-    for end in act(harness, &ring, |session, keys, sampler| {
-        for share in &given {
-            keys.from_shares(session, sampler, party(0), share)?;
-        }
-        Ok(())
-    }) {
-        end.unwrap();
-    }
-    let sent: Vec<Poly> = recording
-        .bodies(MessageDirection::In, party(1), "divisi_bgv::shares/a2e.give")
-        .iter()
-        .map(|body| {
-            let mut b = ring.zero(ring.parameters().chain().len(), false);
-            assert!(wire::read(&ring, body, &mut b));
-            b
-        })
-        .collect();
+    honest(act(harness, &ring, |session, keys, sampler| {
+        given.iter().try_for_each(|share| keys.from_shares(session, sampler, party(0), share).map(drop))
+    }));
+    let read = |body: &Vec<u8>| {
+        let mut b = ring.zero(ring.parameters().chain().len(), false);
+        assert!(wire::read(&ring, body, &mut b));
+        b
+    };
+    let sent = recording.bodies(MessageDirection::In, party(1), "divisi_bgv::shares/a2e.give");
+    let sent: Vec<Poly> = sent.iter().map(read).collect();
     let mut difference = sent[0].clone();
     ring.sub(&mut difference, &sent[1]);
     let mut read: Vec<u64> = lift(&ring, difference).iter().map(|x| ring.plain().of_wide(*x)).collect();

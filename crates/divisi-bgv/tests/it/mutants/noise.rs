@@ -6,7 +6,7 @@ use super::refresh::ask;
 use super::{act, harness};
 use crate::tools::*;
 use divisi_bgv::parameters::{Form, Operation};
-use divisi_bgv::{Ciphertext, Keys, Ring, encode, wire};
+use divisi_bgv::{Ciphertext, encode, wire};
 use divisi_core::Check;
 
 /// What P_2 answers.
@@ -18,15 +18,6 @@ enum Answer {
     Refresh,
     /// An E2A of a refreshed ciphertext that it multiplied by its signs.
     DecryptionOfRefreshed,
-}
-
-/// A ciphertext whose noise is as large as the bound of a level, in one coefficient. P_1 adds it to what it
-/// sends, because the rounding of the switch would hide honest noise.
-fn at_its_bound(ring: &Ring, level: usize) -> Ciphertext {
-    let (p, limbs) = (ring.parameters(), ring.parameters().limbs(level));
-    let mut noise = vec![0; 1024];
-    noise[5] = i128::from(p.plain()) * p.noise_at(level).exp2().floor() as i128;
-    Keys::forge(level, 1, ring.wide(&noise, limbs), ring.zero(limbs, false))
 }
 
 /// The mean square of the noise in answers to `count` ciphertexts that P_2 multiplied by signs of random
@@ -57,7 +48,8 @@ fn noise_of(answer: Answer, random: bool, count: u64, without: Option<Check>) ->
                 continue;
             }
             let mut x = first.expect("the first party holds it");
-            x.add(&ring, session, PASS, &at_its_bound(&ring, top))?;
+            // the rounding of the switch would hide honest noise
+            x.add(&ring, session, PASS, &at_its_bound(&ring, top, 1))?;
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let [mut c0, mut c1, mut h] = [(); 3].map(|()| ring.zero(limbs, false));
             wire::receive(session, &ring, PASS, party(1), &mut [&mut c0, &mut c1, &mut h])?;
@@ -116,10 +108,9 @@ fn noise_around_refreshes(random: bool, count: u64) -> [f64; 2] {
                 ask(session, keys, sampler, &x)?;
                 continue;
             }
-            let plain = encode::signs(&ring, &bits(3, 1024));
-            let plain = encode::coefficients(&ring, &plain);
+            let plain = encode::coefficients(&ring, &encode::signs(&ring, &bits(3, 1024)));
             let mut x = keys.encrypt(sampler, top, Some(&plain));
-            x.add(&ring, session, PASS, &at_its_bound(&ring, top))?;
+            x.add(&ring, session, PASS, &at_its_bound(&ring, top, 1))?;
             wire::send(session, &ring, PASS, party(1), &x.components())?;
             let before = Ciphertext::receive(session, &ring, PASS, party(1), 0, factor)?;
             let after = ask(session, keys, sampler, &before)?;
@@ -127,7 +118,7 @@ fn noise_around_refreshes(random: bool, count: u64) -> [f64; 2] {
         }
         Ok((keys.reveal(), all))
     });
-    let (shares, all): (Vec<_>, Vec<_>) = ends.into_iter().map(Result::unwrap).unzip();
+    let (shares, all): (Vec<_>, Vec<_>) = honest(ends).into_iter().unzip();
     let key = sum(&ring, &shares);
     let square = |at: usize| -> f64 {
         all[0].iter().map(|pair| (2.0 * noise(&ring, &key, &pair[at])).exp2()).sum::<f64>()

@@ -48,8 +48,7 @@ pub fn plaintext_of_an_answer(without: Option<Check>) -> bool {
             let plain = encode::coefficients(&ring, &signs);
             let x = keys.encrypt(sampler, top, Some(&plain));
             wire::send(session, &ring, PASS, party(0), &x.components())?;
-            let zero = Keys::forge(0, 1, ring.zero(1, false), ring.zero(1, false));
-            ask(session, keys, sampler, &zero)?;
+            ask(session, keys, sampler, &zero(&ring, 0))?;
             return Ok(None);
         }
         let x = Ciphertext::receive(session, &ring, PASS, party(1), top, 1)?.switch(&ring, 0);
@@ -117,13 +116,11 @@ pub fn difference_of_masks(without: Option<Check>) -> bool {
     let (p, top) = (ring.plain(), ring.parameters().top());
     let harness = harness(&ring, without);
     let recording = harness.recording(party(0));
-    for end in act(harness, &ring, |session, keys, sampler| {
+    honest(act(harness, &ring, |session, keys, sampler| {
         // twice the same second component
         let x = keys.encrypt(sampler, top, None).switch(&ring, 0);
         (0..2).try_for_each(|_| ask(session, keys, sampler, &x).map(drop))
-    }) {
-        end.unwrap();
-    }
+    }));
     let both = answers(&recording, &ring, top);
     let [mut h, mut b] = both[0].clone();
     ring.sub(&mut h, &both[1][0]);

@@ -31,8 +31,8 @@ fn play<R: Send>(
     ring: &std::sync::Arc<Ring>,
     f: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<Vec<R>, Abort> + Sync,
 ) -> (Poly, Vec<Vec<R>>) {
-    let ends = with_keys(ring, |session, keys, sampler| Ok((keys.reveal(), f(session, keys, sampler)?)));
-    let (shares, made): (Vec<_>, Vec<_>) = ends.into_iter().map(Result::unwrap).unzip();
+    let ends = all(ring, |session, keys, sampler| Ok((keys.reveal(), f(session, keys, sampler)?)));
+    let (shares, made): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
     (sum(ring, &shares), made)
 }
 
@@ -41,22 +41,13 @@ fn play<R: Send>(
 fn at_the_bound(form: Form, n: usize) {
     let ring = small(Operation::Bits, form, n);
     let p = ring.parameters();
-    // adds noise that is as large as the bound in one coefficient
-    let worst = |x: &Ciphertext, session: &Session| {
-        let mut noise = vec![0; 1024];
-        noise[5] = i128::from(p.plain()) * p.noise_at(x.level()).exp2().floor() as i128;
-        let limbs = p.limbs(x.level());
-        let mut worst = x.clone();
-        let noise = Keys::forge(x.level(), x.factor(), ring.wide(&noise, limbs), ring.zero(limbs, false));
-        worst.add(&ring, session, PASS, &noise).map(|()| worst)
-    };
     // whether the step at a level is a square, which squares the factor, too
     let squares = |level: usize| form == Form::LeanTree && level < p.top();
     let factor = (0..p.top()).rev().fold(1, |factor, below| {
         let before = if squares(below + 1) { ring.plain().mul(factor, factor) } else { factor };
         Ciphertext::factor_after(&ring, before, below + 1, below)
     });
-    let ends = with_keys(&ring, |session, keys, sampler| {
+    let ends = all(&ring, |session, keys, sampler| {
         let mut expected = encode::signs(&ring, &bits(1, 1024));
         if session.me() != party(0) {
             return Ok((keys.to_shares(session, sampler, party(0), None, factor)?, expected));
@@ -65,7 +56,7 @@ fn at_the_bound(form: Form, n: usize) {
         let plain = encode::coefficients(&ring, &expected);
         let mut x = keys.encrypt(sampler, p.top(), Some(&plain));
         while x.level() > 0 {
-            x = worst(&x, session)?;
+            x = worst(&ring, session, x)?;
             x = if squares(x.level()) {
                 expected.iter_mut().for_each(|sign| *sign = 1);
                 x.times(keys, session, PASS, &x)?.switch(&ring, x.level() - 1)
@@ -75,12 +66,11 @@ fn at_the_bound(form: Form, n: usize) {
                 keys.hop(session, sampler, x, &signs)?
             };
         }
-        x = worst(&x, session)?;
+        x = worst(&ring, session, x)?;
         Ok((keys.to_shares(session, sampler, party(0), Some(&x), factor)?, expected))
     });
-    let ends: Vec<_> = ends.into_iter().map(Result::unwrap).collect();
-    let shares: Vec<&[u64]> = ends.iter().map(|(share, _)| &share[..]).collect();
-    assert_eq!(open(p.plain(), &shares), ends[0].1.to_vec(), "{} {n}", form.name());
+    let shares = open(p.plain(), ends.iter().map(|(share, _)| &share[..]));
+    assert_eq!(shares, ends[0].1.to_vec(), "{} {n}", form.name());
 }
 
 /// Among more parties, ciphertexts that pass around a ring are refreshed (`refresh.rs`).
@@ -102,10 +92,8 @@ fn encryptions_and_keys_keep_their_bounds() {
             let fresh = keys.encrypt(sampler, top, None);
             let mut product = fresh.clone();
             let signs = encode::signs(keys.ring(), &bits(session.me().index() as u64, n));
-            product.times_random_plain(
-                keys.ring(),
-                &encode::encode(keys.ring(), &signs, fresh.components()[0].limbs()),
-            );
+            let plain = encode::encode(keys.ring(), &signs, fresh.components()[0].limbs());
+            product.times_random_plain(keys.ring(), &plain);
             let share = elements(session.me().index() as u64, keys.ring().parameters().plain(), n);
             let mut all = vec![fresh, product];
             all.extend(keys.from_shares(session, sampler, party(0), &share)?);
@@ -114,13 +102,12 @@ fn encryptions_and_keys_keep_their_bounds() {
         let most = |i: usize| {
             made.iter().filter_map(|m| m.get(i)).map(|x| noise(&ring, &key, x)).fold(f64::MIN, f64::max)
         };
-        let bound = [bounds.fresh(), bounds.times_plain(bounds.fresh()), bounds.shared()];
-        let names = ["fresh", "times plain", "shared"];
-        judge(&[0, 1, 2].map(|i| Measured {
-            what: format!("{} {n}", names[i]),
-            bound: bound[i],
-            most: most(i),
-        }));
+        let of = |i, name, bound| Measured { what: format!("{name} {n}"), bound, most: most(i) };
+        judge(&[
+            of(0, "fresh", bounds.fresh()),
+            of(1, "times plain", bounds.times_plain(bounds.fresh())),
+            of(2, "shared", bounds.shared()),
+        ]);
     }
 }
 

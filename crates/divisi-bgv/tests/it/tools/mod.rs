@@ -38,6 +38,45 @@ pub fn with_keys<R: Send>(
     })
 }
 
+/// What honest parties return that have keys.
+pub fn all<R: Send>(
+    ring: &Arc<Ring>,
+    f: impl Fn(&mut Session, &Keys, &mut Sampler) -> Result<R, Abort> + Sync,
+) -> Vec<R> {
+    honest(with_keys(ring, f))
+}
+
+/// The results of honest parties.
+pub fn honest<R>(ends: Vec<Result<R, Abort>>) -> Vec<R> {
+    ends.into_iter().map(Result::unwrap).collect()
+}
+
+/// Demands that a party refused a call.
+pub fn refused<R>(ends: Vec<Result<R, Abort>>) {
+    let ends: Vec<_> = ends.into_iter().map(|end| end.map(drop)).collect();
+    assert!(ends.iter().any(|end| matches!(end, Err(Abort::Misuse { .. }))), "{ends:?}");
+}
+
+/// Zero as the ciphertext (0, 0).
+pub fn zero(ring: &Ring, level: usize) -> Ciphertext {
+    let component = || ring.zero(ring.parameters().limbs(level), false);
+    Keys::forge(level, 1, component(), component())
+}
+
+/// A ciphertext whose noise is as large as the bound of a level, in one coefficient.
+pub fn at_its_bound(ring: &Ring, level: usize, factor: u64) -> Ciphertext {
+    let (p, limbs) = (ring.parameters(), ring.parameters().limbs(level));
+    let mut noise = vec![0; 1024];
+    noise[5] = i128::from(p.plain()) * p.noise_at(level).exp2().floor() as i128;
+    Keys::forge(level, factor, ring.wide(&noise, limbs), ring.zero(limbs, false))
+}
+
+/// The same ciphertext with as much noise more.
+pub fn worst(ring: &Ring, session: &Session, mut x: Ciphertext) -> Result<Ciphertext, Abort> {
+    let noise = at_its_bound(ring, x.level(), x.factor());
+    x.add(ring, session, PASS, &noise).map(|()| x)
+}
+
 /// Pseudo-random words, for tests.
 pub fn words(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed.wrapping_mul(2).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -67,9 +106,11 @@ pub fn elements(seed: u64, p: u64, n: usize) -> Vec<u64> {
 }
 
 /// The sum of shares modulo p.
-pub fn open(p: u64, shares: &[&[u64]]) -> Vec<u64> {
-    let at = |i: usize| shares.iter().map(|share| share[i]).sum::<u64>() % p;
-    (0..shares[0].len()).map(at).collect()
+pub fn open<S: std::ops::Deref<Target = [u64]>>(p: u64, shares: impl IntoIterator<Item = S>) -> Vec<u64> {
+    let add = |sum: Vec<u64>, share: S| sum.iter().zip(&*share).map(|(x, y)| (x + y) % p).collect();
+    let mut shares = shares.into_iter();
+    let first = shares.next().unwrap().to_vec();
+    shares.fold(first, add)
 }
 
 /// The sum of all key shares.

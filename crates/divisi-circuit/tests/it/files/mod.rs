@@ -1,4 +1,4 @@
-//! Random files of circuits.
+//! Random files of circuits, and values the other way round.
 
 /// A random file in either format: gates by their kinds and operands, modulo the wires that exist.
 pub fn file(older: bool, inputs: usize, gates: &[(u8, u16, u16, u16)], outputs: usize) -> String {
@@ -38,4 +38,15 @@ pub fn file(older: bool, inputs: usize, gates: &[(u8, u16, u16, u16)], outputs: 
         format!("{} {wires}\n1 {inputs}\n2 {} {}\n\n", gates.len(), outputs / 3, outputs - outputs / 3)
     };
     header + &text
+}
+
+/// The wires of every value in reverse order.
+pub fn turned(widths: &[usize], wires: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let mut rest = wires;
+    let mut value = |width: &usize| {
+        let (value, after) = rest.split_at(*width);
+        rest = after;
+        value.iter().rev().cloned().collect::<Vec<_>>()
+    };
+    widths.iter().flat_map(&mut value).collect()
 }

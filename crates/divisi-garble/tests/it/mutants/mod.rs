@@ -6,15 +6,13 @@ mod tables;
 mod triples;
 
 use divisi_circuit::{Build, Gates, Program};
-use divisi_core::testing::Harness;
-use divisi_core::{Abort, Check, PartyId, PublicParameters, Session};
-use divisi_garble::checks;
-use divisi_garble::lab::{GarbleLab, of_party};
-use divisi_garble::{GarbleOptions, GarblingForm, Plan};
-use std::time::Duration;
+use divisi_core::testing::{Harness, Recording, party};
+use divisi_core::{Abort, Check, PartyId, PublicParameters};
+use divisi_garble::lab::{GarbleLab, expected, in_turn};
+use divisi_garble::{Plan, checks};
 
-/// The time limit in attacks in which no message is withheld.
-const PATIENT: Duration = Duration::from_secs(10);
+/// How each party ended, with the outputs of each instance.
+type Ends = Vec<Result<Vec<Vec<u8>>, Abort>>;
 
 /// The parameters of a session, without one check.
 fn parameters(lab: &GarbleLab, check: Option<Check>) -> PublicParameters {
@@ -39,16 +37,8 @@ fn small() -> Program {
 
 /// A plan of that circuit for n parties.
 fn plan<'p>(program: &'p Program, n: usize, receivers: &[u8]) -> Plan<'p> {
-    let owners: Vec<PartyId> = (0..3).map(|i| PartyId::all(n).nth(i % n).unwrap()).collect();
-    let list: Vec<PartyId> = receivers.iter().map(|r| PartyId::new(*r).unwrap()).collect();
-    Plan::new(program, n, &owners, &[list.clone(), list]).unwrap()
-}
-
-/// The outputs of all instances, as the plain engine has them.
-fn expected(program: &Program, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let words = |input: &Vec<u8>| input.iter().map(|b| vec![u64::from(*b)]).collect::<Vec<_>>();
-    let run = |input| divisi_circuit::plain::run(program, &words(input)).unwrap();
-    inputs.iter().map(|input| run(input).iter().map(|w| (w[0] & 1) as u8).collect()).collect()
+    let list: Vec<PartyId> = receivers.iter().map(|number| party(*number)).collect();
+    Plan::new(program, n, &in_turn(3, n), &[list.clone(), list]).unwrap()
 }
 
 /// Inputs in which every AND has something to do.
@@ -56,47 +46,37 @@ fn inputs() -> Vec<Vec<u8>> {
     vec![vec![1; 12], vec![0, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1], vec![1, 0, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]]
 }
 
-fn lab(form: GarblingForm) -> GarbleLab {
-    GarbleLab { options: GarbleOptions { form, ..GarbleOptions::default() }, ..GarbleLab::default() }
-}
-
 /// Whether one of these honest parties, which are all receivers, accepted a wrong output.
-fn wrong(
-    program: &Program,
-    inputs: &[Vec<u8>],
-    honest: &[usize],
-    ends: &[Result<Vec<Vec<u8>>, Abort>],
-) -> bool {
-    let right = expected(program, inputs);
+fn wrong(program: &Program, inputs: &[Vec<u8>], honest: &[usize], ends: &Ends) -> bool {
+    let right: Vec<Vec<u8>> = inputs.iter().map(|input| expected(program, input)).collect();
     honest.iter().any(|i| matches!(&ends[*i], Ok(outputs) if *outputs != right))
 }
 
-/// One party's honest run.
-fn honest(
-    lab: &GarbleLab,
-    session: &mut Session,
-    plan: &Plan<'_>,
-    inputs: &[Vec<u8>],
-) -> Result<Vec<Vec<u8>>, Abort> {
-    let mine = of_party(plan, session.me(), inputs);
-    lab.play(session, plan, &mine).map(|(outputs, _)| outputs)
+/// Runs n parties whose messages `prepare` tampers with: how they end, and what each sends and receives.
+fn attacked(
+    n: usize,
+    check: Option<Check>,
+    receivers: &[u8],
+    prepare: impl Fn(&Harness),
+) -> (Ends, Vec<Recording>) {
+    let (lab, program) = (GarbleLab::default(), small());
+    let plan = plan(&program, n, receivers);
+    let harness = Harness::new(n, &parameters(&lab, check));
+    prepare(&harness);
+    let recordings = harness.recordings();
+    (harness.act(|mut session| lab.outputs(&mut session, &plan, &inputs())), recordings)
 }
 
-/// Run n parties whose messages `prepare` tampers with; returns whether an honest party accepted a wrong
-/// output.
+/// The same: whether one of these honest parties accepted a wrong output.
 fn tampered(
     n: usize,
     check: Option<Check>,
     receivers: &[u8],
-    honest_parties: &[usize],
+    honest: &[usize],
     prepare: impl Fn(&Harness),
 ) -> bool {
-    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
-    let plan = plan(&program, n, receivers);
-    let harness = Harness::new(n, &parameters(&lab, check)).waiting(PATIENT);
-    prepare(&harness);
-    let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
-    wrong(&program, &inputs, honest_parties, &ends)
+    let (ends, _) = attacked(n, check, receivers, prepare);
+    wrong(&small(), &inputs(), honest, &ends)
 }
 
 divisi_core::mutants! {

@@ -1,10 +1,11 @@
 //! Attacks on inputs, outputs and plans.
 
-use super::{PATIENT, honest, inputs, lab, parameters, plan, small, tampered};
+use super::{attacked, inputs, parameters, plan, small, tampered};
 use divisi_circuit::{Build, Gates};
 use divisi_core::Check;
 use divisi_core::testing::{Harness, MessageDirection, party};
-use divisi_garble::{GarblingForm, Plan};
+use divisi_garble::Plan;
+use divisi_garble::lab::GarbleLab;
 
 const D: &str = "divisi_garble::run/4a.d";
 const TABLE: &str = "divisi_garble::run/4d.table";
@@ -37,24 +38,21 @@ pub fn wrong_result(check: Option<Check>) -> bool {
 
 /// P_2 sends P_1 another masked input than P_3: whether a label leaves after that.
 pub fn split_inputs(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
-    let plan = plan(&program, 3, &[1, 2, 3]);
-    let harness = Harness::new(3, &parameters(&lab, check)).waiting(PATIENT);
-    harness.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
-    let recordings = [harness.recording(party(1)), harness.recording(party(3))];
-    harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
-    recordings.iter().any(|seen| !seen.of(MessageDirection::Out, LABELS).is_empty())
+    let (_, seen) = attacked(3, check, &[1, 2, 3], |harness| {
+        harness.change(party(2), party(1), MASKED, 0, |body| body[0] ^= 1);
+    });
+    [0, 2].iter().any(|i| !seen[*i].of(MessageDirection::Out, LABELS).is_empty())
 }
 
 /// P_2 garbles for other receivers: whether anybody's table leaves.
 pub fn other_plan(check: Option<Check>) -> bool {
-    let (lab, program, inputs) = (lab(GarblingForm::Improved), small(), inputs());
+    let (lab, program) = (GarbleLab::default(), small());
     let plans = [plan(&program, 2, &[1, 2]), plan(&program, 2, &[1])];
-    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let recordings = [harness.recording(party(1)), harness.recording(party(2))];
+    let harness = Harness::new(2, &parameters(&lab, check));
+    let recordings = harness.recordings();
     harness.act(|mut session| {
         let plan = &plans[session.me().index()];
-        honest(&lab, &mut session, plan, &inputs)
+        lab.outputs(&mut session, plan, &inputs())
     });
     recordings.iter().any(|seen| !seen.of(MessageDirection::Out, TABLE).is_empty())
 }
@@ -69,9 +67,9 @@ pub fn constants(check: Option<Check>) -> bool {
     g.output(&[z]);
     let program = g.finish();
     let plan = Plan::for_all(&program, 2, &[party(1), party(2)]).unwrap().unfolded(&program);
-    let lab = lab(GarblingForm::Improved);
+    let lab = GarbleLab::default();
     let inputs: Vec<Vec<u8>> = (0..4).map(|i| vec![i & 1, i >> 1]).collect();
-    let harness = Harness::new(2, &parameters(&lab, check)).waiting(PATIENT);
-    let ends = harness.act(|mut session| honest(&lab, &mut session, &plan, &inputs));
+    let harness = Harness::new(2, &parameters(&lab, check));
+    let ends = harness.act(|mut session| lab.outputs(&mut session, &plan, &inputs));
     super::wrong(&program, &inputs, &[0, 1], &ends)
 }

@@ -1,12 +1,11 @@
 //! The masks that hide secrets are fresh, hide all of a secret, and are used once. The secrets are zeros
 //! here, so that the opened values are the masks themselves.
 
-use super::{act, opened, plain};
-use divisi_bgv::Ring;
-use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_circuit::{Build, Gates};
+use super::{act, bytes, opened};
+use crate::common::{agreed, plain, product, small};
+use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::{Harness, MessageDirection, failed_check, links, party};
-use divisi_core::{Abort, Boolean, Convert, Lanes, PartyId, ProgramRun, PublicParameters, Step};
+use divisi_core::{Abort, Boolean, Convert, Lanes, PartyId, ProgramRun, Step};
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
@@ -64,19 +63,14 @@ fn triples_of_numbers_serve_once() {
 /// factors and then the second.
 #[test]
 fn triples_of_bits_serve_once() {
-    let mut g = Build::new();
-    let [x, y] = g.input(2)[..] else { panic!("two wires") };
-    let product = g.and(x, y);
-    g.output(&[product]);
-    let program = g.finish();
+    let program = product();
     let (_, seen) = act(2, None, |mixed| {
         let gmw = mixed.gmw();
         gmw.prepare(3 * 1024)?;
         (0..3).try_for_each(|_| gmw.run(&mut [ProgramRun::new(&program, vec![GmwBit::zero(1024); 2])]))
     });
     let both = opened(&seen, party(1), "divisi_mixed::gmw/products", 256);
-    let factors =
-        |which: usize| both.iter().map(|body| body[128 * which..][..128].to_vec()).collect::<Vec<_>>();
+    let factors = |i: usize| both.iter().map(|body| body[128 * i..][..128].to_vec()).collect::<Vec<_>>();
     are_fresh(&both, 6);
     [0, 1].map(factors).iter().for_each(|of_one| are_fresh(of_one, 6));
 }
@@ -90,8 +84,7 @@ fn every_input_has_a_mask_of_its_own() {
         for owner in [party(1), party(2), party(1), party(2)] {
             let zero = GmwBit::zero(64 * 20);
             let share = mixed.gmw().input(owner, zero.lanes(), Some(&zero).filter(|_| me == owner))?;
-            let words: Vec<u8> = share.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-            others.extend(Some(words).filter(|_| me != owner));
+            others.extend(Some(bytes(share.words())).filter(|_| me != owner));
         }
         Ok(others)
     });
@@ -102,7 +95,7 @@ fn every_input_has_a_mask_of_its_own() {
 #[test]
 fn nobody_but_receivers_is_told() {
     let sets: [&[u8]; 5] = [&[1], &[2], &[3], &[1, 3], &[2, 3]];
-    let harness = Harness::new(3, &PublicParameters::new("mixed attacks")).patient();
+    let harness = Harness::new(3, &agreed()).patient();
     let recordings = harness.recordings();
     let ends = harness.act(|session| {
         let mut gmw = Gmw::new(session, SetupConfig::default())?;
@@ -118,12 +111,9 @@ fn nobody_but_receivers_is_told() {
     for (from, seen) in (1..).zip(&recordings) {
         for to in (1..=3).filter(|to| *to != from) {
             let told = sets.iter().filter(|set| set.contains(&to)).count();
-            for step in ["divisi_mixed::gmw/output", "divisi_mixed::num/open.tell"] {
-                assert_eq!(
-                    seen.bodies(MessageDirection::Out, party(to), step).len(),
-                    told,
-                    "{from} {to} {step}"
-                );
+            for step in ["divisi_mixed::gmw/output", NUMBERS] {
+                let sent = seen.bodies(MessageDirection::Out, party(to), step).len();
+                assert_eq!(sent, told, "{from} {to} {step}");
             }
         }
     }
@@ -156,20 +146,18 @@ fn indices_are_hidden_whole() {
 /// A message with a number that is not below p, or with a bit behind the last number, is refused.
 #[test]
 fn numbers_are_reduced() {
-    let opened = |change: fn(&mut Vec<u8>)| -> Vec<Result<Vec<u64>, Abort>> {
-        let harness = Harness::new(2, &PublicParameters::new("mixed attacks"));
-        harness.change(party(1), party(2), "divisi_mixed::num/open.gather", 0, change);
-        harness.change(party(2), party(1), "divisi_mixed::num/open.gather", 0, change);
-        harness.act(|mut session| num::open(&mut session, plain(), &Num::zero(3)))
-    };
-    assert!(opened(|_| {}).iter().all(Result::is_ok));
-    assert!(
-        opened(|body| body[4..8].copy_from_slice(&(P32 as u32 - 1).to_le_bytes())).iter().all(Result::is_ok)
-    );
-    assert!(
-        opened(|body| body[4..8].copy_from_slice(&(P32 as u32).to_le_bytes())).iter().all(Result::is_err)
-    );
-    assert!(opened(|body| body[..4].fill(0xff)).iter().all(Result::is_err));
+    let changes: [(fn(&mut Vec<u8>), bool); 4] = [
+        (|_| {}, true),
+        (|body| body[4..8].copy_from_slice(&(P32 as u32 - 1).to_le_bytes()), true),
+        (|body| body[4..8].copy_from_slice(&(P32 as u32).to_le_bytes()), false),
+        (|body| body[..4].fill(0xff), false),
+    ];
+    for (i, (change, taken)) in changes.into_iter().enumerate() {
+        let harness = Harness::new(2, &agreed());
+        links(2).for_each(|(from, to)| harness.change(from, to, GATHER, 0, change));
+        let ends = harness.act(|mut session| num::open(&mut session, plain(), &Num::zero(3)));
+        assert!(ends.iter().all(|end| end.is_ok() == taken), "{i}: {ends:?}");
+    }
 }
 
 /// Two parties run `f`; in the first `tries` tries, of `candidates` candidates each, what they send to open d
@@ -180,10 +168,8 @@ fn rejected<R: Send>(
     tries: usize,
     f: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
 ) -> (Vec<Result<R, Abort>>, Vec<usize>) {
-    let lattice = Parameters::danger_insecure(Operation::Triples, Form::LeanTree, 2, P32).unwrap();
-    let ring = Arc::new(Ring::new(lattice).unwrap());
-    let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
-    let harness = Harness::new(2, &agreed).patient();
+    let ring = small(Operation::Triples, Form::LeanTree, 2);
+    let harness = Harness::new(2, &ring.parameters().describe(agreed())).patient();
     let gather = Step::new(GATHER).id;
     // of three openings a try the last one is d, which one party sends to the other
     let count = Arc::new(AtomicUsize::new(0));

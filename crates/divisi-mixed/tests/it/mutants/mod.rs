@@ -4,20 +4,14 @@
 mod fresh;
 mod tables;
 
-use divisi_bgv::Ring;
-use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
-use divisi_circuit::{Build, Gates};
+use crate::common::{agreed, honest, plain, product, small};
+use divisi_bgv::parameters::{Form, Operation};
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
-use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun, PublicParameters};
-use divisi_field::zp::{Modulus, P32};
+use divisi_core::{Abort, Boolean, Check, Convert, PartyId, ProgramRun};
+use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::{Gmw, GmwBit, Mixed, Num, num};
 use divisi_ot::SetupConfig;
-use std::sync::Arc;
-
-fn plain() -> Modulus {
-    Modulus::new(P32).unwrap()
-}
 
 /// All parties on a harness, and what the last one sees.
 fn act<R: Send>(
@@ -25,16 +19,14 @@ fn act<R: Send>(
     without: Option<Check>,
     f: impl Fn(&mut Mixed) -> Result<R, Abort> + Sync,
 ) -> (Vec<R>, Recording) {
-    let lattice = Lattice::danger_insecure(Operation::Triples, Form::LeanTree, n, P32).unwrap();
-    let ring = Arc::new(Ring::new(lattice).unwrap());
-    let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
-    let harness = Harness::without(n, &agreed, without).patient();
+    let ring = small(Operation::Triples, Form::LeanTree, n);
+    let harness = Harness::without(n, &ring.parameters().describe(agreed()), without).patient();
     let seen = harness.recording(party(n as u8));
     let ends = harness.act(|session| {
         let gmw = Gmw::new(session, SetupConfig::default())?;
         f(&mut Mixed::new(gmw, plain(), None, Some(&ring))?)
     });
-    (ends.into_iter().map(Result::unwrap).collect(), seen)
+    (honest(ends), seen)
 }
 
 /// All messages of a step, of this length, between the recorded party and `peer`.
@@ -69,6 +61,14 @@ fn secret(seed: u64) -> Vec<u64> {
     (1..=4).map(|i| (seed + i).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect()
 }
 
+fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+fn xor(x: &[u8], y: &[u8]) -> Vec<u8> {
+    x.iter().zip(y).map(|(x, y)| x ^ y).collect()
+}
+
 /// Conversions of two secrets: whether the openings reveal how the secrets differ.
 fn difference_of_conversions(without: Option<Check>) -> bool {
     let secrets = [3, 17].map(|seed| GmwBit::new(256, &secret(seed)));
@@ -76,27 +76,20 @@ fn difference_of_conversions(without: Option<Check>) -> bool {
         // as many as two conversions take
         mixed.prepare_bits(512)?;
         for secret in &secrets {
-            let own = Some(secret).filter(|_| mixed.session().me() == party(1));
-            let own = own.cloned();
-            let bit = mixed.gmw().input(party(1), 256, own.as_ref())?;
+            let mine = mixed.session().me() == party(1);
+            let bit = mixed.gmw().input(party(1), 256, Some(secret).filter(|_| mine))?;
             let _: Num = mixed.convert(vec![bit])?;
         }
         Ok(())
     });
     let told = opened(&seen, party(1), "divisi_mixed::open/open.tell", 32);
     let [first, second] = &told[..] else { panic!("two openings") };
-    let bytes = |bit: &GmwBit| bit.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let difference = first.iter().zip(second).map(|(x, y)| x ^ y);
-    difference.eq(bytes(&secrets[0]).iter().zip(&bytes(&secrets[1])).map(|(x, y)| x ^ y))
+    xor(first, second) == xor(&bytes(secrets[0].words()), &bytes(secrets[1].words()))
 }
 
 /// Products of two secrets with one factor: whether the openings reveal how the secrets differ.
 fn difference_of_products(without: Option<Check>) -> bool {
-    let mut g = Build::new();
-    let [x, y] = g.input(2)[..] else { panic!("two wires") };
-    let product = g.and(x, y);
-    g.output(&[product]);
-    let program = g.finish();
+    let program = product();
     let secrets = [5, 29].map(|seed| GmwBit::new(256, &secret(seed)));
     let (shares, seen) = act(2, without, |mixed| {
         let mine = mixed.session().me() == party(1);
@@ -111,12 +104,8 @@ fn difference_of_products(without: Option<Check>) -> bool {
         Ok(own)
     });
     // the first party's share of d, which is its share of x under its share of a mask
-    let received = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
-    let theirs: Vec<&[u8]> = received.iter().take(2).map(|body| &body[..32]).collect();
-    let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let truth =
-        bytes(&shares[0][0]).iter().zip(&bytes(&shares[0][1])).map(|(x, y)| x ^ y).collect::<Vec<_>>();
-    theirs[0].iter().zip(theirs[1]).map(|(x, y)| x ^ y).eq(truth)
+    let theirs = opened(&seen, party(1), "divisi_mixed::gmw/products", 64);
+    xor(&theirs[0][..32], &theirs[1][..32]) == xor(&bytes(&shares[0][0]), &bytes(&shares[0][1]))
 }
 
 /// An output goes to the first of three parties, and the third must learn nothing about it: whether the third
@@ -129,13 +118,13 @@ fn output_of_another(without: Option<Check>) -> bool {
         mixed.gmw().output(&[party(1)], std::slice::from_ref(&bit))?;
         Ok(bit.words().to_vec())
     });
-    let mut sum: Vec<u8> = shares[2].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut sum = bytes(&shares[2]);
     for peer in [party(1), party(2)] {
         for body in seen.bodies(MessageDirection::In, peer, "divisi_mixed::gmw/output") {
-            sum.iter_mut().zip(body).for_each(|(sum, byte)| *sum ^= byte);
+            sum = xor(&sum, &body);
         }
     }
-    sum == value.words().iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>()
+    sum == bytes(value.words())
 }
 
 /// The same of numbers.
@@ -170,23 +159,22 @@ fn the_table_of_checks_is_complete() {
 /// crate's page names the test that kills it. G8 and G9 belong to garbling (divisi-mpgc).
 #[test]
 fn every_check_of_the_paper_has_a_mutant() {
-    let crates = [
-        (
-            include_str!("../../../../divisi-ot/tests/it/mutants/mod.rs"),
-            include_str!("../../../../../docs/ot.md"),
-        ),
-        (
-            include_str!("../../../../divisi-bgv/tests/it/mutants/mod.rs"),
-            include_str!("../../../../../docs/bgv.md"),
-        ),
-        (include_str!("mod.rs"), include_str!("../../../../../docs/mixed.md")),
+    let tests = [
+        include_str!("../../../../divisi-ot/tests/it/mutants/mod.rs"),
+        include_str!("../../../../divisi-bgv/tests/it/mutants/mod.rs"),
+        include_str!("mod.rs"),
+    ];
+    let pages = [
+        include_str!("../../../../../docs/ot.md"),
+        include_str!("../../../../../docs/bgv.md"),
+        include_str!("../../../../../docs/mixed.md"),
     ];
     // G14 is of divisi-ot
     let all = [checks::ALL, divisi_bgv::checks::ALL, &[checks::G14]].concat();
     let built: Vec<_> = all.into_iter().filter(|check| check.id().starts_with('G')).collect();
     assert_eq!(built.len(), 12);
     for check in built {
-        let killed = crates.iter().any(|(tests, page)| {
+        let killed = tests.iter().zip(pages).any(|(tests, page)| {
             let mut of = tests.lines().filter_map(|line| line.trim().split_once(": "));
             of.any(|(name, rest)| {
                 let row = |row: &str| row.starts_with(&format!("| {check} |")) && row.contains(name);

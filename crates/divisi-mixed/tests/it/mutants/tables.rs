@@ -1,14 +1,13 @@
 //! Masked private tables are used once, each under a mask of its own.
 
 use super::opened;
-use divisi_bgv::parameters::{Form, Operation, Parameters as Lattice};
-use divisi_bgv::{Keys, Ring, Sampler};
+use crate::common::{agreed, small};
+use divisi_bgv::parameters::{Form, Operation};
+use divisi_bgv::{Keys, Sampler};
+use divisi_core::Check;
 use divisi_core::testing::{Harness, party};
-use divisi_core::{Check, PublicParameters};
-use divisi_field::zp::P32;
 use divisi_mixed::private::Masked;
 use divisi_mixed::{GmwBit, Num};
-use std::sync::Arc;
 
 const TABLES: usize = 64;
 const WIDTH: usize = 4;
@@ -16,10 +15,8 @@ const WIDTH: usize = 4;
 /// Lookups at indices that the first party alone knows: whether the opened bits tell the other party in which
 /// bits two indices differ.
 pub fn difference_of_indices(without: Option<Check>) -> bool {
-    let lattice = Lattice::danger_insecure(Operation::PrivateTables, Form::LeanRing, 2, P32).unwrap();
-    let ring = Arc::new(Ring::new(lattice).unwrap());
-    let agreed = ring.parameters().describe(PublicParameters::new("mixed attacks"));
-    let harness = Harness::without(2, &agreed, without).patient();
+    let ring = small(Operation::PrivateTables, Form::LeanRing, 2);
+    let harness = Harness::without(2, &ring.parameters().describe(agreed()), without).patient();
     let seen = harness.recording(party(2));
     let index = |table: usize| (table * 11 + 5) % (1 << WIDTH);
     let ends = harness.act(|mut session| {

@@ -191,7 +191,7 @@ impl Statement<Gf64> for Lookups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use crate::relation::tests::are_whole;
 
     fn pairs(n: usize) -> Pairs {
         Pairs(vec![[Plane::ONES, Plane::ZERO]; n])
@@ -210,12 +210,6 @@ mod tests {
         [all[0].0.clone(), first(|(x, _)| x[0]), first(|(_, y)| y[0])]
     }
 
-    fn is_whole(values: &[u64]) {
-        let bits = values.iter().fold((0, 0), |bits, v| (bits.0 | v, bits.1 | !v));
-        let different: BTreeSet<&u64> = values.iter().collect();
-        assert!(different.len() == values.len() && bits == (u64::MAX, u64::MAX));
-    }
-
     /// No weight or coefficient is fixed, small, or equal to that of another lane, word, tile or coin.
     #[test]
     fn weights_and_coefficients_are_drawn_from_the_whole_field() {
@@ -224,7 +218,7 @@ mod tests {
         let made = Products { bits: [2, 1, 1], lanes, tiles: (0..2).map(|_| pairs(8)).collect() };
         let [x, coefficients, weights] = sums(&Vectors { made: Arc::new(made), parts: vec![0] });
         assert_eq!(x.len(), lanes);
-        [x, coefficients, weights].iter().for_each(|values| is_whole(values));
+        assert!([x, coefficients, weights].iter().all(|values| are_whole(values)));
         // a table whose only coefficients are those of the empty sets
         let rows = Grid::new([1, 1, 1], 3, std::iter::repeat_n(vec![0xff], 3));
         assert_eq!(rows.weighed(&[Gf64(1), Gf64(2), Gf64(4), Gf64(8), Gf64(8), Gf64(8)])[0], Gf64(7));
@@ -233,9 +227,8 @@ mod tests {
             sums(&Lookups { grid: Arc::new(rows), lanes, tiles: vec![tile(), tile()] });
         // two sets of the second part and one of the first, tile by tile
         assert_eq!(x.len(), 3 * lanes);
-        is_whole(&[&x[..LANES], &x[3 * LANES..3 * LANES + 70]].concat());
-        is_whole(&coefficients);
-        is_whole(&weights);
+        assert!(are_whole(&[&x[..LANES], &x[3 * LANES..3 * LANES + 70]].concat()));
+        assert!(are_whole(&coefficients) && are_whole(&weights));
         // one lane of a word is Y times the one before
         let first = x[0] >> 63;
         assert_eq!(x[1], x[0] << 1 ^ if first == 1 { 0b11011 } else { 0 });

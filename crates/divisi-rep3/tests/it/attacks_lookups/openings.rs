@@ -127,7 +127,7 @@ fn two_secrets_look_alike(runs: usize) {
 /// 1.27).
 #[test]
 fn an_attacked_lookup_looks_the_same_for_two_secrets() {
-    two_secrets_look_alike(repetitions(1 << 8, 1 << 9));
+    two_secrets_look_alike(repetitions(1 << 7, 1 << 9));
 }
 
 #[test]

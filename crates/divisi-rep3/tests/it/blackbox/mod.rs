@@ -3,7 +3,7 @@
 mod lies;
 mod refusals;
 
-use crate::common::boxes::{act, cost, input, is_misuse, run};
+use crate::common::boxes::{act, input, is_misuse, run};
 use crate::common::prelude::*;
 use divisi_core::Lanes;
 use divisi_rep3::blackbox::{Linear, PIECE};
@@ -114,17 +114,17 @@ fn costs<F: Element>() {
     })
     .unwrap();
     for (p, counts) in counts.iter().enumerate() {
-        assert_eq!(cost(counts, "input").0, if p == 0 { k * n } else { 0 });
-        assert_eq!(cost(counts, "input of bits").0, if p == 0 { n } else { 0 });
-        assert_eq!(cost(counts, "local"), (0, 0));
-        assert_eq!(cost(counts, "reshare").0, k * n);
-        assert_eq!(cost(counts, "bit_mul").0, k * n);
-        assert_eq!(cost(counts, "reconst"), (k * n, 1));
-        assert_eq!(cost(counts, "verify_recon"), (0, 1));
+        assert_eq!(spent(counts, "input").0, if p == 0 { k * n } else { 0 });
+        assert_eq!(spent(counts, "input of bits").0, if p == 0 { n } else { 0 });
+        assert_eq!(spent(counts, "local"), (0, 0));
+        assert_eq!(spent(counts, "reshare").0, k * n);
+        assert_eq!(spent(counts, "bit_mul").0, k * n);
+        assert_eq!(spent(counts, "reconst"), (k * n, 1));
+        assert_eq!(spent(counts, "verify_recon"), (0, 1));
         // 42 products: a coin, six levels of two elements and a coin, and a triple's end
         let big = if k == 128 { 128 } else { 64 };
-        assert_eq!(cost(counts, "verify_mul").0, 128 + 6 * (2 * big + 128) + 4 * big + 128);
-        assert_eq!(cost(counts, "output"), (k * n, 1));
+        assert_eq!(spent(counts, "verify_mul").0, 128 + 6 * (2 * big + 128) + 4 * big + 128);
+        assert_eq!(spent(counts, "output"), (k * n, 1));
         assert_eq!(counts.checks[&checks::S1], n);
         assert_eq!(counts.checks[&checks::S2], 2 * n);
         assert_eq!((counts.checks[&checks::S3], counts.checks[&checks::S4]), (1, 1));
@@ -132,7 +132,7 @@ fn costs<F: Element>() {
         assert!(error_bits > big as f64 - 4.0, "{error_bits}");
     }
     // whoever waits for others counts their rounds
-    let rounds = |phase| counts.iter().map(|counts| cost(counts, phase).1).max().unwrap();
+    let rounds = |phase| counts.iter().map(|counts| spent(counts, phase).1).max().unwrap();
     assert_eq!(["input", "reshare", "bit_mul"].map(rounds), [1, 1, 1]);
 }
 

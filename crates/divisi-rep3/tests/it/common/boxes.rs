@@ -31,11 +31,6 @@ pub fn input<F: Element>(b: &mut BlackBox, owner: u8, x: &[F]) -> Result<Shared<
     b.input(party(owner), mine.then_some(x), x.len())
 }
 
-/// Payload bits that this party sent, and rounds, in each phase.
-pub fn cost(counts: &Counts, phase: &str) -> (u64, u32) {
-    counts.phases.get(phase).map_or((0, 0), |p| (p.bits, p.rounds))
-}
-
 /// Asserts that all three abort when they do this, and that at least one reports misuse.
 pub fn is_misuse<R: Send>(what: &str, f: impl Fn(&mut BlackBox) -> Result<R, Abort> + Sync) {
     super::is_misuse(what, &act(TrioHarness::default(), |b| f(b).map(drop)));

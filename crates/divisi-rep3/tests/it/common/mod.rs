@@ -1,10 +1,13 @@
-//! What tests of several subjects need: names, the S-box, random programs, and what programs give in the clear.
+//! What tests of several subjects need: the S-box, conversions, random programs, what programs give in the
+//! clear, and how parties ended.
 
 pub mod boxes;
 pub mod prelude;
 
 use divisi_circuit::{Build, Gates, Program, plain};
-use divisi_core::{Abort, Boolean, Bytes, Convert, Direction, PartyId, ProgramRun};
+use divisi_core::{
+    Abort, Boolean, Bytes, Check, Convert, Counts, Direction, PartyId, ProgramRun, Verified, settle,
+};
 use divisi_field::{Field, Gf8};
 use divisi_rep3::deal::Part;
 use divisi_rep3::lab::deal_all;
@@ -43,6 +46,18 @@ pub fn bytes(e: &mut Rep3, bits: &[Bit]) -> Result<Vec<Byte>, Abort> {
     bits.chunks(8).map(|bits| e.convert(std::array::from_fn::<Bit, 8, _>(|i| bits[i].clone()))).collect()
 }
 
+/// What a computation gives, closed with what it owes, and settled.
+pub fn settled<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
+    let pending = e.close(x);
+    settle(e, pending)
+}
+
+/// The same of what is linear in verified values.
+pub fn linear<T>(e: &mut Rep3, x: T) -> Result<Verified<T>, Abort> {
+    let pending = e.close_linear(x)?;
+    settle(e, pending)
+}
+
 /// The S-box of random bytes: a value that owes its products.
 pub fn random_sbox(e: &mut Rep3, lanes: usize) -> Result<Byte, Abort> {
     let mut x = e.random_bytes(lanes)?;
@@ -56,6 +71,16 @@ pub fn run_one(e: &mut Rep3, program: &Program, wires: Vec<Bit>) -> Result<Vec<B
     e.run(&mut jobs)?;
     let [job] = jobs;
     Ok(job.wires)
+}
+
+/// Payload bits that this party sent, and rounds, in a phase.
+pub fn spent(counts: &Counts, phase: &str) -> (u64, u32) {
+    counts.phases.get(phase).map_or((0, 0), |p| (p.bits, p.rounds))
+}
+
+/// How often a check was made.
+pub fn times(counts: &Counts, check: Check) -> u64 {
+    counts.checks.get(&check).copied().unwrap_or(0)
 }
 
 /// How those ended who are not corrupt.
@@ -121,6 +146,16 @@ pub fn random_program(seed: u64, bytes: usize, gates: usize) -> Program {
     let mut last = wires.split_off(wires.len() - 62);
     last.extend([g.constant(true), g.constant(false)]);
     g.output(&last);
+    g.finish()
+}
+
+/// Bit by bit the product of this many bytes.
+pub fn byte_product(factors: usize) -> Program {
+    let mut g = Build::new();
+    let mut inputs: Vec<_> = (0..factors).map(|_| g.input(8)).collect();
+    let first = inputs.remove(0);
+    let z = inputs.iter().fold(first, |z, x| z.iter().zip(x).map(|(z, x)| g.and(*z, *x)).collect());
+    g.output(&z);
     g.finish()
 }
 

@@ -1,8 +1,9 @@
 //! What nearly every module of these tests uses.
 
 pub use super::{
-    DIRECTIONS, LOOKUPS, Noise, SECURITIES, affine, bits, bytes, in_the_clear, is_misuse, is_misuse_of_all,
-    others, parts, random_program, random_sbox, run_one, sbox,
+    DIRECTIONS, LOOKUPS, Noise, SECURITIES, affine, bits, byte_product, bytes, in_the_clear, is_misuse,
+    is_misuse_of_all, linear, others, parts, random_program, random_sbox, run_one, sbox, settled, spent,
+    times,
 };
 pub use divisi_circuit::{Build, Gates, Program};
 pub use divisi_core::testing::Outputs;

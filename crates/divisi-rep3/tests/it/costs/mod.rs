@@ -4,19 +4,14 @@
 mod formulas;
 
 use crate::common::prelude::*;
-use divisi_core::PhaseCounts;
 use divisi_rep3::adversary::lookups::PRODUCTS;
 use divisi_rep3::lab;
 use divisi_symmetric::aes::KeySize;
 use formulas::{COSTS, Run, Verification, census, layer, of};
 
-fn bits_and_rounds(phase: Option<&PhaseCounts>) -> (u64, u32) {
-    phase.map_or((0, 0), |phase| (phase.bits, phase.rounds))
-}
-
 /// The bits and rounds of set-up, without the two rounds in which a session starts.
 fn of_the_key(counts: &Counts) -> (u64, u32) {
-    let (bits, rounds) = bits_and_rounds(counts.phases.get("setup"));
+    let (bits, rounds) = spent(counts, "setup");
     (bits, rounds - 2)
 }
 
@@ -37,16 +32,9 @@ fn aes_128_costs_what_the_paper_says() {
                 let run = Run::aes_128(protocol, Security::SemiHonest, direction, blocks);
                 let counts = Run { schedule: Protocol::Gf4Circuit, ..run }.counts();
                 let n = blocks as u64;
-                assert_eq!(
-                    bits_and_rounds(counts.phases.get("online")),
-                    (online * n, rounds),
-                    "{protocol} {direction:?} {blocks}"
-                );
-                assert_eq!(
-                    bits_and_rounds(counts.phases.get("preprocessing")),
-                    (ahead * n, of(protocol).ahead_rounds),
-                    "{protocol} {direction:?} {blocks}"
-                );
+                let costs = [spent(&counts, "preprocessing"), spent(&counts, "online")];
+                let expected = [(ahead * n, of(protocol).ahead_rounds), (online * n, rounds)];
+                assert_eq!(costs, expected, "{protocol} {direction:?} {blocks}");
             }
         }
     }
@@ -69,8 +57,8 @@ fn ten_additive_layers_take_ten_rounds_before_the_end_of_the_chain() {
             })
             .unwrap();
         // eight bits in the first layer, whose input is replicated, and eight at the end
-        assert_eq!(bits_and_rounds(counts.phases.get("online")), (32 * (8 + 9 * 16), 10));
-        assert_eq!(bits_and_rounds(counts.phases.get("end")), (32 * 8, 1));
+        assert_eq!(spent(&counts, "online"), (32 * (8 + 9 * 16), 10));
+        assert_eq!(spent(&counts, "end"), (32 * 8, 1));
     }
 }
 
@@ -86,11 +74,11 @@ fn one_hot_vectors_cost_what_the_paper_says() {
                     assert_eq!(vectors.len(), layers);
                     Ok(e.trio().session().meter().read())
                 });
-                let counts = &counts.unwrap()[0];
+                let counts = counts.unwrap().swap_remove(0);
                 let ahead = cost.ahead * (layers * bytes * lanes) as u64;
                 if security == Security::SemiHonest {
                     let expected = (ahead, cost.ahead_rounds);
-                    assert_eq!(bits_and_rounds(counts.phases.get("vectors")), expected, "{}", cost.protocol);
+                    assert_eq!(spent(&counts, "vectors"), expected, "{}", cost.protocol);
                     continue;
                 }
                 let verification = Verification::ahead(cost, &vec![layer(bytes, lanes); layers]);
@@ -134,12 +122,12 @@ fn longer_keys_cost_in_proportion_to_their_rounds() {
             let run = Run { size, ..Run::aes_128(cost.protocol, Security::SemiHonest, direction, 3) };
             let counts = Run { schedule: cost.protocol, ..run }.counts();
             let layers = size.rounds() as u64;
-            let online = bits_and_rounds(counts.phases.get("online"));
+            let online = spent(&counts, "online");
             assert_eq!(online, cost.online(1, layers, 16, 3), "{}", cost.protocol);
             let subwords = [10, 8, 13][KeySize::ALL.iter().position(|s| *s == size).unwrap()];
             let setup = of_the_key(&counts);
             assert_eq!(setup, cost.online(subwords, 1, 4, 1), "{}", cost.protocol);
-            let ahead = bits_and_rounds(counts.phases.get("preprocessing"));
+            let ahead = spent(&counts, "preprocessing");
             // the vectors of the key schedule, then those of the cipher
             assert_eq!(ahead, (cost.ahead * (layers * 16 * 3 + subwords * 4), 2 * cost.ahead_rounds));
             assert_eq!(counts.phases["verification"].bits, 16 * 8 * 3); // the opening
@@ -165,8 +153,8 @@ fn active_security_costs_the_same_before_the_verification() {
             let run = |security| Run::aes_128(protocol, security, direction, 5).counts();
             let (semi_honest, malicious) = (run(Security::SemiHonest), run(Security::Malicious));
             for phase in ["setup", "online"] {
-                let cost = |counts: &Counts| bits_and_rounds(counts.phases.get(phase));
-                assert_eq!(cost(&semi_honest), cost(&malicious), "{protocol} {direction:?} {phase}");
+                let costs = [&semi_honest, &malicious].map(|counts| spent(counts, phase));
+                assert_eq!(costs[0], costs[1], "{protocol} {direction:?} {phase}");
             }
         }
     }
@@ -182,18 +170,14 @@ fn a_verification_sends_as_many_elements_as_its_length_has_bits() {
             let mut verifications = run.verifications();
             let at_the_end = verifications.pop().unwrap();
             let opening = 16 * 8 * blocks as u64;
-            assert_eq!(
-                counts.phases["verification"].bits,
-                at_the_end.bits() + opening,
-                "{} {blocks}",
-                cost.protocol
-            );
+            let sent = counts.phases["verification"].bits;
+            assert_eq!(sent, at_the_end.bits() + opening, "{} {blocks}", cost.protocol);
             // what is made ahead is verified ahead
             let mut ahead = verifications.iter().map(Verification::bits).sum::<u64>();
             for (part, layers) in [(of(run.schedule), run.schedule_layers()), (cost, run.cipher_layers())] {
                 ahead += part.ahead * layers.iter().flatten().sum::<u64>();
             }
-            assert_eq!(bits_and_rounds(counts.phases.get("preprocessing")).0, ahead);
+            assert_eq!(spent(&counts, "preprocessing").0, ahead);
             let worst = verifications.iter().chain([&at_the_end]).filter_map(Verification::error_bits);
             let expected = worst.fold(f64::INFINITY, f64::min);
             assert!((counts.verification_error_bits.unwrap() - expected).abs() < 1e-9);

@@ -230,7 +230,7 @@ fn an_abort_ahead_ends_the_session() {
     let program = small_program();
     let harness = TrioHarness::default();
     let [first, _, evaluator] = roles(0);
-    harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
+    harness.change(first, evaluator, TABLES, 0, |body| body[0] ^= 1);
     let ends = harness.act(|trio| {
         let (mut e, wires) = begin(trio, &parts, 0)?;
         let once = e.garble_ahead(&program, LANES, &[]);

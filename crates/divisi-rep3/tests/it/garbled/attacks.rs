@@ -2,16 +2,12 @@
 //! off or something left out (`Gap`) or against the protocol.
 
 use super::*;
+use divisi_core::testing::Seen;
 use divisi_ot::record::{self, Call};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of lanes of these runs, which have more than 64 outputs.
 pub const LANES: usize = 16;
-
-const TABLES: &str = "divisi_rep3::garbled/tables";
-const LABELS: &str = "divisi_rep3::garbled/labels";
-const DECODING: &str = "divisi_rep3::garbled/decoding";
-const RESULT: &str = "divisi_rep3::garbled/result";
 
 /// Something that the protocol needs and that has no check of its own. Only the copy of `lab/attacks` can
 /// leave it out.
@@ -108,44 +104,13 @@ pub fn lying(gap: Gap, calls: usize, liar: PartyId, lie: Lie) -> (Vec<Result<Vec
         gap.weaken(&mut trio);
         play(trio, &program, &parts, calls)
     });
-    let honest = PartyId::all(3).zip(&ends).filter(|(me, _)| *me != liar);
-    let wrong = honest.into_iter().any(|(_, end)| end.as_ref().is_ok_and(|opened| *opened != expected));
+    let wrong = others(liar, &ends).any(|(_, end)| end.as_ref().is_ok_and(|opened| *opened != expected));
     (ends, wrong)
 }
 
 /// Whether some run of all rotations ends with a wrong output, `role` (of P1, P2, P3) lying.
-fn comes_through(gap: Gap, role: usize, lie: Lie) -> bool {
+pub fn comes_through(gap: Gap, role: usize, lie: Lie) -> bool {
     (0..12).any(|calls| lying(gap, calls, roles(calls)[role], lie).1)
-}
-
-/// P2 makes a gate of its half another one: results are labels still, but not those of the circuit.
-pub fn bent_gate(gap: Gap) -> bool {
-    comes_through(gap, 1, Lie::BendGate)
-}
-
-/// The same by P1.
-pub fn bent_gate_of_first(gap: Gap) -> bool {
-    comes_through(gap, 0, Lie::BendGate)
-}
-
-/// P2 sends the other label of x23, P1 that of u.
-pub fn other_input(gap: Gap) -> bool {
-    comes_through(gap, 1, Lie::OtherInput) && comes_through(gap, 0, Lie::OtherInput)
-}
-
-/// P1 sends another decoding bit.
-pub fn other_decoding(gap: Gap) -> bool {
-    comes_through(gap, 0, Lie::OtherDecoding)
-}
-
-/// P3 keeps and sends another z.
-pub fn other_result(gap: Gap) -> bool {
-    comes_through(gap, 2, Lie::OtherResult(0))
-}
-
-/// The same beyond the first 64 outputs.
-pub fn other_result_late(gap: Gap) -> bool {
-    comes_through(gap, 2, Lie::OtherResult(70))
 }
 
 /// What each party of a call hashes, garbled ahead or not.
@@ -165,18 +130,10 @@ fn hashed(gap: Gap, ahead: bool) -> [Vec<Call>; 3] {
     ends.try_into().ok().unwrap()
 }
 
-/// Whether some tweak comes twice in a call: at a garbler for other labels than the two of one wire, at the
-/// evaluator at all.
-pub fn tweaks_return(gap: Gap) -> bool {
-    tweaks_return_in(hashed(gap, false))
-}
-
-/// The same in a call that was garbled ahead.
-pub fn tweaks_return_ahead(gap: Gap) -> bool {
-    tweaks_return_in(hashed(gap, true))
-}
-
-fn tweaks_return_in([first, second, evaluator]: [Vec<Call>; 3]) -> bool {
+/// Whether some tweak comes twice in a call, garbled ahead or not: at a garbler for other labels than the two
+/// of one wire, at the evaluator at all.
+pub fn tweaks_return(gap: Gap, ahead: bool) -> bool {
+    let [first, second, evaluator] = hashed(gap, ahead);
     let group = |calls: &[Call]| {
         let mut inputs: BTreeMap<(u128, u128), Vec<u128>> = BTreeMap::new();
         calls.iter().for_each(|call| inputs.entry((call.key, call.tweak)).or_default().push(call.input));
@@ -231,20 +188,14 @@ fn the_evaluator_says_nothing_before_z() {
     let (program, (_, parts)) = (small_program(), transparent(1, LANES));
     let harness = Gap::Nothing.harness();
     let recordings = harness.recordings();
-    let ends = harness.act(|trio| {
-        let (mut e, wires) = begin(trio, &parts, 0)?;
-        e.run(&mut [ProgramRun::new(&program, wires)])
-    });
+    let ends = harness.act(|trio| play(trio, &program, &parts, 0));
     assert!(ends.iter().all(Result::is_ok));
     let [first, second, evaluator] = roles(0);
-    let garbled = ["salt", "tables", "labels", "masks", "decoding", "result"]
-        .map(|step| Step::new(Box::leak(format!("divisi_rep3::garbled/{step}").into_boxed_str())).id);
+    let garbled = [SALT, TABLES, LABELS, MASKS, DECODING, RESULT].map(|step| Step::new(step).id);
     let sent = |from: PartyId, to: PartyId| {
         let seen = recordings[from.index()].read().into_iter();
-        seen.filter(|seen| {
-            seen.way == MessageDirection::Out && seen.peer == to && garbled.contains(&seen.frame.step)
-        })
-        .count()
+        let ours = |seen: &Seen| seen.way == MessageDirection::Out && seen.peer == to;
+        seen.filter(|seen| ours(seen) && garbled.contains(&seen.frame.step)).count()
     };
     assert_eq!(sent(evaluator, first), 1);
     assert!(sent(first, evaluator) >= 5 && sent(second, evaluator) >= 5);

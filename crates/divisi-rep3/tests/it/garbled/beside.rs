@@ -7,11 +7,7 @@ use divisi_core::testing::Seen;
 
 const BARRIER: &str = "divisi_rep3::views/barrier";
 /// What depends on inputs, and what belongs to it.
-const LATE: [&str; 3] =
-    ["divisi_rep3::garbled/labels", "divisi_rep3::garbled/masks", "divisi_rep3::garbled/decoding"];
-const SALT: &str = "divisi_rep3::garbled/salt";
-const TABLES: &str = "divisi_rep3::garbled/tables";
-const RESULT: &str = "divisi_rep3::garbled/result";
+const LATE: [&str; 3] = [LABELS, MASKS, DECODING];
 
 /// Pieces of tables that leave before views are compared.
 const BESIDE: usize = 12;

@@ -34,7 +34,7 @@ fn one_call_does_not_serve_two_circuits() {
             e.run(&mut [ProgramRun::new(&programs[usize::from(me == other)], wires)])
         });
         // before any table is there to compare
-        let salt = Step::new("divisi_rep3::garbled/salt").id;
+        let salt = Step::new(SALT).id;
         let end = &ends[roles(0)[2].index()];
         let found = matches!(end, Err(Abort::CheckFailed { check: checks::Y1, step, .. }) if step.id == salt);
         assert!(found, "{end:?}");
@@ -64,11 +64,8 @@ fn another_salt_is_noticed() {
         for liar in [0, 1] {
             let harness = TrioHarness::default();
             let [liar, evaluator] = [roles(calls)[liar], roles(calls)[2]];
-            harness.change(liar, evaluator, "divisi_rep3::garbled/salt", 0, |body| body[3] ^= 1);
-            let ends = harness.act(|trio| {
-                let (mut e, wires) = begin(trio, &parts, calls)?;
-                e.run(&mut [ProgramRun::new(&program, wires)])
-            });
+            harness.change(liar, evaluator, SALT, 0, |body| body[3] ^= 1);
+            let ends = harness.act(|trio| play(trio, &program, &parts, calls));
             blames_nobody(&ends[evaluator.index()], checks::Y1);
         }
     }
@@ -91,42 +88,31 @@ fn labels(n: usize) -> Vec<usize> {
 /// their digests, are compared by the check that they are for: a later check that notices it does not count.
 #[test]
 fn every_byte_of_what_is_told_is_compared() {
-    const FIRST: usize = 0;
-    const SECOND: usize = 1;
-    const EVALUATOR: usize = 2;
     let told: [(usize, usize, &str, Check, Places); 14] = [
-        (FIRST, EVALUATOR, "divisi_rep3::garbled/tables", checks::Y1, |l| vec![0, 63, 64, l - 33]),
-        (FIRST, EVALUATOR, "divisi_rep3::garbled/tables", checks::Y1, |l| digest_at(l - 32)),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/tables", checks::Y1, |l| vec![0, 63, 64, l - 33]),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/tables", checks::Y1, |l| digest_at(l - 32)),
+        (FIRST, EVALUATOR, TABLES, checks::Y1, |l| vec![0, 63, 64, l - 33]),
+        (FIRST, EVALUATOR, TABLES, checks::Y1, |l| digest_at(l - 32)),
+        (SECOND, EVALUATOR, TABLES, checks::Y1, |l| vec![0, 63, 64, l - 33]),
+        (SECOND, EVALUATOR, TABLES, checks::Y1, |l| digest_at(l - 32)),
         // labels, pairs of the other's, and a digest of its own pairs
-        (FIRST, EVALUATOR, "divisi_rep3::garbled/labels", checks::Y3, |l| labels((l - 32) / 48)),
-        (FIRST, EVALUATOR, "divisi_rep3::garbled/labels", checks::Y2, |l| {
+        (FIRST, EVALUATOR, LABELS, checks::Y3, |l| labels((l - 32) / 48)),
+        (FIRST, EVALUATOR, LABELS, checks::Y2, |l| {
             [digest_at(l - 32), vec![(l - 32) / 3, (l - 32) / 3 + 31, l - 33]].concat()
         }),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/labels", checks::Y3, |l| labels((l - 32) / 48)),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/labels", checks::Y2, |l| {
+        (SECOND, EVALUATOR, LABELS, checks::Y3, |l| labels((l - 32) / 48)),
+        (SECOND, EVALUATOR, LABELS, checks::Y2, |l| {
             [digest_at(l - 32), vec![(l - 32) / 3, (l - 32) / 3 + 31, l - 33]].concat()
         }),
-        (FIRST, EVALUATOR, "divisi_rep3::garbled/masks", checks::Y2, |l| vec![0, 31, l - 1]),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/masks", checks::Y3, |l| labels((l - 32) / 16)),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/masks", checks::Y2, |l| digest_at(l - 32)),
-        (FIRST, EVALUATOR, "divisi_rep3::garbled/decoding", checks::Y4, |l| vec![0, l / 2, l - 1]),
-        (SECOND, EVALUATOR, "divisi_rep3::garbled/decoding", checks::Y4, |l| digest_at(l - 32)),
-        (EVALUATOR, FIRST, "divisi_rep3::garbled/result", checks::Y5, |l| {
-            [digest_at(l - 32), vec![0, l - 33]].concat()
-        }),
+        (FIRST, EVALUATOR, MASKS, checks::Y2, |l| vec![0, 31, l - 1]),
+        (SECOND, EVALUATOR, MASKS, checks::Y3, |l| labels((l - 32) / 16)),
+        (SECOND, EVALUATOR, MASKS, checks::Y2, |l| digest_at(l - 32)),
+        (FIRST, EVALUATOR, DECODING, checks::Y4, |l| vec![0, l / 2, l - 1]),
+        (SECOND, EVALUATOR, DECODING, checks::Y4, |l| digest_at(l - 32)),
+        (EVALUATOR, FIRST, RESULT, checks::Y5, |l| [digest_at(l - 32), vec![0, l - 33]].concat()),
     ];
     let (program, (_, parts)) = (small_program(), transparent(9, LANES));
-    let play = |harness: TrioHarness, calls: usize| {
-        harness.act(|trio| {
-            let (mut e, wires) = begin(trio, &parts, calls)?;
-            e.run(&mut [ProgramRun::new(&program, wires)])
-        })
-    };
     let harness = TrioHarness::default();
     let recordings = harness.recordings();
-    assert!(play(harness, 0).iter().all(Result::is_ok));
+    assert!(harness.act(|trio| play(trio, &program, &parts, 0)).iter().all(Result::is_ok));
     let mut jobs = Vec::new();
     for (from, to, step, check, places) in told {
         let [sender, receiver] = [from, to].map(|role| roles(0)[role]);
@@ -137,7 +123,7 @@ fn every_byte_of_what_is_told_is_compared() {
         let ((from, to, step, check, at), calls) = (jobs[i], i % 3);
         let harness = TrioHarness::default();
         harness.change(roles(calls)[from], roles(calls)[to], step, 0, move |body| body[at] ^= 1);
-        let ends = play(harness, calls);
+        let ends = harness.act(|trio| play(trio, &program, &parts, calls));
         assert_eq!(failed_check(&ends[roles(calls)[to].index()]), Some(check), "{step} of {from} at {at}");
     });
 }
@@ -148,7 +134,7 @@ fn an_aborted_call_does_not_come_again() {
     let (program, (_, parts)) = (small_program(), transparent(9, LANES));
     let harness = TrioHarness::default();
     let [first, _, evaluator] = roles(0);
-    harness.change(first, evaluator, "divisi_rep3::garbled/tables", 0, |body| body[0] ^= 1);
+    harness.change(first, evaluator, TABLES, 0, |body| body[0] ^= 1);
     let again = harness.act(|trio| {
         let (mut e, wires) = begin(trio, &parts, 0)?;
         let once = e.run(&mut [ProgramRun::new(&program, wires.clone())]).is_err();
@@ -157,8 +143,9 @@ fn an_aborted_call_does_not_come_again() {
     });
     // P2 receives nothing in this call and may notice nothing; it would get nothing from a call that it
     // evaluates or garbles as P1
-    assert_eq!(again[evaluator.index()].as_ref().unwrap(), &(true, true));
-    assert_eq!(again[first.index()].as_ref().unwrap(), &(true, true));
+    for party in [evaluator, first] {
+        assert_eq!(again[party.index()].as_ref().unwrap(), &(true, true));
+    }
 }
 
 /// A garbler that sends nothing before the other one has done all of its part changes nothing but the time.

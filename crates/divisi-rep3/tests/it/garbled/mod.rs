@@ -20,14 +20,21 @@ use divisi_net::wire_bytes;
 use divisi_symmetric::circuits::named;
 use divisi_symmetric::gates::Adder;
 
-/// Eight bits that are the products of two bytes' bits, each with a third byte's.
+const SALT: &str = "divisi_rep3::garbled/salt";
+const TABLES: &str = "divisi_rep3::garbled/tables";
+const LABELS: &str = "divisi_rep3::garbled/labels";
+const MASKS: &str = "divisi_rep3::garbled/masks";
+const DECODING: &str = "divisi_rep3::garbled/decoding";
+const RESULT: &str = "divisi_rep3::garbled/result";
+
+/// The places of P1, P2 and P3 among [`roles`].
+const FIRST: usize = 0;
+const SECOND: usize = 1;
+const EVALUATOR: usize = 2;
+
+/// Eight bits that are the products of three bytes' bits.
 fn small_program() -> Program {
-    let mut g = Build::new();
-    let [x, y, z] = [(); 3].map(|()| g.input(8));
-    let xy: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
-    let out: Vec<_> = xy.iter().zip(&z).map(|(xy, z)| g.and(*xy, *z)).collect();
-    g.output(&out);
-    g.finish()
+    byte_product(3)
 }
 
 /// The engine of a party, in constant rounds.
@@ -100,11 +107,6 @@ fn empty(inputs: usize) -> Program {
     let mut g = Build::new();
     g.input(inputs);
     g.finish()
-}
-
-/// How often a check was made.
-fn times(counts: &Counts, check: Check) -> u64 {
-    counts.checks.get(&check).copied().unwrap_or(0)
 }
 
 /// Asserts that this check failed, and that nobody is blamed.

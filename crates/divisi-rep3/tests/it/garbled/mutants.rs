@@ -2,8 +2,10 @@
 //! it in place a named attack is stopped, without it the same attack comes through. The mutants are made in
 //! the copy of `lab/attacks`, where `kills` runs the attack on them, too.
 
-use super::attacks::{self, Gap, Weakness};
-use super::{ahead, seen, selective};
+use super::attacks::{self, Gap, LANES, Lie, Weakness, comes_through};
+use super::seen::{self, Garbled, split_opening};
+use super::selective::{INS, Spoiled, is_selective};
+use super::{EVALUATOR, FIRST, SECOND, ahead};
 use Gap::{Weak, Without};
 use divisi_rep3::checks;
 
@@ -12,7 +14,7 @@ fn kills(gap: Gap, attack: fn(Gap) -> bool) {
 }
 
 macro_rules! mutants {
-    ($($name:ident: $gap:expr, $attack:path;)*) => {
+    ($($name:ident: $gap:expr, $attack:expr;)*) => {
         $(#[test] fn $name() { kills($gap, $attack); })*
 
         /// What is missing, and the test that notices.
@@ -21,33 +23,42 @@ macro_rules! mutants {
 }
 
 mutants! {
-    a_bent_gate_is_noticed: Without(checks::Y1), attacks::bent_gate;
-    a_bent_gate_of_the_first_is_noticed: Without(checks::Y1), attacks::bent_gate_of_first;
-    a_spoiled_pair_tells_nothing: Without(checks::Y2), selective::of_known;
-    a_spoiled_pair_of_sums_tells_nothing: Without(checks::Y2), selective::of_sums;
-    a_spoiled_pair_of_masks_tells_nothing: Without(checks::Y2), selective::of_masks;
-    another_label_is_noticed: Without(checks::Y3), attacks::other_input;
-    another_decoding_is_noticed: Without(checks::Y4), attacks::other_decoding;
-    another_result_is_noticed: Without(checks::Y5), attacks::other_result;
-    both_halves_are_compared: Weak(Weakness::OneHalf), attacks::bent_gate;
-    the_last_piece_is_compared: Weak(Weakness::LastPiece), attacks::bent_gate;
-    all_output_labels_count: Weak(Weakness::FewLabels), attacks::other_result_late;
-    the_evaluator_lacks_r12: Weak(Weakness::NoR12), seen::evaluator_sees_output;
-    the_first_lacks_r23: Weak(Weakness::NoR23), seen::first_sees_output;
+    a_bent_gate_is_noticed: Without(checks::Y1), |gap| comes_through(gap, SECOND, Lie::BendGate);
+    a_bent_gate_of_the_first_is_noticed: Without(checks::Y1), |gap| comes_through(gap, FIRST, Lie::BendGate);
+    // P1 spoils a pair of x23, P2 one of u, P1 one of r23, with which it has a bit of the output
+    a_spoiled_pair_tells_nothing: Without(checks::Y2), |gap| is_selective(gap, Spoiled::Known(3));
+    a_spoiled_pair_of_sums_tells_nothing: Without(checks::Y2), |gap| is_selective(gap, Spoiled::Sums(3));
+    a_spoiled_pair_of_masks_tells_nothing: Without(checks::Y2), |gap| is_selective(gap, Spoiled::Masks(3));
+    // P2 sends the other label of x23, P1 that of u
+    another_label_is_noticed: Without(checks::Y3),
+        |gap| [SECOND, FIRST].into_iter().all(|liar| comes_through(gap, liar, Lie::OtherInput));
+    another_decoding_is_noticed: Without(checks::Y4), |gap| comes_through(gap, FIRST, Lie::OtherDecoding);
+    another_result_is_noticed: Without(checks::Y5), |gap| comes_through(gap, EVALUATOR, Lie::OtherResult(0));
+    both_halves_are_compared: Weak(Weakness::OneHalf), |gap| comes_through(gap, SECOND, Lie::BendGate);
+    the_last_piece_is_compared: Weak(Weakness::LastPiece), |gap| comes_through(gap, SECOND, Lie::BendGate);
+    // beyond the first 64 outputs
+    all_output_labels_count: Weak(Weakness::FewLabels),
+        |gap| comes_through(gap, EVALUATOR, Lie::OtherResult(70));
+    the_evaluator_lacks_r12: Weak(Weakness::NoR12), |gap| seen::sees_output(gap, EVALUATOR, false);
+    the_first_lacks_r23: Weak(Weakness::NoR23), |gap| seen::sees_output(gap, FIRST, false);
     no_call_returns: Weak(Weakness::SameCall), seen::delta_of_two_calls;
     no_mask_returns: Weak(Weakness::SameCall), seen::sum_of_two_calls;
-    labels_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening;
-    pairs_have_tweaks_of_their_own: Weak(Weakness::PairsAsGates), attacks::tweaks_return;
-    lanes_have_tweaks_of_their_own: Weak(Weakness::SharedTweak), attacks::tweaks_return;
-    the_list_is_of_pairs: Weak(Weakness::ListOfLabels), selective::of_known;
-    the_list_has_an_order: Weak(Weakness::Unordered), selective::of_order;
+    labels_wait_for_the_barrier: Weak(Weakness::NoBarrier), |gap| split_opening(gap, Garbled::Now);
+    pairs_have_tweaks_of_their_own: Weak(Weakness::PairsAsGates), |gap| attacks::tweaks_return(gap, false);
+    lanes_have_tweaks_of_their_own: Weak(Weakness::SharedTweak), |gap| attacks::tweaks_return(gap, false);
+    the_list_is_of_pairs: Weak(Weakness::ListOfLabels), |gap| is_selective(gap, Spoiled::Known(3));
+    // P1 changes the order of what is in the list alone: the run aborts unless two bits of P3 are one
+    the_list_has_an_order: Weak(Weakness::Unordered),
+        |gap| is_selective(gap, Spoiled::Swapped(5, 2 * LANES + 1));
     tables_of_another_call_serve_nothing: Without(checks::Y5), ahead::stolen_tables;
     tables_of_another_session_serve_nothing: Without(checks::Y5), ahead::stolen_tables_of_another_session;
-    labels_ahead_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_ahead;
-    labels_of_known_inputs_wait_for_the_barrier: Weak(Weakness::NoBarrier), seen::split_opening_known;
-    both_halves_have_tweaks_of_their_own: Weak(Weakness::WiresAnew), attacks::tweaks_return_ahead;
-    the_evaluator_lacks_r12_ahead: Weak(Weakness::NoR12), seen::evaluator_sees_output_ahead;
-    the_list_is_whole: Weak(Weakness::HalfList), selective::late;
+    labels_ahead_wait_for_the_barrier: Weak(Weakness::NoBarrier), |gap| split_opening(gap, Garbled::Ahead);
+    labels_of_known_inputs_wait_for_the_barrier: Weak(Weakness::NoBarrier),
+        |gap| split_opening(gap, Garbled::Known);
+    both_halves_have_tweaks_of_their_own: Weak(Weakness::WiresAnew), |gap| attacks::tweaks_return(gap, true);
+    the_evaluator_lacks_r12_ahead: Weak(Weakness::NoR12), |gap| seen::sees_output(gap, EVALUATOR, true);
+    // in the second half of the list
+    the_list_is_whole: Weak(Weakness::HalfList), |gap| is_selective(gap, Spoiled::Known(INS * LANES - 1));
 }
 
 #[test]

@@ -34,9 +34,7 @@ fn what_is_told_of_a_call_is_of_one_session_and_strand() {
             Ok(())
         });
         assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-        let seen = recordings
-            .iter()
-            .flat_map(|seen| seen.of(MessageDirection::Out, "divisi_rep3::garbled/decoding"));
+        let seen = recordings.iter().flat_map(|seen| seen.of(MessageDirection::Out, DECODING));
         told.extend(seen.map(|seen| seen.frame.body).filter(|body| body.len() == 32));
     }
     assert_eq!(told.len(), 2 * 2 * CALLS);

@@ -3,8 +3,6 @@
 use super::*;
 use std::collections::BTreeSet;
 
-const LABELS: &str = "divisi_rep3::garbled/labels";
-
 /// What each of P1, P2 and P3 knows of the output, in every rotation: the exclusive or of its two components,
 /// lane by lane; and the right output. The call may be garbled ahead.
 fn known_of_output(gap: Gap, value: u8, ahead: bool) -> (Vec<[Vec<u8>; 3]>, Vec<Vec<u8>>) {
@@ -24,22 +22,10 @@ fn known_of_output(gap: Gap, value: u8, ahead: bool) -> (Vec<[Vec<u8>; 3]>, Vec<
     ((0..3).map(known).collect(), expected)
 }
 
-/// Whether P3 sees the output: it has z and r23.
-pub fn evaluator_sees_output(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a, false);
-    known.iter().all(|known| known[2] == expected[0])
-}
-
-/// The same of a call that was garbled ahead.
-pub fn evaluator_sees_output_ahead(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a, true);
-    known.iter().all(|known| known[2] == expected[0])
-}
-
-/// Whether P1 sees the output: it has z and r12.
-pub fn first_sees_output(gap: Gap) -> bool {
-    let (known, expected) = known_of_output(gap, 0x5a, false);
-    known.iter().all(|known| known[0] == expected[0])
+/// Whether `role` (of P1, P2, P3) sees the output: P1 has z and r12, P3 has z and r23.
+pub fn sees_output(gap: Gap, role: usize, ahead: bool) -> bool {
+    let (known, expected) = known_of_output(gap, 0x5a, ahead);
+    known.iter().all(|known| known[role] == expected[0])
 }
 
 /// What each party has of an output is uniform, for two secrets.
@@ -134,33 +120,21 @@ pub fn sum_of_two_calls(gap: Gap) -> bool {
     sum([&z[0], &z[1]]) == sum([&one, &two])
 }
 
+/// When a call is garbled whose first input rests on an opening.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Garbled {
+    Now,
+    /// Before the opening.
+    Ahead,
+    /// After the opening, ahead of other inputs than the one that rests on it.
+    Known,
+}
+
 /// P1 tells P2 and P3 different values of a masked opening, by which one of two secret bits is chosen as the
 /// input: P2 then enters the first one, P3 the second. Without a barrier, P3 aborts exactly if the two differ
 /// in component x23. P1 knows the other components, and so learns whether the bits differ. Returns whether
 /// P1 guesses right in every run.
-pub fn split_opening(gap: Gap) -> bool {
-    is_split(gap, Garbled::Now)
-}
-
-/// The same where the call was garbled before the opening.
-pub fn split_opening_ahead(gap: Gap) -> bool {
-    is_split(gap, Garbled::Ahead)
-}
-
-/// The same where it is garbled after the opening, ahead of other inputs than the chosen one.
-pub fn split_opening_known(gap: Gap) -> bool {
-    is_split(gap, Garbled::Known)
-}
-
-/// When a call is garbled whose first input rests on an opening.
-#[derive(Clone, Copy, PartialEq)]
-enum Garbled {
-    Now,
-    Ahead,
-    Known,
-}
-
-fn is_split(gap: Gap, when: Garbled) -> bool {
+pub fn split_opening(gap: Gap, when: Garbled) -> bool {
     let mut g = Build::new();
     let x = g.input(2)[0];
     g.output(&[x; 8]);

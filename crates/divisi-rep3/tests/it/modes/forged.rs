@@ -75,11 +75,7 @@ fn forged(mode: Mode) -> Vec<Sealed> {
         let lengths = [0, 24, 33, 29 ^ 1 << 8, 29 ^ 1 << 16, 29 ^ 1 << 24, 29 ^ 1 << 31];
         all.extend(lengths.map(|bytes| wrap(value(icv2, bytes), &filled)));
         // the padding must be zero: here one byte of it is not
-        for at in 29..32 {
-            let mut filled = filled.clone();
-            filled[at] = 1;
-            all.push(wrap(value(icv2, 29), &filled));
-        }
+        all.extend((29..32).map(|at| wrap(value(icv2, 29), &changed_at(&filled, at, 1))));
         return all;
     }
     let sealed = mode.sealed();
@@ -92,8 +88,7 @@ fn forged(mode: Mode) -> Vec<Sealed> {
     // the key stream that is made here is the right one
     assert_eq!(xor(&stream(&sealed.tag), &text), sealed.ciphertext);
     let wrong = |i: usize| {
-        let mut tag = sealed.tag.clone();
-        tag[i] ^= 1 << (i % 8);
+        let tag = changed_at(&sealed.tag, i, 1 << (i % 8));
         Sealed { aad: AAD.to_vec(), ciphertext: xor(&stream(&tag), &text), tag }
     };
     (0..16).map(wrong).collect()
@@ -124,8 +119,7 @@ fn every_byte_of_what_is_compared_counts() {
 fn of_several_texts_each_has_its_verdict() {
     for mode in ALL {
         let (key, sealed) = (dealt(mode), mode.sealed());
-        let mut wrong = sealed.clone();
-        wrong.ciphertext[3] ^= 1;
+        let wrong = Sealed { ciphertext: changed_at(&sealed.ciphertext, 3, 1), ..sealed.clone() };
         for rights in [[true, false, true], [false, false, true], [true, true, false], [false; 3]] {
             let all: Vec<Sealed> =
                 rights.iter().map(|right| if *right { sealed.clone() } else { wrong.clone() }).collect();
@@ -162,14 +156,9 @@ fn all_that_is_authenticated_counts() {
             text.map(|text| text.into_inner().iter().map(|byte| byte.values()[0]).collect::<Vec<u8>>())
         };
         assert_eq!(is_taken(&sealed), Some(text));
-        let mut others = vec![[&AAD[..], &[0]].concat(), AAD[1..].to_vec(), AAD[..19].to_vec(), Vec::new()];
-        others.push([&AAD[..], &[0; 12]].concat());
-        others.push([&AAD[..], &[0x80]].concat());
-        others.extend((0..AAD.len()).map(|at| {
-            let mut aad = AAD.to_vec();
-            aad[at] ^= 1;
-            aad
-        }));
+        let mut others = vec![AAD[1..].to_vec(), AAD[..19].to_vec(), Vec::new()];
+        others.extend([&[0][..], &[0; 12], &[0x80]].map(|end| [&AAD[..], end].concat()));
+        others.extend((0..AAD.len()).map(|at| changed_at(&AAD, at, 1)));
         for aad in others {
             assert_eq!(is_taken(&Sealed { aad: aad.clone(), ..sealed.clone() }), None, "{mode:?} {aad:?}");
         }

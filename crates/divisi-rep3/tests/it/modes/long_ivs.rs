@@ -122,13 +122,7 @@ fn every_byte_of_an_iv_counts() {
     let e = &mut Plain;
     let mut key = ready(e, &hex(KEY)).unwrap();
     let (text, iv) = ([0; 32], hex(CASES[1].iv));
-    let mut ivs: Vec<Vec<u8>> = (0..iv.len())
-        .map(|at| {
-            let mut iv = iv.clone();
-            iv[at] ^= 1;
-            iv
-        })
-        .collect();
+    let mut ivs: Vec<Vec<u8>> = (0..iv.len()).map(|at| changed_at(&iv, at, 1)).collect();
     // the same IV, filled up with zeros as GHASH fills it up, and a shorter one
     ivs.extend([iv.clone(), [&iv[..], &[0]].concat(), [&iv[..], &[0; 4]].concat(), iv[..48].to_vec()]);
     let mut streams = Vec::new();

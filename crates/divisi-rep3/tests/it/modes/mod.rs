@@ -94,10 +94,10 @@ impl Mode {
     }
 
     fn ready<E: Releases + MacEngine>(self, e: &mut E, key: &[E::Byte]) -> Result<Ready<E>, Abort> {
-        if self == Mode::Siv {
-            return Ok(Ready::Siv(siv::SivKey::new(e, key)?));
-        }
-        Ok(Ready::Aes(aes::expand(e, key)?))
+        Ok(match self {
+            Mode::Siv => Ready::Siv(siv::SivKey::new(e, key)?),
+            _ => Ready::Aes(aes::expand(e, key)?),
+        })
     }
 
     /// Decrypt texts of one shape, up to the verdict.
@@ -127,6 +127,13 @@ impl Mode {
             }
         }
     }
+}
+
+/// These bytes with one of them changed.
+fn changed_at(bytes: &[u8], at: usize, error: u8) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at] ^= error;
+    bytes
 }
 
 /// Public bytes, of one lane each.

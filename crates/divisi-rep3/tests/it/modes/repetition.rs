@@ -15,13 +15,8 @@ fn text() -> Vec<u8> {
 /// end, which comes earlier, or later with what could be taken for padding.
 fn others() -> Vec<Vec<u8>> {
     let text = text();
-    let mut all: Vec<Vec<u8>> = [0, 7, 15, 16, 31, 32, 44, 45, 47, 48, 60]
-        .map(|at| {
-            let mut other = text.clone();
-            other[at] ^= 1;
-            other
-        })
-        .to_vec();
+    let places = [0, 7, 15, 16, 31, 32, 44, 45, 47, 48, 60];
+    let mut all: Vec<Vec<u8>> = places.map(|at| changed_at(&text, at, 1)).to_vec();
     for (first, second) in [(0, 1), (1, 2), (0, 2)] {
         let mut blocks: Vec<Vec<u8>> = text.chunks(16).map(<[u8]>::to_vec).collect();
         blocks.swap(first, second);
@@ -34,6 +29,11 @@ fn others() -> Vec<Vec<u8>> {
     all
 }
 
+/// How many bytes two tags have in common.
+fn common(x: &[u8], y: &[u8]) -> usize {
+    x.iter().zip(y).filter(|(x, y)| x == y).count()
+}
+
 /// Whether two ciphertexts reveal nothing but that their texts differ: their tags are unrelated, and no block
 /// of one has the key stream of a block of the other.
 fn strangers([x, of_x]: [&Sealed; 2], [y, of_y]: [&[u8]; 2]) -> bool {
@@ -42,8 +42,7 @@ fn strangers([x, of_x]: [&Sealed; 2], [y, of_y]: [&[u8]; 2]) -> bool {
         all.chunks(16).filter(|block| block.len() == 16).map(<[u8]>::to_vec).collect()
     };
     let (first, second) = (stream(x, y), stream(of_x, of_y));
-    let same = x.tag.iter().zip(&of_x.tag).filter(|(x, y)| x == y).count();
-    same < 6 && !first.iter().any(|block| second.contains(block))
+    common(&x.tag, &of_x.tag) < 6 && !first.iter().any(|block| second.contains(block))
 }
 
 #[test]
@@ -72,8 +71,7 @@ fn texts_that_end_in_zeros_have_nothing_in_common() {
         let mut tags: Vec<Vec<u8>> = Vec::new();
         for bytes in 0..=33 {
             let sealed = mode.seal(&AAD, &vec![0; bytes]);
-            let same = |tag: &Vec<u8>| tag.iter().zip(&sealed.tag).filter(|(x, y)| x == y).count();
-            assert!(tags.iter().all(|tag| same(tag) < 6), "{mode:?} {bytes}");
+            assert!(tags.iter().all(|tag| common(tag, &sealed.tag) < 6), "{mode:?} {bytes}");
             tags.push(sealed.tag);
         }
     }
@@ -87,8 +85,7 @@ fn associated_data_and_text_are_told_apart() {
         let sealed: Vec<Sealed> = [16, 32, 48].map(|at| mode.seal(&all[..at], &all[at..])).to_vec();
         for (i, x) in sealed.iter().enumerate() {
             for y in &sealed[..i] {
-                let same = x.tag.iter().zip(&y.tag).filter(|(x, y)| x == y).count();
-                assert!(same < 6, "{mode:?} {i}");
+                assert!(common(&x.tag, &y.tag) < 6, "{mode:?} {i}");
             }
         }
     }
@@ -135,9 +132,7 @@ fn a_nonce_of_gcm_siv_counts_to_its_last_byte() {
     };
     let sealed = seal(NONCE);
     for at in 0..12 {
-        let mut nonce = NONCE;
-        nonce[at] ^= 1;
-        let theirs = seal(nonce);
+        let theirs = seal(changed_at(&NONCE, at, 1).try_into().unwrap());
         assert!(strangers([&sealed, &theirs], [&text(), &text()]), "{at}");
     }
 }

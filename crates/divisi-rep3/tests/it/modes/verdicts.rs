@@ -1,6 +1,7 @@
 //! The verdict comes before the text, whoever lies, and tells one bit.
 
 use super::*;
+use divisi_core::testing::Seen;
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 const CONFIRMED: &str = "divisi_rep3::open/open.digest";
@@ -8,24 +9,18 @@ const PRODUCT: &str = "divisi_rep3::engine::blocks/dot";
 
 /// All messages of a party as an observer of the wire sees them: direction, peer, step and length.
 fn traffic(recording: &Recording) -> Vec<(bool, usize, u32, usize)> {
-    let seen = recording.read().into_iter();
-    let mut all: Vec<_> = seen
-        .map(|seen| {
-            (seen.way == MessageDirection::In, seen.peer.index(), seen.frame.step, seen.frame.body.len())
-        })
-        .collect();
+    let mut all = Vec::new();
+    for Seen { way, peer, frame } in recording.read() {
+        all.push((way == MessageDirection::In, peer.index(), frame.step, frame.body.len()));
+    }
     all.sort_unstable();
     all
 }
 
 /// What all openings to all three came to: each party sends one of three components.
 fn opened(recordings: &[Recording]) -> Vec<u8> {
-    let sent = recordings.iter().map(|seen| {
-        seen.of(MessageDirection::Out, OPENED)
-            .into_iter()
-            .flat_map(|seen| seen.frame.body)
-            .collect::<Vec<u8>>()
-    });
+    let sent = |to: PartyId, seen: &Recording| seen.bodies(MessageDirection::Out, to, OPENED).concat();
+    let sent = PartyId::all(3).zip(recordings).map(|(me, seen)| sent(me.next(3), seen));
     let add = |x: Vec<u8>, y: Vec<u8>| x.iter().zip(&y).map(|(x, y)| x ^ y).collect();
     sent.reduce(add).unwrap_or_default()
 }
@@ -36,13 +31,9 @@ fn changed(sealed: &Sealed) -> Vec<Sealed> {
     let places = [0, whole / 2, whole - 1, whole, whole + sealed.tag.len().saturating_sub(1)];
     let mut places: Vec<usize> = places.into_iter().filter(|at| *at < whole + sealed.tag.len()).collect();
     places.dedup();
-    let at = |at: usize| {
-        let mut sealed = sealed.clone();
-        match at.checked_sub(whole) {
-            None => sealed.ciphertext[at] ^= 0x10,
-            Some(at) => sealed.tag[at] ^= 0x10,
-        }
-        sealed
+    let at = |at: usize| match at.checked_sub(whole) {
+        None => Sealed { ciphertext: changed_at(&sealed.ciphertext, at, 0x10), ..sealed.clone() },
+        Some(at) => Sealed { tag: changed_at(&sealed.tag, at, 0x10), ..sealed.clone() },
     };
     let mut all: Vec<Sealed> = places.into_iter().map(at).collect();
     let noise = |bytes: &[u8]| bytes.iter().map(|byte| byte.wrapping_mul(3) ^ 0xc5).collect();

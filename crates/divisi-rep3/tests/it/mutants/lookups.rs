@@ -130,7 +130,7 @@ pub fn skipped_vector(check: Option<Check>) -> bool {
     assert!(results.iter().all(Result::is_err)); // no garbage, in any case
     let sent = honest.read();
     let at = |name| {
-        let id = divisi_core::Step::new(name).id;
+        let id = Step::new(name).id;
         sent.iter().rposition(|seen| seen.way == MessageDirection::Out && seen.frame.step == id)
     };
     at(COIN) > at(opening(Protocol::Lut16))

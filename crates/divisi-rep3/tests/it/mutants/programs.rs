@@ -4,18 +4,9 @@ use crate::common::prelude::*;
 
 const PRODUCTS: &str = "divisi_rep3::engine::boolean/products";
 
-/// Bit by bit the products of two bytes, all in one level.
-fn products() -> Program {
-    let mut g = Build::new();
-    let (x, y) = (g.input(8), g.input(8));
-    let z: Vec<_> = x.iter().zip(&y).map(|(x, y)| g.and(*x, *y)).collect();
-    g.output(&z);
-    g.finish()
-}
-
 /// Random bytes in nine lanes and their products, opened: whether they are right.
 fn multiply(trio: Trio) -> Result<bool, Abort> {
-    let program = products();
+    let program = byte_product(2);
     let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
     let (x, y) = (e.random_bytes(9)?, e.random_bytes(9)?);
     let wires = bits(&mut e, &[x.clone(), y.clone()])?;

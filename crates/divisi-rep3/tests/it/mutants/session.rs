@@ -116,7 +116,7 @@ pub fn false_coin(check: Option<Check>) -> bool {
 /// A party keeps its share of the coin to itself: the others have a coin only if they can do without it.
 pub fn silent_tosser(check: Option<Check>) -> bool {
     let harness = TrioHarness::without(check);
-    let coin = divisi_core::Step::new(COIN).id;
+    let coin = Step::new(COIN).id;
     harness.hand(party(1), party(2), move |frame| if frame.step == coin { vec![] } else { vec![frame] });
     let coins = harness.act(|mut trio| {
         let fixed = trio.barrier()?;

@@ -1,4 +1,4 @@
-//! Stocks in temporary directories, which tests make, use and inspect.
+//! Stocks in temporary directories, which tests make, use and inspect, and disks that fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, dead_code)]
 
 use divisi_core::testing::{Harness, party};
@@ -11,7 +11,9 @@ use divisi_spdz::stock::{FromStock, Lots, StockPlan};
 use divisi_spdz::{Spdz, SpdzProtocol};
 use divisi_store::stock::{Entropy, Reserve, SealKey, StockError, StockInfo, StockState, look};
 use divisi_store::{Disk, MachineDisk};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use zeroize::Zeroizing;
 
 pub const INPUT: &str = "divisi_spdz::input/input";
@@ -180,4 +182,75 @@ pub fn copy(from: &Path, to: &Path) {
 #[allow(dead_code)] // not all tests open one by itself
 pub fn opened(dirs: &StockDirs, number: u8) -> Reserve {
     Reserve::open(&dirs.dir(number), key(), entropy(), number).unwrap()
+}
+
+/// How a disk fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The process is killed: nothing reaches the disk any more.
+    Dead,
+    /// The disk is full: files are not written.
+    Full,
+    /// The disk is full: files are half written.
+    Half,
+}
+
+/// A disk with room for this many writes.
+pub struct Ends {
+    left: AtomicUsize,
+    how: Trouble,
+}
+
+impl Ends {
+    pub fn after(writes: usize, how: Trouble) -> Box<dyn Disk> {
+        Box::new(Ends { left: AtomicUsize::new(writes), how })
+    }
+
+    fn alive(&self) -> io::Result<()> {
+        let dead = self.how == Trouble::Dead && self.left.load(Ordering::Acquire) == 0;
+        if dead { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
+    }
+}
+
+impl Disk for Ends {
+    fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let room = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
+        match self.how {
+            // a full disk has room for an empty file
+            _ if room.is_ok() || (self.how != Trouble::Dead && bytes.is_empty()) => {
+                MachineDisk.write(path, bytes)
+            }
+            Trouble::Half => {
+                let _ = MachineDisk.write(path, &bytes[..bytes.len() / 2]);
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            Trouble::Full => Err(io::ErrorKind::StorageFull.into()),
+            Trouble::Dead => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.alive()?;
+        MachineDisk.sync(path)
+    }
+
+    fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.alive()?;
+        MachineDisk.link(from, to)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.alive()?;
+        MachineDisk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.alive()?;
+        MachineDisk.remove(path)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.alive()?;
+        MachineDisk.sync_dir(dir)
+    }
 }

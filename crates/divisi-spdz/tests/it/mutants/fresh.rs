@@ -3,12 +3,13 @@
 
 use super::prep::bucketed;
 use super::{engine, harness};
+use crate::engines::{dealt, sums};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{MessageDirection, Recording, party};
+use divisi_core::testing::Recording;
 use divisi_core::{Abort, Boolean, Bytes, Direction, Lookup, Lookups, ProgramRun, Session};
 use divisi_field::Gf48;
 use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{AuthBit, Host, Source, Spdz, SpdzProtocol, Tiny, TinyBits};
+use divisi_spdz::{AuthBit, Host, Source, SpdzProtocol, Tiny, TinyBits};
 use divisi_symmetric::des::SBOXES;
 use std::collections::BTreeSet;
 
@@ -43,13 +44,9 @@ impl Opened {
         Opened(recordings)
     }
 
-    /// The opened values of a step: message by message the sum of what both parties send.
+    /// The opened values of a step, message by message.
     fn at(&self, step: &'static str) -> Vec<Vec<u8>> {
-        let [ours, theirs] =
-            [0, 1].map(|i| self.0[i].bodies(MessageDirection::Out, party(2 - i as u8), step));
-        assert!(!ours.is_empty() && ours.len() == theirs.len(), "{step}");
-        let sum = |(x, y): (&Vec<u8>, &Vec<u8>)| x.iter().zip(y).map(|(x, y)| x ^ y).collect();
-        ours.iter().zip(&theirs).map(sum).collect()
+        sums(&self.0, step)
     }
 }
 
@@ -79,11 +76,6 @@ fn all_fresh(layers: &[Vec<u8>], bits: usize, what: &str) {
 /// Demands that all `count` of these differ.
 fn different<T: Ord>(all: impl IntoIterator<Item = T>, count: usize, what: &str) {
     assert_eq!(all.into_iter().collect::<BTreeSet<T>>().len(), count, "{what}");
-}
-
-fn of_protocol(session: Session, protocol: SpdzProtocol) -> Result<Spdz<Gf48>, Abort> {
-    let (party, dealer) = Dealer::deal(session, 9)?;
-    Spdz::new(party, Box::new(dealer), protocol)
 }
 
 /// A lookup in a table of DES, with zeros as its index.
@@ -194,7 +186,7 @@ fn every_lane_that_enters_has_its_own_mask() {
 fn every_product_has_its_own_triple() {
     for ahead in [true, false] {
         let opened = Opened::of(|session| {
-            let mut engine = of_protocol(session, SpdzProtocol::RivainProuff)?;
+            let mut engine = dealt::<Gf48>(session, 9, SpdzProtocol::RivainProuff)?;
             let zeros = engine.public(&[0; LANES]);
             if ahead {
                 engine.prepare(LAYERS, 1, LANES)?;
@@ -207,7 +199,7 @@ fn every_product_has_its_own_triple() {
         }
     }
     let opened = Opened::of(|session| {
-        let mut engine = of_protocol(session, SpdzProtocol::Raw)?;
+        let mut engine = dealt::<Gf48>(session, 9, SpdzProtocol::Raw)?;
         Lookups::foresee(&mut engine, &[(&SBOXES[0], 8 * LAYERS)])?;
         (0..LAYERS).try_for_each(|_| {
             let mut layer = [index(&mut engine, 8)];

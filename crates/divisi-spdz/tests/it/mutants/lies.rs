@@ -1,14 +1,14 @@
 //! A lie about any of the values that are opened together is detected before anything of an output is sent.
 
+use super::prep::mascot;
 use super::{COMMIT, DECOMPOSE, ENTRIES, INDICES, LOOKUP, OUTPUT, OUTPUT_TO};
 use super::{engine, expected, flip, harness, shared, tiny, two_layers, values};
-use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
-use divisi_core::{Abort, Bytes, Direction, Lookup, Lookups, Pending, Session, settle};
-use divisi_field::{Field, Gf40, Gf48};
-use divisi_ot::{SetupConfig, testing};
+use crate::engines::{dealt, given_bits, sent};
+use divisi_core::testing::{Harness, failed_check, party};
+use divisi_core::{Abort, Bytes, Direction, Lookup, Lookups, Pending, Session, Settles, settle};
+use divisi_field::{Field, Gf40};
 use divisi_spdz::checks;
-use divisi_spdz::dealer::Dealer;
-use divisi_spdz::{Mascot, Source, Spdz, SpdzProtocol, TinyBits};
+use divisi_spdz::{Source, SpdzProtocol, TinyBits};
 use divisi_symmetric::des::SBOXES;
 
 const BITS: &str = "divisi_spdz::multiply/multiply.bit";
@@ -49,8 +49,7 @@ fn tiny_bits(session: Session) -> Result<Vec<u8>, Abort> {
     let outs = outs.collect::<Result<Vec<_>, _>>()?;
     let mut bits = Vec::new();
     for out in outs {
-        let pending = tiny.engine().close(out);
-        let verified = settle(tiny.engine(), pending)?;
+        let verified = tiny.engine().settled(out)?;
         bits.extend(tiny.engine().output(verified)?.into_iter().map(|bit| bit.to_bits() as u8));
     }
     Ok(bits)
@@ -83,9 +82,8 @@ fn a_lie_about_any_index_or_entry_is_noticed() {
             assert!(ends.iter().all(Result::is_err), "{step} {message} {bit}");
             assert!(ends.iter().any(|end| failed_check(end) == Some(checks::K4)), "{step} {message} {bit}");
             // the check comes before any output [M0.7]
-            let told = !recording.of(MessageDirection::Out, OUTPUT).is_empty();
-            assert_eq!(told, step == OUTPUT, "{step} {message} {bit}");
-            assert!(!recording.of(MessageDirection::Out, COMMIT).is_empty());
+            assert_eq!(sent(&recording, OUTPUT) > 0, step == OUTPUT, "{step} {message} {bit}");
+            assert!(sent(&recording, COMMIT) > 0);
         }
     }
     for run in [tiny as Run, two_layers] {
@@ -121,7 +119,7 @@ fn joined_outputs_owe_what_each_of_them_does() {
             verified.each().into_iter().try_for_each(|x| engine.output(x).map(drop))
         });
         assert!(ends.iter().all(Result::is_err));
-        assert!(recording.of(MessageDirection::Out, OUTPUT).is_empty(), "{swapped}");
+        assert_eq!(sent(&recording, OUTPUT), 0, "{swapped}");
     }
 }
 
@@ -136,10 +134,8 @@ fn a_receiver_checks_its_bits() {
         }
         let ends = harness.act(|session| {
             let mut engine = engine(session)?;
-            let mine = engine.session().me() == party(1);
-            let x = engine.input_bits(party(1), mine.then_some(&bits[..]), bits.len())?;
-            let pending = engine.close(x);
-            let verified = settle(&mut engine, pending)?;
+            let x = given_bits(&mut engine, party(1), &bits)?;
+            let verified = engine.settled(x)?;
             Ok(engine.output_bits_to(party(1), verified)?.map(|out| out.to_vec()))
         });
         assert_eq!(ends[0].is_err(), lie);
@@ -162,13 +158,8 @@ fn a_false_piece_makes_no_table_of_bits() {
             engine.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
         });
         assert_eq!(ends[0].is_err(), lie);
-        assert_eq!(recording.of(MessageDirection::Out, LOOKUP_OF_BITS).is_empty(), lie);
+        assert_eq!(sent(&recording, LOOKUP_OF_BITS) == 0, lie);
     }
-}
-
-fn mascot(mut session: Session) -> Result<(divisi_spdz::Party<Gf48>, Mascot<Gf48>), Abort> {
-    let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
-    Mascot::over(session, setup)
 }
 
 /// If P_2 lies about e or d where products of parts are made of products of elements, P_1 does not use the
@@ -188,17 +179,14 @@ fn a_false_sum_makes_no_product_of_parts() {
         let (mut party, mut source) = mascot(session)?;
         source.units(&mut party, 2, 1).map(drop)
     };
-    for (make, step) in
-        [(bits, Some(E)), (bits, Some(D)), (bytes, Some(E)), (bytes, Some(D)), (units, Some(E))]
-            .into_iter()
-            .chain([bits, bytes, units].map(|make| (make, None)))
-    {
+    let lies = [(bits, Some(E)), (bits, Some(D)), (bytes, Some(E)), (bytes, Some(D)), (units, Some(E))];
+    for (make, step) in lies.into_iter().chain([bits, bytes, units].map(|make| (make, None))) {
         let harness = harness(2, None);
         step.into_iter().for_each(|step| flip(&harness, step));
         let recording = harness.recording(party(1));
         let ends = harness.act(make);
         assert_eq!(ends[0].is_err(), step.is_some(), "{step:?}");
-        let used = !recording.of(MessageDirection::Out, BITS).is_empty();
+        let used = sent(&recording, BITS) > 0;
         assert_eq!(used, step.is_none() && std::ptr::fn_addr_eq(make, units));
     }
 }
@@ -214,7 +202,7 @@ fn no_bit_beyond_the_last_is_taken() {
         harness.change(party(2), party(1), BITS, 0, move |body| body[2] ^= 1 << bit);
         let ends = harness.act(two_layers);
         assert_eq!(failed_check(&ends[0]), Some(checks::K8), "{bit}");
-        assert_eq!(recording.of(MessageDirection::Out, BITS).len(), 1);
+        assert_eq!(sent(&recording, BITS), 1);
     }
 }
 
@@ -224,10 +212,9 @@ fn sixes_beside_the_field_are_not_multiplied() {
     let harness = harness(2, None);
     let recording = harness.recording(party(1));
     let ends = harness.act(|session| {
-        let (party, dealer) = Dealer::<Gf40>::deal(session, 9)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::Raw)?;
+        let mut engine = dealt::<Gf40>(session, 9, SpdzProtocol::Raw)?;
         let wires = (0..6).map(|_| engine.constant_bit(&[false; 3])).collect();
         engine.look_up(&mut [Lookup { table: &SBOXES[0], wires }])
     });
-    assert!(ends.iter().all(Result::is_err) && recording.of(MessageDirection::Out, ELEMENT).is_empty());
+    assert!(ends.iter().all(Result::is_err) && sent(&recording, ELEMENT) == 0);
 }

@@ -7,13 +7,14 @@ mod prep;
 mod reflected;
 mod values;
 
+use crate::engines::{dealt, given, opened, sent, sums};
 use divisi_core::testing::{Harness, MessageDirection, Recording, party};
-use divisi_core::{Abort, Bytes, Check, Direction, Plain, PlainByte, PublicParameters, Session, settle};
+use divisi_core::{
+    Abort, Bytes, Check, Direction, Plain, PlainByte, PublicParameters, Session, Settles, Step,
+};
 use divisi_field::Gf48;
 use divisi_spdz::checks;
-use divisi_spdz::dealer::Dealer;
 use divisi_spdz::{AuthByte, Spdz, SpdzProtocol, Tiny};
-use std::time::Duration;
 
 const LOOKUP: &str = "divisi_spdz::engine::lookup/lookup.2";
 const DECOMPOSE: &str = "divisi_spdz::demux/demux.bitdec";
@@ -32,24 +33,16 @@ fn values() -> Vec<u8> {
 }
 
 fn harness(n: usize, check: Option<Check>) -> Harness {
-    Harness::without(n, &PublicParameters::new("spdz attacks"), check).waiting(Duration::from_secs(10))
+    Harness::without(n, &PublicParameters::new("spdz attacks"), check)
 }
 
 fn engine(session: Session) -> Result<Spdz<Gf48>, Abort> {
-    let (party, dealer) = Dealer::deal(session, 9)?;
-    Spdz::new(party, Box::new(dealer), SpdzProtocol::Lookup)
+    dealt(session, 9, SpdzProtocol::Lookup)
 }
 
 /// The first party's bytes, shared.
 fn shared(engine: &mut Spdz<Gf48>) -> Result<AuthByte<Gf48>, Abort> {
-    let mine = (engine.session().me() == party(1)).then(values);
-    engine.input(party(1), mine.as_deref(), values().len())
-}
-
-fn output(engine: &mut Spdz<Gf48>, out: AuthByte<Gf48>) -> Result<Vec<u8>, Abort> {
-    let pending = engine.close(out);
-    let verified = settle(engine, pending)?;
-    Ok(engine.output(verified)?.into_iter().map(|x| x.0).collect())
+    given(engine, party(1), &values())
 }
 
 /// Two layers of S-boxes on the first party's bytes.
@@ -63,7 +56,7 @@ fn two_layers_and(session: Session, last: impl FnOnce()) -> Result<Vec<u8>, Abor
     let mut x = shared(&mut engine)?;
     engine.sbox(Direction::Encrypt, &mut [&mut x])?;
     engine.sbox(Direction::Encrypt, &mut [&mut x])?;
-    let out = output(&mut engine, x);
+    let out = opened(&mut engine, x);
     last();
     out
 }
@@ -73,29 +66,39 @@ fn tiny(session: Session) -> Result<Vec<u8>, Abort> {
     let mut tiny = Tiny::new(engine(session)?);
     let mask = tiny.engine().input_mask(party(1), values().len())?;
     let mut wire = Tiny::mask(mask.shares().clone());
-    tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
-    tiny.sbox(Direction::Encrypt, &mut [&mut wire])?;
+    (0..2).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut wire]))?;
     tiny.open_indices()?;
     let mine = (tiny.engine().session().me() == party(1)).then(values);
     let mut public = Tiny::masked(&tiny.engine().masked_input(mask, mine.as_deref())?);
-    tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
-    tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
+    (0..2).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut public]))?;
     let out = tiny.output(wire, public)?;
-    output(tiny.engine(), out)
+    opened(tiny.engine(), out)
 }
 
 /// The result of [`two_layers`] and of [`tiny`].
 fn expected() -> Vec<u8> {
     let mut x = PlainByte::new(values());
-    Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
-    Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap();
+    (0..2).for_each(|_| Plain.sbox(Direction::Encrypt, &mut [&mut x]).unwrap());
     x.values().to_vec()
 }
 
 /// Whether a party other than the corrupt second accepted a wrong output.
 fn wrong(ends: &[Result<Vec<u8>, Abort>]) -> bool {
-    let honest = ends.iter().enumerate().filter(|(i, _)| *i != 1);
-    honest.into_iter().any(|(_, end)| end.as_ref().is_ok_and(|out| *out != expected()))
+    let mut honest = ends.iter().enumerate().filter(|(i, _)| *i != 1);
+    honest.any(|(_, end)| end.as_ref().is_ok_and(|out| *out != expected()))
+}
+
+/// Whether P_2 makes P_1 or P_3 accept a wrong output by lying about the first values that it opens in a
+/// step.
+fn lie_passes(
+    n: usize,
+    check: Option<Check>,
+    step: &'static str,
+    run: impl Fn(Session) -> Result<Vec<u8>, Abort> + Sync,
+) -> bool {
+    let harness = harness(n, check);
+    flip(&harness, step);
+    wrong(&harness.act(run))
 }
 
 /// P_2 changes a bit of its first message of a step, towards all parties, and continues with the value that
@@ -109,18 +112,12 @@ fn flip(harness: &Harness, step: &'static str) {
 
 /// P_2 opens another index of a lookup.
 fn false_index(check: Option<Check>) -> bool {
-    [2, 3].iter().all(|n| {
-        let harness = harness(*n, check);
-        flip(&harness, LOOKUP);
-        wrong(&harness.act(two_layers))
-    })
+    [2, 3].into_iter().all(|n| lie_passes(n, check, LOOKUP, two_layers))
 }
 
 /// P_2 opens another output than its own share gives.
 fn false_output(check: Option<Check>) -> bool {
-    let harness = harness(2, check);
-    flip(&harness, OUTPUT);
-    wrong(&harness.act(two_layers))
+    lie_passes(2, check, OUTPUT, two_layers)
 }
 
 /// Whether an honest party commits to a sigma after P_2 sent P_1 another index than P_3.
@@ -130,17 +127,16 @@ fn split_index(check: Option<Check>) -> bool {
     let recordings = [harness.recording(party(1)), harness.recording(party(3))];
     harness.change(party(2), party(1), LOOKUP, 0, |body| body[0] ^= 1);
     let commits = |recording: &Recording| {
-        let sent = recording.read();
-        let lookup = divisi_core::Step::new(LOOKUP).id;
-        let commit = divisi_core::Step::new(COMMIT).id;
-        let last = sent.iter().rposition(|seen| seen.frame.step == lookup).unwrap_or(usize::MAX);
-        sent.iter().skip(last).any(|seen| seen.way == MessageDirection::Out && seen.frame.step == commit)
+        let [lookup, commit] = [LOOKUP, COMMIT].map(|step| Step::new(step).id);
+        let seen = recording.read();
+        let last = seen.iter().rposition(|seen| seen.frame.step == lookup).unwrap_or(usize::MAX);
+        seen.iter().skip(last).any(|seen| seen.way == MessageDirection::Out && seen.frame.step == commit)
     };
     harness.act(|session| {
         let mut engine = engine(session)?;
         let mut x = shared(&mut engine)?;
         engine.sbox(Direction::Encrypt, &mut [&mut x])?;
-        output(&mut engine, x)
+        opened(&mut engine, x)
     });
     recordings.iter().any(commits)
 }
@@ -152,7 +148,7 @@ fn smuggled_bits(check: Option<Check>) -> bool {
     // 21 bits lie in three bytes
     harness.change(party(2), party(1), BITS, 0, |body| body[2] ^= 1 << 7);
     harness.act(two_layers);
-    recording.of(MessageDirection::Out, BITS).len() > 1
+    sent(&recording, BITS) > 1
 }
 
 /// Whether P_1 makes lookups with tables that were made of wrong unit vectors, because P_2 lied in their
@@ -162,7 +158,7 @@ fn false_piece(check: Option<Check>) -> bool {
     let recording = harness.recording(party(1));
     flip(&harness, DECOMPOSE);
     harness.act(two_layers);
-    !recording.of(MessageDirection::Out, LOOKUP).is_empty()
+    sent(&recording, LOOKUP) > 0
 }
 
 /// Whether the opened values reveal that the same bytes are looked up twice.
@@ -179,14 +175,8 @@ fn equal_indices(check: Option<Check>) -> bool {
         Ok(())
     });
     assert!(ends.iter().all(Result::is_ok));
-    let told: Vec<Vec<Vec<u8>>> = recordings
-        .iter()
-        .map(|seen| seen.of(MessageDirection::Out, LOOKUP).into_iter().map(|seen| seen.frame.body).collect())
-        .collect();
-    let opened = |layer: usize| -> Vec<u8> {
-        told[0][layer].iter().zip(&told[1][layer]).map(|(x, y)| x ^ y).collect()
-    };
-    opened(0) == opened(1)
+    let opened = sums(&recordings, LOOKUP);
+    opened[0] == opened[1]
 }
 
 /// Whether P_1 sends the same message twice, its bare shares, when a value is opened twice among three
@@ -197,8 +187,7 @@ fn bare_shares(check: Option<Check>) -> bool {
     let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
-        let pending = engine.close(x);
-        let verified = settle(&mut engine, pending)?;
+        let verified = engine.settled(x)?;
         let first = engine.output(verified.clone())?;
         let second = engine.output(verified)?;
         assert!(first == second);
@@ -211,16 +200,12 @@ fn bare_shares(check: Option<Check>) -> bool {
 
 /// P_2 lies about e of a lookup of TinyTable.
 fn false_e(check: Option<Check>) -> bool {
-    let harness = harness(2, check);
-    flip(&harness, INDICES);
-    wrong(&harness.act(tiny))
+    lie_passes(2, check, INDICES, tiny)
 }
 
 /// P_2 lies about an opened entry of a table.
 fn false_entry(check: Option<Check>) -> bool {
-    let harness = harness(3, check);
-    flip(&harness, ENTRIES);
-    wrong(&harness.act(tiny))
+    lie_passes(3, check, ENTRIES, tiny)
 }
 
 /// P_2 lies about an output that P_1 alone is to learn.
@@ -230,8 +215,7 @@ fn false_private_output(check: Option<Check>) -> bool {
     let ends = harness.act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
-        let pending = engine.close(x);
-        let verified = settle(&mut engine, pending)?;
+        let verified = engine.settled(x)?;
         engine.output_to(party(1), verified)
     });
     matches!(&ends[0], Ok(Some(out)) if **out != values())
@@ -302,7 +286,7 @@ fn inputs_are_broadcast() {
         harness.change(party(1), party(2), INPUT, 0, move |body| body[at] ^= 1);
         let ends = harness.act(two_layers);
         assert!(ends.iter().all(Result::is_err));
-        assert!(recordings.iter().all(|seen| seen.of(MessageDirection::Out, LOOKUP).is_empty()));
+        assert!(recordings.iter().all(|seen| sent(seen, LOOKUP) == 0));
     }
 }
 
@@ -320,19 +304,15 @@ fn no_output_opens_before_the_check() {
                 let mut x = shared(&mut engine)?;
                 engine.sbox(Direction::Encrypt, &mut [&mut x])?;
                 if to_one {
-                    let pending = engine.close(x);
-                    let verified = settle(&mut engine, pending)?;
+                    let verified = engine.settled(x)?;
                     return engine.output_to(party(1), verified).map(drop);
                 }
-                output(&mut engine, x).map(drop)
+                opened(&mut engine, x).map(drop)
             });
             assert!(ends.iter().all(Result::is_err));
             for seen in recordings {
-                assert!(!seen.of(MessageDirection::Out, COMMIT).is_empty(), "the check was not reached");
-                assert!(
-                    seen.of(MessageDirection::Out, OUTPUT).is_empty()
-                        && seen.of(MessageDirection::Out, OUTPUT_TO).is_empty()
-                );
+                assert!(sent(&seen, COMMIT) > 0, "the check was not reached");
+                assert_eq!([OUTPUT, OUTPUT_TO].map(|step| sent(&seen, step)), [0, 0]);
             }
         }
     }

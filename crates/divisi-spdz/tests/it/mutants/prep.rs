@@ -2,6 +2,7 @@
 //! what is made of rows.
 
 use super::harness;
+use crate::engines::sent;
 use divisi_core::testing::{Harness, MessageDirection, failed_check, party};
 use divisi_core::{Abort, Check, Direction, Session};
 use divisi_field::{Field, Gf2, Gf48};
@@ -15,13 +16,18 @@ const DIFFERENCES: &str = "divisi_spdz::prep::bucketed::tables/tables.d";
 const OF_TRIPLES: &str = "divisi_spdz::prep::bucketed::triples/triples.d";
 const MASKED: &str = "divisi_spdz::prep::bucketed::tables/tables.p+v";
 const DECOMPOSE: &str = "divisi_spdz::prep::bucketed::tables/tables.bitdec";
-const LOOKUP: &str = super::LOOKUP;
 
 /// A party whose rows a dealer makes from a seed.
 pub fn bucketed(mut session: Session, rho: u32, seed: u8) -> Result<(Party<Gf48>, Bucketed<Gf48>), Abort> {
     let config = SetupConfig { rho, ..SetupConfig::default() };
     let setup = testing::deal_over_field(&mut session, config, 48, seed)?;
     Bucketed::over(session, setup)
+}
+
+/// A party with products of elements, over rows that a dealer makes.
+pub fn mascot(mut session: Session) -> Result<(Party<Gf48>, Mascot<Gf48>), Abort> {
+    let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
+    Mascot::over(session, setup)
 }
 
 /// P_2 sends wrong payloads for the first row of every item of a table of four entries. Whether P_1 continues
@@ -97,9 +103,8 @@ pub fn foreseen_combination(check: Option<Check>) -> bool {
 pub fn false_product(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     harness.change(party(2), party(1), PAYLOAD, 0, |body| (0..40).for_each(|row| body[6 * row] ^= 1));
-    let ends = harness.act(|mut session| {
-        let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
-        let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+    let ends = harness.act(|session| {
+        let (mut party, mut source) = mascot(session)?;
         let triples = source.byte_triples(&mut party, 1)?;
         party.check()?;
         Ok(lab::triple_shares(&triples).map(|share| share[0]))
@@ -122,9 +127,8 @@ fn every_product_is_sacrificed() {
             // a product has four elements a of 48 bits, and 48 bits of payload for each of these bits
             (0..40).for_each(|row| body[6 * (192 * product + row)] ^= 1);
         });
-        let ends = harness.act(|mut session| {
-            let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
-            let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+        let ends = harness.act(|session| {
+            let (mut party, mut source) = mascot(session)?;
             source.byte_triples(&mut party, 3).map(drop)
         });
         // the party that detects it first tells the other one
@@ -136,7 +140,7 @@ fn every_product_is_sacrificed() {
 /// P_2 lies about D of buckets, about p + v, or about a decomposition. Whether P_1 makes lookups with the
 /// resulting tables, whichever it is.
 pub fn false_difference(check: Option<Check>) -> bool {
-    let lies = |step: &'static str, n: usize, late: bool| {
+    let lies = |step: &'static str, n: usize| {
         let harness = harness(n, check);
         let recording = harness.recording(party(1));
         super::flip(&harness, step);
@@ -146,11 +150,11 @@ pub fn false_difference(check: Option<Check>) -> bool {
             let mut x = super::shared(&mut engine)?;
             divisi_core::Bytes::sbox(&mut engine, Direction::Encrypt, &mut [&mut x])
         });
-        let looked = !recording.of(MessageDirection::Out, LOOKUP).is_empty();
-        assert!(late || check.is_some() || !looked);
+        let looked = sent(&recording, super::LOOKUP) > 0;
+        assert!(check.is_some() || !looked);
         looked
     };
-    [(MASKED, 2), (DECOMPOSE, 3), (DIFFERENCES, 2)].into_iter().all(|(step, n)| lies(step, n, false))
+    [(MASKED, 2), (DECOMPOSE, 3), (DIFFERENCES, 2)].into_iter().all(|(step, n)| lies(step, n))
 }
 
 /// Whether P_1 accepts products of bits that were made with a wrong difference from P_2.
@@ -180,7 +184,7 @@ fn coins_without(
     });
     let ends = harness.act(run);
     assert!(ends[0].is_err() || withheld.1 == usize::MAX - 1, "{withheld:?}: nothing was withheld");
-    recording.of(MessageDirection::Out, coin).len()
+    sent(&recording, coin)
 }
 
 fn two_tables(session: Session) -> Result<(), Abort> {
@@ -198,9 +202,8 @@ fn one_product_of_rows(mut session: Session) -> Result<(), Abort> {
     party.check()
 }
 
-fn one_product(mut session: Session) -> Result<(), Abort> {
-    let setup = testing::deal_over_field(&mut session, SetupConfig::default(), 48, 3)?;
-    let (mut party, mut source) = Mascot::<Gf48>::over(session, setup)?;
+fn one_product(session: Session) -> Result<(), Abort> {
+    let (mut party, mut source) = mascot(session)?;
     source.byte_triples(&mut party, 1)?;
     party.check()
 }
@@ -237,7 +240,7 @@ fn coins_follow_what_they_judge() {
     let honest = harness(2, None);
     let recording = honest.recording(party(2));
     assert!(honest.act(one_product_of_rows).iter().all(Result::is_ok));
-    let rows = recording.bodies(MessageDirection::Out, party(1), CORRECT).len();
+    let rows = sent(&recording, CORRECT);
     let sacrifice = |withheld| coins_without(withheld, SACRIFICE, one_product_of_rows);
     assert_eq!([sacrifice((CORRECT, NONE)), sacrifice((CORRECT, rows - 1))], [1, 0]);
 }

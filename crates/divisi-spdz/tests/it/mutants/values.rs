@@ -1,14 +1,15 @@
 //! Attacks on shared values that become wires of TinyTable, on products, on comparisons, and on fields of
 //! MACs.
 
-use super::{engine, flip, harness, output, shared, values, wrong};
+use super::{engine, flip, harness, lie_passes, shared, values};
+use crate::engines::{dealt, given, given_bits, opened, sent, sums};
 use divisi_circuit::{Build, Gates};
-use divisi_core::testing::{Harness, MessageDirection, party};
-use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, ProgramRun};
+use divisi_core::testing::party;
+use divisi_core::{Abort, Boolean, Bytes, Check, Compares, Direction, ProgramRun, Session};
 use divisi_field::{Field, Gf42};
 use divisi_spdz::dealer::Dealer;
 use divisi_spdz::toy::Toy;
-use divisi_spdz::{Party, Spdz, SpdzProtocol, Tiny};
+use divisi_spdz::{Party, SpdzProtocol, Tiny};
 
 const ENTER: &str = "divisi_spdz::engine::tiny/tinytable.enter";
 const ELEMENT: &str = "divisi_spdz::multiply/multiply.element";
@@ -33,64 +34,54 @@ pub fn known_mask(check: Option<Check>) -> bool {
         Tiny::new(engine).enter(&[x]).map(drop)
     });
     assert!(ends.iter().all(Result::is_ok));
-    let [ours, theirs] =
-        [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), ENTER).remove(0));
-    ours.iter().zip(&theirs).map(|(x, y)| x ^ y).eq(values())
+    sums(&recordings, ENTER)[0] == values()
 }
 
 /// P_2 lies about shared values that become wires of TinyTable.
 pub fn false_entering(check: Option<Check>) -> bool {
-    let harness = harness(2, check);
-    flip(&harness, ENTER);
-    wrong(&harness.act(|session| {
+    lie_passes(2, check, ENTER, |session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
         let mut tiny = Tiny::new(engine);
         let [mut mask, mut public] = tiny.enter(&[x])?.remove(0);
-        for _ in 0..2 {
-            tiny.sbox(Direction::Encrypt, &mut [&mut mask])?;
-        }
+        (0..2).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut mask]))?;
         tiny.open_indices()?;
-        for _ in 0..2 {
-            tiny.sbox(Direction::Encrypt, &mut [&mut public])?;
-        }
+        (0..2).try_for_each(|_| tiny.sbox(Direction::Encrypt, &mut [&mut public]))?;
         let out = tiny.output(mask, public)?;
-        output(tiny.engine(), out)
-    }))
+        opened(tiny.engine(), out)
+    })
 }
 
 /// Whether P_1 takes zeros for something else, if P_2 lies about a factor in their comparison.
 pub fn false_comparison(check: Option<Check>) -> bool {
-    let harness = harness(2, check);
-    flip(&harness, ELEMENT);
-    let ends = harness.act(|session| {
+    compared_wrong(check, |session| {
         let mut engine = engine(session)?;
-        let mine = engine.session().me() == party(1);
-        let zeros = engine.input(party(1), mine.then_some(&[0; 5][..]), 5)?;
+        let zeros = given(&mut engine, party(1), &[0; 5])?;
         engine.vanish(&[zeros])
-    });
-    assert!(check.is_some() || ends[0].is_err());
-    matches!(&ends[0], Ok(all) if *all == [false])
+    })
 }
 
 /// The same for bits, six at a time, over a field of MACs that does not hold GF(2^8).
 pub fn false_comparison_of_bits(check: Option<Check>) -> bool {
+    compared_wrong(check, |session| {
+        let mut engine = dealt::<Gf42>(session, 9, SpdzProtocol::Raw)?;
+        let zeros = given_bits(&mut engine, party(1), &[false; 64])?;
+        engine.vanish(&[zeros])
+    })
+}
+
+fn compared_wrong(check: Option<Check>, compare: fn(Session) -> Result<Vec<bool>, Abort>) -> bool {
     let harness = harness(2, check);
     flip(&harness, ELEMENT);
-    let ends = harness.act(|session| {
-        let (party, dealer) = Dealer::<Gf42>::deal(session, 9)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::Raw)?;
-        let mine = engine.session().me() == super::party(1);
-        let zeros = engine.input_bits(super::party(1), mine.then_some(&[false; 64][..]), 64)?;
-        engine.vanish(&[zeros])
-    });
+    let ends = harness.act(compare);
     assert!(check.is_some() || ends[0].is_err());
     matches!(&ends[0], Ok(all) if *all == [false])
 }
 
-/// Multiplies the first party's bits by zeros. Returns how the parties end, and what each sends to open the
-/// factors.
-fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 2]) {
+/// Whether the opened factors reveal which of the first party's bits are equal, when they are multiplied by
+/// zeros.
+pub fn equal_factors(check: Option<Check>) -> bool {
+    let harness = harness(2, check);
     let recordings = harness.recordings();
     let mut g = Build::new();
     let [x, y] = g.input(2)[..] else { panic!("two wires") };
@@ -99,22 +90,13 @@ fn product_of_bits(harness: Harness) -> (Vec<Result<(), Abort>>, [Vec<Vec<u8>>; 
     let program = g.finish();
     let ends = harness.act(|session| {
         let mut engine = engine(session)?;
-        let mine = engine.session().me() == party(1);
-        let x = engine.input_bits(party(1), mine.then_some(&SECRET[..]), SECRET.len())?;
-        let zeros =
-            engine.input_bits(party(2), (!mine).then_some(&[false; SECRET.len()][..]), SECRET.len())?;
+        let x = given_bits(&mut engine, party(1), &SECRET)?;
+        let zeros = given_bits(&mut engine, party(2), &[false; SECRET.len()])?;
         engine.run(&mut [ProgramRun::new(&program, vec![x, zeros])])
     });
-    let told = [0, 1].map(|i| recordings[i].bodies(MessageDirection::Out, party(2 - i as u8), ELEMENT));
-    (ends, told)
-}
-
-/// Whether the opened factors reveal which of the first party's bits are equal.
-pub fn equal_factors(check: Option<Check>) -> bool {
-    let (ends, told) = product_of_bits(harness(2, check));
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-    let [ours, theirs] = told.map(|mut told| told.remove(0));
-    let opened = |i: usize| (ours[i / 8] ^ theirs[i / 8]) >> (i % 8) & 1 == 1;
+    let factors = &sums(&recordings, ELEMENT)[0];
+    let opened = |i: usize| factors[i / 8] >> (i % 8) & 1 == 1;
     let as_secret = (0..SECRET.len()).filter(|i| opened(*i) == SECRET[*i]).count();
     as_secret == 0 || as_secret == SECRET.len()
 }
@@ -133,7 +115,7 @@ pub fn bits_too_many(check: Option<Check>) -> bool {
     let ends = harness(3, check).act(|session| {
         let mut engine = engine(session)?;
         let x = shared(&mut engine)?;
-        output(&mut engine, x)?;
+        opened(&mut engine, x)?;
         Ok(engine.session().meter().read().verification_error_bits)
     });
     ends.into_iter().any(|bits| bits.unwrap().unwrap() > 48.0 - 3_f64.log2() + 1e-9)
@@ -145,12 +127,10 @@ pub fn bytes_beside(check: Option<Check>) -> bool {
     let harness = harness(2, check);
     let recording = harness.recording(party(1));
     harness.act(|session| {
-        let (party, dealer) = Dealer::<Gf42>::deal(session, 9)?;
-        let mut engine = Spdz::new(party, Box::new(dealer), SpdzProtocol::RivainProuff)?;
-        let mine = (engine.session().me() == super::party(1)).then(values);
-        let mut x = engine.input(super::party(1), mine.as_deref(), values().len())?;
+        let mut engine = dealt::<Gf42>(session, 9, SpdzProtocol::RivainProuff)?;
+        let mut x = given(&mut engine, party(1), &values())?;
         engine.sbox(Direction::Encrypt, &mut [&mut x])
     });
     const { assert!(<Gf42 as Field>::BITS == 42) };
-    !recording.of(MessageDirection::Out, ELEMENT).is_empty()
+    sent(&recording, ELEMENT) > 0
 }

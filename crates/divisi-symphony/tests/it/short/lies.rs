@@ -1,6 +1,6 @@
 //! A corrupt party in a call for several messages: no lie about one of them gives anything to anybody.
 
-use super::{Came, Case, call, came, engine, keys};
+use super::{Came, Case, call, came, dealt, engine, keys};
 use divisi_core::Step;
 use divisi_net::Frame;
 use divisi_rep3::adversary::harness::{MessageDirection, TrioHarness, failed_check, party};
@@ -21,7 +21,7 @@ fn attacked(encrypt: bool, mut lie: Lie) -> (Option<Vec<Came>>, usize) {
     let keys = keys(KeySize::Aes128, 1);
     let cases: Vec<Case> = (0..5).map(|n| Case::new(&keys, 0, n, [4, 16], encrypt)).collect();
     let parts = deal_all(&keys);
-    let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+    let plains = dealt(&cases);
     let harness = TrioHarness::default();
     let seen = [2, 3].map(|number| harness.recording(party(number)));
     harness.hand(party(1), party(3), move |mut frame| {

@@ -3,33 +3,16 @@
 
 mod lies;
 
-use aes_gcm::aead::{Aead, KeyInit, Payload};
+use crate::common::{bytes, engine, reference};
 use divisi_core::{Abort, Misuse};
 use divisi_rep3::deal::{Part, combine};
 use divisi_rep3::local::{deal_all, run};
 use divisi_rep3::open::Answer;
-use divisi_rep3::{Protocol, Rep3, Security, Trio};
+use divisi_rep3::{Protocol, Rep3};
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
 use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, fits, rounds, rounds_of_keys, short};
 use std::sync::Barrier;
-
-fn bytes(n: usize, seed: usize) -> Vec<u8> {
-    (0..n).map(|i| (i * 31 + (i >> 8) * 7 + seed * 101) as u8 ^ seed as u8).collect()
-}
-
-fn reference(key: &[u8], iv: [u8; 12], aad: &[u8], plain: &[u8]) -> Vec<u8> {
-    let payload = Payload { msg: plain, aad };
-    let iv = &iv.into();
-    match key.len() {
-        16 => aes_gcm::Aes128Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
-        32 => aes_gcm::Aes256Gcm::new_from_slice(key).unwrap().encrypt(iv, payload).unwrap(),
-        _ => aes_gcm::AesGcm::<aes_gcm::aes::Aes192, aes_gcm::aead::consts::U12>::new_from_slice(key)
-            .unwrap()
-            .encrypt(iv, payload)
-            .unwrap(),
-    }
-}
 
 /// A message, and what an ordinary library makes of it.
 struct Case {
@@ -72,10 +55,6 @@ enum Came {
     Sealed(Vec<u8>),
     Opened(Vec<u8>),
     Invalid,
-}
-
-fn engine(trio: Trio, protocol: Protocol) -> Rep3 {
-    Rep3::new(trio, protocol, Security::Malicious)
 }
 
 /// Prepare keys, then run one call. `which` has the keys of the call, by their positions among
@@ -124,6 +103,11 @@ fn came(told: &[Vec<PartyOutcome>]) -> Vec<Came> {
         .collect()
 }
 
+/// Each party's parts of the plaintexts.
+fn dealt(cases: &[Case]) -> [Vec<Part>; 3] {
+    deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>())
+}
+
 /// Run one call among three honest parties.
 fn run_call(
     protocol: Protocol,
@@ -133,7 +117,7 @@ fn run_call(
     cases: &[Case],
 ) -> Vec<Came> {
     let parts = deal_all(keys);
-    let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+    let plains = dealt(cases);
     let told = run(|trio| {
         let me = trio.me().index();
         call(&mut engine(trio, protocol), size, &parts[me], which, cases, &plains[me])
@@ -211,7 +195,7 @@ fn a_wrong_message_is_invalid_and_harms_no_other() {
                 _ => case.key ^= 1,
             }
             let parts = deal_all(&keys);
-            let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+            let plains = dealt(&cases);
             let told = run(|trio| {
                 let me = trio.me().index();
                 let rep = &mut engine(trio, Protocol::Gf4Circuit);
@@ -324,7 +308,7 @@ fn counted(
     let parts = deal_all(&keys);
     let cases: Vec<Case> =
         (0..n).map(|k| Case::new(&keys, k % keys_used, k, [5, bytes], encrypt(k))).collect();
-    let plains = deal_all(&cases.iter().map(|case| case.plain.clone()).collect::<Vec<_>>());
+    let plains = dealt(&cases);
     let counts = run(|trio| {
         let me = trio.me().index();
         let rep = &mut engine(trio, protocol);

@@ -19,6 +19,7 @@ pub mod lookups;
 pub mod planes;
 
 use crate::trio::Trio;
+use divisi_core::Step;
 
 pub use crate::deviation::Deviate;
 pub use crate::garbled::stolen::StolenCall;
@@ -30,5 +31,23 @@ impl Trio {
     /// From now on this party is corrupt.
     pub fn deviate(&mut self, how: impl Deviate + 'static) {
         self.deviation.deviate = Some(Box::new(how));
+    }
+
+    /// The same: it changes its `nth` share of a step, from 0 on, and keeps to it.
+    pub fn lie_at(
+        &mut self,
+        step: &'static str,
+        nth: usize,
+        mut lie: impl FnMut(&mut [u8]) + Send + 'static,
+    ) {
+        let mut count = 0;
+        self.deviate(move |at: Step, share: &mut [u8]| {
+            if at.name == step {
+                if count == nth {
+                    lie(share);
+                }
+                count += 1;
+            }
+        });
     }
 }
