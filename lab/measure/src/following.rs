@@ -138,7 +138,7 @@ fn all_runs() -> Vec<Followed> {
         run: Box::new(move || garbling::run(parties, work)),
         differences: Box::new(move |ran| openings::differences_of_garbling(work, ran)),
     });
-    let mixed = mixing::RUNS.map(|(parties, work)| Followed {
+    let mixed = mixing::runs().map(|(parties, work)| Followed {
         name: mixing::name(parties, work),
         receiving: true,
         list: &OF_MIXING,
