@@ -115,8 +115,8 @@ pub fn child(what: &str) -> Result<(), Failure> {
 /// A run that is followed.
 struct Followed {
     name: String,
-    /// Whether each party's own randomness and inputs are secret, and what it receives is not. Otherwise shares
-    /// of inputs and the keys of pairs are secret.
+    /// Whether each party's own randomness and inputs are secret, and what it receives is not. Otherwise
+    /// shares of inputs and the keys of pairs are secret.
     receiving: bool,
     list: &'static Account,
     run: Box<dyn Fn() -> Result<Vec<Counts>, String>>,

@@ -43,8 +43,8 @@ const WORKS: [MixingWork; 10] = [
     MixingWork::Numbers,
 ];
 
-/// The runs that are followed: the number of parties, and the work. In the paper's form tables are looked up by
-/// two parties alone.
+/// The runs that are followed: the number of parties, and the work. In the paper's form tables are looked up
+/// by two parties alone.
 pub fn runs() -> impl Iterator<Item = (usize, MixingWork)> {
     let all = WORKS.into_iter().flat_map(|work| [(2, work), (3, work)]);
     all.filter(|run| *run != (3, MixingWork::Tables(Form::Paper)))
