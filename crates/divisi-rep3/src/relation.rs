@@ -71,8 +71,7 @@ pub(crate) mod tests {
         reduced.len()
     }
 
-    /// Whether these numbers all differ, and each bit of them takes both values: they are drawn from the whole
-    /// field.
+    /// Whether these numbers all differ, and each of their bits takes both values, as in the whole field.
     pub(crate) fn are_whole(values: &[u64]) -> bool {
         let bits = values.iter().fold((0, 0), |bits, v| (bits.0 | v, bits.1 | !v));
         values.iter().collect::<BTreeSet<_>>().len() == values.len() && bits == (u64::MAX, u64::MAX)

@@ -64,8 +64,8 @@ fn play(
 }
 
 /// Changes a byte of P_1's MAC of one gate. With half-gates a gate has 104 bytes; those from 80 to 87 are the
-/// first ciphertext of that MAC, which is always read. In the paper's form P_1 reads one of four rows of three
-/// words, that of the MAC first, so that all four are changed.
+/// first ciphertext of that MAC, which is always read. In the paper's form P_1 reads one of four rows, of
+/// three words each, that of the MAC first, so that all four are changed.
 fn spoil(form: GarblingForm, gate: usize, byte: usize, by: u8) -> impl Fn(&mut Vec<u8>) + Send + 'static {
     move |body| match form {
         GarblingForm::Improved => body[104 * gate + 80 + byte] ^= by,

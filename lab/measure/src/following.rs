@@ -115,8 +115,8 @@ pub fn child(what: &str) -> Result<(), Failure> {
 /// A run that is followed.
 struct Followed {
     name: String,
-    /// Whether each party's own randomness and inputs are secret, and what it receives is not. Otherwise shares
-    /// of inputs and the keys of pairs are secret.
+    /// Whether each party's own randomness and inputs are secret, and what it receives is not. Otherwise
+    /// shares of inputs and the keys of pairs are secret.
     receiving: bool,
     list: &'static Account,
     run: Box<dyn Fn() -> Result<Vec<Counts>, String>>,
@@ -138,7 +138,7 @@ fn all_runs() -> Vec<Followed> {
         run: Box::new(move || garbling::run(parties, work)),
         differences: Box::new(move |ran| openings::differences_of_garbling(work, ran)),
     });
-    let mixed = mixing::RUNS.map(|(parties, work)| Followed {
+    let mixed = mixing::runs().map(|(parties, work)| Followed {
         name: mixing::name(parties, work),
         receiving: true,
         list: &OF_MIXING,

@@ -2,17 +2,14 @@
 //! begun is secret, and so are its inputs.
 
 use crate::machine;
-use crate::noise::{Same, mix};
+use crate::noise::{Same, mix, together};
 use divisi_circuit::{Build, BuildBit, Gates, Program, plain};
-use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session, local};
+use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
 use divisi_garble::{Garble, GarbleOptions, Plan};
-use divisi_net::Options as Links;
-use divisi_net::memory::mesh_with;
 use divisi_ot::{Setup, SetupConfig};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::Adder;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +62,11 @@ pub fn run(parties: usize, work: GarblingWork) -> Result<Vec<Counts>, String> {
     let plan = Plan::for_all(&program, parties, &owners).map_err(|e| e.to_string())?;
     let inputs: Vec<u8> = (0..program.input_bits() as u64).map(|i| (mix(i) & 1) as u8).collect();
     let world = Arc::new(Same::default());
-    let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let meshes = mesh_with(parties, &links, Arc::<Same>::clone(&world));
-    let (config, options) = (SetupConfig::default(), GarbleOptions::default());
-    let parameters = |_| options.describe(config.describe(PublicParameters::new("measure")));
-    let results = local::run_over(meshes, parameters, |session| party(session, &world, &plan, &inputs, work));
+    let parameters = SetupConfig::default().describe(PublicParameters::new("measure"));
+    let parameters = GarbleOptions::default().describe(parameters);
+    let run = |session| party(session, &world, &plan, &inputs, work);
     let mut counts = Vec::new();
-    for result in results {
-        let (mut output, counted) = result.map_err(|abort| abort.to_string())?;
+    for (mut output, counted) in together(parties, &world, &parameters, run)? {
         machine::cure(output.as_mut_ptr(), output.len());
         if work != GarblingWork::Bits && output != in_the_clear(&program, &inputs)? {
             return Err("the output is not what the same computation gives in the clear".to_owned());

@@ -5,16 +5,13 @@ pub mod openings;
 mod work;
 
 use crate::machine;
-use crate::noise::Same;
+use crate::noise::{Same, together};
 use divisi_bgv::Ring;
 use divisi_bgv::parameters::{Form, Operation, Parameters};
-use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, local, step};
+use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, step};
 use divisi_field::zp::{Modulus, P32};
-use divisi_net::Options as Links;
-use divisi_net::memory::mesh_with;
 use divisi_ot::SetupConfig;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,28 +29,26 @@ pub enum MixingWork {
     Circuit,
 }
 
-/// The runs that are followed: the number of parties, and the work.
-pub const RUNS: [(usize, MixingWork); 19] = [
-    (2, MixingWork::Circuit),
-    (3, MixingWork::Circuit),
-    (2, MixingWork::Shares),
-    (3, MixingWork::Shares),
-    (2, MixingWork::Bits(None)),
-    (3, MixingWork::Bits(None)),
-    (2, MixingWork::Bits(Some(Form::LeanTree))),
-    (3, MixingWork::Bits(Some(Form::LeanTree))),
-    (2, MixingWork::Bits(Some(Form::LeanRing))),
-    (3, MixingWork::Bits(Some(Form::LeanRing))),
-    (2, MixingWork::Bits(Some(Form::Paper))),
-    (3, MixingWork::Bits(Some(Form::Paper))),
-    (2, MixingWork::Tables(Form::LeanTree)),
-    (3, MixingWork::Tables(Form::LeanTree)),
-    (2, MixingWork::Tables(Form::LeanRing)),
-    (3, MixingWork::Tables(Form::LeanRing)),
-    (2, MixingWork::Tables(Form::Paper)),
-    (2, MixingWork::Numbers),
-    (3, MixingWork::Numbers),
+/// What is followed.
+const WORKS: [MixingWork; 10] = [
+    MixingWork::Circuit,
+    MixingWork::Shares,
+    MixingWork::Bits(None),
+    MixingWork::Bits(Some(Form::LeanTree)),
+    MixingWork::Bits(Some(Form::LeanRing)),
+    MixingWork::Bits(Some(Form::Paper)),
+    MixingWork::Tables(Form::LeanTree),
+    MixingWork::Tables(Form::LeanRing),
+    MixingWork::Tables(Form::Paper),
+    MixingWork::Numbers,
 ];
+
+/// The runs that are followed: the number of parties, and the work. In the paper's form tables are looked up
+/// by two parties alone.
+pub fn runs() -> impl Iterator<Item = (usize, MixingWork)> {
+    let all = WORKS.into_iter().flat_map(|work| [(2, work), (3, work)]);
+    all.filter(|run| *run != (3, MixingWork::Tables(Form::Paper)))
+}
 
 /// The places where leaks are planted, each with its run, which has no leak otherwise: on a coefficient of a
 /// key share and of a flood, a bit that is shared by signs and one by choices, and a triple.
@@ -131,13 +126,10 @@ struct Ended {
 pub fn run(parties: usize, work: MixingWork) -> Result<Vec<Counts>, String> {
     let agreed = Agreed::new(parties, work)?;
     let world = Arc::new(Same::default());
-    let links = Links { timeout: Duration::from_secs(3600), ..Links::default() };
-    let meshes = mesh_with(parties, &links, Arc::<Same>::clone(&world));
-    let parameters = |_| agreed.parameters.clone();
-    let results = local::run_over(meshes, parameters, |session| party(session, &world, &agreed, work));
+    let results =
+        together(parties, &world, &agreed.parameters, |session| party(session, &world, &agreed, work))?;
     let (mut ends, mut counts) = (Vec::new(), Vec::new());
-    for result in results {
-        let (mut ended, counted) = result.map_err(|abort| abort.to_string())?;
+    for (mut ended, counted) in results {
         for list in [&mut ended.learned, &mut ended.bits, &mut ended.shares] {
             cure(list);
         }

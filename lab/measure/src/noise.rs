@@ -1,8 +1,10 @@
-//! Numbers without structure, the same in every run.
+//! Numbers without structure, the same in every run, and parties that draw them.
 
 use crate::machine;
-use divisi_net::{Machine, World};
+use divisi_core::{Abort, PublicParameters, Session, local};
+use divisi_net::{Machine, Options, World, memory};
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -73,4 +75,21 @@ impl World for Same {
     fn spawn(&self, name: String, work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
         Machine.spawn(name, work)
     }
+}
+
+/// Runs `party` at each of `n` parties that are connected in memory, in this world.
+///
+/// # Errors
+/// If a party aborts, the text of the first abort.
+pub fn together<R: Send>(
+    n: usize,
+    world: &Arc<Same>,
+    parameters: &PublicParameters,
+    party: impl Fn(Session) -> Result<R, Abort> + Sync,
+) -> Result<Vec<R>, String> {
+    // under memcheck a run takes long
+    let options = Options { timeout: Duration::from_secs(3600), ..Options::default() };
+    let meshes = memory::mesh_with(n, &options, Arc::<Same>::clone(world));
+    let ends = local::run_over(meshes, |_| parameters.clone(), party);
+    ends.into_iter().map(|end| end.map_err(|abort| abort.to_string())).collect()
 }

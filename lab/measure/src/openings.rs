@@ -26,8 +26,8 @@ pub struct Account {
     openings: Reasons,
     /// The other steps: their messages hide what they are made of, or are digests of it.
     closed: &'static [&'static [&'static str]],
-    /// Whether they run over divisi-ot, whose openings are then on the list, too, and so are coins, at the step
-    /// of their use.
+    /// Whether they run over divisi-ot, whose openings are then on the list, too, and so are coins, at the
+    /// step of their use.
     over_ot: bool,
 }
 

@@ -4,15 +4,12 @@
 mod inputs;
 
 use crate::calls::{self, GarbledCall};
-use crate::noise::Same;
+use crate::noise::{Same, together};
 use crate::tables;
 use crate::wholes::WholeMode;
 use divisi_core::{
-    Abort, Bytes, Counts, Direction, Misuse, PartyId, PublicParameters, Session, Verified, local, settle,
-    step,
+    Abort, Bytes, Counts, Direction, Misuse, PartyId, PublicParameters, Session, Verified, settle, step,
 };
-use divisi_net::Options;
-use divisi_net::memory;
 use divisi_rep3::checks;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Agreement, Byte, Protocol, Rep3, Rounds, Security, Trio};
@@ -26,7 +23,6 @@ use divisi_symphony::gcm::{GcmKey, Opening, Sealing};
 use divisi_symphony::tags;
 use inputs::Inputs;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,13 +130,10 @@ impl PreparedRun {
     /// If a party aborts, the text of the first abort; or that the output was wrong.
     pub fn execute(&self, secret: &(impl Fn(&mut Part) + Sync)) -> Result<Vec<Counts>, String> {
         let inputs = &self.inputs;
-        let options = Options { timeout: Duration::from_secs(600), ..Options::default() };
-        let meshes = memory::mesh_with(3, &options, Arc::new(Same::default()));
-        let parameters = |_| PublicParameters::new("measure");
-        let results = local::run_over(meshes, parameters, |session| self.party(session, inputs, secret));
+        let (world, parameters) = (Arc::new(Same::default()), PublicParameters::new("measure"));
+        let run = |session| self.party(session, inputs, secret);
         let mut counts = Vec::new();
-        for result in results {
-            let (output, counted) = result.map_err(|abort| abort.to_string())?;
+        for (output, counted) in together(3, &world, &parameters, run)? {
             if output != inputs.expected {
                 return Err("the output is not what the same computation gives in the clear".to_owned());
             }

@@ -95,9 +95,9 @@ fn a_circuit_without_gates_is_one() {
     assert_eq!((older.format, older.program.inputs()), (Format::Older, &[1, 1][..]));
 }
 
-/// A file, the number of its wrong line, and the error message about it.
 const UNORDERED_2: &str = "wire 2 is read before a line writes it: if a later line does, sort the gates with `divisi circuit convert --sort`";
 
+/// A file, the number of its wrong line, and the error message about it.
 const WRONG: &[(&str, usize, &str)] = &[
     ("", 1, "the file ends before the numbers of gates and wires"),
     ("\n\n3\n", 3, "the first line has two numbers: gates and wires"),
@@ -299,8 +299,7 @@ fn files_in_the_wild_are_read() {
         for text in [format!("{header}{gates}"), format!("{header}{gates}").replace('\n', "\t \r\n")] {
             let source = read(text.as_bytes()).unwrap();
             assert_eq!(source.counts, FileCounts { xor: 2, and: 4, inv: 1, eq: 0, eqw: 0 });
-            let got = plain::run(&source.program, &[vec![0b1100], vec![0b1010]]).unwrap();
-            let got: Vec<u64> = got.iter().map(|wire| wire[0] & 15).collect();
+            let got = outputs(&source.program, &[0b1100, 0b1010]);
             assert_eq!(got, [0b1110, 0b0111, 0b0001, 0b1001, 0b0110, 0b0110, 0b0111]);
         }
     }
@@ -311,8 +310,7 @@ fn files_in_the_wild_are_read() {
         (source.format, source.counts),
         (Format::Older, FileCounts { xor: 0, and: 1, inv: 1, eq: 1, eqw: 1 })
     );
-    let got = plain::run(&source.program, &[vec![0b1100], vec![0b1010]]).unwrap();
-    assert_eq!(got.iter().map(|wire| wire[0] & 15).collect::<Vec<u64>>(), [0b0010]);
+    assert_eq!(outputs(&source.program, &[0b1100, 0b1010]), [0b0010]);
     // a comment need not be text
     assert!(read(b"# \xff\n0 2\n1 1 2\n").is_ok());
 }

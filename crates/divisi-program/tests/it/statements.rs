@@ -3,6 +3,7 @@
 
 use crate::parties::compare;
 use divisi_circuit::{Build, Gates, Program as Circuit};
+use divisi_core::Counts;
 use divisi_program::plain::Entries;
 use divisi_program::{RunCost, Script, lower, text};
 use std::sync::Arc;
@@ -33,6 +34,11 @@ fn num(numbers: &[i64]) -> Entries {
 
 fn bits(width: usize, words: &[u64]) -> Entries {
     Entries::Bits(words.iter().map(|word| (0..width).map(|i| word >> i & 1 == 1).collect()).collect())
+}
+
+/// The most rounds that a party took with the inputs.
+fn online(counts: &[Counts]) -> usize {
+    counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap()
 }
 
 const EDGE: [i64; 8] = [0, 1, -1, 5, -7, (1 << 30) - 1, 1 - (1 << 30), 1 << 20];
@@ -207,10 +213,7 @@ fn costs_are_those_of_the_run() {
     );
     let inputs = [num(&[1, 2, 3, 4, 5, 6]), bits(3, &[7, 6, 5, 4, 3, 2])];
     let cost = lower(&program).unwrap().cost();
-    let counts = compare(2, &program, &inputs);
-    let most =
-        |phase: &str| counts.iter().filter_map(|c| c.phases.get(phase)).map(|p| p.rounds as usize).max();
-    let online = most("online").unwrap();
+    let online = online(&compare(2, &program, &inputs));
     assert!(online <= cost.rounds && cost.rounds <= online + 16, "{online} {cost:?}");
 }
 
@@ -237,7 +240,7 @@ fn garbled_circuits_in_the_middle_of_a_program() {
     assert_eq!(cost.garbled, [54, 18]);
     for n in [3, 4] {
         let counts = compare(n, &program, &[bits(4, &[15, 6, 9]), bits(4, &[11]), num(&[3, 14, 0])]);
-        let rounds = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap();
+        let rounds = online(&counts);
         assert!(rounds <= cost.rounds, "{rounds} {cost:?}");
     }
 }
@@ -254,8 +257,7 @@ fn outputs_to_many_groups_take_one_round() {
         let program = read(&format!("{body}{more}"));
         assert_eq!(lower(&program).unwrap().cost().rounds, rounds);
         let counts = compare(3, &program, &[num(&[5, -6, 1 << 29]), bits(4, &[0, 9, 15])]);
-        let online = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max();
-        assert_eq!(online, Some(rounds));
+        assert_eq!(online(&counts), rounds);
     }
 }
 
@@ -315,8 +317,7 @@ fn independent_statements_share_rounds() {
     assert_eq!(rounds(&all), less + 4);
     let inputs = [bits(2, &[0, 1, 2]), bits(3, &[7]), num(&[-3, 3, 2]), num(&[9, 10, 11, 12])];
     for n in [2, 3] {
-        let counts = compare(n, &read(&all), &inputs);
-        let online = counts.iter().map(|counts| counts.phases["online"].rounds as usize).max().unwrap();
+        let online = online(&compare(n, &read(&all), &inputs));
         assert!(online <= rounds(&all), "{online}");
     }
     // a quotient that is not needed before another waits for it

@@ -4,8 +4,8 @@ use divisi_core::testing::misuse::Misuse;
 use std::fs;
 use std::path::Path;
 
-/// Write each function of these files as a program of its own: with what its file begins with, and under the error
-/// that its comment begins with.
+/// Write each function of these files as a program of its own: with what its file begins with, and under the
+/// error that its comment begins with.
 fn take_apart(files: &Path, programs: &Path) {
     let _ = fs::remove_dir_all(programs);
     fs::create_dir_all(programs).unwrap();

@@ -111,8 +111,8 @@ fn bucketed_tables_and_bytes_cost_what_the_formula_says() {
     products_cost(400, Sizes::byte, |party, source| source.byte_triples(party, 400).map(drop));
 }
 
-/// Demands that this many products from buckets, which `ask` asks for, cost what the formula says. Returns the
-/// size of a bucket.
+/// Demands that this many products from buckets, which `ask` asks for, cost what the formula says. Returns
+/// the size of a bucket.
 fn products_cost(
     count: usize,
     product: fn(&Sizes, usize) -> usize,

@@ -250,11 +250,8 @@ fn a_full_disk_in_use_gives_nothing_twice() {
             let says = matches!(&ends[1], Err(Abort::Unfit { why, .. }) if why.contains("storage"));
             assert!(says, "{how:?} {room}: {ends:?}");
             let after = takes(&dirs, &given, &machine);
-            let right = match how {
-                Trouble::Half => after.iter().all(|end| end.is_ok() || end.is_err()),
-                _ => after.iter().all(Result::is_ok),
-            };
-            assert!(right, "{how:?} {room}: {after:?}");
+            // half of a file may make a stock useless
+            assert!(how == Trouble::Half || after.iter().all(Result::is_ok), "{how:?} {room}: {after:?}");
             let given = given.into_inner().unwrap();
             assert!(given.twice.is_empty(), "{how:?} {room}: {:?}", given.twice);
             room += 1;

@@ -108,8 +108,8 @@ fn withhold(harness: &Harness, from: PartyId, to: PartyId, step: &'static str, n
     withheld
 }
 
-/// The step of a message that P_1 withholds from P_2, and which of the step's messages it is; the step that P_2
-/// must not send then, and how many of its messages P_2 may have sent before.
+/// The step of a message that P_1 withholds from P_2, and which of the step's messages it is; the step that
+/// P_2 must not send then, and how many of its messages P_2 may have sent before.
 pub type Order = (&'static str, usize, &'static str, usize);
 
 /// Asserts that what must follow a message does not leave without it.

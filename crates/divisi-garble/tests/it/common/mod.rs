@@ -15,7 +15,7 @@ pub fn ands(width: usize) -> Program {
     g.finish()
 }
 
-/// In these steps `liar` sends `to` what `copied` sent it: a rushing party, whose message follows the other's.
+/// In these steps `liar` sends `to` what `copied` sent it: a rushing party, whose message is later.
 pub fn copies(
     harness: &Harness,
     liar: PartyId,

@@ -1,7 +1,7 @@
 //! What the three servers agree on before they compute.
 //!
 //! What a request goes through here: the leader of a round, another server each time, proposes steps of
-//! requests ([`proposal`]). Each server brings what it has of each ([`offers`]): the messages of its schedule,
+//! requests ([`proposal`]). Each server brings what it has of each ([`offers`]): messages of its schedule,
 //! and the key with which it admitted a first step. All three compare the public part of each \[A25\], and
 //! the two holders of each component compare it, for a client's input \[A24\] and for stored keys \[A26\]
 //! ([`comparison`], [`data`]). The verdict is the same at all honest servers ([`fate`]):

@@ -1,5 +1,4 @@
-//! What this server has of an offer: the messages of the step, its own decision whether it admits the request,
-//! and the key.
+//! What this server has of an offer: the messages of the step, whether it admits the request, and the key.
 
 use crate::error::Failed;
 use crate::request::ConnectionId;

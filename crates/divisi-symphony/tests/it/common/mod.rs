@@ -32,8 +32,8 @@ pub fn quick(trio: Trio) -> Rep3 {
     engine(trio, Priority::LowLatency.protocol())
 }
 
-/// Demands that all parties end, one of them because of this check: who notices first ends the session for the
-/// others.
+/// Demands that all parties end, one of them because of this check: who notices first ends the session for
+/// the others.
 pub fn all_end<R>(ends: Vec<Result<R, Abort>>, check: Check, what: &str) {
     let ends: Vec<_> = ends.into_iter().map(|end| end.map(drop)).collect();
     assert!(ends.iter().all(Result::is_err), "{what}: {ends:?}");
