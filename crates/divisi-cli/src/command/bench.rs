@@ -1,6 +1,6 @@
 //! `divisi bench`.
 
-use super::differences::{about_blocks, about_count};
+use super::differences::{about_blocks, about_count, among};
 use super::effort::Effort;
 use super::engine::{EngineChoice, EngineOf};
 use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OfTripleDes, OwnOptions};
@@ -10,8 +10,8 @@ use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, Table, presets};
 use divisi::bench::{self, BenchOptions, BenchReport, table4};
 use divisi::calibrate::{AES_BY, Calibration, VARIABLE, calibrate, other_milliseconds};
-use divisi::engine::Page;
 use divisi::engine::job::{Cipher, DesKeys};
+use divisi::engine::{OptionScope, Page};
 use divisi::failure::Failure;
 use divisi::local::this_program;
 use divisi::name::Name;
@@ -23,19 +23,25 @@ use serde_json::json;
 #[derive(Subcommand)]
 pub enum BenchCommands {
     /// AES among processes over TLS, every output checked
+    #[command(mut_args(among(OptionScope::Blocks)))]
     Aes(Aes),
     /// Triple DES among processes over TLS, every output checked
+    #[command(mut_args(among(OptionScope::TripleDes)))]
     Des3(Des3),
     /// A hash of messages among three processes over TLS, every digest checked
+    #[command(mut_args(among(OptionScope::Hashes)))]
     Hash(BenchHashArgs),
     /// A MAC of messages under one key among three processes over TLS, every tag checked
+    #[command(mut_args(among(OptionScope::Macs)))]
     Mac(BenchMacArgs),
     /// A Boolean circuit with random inputs among processes over TLS, every output checked
+    #[command(mut_args(among(OptionScope::Circuits)))]
     Circuit(Circuit),
     /// Operations on numbers and bits among semi-honest parties, every output checked
     #[command(mut_arg("statistical", |statistical| statistical.hide(true)))] // nothing is verified
     Mixed(bench_mixed::BenchMixedArgs),
     /// Lookups in a public table among processes over TLS, every entry checked
+    #[command(mut_args(among(OptionScope::Lookups)))]
     Lookup(bench_lookup::BenchLookupArgs),
     /// Three servers encrypt and decrypt a file; the result is compared byte by byte
     File(bench_servers::File),

@@ -1,7 +1,8 @@
 //! Help texts that say in what the engines differ, made from the engines themselves.
 
+use clap::Arg;
 use divisi::engine::job::Cipher;
-use divisi::engine::{self, Engine, EngineSettings};
+use divisi::engine::{self, Engine, EngineSettings, OptionScope};
 
 /// Names as a list: `garble, mixed and spdz`.
 pub(super) fn listed(names: &[&str]) -> String {
@@ -65,8 +66,21 @@ pub(super) fn about_blocks(cipher: Cipher) -> String {
 
 /// The help of the adversary.
 pub(super) fn about_security() -> String {
-    let usual = defaults(|_| true, |engine| engine.profile().security.name().to_owned());
+    about_security_of(|_| true)
+}
+
+fn about_security_of(has: impl Fn(&dyn Engine) -> bool) -> String {
+    let usual = defaults(has, |engine| engine.profile().security.name().to_owned());
     format!("The adversary to protect against: malicious or semi-honest [default: {usual}]")
+}
+
+/// An argument of a benchmark, whose help says of no engine anything that has not what is measured.
+pub(super) fn among(scope: OptionScope) -> impl Fn(Arg) -> Arg {
+    move |argument| match argument.get_id().as_str() {
+        "security" => argument.help(about_security_of(|engine| scope.has(engine))),
+        "statistical" => argument.help(about_statistical(|engine| scope.has(engine))),
+        _ => argument,
+    }
 }
 
 /// The help of the statistical security that engines have a choice of, and the default bits.
@@ -97,6 +111,7 @@ pub(super) fn about_statistical_option() -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use divisi::engine::job::DesKeys;
     use divisi_symmetric::aes::KeySize;
@@ -119,6 +134,14 @@ mod tests {
             option.ends_with("2^-BITS: with garble and spdz 40 or 64 [default: with garble and spdz 40]"),
             "{option}"
         );
+    }
+
+    #[test]
+    fn a_benchmark_tells_of_no_other_engines() {
+        let help = |name: &'static str, scope| among(scope)(Arg::new(name)).get_help().unwrap().to_string();
+        assert!(help("security", OptionScope::Blocks).ends_with("[default: malicious]"));
+        assert!(help("statistical", OptionScope::Hashes).ends_with("verified twice [default: 57]"));
+        assert!(help("statistical", OptionScope::Blocks).ends_with("[default: 57; with spdz 40]"));
     }
 
     #[test]

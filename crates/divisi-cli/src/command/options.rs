@@ -67,10 +67,10 @@ struct Offer {
 /// command computes are refused by the names of these engines, and not shown.
 fn offered(scope: OptionScope) -> Vec<Offer> {
     let mut all: Vec<Offer> = Vec::new();
-    let (able, others): (Vec<_>, Vec<_>) = engine::all().into_iter().partition(|engine| scope.has(*engine));
-    for (engine, is_shown) in
-        able.into_iter().map(|engine| (engine, true)).chain(others.into_iter().map(|engine| (engine, false)))
-    {
+    let mut engines = engine::all();
+    engines.sort_by_key(|engine| !scope.has(*engine));
+    for engine in engines {
+        let is_shown = scope.has(engine);
         for option in engine.profile().options.into_iter().filter(|option| option.scopes.contains(&scope)) {
             let (name, scope) = (option.name, Some(scope));
             match all.iter_mut().find(|offer| offer.name == name) {

@@ -5,8 +5,7 @@ use crate::proxies;
 use crate::proxies::{FAULTS, Fault, PARTIES, Plan, Record, RunChoice, When};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const WAY: RunChoice =
-    RunChoice { engine: "rep3", more: &["--rounds", "constant"], task: &proxies::AES_128 };
+const WAY: RunChoice = RunChoice { engine: "rep3", more: &["--rounds", "constant"], task: &proxies::AES_128 };
 
 /// The roles in the first call of a session: P1 garbles and learns z, P2 garbles, P3 evaluates.
 const P1: usize = 0;

@@ -4,6 +4,7 @@
 mod bench;
 mod bench_servers;
 mod cmd;
+mod demo;
 mod full;
 mod garble;
 mod garble_files;

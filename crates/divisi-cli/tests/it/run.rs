@@ -50,6 +50,15 @@ struct Outcome {
     counts: Counts,
 }
 
+/// One evaluation of a circuit whose inputs these parties give, and whose outputs those learn.
+fn circuit_job(program: Program, owners: [u8; 3], receivers: [&[u8]; 3]) -> JobSpec {
+    let circuit = NamedCircuit { name: "c".into(), program, file: None };
+    let lists = receivers.map(|list| list.iter().map(|number| party(*number)).collect());
+    let between = Between::Parties { owners: owners.map(party).to_vec(), receivers: lists.to_vec() };
+    let circuit = Arc::new(HeldCircuit::Program(circuit));
+    JobSpec::Circuit(job::CircuitJob { circuit, adder: Adder::FewestAnds, between, count: 1 })
+}
+
 fn play(
     program: &Program,
     owners: [u8; 3],
@@ -58,19 +67,7 @@ fn play(
     values: [u64; 3],
     taps: impl Fn(PartyId, Tap),
 ) -> Vec<Result<Outcome, Abort>> {
-    let circuit = NamedCircuit { name: "c".into(), program: program.clone(), file: None };
-    let job = JobSpec::Circuit(job::CircuitJob {
-        circuit: Arc::new(HeldCircuit::Program(circuit)),
-        adder: Adder::FewestAnds,
-        between: Between::Parties {
-            owners: owners.map(party).to_vec(),
-            receivers: receivers
-                .iter()
-                .map(|list| list.iter().map(|number| party(*number)).collect())
-                .collect(),
-        },
-        count: 1,
-    });
+    let job = circuit_job(program.clone(), owners, receivers);
     let settings = EngineSettings { security, ..EngineSettings::default() };
     let prepared = engine::prepare(engine::named("rep3").unwrap(), &job, &settings).unwrap();
     let prepared = &*prepared;
@@ -227,14 +224,7 @@ fn job_for(
     receivers: [&[u8]; 3],
     protocol: Option<&str>,
 ) -> (&'static dyn Engine, JobSpec, EngineSettings) {
-    let circuit = NamedCircuit { name: "c".into(), program: program(), file: None };
-    let lists: [Vec<PartyId>; 3] = receivers.map(|list| list.iter().map(|number| party(*number)).collect());
-    let job = JobSpec::Circuit(job::CircuitJob {
-        circuit: Arc::new(HeldCircuit::Program(circuit)),
-        adder: Adder::FewestAnds,
-        between: Between::Parties { owners: [1, 2, 3].map(party).to_vec(), receivers: lists.to_vec() },
-        count: 1,
-    });
+    let job = circuit_job(program(), [1, 2, 3], receivers);
     let engine = engine::named(engine).unwrap();
     let security = engine.profile().security;
     let mut settings = EngineSettings { parties: Some(3), security, ..EngineSettings::default() };

@@ -2,8 +2,8 @@
 
 use crate::common;
 use crate::common::{honest, plain, refused, share, small, with_keys};
-use divisi_core::wipe::WipedVec;
 use divisi_bgv::parameters::{Form, Operation};
+use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Convert, PartyId};
 use divisi_field::zp::{Modulus, P32};
 use divisi_fuzz::repetitions;

@@ -1,8 +1,8 @@
 //! Private tables by hops: the right entries at shared indices, costs, and calls that are refused.
 
 use crate::common::{honest, in_runs, refused, share, small, with_keys};
-use divisi_core::wipe::WipedVec;
 use divisi_bgv::parameters::{Form, Operation};
+use divisi_core::wipe::WipedVec;
 use divisi_field::zp::P32;
 use divisi_mixed::checks;
 use divisi_mixed::private::Masked;
