@@ -56,8 +56,8 @@ pub fn links(n: usize) -> Vec<Mesh> {
 /// Links in memory among `n` parties, with this time limit if one is given, otherwise with that of [`links`].
 #[must_use]
 pub fn links_within(n: usize, timeout: Option<Duration>) -> Vec<Mesh> {
-    let usual = Duration::from_secs(20).max(Duration::from_secs(2 * n as u64));
-    let timeout = timeout.unwrap_or(usual);
+    let default = Duration::from_secs(20).max(Duration::from_secs(2 * n as u64));
+    let timeout = timeout.unwrap_or(default);
     memory::mesh_with(n, &Options { timeout, ..Options::default() }, Arc::new(Machine))
 }
 

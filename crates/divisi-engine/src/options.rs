@@ -33,7 +33,7 @@ pub enum OptionScope {
 
 impl OptionScope {
     /// The scopes of an option by default: all that compute ciphers, circuits or known answers.
-    pub const USUAL: &[OptionScope] = &[
+    pub const DEFAULT: &[OptionScope] = &[
         OptionScope::Run,
         OptionScope::KnownAnswers,
         OptionScope::Demonstration,
@@ -99,7 +99,7 @@ pub struct EngineOption {
     /// A phrase for a help text, which follows "with the engine: ".
     pub help: &'static str,
     /// The default value, for a help text; empty if there is nothing to say.
-    pub usual: &'static str,
+    pub default: &'static str,
     /// The option without which this one has no meaning.
     pub needs: Option<&'static str>,
     /// An option that cannot be given beside this one.
@@ -120,11 +120,11 @@ impl EngineOption {
             name,
             value,
             help,
-            usual: "",
+            default: "",
             needs: None,
             excludes: None,
             is_common: false,
-            scopes: OptionScope::USUAL,
+            scopes: OptionScope::DEFAULT,
             limits: Vec::new(),
             formerly: Vec::new(),
         }
@@ -167,8 +167,8 @@ impl EngineOption {
 
     /// This option with its default value, for a help text.
     #[must_use]
-    pub fn usually(mut self, usual: &'static str) -> EngineOption {
-        self.usual = usual;
+    pub fn with_default(mut self, default: &'static str) -> EngineOption {
+        self.default = default;
         self
     }
 

@@ -175,7 +175,7 @@ fn mode_in_group(file: &File, group: u32, mode: u32) -> io::Result<u32> {
 pub fn written(outcome: io::Result<()>) -> Result<(), Failure> {
     match outcome {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::usage(format!(
-            "standard output cannot be written ({e}), so the result is lost: make room, or give it another place"
+            "standard output cannot be written ({e}), so the result is lost: free some space, or give it another place"
         ))),
         _ => Ok(()),
     }
@@ -215,7 +215,7 @@ fn unwritten(path: &Path, e: &io::Error) -> Failure {
         }
         io::ErrorKind::StorageFull => {
             format!(
-                "{} cannot be written because the disk is full: make room, or give another place",
+                "{} cannot be written because the disk is full: free some space, or give another place",
                 path.display()
             )
         }

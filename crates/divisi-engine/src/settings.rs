@@ -185,13 +185,13 @@ mod tests {
 
     #[test]
     fn what_is_told_is_what_was_meant() {
-        let usual = EngineSettings::default();
+        let default = EngineSettings::default();
         let meant = [
-            EngineSettings { statistical: Some(64), ..usual.clone() },
-            EngineSettings { security: Security::SemiHonest, threads: 7, ..usual.clone() },
-            usual.clone().among(5).with("form", "paper").with(STREAMED, ""),
-            usual.clone().with("protocol", "lut16").with("priority", "low-latency"),
-            usual,
+            EngineSettings { statistical: Some(64), ..default.clone() },
+            EngineSettings { security: Security::SemiHonest, threads: 7, ..default.clone() },
+            default.clone().among(5).with("form", "paper").with(STREAMED, ""),
+            default.clone().with("protocol", "lut16").with("priority", "low-latency"),
+            default,
         ];
         for meant in meant {
             assert_eq!(EngineSettings::try_from(SettingsMessage::from(&meant)).unwrap(), meant);

@@ -122,8 +122,8 @@ impl NamedSource {
     pub fn hold(&mut self, most: u64) -> io::Result<HeldBytes> {
         let mut held = HeldBytes::default();
         while held.length < most {
-            let room = if held.pieces.is_empty() { FIRST } else { PIECE } as u64;
-            let mut piece = Zeroizing::new(vec![0; room.min(most - held.length) as usize]);
+            let capacity = if held.pieces.is_empty() { FIRST } else { PIECE } as u64;
+            let mut piece = Zeroizing::new(vec![0; capacity.min(most - held.length) as usize]);
             let read = self.fill(&mut piece)?;
             piece.truncate(read);
             held.length += read as u64;

@@ -11,7 +11,7 @@ pub const GROUP: usize = 8;
 /// The fewest and the most bits of a number.
 pub const BITS: [usize; 2] = [8, 56];
 /// Room in bytes for the largest group, and for a word of 8 bytes that begins at the last byte of a group.
-const ROOM: usize = 64;
+const SCRATCH: usize = 64;
 
 fn check(bits: usize, numbers: usize, bytes: usize) {
     assert!((BITS[0]..=BITS[1]).contains(&bits), "numbers of 8 to 56 bits");
@@ -50,7 +50,7 @@ fn pack_groups(bits: usize, numbers: &[u64], out: &mut [u8]) {
     let mut rest = out;
     for group in numbers.as_chunks::<GROUP>().0 {
         let bytes = packed(bits, group);
-        match rest.first_chunk_mut::<ROOM>() {
+        match rest.first_chunk_mut::<SCRATCH>() {
             // the zeros behind the group are overwritten by the next one
             Some(place) => *place = bytes,
             None => rest.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte),
@@ -60,8 +60,8 @@ fn pack_groups(bits: usize, numbers: &[u64], out: &mut [u8]) {
 }
 
 /// The bytes of a group. Those behind it are zero.
-fn packed(bits: usize, group: &[u64; GROUP]) -> [u8; ROOM] {
-    let mut bytes = [0; ROOM];
+fn packed(bits: usize, group: &[u64; GROUP]) -> [u8; SCRATCH] {
+    let mut bytes = [0; SCRATCH];
     let (mut waiting, mut filled, mut at) = (0, 0, 0);
     for number in group {
         // at most 7 bits are waiting, and at most 56 are added
@@ -79,14 +79,14 @@ fn unpack_groups(bits: usize, bytes: &[u8], out: &mut [u64]) {
     let mask = (1 << bits) - 1;
     for (i, group) in out.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
         let rest = &bytes[i * bits..];
-        let mut room = [0; ROOM];
-        match rest.first_chunk::<ROOM>() {
-            Some(all) => room = *all,
-            None => room[..rest.len()].copy_from_slice(rest),
+        let mut scratch = [0; SCRATCH];
+        match rest.first_chunk::<SCRATCH>() {
+            Some(all) => scratch = *all,
+            None => scratch[..rest.len()].copy_from_slice(rest),
         }
         for (k, number) in group.iter_mut().enumerate() {
             let mut eight = [0; 8];
-            eight.copy_from_slice(&room[k * bits / 8..k * bits / 8 + 8]);
+            eight.copy_from_slice(&scratch[k * bits / 8..k * bits / 8 + 8]);
             *number = u64::from_le_bytes(eight) >> (k * bits % 8) & mask;
         }
     }

@@ -97,7 +97,7 @@ struct Shape {
 impl Reader<'_> {
     /// Empty vectors for hashes and for labels, with the capacity that groups of `gates` ANDs need, so that
     /// neither ever grows.
-    pub fn room(layout: Layout, garblers: usize, gates: usize) -> (Vec<u128>, Vec<u128>) {
+    pub fn reserve(layout: Layout, garblers: usize, gates: usize) -> (Vec<u128>, Vec<u128>) {
         let (labels, blocks) = (2 * gates, layout.blocks());
         // labels of all garblers, or of as many as fit AT_ONCE blocks, but at least of one
         let labels = (garblers * labels).min((AT_ONCE / blocks).max(labels));

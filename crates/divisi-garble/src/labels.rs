@@ -103,7 +103,7 @@ impl Labels {
             return;
         }
         let first = self.queue.len();
-        wipe::room(&mut self.queue, group.len());
+        wipe::reserve(&mut self.queue, group.len());
         self.queue.resize(first + group.len(), 0);
         if writer.layout.form == GarblingForm::Paper {
             // step 2: the labels of the results of ANDs are random
@@ -177,7 +177,7 @@ impl Values {
     ) {
         let garblers = self.seats.peers();
         let gates = GROUP.min(batch.ands);
-        let (pads, inputs) = Reader::room(layout, garblers, gates);
+        let (pads, inputs) = Reader::reserve(layout, garblers, gates);
         let mut reader = Reader {
             layout,
             delta,
@@ -265,7 +265,7 @@ impl Values {
         operands.masked.extend(group.iter().map(|&(x, y)| Masked { a: bit(x), b: bit(y) }));
         let first = self.queue_bits.len();
         self.queue_bits.resize(first + group.len(), 0);
-        wipe::room(&mut self.queue, group.len() * garblers);
+        wipe::reserve(&mut self.queue, group.len() * garblers);
         self.queue.resize((first + group.len()) * garblers, 0);
         let (values, labels) = (&mut self.queue_bits[first..], &mut self.queue[first * garblers..]);
         reader.evaluate(product, tables, *done, values, labels);
@@ -333,7 +333,7 @@ mod tests {
         };
         let moved = |label| {
             let mut labels = vec![label; 64];
-            wipe::room(&mut labels, 1);
+            wipe::reserve(&mut labels, 1);
             labels.push(label);
             wipe::whole(&mut labels);
         };

@@ -73,8 +73,8 @@ impl Masks {
         evaluator: Holder,
         delta: u128,
     ) -> Operands {
-        let room = || Rows::with_capacity(seats.peers(), batch.ands);
-        let (mut alpha, mut beta) = (room(), room());
+        let rows = || Rows::with_capacity(seats.peers(), batch.ands);
+        let (mut alpha, mut beta) = (rows(), rows());
         let mut next = first;
         fresh.bits.first().into_iter().for_each(|bit| taint::leak(MASKS, *bit));
         for op in &batch.ops {

@@ -120,7 +120,7 @@ impl Shares {
         }
         // copied, not moved: the vectors of the others are wiped when they are dropped
         fn behind<T: Wipe>(words: &mut WipedVec<T>, other: &[T]) {
-            words.room(other.len());
+            words.reserve(other.len());
             words.extend_from_slice(other);
         }
         behind(&mut self.bits, &other.bits);
@@ -252,9 +252,9 @@ impl Rows {
 
     /// Makes room for `more` rows. If the rows move, the old place is wiped.
     #[inline]
-    pub fn room(&mut self, more: usize) {
-        self.bits.room(more);
-        self.words.room(more * self.stride());
+    pub fn reserve(&mut self, more: usize) {
+        self.bits.reserve(more);
+        self.words.reserve(more * self.stride());
     }
 
     /// How many words a row has.
@@ -274,14 +274,14 @@ impl Rows {
 
     /// Appends a copy of row `t` of another list.
     pub fn push(&mut self, from: &Rows, t: usize) {
-        self.room(1);
+        self.reserve(1);
         self.bits.push(from.bits[t]);
         self.words.extend_from_slice(from.row(t));
     }
 
     /// Appends share `t` of a vector of shares.
     pub fn push_share(&mut self, from: &Shares, t: usize) {
-        self.room(1);
+        self.reserve(1);
         self.bits.push(from.bits[t]);
         self.words.extend(from.macs.iter().map(|m| m[t]));
         self.words.extend(from.keys.iter().map(|k| k[t]));

@@ -73,13 +73,13 @@ fn sum_of_places(
 ) -> WipedVec<u64> {
     let one = plain.get() + u64::from(flipped.is_some_and(|(_, first)| first));
     let mut out = WipedVec::zeros(lanes);
-    let (mut room, mut plane) = (WipedVec::zeros(LANES), [0; LANES / 64]);
+    let (mut scratch, mut plane) = (WipedVec::zeros(LANES), [0; LANES / 64]);
     for (first, out) in (0..).step_by(LANES).zip(out.chunks_mut(LANES)) {
         for j in (0..places).rev() {
             if let Some((u, _)) = flipped {
                 u.pull(j * lanes + first, out.len(), &mut plane[..out.len().div_ceil(64)]);
             }
-            let r = numbers.at(j * lanes + first, &mut room[..out.len()]);
+            let r = numbers.at(j * lanes + first, &mut scratch[..out.len()]);
             let words = out.chunks_mut(64).zip(r.chunks(64)).zip(&plane);
             vectorize(
                 #[inline(always)]

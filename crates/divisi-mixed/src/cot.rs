@@ -22,8 +22,8 @@ use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
 use divisi_field::kernel::vectorize;
 use divisi_field::zp::Modulus;
-use divisi_ot::correlate::{Numbers, ProductsAhead};
-use divisi_ot::{Bits, Links, Pads, SemiHonest, SemiHonestAhead, Setup};
+use divisi_ot::correlate::{Numbers, PreprocessedProducts};
+use divisi_ot::{Bits, Links, Pads, SemiHonest, SemiHonestPreprocessed, Setup};
 use std::collections::VecDeque;
 
 const FORM: Step = step!("cot");
@@ -128,11 +128,11 @@ struct Circle {
     /// Our shares modulo p.
     x: WipedVec<u64>,
     /// The products r_i x of the next turn, if they are under way.
-    products: Option<ProductsAhead<SemiHonest, Numbers>>,
+    products: Option<PreprocessedProducts<SemiHonest, Numbers>>,
 }
 
 enum Rows {
-    UnderWay(SemiHonestAhead),
+    UnderWay(SemiHonestPreprocessed),
     Here(Pads<SemiHonest>),
     Nowhere,
 }

@@ -13,13 +13,13 @@ pub(crate) struct Strands {
     /// The largest number of batches.
     most: usize,
     /// The most memory, in bytes, if more than one batch runs.
-    room: usize,
+    capacity: usize,
 }
 
 /// Few: while one batch waits, another one computes.
-pub(crate) const FEW: Strands = Strands { most: 4, room: 64 << 20 };
+pub(crate) const FEW: Strands = Strands { most: 4, capacity: 64 << 20 };
 /// Many: the batches of a moderate number of items wait at the same time, not one after the other.
-pub(crate) const MANY: Strands = Strands { most: 16, room: 128 << 20 };
+pub(crate) const MANY: Strands = Strands { most: 16, capacity: 128 << 20 };
 
 impl Strands {
     /// The number for these parameters: public, the same at all parties.
@@ -28,7 +28,7 @@ impl Strands {
         // of their product
         let polynomials = 8;
         let batch = polynomials * size_of::<u64>() * p.limbs(p.top()) * p.dimension();
-        (self.room / batch.max(1)).clamp(1, self.most)
+        (self.capacity / batch.max(1)).clamp(1, self.most)
     }
 }
 

@@ -196,33 +196,33 @@ impl Numbers {
 
     /// `count` numbers from `from` on.
     pub(crate) fn words(&self, from: usize, count: usize) -> WipedVec<u64> {
-        let (mut words, mut room) = (WipedVec::zeros(count), WipedVec::zeros(count));
-        let numbers = self.at(from, &mut room);
+        let (mut words, mut scratch) = (WipedVec::zeros(count), WipedVec::zeros(count));
+        let numbers = self.at(from, &mut scratch);
         words.iter_mut().zip(numbers).for_each(|(word, number)| *word = u64::from(*number));
         words
     }
 
     /// The numbers from `from` on, as many as `room` has: a reference into their part, or, if they are in
     /// several parts, copied to `room`. Missing numbers are zero.
-    pub(crate) fn at<'n>(&'n self, from: usize, room: &'n mut [u32]) -> &'n [u32] {
+    pub(crate) fn at<'n>(&'n self, from: usize, scratch: &'n mut [u32]) -> &'n [u32] {
         let first = self.ends.partition_point(|end| *end <= from);
         let begins = |part: usize| part.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
         let of = |part: usize| {
             let (begin, end) = (begins(part).unwrap_or(0), self.ends.get(part).copied()?);
             self.parts.get(part)?.get(from.max(begin) - begin..end - begin)
         };
-        if let Some(there) = of(first).and_then(|part| part.get(..room.len())) {
+        if let Some(there) = of(first).and_then(|part| part.get(..scratch.len())) {
             return there;
         }
         let mut filled = 0;
         for part in (first..self.parts.len()).map_while(of) {
-            let (_, left) = room.split_at_mut(filled);
+            let (_, left) = scratch.split_at_mut(filled);
             let now = part.len().min(left.len());
             left[..now].copy_from_slice(&part[..now]);
             filled += now;
         }
-        room[filled..].fill(0);
-        room
+        scratch[filled..].fill(0);
+        scratch
     }
 }
 

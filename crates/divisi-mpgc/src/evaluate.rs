@@ -158,16 +158,16 @@ fn open_rows(
         // the lifted key is a sum of n ternary shares, and its colour is 0 or 1
         let all = new.iter_mut().zip(key.iter());
         // negative if a coefficient is too large
-        let room = vectorize(
+        let capacity = vectorize(
             #[inline(always)]
             || {
-                all.fold(0, |room, (new, c)| {
+                all.fold(0, |capacity, (new, c)| {
                     *new = *c as i16;
-                    room | (most - c.abs())
+                    capacity | (most - c.abs())
                 })
             },
         );
-        right &= room >= 0 && (0..=1).contains(&key[0]);
+        right &= capacity >= 0 && (0..=1).contains(&key[0]);
     }
     // a row that lacks a contribution, or has one twice, decrypts to noise
     session.require(checks::G9, ROW, right && reduced, None) // [G9]

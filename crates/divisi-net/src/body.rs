@@ -15,8 +15,8 @@ impl Body {
 
     /// Appends as many bytes as there is room for.
     pub fn append(&mut self, bytes: &[u8]) {
-        let room = self.0.capacity() - self.0.len();
-        self.0.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        let capacity = self.0.capacity() - self.0.len();
+        self.0.extend_from_slice(bytes.get(..capacity).unwrap_or(bytes));
     }
 }
 

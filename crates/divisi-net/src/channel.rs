@@ -72,10 +72,10 @@ impl Channel {
     /// Waits until at most `most` bytes wait to be sent to a peer: this bounds the memory of a party that
     /// sends much to a slower peer. The peer must read meanwhile, whatever else it waits for: parties that
     /// wait in this way for each other would wait for ever.
-    pub fn wait_for_room(&self, to: PartyId, step: Step, most: usize) -> Result<(), Fault> {
+    pub fn wait_for_capacity(&self, to: PartyId, step: Step, most: usize) -> Result<(), Fault> {
         match &self.fabric.link(to, step)?.out {
             Out::Memory(_) => Ok(()),
-            Out::Tls(tls) => tls.wait_for_room(&self.fabric, to, step, most, &self.session),
+            Out::Tls(tls) => tls.wait_for_capacity(&self.fabric, to, step, most, &self.session),
         }
     }
 

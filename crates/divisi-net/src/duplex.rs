@@ -156,8 +156,8 @@ impl Duplex {
         let failed = |connection: &Connection, e| connection.error(e, limit);
         while self.head.1 < 4 {
             let (head, have) = &mut self.head;
-            let room = head.get_mut(*have..).unwrap_or_default();
-            let n = self.connection.wire.pull(room).map_err(|e| failed(&self.connection, e))?;
+            let scratch = head.get_mut(*have..).unwrap_or_default();
+            let n = self.connection.wire.pull(scratch).map_err(|e| failed(&self.connection, e))?;
             if n == 0 {
                 return Ok(None);
             }
@@ -172,8 +172,8 @@ impl Duplex {
         while self.body.len() < len {
             let have = self.body.len();
             crate::connection::grow(&mut self.body, len.min(have + PIECE));
-            let room = self.body.get_mut(have..).unwrap_or_default();
-            let n = self.connection.wire.pull(room).map_err(|e| failed(&self.connection, e))?;
+            let scratch = self.body.get_mut(have..).unwrap_or_default();
+            let n = self.connection.wire.pull(scratch).map_err(|e| failed(&self.connection, e))?;
             self.body.truncate(have + n);
             if n == 0 {
                 return Ok(None);

@@ -47,7 +47,7 @@ pub(crate) trait Wire: Send + Sync {
     ) -> Result<(), Fault>;
 
     /// Waits until at most `most` bytes wait to be sent.
-    fn wait_for_room(
+    fn wait_for_capacity(
         &self,
         fabric: &Fabric,
         to: PartyId,

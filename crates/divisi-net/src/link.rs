@@ -117,7 +117,7 @@ impl TlsLink {
 
     /// Waits until at most `most` bytes are queued, and reads meanwhile, because the peer may wait for room
     /// as well.
-    fn room(
+    fn reserve(
         &self,
         fabric: &Fabric,
         to: PartyId,
@@ -174,7 +174,7 @@ impl Wire for TlsLink {
     ) -> Result<(), Fault> {
         for (head, body) in frames {
             if self.pending.load(Ordering::Relaxed) > self.cap {
-                self.room(fabric, to, step, self.cap, unless_over)?;
+                self.reserve(fabric, to, step, self.cap, unless_over)?;
             }
             let mut side = lock(&self.side);
             // Checked under the lock under which the frame that ends the session is sent.
@@ -189,7 +189,7 @@ impl Wire for TlsLink {
         Ok(())
     }
 
-    fn wait_for_room(
+    fn wait_for_capacity(
         &self,
         fabric: &Fabric,
         to: PartyId,
@@ -199,7 +199,7 @@ impl Wire for TlsLink {
     ) -> Result<(), Fault> {
         if self.pending.load(Ordering::Relaxed) > most {
             self.flush();
-            self.room(fabric, to, step, most, Some(session))?;
+            self.reserve(fabric, to, step, most, Some(session))?;
         }
         Ok(())
     }

@@ -116,7 +116,7 @@ impl fmt::Display for Trouble {
             }
             Self::Emulation => f.write_str("was started with other --rtt or --rate options"),
             Self::NotIt => f.write_str("says that it is another party"),
-            Self::Busy => f.write_str("has no room for more connections"),
+            Self::Busy => f.write_str("has no space for more connections"),
         }
     }
 }

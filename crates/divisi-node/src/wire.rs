@@ -65,8 +65,8 @@ impl<'de> Deserialize<'de> for Blob {
 /// The bytes of a message; `None` if it is longer than any may be. `body` is the length of its part of
 /// variable length; a message that needs more room is measured, because all of the room is wiped.
 pub(crate) fn encode<M: Serialize>(message: &M, body: usize) -> Option<Zeroizing<Vec<u8>>> {
-    let within = |room: usize| {
-        let mut out = Zeroizing::new(vec![0; room]);
+    let within = |capacity: usize| {
+        let mut out = Zeroizing::new(vec![0; capacity]);
         let (head, rest) = out.split_at_mut(HEAD);
         let [low, high] = VERSIONS.1.to_le_bytes();
         head.copy_from_slice(&[MAGIC[0], MAGIC[1], low, high]);

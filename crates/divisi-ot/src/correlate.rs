@@ -64,7 +64,7 @@ mod wire;
 use crate::hash::{CLASSES, CallSeries, Calls, Tweak, TweakableHash};
 use crate::pads::{Pads, Part, Trust};
 use crate::setup::{Setup, Source};
-pub use ahead::ProductsAhead;
+pub use ahead::PreprocessedProducts;
 use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, Misuse, PartyId, Session, Step, step, taint};
 pub use gadget::gadget;

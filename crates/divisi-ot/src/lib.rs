@@ -87,5 +87,6 @@ pub use delta::{Delta, lowest_bit};
 pub use links::Links;
 pub use pads::{Checked, Pads, SemiHonest, Trust};
 pub use setup::{
-    Base, FIELDS, RowsAhead, RowsReceived, SemiHonestAhead, Setup, SetupConfig, WideBits, WideShares,
+    Base, FIELDS, PreprocessedRows, RowsReceived, SemiHonestPreprocessed, Setup, SetupConfig, WideBits,
+    WideShares,
 };

@@ -9,11 +9,11 @@ use crate::Delta;
 use crate::delta::Deltas;
 use crate::softspoken::MAX_K;
 use crate::softspoken::layout::Layout;
-pub use ahead::{RowsAhead, RowsReceived};
+pub use ahead::{PreprocessedRows, RowsReceived};
 use divisi_core::{Abort, Coins, Misuse, PartyId, PublicParameters, Session, Step, step, taint, wipe};
 pub(crate) use rows::Source;
 pub use rows::{WideBits, WideShares};
-pub use semi_honest::SemiHonestAhead;
+pub use semi_honest::SemiHonestPreprocessed;
 
 const SETUP: Step = step!("setup");
 

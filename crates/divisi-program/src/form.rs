@@ -44,7 +44,7 @@ impl BitForm {
     /// AVX-512 and IFMA, where B2A among 16 takes 116 to 122 us by transfers, and 133 to 143 by tree. Without
     /// IFMA the tree may be faster from some 16 parties on (docs/mixed.md, 11).
     #[must_use]
-    pub fn usual(parties: usize) -> BitForm {
+    pub fn by_default(parties: usize) -> BitForm {
         if parties <= 20 { BitForm::ALL[0] } else { BitForm::ALL[1] }
     }
 }

@@ -119,7 +119,7 @@ fn random_products() {
             taken = true;
             let mut made = Monomials::zero(k, count);
             made.place(side, low, 0..count, bytes);
-            let (mut again, mut ones) = (Writer::with_room(bits), 0);
+            let (mut again, mut ones) = (Writer::with_capacity(bits), 0);
             for l in 0..count {
                 let vector = made.vector(side, l);
                 ones += vector.iter().map(|word| word.count_ones()).sum::<u32>();

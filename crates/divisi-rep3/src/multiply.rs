@@ -155,7 +155,7 @@ pub(crate) fn sum<W: Word, const K: usize>(x: &[W; K], y: &[W; K]) -> [W; K] {
 pub(crate) fn dot_local<F: BigField>(x: [&[F]; 2], y: [&[F]; 2], scratch: &mut [Vec<F>; 2]) -> F {
     for (sum, v) in scratch.iter_mut().zip([x, y]) {
         sum.clear();
-        wipe::room(sum, v[0].len());
+        wipe::reserve(sum, v[0].len());
         sum.extend_from_slice(v[0]);
         F::add_assign(sum, v[1]);
     }

@@ -78,12 +78,12 @@ impl Trio {
         self.answer_components(context, components)
     }
 
-    /// Open a text of `bytes` bytes to a client: this party's message. Byte `j` of the text is lane `j / n`
-    /// of value `j mod n`, of `n` values.
+    /// Open a message of `bytes` bytes to a client: this party's message. Byte `j` of the message is lane `j
+    /// / n` of value `j mod n`, of `n` values.
     ///
     /// # Errors
     /// The errors of [`Trio::answer`].
-    pub fn answer_text(
+    pub fn answer_message(
         &mut self,
         context: &[u8],
         columns: &Verified<Vec<Byte>>,
@@ -93,11 +93,11 @@ impl Trio {
         self.demand_settled(BYTES, columns.iter().map(|byte| byte.origin))?;
         let n = columns.len().max(1);
         let mut interleaved = [0, 1].map(|_| Zeroizing::new(vec![0; bytes]));
-        for (c, text) in interleaved.iter_mut().enumerate() {
+        for (c, message) in interleaved.iter_mut().enumerate() {
             for (i, column) in columns.iter().enumerate() {
                 let mut values = Zeroizing::new(Vec::with_capacity(column.lanes));
                 column.component(c, &mut values)?;
-                text.iter_mut().skip(i).step_by(n).zip(values.iter()).for_each(|(to, x)| *to = *x);
+                message.iter_mut().skip(i).step_by(n).zip(values.iter()).for_each(|(to, x)| *to = *x);
             }
         }
         self.answer_components(context, interleaved)

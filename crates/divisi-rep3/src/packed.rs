@@ -21,7 +21,7 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// A writer with room for `bits` bits, because the old memory of a vector that grows is not wiped.
-    pub(crate) fn with_room(bits: usize) -> Writer {
+    pub(crate) fn with_capacity(bits: usize) -> Writer {
         Writer { out: Vec::with_capacity(bits.div_ceil(64) * 8), held: 0, bits: 0 }
     }
 
@@ -113,7 +113,7 @@ mod tests {
         let widths: Vec<usize> = (0..300).map(|i| (i * 37) % 64 + 1).chain([64, 64, 1, 63, 64]).collect();
         let value = |i: usize, w: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - w);
         let bits: usize = widths.iter().sum();
-        let mut writer = Writer::with_room(bits);
+        let mut writer = Writer::with_capacity(bits);
         widths.iter().enumerate().for_each(|(i, w)| writer.push(value(i, *w), *w));
         let mut message = writer.finish();
         assert_eq!(message.len(), bytes(bits));

@@ -42,8 +42,8 @@ pub(crate) fn put<const K: usize>(tiles: &mut [Tile<K>], at: usize, source: &[Ti
     while done < run.lanes {
         let (to, from) = (at + done, run.lane(done));
         // to the end of a word on either side
-        let room = (64 - to % 64).min(run.lanes - done);
-        let now = if run.step == 0 { room } else { room.min(64 - from % 64) };
+        let capacity = (64 - to % 64).min(run.lanes - done);
+        let now = if run.step == 0 { capacity } else { capacity.min(64 - from % 64) };
         let mask = u64::MAX >> (64 - now);
         let (Some(target), Some(source)) = (tiles.get_mut(to / LANES), source.get(from / LANES)) else {
             return;

@@ -11,11 +11,11 @@ pub(crate) struct Scratch(Vec<Rep<Gf64>>);
 
 impl Scratch {
     /// An empty vector with room for this many elements.
-    pub(crate) fn take(&mut self, room: usize) -> Rep<Gf64> {
+    pub(crate) fn take(&mut self, capacity: usize) -> Rep<Gf64> {
         let mut rep = self.0.pop().unwrap_or_else(|| Rep::zero(0));
         for side in [&mut rep.a, &mut rep.b] {
             side.clear();
-            wipe::room(side, room);
+            wipe::reserve(side, capacity);
         }
         rep
     }

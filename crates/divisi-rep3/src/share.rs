@@ -222,7 +222,7 @@ impl<F: Field> Rep<F> {
     /// Append `other`. If the elements have to move, their old memory is wiped.
     pub(crate) fn extend(&mut self, other: &Self) {
         for (side, more) in [(&mut self.a, &other.a), (&mut self.b, &other.b)] {
-            wipe::room(side, more.len());
+            wipe::reserve(side, more.len());
             side.extend_from_slice(more);
         }
     }

@@ -82,7 +82,7 @@ pub(crate) fn write_elements<F: Field>(elements: &[F]) -> Vec<u8> {
 
 /// The low `bits` bits of each element, whose others are zero.
 pub(crate) fn write_low<F: Field>(elements: &[F], bits: usize) -> Vec<u8> {
-    let mut out = Writer::with_room(elements.len() * bits);
+    let mut out = Writer::with_capacity(elements.len() * bits);
     for x in elements {
         let x = x.to_bits();
         out.push(x as u64, bits.min(64));

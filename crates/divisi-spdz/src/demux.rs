@@ -57,8 +57,8 @@ impl<F: Mac> Party<F> {
         // 2
         for j in 1..log {
             // 3
-            let mut s_j = Auth::with_room(pieces.len() * lanes);
-            let mut p = Auth::with_room(pieces.len() * lanes);
+            let mut s_j = Auth::with_capacity(pieces.len() * lanes);
+            let mut p = Auth::with_capacity(pieces.len() * lanes);
             for piece in &pieces {
                 s_j.append(&bit(j));
                 p.append(piece);

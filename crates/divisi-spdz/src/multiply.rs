@@ -115,10 +115,10 @@ impl<F: Mac> Party<F> {
         let (e, d) = (self.sum_received(sent_e)?, self.sum_received(sent_d)?);
         let alpha = Zeroizing::new(self.alpha()?);
         let ((_, a), (_, b), (c, c_macs)) = (triples.a.parts(), triples.b.parts(), triples.c.parts());
-        self.ledger.room(2 * e.len());
-        let mut room = WipedVec::zeros(3 * CHUNK.min(e.len()));
+        self.ledger.reserve(2 * e.len());
+        let mut scratch = WipedVec::zeros(3 * CHUNK.min(e.len()));
         let mut terms = WipedVec::zeros(CHUNK.min(e.len()));
-        let mut out = Auth::with_room(e.len());
+        let mut out = Auth::with_capacity(e.len());
         let mut at = 0;
         for (x, y) in pairs {
             for from in (0..x.len()).step_by(CHUNK) {
@@ -129,7 +129,7 @@ impl<F: Mac> Party<F> {
                 let (e, d) = (&e[all.clone()], &d[all.clone()]);
                 // e and d in the field of the MACs
                 let c_macs = &mut c_macs[all.clone()];
-                let (by_e, rest) = room.split_at_mut(x.len());
+                let (by_e, rest) = scratch.split_at_mut(x.len());
                 let (by_d, rest) = rest.split_at_mut(x.len());
                 let factor = &mut rest[..x.len()];
                 factor.iter_mut().zip(e).for_each(|(to, e)| *to = F::embedded_public(*e));

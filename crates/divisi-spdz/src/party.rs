@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 const ALPHA: Step = step!("alpha");
 const MASK: Step = step!("mask");
 /// How many elements are multiplied by alpha at once.
-const ROOM: usize = 512;
+const SCRATCH: usize = 512;
 
 /// The least number of bits of a field in which one MAC for each value is enough \[K9\].
 const LEAST: usize = 40;
@@ -160,8 +160,8 @@ impl<F: Mac> Party<F> {
         if c.len() != x.len() {
             return Err(self.session.misuse(ALPHA, Misuse::CountsDiffer));
         }
-        let mut room = Zeroizing::new([F::ZERO; ROOM]);
-        self.add_public_with((&mut x.x, &mut x.m), c, &mut *room)
+        let mut scratch = Zeroizing::new([F::ZERO; SCRATCH]);
+        self.add_public_with((&mut x.x, &mut x.m), c, &mut *scratch)
     }
 
     /// The same for shares `x` and MAC shares `m`, of as many values as there are constants. `room` is memory
@@ -173,7 +173,7 @@ impl<F: Mac> Party<F> {
         &self,
         (x, m): (&mut [V], &mut [F]),
         c: &[V],
-        room: &mut [F],
+        scratch: &mut [F],
     ) -> Result<(), Abort>
     where
         F: Embeds<V>,
@@ -182,9 +182,9 @@ impl<F: Mac> Party<F> {
             x.iter_mut().zip(c).for_each(|(x, c)| *x += *c);
         }
         let alpha = Zeroizing::new(self.alpha()?);
-        let most = room.len().max(1);
+        let most = scratch.len().max(1);
         for (m, c) in m.chunks_mut(most).zip(c.chunks(most)) {
-            let macs = &mut room[..c.len()];
+            let macs = &mut scratch[..c.len()];
             macs.iter_mut().zip(c).for_each(|(mac, c)| *mac = F::embedded_public(*c));
             F::scale(macs, *alpha);
             <F as BigField>::add_assign(m, macs);

@@ -32,7 +32,7 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
     }
 
     /// An empty list with room for values.
-    pub(crate) fn with_room(lanes: usize) -> Self {
+    pub(crate) fn with_capacity(lanes: usize) -> Self {
         Auth { x: WipedVec::with_capacity(lanes), m: WipedVec::with_capacity(lanes) }
     }
 
@@ -109,8 +109,8 @@ impl<V: Shareable, F: Mac> Auth<V, F> {
 
     /// The same for the lanes of a view. If this list moves because it grows, its old memory is wiped.
     pub(crate) fn extend(&mut self, other: View<'_, V, F>) {
-        self.x.room(other.x.len());
-        self.m.room(other.m.len());
+        self.x.reserve(other.x.len());
+        self.m.reserve(other.m.len());
         self.x.extend_from_slice(other.x);
         self.m.extend_from_slice(other.m);
     }

@@ -15,10 +15,10 @@
 //!
 //! A wrong tag passes if the random block is zero, with probability 2^-128.
 //!
-//! To be opened, a text is read twice, because servers keep none of it: the second reading must have the same
-//! bytes as the first.
+//! To be opened, a message is read twice, because servers keep none of it: the second reading must have the
+//! same bytes as the first.
 //!
-//! Memory: a chunk of text, the powers of the hash key (160 KiB at most), and the memory of
+//! Memory: a chunk of message, the powers of the hash key (160 KiB at most), and the memory of
 //! [`crate::cipher`].
 
 mod key;
@@ -34,7 +34,7 @@ use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::mode::gcm::{StreamOpener, StreamSealer, TAG_BYTES, TagLength};
 use std::ops::Range;
 
-/// Bytes of text in a chunk: every chunk but the last is full.
+/// Bytes of message in a chunk: every chunk but the last is full.
 pub const CHUNK: usize = 131_072;
 
 /// Bytes of a whole tag.
@@ -42,7 +42,7 @@ pub const TAG: usize = TAG_BYTES;
 
 const ORDER: Step = step!("order");
 
-/// This party's components of a text as 16 shared bytes, one for each position in a block, with a lane for
+/// This party's components of a message as 16 shared bytes, one for each position in a block, with a lane for
 /// each block.
 pub(crate) fn columns(rep: &mut Rep3, part: &Part) -> Result<Vec<Byte>, Abort> {
     let column = |bytes: &[u8], i: usize| bytes.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
@@ -99,14 +99,14 @@ impl Sealing {
     /// # Errors
     /// The abort that ends the session.
     pub fn chunk(&mut self, rep: &mut Rep3, key: &GcmKey, part: &Part) -> Result<Vec<u8>, Abort> {
-        let text = columns(rep, part)?;
-        self.0.chunk(rep, &key.0, &text)
+        let message = columns(rep, part)?;
+        self.0.chunk(rep, &key.0, &message)
     }
 
     /// The tag, opened to all three parties when everything that it depends on is verified.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is not complete.
     pub fn finish(self, rep: &mut Rep3, key: &GcmKey) -> Result<[u8; TAG], Abort> {
         self.0.finish(rep, &key.0)
     }
@@ -219,5 +219,5 @@ pub fn answer(
         }
     };
     let whole = whole.ok_or(Abort::Misuse { step: ORDER, what: Misuse::OutOfOrder })?;
-    rep.trio().answer_text(context, &whole, bytes)
+    rep.trio().answer_message(context, &whole, bytes)
 }

@@ -1,6 +1,6 @@
 //! Many short messages in one engine call, each with its own key, for known-answer tests. This is
 //! [`crate::short`] with keys that are expanded for this one call, IVs of the caller and tags of every
-//! length; decrypted texts are opened.
+//! length; decrypted payloads are opened.
 //!
 //! Adversary, openings and their order are those of [`crate::gcm`]; nothing of a message whose tag is wrong
 //! is opened.
@@ -13,7 +13,7 @@ use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_symmetric::aes::KeySize;
 pub use divisi_symmetric::mode::gcm::Outcome;
-use divisi_symmetric::mode::gcm::{GcmItem, GcmText, TagLength};
+use divisi_symmetric::mode::gcm::{GcmItem, GcmPayload, TagLength};
 
 const MANY: Step = step!("many");
 
@@ -27,13 +27,13 @@ pub struct MessageJob {
     pub aad: Vec<u8>,
     /// The length of the tag.
     pub tag_length: TagLength,
-    /// The direction, and the text.
-    pub text: OwnedText,
+    /// The direction, and the payload.
+    pub payload: OwnedPayload,
 }
 
-/// The direction of a message, and its text.
+/// The direction of a message, and its payload.
 #[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
-pub enum OwnedText {
+pub enum OwnedPayload {
     /// Encrypt: this party's part of the plaintext.
     Plain(Part),
     /// Decrypt.
@@ -62,9 +62,9 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
     let keys = key_bytes(rep, size, &parts)?;
     let (keys, h) = cipher::expand_for_gcm(rep, &keys)?;
     batch.outcomes(rep, &keys, &h, |rep, i| {
-        column(rep, &batch, i, |k| match &jobs.get(k)?.text {
-            OwnedText::Plain(part) => Some(part),
-            OwnedText::Cipher { .. } => None,
+        column(rep, &batch, i, |k| match &jobs.get(k)?.payload {
+            OwnedPayload::Plain(part) => Some(part),
+            OwnedPayload::Cipher { .. } => None,
         })
     })
 }
@@ -72,12 +72,14 @@ pub fn many(rep: &mut Rep3, size: KeySize, jobs: &[MessageJob]) -> Result<Vec<Ou
 /// A job as a message whose key is in the job's own lane; `None` if its tag has another length than it says,
 /// or its part components of different lengths.
 fn item(lane: usize, job: &MessageJob) -> Option<GcmItem<'_>> {
-    let text = match &job.text {
-        OwnedText::Plain(part) if part.first.len() == part.second.len() => GcmText::Plain(part.first.len()),
-        OwnedText::Plain(_) => return None,
-        OwnedText::Cipher { ciphertext, tag } => {
-            GcmText::Cipher { ciphertext, tag: job.tag_length.element(tag)? }
+    let payload = match &job.payload {
+        OwnedPayload::Plain(part) if part.first.len() == part.second.len() => {
+            GcmPayload::Plain(part.first.len())
+        }
+        OwnedPayload::Plain(_) => return None,
+        OwnedPayload::Cipher { ciphertext, tag } => {
+            GcmPayload::Cipher { ciphertext, tag: job.tag_length.element(tag)? }
         }
     };
-    Some(GcmItem { key: lane, iv: job.danger_iv, aad: &job.aad, tag_length: job.tag_length, text })
+    Some(GcmItem { key: lane, iv: job.danger_iv, aad: &job.aad, tag_length: job.tag_length, payload })
 }

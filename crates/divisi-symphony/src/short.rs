@@ -13,8 +13,8 @@
 //! Cost: 66 rounds to encrypt a message of one block and 74 to decrypt it, 78 and 98 for 64 of them, in
 //! whatever mixture and under however many keys (AES-128 with gf4-circuit; test `cost_in_rounds`). 40 of
 //! these are the S-boxes', and the folds of the two verifications grow with the logarithm of what is owed. A
-//! message takes one block more than its text has. Up to 32 blocks of a call fit into one tile of lanes; for
-//! more, the parties' own work is that of 512 blocks, even if there are fewer.
+//! message takes one block more than its payload has. Up to 32 blocks of a call fit into one tile of lanes;
+//! for more, the parties' own work is that of 512 blocks, even if there are fewer.
 //!
 //! Memory: until the verification a party keeps about 1.1 KiB for each block of the key stream (with the same
 //! key size and protocol), so the caller bounds the blocks of a call.
@@ -26,7 +26,7 @@ use divisi_field::Gf128;
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Protocol, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
-use divisi_symmetric::mode::gcm::{GcmBatch, GcmItem, GcmOutcome, GcmText, TagLength};
+use divisi_symmetric::mode::gcm::{GcmBatch, GcmItem, GcmOutcome, GcmPayload, TagLength};
 use divisi_symmetric::mode::ghash::Steps;
 use std::collections::BTreeSet;
 
@@ -47,14 +47,14 @@ pub struct ShortMessage<'a> {
     pub iv: [u8; 12],
     /// Its associated data.
     pub aad: &'a [u8],
-    /// The direction, and the text.
-    pub text: Text<'a>,
+    /// The direction, and the payload.
+    pub payload: Payload<'a>,
 }
 
-/// The direction of a message, and its text.
+/// The direction of a message, and its payload.
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
-pub enum Text<'a> {
+pub enum Payload<'a> {
     /// Encrypt: this party's part of the plaintext.
     Plain(&'a Part),
     /// Decrypt.
@@ -66,10 +66,10 @@ pub enum Text<'a> {
     },
 }
 
-/// Whether a message with this many bytes of associated data and of text is short.
+/// Whether a message with this many bytes of associated data and of payload is short.
 #[must_use]
-pub fn fits(aad_len: usize, text_len: usize) -> bool {
-    aad_len.div_ceil(16) + text_len.div_ceil(16) < Steps::STANDARD.baby()
+pub fn fits(aad_len: usize, payload_len: usize) -> bool {
+    aad_len.div_ceil(16) + payload_len.div_ceil(16) < Steps::STANDARD.baby()
 }
 
 /// The largest number of rounds that a call for this many blocks takes under keys of this size, those of tags
@@ -128,21 +128,21 @@ pub fn short(
     }
     let batch = laid_out(rep, &items)?;
     let plain = |rep: &mut Rep3, i: usize| {
-        column(rep, &batch, i, |k| match messages.get(k)?.text {
-            Text::Plain(part) => Some(part),
-            Text::Cipher { .. } => None,
+        column(rep, &batch, i, |k| match messages.get(k)?.payload {
+            Payload::Plain(part) => Some(part),
+            Payload::Cipher { .. } => None,
         })
     };
-    let texts = match used[..] {
-        [one] => batch.texts(rep, one.round_keys(), plain)?,
+    let payloads = match used[..] {
+        [one] => batch.messages(rep, one.round_keys(), plain)?,
         _ => {
             let keys = side_by_side(&used.iter().map(|key| key.round_keys()).collect::<Vec<_>>());
             let misfit = Abort::Misuse { step: SHORT, what: Misuse::KeyUnfit };
-            batch.texts(rep, &keys.ok_or(misfit)?, plain)?
+            batch.messages(rep, &keys.ok_or(misfit)?, plain)?
         }
     };
-    let texts = close(rep, texts)?;
-    batch.finish(rep, texts, |item, blocks| used.get(item.key)?.baby().first(blocks))
+    let payloads = close(rep, payloads)?;
+    batch.finish(rep, payloads, |item, blocks| used.get(item.key)?.baby().first(blocks))
 }
 
 /// Check what must hold before anything is sent.
@@ -153,17 +153,17 @@ fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), Misuse> 
     let mut sealed = BTreeSet::new();
     for message in messages {
         let Some(key) = keys.get(message.key) else { return Err(Misuse::KeyMissing) };
-        let bytes = match message.text {
-            Text::Plain(part) => part.first.len(),
-            Text::Cipher { ciphertext, .. } => ciphertext.len(),
+        let bytes = match message.payload {
+            Payload::Plain(part) => part.first.len(),
+            Payload::Cipher { ciphertext, .. } => ciphertext.len(),
         };
         if !fits(message.aad.len(), bytes) {
             return Err(Misuse::TooLarge);
         }
-        if matches!(message.text, Text::Plain(part) if part.first.len() != part.second.len()) {
+        if matches!(message.payload, Payload::Plain(part) if part.first.len() != part.second.len()) {
             return Err(Misuse::CountsDiffer);
         }
-        let plain = matches!(message.text, Text::Plain(_));
+        let plain = matches!(message.payload, Payload::Plain(_));
         if plain && !sealed.insert((std::ptr::from_ref::<GcmKey>(key), message.iv)) {
             return Err(Misuse::NonceReused);
         }
@@ -190,11 +190,13 @@ pub(crate) fn column<'p>(
 }
 
 fn item<'a>(message: &ShortMessage<'a>, key: usize) -> GcmItem<'a> {
-    let text = match message.text {
-        Text::Plain(part) => GcmText::Plain(part.first.len()),
-        Text::Cipher { ciphertext, tag } => GcmText::Cipher { ciphertext, tag: Gf128::from_ghash(tag).0 },
+    let payload = match message.payload {
+        Payload::Plain(part) => GcmPayload::Plain(part.first.len()),
+        Payload::Cipher { ciphertext, tag } => {
+            GcmPayload::Cipher { ciphertext, tag: Gf128::from_ghash(tag).0 }
+        }
     };
-    GcmItem { key, iv: message.iv, aad: message.aad, tag_length: TagLength::Bits128, text }
+    GcmItem { key, iv: message.iv, aad: message.aad, tag_length: TagLength::Bits128, payload }
 }
 
 /// The round keys of several keys, joined, with a lane for each key.
@@ -218,7 +220,7 @@ mod tests {
 
     #[test]
     fn what_fits_has_a_power_for_each_block_and_one_for_the_lengths() {
-        for (aad, text, short) in [
+        for (aad, payload, short) in [
             (0, 0, true),
             (0, 16 * 1023, true),
             (0, 16 * 1023 + 1, false),
@@ -228,7 +230,7 @@ mod tests {
             (16 * 1022 + 1, 1, false),
             (usize::MAX, usize::MAX, false),
         ] {
-            assert_eq!(fits(aad, text), short, "{aad} {text}");
+            assert_eq!(fits(aad, payload), short, "{aad} {payload}");
         }
     }
 }

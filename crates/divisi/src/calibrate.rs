@@ -36,13 +36,13 @@ pub const AES_BY: &str = "aws-lc-rs";
 pub const VARIABLE: &str = "DIVISI_CALIBRATION_MS";
 
 /// The usual milliseconds in which all figures are measured.
-const USUAL: u64 = 500;
+const DEFAULT: u64 = 500;
 
 /// The milliseconds in which all figures are measured, if it is not the usual time.
 #[must_use]
 pub fn other_milliseconds() -> Option<u64> {
     let said = std::env::var(VARIABLE).ok()?.parse::<u64>().ok()?.clamp(10, 10_000);
-    (said != USUAL).then_some(said)
+    (said != DEFAULT).then_some(said)
 }
 
 /// Measure the three figures.
@@ -50,7 +50,7 @@ pub fn other_milliseconds() -> Option<u64> {
 /// # Errors
 /// [`Failure`] if the system has no loopback network.
 pub fn calibrate() -> Result<Calibration, Failure> {
-    let whole = other_milliseconds().unwrap_or(USUAL);
+    let whole = other_milliseconds().unwrap_or(DEFAULT);
     let part = |percent: u64| Duration::from_millis(whole * percent / 100);
     Ok(Calibration {
         aes_ctr_gb_s: aes_ctr(part(30))?,

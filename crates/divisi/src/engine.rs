@@ -8,7 +8,7 @@
 //! | [`JobSpec::Circuit`] of a client | dealt | in strands | | | | |
 //! | [`JobSpec::Blocks`] | dealt | AES, in strands | | | AES, 3DES; inputs of the parties | |
 //! | [`JobSpec::Digests`] | dealt | in strands | | | | |
-//! | [`job::AnswersJob::Texts`] | known answers | all | all, short texts | all, short texts | all but those with GF(2^128) | all |
+//! | [`job::AnswersJob::Modes`] | known answers | all | all, short texts | all, short texts | all but those with GF(2^128) | all |
 //! | [`job::AnswersJob::Messages`] | known answers | all | all, short messages | all, short messages | CMAC | all |
 //! | [`job::AnswersJob::Chain`], [`job::AnswersJob::Large`] | known answers | all | | | | all |
 //! | [`JobSpec::Lookups`] | party 1 | all | | | up to ten bits in | |
@@ -47,7 +47,7 @@ pub fn all() -> Vec<&'static dyn Engine> {
 
 /// The engine that commands use by default: the first.
 #[must_use]
-pub fn usual() -> &'static dyn Engine {
+pub fn by_default() -> &'static dyn Engine {
     ENGINES.first().copied().unwrap_or(&plain::InTheClear)
 }
 
@@ -128,8 +128,8 @@ mod tests {
         for (i, engine) in engines.iter().enumerate() {
             assert!(engines[..i].iter().all(|other| other.name() != engine.name()));
             assert_eq!(named(engine.name()).unwrap().name(), engine.name());
-            let usual = EngineSettings { security: engine.profile().security, ..EngineSettings::default() };
-            assert!(check(*engine, &usual).is_ok(), "{}", engine.name());
+            let default = EngineSettings { security: engine.profile().security, ..EngineSettings::default() };
+            assert!(check(*engine, &default).is_ok(), "{}", engine.name());
             let security = engine.profile().security.name();
             let protects = match engine.profile().adversary {
                 Adversary::Nobody => "in the clear".to_owned(),
@@ -143,7 +143,7 @@ mod tests {
                 engine.profile().statistical_choice.split([' ', ',']).filter_map(bits).collect();
             for statistical in 0..=128 {
                 let takes =
-                    check(*engine, &EngineSettings { statistical: Some(statistical), ..usual.clone() });
+                    check(*engine, &EngineSettings { statistical: Some(statistical), ..default.clone() });
                 let is_offered = match choice[..] {
                     [largest, _] if engine.profile().statistical_choice.starts_with("up to") => {
                         (1..=largest).contains(&statistical)
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn parties_are_as_many_as_an_engine_can_have() {
-        for (name, usual, wrong, why) in [
+        for (name, default, wrong, why) in [
             ("spdz", 3, 33, "has 2 to 32 parties, not 33: give another"),
             ("rep3", 3, 4, "has 3 parties, not 4: leave"),
             ("garble", 3, 129, "has 2 to 128 parties, not 129: give another"),
@@ -182,7 +182,7 @@ mod tests {
             ("plain", 1, 3, "has 1 party, not 3: leave"),
         ] {
             let engine = named(name).unwrap();
-            assert_eq!(parties(engine, &EngineSettings::default()), usual);
+            assert_eq!(parties(engine, &EngineSettings::default()), default);
             assert!(check(engine, &EngineSettings::default().among(wrong)).unwrap_err().reason.contains(why));
         }
     }

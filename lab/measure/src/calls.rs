@@ -141,7 +141,7 @@ mod tests {
         let all = GarbledCall::ALL
             .map(|(call, _)| RunWork::Call(call))
             .into_iter()
-            .chain([RunWork::GarbledAhead("hmac-sha256")]);
+            .chain([RunWork::GarbledFirst("hmac-sha256")]);
         for work in all {
             let run = EngineRun { protocol: Protocol::Gf4Circuit, security: Security::Malicious, work };
             let counts = run.prepare().unwrap().execute(&|_| {}).unwrap();

@@ -6,11 +6,11 @@ use crate::garbling;
 use crate::lattices;
 use crate::mixing;
 use crate::noise::NoiseSource;
+use crate::one_shot::OneShotMode;
 use crate::openings::{self, Account, Marked, OF_GARBLING, OF_MIXING, OF_THREE, Ran};
 use crate::poison::{COMPLETE, WRONG};
 use crate::runs::{EngineRun, RunWork};
 use crate::subjects::{self, KernelEntry};
-use crate::wholes::WholeMode;
 use crate::{Failure, machine};
 use divisi_core::{Counts, Direction, Step, taint};
 use divisi_field::kernel;
@@ -165,13 +165,13 @@ fn runs() -> Vec<EngineRun> {
     let of = |&(name, messages)| EngineRun { protocol, security, work: RunWork::Function(name, messages) };
     runs.extend(FUNCTIONS.iter().map(of));
     let garbled = [("sha256", 3), ("hmac-sha256", 1)].map(|(name, n)| RunWork::Garbled(name, n));
-    let garbled = garbled.into_iter().chain([RunWork::GarbledAhead("hmac-sha256")]);
+    let garbled = garbled.into_iter().chain([RunWork::GarbledFirst("hmac-sha256")]);
     let garbled = garbled.chain(GarbledCall::ALL.map(|(call, _)| RunWork::Call(call)));
     runs.extend(garbled.map(|work| EngineRun { protocol, security, work }));
-    runs.extend(WholeMode::ALL.map(|(whole, _)| EngineRun {
+    runs.extend(OneShotMode::ALL.map(|(whole, _)| EngineRun {
         protocol,
         security,
-        work: RunWork::Whole(whole),
+        work: RunWork::OneShot(whole),
     }));
     let lookups = [Security::SemiHonest, Security::Malicious].map(|security| {
         [2, 3].map(|factors| EngineRun { protocol, security, work: RunWork::Lookups(factors, LOOKUPS) })

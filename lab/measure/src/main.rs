@@ -20,6 +20,7 @@ mod ledger;
 mod machine;
 mod mixing;
 mod noise;
+mod one_shot;
 mod openings;
 mod poison;
 mod runs;
@@ -27,7 +28,6 @@ mod subjects;
 mod tables;
 mod valgrind;
 mod welch;
-mod wholes;
 
 use std::fmt;
 use std::process::ExitCode;

@@ -272,11 +272,11 @@ pub fn differences(run: &EngineRun, ran: &Ran<'_>) -> Vec<String> {
     let grids = sent("divisi_rep3::verify::planes/planes.h") + sent("divisi_rep3::verify::ands/ands.h");
     let otherwise = matches!(run.work, RunWork::Openings(_));
     // what is garbled owes nothing; the comparison of tags makes products
-    let garbled = matches!(run.work, RunWork::Garbled(..) | RunWork::GarbledAhead(_) | RunWork::Call(_));
+    let garbled = matches!(run.work, RunWork::Garbled(..) | RunWork::GarbledFirst(_) | RunWork::Call(_));
     let compared = run.work.settings().is_some_and(|settings| settings.algorithm.is_mac());
     let verified = run.security == Security::Malicious && !otherwise && (!garbled || compared);
     // the second and the third run under a key compare its bits, at each of three parties
-    let under_a_key = matches!(run.work, RunWork::GarbledAhead(_) | RunWork::Call(GarbledCall::Stock));
+    let under_a_key = matches!(run.work, RunWork::GarbledFirst(_) | RunWork::Call(GarbledCall::Stock));
     let is_table = matches!(run.work, RunWork::Lookups(..));
     let own = [
         // for a chunk each garbler sends a message; of labels two lists are compared, of masks one
@@ -322,8 +322,8 @@ fn lookups(run: &EngineRun, protocol: Protocol) -> u64 {
     3 * 10
         * match run.work {
             // modes that take a text as a whole run by the circuit alone
-            RunWork::Openings(_) | RunWork::Function(..) | RunWork::Whole(_) => 0,
-            RunWork::Garbled(..) | RunWork::GarbledAhead(_) | RunWork::Call(_) | RunWork::Lookups(..) => 0,
+            RunWork::Openings(_) | RunWork::Function(..) | RunWork::OneShot(_) => 0,
+            RunWork::Garbled(..) | RunWork::GarbledFirst(_) | RunWork::Call(_) | RunWork::Lookups(..) => 0,
             RunWork::Aes(..) => 1 + schedule,
             // the text when it is sealed and when it is opened, and twice the mask of the tag alone; if key
             // schedules use this protocol, too, the schedule and the hash key
@@ -334,8 +334,8 @@ fn lookups(run: &EngineRun, protocol: Protocol) -> u64 {
 /// The bytes that only one party or client learns. A client gets a component from each of the three.
 fn to_one(run: &EngineRun) -> u64 {
     match run.work {
-        RunWork::Aes(..) | RunWork::Function(..) | RunWork::Whole(_) => 0,
-        RunWork::Garbled(..) | RunWork::GarbledAhead(_) | RunWork::Call(_) | RunWork::Lookups(..) => 0,
+        RunWork::Aes(..) | RunWork::Function(..) | RunWork::OneShot(_) => 0,
+        RunWork::Garbled(..) | RunWork::GarbledFirst(_) | RunWork::Call(_) | RunWork::Lookups(..) => 0,
         RunWork::Openings(bytes) => bytes as u64,
         RunWork::Gcm(bytes) => 3 * bytes as u64,
     }

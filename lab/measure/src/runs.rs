@@ -5,8 +5,8 @@ mod inputs;
 
 use crate::calls::{self, GarbledCall};
 use crate::noise::{Same, together};
+use crate::one_shot::OneShotMode;
 use crate::tables;
-use crate::wholes::WholeMode;
 use divisi_core::{
     Abort, Bytes, Counts, Direction, Misuse, PartyId, PublicParameters, Session, Verified, settle, step,
 };
@@ -41,11 +41,11 @@ pub enum RunWork {
     Garbled(&'static str, usize),
     /// A MAC of one message by its name, three times under one key: garbled by two of the three, the second
     /// time ahead, and the third time ahead for the key.
-    GarbledAhead(&'static str),
+    GarbledFirst(&'static str),
     /// AES-128 from its key, garbled by two of the three.
     Call(GarbledCall),
-    /// A text in a mode that takes it as a whole, both ways.
-    Whole(WholeMode),
+    /// A message in a mode that takes it as a whole, both ways.
+    OneShot(OneShotMode),
     /// A number of lookups in a public table of bytes by two or three factors (OHVerture).
     Lookups(usize, usize),
 }
@@ -54,7 +54,7 @@ impl RunWork {
     /// The public parameters of a hash or MAC; `None` if the work is neither. SHA-2 uses the adder of low
     /// depth.
     pub fn settings(self) -> Option<Settings> {
-        let (RunWork::Function(name, _) | RunWork::Garbled(name, _) | RunWork::GarbledAhead(name)) = self
+        let (RunWork::Function(name, _) | RunWork::Garbled(name, _) | RunWork::GarbledFirst(name)) = self
         else {
             return None;
         };
@@ -97,12 +97,12 @@ impl EngineRun {
             RunWork::Gcm(n) => ("gcm", format!("{n} bytes")),
             RunWork::Function(name, n) => (name, format!("{n} messages")),
             RunWork::Garbled(name, n) => (name, format!("{n} messages in constant rounds")),
-            RunWork::GarbledAhead(name) => (name, "one message thrice in constant rounds, ahead".to_owned()),
+            RunWork::GarbledFirst(name) => (name, "one message thrice in constant rounds, ahead".to_owned()),
             RunWork::Call(call) => ("aes128 from its key", call.name().to_owned()),
             RunWork::Lookups(factors, n) => {
                 return format!("lookups by {factors} factors {}, {n} items", self.security);
             }
-            RunWork::Whole(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
+            RunWork::OneShot(whole) => (whole.name(), format!("{} bytes both ways", whole.text_bytes())),
         };
         format!("{work} {} {}, {n}", self.protocol.name(), self.security)
     }
@@ -127,7 +127,7 @@ impl PreparedRun {
     /// of an input before it is used.
     ///
     /// # Errors
-    /// If a party aborts, the text of the first abort; or that the output was wrong.
+    /// If a party aborts, the message of the first abort; or that the output was wrong.
     pub fn execute(&self, secret: &(impl Fn(&mut Part) + Sync)) -> Result<Vec<Counts>, String> {
         let inputs = &self.inputs;
         let (world, parameters) = (Arc::new(Same::default()), PublicParameters::new("measure"));
@@ -160,14 +160,14 @@ impl PreparedRun {
             RunWork::Openings(_) => open_otherwise(&mut rep, &mine[0])?,
             RunWork::Gcm(_) => seal_and_open(&mut rep, &mine, &inputs.iv)?,
             RunWork::Function(..) => digest_or_tag(&mut rep, &mine, self.run.work)?,
-            RunWork::Whole(whole) => {
+            RunWork::OneShot(whole) => {
                 let inputs = shared(&mut rep, &mine)?;
-                let (key, text) = inputs.split_at(whole.key_bytes());
-                whole.run(&mut rep, key, text)?
+                let (key, message) = inputs.split_at(whole.key_bytes());
+                whole.run(&mut rep, key, message)?
             }
             // done above, without this engine
             RunWork::Lookups(..) => Vec::new(),
-            RunWork::Garbled(..) | RunWork::GarbledAhead(_) => {
+            RunWork::Garbled(..) | RunWork::GarbledFirst(_) => {
                 rep.use_rounds(Rounds::Constant);
                 digest_or_tag(&mut rep, &mine, self.run.work)?
             }
@@ -187,16 +187,16 @@ impl PreparedRun {
 /// The first 16 inputs are the bytes of the key, with one lane each; the 16 after them are the columns of the
 /// blocks.
 fn blocks(rep: &mut Rep3, mine: &[Part], direction: Direction) -> Result<Vec<Vec<u8>>, Abort> {
-    let (key, text) = mine.split_at(16);
-    if rep.trio().agree_input(checks::A24, &[0; 32], text.first())? != Agreement::Agreed {
+    let (key, message) = mine.split_at(16);
+    if rep.trio().agree_input(checks::A24, &[0; 32], message.first())? != Agreement::Agreed {
         return Err(Abort::Misuse { step: step!("agree"), what: Misuse::InputsDiffer });
     }
     let key = shared(rep, key)?;
     let round_keys = cipher::expand(rep, &key)?;
     let round_keys = verified(rep, round_keys)?;
-    let text = shared(rep, text)?;
+    let message = shared(rep, message)?;
     let misfit = Abort::Misuse { step: step!("columns"), what: Misuse::BlockLength };
-    let mut state: [Byte; 16] = text.try_into().map_err(|_| misfit)?;
+    let mut state: [Byte; 16] = message.try_into().map_err(|_| misfit)?;
     match direction {
         Direction::Encrypt => aes::encrypt(rep, round_keys.get(), &mut state)?,
         Direction::Decrypt => aes::decrypt(rep, round_keys.get(), &mut state)?,
@@ -231,7 +231,7 @@ fn open_otherwise(rep: &mut Rep3, mine: &Part) -> Result<Vec<Vec<u8>>, Abort> {
     rep.trio().open(&back)
 }
 
-/// The inputs are the key and the text. The tag is compared with a right one and with a wrong one.
+/// The inputs are the key and the message. The tag is compared with a right one and with a wrong one.
 fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec<u8>>, Abort> {
     let n = mine[1].first.len();
     let mut key = GcmKey::prepare(rep, KeySize::Aes128, &mine[0])?;
@@ -258,13 +258,13 @@ fn seal_and_open(rep: &mut Rep3, mine: &[Part], iv: &[u8; 12]) -> Result<Vec<Vec
 fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: RunWork) -> Result<Vec<Vec<u8>>, Abort> {
     let misfit = || Abort::Misuse { step: step!("function"), what: Misuse::NoResult };
     let (settings, n) = (work.settings().ok_or_else(misfit)?, messages(work));
-    let (key, text) = mine.split_at(settings.algorithm.key_bytes());
-    let (key, text) = (shared(rep, key)?, shared(rep, text)?);
+    let (key, message) = mine.split_at(settings.algorithm.key_bytes());
+    let (key, message) = (shared(rep, key)?, shared(rep, message)?);
     let function = tags::prepare(rep, &settings, &key)?;
-    if let RunWork::GarbledAhead(_) = work {
-        calls::under_a_key(rep, |rep| outputs(rep, function.get(), text.clone(), n).map(drop))?;
+    if let RunWork::GarbledFirst(_) = work {
+        calls::under_a_key(rep, |rep| outputs(rep, function.get(), message.clone(), n).map(drop))?;
     }
-    let output = outputs(rep, function.get(), text, n)?;
+    let output = outputs(rep, function.get(), message, n)?;
     let bytes = byte_values(rep, output.clone())?;
     let out = if rep.owes() { verified(rep, bytes)? } else { close(rep, bytes)? };
     let opened = rep.trio().open(&out)?;
@@ -284,10 +284,10 @@ fn digest_or_tag(rep: &mut Rep3, mine: &[Part], work: RunWork) -> Result<Vec<Vec
 fn outputs<E: MacEngine>(
     e: &mut E,
     function: &Function<E>,
-    text: Vec<E::Byte>,
+    message: Vec<E::Byte>,
     n: usize,
 ) -> Result<Vec<SecretByte<E>>, Abort> {
-    let messages = Messages::new(bits(e, text)?, lengths(n))?;
+    let messages = Messages::new(bits(e, message)?, lengths(n))?;
     function.output(e, &messages, &vec![[0x5a; 12]; n])
 }
 

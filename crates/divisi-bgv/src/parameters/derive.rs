@@ -2,7 +2,7 @@
 //! switch that reduces the noise to about what rounding adds anyway.
 
 use super::noise::{Noise, plus};
-use super::{ANSWER_ROOM, DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
+use super::{ANSWER_CAPACITY, DIGIT_BITS, Level, PRIME_BITS, Parameters, needed, needed_of_hop, security};
 use crate::flood::Width;
 use divisi_field::zp::{MODULUS_BITS, prime};
 use std::fmt;
@@ -98,7 +98,7 @@ impl fmt::Display for ParameterError {
             ParameterError::TooLarge => {
                 write!(
                     f,
-                    "no ring of dimension up to 65536 has room for the modulus that this needs: take fewer parties, another form, or a smaller plaintext modulus"
+                    "no ring of dimension up to 65536 has space for the modulus that this needs: take fewer parties, another form, or a smaller plaintext modulus"
                 )
             }
         }
@@ -368,7 +368,7 @@ pub(super) fn in_runs(
         .filter_map(|quarters| course.bits(f64::from(quarters) / 4.0))
         .min_by(|x, y| primes(x).cmp(&primes(y)).then(sum(x).total_cmp(&sum(y))))
         .ok_or(ParameterError::TooLarge)?;
-    let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_ROOM;
+    let answer = course.noise.plain() + (parties as f64).log2() - ANSWER_CAPACITY;
     let mut cuts = vec![if cut(bottom, 0.0).len() == 2 { cut(bottom, 0.0) } else { cut(bottom, answer) }];
     cuts.extend(drops.iter().rev().map(|drop| cut(*drop, 0.0)));
     let limit = security::limit(n).unwrap_or(security::limit_of_tests(refreshes));

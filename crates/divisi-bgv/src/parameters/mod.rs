@@ -34,7 +34,7 @@ const DIGIT_BITS: f64 = 52.0;
 /// number of 128 bits holds it, with bits to spare.
 const ANSWER_BITS: f64 = 126.0;
 /// log2 of the part of the modulus of an answer that n roundings may take: n p / q' is at most 2 to this.
-const ANSWER_ROOM: f64 = -4.0;
+const ANSWER_CAPACITY: f64 = -4.0;
 
 /// One level of the chain.
 #[derive(Clone, Debug, PartialEq)]

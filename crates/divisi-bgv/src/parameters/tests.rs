@@ -230,7 +230,7 @@ fn weaker_parameters_do_not_fit() {
     assert!(Parameters { flood: wide, ..p.clone() }.floods());
     assert!(!Parameters { flood: wide, ..p.clone() }.fits(), "answers that do not decrypt");
     // a chain with room for any flood, but not for the numbers in which answers are added up
-    let room = |flood| {
+    let capacity = |flood| {
         let mut roomy = Parameters { flood, ..p.clone() };
         roomy.levels.iter_mut().for_each(|level| level.log2_q += 200.0);
         roomy
@@ -238,9 +238,9 @@ fn weaker_parameters_do_not_fit() {
     let plain = (p.plain as f64).log2();
     let widest = (1..1180).filter_map(|d| Width::at_least(f64::from(d) / 10.0));
     let (fits, large): (Vec<Width>, Vec<Width>) = widest.partition(|w| plain + w.most() < 125.9);
-    assert!(room(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
+    assert!(capacity(*fits.last().unwrap()).fits(), "an answer that its numbers hold");
     let large = large.into_iter().find(|w| plain + w.most() >= 126.0).unwrap();
-    assert!(room(large).floods() && !room(large).fits(), "an answer beyond its numbers");
+    assert!(capacity(large).floods() && !capacity(large).fits(), "an answer beyond its numbers");
     // a chain that ends where nothing can be refreshed, or that is longer than the computation
     let shorter = |p: &Parameters| {
         let mut other = p.clone();

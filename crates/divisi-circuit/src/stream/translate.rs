@@ -181,7 +181,7 @@ impl<'s> Translation<'s> {
                 }
                 self.need([x, y], step)?;
                 [a, b].into_iter().for_each(|value| self.done(value));
-                let to = self.room(self.readers(out))?;
+                let to = self.reserve(self.readers(out))?;
                 self.write(out, Value::Held { slot: to, negated: (s != t) != sign })?;
                 step(GateStep::Xor { out: Slot(to), x: Slot(x), y: Slot(y) })?;
                 self.leave(to);
@@ -210,7 +210,7 @@ impl<'s> Translation<'s> {
             return Ok(());
         }
         let (x, y) = (self.plain(a, step)?, self.plain(b, step)?);
-        let to = self.room(self.readers(out))?;
+        let to = self.reserve(self.readers(out))?;
         self.write(out, Value::Held { slot: to, negated: signs.result })?;
         step(GateStep::And { x: Slot(x), y: Slot(y) })?;
         self.ands += 1;
@@ -238,7 +238,7 @@ impl<'s> Translation<'s> {
         if !negated {
             return Ok(slot);
         }
-        let to = self.room(0)?;
+        let to = self.reserve(0)?;
         step(GateStep::Not { out: Slot(to), x: Slot(slot) })?;
         Ok(to)
     }
@@ -328,7 +328,7 @@ impl<'s> Translation<'s> {
     }
 
     /// A slot for a wire that is read this often: the one that was freed last, if there is one.
-    fn room(&mut self, readers: u32) -> Result<u32, CircuitFault> {
+    fn reserve(&mut self, readers: u32) -> Result<u32, CircuitFault> {
         let state = SlotState { readers, waits: false, free: false };
         if let Some(slot) = self.free.pop() {
             if let Some(held) = self.states.get_mut(slot as usize) {

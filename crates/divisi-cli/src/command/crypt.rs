@@ -5,7 +5,7 @@ use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, Membership, ProtocolChoice, named};
 use clap::Args;
 use divisi::failure::Failure;
-use divisi::file::{Direction, Sink, TextInput, TextSource, Using, transform, transform_whole};
+use divisi::file::{Direction, MessageInput, MessageSource, Sink, Using, transform, transform_whole};
 use divisi::source::is_stdin;
 use divisi_node::{Client, KeyName, Mode};
 use serde_json::json;
@@ -53,14 +53,14 @@ pub fn decrypt(context: &Context, arguments: &CryptArgs) -> Result<CommandOutput
 }
 
 fn run(context: &Context, arguments: &CryptArgs, way: Direction) -> Result<CommandOutput, Failure> {
-    let source = TextSource::named(arguments.input.as_deref());
+    let source = MessageSource::named(arguments.input.as_deref());
     let sink = Sink::named(arguments.out.as_deref());
     if context.json && matches!(sink, Sink::Stdout) {
         return Err(Failure::usage("--json uses standard output: give a file with --out"));
     }
     source.differs_from(&sink)?;
     let aad = arguments.aad.read(arguments.input.as_deref().is_none_or(is_stdin))?;
-    let input = TextInput::open(&source, way, &sink)?;
+    let input = MessageInput::open(&source, way, &sink)?;
     input.check(way, arguments.algorithm)?;
     let mut client = arguments.membership.connect(context)?;
     let choice = arguments.choice.get();

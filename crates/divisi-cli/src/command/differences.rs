@@ -37,25 +37,25 @@ fn defaults(has: impl Fn(&dyn Engine) -> bool, value: impl Fn(&dyn Engine) -> St
     let engines: Vec<&dyn Engine> = engine::all().into_iter().filter(|engine| has(*engine)).collect();
     let values: Vec<(&'static str, String)> =
         engines.iter().map(|engine| (engine.name(), value(*engine))).collect();
-    let usual = values.iter().find(|(name, _)| *name == engine::usual().name());
-    let usual = usual.map_or("", |(_, value)| value.as_str());
+    let default = values.iter().find(|(name, _)| *name == engine::by_default().name());
+    let default = default.map_or("", |(_, value)| value.as_str());
     let others: Vec<(&'static str, &str)> = values
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
-        .filter(|(_, value)| *value != usual)
+        .filter(|(_, value)| *value != default)
         .collect();
     let all_others = grouped(&others).len() == 1 && others.len() + 1 == engine::all().len();
     let told = match others.first() {
         Some((_, value)) if all_others => format!("with other engines {value}"),
         _ => told(&others, " "),
     };
-    [usual, &told].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
+    [default, &told].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 /// The help of the number of evaluations of a circuit.
 pub(super) fn about_count() -> String {
-    let usual = defaults(|_| true, |engine| engine.profile().evaluations.to_string());
-    format!("The number of evaluations [default: {usual}]")
+    let default = defaults(|_| true, |engine| engine.profile().evaluations.to_string());
+    format!("The number of evaluations [default: {default}]")
 }
 
 /// The help of the number of blocks of a cipher.
@@ -70,8 +70,8 @@ pub(super) fn about_security() -> String {
 }
 
 fn about_security_of(has: impl Fn(&dyn Engine) -> bool) -> String {
-    let usual = defaults(has, |engine| engine.profile().security.name().to_owned());
-    format!("The adversary to protect against: malicious or semi-honest [default: {usual}]")
+    let default = defaults(has, |engine| engine.profile().security.name().to_owned());
+    format!("The adversary to protect against: malicious or semi-honest [default: {default}]")
 }
 
 /// An argument of a benchmark, whose help says of no engine anything that has not what is measured.

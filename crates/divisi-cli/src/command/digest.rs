@@ -4,7 +4,7 @@ use super::progress::ProgressDisplay;
 use super::{CommandOutput, Context, Membership, named};
 use clap::Args;
 use divisi::failure::{Failure, Kind};
-use divisi::file::{InputFile, TextSource};
+use divisi::file::{InputFile, MessageSource};
 use divisi_node::{Client, KeyName};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use serde_json::json;
@@ -95,7 +95,7 @@ impl Text {
     }
 
     fn open(&self) -> Result<InputFile, Failure> {
-        let source = TextSource::named(self.input.as_deref());
+        let source = MessageSource::named(self.input.as_deref());
         let input = InputFile::open_message(&source)?;
         if input.length > divisi_node::MESSAGE {
             let (length, most) = (input.length, divisi_node::MESSAGE);

@@ -79,14 +79,14 @@ const PARTIES: &str = "parties";
 
 impl<S: Scope> Args for EngineOf<S> {
     fn augment_args(command: Command) -> Command {
-        let usual = engine::first_with(|engine| S::SCOPE.has(engine));
+        let default = engine::first_with(|engine| S::SCOPE.has(engine));
         command
             .arg(
                 Arg::new(ENGINE)
                     .long(ENGINE)
                     .help("The engine that computes")
                     .value_name("NAME")
-                    .default_value(usual)
+                    .default_value(default)
                     .value_parser(Names::of(S::SCOPE)),
             )
             .arg(
@@ -105,8 +105,8 @@ impl<S: Scope> Args for EngineOf<S> {
 
 impl<S: Scope> FromArgMatches for EngineOf<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let usual = || NamedEngine(engine::usual());
-        let engine = matches.get_one::<NamedEngine>(ENGINE).copied().unwrap_or_else(usual);
+        let default = || NamedEngine(engine::by_default());
+        let engine = matches.get_one::<NamedEngine>(ENGINE).copied().unwrap_or_else(default);
         let parties = matches.get_one::<usize>(PARTIES).copied();
         Ok(EngineOf { choice: EngineChoice { engine, parties }, of: PhantomData })
     }

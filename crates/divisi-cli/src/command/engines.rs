@@ -103,9 +103,9 @@ fn options(engine: &dyn Engine, text: &mut String) {
             OptionValue::OneOf(_) => format!(" {}", option.names().collect::<Vec<_>>().join("|")),
             _ => String::new(),
         };
-        let usual =
-            if option.usual.is_empty() { String::new() } else { format!(" [default: {}]", option.usual) };
-        let _ = write!(text, "\n--{}{value}\n    {}{usual}\n", option.name, option.help);
+        let default =
+            if option.default.is_empty() { String::new() } else { format!(" [default: {}]", option.default) };
+        let _ = write!(text, "\n--{}{value}\n    {}{default}\n", option.name, option.help);
     }
 }
 
@@ -115,7 +115,7 @@ fn to_json(engine: &dyn Engine) -> Value {
         json!({
             "name": option.name,
             "values": option.names().collect::<Vec<_>>(),
-            "default": (!option.usual.is_empty()).then_some(option.usual),
+            "default": (!option.default.is_empty()).then_some(option.default),
             "help": option.help,
         })
     };

@@ -162,12 +162,12 @@ impl Offer {
 
     fn help(&self) -> String {
         let help = self.said(&self.all(|option| option.help));
-        let usual = self.all(|option| option.usual);
-        let usual = match usual.as_slice() {
+        let default = self.all(|option| option.default);
+        let default = match default.as_slice() {
             [(_, one)] => (*one).to_owned(),
-            _ => told(&usual, " "),
+            _ => told(&default, " "),
         };
-        if usual.is_empty() { help } else { format!("{help} [default: {usual}]") }
+        if default.is_empty() { help } else { format!("{help} [default: {default}]") }
     }
 
     /// Each name that some engine takes, with the engines' explanations of it. Names that no engine takes in

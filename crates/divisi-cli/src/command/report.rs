@@ -36,7 +36,7 @@ struct Page(Option<&'static EnginePage>);
 
 /// The parser of the engines that have a page.
 fn pages() -> impl TypedValueParser<Value = Page> {
-    let first = PossibleValue::new(engine::usual().name()).help("Three parties: report.html");
+    let first = PossibleValue::new(engine::by_default().name()).help("Three parties: report.html");
     let page = |page: &EnginePage| PossibleValue::new(page.engine).help(page.about);
     let values: Vec<PossibleValue> = std::iter::once(first).chain(PAGES.iter().map(page)).collect();
     PossibleValuesParser::new(values).map(|name| Page(of_engine(&name)))
@@ -174,8 +174,8 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
         json["schema"] = json!(1);
         return Ok(CommandOutput::new(written.text(), json));
     }
-    let usual = MatrixPlan::default();
-    let mut round_trips_ms = arguments.rtt.clone().unwrap_or(usual.round_trips_ms);
+    let default = MatrixPlan::default();
+    let mut round_trips_ms = arguments.rtt.clone().unwrap_or(default.round_trips_ms);
     round_trips_ms.sort_by(f64::total_cmp);
     round_trips_ms.dedup();
     let plan = MatrixPlan {
@@ -184,7 +184,7 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
         blocks: arguments.blocks,
         reps: arguments.reps,
         round_trips_ms,
-        timeout: context.timeout.unwrap_or(usual.timeout),
+        timeout: context.timeout.unwrap_or(default.timeout),
     };
     let path = this_program()?;
     let program = ReportProgram { path: &path, commit: COMMIT };
@@ -192,7 +192,7 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
     let written = report::write(&plan, &arguments.out, program, &context.cleanup, &|now| shown.at(now));
     drop(shown);
     let written = written?;
-    warn_of_others(&written.outcome.meanwhile, engine::usual().name());
+    warn_of_others(&written.outcome.meanwhile, engine::by_default().name());
     let mut json = written.outcome.to_json();
     json["html"] = json!(written.html.display().to_string());
     json["json"] = json!(written.json.display().to_string());

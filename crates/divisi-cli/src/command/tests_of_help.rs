@@ -348,9 +348,9 @@ fn former_spellings_mean_what_they_meant_and_exclude_what_they_mean() {
     ] {
         let [former, today] = [old, new].map(|option| meaning(&cli(&format!("{before} {option}")).unwrap()));
         assert_eq!(former, today, "{before} {old}");
-        let usual = cli(before).map(|cli| meaning(&cli));
+        let default = cli(before).map(|cli| meaning(&cli));
         let is_usual = new.ends_with("fewest-ands") || before.starts_with("prep");
-        assert!(is_usual || usual.is_ok_and(|usual| usual != today), "{before} {new} means nothing");
+        assert!(is_usual || default.is_ok_and(|default| default != today), "{before} {new} means nothing");
         let both = cli(&format!("{before} {old} {new}")).err().unwrap();
         assert!(both.contains("cannot be used"), "{before} {old} {new}: {both}");
     }

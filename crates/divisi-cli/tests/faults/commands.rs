@@ -163,9 +163,10 @@ fn start(args: &[&str], dir: &Path) -> (Child, Vec<u32>) {
             .map(|n| n.parse().unwrap())
             .collect();
         // The identities are in the room when the parties run.
-        let room = std::fs::read_dir(dir).unwrap().map_while(Result::ok).next();
+        let folder = std::fs::read_dir(dir).unwrap().map_while(Result::ok).next();
         if parties.len() == 3
-            && room.is_some_and(|room| std::fs::read_dir(room.path()).is_ok_and(|files| files.count() >= 3))
+            && folder
+                .is_some_and(|folder| std::fs::read_dir(folder.path()).is_ok_and(|files| files.count() >= 3))
         {
             return (child, parties);
         }

@@ -135,8 +135,8 @@ fn each_mix_has_its_kinds_and_long_requests_need_not_end() {
 /// Running servers: their directory in `dir` has the keys of all three.
 fn wait_for_servers(dir: &Path, child: &mut Child) {
     let until = Instant::now() + Duration::from_secs(30);
-    let keys = |room: &Path| (1..=3).all(|party| room.join(format!("data-{party}")).is_dir());
-    while !std::fs::read_dir(dir).unwrap().any(|room| keys(&room.unwrap().path())) {
+    let keys = |folder: &Path| (1..=3).all(|party| folder.join(format!("data-{party}")).is_dir());
+    while !std::fs::read_dir(dir).unwrap().any(|folder| keys(&folder.unwrap().path())) {
         assert!(Instant::now() < until && child.try_wait().unwrap().is_none(), "no server began");
         std::thread::sleep(Duration::from_millis(10));
     }

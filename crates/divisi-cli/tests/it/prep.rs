@@ -108,8 +108,8 @@ fn circuits_take_from_their_stock() {
     fs::write(dir.join("gate"), NAND).unwrap();
     make(dir, "bit-products", 3, "");
     let run = |x: u8, y: u8| {
-        let usual = "run --engine spdz --parties 2 --prep-from stock --circuit gate";
-        divisi(dir, &format!("{usual} --input 1={x} --input 2={y} --output 2"))
+        let default = "run --engine spdz --parties 2 --prep-from stock --circuit gate";
+        divisi(dir, &format!("{default} --input 1={x} --input 2={y} --output 2"))
     };
     for (at, (x, y)) in [(0, 1), (1, 1), (1, 0)].into_iter().enumerate() {
         let output = run(x, y);

@@ -100,7 +100,7 @@ fn peaks(harness: &mut ServersHarness) -> Vec<usize> {
 }
 
 /// Texts of modes that servers compute as a whole, of this many bytes, leave a server below 256 MiB.
-fn whole_texts(lengths: &[(&str, &str, usize)]) {
+fn one_shot_messages(lengths: &[(&str, &str, usize)]) {
     let mut harness = ServersHarness::new(300.0);
     for (algorithm, of, length) in lengths {
         let key = format!("k-{algorithm}");
@@ -126,14 +126,18 @@ fn whole_texts(lengths: &[(&str, &str, usize)]) {
 
 #[test]
 fn whole_texts_leave_a_server_below_its_bound() {
-    whole_texts(&[("siv", "aes-256-siv", 4096), ("kwp", "aes-256-kw", 250), ("cbc", "aes-256-cbc", 4000)]);
+    one_shot_messages(&[
+        ("siv", "aes-256-siv", 4096),
+        ("kwp", "aes-256-kw", 250),
+        ("cbc", "aes-256-cbc", 4000),
+    ]);
 }
 
 /// The longest that servers take.
 #[test]
 #[ignore = "minutes"]
 fn the_longest_whole_texts_leave_a_server_below_its_bound() {
-    whole_texts(&[
+    one_shot_messages(&[
         ("siv", "aes-256-siv", 16 << 10),
         ("kw", "aes-256-kw", 16 << 10),
         ("kwp", "aes-256-kw", (16 << 10) - 3),

@@ -21,7 +21,8 @@ pub struct Toy;
 
 impl Engine for Toy {
     fn profile(&self) -> Profile {
-        let times = EngineOption::number(TIMES, "N", "how often everything is told, 1 to 9").usually("1");
+        let times =
+            EngineOption::number(TIMES, "N", "how often everything is told, 1 to 9").with_default("1");
         Profile {
             options: vec![times],
             ..Profile::new("toy", "Nothing is secret, and nothing is multiplied", 2..=7)

@@ -329,8 +329,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Abort::Network`] if the session is poisoned, the link is gone, or the peer reads nothing in time.
-    pub fn wait_for_room(&mut self, step: Step, to: PartyId, most: usize) -> Result<(), Abort> {
-        let waited = self.channel.wait_for_room(to, step, most);
+    pub fn wait_for_capacity(&mut self, step: Step, to: PartyId, most: usize) -> Result<(), Abort> {
+        let waited = self.channel.wait_for_capacity(to, step, most);
         self.network(waited)
     }
 

@@ -18,7 +18,7 @@ pub struct Misuse<'a> {
     /// The libraries that they use; the last one is that of the caller.
     pub libraries: &'a [&'a str],
     /// The folder for what the compiler writes: `CARGO_TARGET_TMPDIR`.
-    pub room: &'a Path,
+    pub folder: &'a Path,
     /// The path of cargo: `CARGO`.
     pub cargo: &'a Path,
 }
@@ -51,7 +51,7 @@ impl Misuse<'_> {
         let name = program.file_stem().unwrap_or_default();
         let mut rustc = Command::new(if beside.exists() { beside } else { "rustc".into() });
         rustc.args(["--edition=2024", "--crate-type=bin", "--emit=metadata", "--error-format=short", "-o"]);
-        rustc.arg(self.room.join(format!("{}.rmeta", name.display())));
+        rustc.arg(self.folder.join(format!("{}.rmeta", name.display())));
         for (library, build) in self.libraries.iter().zip(builds) {
             let dir = build.parent().unwrap_or(Path::new(".")).display();
             rustc.args(["-L", &format!("dependency={dir}")]);

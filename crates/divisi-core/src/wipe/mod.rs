@@ -32,7 +32,7 @@ pub fn whole<T: Copy + Default>(x: &mut Vec<T>) {
 /// Makes room for `more` elements. If the elements move, their old place is wiped; a vector that grows by
 /// itself frees the old place as it is.
 #[inline]
-pub fn room<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
+pub fn reserve<T: Copy + Default>(x: &mut Vec<T>, more: usize) {
     if x.capacity() - x.len() < more {
         grow(x, more);
     }
@@ -91,7 +91,7 @@ mod tests {
             let (grown, copies) = copies_after(seed, |secret| {
                 let mut vector = WipedVec::new();
                 (0..len).for_each(|_| {
-                    vector.room(1);
+                    vector.reserve(1);
                     vector.push(secret);
                 });
                 drop(vector.clone());
@@ -128,7 +128,7 @@ mod tests {
         let (vector, copies) = copies_after(0x7b, |secret| {
             let mut vector = Vec::new();
             (0..200).for_each(|_| {
-                room(&mut vector, 1);
+                reserve(&mut vector, 1);
                 vector.push(secret);
             });
             vector.truncate(3);

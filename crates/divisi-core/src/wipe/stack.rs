@@ -32,6 +32,6 @@ fn below<R>(work: impl FnOnce() -> R) -> R {
 
 #[inline(never)]
 fn overwrite<const WORDS: usize>() {
-    let room = [0_u64; WORDS];
-    zeroize::optimization_barrier(&room);
+    let scratch = [0_u64; WORDS];
+    zeroize::optimization_barrier(&scratch);
 }

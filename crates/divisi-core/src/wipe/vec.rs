@@ -54,7 +54,7 @@ impl<T: Wipe> WipedVec<T> {
 
     /// Makes room for `more` elements. If the elements move, their old place is wiped.
     #[inline]
-    pub fn room(&mut self, more: usize) {
+    pub fn reserve(&mut self, more: usize) {
         if self.0.capacity() - self.0.len() < more {
             let mut larger = WipedVec::with_capacity((self.0.len() + more).max(2 * self.0.len()));
             larger.0.extend_from_slice(&self.0);

@@ -1,13 +1,13 @@
 //! Known answers, whose instances have keys and lengths of their own.
 
-use super::{ChainJob, CipherMode, JobSpec, LargeJob, MessagesJob, TextsJob};
+use super::{ChainJob, CipherMode, JobSpec, LargeJob, MessagesJob, ModesJob};
 
 /// Known answers: instances with keys and lengths of their own, which run in a single process.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Debug)]
 pub enum AnswersJob {
-    /// Texts in a mode of a block cipher, each with a key of its own.
-    Texts(TextsJob),
+    /// Messages in a mode of a block cipher, each with a key of its own.
+    Modes(ModesJob),
     /// Messages of any length, each with a key of its own where there are keys.
     Messages(MessagesJob),
     /// Chains of digests, each of the digest before it.
@@ -16,9 +16,9 @@ pub enum AnswersJob {
     Large(LargeJob),
 }
 
-impl From<TextsJob> for JobSpec {
-    fn from(job: TextsJob) -> JobSpec {
-        JobSpec::Answers(AnswersJob::Texts(job))
+impl From<ModesJob> for JobSpec {
+    fn from(job: ModesJob) -> JobSpec {
+        JobSpec::Answers(AnswersJob::Modes(job))
     }
 }
 
@@ -45,7 +45,7 @@ impl AnswersJob {
     #[must_use]
     pub fn count(&self) -> usize {
         match self {
-            AnswersJob::Texts(job) => job.texts.len(),
+            AnswersJob::Modes(job) => job.messages.len(),
             AnswersJob::Messages(job) => job.messages.len(),
             AnswersJob::Chain(job) => job.starts.len(),
             AnswersJob::Large(job) => job.lengths.len(),
@@ -56,8 +56,8 @@ impl AnswersJob {
     #[must_use]
     pub fn input_bytes(&self, instance: usize) -> usize {
         match self {
-            AnswersJob::Texts(job) => {
-                let secret = job.texts.get(instance).map_or(0, |text| text.secret_bytes(job.mode));
+            AnswersJob::Modes(job) => {
+                let secret = job.messages.get(instance).map_or(0, |message| message.secret_bytes(job.mode));
                 job.key_bytes() + secret
             }
             AnswersJob::Messages(job) => job.key_bytes + job.messages.get(instance).map_or(0, |m| m.bytes),
@@ -70,16 +70,18 @@ impl AnswersJob {
     #[must_use]
     pub fn output_bytes(&self, instance: usize) -> usize {
         match self {
-            AnswersJob::Texts(job) => job.texts.get(instance).map_or(0, |text| match job.mode {
-                CipherMode::Gcm => 1 + text.bytes + text.tag_bytes,
+            AnswersJob::Modes(job) => job.messages.get(instance).map_or(0, |message| match job.mode {
+                CipherMode::Gcm => 1 + message.bytes + message.tag_bytes,
                 CipherMode::Ecb
                 | CipherMode::Ctr
                 | CipherMode::Cbc
                 | CipherMode::Cfb { .. }
-                | CipherMode::Ofb => text.bytes,
-                CipherMode::Cmac if text.sealed.is_some() => 1,
-                CipherMode::Whole(mode) => 1 + mode.answer_bytes(text.direction, text.bytes, text.tag_bytes),
-                CipherMode::Cmac => text.tag_bytes,
+                | CipherMode::Ofb => message.bytes,
+                CipherMode::Cmac if message.sealed.is_some() => 1,
+                CipherMode::OneShot(mode) => {
+                    1 + mode.answer_bytes(message.direction, message.bytes, message.tag_bytes)
+                }
+                CipherMode::Cmac => message.tag_bytes,
             }),
             AnswersJob::Messages(job) => job.messages.get(instance).map_or(0, |message| {
                 let made = if message.makes { job.using.output_bytes } else { 0 };
@@ -97,7 +99,9 @@ impl AnswersJob {
             all.iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, one)| one.clone()).collect()
         }
         match self.clone() {
-            AnswersJob::Texts(job) => AnswersJob::Texts(TextsJob { texts: kept(&job.texts, gone), ..job }),
+            AnswersJob::Modes(job) => {
+                AnswersJob::Modes(ModesJob { messages: kept(&job.messages, gone), ..job })
+            }
             AnswersJob::Messages(job) => {
                 AnswersJob::Messages(MessagesJob { messages: kept(&job.messages, gone), ..job })
             }

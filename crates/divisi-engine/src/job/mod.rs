@@ -8,10 +8,10 @@ mod encoding;
 mod engine_job;
 mod lookup;
 mod message;
+mod mode;
 mod own;
 mod sent;
 mod table;
-mod text;
 
 pub use answers::AnswersJob;
 pub use cipher::{BlocksJob, Cipher, DesKeys, direction_name};
@@ -19,9 +19,9 @@ pub use circuit::{Between, CircuitJob, OutputGroup, numbers};
 pub use engine_job::EngineJob;
 pub use lookup::LookupJob;
 pub use message::{ChainJob, DigestsJob, LargeJob, MessagesJob, PublicMessage, nonce};
+pub use mode::{CipherMode, ModeMessage, ModesJob, OneShot};
 pub use own::{Own, alike, given_to};
 pub use table::UserTable;
-pub use text::{CipherMode, PublicText, TextsJob, Whole};
 
 use super::{Rows, members};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Known answers by an engine that evaluates circuits: texts or messages of equal lengths are instances of
+//! Known answers by an engine that evaluates circuits: messages of equal lengths are instances of
 //! one circuit (`drawn`), side by side, and all parties learn all outputs.
 
 use super::drawn::{Drawn, KNOWN, from_bits};
@@ -11,7 +11,7 @@ use crate::{
 use divisi_core::{Abort, Counts, Misuse, PartyId, PublicParameters, Session};
 use divisi_symmetric::gates::Adder;
 
-/// Texts or messages as circuits.
+/// Messages as circuits.
 pub struct DrawnAnswers<'j, E> {
     job: &'j AnswersJob,
     engine: E,

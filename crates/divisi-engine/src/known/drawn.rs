@@ -1,17 +1,17 @@
 //! Known answers as circuits, for engines that only evaluate circuits: each function becomes a circuit, and
-//! texts or messages of equal lengths are instances of one circuit.
+//! messages of equal lengths are instances of one circuit.
 //!
-//! Input values belong to the parties in turn (the key, then the text, then the tag that is compared), and
+//! Input values belong to the parties in turn (the key, then the message, then the tag that is compared), and
 //! every party learns the outputs, which must be the same at all parties. For a tag that is only compared,
 //! one bit is opened.
 
 mod functions;
-mod text;
+mod mode;
 
 use super::taken;
 use crate::circuit::{HeldCircuit, NamedCircuit};
 use crate::cleanup::lock;
-use crate::job::{AnswersJob, CipherMode, JobSpec, MessagesJob, Own, PublicMessage, PublicText, TextsJob};
+use crate::job::{AnswersJob, CipherMode, JobSpec, MessagesJob, ModeMessage, ModesJob, Own, PublicMessage};
 use crate::{Rows, Unsupported};
 use divisi_core::{Abort, Direction, Misuse, Step, step};
 use functions::{block, gcm, message};
@@ -27,21 +27,21 @@ const LONGEST_MESSAGE: usize = 1 << 10;
 /// What a circuit computes. Lengths are in bytes; `spare_bits` is in bits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Drawing {
-    /// A block of a cipher. The inputs are key and text, with `counter` also the counter block.
+    /// A block of a cipher. The inputs are key and message, with `counter` also the counter block.
     Block { counter: bool, decrypt: bool },
-    /// A text in GCM. The inputs are key, text, IV and associated data, in decryption also the tag that is
-    /// compared.
+    /// A message in GCM. The inputs are key, message, IV and associated data, in decryption also the tag that
+    /// is compared.
     Gcm { decrypt: bool, bytes: usize, iv: usize, aad: usize, tag: usize },
-    /// The text at this position in the job, in a mode that chains blocks or takes a text as a whole. The
-    /// inputs are key and text.
+    /// The message at this position in the job, in a mode that chains blocks or takes a message as a whole.
+    /// The inputs are key and message.
     Text { place: usize },
     /// A hash or MAC of a message of this length. The inputs are key and message, and with `compares` the tag
     /// that is compared. The IV is a constant.
     Message { compares: bool, bytes: usize, spare_bits: usize, iv: Vec<u8> },
 }
 
-/// The circuits that a job's texts or messages need. Each circuit has a list of instances: the position of a
-/// text or message in the job, and the number of the block in it.
+/// The circuits that a job's messages need. Each circuit has a list of instances: the position of
+/// a message in the job, and the number of the block in it.
 pub struct Drawn<'j> {
     job: &'j AnswersJob,
     drawings: Vec<(Drawing, Vec<(usize, usize)>)>,
@@ -59,12 +59,12 @@ impl<'j> Drawn<'j> {
         let mut drawings: BTreeMap<Drawing, Vec<(usize, usize)>> = BTreeMap::new();
         let mut instances = Vec::new();
         match job {
-            AnswersJob::Texts(texts) => {
-                let at_once = matches!(texts.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm);
-                let (aes, ghash) = (texts.cipher.aes().is_some(), texts.mode == CipherMode::Gcm);
-                let no_circuit = match texts.mode {
+            AnswersJob::Modes(messages) => {
+                let at_once = matches!(messages.mode, CipherMode::Ecb | CipherMode::Ctr | CipherMode::Gcm);
+                let (aes, ghash) = (messages.cipher.aes().is_some(), messages.mode == CipherMode::Gcm);
+                let no_circuit = match messages.mode {
                     CipherMode::Cmac => aes,
-                    CipherMode::Gcm | CipherMode::Whole(_) => !aes,
+                    CipherMode::Gcm | CipherMode::OneShot(_) => !aes,
                     _ => false,
                 };
                 if no_circuit {
@@ -74,28 +74,29 @@ impl<'j> Drawn<'j> {
                 }
                 taken::check(job)?;
                 if !at_once {
-                    return Drawn::texts(job, texts);
+                    return Drawn::messages(job, messages);
                 }
-                let counter = texts.mode == CipherMode::Ctr;
-                for (i, text) in texts.texts.iter().enumerate() {
+                let counter = messages.mode == CipherMode::Ctr;
+                for (i, message) in messages.messages.iter().enumerate() {
                     if ghash {
-                        let (bytes, aad, tag) = (text.bytes, text.aad.len(), text.tag_bytes);
-                        if bytes.max(aad).max(text.iv.len()) > LONGEST_MESSAGE {
+                        let (bytes, aad, tag) = (message.bytes, message.aad.len(), message.tag_bytes);
+                        if bytes.max(aad).max(message.iv.len()) > LONGEST_MESSAGE {
                             instances.push(i);
                         }
-                        let (decrypt, iv) = (text.sealed.is_some(), text.iv.len());
+                        let (decrypt, iv) = (message.sealed.is_some(), message.iv.len());
                         let drawing = Drawing::Gcm { decrypt, bytes, iv, aad, tag };
                         drawings.entry(drawing).or_default().push((i, 0));
                         continue;
                     }
                     // the pad is an encryption of the counter block in both directions
-                    if text.bytes == 0 {
+                    if message.bytes == 0 {
                         continue;
                     }
-                    let decrypt = text.direction == Direction::Decrypt && !counter;
+                    let decrypt = message.direction == Direction::Decrypt && !counter;
                     let places = drawings.entry(Drawing::Block { counter, decrypt }).or_default();
-                    places
-                        .extend((0..text.bytes.div_ceil(texts.cipher.block_bytes())).map(|block| (i, block)));
+                    places.extend(
+                        (0..message.bytes.div_ceil(messages.cipher.block_bytes())).map(|block| (i, block)),
+                    );
                 }
             }
             AnswersJob::Messages(messages) => {
@@ -113,7 +114,7 @@ impl<'j> Drawn<'j> {
                 }
             }
             AnswersJob::Chain(_) | AnswersJob::Large(_) => {
-                return Err(Unsupported::new("a job without texts or messages"));
+                return Err(Unsupported::new("a job without messages"));
             }
         }
         if !instances.is_empty() {
@@ -123,17 +124,18 @@ impl<'j> Drawn<'j> {
         Ok(Drawn { job, drawings: drawings.into_iter().collect(), drawn: Mutex::default() })
     }
 
-    /// A circuit for each text. An empty one has no circuit, unless its mode makes something of it.
-    fn texts(job: &'j AnswersJob, texts: &TextsJob) -> Result<Self, Unsupported> {
-        let is_drawn = |(_, public): &(usize, &PublicText)| text::is_drawn(texts, public);
-        let drawn: Vec<(usize, &PublicText)> = texts.texts.iter().enumerate().filter(is_drawn).collect();
-        let too_long = |(_, public): &&(usize, &PublicText)| {
-            public.aad.len() > LONGEST_MESSAGE || text::calls(texts, public) > text::MOST_CALLS
+    /// A circuit for each message. An empty one has no circuit, unless its mode makes something of it.
+    fn messages(job: &'j AnswersJob, messages: &ModesJob) -> Result<Self, Unsupported> {
+        let is_drawn = |(_, public): &(usize, &ModeMessage)| mode::is_drawn(messages, public);
+        let drawn: Vec<(usize, &ModeMessage)> =
+            messages.messages.iter().enumerate().filter(is_drawn).collect();
+        let too_long = |(_, public): &&(usize, &ModeMessage)| {
+            public.aad.len() > LONGEST_MESSAGE || mode::calls(messages, public) > mode::MOST_CALLS
         };
         let instances: Vec<usize> = drawn.iter().filter(too_long).map(|(place, _)| *place).collect();
         if !instances.is_empty() {
-            let most = text::MOST_CALLS;
-            let reason = format!("a text of more than {most} calls of the cipher, one circuit");
+            let most = mode::MOST_CALLS;
+            let reason = format!("a message of more than {most} calls of the cipher, one circuit");
             return Err(Unsupported { reason, instances });
         }
         let drawing = |(place, _)| (Drawing::Text { place }, vec![(place, 0)]);
@@ -145,7 +147,7 @@ impl<'j> Drawn<'j> {
         self.drawings.len()
     }
 
-    /// The instances of a circuit: for each the number of its text or message, and of the block in it.
+    /// The instances of a circuit: for each the number of its message, and of the block in it.
     pub fn places(&self, number: usize) -> &[(usize, usize)] {
         self.drawings.get(number).map_or(&[], |(_, places)| places)
     }
@@ -154,14 +156,14 @@ impl<'j> Drawn<'j> {
     pub fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?}", self.drawings).as_bytes());
-        // the public data of a text are constants in its circuit
-        if let AnswersJob::Texts(texts) = self.job {
+        // the public data of a message are constants in its circuit
+        if let AnswersJob::Modes(messages) = self.job {
             let of = |(drawing, _): &(Drawing, _)| match drawing {
-                Drawing::Text { place } => texts.texts.get(*place),
+                Drawing::Text { place } => messages.messages.get(*place),
                 _ => None,
             };
-            self.drawings.iter().filter_map(of).for_each(|text| {
-                hasher.update(format!("{:?} {text:?}", texts.mode).as_bytes());
+            self.drawings.iter().filter_map(of).for_each(|message| {
+                hasher.update(format!("{:?} {message:?}", messages.mode).as_bytes());
             });
         }
         *hasher.finalize().as_bytes()
@@ -194,7 +196,7 @@ impl<'j> Drawn<'j> {
                 }
             }
         }
-        // an empty text has an empty row
+        // an empty message has an empty row
         for (i, row) in rows.iter_mut().enumerate() {
             row.resize(self.job.output_bytes(i), 0);
         }
@@ -204,8 +206,8 @@ impl<'j> Drawn<'j> {
     /// An output of a circuit in the order of its row.
     fn arranged(&self, drawing: &Drawing, output: Vec<u8>) -> Vec<u8> {
         match (drawing, self.job) {
-            (Drawing::Text { place }, AnswersJob::Texts(texts)) => match texts.texts.get(*place) {
-                Some(public) => text::arranged(texts.mode, public, output),
+            (Drawing::Text { place }, AnswersJob::Modes(messages)) => match messages.messages.get(*place) {
+                Some(public) => mode::arranged(messages.mode, public, output),
                 None => output,
             },
             _ => output,
@@ -215,16 +217,17 @@ impl<'j> Drawn<'j> {
     /// The widths of the input values of a circuit, in bytes.
     fn widths(&self, drawing: &Drawing) -> Vec<usize> {
         match (drawing, self.job) {
-            (Drawing::Block { counter, .. }, AnswersJob::Texts(texts)) => {
-                let block = texts.cipher.block_bytes();
-                [texts.cipher.key_bytes(), block, block][..if *counter { 3 } else { 2 }].to_vec()
+            (Drawing::Block { counter, .. }, AnswersJob::Modes(messages)) => {
+                let block = messages.cipher.block_bytes();
+                [messages.cipher.key_bytes(), block, block][..if *counter { 3 } else { 2 }].to_vec()
             }
-            (Drawing::Text { place }, AnswersJob::Texts(texts)) => {
-                let secret = texts.texts.get(*place).map_or(0, |text| text.secret_bytes(texts.mode));
-                vec![texts.key_bytes(), secret]
+            (Drawing::Text { place }, AnswersJob::Modes(messages)) => {
+                let secret =
+                    messages.messages.get(*place).map_or(0, |message| message.secret_bytes(messages.mode));
+                vec![messages.key_bytes(), secret]
             }
-            (Drawing::Gcm { decrypt, bytes, iv, aad, tag }, AnswersJob::Texts(texts)) => {
-                vec![texts.cipher.key_bytes(), *bytes, *iv, *aad, if *decrypt { *tag } else { 0 }]
+            (Drawing::Gcm { decrypt, bytes, iv, aad, tag }, AnswersJob::Modes(messages)) => {
+                vec![messages.cipher.key_bytes(), *bytes, *iv, *aad, if *decrypt { *tag } else { 0 }]
             }
             (Drawing::Message { compares, bytes, .. }, AnswersJob::Messages(messages)) => {
                 let tag = if *compares { messages.using.output_bytes } else { 0 };
@@ -245,13 +248,13 @@ impl<'j> Drawn<'j> {
         let (drawing, _) = self.drawings.get(number).ok_or_else(misfit)?;
         let widths = self.widths(drawing);
         let program = match (drawing, self.job) {
-            (Drawing::Block { counter, decrypt }, AnswersJob::Texts(job)) => {
+            (Drawing::Block { counter, decrypt }, AnswersJob::Modes(job)) => {
                 block(&widths, job.cipher, *counter, *decrypt)?
             }
             (Drawing::Gcm { decrypt, tag, .. }, _) => gcm(&widths, *decrypt, *tag)?,
-            (Drawing::Text { place }, AnswersJob::Texts(job)) => {
-                let text = job.texts.get(*place).ok_or_else(misfit)?;
-                text::program(&widths, job, text)?
+            (Drawing::Text { place }, AnswersJob::Modes(job)) => {
+                let message = job.messages.get(*place).ok_or_else(misfit)?;
+                mode::program(&widths, job, message)?
             }
             (Drawing::Message { compares, spare_bits, iv, .. }, AnswersJob::Messages(job)) => {
                 message(&widths, job, *compares, *spare_bits, iv)?
@@ -264,32 +267,32 @@ impl<'j> Drawn<'j> {
         Ok(circuit)
     }
 
-    /// The input values of an instance in order, without those of no bytes, from the input row of its text or
-    /// message.
+    /// The input values of an instance in order, without those of no bytes, from the input row of its message
+    /// or message.
     fn values(&self, drawing: &Drawing, row: &[u8], (i, block): (usize, usize)) -> Vec<Vec<u8>> {
-        let (key, text) = row.split_at(self.key_bytes().min(row.len()));
+        let (key, message) = row.split_at(self.key_bytes().min(row.len()));
         let mut values = match (drawing, self.job) {
-            (Drawing::Block { counter, .. }, AnswersJob::Texts(job)) => {
+            (Drawing::Block { counter, .. }, AnswersJob::Modes(job)) => {
                 let width = job.cipher.block_bytes();
-                let mut own = text.chunks(width).nth(block).unwrap_or_default().to_vec();
+                let mut own = message.chunks(width).nth(block).unwrap_or_default().to_vec();
                 own.resize(width, 0);
-                let mut counted = job.texts.get(i).map(|text| text.iv.clone()).unwrap_or_default();
+                let mut counted = job.messages.get(i).map(|message| message.iv.clone()).unwrap_or_default();
                 counted.resize(width, 0);
                 add(&mut counted, block);
                 [key.to_vec(), own].into_iter().chain((*counter).then_some(counted)).collect()
             }
-            (Drawing::Gcm { .. }, AnswersJob::Texts(job)) => match job.texts.get(i) {
+            (Drawing::Gcm { .. }, AnswersJob::Modes(job)) => match job.messages.get(i) {
                 Some(own) => {
-                    let (text, tag) = own.sealed.clone().unwrap_or_else(|| (text.to_vec(), Vec::new()));
-                    vec![key.to_vec(), text, own.iv.clone(), own.aad.clone(), tag]
+                    let (message, tag) = own.sealed.clone().unwrap_or_else(|| (message.to_vec(), Vec::new()));
+                    vec![key.to_vec(), message, own.iv.clone(), own.aad.clone(), tag]
                 }
                 None => Vec::new(),
             },
-            (Drawing::Text { .. }, _) => vec![key.to_vec(), text.to_vec()],
+            (Drawing::Text { .. }, _) => vec![key.to_vec(), message.to_vec()],
             (Drawing::Message { compares, .. }, AnswersJob::Messages(job)) => {
                 let received = job.messages.get(i).and_then(|message| message.received.clone());
                 let received = received.filter(|_| *compares).unwrap_or_default();
-                vec![key.to_vec(), text.to_vec(), received]
+                vec![key.to_vec(), message.to_vec(), received]
             }
             _ => Vec::new(),
         };
@@ -299,7 +302,7 @@ impl<'j> Drawn<'j> {
 
     fn key_bytes(&self) -> usize {
         match self.job {
-            AnswersJob::Texts(texts) => texts.key_bytes(),
+            AnswersJob::Modes(messages) => messages.key_bytes(),
             AnswersJob::Messages(MessagesJob { key_bytes, .. }) => *key_bytes,
             _ => 0,
         }

@@ -1,29 +1,29 @@
-//! AES-GCM on any engine that has blocks: from the texts of a job to their output rows.
+//! AES-GCM on any engine that has blocks: from the messages of a job to their output rows.
 //!
-//! Texts whose IV has 96 bits go together, in one batch. The counter blocks of another IV are secret, so that
-//! each of the other texts goes by itself.
+//! Messages whose IV has 96 bits go together, in one batch. The counter blocks of another IV are secret, so
+//! that each of the other messages goes by itself.
 
-use crate::job::{PublicText, TextsJob};
+use crate::job::{ModeMessage, ModesJob};
 use divisi_core::{Abort, Misuse, Step, step};
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::mode::gcm::{
-    GcmBatch, GcmEngine, GcmItem, GcmText, IV_BYTES, Outcome, TagLength, TextsKey, interleaved,
+    GcmBatch, GcmEngine, GcmItem, GcmPayload, IV_BYTES, MessagesKey, Outcome, TagLength, interleaved,
 };
 use divisi_symmetric::mode::ghash::Steps;
 
 const GCM: Step = step!("gcm");
 
-/// The number of powers of a hash key that are made for a text that goes by itself. A longer text takes one
-/// more product for each further piece of as many blocks.
+/// The number of powers of a hash key that are made for a message that goes by itself. A longer message takes
+/// one more product for each further piece of as many blocks.
 const BABY: usize = 16;
 
-/// A party's secrets of a text: the components of its shares of the key, and of the plaintext, which is empty
-/// if a ciphertext is decrypted.
+/// A party's secrets of a message: the components of its shares of the key, and of the plaintext, which is
+/// empty if a ciphertext is decrypted.
 pub struct Secrets<'d> {
     /// Each component of the key's bytes.
     pub key: Vec<&'d [u8]>,
     /// Each component of the plaintext's bytes.
-    pub text: Vec<&'d [u8]>,
+    pub message: Vec<&'d [u8]>,
 }
 
 /// How secrets that were dealt enter an engine for GCM.
@@ -41,24 +41,24 @@ pub trait Dealt<E: GcmEngine> {
     fn ready(e: &mut E, key: &[E::Byte]) -> Result<(RoundKeys<E::Byte>, E::Block), Abort>;
 }
 
-/// The output rows of all texts. A row has a byte that is 1 if the text is authentic, the resulting text, and
-/// the tag that was made; the rest is zeros.
-pub fn texts<D: Dealt<E>, E: GcmEngine>(
+/// The output rows of all messages. A row has a byte that is 1 if the message is authentic, the resulting
+/// message, and the tag that was made; the rest is zeros.
+pub fn messages<D: Dealt<E>, E: GcmEngine>(
     e: &mut E,
-    job: &TextsJob,
+    job: &ModesJob,
     secrets: &[Secrets<'_>],
 ) -> Result<Vec<u8>, Abort> {
-    if secrets.len() != job.texts.len() {
+    if secrets.len() != job.messages.len() {
         return Err(misfit());
     }
-    let mut outcomes: Vec<Option<Outcome>> = vec![None; job.texts.len()];
+    let mut outcomes: Vec<Option<Outcome>> = vec![None; job.messages.len()];
     let (mut items, mut places) = (Vec::new(), Vec::new());
-    for (place, (text, secrets)) in job.texts.iter().zip(secrets).enumerate() {
-        if let Ok(iv) = <[u8; IV_BYTES]>::try_from(&text.iv[..]) {
-            items.push(item(text, iv, items.len())?);
+    for (place, (message, secrets)) in job.messages.iter().zip(secrets).enumerate() {
+        if let Ok(iv) = <[u8; IV_BYTES]>::try_from(&message.iv[..]) {
+            items.push(item(message, iv, items.len())?);
             places.push(place);
         } else {
-            outcomes[place] = Some(alone::<D, E>(e, text, secrets)?);
+            outcomes[place] = Some(alone::<D, E>(e, message, secrets)?);
         }
     }
     if !items.is_empty() {
@@ -68,8 +68,8 @@ pub fn texts<D: Dealt<E>, E: GcmEngine>(
         }
     }
     let mut rows = Vec::new();
-    for (text, outcome) in job.texts.iter().zip(outcomes) {
-        let end = rows.len() + 1 + text.bytes + text.tag_bytes;
+    for (message, outcome) in job.messages.iter().zip(outcomes) {
+        let end = rows.len() + 1 + message.bytes + message.tag_bytes;
         let parts = match outcome.ok_or_else(misfit)? {
             Outcome::Sealed(ciphertext, tag) => [vec![1], ciphertext, tag].concat(),
             Outcome::Opened(plaintext) => [vec![1], plaintext].concat(),
@@ -81,19 +81,19 @@ pub fn texts<D: Dealt<E>, E: GcmEngine>(
     Ok(rows)
 }
 
-/// A text of a batch, with its key in this lane.
-fn item(text: &PublicText, iv: [u8; IV_BYTES], key: usize) -> Result<GcmItem<'_>, Abort> {
-    let tag_length = TagLength::from_bits_even_short(8 * text.tag_bytes).map_err(|_| misfit())?;
-    let content = match &text.sealed {
+/// A message of a batch, with its key in this lane.
+fn item(message: &ModeMessage, iv: [u8; IV_BYTES], key: usize) -> Result<GcmItem<'_>, Abort> {
+    let tag_length = TagLength::from_bits_even_short(8 * message.tag_bytes).map_err(|_| misfit())?;
+    let content = match &message.sealed {
         Some((ciphertext, tag)) => {
-            GcmText::Cipher { ciphertext, tag: tag_length.element(tag).ok_or_else(misfit)? }
+            GcmPayload::Cipher { ciphertext, tag: tag_length.element(tag).ok_or_else(misfit)? }
         }
-        None => GcmText::Plain(text.bytes),
+        None => GcmPayload::Plain(message.bytes),
     };
-    Ok(GcmItem { key, iv, aad: &text.aad, tag_length, text: content })
+    Ok(GcmItem { key, iv, aad: &message.aad, tag_length, payload: content })
 }
 
-/// The texts of a batch.
+/// The messages of a batch.
 fn together<D: Dealt<E>, E: GcmEngine>(
     e: &mut E,
     items: &[GcmItem<'_>],
@@ -110,16 +110,16 @@ fn together<D: Dealt<E>, E: GcmEngine>(
     let key = (0..bytes).map(|i| D::enter(e, byte(i)?)).collect::<Result<Vec<_>, _>>()?;
     let (keys, h) = D::ready(e, &key)?;
     batch.outcomes(e, &keys, &h, |e, i| {
-        let text = |k: usize, c: usize| secrets.get(k).and_then(|own| own.text.get(c)).copied();
-        let column = |c: usize| batch.column(i, |k| text(k, c).unwrap_or_default());
+        let message = |k: usize, c: usize| secrets.get(k).and_then(|own| own.message.get(c)).copied();
+        let column = |c: usize| batch.column(i, |k| message(k, c).unwrap_or_default());
         D::enter(e, (0..components).map(column).collect())
     })
 }
 
-/// A text by itself, under an IV of any length.
+/// A message by itself, under an IV of any length.
 fn alone<D: Dealt<E>, E: GcmEngine>(
     e: &mut E,
-    text: &PublicText,
+    message: &ModeMessage,
     secrets: &Secrets<'_>,
 ) -> Result<Outcome, Abort> {
     // for each component, byte i of every piece of `width` bytes
@@ -130,17 +130,17 @@ fn alone<D: Dealt<E>, E: GcmEngine>(
     let key = (0..length).map(|i| D::enter(e, column(&secrets.key, i, length)));
     let key = key.collect::<Result<Vec<_>, _>>()?;
     let (round_keys, h) = D::ready(e, &key)?;
-    let keys = TextsKey::each(e, round_keys, &h, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
+    let keys = MessagesKey::each(e, round_keys, &h, Steps::new(BABY, 1024).ok_or_else(misfit)?)?;
     let mut key = keys.into_iter().next().ok_or_else(misfit)?;
-    if let Some((ciphertext, tag)) = &text.sealed {
-        let opened = key.open(e, &text.iv, &text.aad, ciphertext, tag)?;
+    if let Some((ciphertext, tag)) = &message.sealed {
+        let opened = key.open(e, &message.iv, &message.aad, ciphertext, tag)?;
         let Some(opened) = opened else { return Ok(Outcome::Invalid) };
-        return Ok(Outcome::Opened(interleaved(&e.open(opened)?, text.bytes)?));
+        return Ok(Outcome::Opened(interleaved(&e.open(opened)?, message.bytes)?));
     }
     let columns =
-        (0..16).map(|i| D::enter(e, column(&secrets.text, i, 16))).collect::<Result<Vec<_>, _>>()?;
-    let (ciphertext, tag) = key.seal(e, &text.iv, &text.aad, &columns)?;
-    Ok(Outcome::Sealed(ciphertext, tag.get(..text.tag_bytes).ok_or_else(misfit)?.to_vec()))
+        (0..16).map(|i| D::enter(e, column(&secrets.message, i, 16))).collect::<Result<Vec<_>, _>>()?;
+    let (ciphertext, tag) = key.seal(e, &message.iv, &message.aad, &columns)?;
+    Ok(Outcome::Sealed(ciphertext, tag.get(..message.tag_bytes).ok_or_else(misfit)?.to_vec()))
 }
 
 fn misfit() -> Abort {

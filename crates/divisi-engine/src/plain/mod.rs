@@ -2,12 +2,12 @@
 //!
 //! Adversary: none; the party that runs it knows all secrets.
 
-use super::job::{AnswersJob, Cipher, CipherMode, MessagesJob, Own, TextsJob};
+use super::job::{AnswersJob, Cipher, CipherMode, MessagesJob, ModesJob, Own};
 use super::known::gcm::{self, Dealt, Secrets};
-use super::known::groups::{CipherTexts, TextGroup, groups};
+use super::known::groups::{CipherTexts, ModeGroup, groups};
 use super::known::hashes::{columns, ends, in_rows, keys_and_messages, large, outputs, rows_of};
+use super::known::one_shot;
 use super::known::taken;
-use super::known::whole;
 use super::{
     BenchSchedule, Clock, Differ, Engine, EngineOption, EngineParty, EngineSettings, Jobs, Prepared,
     PreparedJob, Prepares, Profile, Rows, StartedParty, Unsupported, Watch, alike, timed,
@@ -108,9 +108,9 @@ impl EngineParty for Alone<'_> {
             return Ok(Own::new(rows_of(&opened, count)));
         }
         let out = timed(watch, "online", || match self.job {
-            AnswersJob::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(job, &rows),
-            AnswersJob::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => whole(job, &rows),
-            AnswersJob::Texts(job) => texts(job, &rows),
+            AnswersJob::Modes(job) if job.mode == CipherMode::Gcm => messages_of_gcm(job, &rows),
+            AnswersJob::Modes(job) if matches!(job.mode, CipherMode::OneShot(_)) => whole(job, &rows),
+            AnswersJob::Modes(job) => in_mode(job, &rows),
             AnswersJob::Messages(job) => messages(job, &rows),
             AnswersJob::Chain(job) => {
                 let longest = job.starts.iter().copied().max().unwrap_or(0);
@@ -148,28 +148,28 @@ impl Dealt<Plain> for InTheClear {
     }
 }
 
-fn texts_of_gcm(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
+fn messages_of_gcm(job: &ModesJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     let secrets = rows.iter().map(|row| {
-        let (key, text) = row.split_at(job.cipher.key_bytes().min(row.len()));
-        Secrets { key: vec![key], text: vec![text] }
+        let (key, message) = row.split_at(job.cipher.key_bytes().min(row.len()));
+        Secrets { key: vec![key], message: vec![message] }
     });
-    gcm::texts::<InTheClear, _>(&mut Plain, job, &secrets.collect::<Vec<_>>())
+    gcm::messages::<InTheClear, _>(&mut Plain, job, &secrets.collect::<Vec<_>>())
 }
 
-/// Texts in a mode that processes a text as a whole, batch by batch.
-fn whole(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
-    let mut all = whole::rejected(job);
-    for batch in whole::batches(job) {
-        let (key, text) = (public(&batch.keys(rows)), public(&batch.secret(rows)));
+/// Messages in a mode that processes a message as a whole, batch by batch.
+fn whole(job: &ModesJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
+    let mut all = one_shot::rejected(job);
+    for batch in one_shot::batches(job) {
+        let (key, message) = (public(&batch.keys(rows)), public(&batch.secret(rows)));
         let keys = batch.ready(&mut Plain, aes::expand, &key)?;
-        whole::put(&mut all, batch.run(&mut Plain, whole::OnBlocks, keys, &text)?);
+        one_shot::put(&mut all, batch.run(&mut Plain, one_shot::OnBlocks, keys, &message)?);
     }
     Ok(all.concat())
 }
 
-/// Texts of a mode without GHASH, over either cipher.
-fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
-    let mut all = vec![Vec::new(); job.texts.len()];
+/// Messages of a mode without GHASH, over either cipher.
+fn in_mode(job: &ModesJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
+    let mut all = vec![Vec::new(); job.messages.len()];
     for group in groups(job) {
         let results = match job.cipher {
             Cipher::Aes(_) => {
@@ -190,7 +190,8 @@ fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
             }
         };
         for (place, result) in results {
-            let received = job.texts.get(place).and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag);
+            let received =
+                job.messages.get(place).and_then(|message| message.sealed.as_ref()).map(|(_, tag)| tag);
             let row = match received {
                 Some(tag) if job.mode == CipherMode::Cmac => vec![u8::from(*tag == result)],
                 _ => result,
@@ -203,18 +204,18 @@ fn texts(job: &TextsJob, rows: &Rows) -> Result<Vec<u8>, Abort> {
     Ok(all.concat())
 }
 
-/// The results of a group of texts under their keys, with their positions in the job.
+/// The results of a group of messages under their keys, with their positions in the job.
 fn through<C: Doubles<Plain> + Clone>(
-    group: &TextGroup<'_>,
+    group: &ModeGroup<'_>,
     rows: &Rows,
     cipher: &C,
     open: impl Fn(Vec<C::Byte>) -> Result<Vec<Vec<u8>>, Abort>,
 ) -> Result<Vec<(usize, Vec<u8>)>, Abort> {
-    let text = C::public_block(&mut Plain, &group.secret(rows));
+    let message = C::public_block(&mut Plain, &group.secret(rows));
     let out = if group.makes_tags() {
-        group.tags(&mut Plain, cipher.clone(), &text)?
+        group.tags(&mut Plain, cipher.clone(), &message)?
     } else {
-        group.evaluate(&mut Plain, cipher, text)?
+        group.evaluate(&mut Plain, cipher, message)?
     };
     Ok(group.results(&open(out)?))
 }

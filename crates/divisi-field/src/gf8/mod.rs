@@ -60,8 +60,8 @@ impl Field for Gf8 {
     }
 
     fn multiply_each(x: &mut [Self], y: &[Self]) {
-        let mut room = [[0; 256]; 2];
-        let [a, b] = &mut room;
+        let mut scratch = [[0; 256]; 2];
+        let [a, b] = &mut scratch;
         for (x, y) in x.chunks_mut(256).zip(y.chunks(256)) {
             let count = x.len().min(y.len());
             a.iter_mut().zip(&*x).for_each(|(to, x)| *to = x.0);
@@ -70,8 +70,8 @@ impl Field for Gf8 {
             x.iter_mut().zip(&a[..count]).for_each(|(x, a)| x.0 = *a);
         }
         // wipes with the widest stores there are; `zeroize` would write byte by byte
-        room = [[0; 256]; 2];
-        zeroize::optimization_barrier(&room);
+        scratch = [[0; 256]; 2];
+        zeroize::optimization_barrier(&scratch);
     }
 }
 

@@ -24,18 +24,18 @@ type Four = [u64; 4];
 /// If a tile has more than 128 columns, or there are not this many rows.
 pub fn rows<T>(tiles: [&[u128]; 2], range: Range<usize>, of: impl Fn(u128) -> T, out: &mut Vec<T>) {
     if tiles.iter().all(|columns| columns.len() <= 64) {
-        let mut room = [[0; TILE]; 2];
-        narrow(tiles, &mut room);
-        out.extend(room.as_flattened()[range].iter().map(|row| of(u128::from(*row))));
-        room.zeroize();
+        let mut scratch = [[0; TILE]; 2];
+        narrow(tiles, &mut scratch);
+        out.extend(scratch.as_flattened()[range].iter().map(|row| of(u128::from(*row))));
+        scratch.zeroize();
     } else {
-        let mut room = [[0; TILE]; 2];
-        for (columns, room) in tiles.iter().zip(&mut room) {
-            room[..columns.len()].copy_from_slice(columns);
-            square(room);
+        let mut scratch = [[0; TILE]; 2];
+        for (columns, scratch) in tiles.iter().zip(&mut scratch) {
+            scratch[..columns.len()].copy_from_slice(columns);
+            square(scratch);
         }
-        out.extend(room.as_flattened()[range].iter().map(|row| of(*row)));
-        room.zeroize();
+        out.extend(scratch.as_flattened()[range].iter().map(|row| of(*row)));
+        scratch.zeroize();
     }
 }
 

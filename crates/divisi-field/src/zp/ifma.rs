@@ -162,8 +162,9 @@ fn scale_over<W: Wide>(m: Modulus, x: &mut [u64], c: u64) {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    //! The registers. A value of [`Zmm`] exists only inside functions that [`ZpArithmetic::Ifma`](crate::zp::ZpArithmetic)
-    //! calls, which has checked that the processor has the instructions.
+    //! The registers. A value of [`Zmm`] exists only inside functions that
+    //! [`ZpArithmetic::Ifma`](crate::zp::ZpArithmetic) calls, which has checked that the processor has the
+    //! instructions.
 
     use super::{Modulus, Wide};
     use core::arch::x86_64::*;

@@ -35,10 +35,10 @@ pub(super) fn options() -> Vec<EngineOption> {
     let streamed = "take the inputs first, then garble and evaluate the circuit piece by piece, in memory that does \
                     not grow with the circuit";
     vec![
-        EngineOption::one_of(FORM, forms, "the form of the tables").usually("improved"),
-        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4; 5 from 262144 ANDs on"),
-        EngineOption::one_of(BASE_OT, bases, "how base OTs are made").usually("half"),
-        EngineOption::number(BUDGET, "MIB", budget).usually("1024"),
+        EngineOption::one_of(FORM, forms, "the form of the tables").with_default("improved"),
+        EngineOption::number(K, "K", SOFT_SPOKEN_K).with_default("4; 5 from 262144 ANDs on"),
+        EngineOption::one_of(BASE_OT, bases, "how base OTs are made").with_default("half"),
+        EngineOption::number(BUDGET, "MIB", budget).with_default("1024"),
         EngineOption::switch(STREAMED, streamed).at(&[OptionScope::Run, OptionScope::Circuits]),
         EngineOption::declared(STATISTICAL),
     ]

@@ -32,27 +32,28 @@ fn facts(job: &JobSpec, settings: &EngineSettings) -> Vec<Value> {
 
 #[test]
 fn settings_are_read_as_they_were_meant() {
-    let usual = EngineSettings::default();
-    let settings = usual.clone().among(5).with("form", "paper").with("base-ot", "both").with("streamed", "");
+    let default = EngineSettings::default();
+    let settings =
+        default.clone().among(5).with("form", "paper").with("base-ot", "both").with("streamed", "");
     let settings = EngineSettings { statistical: Some(64), ..settings.with("k", 3).with("budget", 7) };
     let job = job(1, 1);
     assert_eq!(prepare(&GarbleEngine, &job, &settings).unwrap().parties(), 5);
-    assert_eq!(prepare(&GarbleEngine, &job, &usual).unwrap().parties(), 3);
+    assert_eq!(prepare(&GarbleEngine, &job, &default).unwrap().parties(), 3);
     let all = |all: [Value; 5]| all.to_vec();
     let meant = [json!("paper"), json!(3), json!("both"), json!(64), json!(true)];
     assert_eq!(facts(&job, &settings), all(meant));
     let meant = [json!("improved"), json!(4), json!("half"), json!(40), json!(false)];
-    assert_eq!(facts(&job, &usual), all(meant));
+    assert_eq!(facts(&job, &default), all(meant));
 }
 
 /// The budget is in MiB, 1024 by default; the streamed mode has no need of it.
 #[test]
 fn tables_above_the_budget_are_refused() {
-    let (large, usual) = (job(1 << 17, 1), EngineSettings::default());
-    let narrow = usual.clone().with("budget", 1);
+    let (large, default) = (job(1 << 17, 1), EngineSettings::default());
+    let narrow = default.clone().with("budget", 1);
     let refused = prepare(&GarbleEngine, &large, &narrow).map(drop).unwrap_err();
     assert!(refused.reason.contains("1048576 are allowed"), "{refused}");
-    for wide in [narrow.with("streamed", ""), usual] {
+    for wide in [narrow.with("streamed", ""), default] {
         assert!(prepare(&GarbleEngine, &large, &wide).is_ok());
     }
 }
@@ -67,16 +68,16 @@ fn k_is_chosen_by_the_amount_unless_it_was_given() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let usual = EngineSettings::default();
+    let default = EngineSettings::default();
     for bad in [
-        usual.clone().with("k", 0),
-        usual.clone().with("k", 9),
-        usual.clone().with("k", "x"),
-        usual.clone().with("form", "round"),
-        usual.clone().with("base-ot", "none"),
-        EngineSettings { statistical: Some(39), ..usual.clone() },
-        EngineSettings { threads: 2, ..usual.clone() },
-        EngineSettings { security: Security::SemiHonest, ..usual.clone() },
+        default.clone().with("k", 0),
+        default.clone().with("k", 9),
+        default.clone().with("k", "x"),
+        default.clone().with("form", "round"),
+        default.clone().with("base-ot", "none"),
+        EngineSettings { statistical: Some(39), ..default.clone() },
+        EngineSettings { threads: 2, ..default.clone() },
+        EngineSettings { security: Security::SemiHonest, ..default.clone() },
     ] {
         assert!(GarbleEngine.check(&bad).is_err(), "{bad:?}");
     }

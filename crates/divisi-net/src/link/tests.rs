@@ -112,18 +112,18 @@ fn room_comes_when_the_peer_reads() {
     mesh.set_timeout(Duration::from_millis(200));
     let c = mesh.open(1, 0).unwrap();
     let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
-    assert_eq!(c.wait_for_room(peer, step, 0), Ok(()));
+    assert_eq!(c.wait_for_capacity(peer, step, 0), Ok(()));
     // more than sockets hold
     let body = vec![7; 32 << 20];
     c.send(peer, step, 1, &body).unwrap();
-    assert!(matches!(c.wait_for_room(peer, step, 1 << 20), Err(Fault::Stalled { .. })));
+    assert!(matches!(c.wait_for_capacity(peer, step, 1 << 20), Err(Fault::Stalled { .. })));
     mesh.set_timeout(LONG);
     let reads = std::thread::spawn(move || {
         let mut some = vec![0; 31 << 20];
         far.read_exact(&mut some, far.now() + 4 * LONG).unwrap();
         far
     });
-    assert_eq!(c.wait_for_room(peer, step, 1 << 20), Ok(()));
+    assert_eq!(c.wait_for_capacity(peer, step, 1 << 20), Ok(()));
     drop(reads.join().unwrap());
 }
 
@@ -149,7 +149,7 @@ fn a_peer_that_takes_drops_is_a_stall() {
             drops
         }
     });
-    let ends = c.wait_for_room(peer, step, 1 << 20);
+    let ends = c.wait_for_capacity(peer, step, 1 << 20);
     over.store(true, Ordering::Relaxed);
     assert!(matches!(ends, Err(Fault::Stalled { .. })), "{ends:?}");
     assert!(drips.join().unwrap() > 1, "it took nothing");

@@ -126,14 +126,14 @@ impl Client {
             _ if index > pieces => Ok([(); 3].map(|()| ToServer::Finish { number })),
             _ => {
                 let left = length - (index - 1) * PIECE as u64;
-                let mut text = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
-                input.read_exact(&mut text).map_err(|e| {
+                let mut message = Zeroizing::new(vec![0; left.min(PIECE as u64) as usize]);
+                input.read_exact(&mut message).map_err(|e| {
                     let message = format!(
                         "the input cannot be read to its end ({e}): give a file that no other program changes"
                     );
                     Error::new(ErrorKind::Usage, INPUT, message)
                 })?;
-                Ok(client.split(&text).map(|body| ToServer::Data { number, index: index - 1, body }))
+                Ok(client.split(&message).map(|body| ToServer::Data { number, index: index - 1, body }))
             }
         };
         self.stream(step, pieces + 2, message, |client, index, answers| {

@@ -90,8 +90,8 @@ impl Client {
             0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
             _ if index > chunks => Ok([(); 3].map(|()| ToServer::Finish { number })),
             _ => {
-                let text = chunk(input, length - (index - 1) * CHUNK as u64)?;
-                Ok(client.split(&text).map(|body| ToServer::Data { number, index: index - 1, body }))
+                let content = chunk(input, length - (index - 1) * CHUNK as u64)?;
+                Ok(client.split(&content).map(|body| ToServer::Data { number, index: index - 1, body }))
             }
         };
         self.stream(ENCRYPT, chunks + 2, message, |client, index, answers| match index {
@@ -150,7 +150,7 @@ impl Client {
         output: &mut dyn Write,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Error> {
-        let Some(text) = length.checked_sub(OVERHEAD) else {
+        let Some(content) = length.checked_sub(OVERHEAD) else {
             let message = format!(
                 "{length} bytes are too few for an encrypted file, which has at least {OVERHEAD}: give what `encrypt` wrote"
             );
@@ -160,14 +160,20 @@ impl Client {
         let start = input.stream_position().map_err(failed)?;
         let (mut iv, mut tag) = ([0; IV], [0; TAG]);
         input.read_exact(&mut iv).map_err(failed)?;
-        input.seek(SeekFrom::Start(start + IV as u64 + text)).map_err(failed)?;
+        input.seek(SeekFrom::Start(start + IV as u64 + content)).map_err(failed)?;
         input.read_exact(&mut tag).map_err(failed)?;
 
-        let item =
-            Item::Decrypt { key: key.clone(), aad: associated(aad)?, length: text, iv, tag, way: self.way };
+        let item = Item::Decrypt {
+            key: key.clone(),
+            aad: associated(aad)?,
+            length: content,
+            iv,
+            tag,
+            way: self.way,
+        };
         let begin = SeekFrom::Start(start + IV as u64);
         let number = self.next_number();
-        let chunks = text.div_ceil(CHUNK as u64);
+        let chunks = content.div_ceil(CHUNK as u64);
         // a short ciphertext is sent once, and its plaintext is the answer to `Finish`
         let finish = chunks + 1;
         let last = if item.is_short() { finish } else { finish + chunks };
@@ -179,7 +185,7 @@ impl Client {
                 if place == 0 {
                     input.seek(begin).map_err(failed)?;
                 }
-                let body = Blob(chunk(input, text - place * CHUNK as u64)?.to_vec());
+                let body = Blob(chunk(input, content - place * CHUNK as u64)?.to_vec());
                 Ok([(); 3].map(|()| ToServer::Data { number, index: place, body: body.clone() }))
             }
         };
@@ -194,7 +200,7 @@ impl Client {
                 _ => index - finish - 1,
             };
             let plain = combine(DECRYPT, &context(&client.id, number, place), answers)?;
-            if plain.len() as u64 != (text - place * CHUNK as u64).min(CHUNK as u64) {
+            if plain.len() as u64 != (content - place * CHUNK as u64).min(CHUNK as u64) {
                 return Err(differ(DECRYPT, None));
             }
             write(output, &plain)?;
@@ -219,9 +225,9 @@ pub(super) fn associated(aad: &[u8]) -> Result<Blob, Error> {
 
 /// The next chunk of an input of which `left` bytes are left.
 fn chunk(input: &mut (impl Read + ?Sized), left: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut text = Zeroizing::new(vec![0; left.min(CHUNK as u64) as usize]);
-    input.read_exact(&mut text).map_err(|e| unusable(INPUT, "the input cannot be read to its end", &e))?;
-    Ok(text)
+    let mut content = Zeroizing::new(vec![0; left.min(CHUNK as u64) as usize]);
+    input.read_exact(&mut content).map_err(|e| unusable(INPUT, "the input cannot be read to its end", &e))?;
+    Ok(content)
 }
 
 fn write(output: &mut dyn Write, bytes: &[u8]) -> Result<(), Error> {

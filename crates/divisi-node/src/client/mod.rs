@@ -178,8 +178,8 @@ impl Client {
     }
 
     /// Each server's part of some bytes, as it goes into a message.
-    fn split(&self, text: &[u8]) -> [Blob; 3] {
-        let parts = deal::split(text, |out| self.entropy(out));
+    fn split(&self, message: &[u8]) -> [Blob; 3] {
+        let parts = deal::split(message, |out| self.entropy(out));
         parts.map(|part| Blob([&part.first[..], &part.second].concat()))
     }
 

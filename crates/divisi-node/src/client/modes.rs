@@ -38,12 +38,12 @@ impl Client {
         key: &KeyName,
         mode: Mode,
         aad: Option<&[u8]>,
-        text: &[u8],
+        content: &[u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         self.used = None;
-        let asked = self.asked(ENCRYPT, key, mode, true, aad, text.len(), [0; BLOCK]);
-        let result = asked.and_then(|asked| self.whole(ENCRYPT, asked, text, progress));
+        let asked = self.asked(ENCRYPT, key, mode, true, aad, content.len(), [0; BLOCK]);
+        let result = asked.and_then(|asked| self.whole(ENCRYPT, asked, content, progress));
         self.over(result)
     }
 
@@ -63,13 +63,13 @@ impl Client {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         self.used = None;
-        let Some((iv, text)) = sealed.split_at_checked(mode.iv_bytes()) else {
+        let Some((iv, content)) = sealed.split_at_checked(mode.iv_bytes()) else {
             let message = mode.misfit(false, sealed.len() as u64).unwrap_or_default();
             return Err(Error::new(ErrorKind::Usage, DECRYPT, message));
         };
         let iv = iv.try_into().unwrap_or_default();
-        let asked = self.asked(DECRYPT, key, mode, false, aad, text.len(), iv);
-        let result = asked.and_then(|asked| self.whole(DECRYPT, asked, text, progress));
+        let asked = self.asked(DECRYPT, key, mode, false, aad, content.len(), iv);
+        let result = asked.and_then(|asked| self.whole(DECRYPT, asked, content, progress));
         self.over(result)
     }
 
@@ -95,14 +95,14 @@ impl Client {
         &mut self,
         step: Step,
         asked: ModeRequest,
-        text: &[u8],
+        content: &[u8],
         progress: &mut dyn FnMut(u64),
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let number = self.next_number();
-        let pieces = text.len().div_ceil(PIECE) as u64;
+        let pieces = content.len().div_ceil(PIECE) as u64;
         let (mode, encrypts) = (asked.mode, asked.encrypts);
         let item = Item::Mode(asked);
-        let piece = |index: u64| text.chunks(PIECE).nth((index - 1) as usize).unwrap_or_default();
+        let piece = |index: u64| content.chunks(PIECE).nth((index - 1) as usize).unwrap_or_default();
         let message = |client: &Client, index: u64| match index {
             0 => Ok([(); 3].map(|()| ToServer::Request { number, item: item.clone() })),
             _ if index > pieces => Ok([(); 3].map(|()| ToServer::Finish { number })),
@@ -137,7 +137,7 @@ impl Client {
                 client.same(step, answers, said)?;
             } else {
                 // in CBC each piece has its answer, in the other modes only the end has one
-                let (nth, bytes) = if is_last { (0, text.len()) } else { (index - 1, piece(index).len()) };
+                let (nth, bytes) = if is_last { (0, content.len()) } else { (index - 1, piece(index).len()) };
                 let context = context(&client.id, number, nth);
                 if encrypts {
                     let due = match mode {
@@ -147,19 +147,19 @@ impl Client {
                     };
                     out.extend(ciphertext(&context, answers, due)?);
                 } else {
-                    let text = combine(step, &context, answers)?;
+                    let content = combine(step, &context, answers)?;
                     let fits = match mode {
-                        Mode::Cbc | Mode::Siv => text.len() == bytes,
-                        Mode::Kw => text.len() + HALF == bytes,
-                        Mode::Kwp => HALF + text.len().next_multiple_of(HALF) == bytes,
+                        Mode::Cbc | Mode::Siv => content.len() == bytes,
+                        Mode::Kw => content.len() + HALF == bytes,
+                        Mode::Kwp => HALF + content.len().next_multiple_of(HALF) == bytes,
                     };
                     if !fits {
                         return Err(differ(step, None));
                     }
-                    out.extend_from_slice(&text);
+                    out.extend_from_slice(&content);
                 }
             }
-            progress((index * PIECE as u64).min(text.len() as u64));
+            progress((index * PIECE as u64).min(content.len() as u64));
             Ok(())
         })?;
         Ok(out)

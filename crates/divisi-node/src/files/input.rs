@@ -1,6 +1,6 @@
 //! The input of an encryption or decryption, a hash or a MAC.
 
-use super::{IN_MEMORY, Sink, TextSource, Using};
+use super::{IN_MEMORY, MessageSource, Sink, Using};
 use crate::{Mode, OVERHEAD};
 use divisi_core::Direction;
 use divisi_engine::failure::Failure;
@@ -11,9 +11,9 @@ use std::path::Path;
 /// Files of at most this many bytes are read to their end at once, whatever size the system reports.
 const SMALL: u64 = 1 << 20;
 
-/// A text to be encrypted or decrypted.
+/// A message to be encrypted or decrypted.
 #[non_exhaustive]
-pub enum TextInput {
+pub enum MessageInput {
     /// Its length is known.
     Sized(InputFile),
     /// It is longer than memory may hold, and how long is not known.
@@ -44,10 +44,10 @@ impl InputFile {
     ///
     /// # Errors
     /// [`Failure`] if it cannot be read, or is too long.
-    pub fn open_message(source: &TextSource) -> Result<InputFile, Failure> {
+    pub fn open_message(source: &MessageSource) -> Result<InputFile, Failure> {
         match open_within(source, crate::MESSAGE)? {
-            TextInput::Sized(input) => Ok(input),
-            TextInput::Stream(stream) => {
+            MessageInput::Sized(input) => Ok(input),
+            MessageInput::Stream(stream) => {
                 let (shown, most) = (&stream.shown, crate::MESSAGE);
                 Err(Failure::usage(format!(
                     "{shown} has more than {most} bytes, the most that servers accept: give a shorter one"
@@ -93,7 +93,7 @@ impl InputFile {
         }
         let Some(Using::Mode(mode)) = using else { return Ok(()) };
         let encrypts = way == Direction::Encrypt;
-        // CBC encrypts texts of every length, because the client pads them
+        // CBC encrypts messages of every length, because the client pads them
         if encrypts && mode == Mode::Cbc {
             return Ok(());
         }
@@ -103,54 +103,54 @@ impl InputFile {
 
 /// Open a source. A large file is read when it is used; everything else is read to its end, as long as it has
 /// at most `most` bytes.
-fn open_within(source: &TextSource, most: u64) -> Result<TextInput, Failure> {
+fn open_within(source: &MessageSource, most: u64) -> Result<MessageInput, Failure> {
     let (shown, path) = match source {
-        TextSource::File(path) => (format!("the input {}", path.display()), path.as_path()),
-        TextSource::Stdin => ("standard input".into(), Path::new("-")),
+        MessageSource::File(path) => (format!("the input {}", path.display()), path.as_path()),
+        MessageSource::Stdin => ("standard input".into(), Path::new("-")),
     };
     let unread = |e| unread(&shown, &e);
     let mut named = NamedSource::open(path).map_err(unread)?;
     if !is_stdin(path) && named.reported().is_some_and(|length| length > SMALL) {
-        return Ok(TextInput::Sized(InputFile::read_later(named.sized().map_err(unread)?)));
+        return Ok(MessageInput::Sized(InputFile::read_later(named.sized().map_err(unread)?)));
     }
     let held = named.hold(most).map_err(unread)?;
     // one byte more says whether this is all
     let next = named.hold(1).map_err(unread)?;
     if next.length() > 0 {
         let reader = held.followed_by(next).chain(named);
-        return Ok(TextInput::Stream(StreamInput { reader, shown }));
+        return Ok(MessageInput::Stream(StreamInput { reader, shown }));
     }
     named.is_at_end().map_err(unread)?;
-    Ok(TextInput::Sized(InputFile { length: held.length(), reader: Reader::Memory(held) }))
+    Ok(MessageInput::Sized(InputFile { length: held.length(), reader: Reader::Memory(held) }))
 }
 
 fn unread(shown: &str, e: &io::Error) -> Failure {
     Failure::usage(format!("{shown} cannot be read ({e}): give a file with --in"))
 }
 
-impl TextInput {
-    /// Open a text. A large file is read when it is used; everything else is read to its end, up to 64 MiB. A
-    /// longer stream of plaintext is read as it is encrypted. A longer stream of ciphertext is copied to a
-    /// file without a name beside the output, because the servers read it twice; for standard output it is
-    /// refused, because its plaintext would have to be held in memory until it is verified.
+impl MessageInput {
+    /// Open a message. A large file is read when it is used; everything else is read to its end, up to 64
+    /// MiB. A longer stream of plaintext is read as it is encrypted. A longer stream of ciphertext is copied
+    /// to a file without a name beside the output, because the servers read it twice; for standard output it
+    /// is refused, because its plaintext would have to be held in memory until it is verified.
     ///
     /// # Errors
     /// [`Failure`] if the source cannot be read, or not be decrypted to this destination.
-    pub fn open(source: &TextSource, way: Direction, sink: &Sink) -> Result<TextInput, Failure> {
+    pub fn open(source: &MessageSource, way: Direction, sink: &Sink) -> Result<MessageInput, Failure> {
         Self::open_with(source, way, sink, IN_MEMORY)
     }
 
     fn open_with(
-        source: &TextSource,
+        source: &MessageSource,
         way: Direction,
         sink: &Sink,
         in_memory: u64,
-    ) -> Result<TextInput, Failure> {
+    ) -> Result<MessageInput, Failure> {
         let overhead = if way == Direction::Decrypt { OVERHEAD } else { 0 };
         let input = open_within(source, in_memory + overhead)?;
-        let TextInput::Stream(mut stream) = input else { return Ok(input) };
+        let MessageInput::Stream(mut stream) = input else { return Ok(input) };
         if way == Direction::Encrypt {
-            return Ok(TextInput::Stream(stream));
+            return Ok(MessageInput::Stream(stream));
         }
         let Sink::File(path) = sink else {
             let (shown, most) = (stream.shown, in_memory >> 20);
@@ -162,7 +162,7 @@ impl TextInput {
         let unkept = |e| {
             let shown = &stream.shown;
             Failure::usage(format!(
-                "{shown} cannot be copied beside {} ({e}): make room, or give another place with --out",
+                "{shown} cannot be copied beside {} ({e}): free some space, or give another place with --out",
                 path.display()
             ))
         };
@@ -171,15 +171,15 @@ impl TextInput {
         io::copy(&mut stream.reader, &mut copy).map_err(unkept)?;
         io::Seek::rewind(&mut copy).map_err(unkept)?;
         let copy = NamedSource::of(copy).and_then(NamedSource::sized).map_err(unkept)?;
-        Ok(TextInput::Sized(InputFile::read_later(copy)))
+        Ok(MessageInput::Sized(InputFile::read_later(copy)))
     }
 
     /// The length, if it is known.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         match self {
-            TextInput::Sized(input) => Some(input.length),
-            TextInput::Stream(_) => None,
+            MessageInput::Sized(input) => Some(input.length),
+            MessageInput::Stream(_) => None,
         }
     }
 
@@ -189,20 +189,20 @@ impl TextInput {
     /// [`Failure`] if it does not.
     pub fn check(&self, way: Direction, using: Option<Using>) -> Result<(), Failure> {
         match (self, using) {
-            (TextInput::Sized(input), _) => input.check(way, using),
-            (TextInput::Stream(stream), Some(Using::Mode(mode))) => Err(stream.too_long(mode)),
-            (TextInput::Stream(_), _) => Ok(()),
+            (MessageInput::Sized(input), _) => input.check(way, using),
+            (MessageInput::Stream(stream), Some(Using::Mode(mode))) => Err(stream.too_long(mode)),
+            (MessageInput::Stream(_), _) => Ok(()),
         }
     }
 
-    /// The input for a mode that takes the text as a whole.
+    /// The input for a mode that takes the message as a whole.
     ///
     /// # Errors
     /// [`Failure`] for a stream that is too long for it.
     pub fn all(self, mode: Mode) -> Result<InputFile, Failure> {
         match self {
-            TextInput::Sized(input) => Ok(input),
-            TextInput::Stream(stream) => Err(stream.too_long(mode)),
+            MessageInput::Sized(input) => Ok(input),
+            MessageInput::Stream(stream) => Err(stream.too_long(mode)),
         }
     }
 }
@@ -216,9 +216,9 @@ impl StreamInput {
     }
 }
 
-impl From<InputFile> for TextInput {
-    fn from(input: InputFile) -> TextInput {
-        TextInput::Sized(input)
+impl From<InputFile> for MessageInput {
+    fn from(input: InputFile) -> MessageInput {
+        MessageInput::Sized(input)
     }
 }
 
@@ -229,7 +229,7 @@ mod tests {
     use std::path::PathBuf;
 
     /// Opens what a pipe brings.
-    fn piped<T>(bytes: u64, open: impl FnOnce(&TextSource) -> T) -> T {
+    fn piped<T>(bytes: u64, open: impl FnOnce(&MessageSource) -> T) -> T {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -239,19 +239,19 @@ mod tests {
             // the reader of a stream that is too long goes before its end
             let _ = io::copy(&mut io::repeat(7).take(bytes), &mut pipe);
         });
-        let opened = open(&TextSource::File(pipe));
+        let opened = open(&MessageSource::File(pipe));
         writer.join().unwrap();
         opened
     }
 
     fn content(reader: &mut dyn Read) -> Vec<u8> {
-        let mut text = Vec::new();
-        reader.read_to_end(&mut text).unwrap();
-        text
+        let mut message = Vec::new();
+        reader.read_to_end(&mut message).unwrap();
+        message
     }
 
-    fn sized(input: TextInput) -> InputFile {
-        let TextInput::Sized(input) = input else { panic!("its length is not known") };
+    fn sized(input: MessageInput) -> InputFile {
+        let MessageInput::Sized(input) = input else { panic!("its length is not known") };
         input
     }
 
@@ -263,7 +263,7 @@ mod tests {
         for sink in [&file, &here] {
             for bytes in [0, 6, most, most + 28] {
                 let open =
-                    |way| piped(bytes, |source| TextInput::open_with(source, way, sink, most)).unwrap();
+                    |way| piped(bytes, |source| MessageInput::open_with(source, way, sink, most)).unwrap();
                 let mut input = sized(open(Direction::Decrypt));
                 assert_eq!((input.length, content(input.reader())), (bytes, vec![7; bytes as usize]));
                 if bytes <= most {
@@ -272,17 +272,17 @@ mod tests {
             }
             // as it comes, and all of it
             for bytes in [most + 1, 2 * most + 5] {
-                let (length, text) = piped(bytes, |source| {
-                    let input = TextInput::open_with(source, Direction::Encrypt, sink, most).unwrap();
+                let (length, message) = piped(bytes, |source| {
+                    let input = MessageInput::open_with(source, Direction::Encrypt, sink, most).unwrap();
                     let length = input.length();
-                    let TextInput::Stream(mut stream) = input else { panic!("it is in memory") };
+                    let MessageInput::Stream(mut stream) = input else { panic!("it is in memory") };
                     (length, content(&mut stream.reader))
                 });
-                assert!(length.is_none() && text == vec![7; bytes as usize], "{} bytes", text.len());
+                assert!(length.is_none() && message == vec![7; bytes as usize], "{} bytes", message.len());
             }
         }
         let open =
-            |sink| piped(most + 29, |source| TextInput::open_with(source, Direction::Decrypt, sink, most));
+            |sink| piped(most + 29, |source| MessageInput::open_with(source, Direction::Decrypt, sink, most));
         let mut kept = sized(open(&file).unwrap());
         assert_eq!((kept.length, content(kept.reader())), (most + 29, vec![7; most as usize + 29]));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "the copy has a name");
@@ -294,7 +294,7 @@ mod tests {
         let nowhere = open(&Sink::File("/nowhere/out".into())).err().unwrap();
         assert!(nowhere.error.contains("cannot be copied beside /nowhere/out"), "{nowhere}");
         let stream = piped(most + 1, |source| {
-            TextInput::open_with(source, Direction::Encrypt, &file, most)
+            MessageInput::open_with(source, Direction::Encrypt, &file, most)
                 .map(|input| input.all(Mode::Siv).err())
         });
         let too_long = stream.unwrap().unwrap();
@@ -309,10 +309,11 @@ mod tests {
         assert!(input.check(Direction::Decrypt, None).unwrap_err().error.contains("at least 16"));
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(1 << 40).unwrap();
-        let input = TextInput::open(&TextSource::File(file.path().into()), Direction::Decrypt, &Sink::Stdout);
+        let input =
+            MessageInput::open(&MessageSource::File(file.path().into()), Direction::Decrypt, &Sink::Stdout);
         assert_eq!(input.unwrap().length(), Some(1 << 40));
         // a message that no server takes
-        let open = |source: &TextSource| InputFile::open_message(source).map(|input| input.length);
+        let open = |source: &MessageSource| InputFile::open_message(source).map(|input| input.length);
         assert_eq!(piped(100, open).unwrap(), 100);
     }
 
@@ -321,9 +322,13 @@ mod tests {
     fn the_size_of_a_file_is_not_its_content() {
         let path = PathBuf::from("/proc/self/status");
         if std::fs::metadata(&path).is_ok_and(|known| known.len() == 0) {
-            let mut input = InputFile::open_message(&TextSource::File(path)).unwrap();
-            let text = content(input.reader());
-            assert!(text.starts_with(b"Name:") && text.len() as u64 == input.length, "{}", text.len());
+            let mut input = InputFile::open_message(&MessageSource::File(path)).unwrap();
+            let message = content(input.reader());
+            assert!(
+                message.starts_with(b"Name:") && message.len() as u64 == input.length,
+                "{}",
+                message.len()
+            );
         }
     }
 
@@ -332,14 +337,14 @@ mod tests {
     fn a_file_that_grows_meanwhile_is_an_error() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(SMALL + 1).unwrap();
-        let open = || InputFile::open_message(&TextSource::File(file.path().into())).unwrap();
+        let open = || InputFile::open_message(&MessageSource::File(file.path().into())).unwrap();
         let (mut same, mut grown) = (open(), open());
-        let mut text = vec![1; SMALL as usize + 1];
-        same.reader().read_exact(&mut text).unwrap();
-        assert!(text.iter().all(|byte| *byte == 0));
+        let mut message = vec![1; SMALL as usize + 1];
+        same.reader().read_exact(&mut message).unwrap();
+        assert!(message.iter().all(|byte| *byte == 0));
         io::Seek::seek(file.as_file_mut(), io::SeekFrom::End(0)).unwrap();
         file.as_file_mut().write_all(b"more").unwrap();
-        assert!(grown.reader().read_exact(&mut text).unwrap_err().to_string().contains("it changed"));
+        assert!(grown.reader().read_exact(&mut message).unwrap_err().to_string().contains("it changed"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use divisi_engine::failure::Failure;
 use divisi_engine::output::{self, OutputFile};
 use divisi_engine::source::is_stdin;
 use input::Reader;
-pub use input::{InputFile, StreamInput, TextInput};
+pub use input::{InputFile, MessageInput, StreamInput};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -26,17 +26,17 @@ use zeroize::Zeroizing;
 /// The largest stream that is held in memory, in bytes.
 pub const IN_MEMORY: u64 = 64 << 20;
 
-/// The source of a text.
+/// The source of a message.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
-pub enum TextSource {
+pub enum MessageSource {
     /// A file, a pipe or a device.
     File(PathBuf),
     /// Standard input.
     Stdin,
 }
 
-/// The destination of a text.
+/// The destination of a message.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
 pub enum Sink {
@@ -48,13 +48,13 @@ pub enum Sink {
     Stdout,
 }
 
-impl TextSource {
+impl MessageSource {
     /// The source that `--in` names: standard input, if it is left out, `-`, or names that device.
     #[must_use]
-    pub fn named(path: Option<&Path>) -> TextSource {
+    pub fn named(path: Option<&Path>) -> MessageSource {
         match path {
-            Some(path) if !is_stdin(path) => TextSource::File(path.into()),
-            _ => TextSource::Stdin,
+            Some(path) if !is_stdin(path) => MessageSource::File(path.into()),
+            _ => MessageSource::Stdin,
         }
     }
 
@@ -65,8 +65,8 @@ impl TextSource {
     pub fn differs_from(&self, sink: &Sink) -> Result<(), Failure> {
         let Sink::File(out) = sink else { return Ok(()) };
         let input = match self {
-            TextSource::File(path) => path.as_path(),
-            TextSource::Stdin => Path::new("/dev/stdin"),
+            MessageSource::File(path) => path.as_path(),
+            MessageSource::Stdin => Path::new("/dev/stdin"),
         };
         // what cannot be looked at is refused when it is opened
         let file = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
@@ -111,7 +111,7 @@ pub struct Done {
     pub seconds: f64,
 }
 
-/// Encrypt or decrypt with GCM. `progress` is called with the number of bytes of text done.
+/// Encrypt or decrypt with GCM. `progress` is called with the number of bytes of message done.
 ///
 /// # Errors
 /// [`Failure`] if input or output cannot be used, or the servers fail or refuse.
@@ -120,7 +120,7 @@ pub fn transform(
     way: Direction,
     key: &KeyName,
     aad: &[u8],
-    mut input: TextInput,
+    mut input: MessageInput,
     sink: &Sink,
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),
@@ -134,11 +134,11 @@ pub fn transform(
     // returns the length of the input
     let mut run = |output: &mut dyn Write| -> Result<u64, Failure> {
         let input = match (&mut input, way) {
-            (TextInput::Sized(input), _) => input,
-            (TextInput::Stream(input), Direction::Encrypt) => {
+            (MessageInput::Sized(input), _) => input,
+            (MessageInput::Stream(input), Direction::Encrypt) => {
                 return Ok(client.encrypt_stream(key, aad, &mut input.reader, output, progress)?);
             }
-            (TextInput::Stream(_), Direction::Decrypt) => {
+            (MessageInput::Stream(_), Direction::Decrypt) => {
                 let error = "a ciphertext of unknown length is not decrypted: give a file with --in";
                 return Err(Failure::usage(error));
             }
@@ -179,7 +179,7 @@ pub fn transform(
             let unkept = |e| {
                 let dir = std::env::temp_dir();
                 let error = format!("the ciphertext cannot be kept in {} ({e})", dir.display());
-                Failure::usage(format!("{error}: make room there, or give a file with --out"))
+                Failure::usage(format!("{error}: free some space there, or give a file with --out"))
             };
             let mut output = tempfile::tempfile().map_err(unkept)?;
             let bytes_in = run(&mut output)?;
@@ -199,12 +199,12 @@ pub fn transform(
     Ok(Done { bytes_in, bytes_out, seconds: start.elapsed().as_secs_f64() })
 }
 
-/// Encrypt or decrypt in a mode other than GCM, with the whole text in memory. CBC is padded by PKCS #7 here,
-/// at the client. Whoever can change a ciphertext and see whether its padding is valid can learn the text; so
-/// ciphertexts from strangers must not be decrypted by CBC.
+/// Encrypt or decrypt in a mode other than GCM, with the whole message in memory. CBC is padded by PKCS #7
+/// here, at the client. Whoever can change a ciphertext and see whether its padding is valid can learn the
+/// message; so ciphertexts from strangers must not be decrypted by CBC.
 ///
 /// # Errors
-/// [`Failure`] if input or output cannot be used, if the servers fail or refuse, or if a text decrypted by
+/// [`Failure`] if input or output cannot be used, if the servers fail or refuse, or if a message decrypted by
 /// CBC has no valid padding.
 pub fn transform_whole(
     client: &mut Client,
@@ -225,8 +225,8 @@ pub fn transform_whole(
             IN_MEMORY >> 20
         )));
     }
-    let mut text = Zeroizing::new(Vec::with_capacity(length as usize + 16));
-    input.reader().take(length).read_to_end(&mut text).map_err(|e| {
+    let mut message = Zeroizing::new(Vec::with_capacity(length as usize + 16));
+    input.reader().take(length).read_to_end(&mut message).map_err(|e| {
         Failure::usage(format!(
             "the input cannot be read to its end ({e}): give a file that no other program changes"
         ))
@@ -234,15 +234,15 @@ pub fn transform_whole(
     let out = match way {
         Direction::Encrypt => {
             if mode == Mode::Cbc {
-                text = Zeroizing::new(divisi_engine::padding::add(&text, 16));
+                message = Zeroizing::new(divisi_engine::padding::add(&message, 16));
             }
-            client.encrypt_in_mode(key, mode, aad, &text, progress)?
+            client.encrypt_in_mode(key, mode, aad, &message, progress)?
         }
         Direction::Decrypt => {
-            let plain = client.decrypt_in_mode(key, mode, aad, &text, progress)?;
+            let plain = client.decrypt_in_mode(key, mode, aad, &message, progress)?;
             match mode {
                 Mode::Cbc => Zeroizing::new(divisi_engine::padding::remove(&plain, 16).ok_or_else(|| {
-                    Failure::mismatch("the decrypted text has no valid padding: the file is not a CBC ciphertext of this key")
+                    Failure::mismatch("the decrypted message has no valid padding: the file is not a CBC ciphertext of this key")
                 })?),
                 _ => plain,
             }
@@ -254,7 +254,7 @@ pub fn transform_whole(
             let mode = if way == Direction::Encrypt { 0o666 } else { 0o600 };
             let mut output = OutputFile::beside(path, mode, cleanup)?;
             output.writer().write_all(&out).map_err(|e| {
-                Failure::usage(format!("{} cannot be written ({e}): make room", path.display()))
+                Failure::usage(format!("{} cannot be written ({e}): free some space", path.display()))
             })?;
             output.put_in_place(path)?;
         }
@@ -296,7 +296,7 @@ mod tests {
         std::fs::hard_link(&file, &hard).unwrap();
         let dotted = dir.path().join(".").join("file");
         let differs =
-            |from: &Path, to: &Path| TextSource::File(from.into()).differs_from(&Sink::File(to.into()));
+            |from: &Path, to: &Path| MessageSource::File(from.into()).differs_from(&Sink::File(to.into()));
         for (from, to) in [(&file, &file), (&link, &file), (&file, &link), (&file, &hard), (&dotted, &file)] {
             assert!(differs(from, to).unwrap_err().error.contains("another file with --out"));
         }
@@ -308,15 +308,16 @@ mod tests {
     #[test]
     fn streams_are_known_by_the_names_of_their_devices() {
         for name in divisi_engine::source::STDIN {
-            assert!(matches!(TextSource::named(Some(Path::new(name))), TextSource::Stdin));
+            assert!(matches!(MessageSource::named(Some(Path::new(name))), MessageSource::Stdin));
         }
         for name in STDOUT {
             assert!(matches!(Sink::named(Some(Path::new(name))), Sink::Stdout));
         }
         assert!(
-            matches!(TextSource::named(None), TextSource::Stdin) && matches!(Sink::named(None), Sink::Stdout)
+            matches!(MessageSource::named(None), MessageSource::Stdin)
+                && matches!(Sink::named(None), Sink::Stdout)
         );
-        assert!(matches!(TextSource::named(Some(Path::new("stdin"))), TextSource::File(_)));
+        assert!(matches!(MessageSource::named(Some(Path::new("stdin"))), MessageSource::File(_)));
         assert!(matches!(Sink::named(Some(Path::new("./-"))), Sink::File(_)));
         assert!(matches!(Sink::named(Some(Path::new("/dev/null"))), Sink::Stream(_)));
     }

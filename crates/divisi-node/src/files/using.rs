@@ -1,9 +1,9 @@
-//! The algorithms that encrypt texts, and the ones that a key serves.
+//! The algorithms that encrypt messages, and the ones that a key serves.
 
 use crate::{KeyName, KeyType, Mode, Purpose};
 use divisi_engine::failure::Failure;
 
-/// The algorithm that encrypts a text.
+/// The algorithm that encrypts a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Using {
@@ -41,13 +41,13 @@ impl Using {
     /// [`Failure`] if such a key cannot be used for it.
     pub fn choose(asked: Option<Using>, key: &KeyName, kind: KeyType) -> Result<Using, Failure> {
         let serves = Using::of_type(kind);
-        let Some(usual) = serves.first() else {
+        let Some(default) = serves.first() else {
             return Err(Failure::usage(format!(
                 "key {key} is of type {kind}, which does not encrypt: use a key of type aes-256 or the like"
             )));
         };
         match asked {
-            None => Ok(*usual),
+            None => Ok(*default),
             Some(using) if serves.contains(&using) => Ok(using),
             Some(using) => {
                 let names: Vec<&str> = serves.iter().map(|using| using.name()).collect();

@@ -3,7 +3,7 @@
 use super::functions::SboxChoice;
 use crate::wire::Blob;
 use divisi_store::KeyName;
-use divisi_symmetric::mode::whole::wrap;
+use divisi_symmetric::mode::one_shot::wrap;
 use serde::{Deserialize, Serialize};
 
 /// The maximum length of a message for SIV, KW and KWP, in bytes.
@@ -68,7 +68,7 @@ impl Mode {
             ),
             (Mode::Siv, true) => (true, ""),
             (Mode::Siv, false) => {
-                (bytes >= iv, "an IV of 16 bytes and a text: give the whole file that siv made")
+                (bytes >= iv, "an IV of 16 bytes and a message: give the whole file that siv made")
             }
             (Mode::Kw, true) if bytes == 0 => (false, "16, 24, 32 .. bytes: give a key to wrap"),
             (Mode::Kw, true) => {

@@ -127,7 +127,7 @@ fn open_keys(data: &Path, me: PartyId, options: &ServerOptions) -> Result<Stored
     if options.new_store {
         // it holds for as long as the store has no key, also over a restart without the option
         let path = stores::mark(data);
-        let failed = |e| ServerError(format!("{} cannot be written ({e}): free some room", path.display()));
+        let failed = |e| ServerError(format!("{} cannot be written ({e}): free some space", path.display()));
         stores::write_mark(data).map_err(failed)?;
     }
     Ok(keys)

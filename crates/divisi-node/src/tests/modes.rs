@@ -36,8 +36,8 @@ fn wrapped_keys_are_those_of_an_ordinary_library() {
         alice.use_protocol(protocol);
         let secret = text(length);
         let wrapped = encrypt(&mut alice, &key, Mode::Kw, b"", &secret);
-        let mut room = vec![0; length + 8];
-        assert_eq!(wrapped, *kek().wrap(&secret, &mut room).unwrap());
+        let mut scratch = vec![0; length + 8];
+        assert_eq!(wrapped, *kek().wrap(&secret, &mut scratch).unwrap());
         assert_eq!(decrypt(&mut alice, &key, Mode::Kw, b"", &wrapped), Some(secret));
         for at in [0, 7, 8, wrapped.len() - 1] {
             let mut damaged = wrapped.clone();
@@ -50,8 +50,8 @@ fn wrapped_keys_are_those_of_an_ordinary_library() {
     for length in [1, 7, 8, 9, 20] {
         let secret = text(length);
         let wrapped = encrypt(&mut alice, &key, Mode::Kwp, b"", &secret);
-        let mut room = vec![0; length + 16];
-        assert_eq!(wrapped, *kek().wrap_with_padding(&secret, &mut room).unwrap());
+        let mut scratch = vec![0; length + 16];
+        assert_eq!(wrapped, *kek().wrap_with_padding(&secret, &mut scratch).unwrap());
         assert_eq!(decrypt(&mut alice, &key, Mode::Kwp, b"", &wrapped), Some(secret), "{length}");
         let mut damaged = wrapped;
         damaged[3] ^= 0x80;

@@ -15,7 +15,7 @@ use divisi_core::{Abort, Misuse, PartyId, Session};
 
 /// Products under way: our payloads are sent, the peers' are not received. Wiped when dropped.
 #[must_use = "products that were begun must be finished"]
-pub struct ProductsAhead<S: Trust, P: Payload> {
+pub struct PreprocessedProducts<S: Trust, P: Payload> {
     session: [u8; 32],
     /// How many were begun before in this set-up.
     number: u64,
@@ -39,7 +39,7 @@ impl Setup {
         chooser: Option<PartyId>,
         payload: P,
         values: &[P::Word],
-    ) -> Result<ProductsAhead<S, P>, Abort> {
+    ) -> Result<PreprocessedProducts<S, P>, Abort> {
         let class = self.class_of(session, pads, &payload, values)?;
         let round = Round::taken(session, pads, chooser)?;
         session.observe(S::CHECK); // [K14] [G14]
@@ -64,7 +64,7 @@ impl Setup {
         let out = made?;
         let number = self.ahead.products_begun;
         self.ahead.products_begun += 1;
-        Ok(ProductsAhead { session: *session.id().as_bytes(), number, out, round, class, payload })
+        Ok(PreprocessedProducts { session: *session.id().as_bytes(), number, out, round, class, payload })
     }
 
     /// The second half: receives the peers' payloads and returns our shares.
@@ -75,9 +75,9 @@ impl Setup {
     pub fn finish_correlate<S: Trust, P: Payload>(
         &mut self,
         session: &mut Session,
-        ahead: ProductsAhead<S, P>,
+        ahead: PreprocessedProducts<S, P>,
     ) -> Result<WipedVec<P::Word>, Abort> {
-        let ProductsAhead { session: of, number, round, class, payload, out } = ahead;
+        let PreprocessedProducts { session: of, number, round, class, payload, out } = ahead;
         if self.session != *session.id().as_bytes() || of != self.session {
             return Err(session.misuse(PAYLOAD, Misuse::OtherSession));
         }

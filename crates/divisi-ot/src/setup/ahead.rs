@@ -39,7 +39,7 @@ pub(crate) struct Counts {
 /// Wide and narrow rows under way: our corrections are sent, the peers' are not received, and nothing is
 /// checked. Wiped when dropped.
 #[must_use = "rows that were begun must be finished"]
-pub struct RowsAhead {
+pub struct PreprocessedRows {
     /// The number of this batch among all that were begun.
     number: u64,
     under: Under,
@@ -80,7 +80,7 @@ impl Setup {
         strand: &mut Session,
         wide: usize,
         narrow: usize,
-    ) -> Result<RowsAhead, Abort> {
+    ) -> Result<PreprocessedRows, Abort> {
         if self.session != *strand.id().as_bytes() {
             return Err(strand.misuse(SETUP, Misuse::OtherSession));
         }
@@ -121,7 +121,7 @@ impl Setup {
                 Under::Dealt(wide, narrow)
             }
         };
-        Ok(RowsAhead { number, under })
+        Ok(PreprocessedRows { number, under })
     }
 
     /// Receives the peers' corrections of the oldest batch that was begun, from the strand on which it was.
@@ -129,7 +129,11 @@ impl Setup {
     /// # Errors
     /// The abort that ends the session, which erases all secrets; [`Abort::Misuse`] for another batch than
     /// the oldest.
-    pub fn receive_ahead(&mut self, strand: &mut Session, ahead: RowsAhead) -> Result<RowsReceived, Abort> {
+    pub fn receive_ahead(
+        &mut self,
+        strand: &mut Session,
+        ahead: PreprocessedRows,
+    ) -> Result<RowsReceived, Abort> {
         if ahead.number != self.ahead.received || self.session != *strand.id().as_bytes() {
             return Err(strand.misuse(SETUP, Misuse::OutOfOrder));
         }

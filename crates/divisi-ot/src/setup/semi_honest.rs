@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 /// Unchecked rows under way: our corrections are sent, the peers' are not received. Wiped when dropped.
 #[must_use = "rows that were begun must be finished"]
-pub struct SemiHonestAhead {
+pub struct SemiHonestPreprocessed {
     session: [u8; 32],
     /// The number among all rows of the set-up that were begun.
     number: u64,
@@ -65,7 +65,7 @@ impl Setup {
         session: &mut Session,
         bits: Bits<'_>,
         links: Links,
-    ) -> Result<SemiHonestAhead, Abort> {
+    ) -> Result<SemiHonestPreprocessed, Abort> {
         self.enter(session, bits, false)?;
         self.correct(session, bits, links, ALL_AHEAD)
     }
@@ -77,7 +77,7 @@ impl Setup {
         bits: Bits<'_>,
         links: Links,
         ahead: usize,
-    ) -> Result<SemiHonestAhead, Abort> {
+    ) -> Result<SemiHonestPreprocessed, Abort> {
         let number = self.ahead.begun;
         self.ahead.begun += 1;
         let (count, tiles) = (bits.count(), bits.count().div_ceil(TILE));
@@ -101,7 +101,7 @@ impl Setup {
                 Under::Dealt(dealt)
             }
         };
-        Ok(SemiHonestAhead { session: self.session, number, under })
+        Ok(SemiHonestPreprocessed { session: self.session, number, under })
     }
 
     /// The second half: receives the peers' corrections.
@@ -112,7 +112,7 @@ impl Setup {
     pub fn finish_semi_honest(
         &mut self,
         session: &mut Session,
-        ahead: SemiHonestAhead,
+        ahead: SemiHonestPreprocessed,
     ) -> Result<Pads<SemiHonest>, Abort> {
         let of = *session.id().as_bytes();
         if self.session != of || ahead.session != of || ahead.number != self.ahead.finished {

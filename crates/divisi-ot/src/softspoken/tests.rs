@@ -41,8 +41,8 @@ fn rows_are_correlated_for_every_k() {
             for (width, tiles) in [(Macs, 1), (Wide, 6), (Pads, CHUNK), (Wide, 2), (Macs, CHUNK - 1)] {
                 let groups = layout.groups(width);
                 let x: Vec<u128> = (0..tiles).map(|_| random()).collect();
-                let room = || [0, 1].map(|group| vec![0; groups.contains(&group) as usize * tiles * TILE]);
-                let (mut v, mut w, mut d) = (room(), room(), Vec::new());
+                let columns = || [0, 1].map(|group| vec![0; groups.contains(&group) as usize * tiles * TILE]);
+                let (mut v, mut w, mut d) = (columns(), columns(), Vec::new());
                 maker.extend(&mut sums, &groups, &x, v.each_mut().map(|v| v.as_mut_slice()), &mut d);
                 assert_eq!(d.len(), tiles * layout.trees(&groups).len());
                 let to = w.each_mut().map(|w| w.as_mut_slice());

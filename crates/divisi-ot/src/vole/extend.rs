@@ -42,7 +42,7 @@ pub(crate) struct Extension {
 impl Ends {
     /// Space for the rows of one direction with each peer; `next` gives the number of the next row, or `None`
     /// for a peer that takes no part.
-    fn room(&self, request: &Request, next: impl Fn(usize) -> Option<u64>) -> Vec<ByGroup<Columns>> {
+    fn reserve(&self, request: &Request, next: impl Fn(usize) -> Option<u64>) -> Vec<ByGroup<Columns>> {
         let groups = self.layout.groups(request.width);
         let of = |at: usize, group: usize| {
             let next = next(at).filter(|_| groups.contains(&group))?;
@@ -66,7 +66,7 @@ impl Ends {
             let makes = request.links.makes(session, session.me().index(), j);
             self.makers[j].as_ref().filter(|_| makes).map(Maker::next)
         };
-        let made = PairRows { macs: self.room(&request, next), keys: Vec::new() };
+        let made = PairRows { macs: self.reserve(&request, next), keys: Vec::new() };
         let groups = self.layout.groups(request.width);
         let corrections = Vec::with_capacity(CHUNK * self.layout.trees(&groups).len());
         let mut extension =
@@ -91,7 +91,7 @@ impl Ends {
             let makes = request.links.makes(session, j, session.me().index());
             self.holders[j].as_ref().filter(|_| makes).map(Holder::next)
         };
-        extension.made.keys = self.room(&request, next);
+        extension.made.keys = self.reserve(&request, next);
         for c in 0..extension.chunks() {
             let chunk = extension.tiles_of(c);
             let Extension { made, groups, sums, corrections, body, .. } = &mut extension;

@@ -182,9 +182,9 @@ fn census() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let usual = SetupConfig::default();
-    let ks = [0, 9].map(|k| SetupConfig { k, ..usual });
-    for config in ks.into_iter().chain([0, 8, 39, 65].map(|rho| SetupConfig { rho, ..usual })) {
+    let default = SetupConfig::default();
+    let ks = [0, 9].map(|k| SetupConfig { k, ..default });
+    for config in ks.into_iter().chain([0, 8, 39, 65].map(|rho| SetupConfig { rho, ..default })) {
         let ends = run(2, &parameters(), |mut session| Setup::new(&mut session, config).map(drop));
         refused(ends, &format!("{config:?}"));
     }

@@ -44,7 +44,7 @@ impl Operation {
         }
         let manner = if op == Op::A2b { manner } else { manner.without_adder()? };
         let adder = (op == Op::A2b).then(|| manner.adder.unwrap_or_default());
-        let form = op.has_bits().then(|| manner.form.unwrap_or(BitForm::usual(manner.parties)));
+        let form = op.has_bits().then(|| manner.form.unwrap_or(BitForm::by_default(manner.parties)));
         let of = Operations::new(job, manner.parties, manner.config, (form, adder), manner.insecure);
         Ok(Operation { of: of.map_err(Unsupported::new)?, manner })
     }

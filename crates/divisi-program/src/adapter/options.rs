@@ -31,9 +31,9 @@ pub(super) fn options() -> Vec<EngineOption> {
             forms,
             "how random bits are made, and with --protocol mpgc how keys are looked up",
         ),
-        EngineOption::number(Manner::K, "K", SOFT_SPOKEN_K).usually("4"),
+        EngineOption::number(Manner::K, "K", SOFT_SPOKEN_K).with_default("4"),
         EngineOption::one_of(Manner::PROTOCOL, protocols, "how circuits are evaluated")
-            .usually("gmw")
+            .with_default("gmw")
             .at(&[OptionScope::Run, OptionScope::Circuits]),
         EngineOption::declared(Manner::ADDER),
         EngineOption::declared(INSECURE),

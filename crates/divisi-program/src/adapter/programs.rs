@@ -56,7 +56,7 @@ impl<'j> Programs<'j> {
             )));
         }
         job.check_images()?;
-        let form = manner.form.unwrap_or(BitForm::usual(manner.parties));
+        let form = manner.form.unwrap_or(BitForm::by_default(manner.parties));
         let ring = |operation, form| {
             let ring = ring(operation, form, manner.parties, P32, manner.insecure);
             ring.map_err(Unsupported::new)

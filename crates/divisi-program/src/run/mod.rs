@@ -31,7 +31,7 @@ enum Held {
 
 /// Preprocessing, made before inputs are known, in the order of the layers and of the nodes in them: signs
 /// for lookups, and garbled circuits.
-pub struct MadeAhead {
+pub struct PreprocessedRun {
     signs: VecDeque<Signs>,
     garbled: VecDeque<GarbledInstances>,
 }
@@ -45,7 +45,7 @@ pub fn prepare(
     code: &Code,
     mixed: &mut Mixed,
     mut context: Option<&mut GarblingContext>,
-) -> Result<MadeAhead, Abort> {
+) -> Result<PreprocessedRun, Abort> {
     let cost = code.cost();
     let mut triples = 0;
     let (mut signs, mut garbled) = (VecDeque::new(), VecDeque::new());
@@ -93,7 +93,7 @@ pub fn prepare(
     mixed.prepare_bits(cost.b2a_bits)?;
     mixed.prepare_products(cost.products)?;
     mixed.gmw().prepare(triples)?;
-    Ok(MadeAhead { signs, garbled })
+    Ok(PreprocessedRun { signs, garbled })
 }
 
 /// Runs a program. `own` has, for each input, the entries if it is this party's, and else `None`. Returns the
@@ -106,7 +106,7 @@ pub fn run(
     code: &Code,
     mixed: &mut Mixed,
     own: &[Option<Entries>],
-    ahead: MadeAhead,
+    ahead: PreprocessedRun,
 ) -> Result<Vec<Option<Entries>>, Abort> {
     let first = mixed.session().me().index() == 0;
     let plain = mixed.plain();
@@ -136,7 +136,7 @@ struct Run<'r> {
     /// How many uses of each node are still to come.
     left: Vec<usize>,
     held: Vec<Option<Held>>,
-    ahead: MadeAhead,
+    ahead: PreprocessedRun,
 }
 
 /// The error for a node of an unexpected kind; [`crate::lower`] makes none.

@@ -8,9 +8,9 @@ use divisi_program::adapter::manner::Manner;
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let usual = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
+    let default = EngineSettings { security: Security::SemiHonest, ..EngineSettings::default() };
     assert_eq!(
-        Manner::new(&usual.clone().among(7)).unwrap(),
+        Manner::new(&default.clone().among(7)).unwrap(),
         Manner {
             parties: 7,
             config: SetupConfig::default(),
@@ -20,23 +20,23 @@ fn what_does_not_fit_is_refused() {
             adder: None
         }
     );
-    assert_eq!(Manner::new(&usual.clone().with(Manner::K, 2)).unwrap().config.k, 2);
+    assert_eq!(Manner::new(&default.clone().with(Manner::K, 2)).unwrap().config.k, 2);
     for wrong in [
         EngineSettings::default(),
-        EngineSettings { threads: 2, ..usual.clone() },
-        EngineSettings { statistical: Some(40), ..usual.clone() },
-        usual.clone().with(Manner::K, 9),
-        usual.clone().with(Manner::K, "x"),
-        usual.clone().with("streamed", ""),
-        usual.clone().with(Manner::PROTOCOL, "yao"),
-        usual.clone().with(Manner::ADDER, "ripple"),
+        EngineSettings { threads: 2, ..default.clone() },
+        EngineSettings { statistical: Some(40), ..default.clone() },
+        default.clone().with(Manner::K, 9),
+        default.clone().with(Manner::K, "x"),
+        default.clone().with("streamed", ""),
+        default.clone().with(Manner::PROTOCOL, "yao"),
+        default.clone().with(Manner::ADDER, "ripple"),
     ] {
         assert!(Manner::new(&wrong).is_err());
     }
-    let adding = Manner::new(&usual.clone().with(Manner::ADDER, "low-depth")).unwrap();
+    let adding = Manner::new(&default.clone().with(Manner::ADDER, "low-depth")).unwrap();
     assert_eq!(adding.adder, Some(NumberAdder::LowDepth));
     assert!(adding.without_adder().is_err());
-    let garbled = Manner::new(&usual.with(Manner::PROTOCOL, "mpgc")).unwrap();
+    let garbled = Manner::new(&default.with(Manner::PROTOCOL, "mpgc")).unwrap();
     assert!(garbled.without_adder().is_ok());
     assert!(garbled.is_garbled() && garbled.of_circuits().is_ok());
     assert!(garbled.without_circuits().is_err());

@@ -262,7 +262,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         let body = &mut self.table[own.start..own.end + 32];
         body[half..].copy_from_slice(&digest);
         // a garbler that is faster than the evaluator waits here, and does not hold all tables
-        self.trio.session.wait_for_room(TABLES, self.to, AHEAD)?;
+        self.trio.session.wait_for_capacity(TABLES, self.to, AHEAD)?;
         self.trio.session.send(TABLES, self.to, body, 128 * self.filled as u64)?;
         self.pieces.advance();
         self.left -= self.filled;

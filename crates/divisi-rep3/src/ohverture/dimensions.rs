@@ -1,6 +1,6 @@
 //! The number of factors of a lookup: what each choice costs, and which is cheapest.
 
-use super::cube::{MAX_CUBE_BITS, has_room};
+use super::cube::{MAX_CUBE_BITS, has_capacity};
 use super::table::MAX_BITS;
 
 /// How many factors a one-hot vector has.
@@ -41,7 +41,7 @@ impl Dimensions {
         }
         // the second and the third cost the same: halves of what the first leaves
         let parts = (1..=k - 2).map(|first| [first, (k - first) / 2, (k - first).div_ceil(2)]);
-        let parts = parts.filter(|parts| has_room(*parts, width));
+        let parts = parts.filter(|parts| has_capacity(*parts, width));
         parts.map(Dimensions::Three).min_by_key(|way| way.weight(k, width))
     }
 
@@ -108,7 +108,7 @@ mod tests {
             for first in 1..k.saturating_sub(1) {
                 for second in 1..k - first {
                     let parts = [first, second, k - first - second];
-                    if has_room(parts, width) {
+                    if has_capacity(parts, width) {
                         least = least.min(Dimensions::Three(parts).weight(k, width));
                     }
                 }

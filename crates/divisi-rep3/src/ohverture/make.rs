@@ -134,7 +134,7 @@ pub(crate) fn tensor_bits(low: usize, high: usize) -> usize {
 /// MultLocal of every set of the high half with every set of the low: our additive shares, row by row.
 fn tensor(low: &Monomials, high: &Monomials, range: Range<usize>) -> Vec<u8> {
     let row = (1usize << low.k) - 1;
-    let mut out = Writer::with_room(range.len() * tensor_bits(low.k, high.k));
+    let mut out = Writer::with_capacity(range.len() * tensor_bits(low.k, high.k));
     for l in range {
         let [l0, l1] = [0, 1].map(|side| low.vector(side, l));
         let [h0, h1] = [0, 1].map(|side| high.vector(side, l));

@@ -12,8 +12,8 @@
 //! | each later level ([`inner_product`]), a polynomial of degree 2 | 2/\|F\| |
 //! | CheckTriple ([`triple`]): t hits, or r does (an error of line 5 cancels at one value of r) | 2/\|F\| |
 //!
-//! With [`Passes::Twice`](crate::Passes::Twice) all of this is done twice over GF(2^64), with coins of its own each time: the
-//! error is squared ([`owed`]).
+//! With [`Passes::Twice`](crate::Passes::Twice) all of this is done twice over GF(2^64), with coins of its
+//! own each time: the error is squared ([`owed`]).
 //!
 //! A lie must pass the first verification after it, because an abort ends the session; so a session is as
 //! weak as its worst verification, which the meter reports in bits. A failed verification reveals one bit for

@@ -121,20 +121,20 @@ fn a_different_parameter_ends_the_start() {
     let base = |engine: &str, names: &[(&str, &[u8])]| {
         names.iter().fold(PublicParameters::new(engine), |p, (n, v)| p.with(n, v))
     };
-    let usual: &[(&str, &[u8])] =
+    let default: &[(&str, &[u8])] =
         &[("protocol", b"gf4-circuit"), ("security", b"malicious"), ("lanes", &[2, 0])];
     let others = [
         base("rep3", &[("protocol", b"gf8-circuit"), ("security", b"malicious"), ("lanes", &[2, 0])]),
         base("rep3", &[("protocol", b"gf4-circuit"), ("security", b"semi-honest"), ("lanes", &[2, 0])]),
         base("rep3", &[("protocol", b"gf4-circuit"), ("security", b"malicious"), ("lanes", &[3, 0])]),
-        base("rep3", &usual[..2]),
-        base("rep3", &[usual[1], usual[0], usual[2]]),
-        base("spdz", usual),
+        base("rep3", &default[..2]),
+        base("rep3", &[default[1], default[0], default[2]]),
+        base("spdz", default),
     ];
     for odd in PartyId::all(3) {
         for other in &others {
             let parameters =
-                [1, 2, 3].map(|p| if party(p) == odd { other.clone() } else { base("rep3", usual) });
+                [1, 2, 3].map(|p| if party(p) == odd { other.clone() } else { base("rep3", default) });
             let results = TrioHarness::default().act_each(&parameters, |_| {}, |_| Ok(()));
             for (p, result) in PartyId::all(3).zip(&results) {
                 match result {
@@ -152,7 +152,7 @@ fn a_different_parameter_ends_the_start() {
     // this engine refuses a session of two or four parties
     for n in [2, 4] {
         let meshes = divisi_net::memory::mesh(n);
-        let results = divisi_rep3::lab::run_over(meshes, &base("rep3", usual), |_| Ok(()));
+        let results = divisi_rep3::lab::run_over(meshes, &base("rep3", default), |_| Ok(()));
         is_misuse(&format!("{n} parties"), &results);
     }
 }

@@ -28,13 +28,13 @@ fn take_apart(files: &Path, programs: &Path) {
 
 #[test]
 fn misuse_does_not_compile() {
-    let room = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let programs = room.join("rep3-misuse");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let programs = folder.join("rep3-misuse");
     take_apart(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misuse"), &programs);
     let misuse = Misuse {
         programs: &programs,
         libraries: &["divisi_core", "divisi_field", "divisi_rep3"],
-        room,
+        folder,
         cargo: Path::new(env!("CARGO")),
     };
     misuse.does_not_compile(54);

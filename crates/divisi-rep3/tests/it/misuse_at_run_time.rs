@@ -102,7 +102,7 @@ const NEVER_VALUES: &[Program] = &[
     }),
     ("answered as a text", |mut e, x| {
         let verified = settled(&mut e, x.to_vec())?;
-        e.trio().answer_text(b"request", &verified, 2 * LANES).map(drop)
+        e.trio().answer_message(b"request", &verified, 2 * LANES).map(drop)
     }),
     ("opened to one", |mut e, [x, _]| {
         let verified = settled(&mut e, x)?;

@@ -51,7 +51,7 @@ const USES: [(&str, Use); 15] = [
     }),
     ("answered as a text", |e, x| {
         let verified = linear(e, vec![x])?;
-        e.trio().answer_text(b"", &verified, LANES).map(drop)
+        e.trio().answer_message(b"", &verified, LANES).map(drop)
     }),
     ("opened to one", |e, x| {
         let verified = linear(e, x)?;

@@ -112,7 +112,7 @@ struct Holder<'p, F: Host, C: OnSpdz<F>> {
 impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, watch: &mut dyn Watch) -> Result<Own, Abort> {
         let bytes = self.of.job.cipher.block_bytes();
-        let text = phase(self.slot.get()?, watch, SETUP, |e| {
+        let message = phase(self.slot.get()?, watch, SETUP, |e| {
             let owner = PartyId::P2;
             let column = |i: usize| own.iter().skip(i).step_by(bytes).copied().collect::<Vec<u8>>();
             let columns: Vec<Vec<u8>> = (0..bytes).map(column).collect();
@@ -121,8 +121,8 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
         })?;
         let blocks = SeparateBlocks { direction: self.of.job.direction, count };
         let (slot, key, named) = (&mut self.slot, &self.key, self.of.named);
-        timed(watch, slot.ahead, || slot.preprocess(named, key, &blocks, &text))?;
-        let loaded = timed(watch, LOAD_PHASE, || slot.load(named, key, &blocks, text))?;
+        timed(watch, slot.ahead, || slot.preprocess(named, key, &blocks, &message))?;
+        let loaded = timed(watch, LOAD_PHASE, || slot.load(named, key, &blocks, message))?;
         let (out, openings) = timed(watch, ONLINE, || slot.online(loaded, key, &blocks))?;
         let out = timed(watch, VERIFICATION_PHASE, || slot.verify::<C>(out))?;
         self.openings += openings;

@@ -4,7 +4,7 @@ use super::Authenticated;
 use super::begin::engine;
 use super::how::How;
 use crate::ciphers::OnSpdz;
-use crate::ciphers::joint::{self, Lengths, SealedText};
+use crate::ciphers::joint::{self, Lengths, SealedMessage};
 use crate::protocol::{NamedProtocol, Task, by_field};
 use crate::{AuthBit, AuthByte, Host};
 use divisi_core::{Abort, PublicParameters, Session};
@@ -57,10 +57,10 @@ impl PreparedFile for Through {
         self.how.describe(parameters)
     }
 
-    fn run(&self, session: Session, text: Option<&[u8]>, bytes: usize) -> Result<FileResults, Abort> {
+    fn run(&self, session: Session, message: Option<&[u8]>, bytes: usize) -> Result<FileResults, Abort> {
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
-            true => self.with::<F, RoundKeys<AuthByte<F>>>(session, text, bytes),
-            false => self.with::<F, TripleKey<AuthBit<F>>>(session, text, bytes),
+            true => self.with::<F, RoundKeys<AuthByte<F>>>(session, message, bytes),
+            false => self.with::<F, TripleKey<AuthBit<F>>>(session, message, bytes),
         })
     }
 }
@@ -69,16 +69,16 @@ impl Through {
     fn with<F: Host, C: OnSpdz<F>>(
         &self,
         session: Session,
-        text: Option<&[u8]>,
+        message: Option<&[u8]>,
         bytes: usize,
     ) -> Result<FileResults, Abort> {
         let start = Instant::now();
         let (key, block) = (self.cipher.key_bytes(), self.cipher.block_bytes());
-        let lengths = Lengths { text: bytes, key, block };
+        let lengths = Lengths { message: bytes, key, block };
         let needs = lengths.needs(self.named, session.parties());
         let mut e = engine::<F>(session, &self.how, self.named.protocol, &needs)?;
-        let sealed = joint::through::<F, C>(&mut e, self.named, lengths, text, start)?;
-        let SealedText { sealed, opened, key, seconds } = sealed;
+        let sealed = joint::through::<F, C>(&mut e, self.named, lengths, message, start)?;
+        let SealedMessage { sealed, opened, key, seconds } = sealed;
         Ok(FileResults { sealed, opened, key, seconds })
     }
 }

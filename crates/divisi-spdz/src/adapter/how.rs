@@ -188,13 +188,13 @@ impl How {
                 task.name()
             ))),
             None => {
-                let usual = NAMED.into_iter().find(|named| named.task == task);
-                usual.ok_or_else(|| Unsupported::new("no protocol for this cipher"))
+                let default = NAMED.into_iter().find(|named| named.task == task);
+                default.ok_or_else(|| Unsupported::new("no protocol for this cipher"))
             }
         }
     }
 
-    /// The settings that are the same at all parties, as text. A stock stands there by its id, without the
+    /// The settings that are the same at all parties, as message. A stock stands there by its id, without the
     /// directory of a party's part.
     pub fn common(&self) -> String {
         let How { parties, named, field, prep, config, stock } = self;

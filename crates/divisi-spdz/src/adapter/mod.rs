@@ -1,22 +1,23 @@
 //! The engine `spdz` of the commands: AES and triple DES by masked tables, and Boolean circuits, among any
 //! number of parties, of which all but one may be corrupt.
 
+mod answers;
 mod begin;
 mod blocks;
 mod circuits;
 mod file;
 mod how;
-mod known;
 mod lookups;
+mod one_shot;
 mod options;
 mod place;
 mod stock;
-mod wholes;
 
 use crate::ciphers::SETUP;
 use crate::ciphers::run::ONLINE;
 use crate::protocol::{MacField, by_field};
 use crate::{LOAD_PHASE, PREPROCESSING_PHASE, VERIFICATION_PHASE};
+use answers::KnownAnswers;
 use blocks::Work;
 use circuits::Circuits;
 use divisi_engine::evaluations::Evaluations;
@@ -28,7 +29,6 @@ use divisi_engine::{
 };
 use divisi_ot::hash::COMPUTATIONAL_BITS;
 use how::How;
-use known::KnownAnswers;
 use serde_json::{Map, Value, json};
 use std::marker::PhantomData;
 

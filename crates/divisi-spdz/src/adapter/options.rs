@@ -40,22 +40,22 @@ pub(super) fn options() -> Vec<EngineOption> {
     };
     let preparations = Preparation::ALL.map(|prep| (prep.name(), about(prep)));
     vec![
-        NAMED.into_iter().fold(protocol, limited).usually("aes-lt and 3des-lt").at(&[
+        NAMED.into_iter().fold(protocol, limited).with_default("aes-lt and 3des-lt").at(&[
             KnownAnswers,
             Demonstration,
             Blocks,
             TripleDes,
         ]),
-        EngineOption::number(K, "K", SOFT_SPOKEN_K).usually("4").at(OF_STOCKS),
+        EngineOption::number(K, "K", SOFT_SPOKEN_K).with_default("4").at(OF_STOCKS),
         EngineOption::number(FIELD, "BITS", "the bits of the MACs' field, 40 or 48, for triple DES also 42")
-            .usually("48; with --statistical 64 it is 72")
+            .with_default("48; with --statistical 64 it is 72")
             .at(OF_STOCKS),
         EngineOption::one_of(PREP, preparations, "how preprocessing is made")
-            .usually("bucketed")
+            .with_default("bucketed")
             .at(OF_STOCKS),
         EngineOption::path(PREP_FROM, "DIR", "the stock to take preprocessing from, which `prep make` wrote"),
         EngineOption::path(KEY_FILE, "FILE", "the key file of the stock")
-            .usually("seal.key in its directory")
+            .with_default("seal.key in its directory")
             .with(PREP_FROM),
         EngineOption::declared(STATISTICAL),
         EngineOption::declared(PEERS),

@@ -50,8 +50,8 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
         }
     }
 
-    fn masks(key: &[AuthByte<F>], cipher: &Self, text: &[AuthByte<F>], blocks: usize) -> usize {
-        let lanes = cipher.keys().iter().flatten().chain(text).map(Lanes::lanes).sum::<usize>();
+    fn masks(key: &[AuthByte<F>], cipher: &Self, message: &[AuthByte<F>], blocks: usize) -> usize {
+        let lanes = cipher.keys().iter().flatten().chain(message).map(Lanes::lanes).sum::<usize>();
         8 * (lanes + sboxes(key.len(), blocks))
     }
 
@@ -93,8 +93,8 @@ impl<F: Host> OnSpdz<F> for RoundKeys<AuthByte<F>> {
         Ok([keys(masks)?, keys(public)?])
     }
 
-    fn enter(t: &mut Tiny<F>, text: Vec<AuthByte<F>>) -> Result<[Vec<TinyByte<F>>; 2], Abort> {
-        let (masks, public) = t.enter(&text)?.into_iter().map(|[mask, public]| (mask, public)).unzip();
+    fn enter(t: &mut Tiny<F>, message: Vec<AuthByte<F>>) -> Result<[Vec<TinyByte<F>>; 2], Abort> {
+        let (masks, public) = t.enter(&message)?.into_iter().map(|[mask, public]| (mask, public)).unzip();
         Ok([masks, public])
     }
 

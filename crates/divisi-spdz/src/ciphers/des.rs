@@ -66,10 +66,10 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
         }
     }
 
-    fn masks(key: &[Octet<AuthBit<F>>], _: &Self, text: &[Octet<AuthBit<F>>], blocks: usize) -> usize {
+    fn masks(key: &[Octet<AuthBit<F>>], _: &Self, message: &[Octet<AuthBit<F>>], blocks: usize) -> usize {
         let widths = des::SBOXES.iter().map(|table| table.width).sum::<usize>();
         let lookups = des::LOOKUPS / des::SBOXES.len() * widths * blocks;
-        8 * key.iter().chain(text).map(Lanes::lanes).sum::<usize>() + lookups
+        8 * key.iter().chain(message).map(Lanes::lanes).sum::<usize>() + lookups
     }
 
     fn ahead(e: &mut Spdz<F>, how: NamedProtocol, _: usize, blocks: usize) -> Result<(), Abort> {
@@ -112,9 +112,9 @@ impl<F: Host> OnSpdz<F> for TripleKey<AuthBit<F>> {
 
     fn enter(
         t: &mut TinyBits<F>,
-        text: Vec<Octet<AuthBit<F>>>,
+        message: Vec<Octet<AuthBit<F>>>,
     ) -> Result<[Vec<Octet<TinyBit<F>>>; 2], Abort> {
-        let wires = t.enter(&Octet::into_bits(text))?;
+        let wires = t.enter(&Octet::into_bits(message))?;
         let (masks, public) = wires.into_iter().map(|[mask, public]| (mask, public)).unzip();
         Ok([Octet::from_bits(masks), Octet::from_bits(public)])
     }

@@ -1,9 +1,9 @@
-//! A text encrypted and decrypted by the parties: CBC, under a key that all of them drew together.
+//! A message encrypted and decrypted by the parties: CBC, under a key that all of them drew together.
 //!
-//! 1. Every party gives a key and an IV, and the sums are the text's: nobody knows the key, and the IV, which
-//!    is opened, is a coin.
-//! 2. The text is encrypted, and the ciphertext is opened to all.
-//! 3. The ciphertext is decrypted, and the text is opened to the first party alone.
+//! 1. Every party gives a key and an IV, and the sums are the message's: nobody knows the key, and the IV,
+//!    which is opened, is a coin.
+//! 2. The message is encrypted, and the ciphertext is opened to all.
+//! 3. The ciphertext is decrypted, and the message is opened to the first party alone.
 //! 4. The key is opened to the first party, too.
 
 use super::OnSpdz;
@@ -20,10 +20,10 @@ const SHAPE: Step = step!("file");
 /// The phase after all phases that are measured, in which outputs are opened.
 pub(crate) const OUTPUTS: &str = "outputs";
 
-/// The lengths of such a text, its key and its blocks, in bytes.
+/// The lengths of such a message, its key and its blocks, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Lengths {
-    pub text: usize,
+    pub message: usize,
     pub key: usize,
     pub block: usize,
 }
@@ -31,19 +31,19 @@ pub(crate) struct Lengths {
 impl Lengths {
     /// What the computation takes from a stock.
     pub fn needs(self, named: NamedProtocol, parties: usize) -> StockPlan {
-        let Lengths { text, key, block } = self;
-        let needs = Needs::default().cipher(named, key, 1, 2 * (text / block));
+        let Lengths { message, key, block } = self;
+        let needs = Needs::default().cipher(named, key, 1, 2 * (message / block));
         let needs = PartyId::all(parties).fold(needs, |needs, owner| needs.known(owner, key + block));
-        // the first party gives the text, and learns it and the key
-        needs.known(PartyId::P1, 2 * text + key).plan()
+        // the first party gives the message, and learns it and the key
+        needs.known(PartyId::P1, 2 * message + key).plan()
     }
 }
 
 /// The results at a party.
-pub(crate) struct SealedText {
+pub(crate) struct SealedMessage {
     /// The IV, and the ciphertext.
     pub sealed: Vec<u8>,
-    /// The text and the key, at the first party.
+    /// The message and the key, at the first party.
     pub opened: Option<Zeroizing<Vec<u8>>>,
     pub key: Option<Zeroizing<Vec<u8>>>,
     /// The seconds of the set-up, of encryption and of decryption.
@@ -53,25 +53,25 @@ pub(crate) struct SealedText {
 /// The four steps. The set-up counts from `start`.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] for a text that is not whole blocks, or not at the
+/// The abort that ends the session; [`Abort::Misuse`] for a message that is not whole blocks, or not at the
 /// first party.
 pub(crate) fn through<F: Host, C: OnSpdz<F>>(
     e: &mut Spdz<F>,
     named: NamedProtocol,
     lengths: Lengths,
-    text: Option<&[u8]>,
+    message: Option<&[u8]>,
     start: Instant,
-) -> Result<SealedText, Abort> {
-    let Lengths { text: bytes, key: key_bytes, block } = lengths;
+) -> Result<SealedMessage, Abort> {
+    let Lengths { message: bytes, key: key_bytes, block } = lengths;
     let misfit = || Abort::Misuse { step: SHAPE, what: Misuse::NotTheOwner };
     let (blocks, first, me) = (bytes / block, PartyId::P1, e.session().me());
-    if !bytes.is_multiple_of(block) || text.map(<[u8]>::len) != (me == first).then_some(bytes) {
+    if !bytes.is_multiple_of(block) || message.map(<[u8]>::len) != (me == first).then_some(bytes) {
         return Err(misfit());
     }
     // 1.
     let drawn_bits = PartyId::all(e.session().parties()).map(|owner| {
-        let text = if owner == first { bytes } else { 0 };
-        (owner, 8 * (key_bytes + block + text))
+        let message = if owner == first { bytes } else { 0 };
+        (owner, 8 * (key_bytes + block + message))
     });
     e.preprocess_known(&drawn_bits.collect::<Vec<_>>())?;
     let key = drawn::<F, C>(e, key_bytes)?;
@@ -83,7 +83,7 @@ pub(crate) fn through<F: Host, C: OnSpdz<F>>(
     let setup = start.elapsed().as_secs_f64();
     // 2.
     let start = Instant::now();
-    let columns = text.map(|text| text.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
+    let columns = message.map(|message| message.iter().map(|byte| vec![*byte]).collect::<Vec<_>>());
     let input = C::input(e, first, columns.as_deref(), &vec![1; bytes])?;
     C::ahead(e, named, key_bytes, blocks)?;
     C::load(e, named, Direction::Encrypt)?;
@@ -109,7 +109,7 @@ pub(crate) fn through<F: Host, C: OnSpdz<F>>(
     // 4.
     let key = told::<F, C>(e, first, key)?;
     e.rest()?;
-    Ok(SealedText { sealed: [iv, ciphertext].concat(), opened, key, seconds: [setup, encrypt, decrypt] })
+    Ok(SealedMessage { sealed: [iv, ciphertext].concat(), opened, key, seconds: [setup, encrypt, decrypt] })
 }
 
 /// The sum of bytes that every party gives: if those of one party are random, nobody knows or chooses it.

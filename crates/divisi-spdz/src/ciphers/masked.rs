@@ -1,6 +1,6 @@
 //! A cipher by a protocol that runs it twice: over masks, then over masked values.
 
-use super::{KeyedCipher, MaskedText, OnSpdz};
+use super::{KeyedCipher, MaskedMessage, OnSpdz};
 use crate::{Host, Spdz};
 use divisi_core::Abort;
 use divisi_engine::known::groups::CipherTexts;
@@ -9,8 +9,8 @@ use divisi_engine::known::groups::CipherTexts;
 pub(crate) struct MaskedRun<F: Host, C: OnSpdz<F>> {
     t: C::Tiny,
     key: C::Masked,
-    text: MaskedText<F, C>,
-    masks: MaskedText<F, C>,
+    message: MaskedMessage<F, C>,
+    masks: MaskedMessage<F, C>,
 }
 
 impl<F: Host, C: OnSpdz<F>> MaskedRun<F, C> {
@@ -21,15 +21,15 @@ impl<F: Host, C: OnSpdz<F>> MaskedRun<F, C> {
     pub fn new(
         e: Spdz<F>,
         key: &KeyedCipher<F, C>,
-        texts: &impl CipherTexts,
-        text: Vec<C::Byte>,
+        messages: &impl CipherTexts,
+        message: Vec<C::Byte>,
     ) -> Result<Self, Abort> {
         let mut t = C::tiny(e);
         let [key_masks, key] = C::enter_key(&mut t, &key.bytes, &key.cipher)?;
-        let [text_masks, text] = C::enter(&mut t, text)?;
-        let masks = texts.evaluate(&mut t, &key_masks, text_masks)?;
+        let [text_masks, message] = C::enter(&mut t, message)?;
+        let masks = messages.evaluate(&mut t, &key_masks, text_masks)?;
         C::turn(&mut t)?;
-        Ok(MaskedRun { t, key, text, masks })
+        Ok(MaskedRun { t, key, message, masks })
     }
 
     /// The engine.
@@ -41,8 +41,8 @@ impl<F: Host, C: OnSpdz<F>> MaskedRun<F, C> {
     ///
     /// # Errors
     /// The abort that ends the session.
-    pub fn finish(mut self, texts: &impl CipherTexts) -> Result<(Spdz<F>, Vec<C::Byte>), Abort> {
-        let public = texts.evaluate(&mut self.t, &self.key, self.text)?;
+    pub fn finish(mut self, messages: &impl CipherTexts) -> Result<(Spdz<F>, Vec<C::Byte>), Abort> {
+        let public = messages.evaluate(&mut self.t, &self.key, self.message)?;
         let out = C::leave(&mut self.t, self.masks, public)?;
         Ok((C::back(self.t), out))
     }

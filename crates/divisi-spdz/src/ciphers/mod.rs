@@ -1,5 +1,5 @@
-//! AES and triple DES on the engine: their keys and texts as inputs, their preprocessing, and their runs over
-//! masks.
+//! AES and triple DES on the engine: their keys and messages as inputs, their preprocessing, and their runs
+//! over masks.
 
 mod aes;
 mod des;
@@ -59,9 +59,9 @@ pub(crate) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     /// Announce the number of blocks to come in all, for which [`OnSpdz::ahead`] is then called part by part.
     fn announce(e: &mut Spdz<F>, how: NamedProtocol, key_bytes: usize, blocks: usize);
 
-    /// How many random bits a run over masks takes: for the key and the text that enter, and for the outputs
-    /// of the lookups of this many blocks.
-    fn masks(key: &[Self::Byte], cipher: &Self, text: &[Self::Byte], blocks: usize) -> usize;
+    /// How many random bits a run over masks takes: for the key and the message that enter, and for the
+    /// outputs of the lookups of this many blocks.
+    fn masks(key: &[Self::Byte], cipher: &Self, message: &[Self::Byte], blocks: usize) -> usize;
 
     /// Make the preprocessing for this many blocks.
     fn ahead(e: &mut Spdz<F>, how: NamedProtocol, key_bytes: usize, blocks: usize) -> Result<(), Abort>;
@@ -82,8 +82,8 @@ pub(crate) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     /// the key for the run over masked values.
     fn enter_key(t: &mut Self::Tiny, key: &[Self::Byte], cipher: &Self) -> Result<[Self::Masked; 2], Abort>;
 
-    /// Enter a text into the tiny engine: its masks, and its masked values.
-    fn enter(t: &mut Self::Tiny, text: Vec<Self::Byte>) -> Result<[MaskedText<F, Self>; 2], Abort>;
+    /// Enter a message into the tiny engine: its masks, and its masked values.
+    fn enter(t: &mut Self::Tiny, message: Vec<Self::Byte>) -> Result<[MaskedMessage<F, Self>; 2], Abort>;
 
     /// End the run over masks, which opens the indices of its lookups.
     fn turn(t: &mut Self::Tiny) -> Result<(), Abort>;
@@ -91,8 +91,8 @@ pub(crate) trait OnSpdz<F: Host>: Doubles<Spdz<F>> {
     /// The outputs, from the masks and the masked values that the two runs give.
     fn leave(
         t: &mut Self::Tiny,
-        mask: MaskedText<F, Self>,
-        public: MaskedText<F, Self>,
+        mask: MaskedMessage<F, Self>,
+        public: MaskedMessage<F, Self>,
     ) -> Result<Vec<Self::Byte>, Abort>;
 }
 
@@ -102,8 +102,8 @@ pub(crate) struct KeyedCipher<F: Host, C: OnSpdz<F>> {
     pub cipher: C,
 }
 
-/// A text on the tiny engine.
-pub(crate) type MaskedText<F, C> =
+/// A message on the tiny engine.
+pub(crate) type MaskedMessage<F, C> =
     Vec<<<C as OnSpdz<F>>::Masked as BlockCipher<<C as OnSpdz<F>>::Tiny>>::Byte>;
 
 /// Input the next values of a party, which takes them from the beginning of `rest`.

@@ -1,6 +1,6 @@
-//! Texts through a cipher, from shares of inputs to verified shares of outputs, in four steps, each a phase:
-//! preprocessing, load, online, verification. A tiny protocol makes its tables by a run over masks, which
-//! counts as load, as does the opening of the indices and of the masked inputs; the masks are made in
+//! Messages through a cipher, from shares of inputs to verified shares of outputs, in four steps, each a
+//! phase: preprocessing, load, online, verification. A tiny protocol makes its tables by a run over masks,
+//! which counts as load, as does the opening of the indices and of the masked inputs; the masks are made in
 //! preprocessing, or read with the tables.
 
 use super::{KeyedCipher, MaskedRun, OnSpdz};
@@ -24,7 +24,7 @@ pub(crate) struct EngineSlot<F: Host> {
 
 /// What is loaded for the online step.
 pub(crate) enum Loaded<F: Host, C: OnSpdz<F>> {
-    /// Tables or products in the engine, for this text.
+    /// Tables or products in the engine, for this message.
     Engine(Vec<C::Byte>),
     /// A run over masks.
     Masked(Box<MaskedRun<F, C>>),
@@ -63,13 +63,14 @@ impl<F: Host> EngineSlot<F> {
         &mut self,
         named: NamedProtocol,
         key: &KeyedCipher<F, C>,
-        texts: &impl CipherTexts,
-        text: &[C::Byte],
+        messages: &impl CipherTexts,
+        message: &[C::Byte],
     ) -> Result<(), Abort> {
         let e = self.at(self.ahead)?;
-        C::ahead(e, named, key.bytes.len(), texts.blocks())?;
+        C::ahead(e, named, key.bytes.len(), messages.blocks())?;
         // all masks of the run over masks in one request
-        let masks = if named.tiny { C::masks(&key.bytes, &key.cipher, text, texts.blocks()) } else { 0 };
+        let masks =
+            if named.tiny { C::masks(&key.bytes, &key.cipher, message, messages.blocks()) } else { 0 };
         e.preprocess_bits(masks)
     }
 
@@ -81,18 +82,18 @@ impl<F: Host> EngineSlot<F> {
         &mut self,
         named: NamedProtocol,
         key: &KeyedCipher<F, C>,
-        texts: &impl CipherTexts,
-        text: Vec<C::Byte>,
+        messages: &impl CipherTexts,
+        message: Vec<C::Byte>,
     ) -> Result<Loaded<F, C>, Abort> {
         let e = self.at(LOAD_PHASE)?;
         if named.tiny {
             let e = self.engine.take().ok_or(GONE_WITH_IT)?;
-            return Ok(Loaded::Masked(Box::new(MaskedRun::new(e, key, texts, text)?)));
+            return Ok(Loaded::Masked(Box::new(MaskedRun::new(e, key, messages, message)?)));
         }
-        if texts.blocks() > 0 {
-            C::load(e, named, texts.direction())?;
+        if messages.blocks() > 0 {
+            C::load(e, named, messages.direction())?;
         }
-        Ok(Loaded::Engine(text))
+        Ok(Loaded::Engine(message))
     }
 
     /// The online step: the outputs, and the number of values that were opened.
@@ -103,20 +104,20 @@ impl<F: Host> EngineSlot<F> {
         &mut self,
         loaded: Loaded<F, C>,
         key: &KeyedCipher<F, C>,
-        texts: &impl CipherTexts,
+        messages: &impl CipherTexts,
     ) -> Result<(Vec<C::Byte>, u64), Abort> {
         let openings = |e: &mut Spdz<F>| e.session().meter().read().openings;
         match loaded {
-            Loaded::Engine(text) => {
+            Loaded::Engine(message) => {
                 let e = self.at(ONLINE)?;
                 let before = openings(e);
-                let out = texts.evaluate(e, &key.cipher, text)?;
+                let out = messages.evaluate(e, &key.cipher, message)?;
                 Ok((out, openings(e) - before))
             }
             Loaded::Masked(mut run) => {
                 run.engine().session().phase(ONLINE);
                 let before = openings(run.engine());
-                let (mut e, out) = run.finish(texts)?;
+                let (mut e, out) = run.finish(messages)?;
                 let opened = openings(&mut e) - before;
                 self.engine = Some(e);
                 Ok((out, opened))
@@ -140,12 +141,12 @@ impl<F: Host> EngineSlot<F> {
         &mut self,
         named: NamedProtocol,
         key: &KeyedCipher<F, C>,
-        texts: &impl CipherTexts,
-        text: Vec<C::Byte>,
+        messages: &impl CipherTexts,
+        message: Vec<C::Byte>,
     ) -> Result<Verified<Vec<C::Byte>>, Abort> {
-        self.preprocess(named, key, texts, &text)?;
-        let loaded = self.load(named, key, texts, text)?;
-        let (out, _) = self.online(loaded, key, texts)?;
+        self.preprocess(named, key, messages, &message)?;
+        let loaded = self.load(named, key, messages, message)?;
+        let (out, _) = self.online(loaded, key, messages)?;
         self.verify::<C>(out)
     }
 }

@@ -70,7 +70,7 @@ impl<F: Host> Spdz<F> {
     /// in 5 rounds, AES-RP 4 and 4 in 7; decryption one decomposition and round less.
     #[inline(never)]
     pub(super) fn powers(&mut self, d: Direction, x: &mut [&mut AuthByte<F>]) -> Result<(), Abort> {
-        let mut all = AuthByte::with_room(x.iter().map(|x| x.len()).sum());
+        let mut all = AuthByte::with_capacity(x.iter().map(|x| x.len()).sum());
         x.iter().for_each(|x| all.append(x));
         let before = match d {
             Direction::Encrypt => frobenius(0),
@@ -259,7 +259,7 @@ fn open_masked<F: Host>(
     sent: SentShares<Gf8>,
 ) -> Result<Vec<Gf8>, Abort> {
     let opened = party.sum_received(sent)?;
-    party.ledger.room(x.len());
+    party.ledger.reserve(x.len());
     let mut macs = WipedVec::zeros(CHUNK.min(x.len()));
     let (_, bit_macs) = r.parts();
     for here in chunks(x.len(), CHUNK) {
@@ -280,7 +280,7 @@ fn map_bits<F: Host, const N: usize>(
 ) -> Result<[AuthByte<F>; N], Abort> {
     let lanes = x.len();
     let opened = party.sum_received(sent)?;
-    party.ledger.room(lanes);
+    party.ledger.reserve(lanes);
     let mut out = [const { Auth { x: WipedVec::new(), m: WipedVec::new() } }; N];
     out.iter_mut().for_each(|out| *out = AuthByte::zeros(lanes));
     let mut macs = WipedVec::zeros(CHUNK.min(lanes));

@@ -200,9 +200,9 @@ impl<F: Host> Spdz<F> {
             .iter()
             .map(|Lookup { table, wires }| (*table, wires.first().map_or(0, Lanes::lanes)))
             .collect();
-        let mut room = room(&tables);
+        let mut scratch = scratch_for(&tables);
         let (places, opened) = self.open_indices(&tables, |at, h| {
-            add_packed(h, layer[at].wires.iter(), &mut room);
+            add_packed(h, layer[at].wires.iter(), &mut scratch);
         })?;
         // 3. the values go into the wires of the index, which have as many lanes
         let mut opened = opened.as_slice();
@@ -232,11 +232,11 @@ impl<F: Host> Spdz<F> {
             .iter()
             .map(|LookupOnto { table, index, .. }| (*table, index.first().map_or(0, |[bit, _]| bit.lanes())))
             .collect();
-        let mut room = room(&tables);
+        let mut scratch = scratch_for(&tables);
         let (places, opened) = self.open_indices(&tables, |at, h| {
             let index = &layer[at].index;
-            add_packed((&mut *h.0, &mut *h.1), index.iter().map(|[bit, _]| *bit), &mut room);
-            add_packed(h, index.iter().map(|[_, other]| *other), &mut room);
+            add_packed((&mut *h.0, &mut *h.1), index.iter().map(|[bit, _]| *bit), &mut scratch);
+            add_packed(h, index.iter().map(|[_, other]| *other), &mut scratch);
         })?;
         // 3. the values are added to the state
         let mut opened = opened.as_slice();
@@ -281,7 +281,7 @@ impl<F: Host> Spdz<F> {
         self.stock(&wanted)?;
         // 1.
         let all = tables.iter().map(|(_, lanes)| lanes).sum();
-        let (mut h, mut places) = (Auth::<Small<6>, F>::with_room(all), Vec::new());
+        let (mut h, mut places) = (Auth::<Small<6>, F>::with_capacity(all), Vec::new());
         for (number, (table, lanes)) in tables.iter().enumerate() {
             let stock = self.tables.of(table);
             let from = stock.used;
@@ -303,7 +303,7 @@ impl<F: Host> Spdz<F> {
 type Shares<'a, F> = (&'a mut [Small<6>], &'a mut [F]);
 
 /// Room for sums of MACs of the lookup with the most lanes.
-fn room<F: Host>(tables: &[(&'static Table, usize)]) -> WipedVec<F> {
+fn scratch_for<F: Host>(tables: &[(&'static Table, usize)]) -> WipedVec<F> {
     WipedVec::zeros(tables.iter().map(|(_, lanes)| *lanes).max().unwrap_or(0))
 }
 
@@ -312,7 +312,7 @@ fn room<F: Host>(tables: &[(&'static Table, usize)]) -> WipedVec<F> {
 fn add_packed<'a, F: Host>(
     (x, m): Shares<'_, F>,
     bits: impl Iterator<Item = &'a AuthBit<F>>,
-    room: &mut [F],
+    scratch: &mut [F],
 ) {
     let lanes = x.len();
     let (mut rows, mut powers) = (Vec::<&[F]>::with_capacity(MOST), Vec::with_capacity(MOST));
@@ -334,9 +334,9 @@ fn add_packed<'a, F: Host>(
         m.iter_mut().for_each(|m| *m += of_all.m[0]);
     }
     if !rows.is_empty() {
-        let room = &mut room[..lanes];
-        F::combine(room, &powers, &rows);
-        <F as BigField>::add_assign(m, room);
+        let scratch = &mut scratch[..lanes];
+        F::combine(scratch, &powers, &rows);
+        <F as BigField>::add_assign(m, scratch);
     }
 }
 

@@ -21,7 +21,7 @@ impl<F: Host> Boolean for Spdz<F> {
 
     #[inline(never)]
     fn join_bits(&mut self, parts: &[&AuthBit<F>]) -> AuthBit<F> {
-        let mut all = AuthBit::with_room(parts.iter().map(|part| part.len()).sum());
+        let mut all = AuthBit::with_capacity(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| all.append(part));
         all
     }
@@ -141,7 +141,7 @@ impl<F: Host> Convert<[AuthBit<F>; 8], AuthByte<F>> for Spdz<F> {
         if x.iter().any(|bit| bit.len() != lanes) {
             return Err(self.party.session.misuse(BITS, Misuse::LanesDiffer));
         }
-        let mut planes = Auth::with_room(8 * lanes);
+        let mut planes = Auth::with_capacity(8 * lanes);
         x.iter().for_each(|bit| planes.append(bit));
         Ok(bytes(&planes, lanes))
     }

@@ -101,7 +101,7 @@ impl<F: Host> Bytes for Spdz<F> {
 
     #[inline(never)]
     fn join_bytes(&mut self, parts: &[&AuthByte<F>]) -> Result<AuthByte<F>, Abort> {
-        let mut all = Auth::with_room(parts.iter().map(|part| part.len()).sum());
+        let mut all = Auth::with_capacity(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| all.append(part));
         Ok(all)
     }

@@ -65,7 +65,7 @@ impl<F: Host> Compares<AuthByte<F>> for Spdz<F> {
         let (m, groups) = (rows::<F>(), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
-        let mut d = AuthByte::<F>::with_room(m * groups);
+        let mut d = AuthByte::<F>::with_capacity(m * groups);
         x.iter().for_each(|group| d.append(&combined(group, &mut prg)));
         // 2.
         let lanes = m * m * groups;
@@ -85,7 +85,7 @@ impl<F: Host> ComparesBytes for Spdz<F> {
         let mut groups = Vec::new();
         for block in &x {
             for lane in 0..block[0].lanes() {
-                let mut group = AuthByte::<F>::with_room(block.len());
+                let mut group = AuthByte::<F>::with_capacity(block.len());
                 for byte in block {
                     let byte = byte.gather(&[lane]);
                     let differ = || self.party.session.misuse(SHAPE, Misuse::LanesDiffer);
@@ -113,7 +113,7 @@ pub(crate) fn rows<F: Mac>() -> usize {
 
 /// A public random matrix of m rows times a column of bytes, local.
 pub(crate) fn combined<F: Host>(x: &AuthByte<F>, prg: &mut Prg) -> AuthByte<F> {
-    let mut all = AuthByte::<F>::with_room(rows::<F>());
+    let mut all = AuthByte::<F>::with_capacity(rows::<F>());
     for _ in 0..rows::<F>() {
         let mut row = vec![Gf8::default(); x.len()];
         Gf8::add_random(prg, &mut row);
@@ -138,7 +138,7 @@ impl<F: Host> Spdz<F> {
         let factors =
             d.gather(&column).ok_or_else(|| self.party.session.misuse(SHAPE, Misuse::CountsDiffer))?;
         let terms = self.multiply(&[(r.all(), factors.all())])?;
-        let mut product = AuthByte::<F>::with_room(d.len());
+        let mut product = AuthByte::<F>::with_capacity(d.len());
         for i in 0..d.len() {
             let row = terms.part(i * m..(i + 1) * m);
             let mut sum = AuthByte::<F>::zeros(1);

@@ -60,7 +60,7 @@ impl<F: Host> Spdz<F> {
             at = end;
         }
         // the bits of x, the upper ones zero
-        let mut x = Auth::<Gf2, F>::with_room(8 * lanes);
+        let mut x = Auth::<Gf2, F>::with_capacity(8 * lanes);
         for k in 0..8 {
             for Lookup { wires, .. } in layer.iter() {
                 match wires.get(k) {

@@ -88,7 +88,7 @@ impl<F: Host> Spdz<F> {
             polynomials.push((known, lanes(lookup)));
         }
         // 1.
-        let mut x = Auth::<Gf6, F>::with_room(all);
+        let mut x = Auth::<Gf6, F>::with_capacity(all);
         for lookup in layer.iter() {
             x.append(&element(&lookup.wires));
         }

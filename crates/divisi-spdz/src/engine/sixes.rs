@@ -35,7 +35,7 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
         let (m, groups) = (<F as Field>::BITS.div_ceil(BITS), x.len());
         // 1.
         let mut prg = Prg::new(&self.party.coins.toss(&mut self.party.session, COIN)?);
-        let mut d = Auth::<Gf6, F>::with_room(m * groups);
+        let mut d = Auth::<Gf6, F>::with_capacity(m * groups);
         for group in x {
             let Some(group) = sixes(group) else {
                 return Err(self.party.session.misuse(SHAPE, Misuse::CircuitUnfit));
@@ -55,7 +55,7 @@ impl<F: Host> Compares<AuthBit<F>> for Spdz<F> {
         let factors = d.gather(&column);
         let factors = factors.ok_or_else(|| self.party.session.misuse(SHAPE, Misuse::CountsDiffer))?;
         let terms = self.multiply_sixes(&[(r.all(), factors.all())])?;
-        let mut product = Auth::<Gf6, F>::with_room(m * groups);
+        let mut product = Auth::<Gf6, F>::with_capacity(m * groups);
         for i in 0..m * groups {
             product.append(&combined(&terms.part(i * m..(i + 1) * m), &vec![Gf6::ONE; m]));
         }

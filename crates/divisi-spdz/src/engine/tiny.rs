@@ -111,7 +111,7 @@ impl<F: Host> Tiny<F> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let s = bytes(&self.engine.random_bits(LOG * lanes)?, lanes); // [K5]
         let (party, _) = self.engine.parts();
-        let mut sum = AuthByte::with_room(lanes);
+        let mut sum = AuthByte::with_capacity(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
         let opened = party.open(ENTER, &sum.x, &sum.m)?;

@@ -101,7 +101,7 @@ impl<F: Host> TinyBits<F> {
         let lanes: usize = x.iter().map(Auth::len).sum();
         let s = self.engine.random_bits(lanes)?; // [K5]
         let (party, _) = self.engine.parts();
-        let mut sum = AuthBit::with_room(lanes);
+        let mut sum = AuthBit::with_capacity(lanes);
         x.iter().for_each(|x| sum.append(x));
         party.mask(&mut sum, &s)?;
         let opened = party.open(ENTER, &sum.x, &sum.m)?;

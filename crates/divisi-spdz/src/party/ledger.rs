@@ -20,15 +20,15 @@ const KEPT: usize = 1 << 21;
 
 impl<F: Mac> Ledger<F> {
     /// Make room for this many more values.
-    pub fn room(&mut self, more: usize) {
+    pub fn reserve(&mut self, more: usize) {
         self.x.reserve(more);
-        wipe::room(&mut self.m, more);
+        wipe::reserve(&mut self.m, more);
     }
 
     /// Note values that were opened, with our shares of their MACs.
     pub fn note(&mut self, x: impl Iterator<Item = F>, m: &[F]) {
         self.x.extend(x);
-        wipe::room(&mut self.m, m.len());
+        wipe::reserve(&mut self.m, m.len());
         self.m.extend_from_slice(m);
     }
 

@@ -144,42 +144,42 @@ impl<F: Mac> Party<F> {
 
 /// Append the words of all pieces, each of which has words of one width in bits, without gaps.
 fn pack<'w>(pieces: impl Iterator<Item = (&'w [Word32], usize)>, bytes: &mut Vec<Gf8>) {
-    let (mut room, mut used) = (0_u64, 0);
+    let (mut scratch, mut used) = (0_u64, 0);
     for (words, width) in pieces {
         for word in words {
-            room |= u64::from(word.0) << used;
+            scratch |= u64::from(word.0) << used;
             used += width;
             while used >= 8 {
-                bytes.push(Gf8(room as u8));
-                room >>= 8;
+                bytes.push(Gf8(scratch as u8));
+                scratch >>= 8;
                 used -= 8;
             }
         }
     }
     if used > 0 {
-        bytes.push(Gf8(room as u8));
+        bytes.push(Gf8(scratch as u8));
     }
 }
 
 /// Pieces of this shape (the number of words of each, and their width in bits), and whether the bits that
 /// fill the last byte are zero.
 fn unpack(bytes: &[Gf8], shape: &[(usize, usize)]) -> (Vec<Vec<Word32>>, bool) {
-    let (mut next, mut room, mut used) = (bytes.iter(), 0_u64, 0);
+    let (mut next, mut scratch, mut used) = (bytes.iter(), 0_u64, 0);
     let mut out = Vec::with_capacity(shape.len());
     for (count, width) in shape {
         let mut words = Vec::with_capacity(*count);
         for _ in 0..*count {
             while used < *width {
-                room |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
+                scratch |= u64::from(next.next().map_or(0, |byte| byte.0)) << used;
                 used += 8;
             }
-            words.push(Word32((room & ((1 << width) - 1)) as u32));
-            room >>= width;
+            words.push(Word32((scratch & ((1 << width) - 1)) as u32));
+            scratch >>= width;
             used -= width;
         }
         out.push(words);
     }
-    (out, room == 0)
+    (out, scratch == 0)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use divisi_core::wipe::{self, WipedVec};
 use divisi_core::{Abort, Bound, Misuse, PartyId, Session, Step, step};
 use divisi_field::kernel::vectorize;
 use divisi_field::{Field, Gf2, transpose};
-use divisi_ot::{AuthBits, Bits, MacShares, RowsAhead, Setup, SetupConfig, WideShares};
+use divisi_ot::{AuthBits, Bits, MacShares, PreprocessedRows, Setup, SetupConfig, WideShares};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
@@ -98,7 +98,7 @@ impl Rows {
     ///
     /// Cost: ceil(f / k) bits each to each peer.
     pub fn bits<F: Mac>(&mut self, party: &mut Party<F>, count: usize) -> Result<Auth<Gf2, F>, Abort> {
-        let mut all = Auth::with_room(if count > POSITIONS { count } else { 0 });
+        let mut all = Auth::with_capacity(if count > POSITIONS { count } else { 0 });
         for from in (0..count).step_by(POSITIONS) {
             let rows = self.narrow(party, Bits::Random(POSITIONS.min(count - from)))?;
             let all_rows = 0..rows.len();
@@ -129,7 +129,7 @@ impl Rows {
     ) -> Result<(), Abort> {
         // corrections have a strand of their own, so that they can overtake the messages of the batch before
         let mut strand = party.session.strand()?;
-        let (mut begun, mut sent): (Option<RowsAhead>, Option<W::Sent>) = (None, None);
+        let (mut begun, mut sent): (Option<PreprocessedRows>, Option<W::Sent>) = (None, None);
         for counts in counts.map(Some).chain([None, None]) {
             let next = match counts {
                 Some([wide, narrow]) => {
@@ -185,7 +185,7 @@ impl Rows {
         counts: &[(PartyId, usize)],
     ) -> Result<Vec<KnownBits<F>>, Abort> {
         let me = party.me();
-        let mut all: Vec<_> = counts.iter().map(|(_, count)| Auth::with_room(*count)).collect();
+        let mut all: Vec<_> = counts.iter().map(|(_, count)| Auth::with_capacity(*count)).collect();
         let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
         for from in (0..most).step_by(POSITIONS) {
             let bits = Bits::Random(POSITIONS.min(most - from));
@@ -219,7 +219,7 @@ impl Rows {
     /// Cost: f ceil(f / k) bits an element to each peer.
     pub fn elements<F: Mac>(&mut self, party: &mut Party<F>, values: &[F]) -> Result<Auth<F, F>, Abort> {
         let width = <F as Field>::BITS;
-        let mut all = Auth::with_room(values.len());
+        let mut all = Auth::with_capacity(values.len());
         for values in values.chunks((POSITIONS / width).max(1)) {
             let words = packed(values);
             let rows = self.narrow(party, Bits::Chosen(&words, values.len() * width))?;
@@ -313,7 +313,7 @@ pub(super) fn words_of<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: us
         return words_of_rows(rows, planes, lanes);
     }
     let tiles = lanes / MacShares::TILE;
-    let mut made = Auth::with_room(lanes);
+    let mut made = Auth::with_capacity(lanes);
     let mut columns = Zeroizing::new(vec![0; 2 * <F as Field>::BITS]);
     let (zero, one) = columns.split_at_mut(<F as Field>::BITS);
     for first in (0..tiles).step_by(2) {

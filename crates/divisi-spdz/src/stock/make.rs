@@ -129,7 +129,7 @@ fn lot<F: Host>(
     let lot = match kind {
         Lots::Units { log } => {
             let units = source.units(party, log, count)?;
-            let mut all = Auth::with_room(units.s.len() + units.vector.len());
+            let mut all = Auth::with_capacity(units.s.len() + units.vector.len());
             all.append(&units.s);
             all.append(&units.vector);
             body(count, &all)
@@ -155,7 +155,7 @@ fn lot<F: Host>(
 
 /// The factors and then the products of all triples.
 fn joined<V: Shareable, F: Mac>(triples: &Triples<V, F>) -> Auth<V, F> {
-    let mut all = Auth::with_room(3 * triples.a.len());
+    let mut all = Auth::with_capacity(3 * triples.a.len());
     [&triples.a, &triples.b, &triples.c].into_iter().for_each(|of| all.append(of));
     all
 }

@@ -6,19 +6,19 @@ use divisi_field::{Gf40, Gf42, Gf48, Gf72};
 use divisi_ot::SetupConfig;
 use divisi_spdz::{Preparation, lab};
 
-const USUAL: Preparation = Preparation::Bucketed;
+const DEFAULT: Preparation = Preparation::Bucketed;
 
 /// The parameters of the odd party.
 fn said(how: &str) -> PublicParameters {
     let (config, parameters) = (SetupConfig::default(), PublicParameters::new("agreement"));
     match how {
         "prep" => Preparation::Mascot.describe::<Gf48>(config, parameters),
-        "k" => USUAL.describe::<Gf48>(SetupConfig { k: 2, ..config }, parameters),
-        "rho" => USUAL.describe::<Gf48>(SetupConfig { rho: 30, ..config }, parameters),
-        "40" => USUAL.describe::<Gf40>(config, parameters),
-        "42" => USUAL.describe::<Gf42>(config, parameters),
-        "72" => USUAL.describe::<Gf72>(config, parameters),
-        _ => USUAL.describe::<Gf48>(config, parameters),
+        "k" => DEFAULT.describe::<Gf48>(SetupConfig { k: 2, ..config }, parameters),
+        "rho" => DEFAULT.describe::<Gf48>(SetupConfig { rho: 30, ..config }, parameters),
+        "40" => DEFAULT.describe::<Gf40>(config, parameters),
+        "42" => DEFAULT.describe::<Gf42>(config, parameters),
+        "72" => DEFAULT.describe::<Gf72>(config, parameters),
+        _ => DEFAULT.describe::<Gf48>(config, parameters),
     }
 }
 
@@ -30,7 +30,7 @@ fn parties_that_differ_begin_nothing() {
             let recordings = harness.recordings();
             let parameters = |who: PartyId| said(if who == party(odd) { how } else { "" });
             let ends =
-                harness.act_each(parameters, |session| lab::begin::<Gf48>(session, Some(USUAL)).map(drop));
+                harness.act_each(parameters, |session| lab::begin::<Gf48>(session, Some(DEFAULT)).map(drop));
             // each party told every peer its own part of the agreement, and that it ends the session
             let told = |seen: &Recording| {
                 seen.read().iter().filter(|seen| seen.way == MessageDirection::Out).count()

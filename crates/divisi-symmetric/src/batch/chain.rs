@@ -1,6 +1,6 @@
 //! What a program of chained blocks computes.
 
-use crate::mode::whole::wrap::WrapShape;
+use crate::mode::one_shot::wrap::WrapShape;
 
 /// What a program on AES computes, beside the sizes of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) enum Chain {
     Cbc,
     /// CBC-MAC from a state.
     Mac,
-    /// The blocks of the last CMAC of S2V, from public strings and a text.
+    /// The blocks of the last CMAC of S2V, from public strings and a message.
     S2v,
     /// Calls of key wrapping.
     Wrap(WrapShape, usize),

@@ -1,6 +1,6 @@
 //! Modes of chained blocks, several blocks in one program that takes the AES key itself, for engines whose
 //! rounds do not grow with a program's depth. Each function does the same as the one that it names, which
-//! needs as many rounds for each block as the cipher has. There is one text: one lane.
+//! needs as many rounds for each block as the cipher has. There is one message: one lane.
 
 use super::block::BlockKey;
 use super::chain::Chain;
@@ -12,8 +12,8 @@ use crate::gates::GateBytes;
 use crate::mode::block::BlockCipher;
 use crate::mode::cbc;
 use crate::mode::cmac::Chaining;
-use crate::mode::whole::siv;
-use crate::mode::whole::wrap::Wrapping;
+use crate::mode::one_shot::siv;
+use crate::mode::one_shot::wrap::Wrapping;
 use divisi_circuit::Build;
 use divisi_core::{Abort, Direction, Misuse, ProgramRun};
 
@@ -56,17 +56,17 @@ pub fn cbc<E: MacEngine>(
     e: &mut E,
     key: &[E::Byte],
     state: Vec<E::Byte>,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    if text.is_empty() {
+    if message.is_empty() {
         return Ok(Vec::new());
     }
-    run(e, Chain::Cbc, vec![key.to_vec(), state, text.to_vec()], |g, key, mut values| {
-        let (Some(text), Some(state)) = (values.pop(), values.pop()) else {
+    run(e, Chain::Cbc, vec![key.to_vec(), state, message.to_vec()], |g, key, mut values| {
+        let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
             return Err(unfit(Misuse::TextUnfit));
         };
         let key = aes::expand(g, &key)?;
-        cbc::encrypt_from(g, &key, state, &text)
+        cbc::encrypt_from(g, &key, state, &message)
     })
 }
 
@@ -85,12 +85,12 @@ pub fn mac_on<E: MacEngine>(
     }
     let (state, now) = chaining.next(blocks);
     let next = run(e, Chain::Mac, vec![key.to_vec(), state, now], |g, key, mut values| {
-        let (Some(text), Some(state)) = (values.pop(), values.pop()) else {
+        let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
             return Err(unfit(Misuse::TextUnfit));
         };
         let key = aes::expand(g, &key)?;
-        let blocks = cbc::encrypt_from(g, &key, state, &text)?;
-        Ok(blocks.into_iter().skip(text.len().saturating_sub(BLOCK)).collect())
+        let blocks = cbc::encrypt_from(g, &key, state, &message)?;
+        Ok(blocks.into_iter().skip(message.len().saturating_sub(BLOCK)).collect())
     })?;
     chaining.set(next);
     Ok(())
@@ -102,7 +102,7 @@ pub fn s2v_blocks(strings: &[&[u8]]) -> usize {
     2 + strings.iter().map(|string| string.len().div_ceil(BLOCK).max(1)).sum::<usize>()
 }
 
-/// [`siv::SivKey::s2v_begin`] of these public strings and a text: the last CMAC of S2V as it begins.
+/// [`siv::SivKey::s2v_begin`] of these public strings and a message: the last CMAC of S2V as it begins.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for a key of another length.
@@ -110,24 +110,24 @@ pub fn s2v<E: MacEngine>(
     e: &mut E,
     key: &[E::Byte],
     strings: &[&[u8]],
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Chaining<E::Byte>, Abort> {
     // an empty string has no wires, and is a string nevertheless
     let mut values = vec![key.to_vec()];
     let public = |e: &mut E, string: &[u8]| string.iter().map(|byte| e.public(&[*byte])).collect();
     values.extend(strings.iter().map(|string| public(e, string)));
-    values.push(text.to_vec());
+    values.push(message.to_vec());
     let rest = run(e, Chain::S2v, values, |g, key, mut values| {
-        let text = values.pop().ok_or_else(|| unfit(Misuse::TextUnfit))?;
+        let message = values.pop().ok_or_else(|| unfit(Misuse::TextUnfit))?;
         let key = aes::expand(g, &key)?;
         let key = siv::SivKey::from_round_keys(g, key.clone(), key)?;
-        Ok(key.s2v_of(g, 1, &values, &text)?.into_rest())
+        Ok(key.s2v_of(g, 1, &values, &message)?.into_rest())
     })?;
     let zeros = (0..BLOCK).map(|_| e.public(&[0])).collect();
     Ok(Chaining::of(zeros, rest))
 }
 
-/// [`siv::SivKey::stream`] for one text, all blocks at once: `key` is the second key of SIV.
+/// [`siv::SivKey::stream`] for one message, all blocks at once: `key` is the second key of SIV.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] for a key of another length.

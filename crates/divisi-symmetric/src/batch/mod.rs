@@ -17,9 +17,9 @@ pub mod hkdf;
 pub mod hmac;
 pub mod kmac;
 mod messages;
+mod one_shot;
 mod programs;
 pub mod triple;
-mod whole;
 pub mod xof;
 
 pub use crate::engines::MacEngine;

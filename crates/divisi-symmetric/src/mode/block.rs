@@ -1,7 +1,7 @@
 //! The trait over which modes are written: a block cipher on an engine, under a key that is ready for use.
 //!
-//! A text is a list of secret bytes; each holds one byte of every text of a batch, with a lane for each text.
-//! A block has as many bytes as the cipher's blocks.
+//! A message is a list of secret bytes; each holds one byte of every message of a batch, with a lane for each
+//! message. A block has as many bytes as the cipher's blocks.
 
 use crate::aes::{self, RoundKeys};
 use crate::des::{self, TripleKey};
@@ -166,8 +166,8 @@ pub fn counters(first: &[u8], n: usize) -> Vec<Vec<u8>> {
     columns
 }
 
-/// The key stream of these counter blocks; adding it to a text with as many lanes encrypts or decrypts the
-/// text (SP 800-38A, 6.5).
+/// The key stream of these counter blocks; adding it to a message with as many lanes encrypts or decrypts the
+/// message (SP 800-38A, 6.5).
 ///
 /// # Errors
 /// The errors of [`BlockCipher::permute`].

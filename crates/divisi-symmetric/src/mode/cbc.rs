@@ -3,27 +3,27 @@
 use super::block::{BlockCipher, first_lanes, misfit};
 use divisi_core::{Abort, Direction, Lanes, Misuse};
 
-/// Encrypts texts of whole blocks, one in each lane: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
+/// Encrypts messages of whole blocks, one in each lane: C_1 = E(P_1 + IV), C_j = E(P_j + C_(j-1)).
 ///
-/// Texts may differ in length. They are sorted, the longest first, so that the bytes of a block have as many
-/// lanes as there are texts with this block. The ciphertext has the same form. The IVs are public, one for
-/// each lane; `iv` has a column for each byte.
+/// Messages may differ in length. They are sorted, the longest first, so that the bytes of a block have as
+/// many lanes as there are messages with this block. The ciphertext has the same form. The IVs are public,
+/// one for each lane; `iv` has a column for each byte.
 ///
-/// Cost: one call of the cipher for each block of the longest text, one after the other.
+/// Cost: one call of the cipher for each block of the longest message, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if texts are not whole blocks, or lanes do not fit.
+/// The abort that ends the session; [`Abort::Misuse`] if messages are not whole blocks, or lanes do not fit.
 pub fn encrypt<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
     iv: &[Vec<u8>],
-    text: &[C::Byte],
+    message: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
-    if !text.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
+    if !message.len().is_multiple_of(C::BYTES) || iv.len() != C::BYTES {
         return Err(misfit(Misuse::BlockLength));
     }
     let state = C::public_block(e, iv);
-    encrypt_from(e, cipher, state, text)
+    encrypt_from(e, cipher, state, message)
 }
 
 /// [`encrypt`], given the block of ciphertext (or the IV) before the first block.
@@ -34,13 +34,13 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
     mut state: Vec<C::Byte>,
-    text: &[C::Byte],
+    message: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
-    if !text.len().is_multiple_of(C::BYTES) {
+    if !message.len().is_multiple_of(C::BYTES) {
         return Err(misfit(Misuse::BlockLength));
     }
-    let mut ciphertext = Vec::with_capacity(text.len());
-    for block in text.chunks(C::BYTES) {
+    let mut ciphertext = Vec::with_capacity(message.len());
+    for block in message.chunks(C::BYTES) {
         let lanes = block.first().map_or(0, Lanes::lanes);
         let mut sum = first_lanes(&state, lanes)?;
         C::add_block(e, &mut sum, block)?;
@@ -54,7 +54,7 @@ pub fn encrypt_from<E: ?Sized, C: BlockCipher<E>>(
 /// Decrypts blocks, one in each lane: P_j = D(C_j) + C_(j-1). The ciphertext is public. `previous` has for
 /// each block the one before it, or the IV ([`previous`]).
 ///
-/// Cost: one call of the cipher, whatever the texts' lengths.
+/// Cost: one call of the cipher, whatever the messages' lengths.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the columns are not blocks, or lanes do not fit.

@@ -100,8 +100,8 @@ pub fn chained<E: ?Sized, C: Doubles<E>>(
     filled::<E, C>(e, &subkeys, lanes, message)
 }
 
-/// CBC-MAC without finalisation, for texts of whole blocks: the last C_j of C_j = E(C_(j-1) + M_j), with C_0
-/// = 0.
+/// CBC-MAC without finalisation, for messages of whole blocks: the last C_j of C_j = E(C_(j-1) + M_j), with
+/// C_0 = 0.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the lanes do not fit.
@@ -109,10 +109,10 @@ pub fn chain<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
     lanes: usize,
-    text: &[C::Byte],
+    message: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     let mut state = C::public_block(e, &vec![vec![0; lanes]; C::BYTES]);
-    for block in text.chunks(C::BYTES) {
+    for block in message.chunks(C::BYTES) {
         C::add_block(e, &mut state, block)?;
         state = cipher.permute(e, Direction::Encrypt, state)?;
     }

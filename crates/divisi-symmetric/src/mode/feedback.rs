@@ -1,16 +1,16 @@
 //! Cipher feedback and output feedback (SP 800-38A, 6.3 and 6.4), over any block cipher.
 //!
-//! Each lane has a text, the longest first, so that the bytes of a block have as many lanes as there are
-//! texts with this block. Both modes use the cipher in the encrypting direction only.
+//! Each lane has a message, the longest first, so that the bytes of a block have as many lanes as there are
+//! messages with this block. Both modes use the cipher in the encrypting direction only.
 
 use super::block::{BlockCipher, first_lanes, misfit};
 use divisi_core::{Abort, Direction, Lanes, Misuse};
 
 /// CFB encryption with segments of `segment` bytes (6.3): C_j = P_j + the first bytes of E(I_j); I_(j+1) is
-/// I_j shifted by one segment, with C_j at its end. The last segment of a text may be incomplete: it is added
-/// to as many bytes of the stream, and nothing follows it.
+/// I_j shifted by one segment, with C_j at its end. The last segment of a message may be incomplete: it is
+/// added to as many bytes of the stream, and nothing follows it.
 ///
-/// Cost: one call of the cipher for each segment of the longest text, one after the other.
+/// Cost: one call of the cipher for each segment of the longest message, one after the other.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if a segment is longer than a block, or lanes do not
@@ -20,23 +20,23 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
     cipher: &C,
     segment: usize,
     iv: &[Vec<u8>],
-    text: &[C::Byte],
+    message: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if segment == 0 || segment > C::BYTES || iv.len() != C::BYTES {
         return Err(misfit(Misuse::LengthUnsupported));
     }
     let mut input = C::public_block(e, iv);
-    let mut ciphertext = Vec::with_capacity(text.len());
-    for now in text.chunks(segment) {
+    let mut ciphertext = Vec::with_capacity(message.len());
+    for now in message.chunks(segment) {
         let lanes = now.first().map_or(0, Lanes::lanes);
         input = first_lanes(&input, lanes)?;
         let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
         let stream = key.permute(e, Direction::Encrypt, input.clone())?;
         let mut sum = Vec::with_capacity(now.len());
-        for (stream, text) in stream.iter().zip(now) {
-            // a text that ends within the segment has no lane in its later bytes
-            let mut byte = stream.first(text.lanes()).ok_or_else(unsorted)?;
-            C::add(e, &mut byte, text)?;
+        for (stream, message) in stream.iter().zip(now) {
+            // a message that ends within the segment has no lane in its later bytes
+            let mut byte = stream.first(message.lanes()).ok_or_else(unsorted)?;
+            C::add(e, &mut byte, message)?;
             sum.push(byte);
         }
         input.drain(..segment);
@@ -53,7 +53,7 @@ fn unsorted() -> Abort {
 /// CFB decryption of segments, one in each lane: P_j = C_j + the first bytes of E(I_j). The ciphertext is
 /// public, and so are the cipher's inputs: `inputs` has one for each segment ([`cfb_inputs`]).
 ///
-/// Cost: one call of the cipher, whatever the texts' lengths.
+/// Cost: one call of the cipher, whatever the messages' lengths.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the columns are not segments, or lanes do not fit.
@@ -81,9 +81,9 @@ pub fn cfb_inputs(iv: &[u8], segment: usize, ciphertext: &[u8]) -> Vec<u8> {
 }
 
 /// OFB (6.4), which encrypts and decrypts in the same way: the stream is E(IV), E(E(IV)), ..; the last block
-/// of a text may be incomplete.
+/// of a message may be incomplete.
 ///
-/// Cost: one call of the cipher for each block of the longest text, one after the other.
+/// Cost: one call of the cipher for each block of the longest message, one after the other.
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if lanes do not fit.
@@ -91,21 +91,21 @@ pub fn ofb<E: ?Sized, C: BlockCipher<E>>(
     e: &mut E,
     cipher: &C,
     iv: &[Vec<u8>],
-    text: &[C::Byte],
+    message: &[C::Byte],
 ) -> Result<Vec<C::Byte>, Abort> {
     if iv.len() != C::BYTES {
         return Err(misfit(Misuse::BlockLength));
     }
     let mut state = C::public_block(e, iv);
-    let mut out = Vec::with_capacity(text.len());
-    for block in text.chunks(C::BYTES) {
+    let mut out = Vec::with_capacity(message.len());
+    for block in message.chunks(C::BYTES) {
         let lanes = block.first().map_or(0, Lanes::lanes);
         let key = cipher.of_lanes(&(0..lanes).collect::<Vec<_>>())?;
         state = key.permute(e, Direction::Encrypt, first_lanes(&state, lanes)?)?;
-        for (stream, text) in state.iter().zip(block) {
-            // a text that ends within the block has no lane in its later bytes
-            let mut sum = stream.first(text.lanes()).ok_or_else(unsorted)?;
-            C::add(e, &mut sum, text)?;
+        for (stream, message) in state.iter().zip(block) {
+            // a message that ends within the block has no lane in its later bytes
+            let mut sum = stream.first(message.lanes()).ok_or_else(unsorted)?;
+            C::add(e, &mut sum, message)?;
             out.push(sum);
         }
     }

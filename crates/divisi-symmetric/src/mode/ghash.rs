@@ -5,7 +5,7 @@
 //! message would need as many powers as it has blocks. Baby steps and giant steps reduce their number: with
 //! `m` baby steps `H^1 .. H^m` and `G = H^m`, every exponent is `a + m j` with `a` in `1..=m`, and
 //!
-//! ```text
+//! ```message
 //!     GHASH = sum_j G^j S_j,      S_j = sum_a X_(n+1-a-mj) H^a     (local)
 //! ```
 //!
@@ -13,7 +13,7 @@
 //! chunks come in decreasing order of `j`. After every `J` of them the sums are folded by Horner's rule in
 //! `G^J`,
 //!
-//! ```text
+//! ```message
 //!     acc <- acc G^J + sum_(1 <= t < J) S_(t + J s) G^t + S_(J s),
 //! ```
 //!
@@ -44,8 +44,8 @@ pub struct Steps {
 
 impl Steps {
     /// For messages of any length: 1024 baby steps, and at most 4096 giant steps (32 KiB and 128 KiB if a
-    /// lane has 32 bytes). One round for every 64 MiB of text is negligible; the baby steps cost 511 products
-    /// for each key.
+    /// lane has 32 bytes). One round for every 64 MiB of message is negligible; the baby steps cost 511
+    /// products for each key.
     pub const STANDARD: Steps = Steps { baby: 1024, giant: 4096 };
 
     /// The largest number of either.

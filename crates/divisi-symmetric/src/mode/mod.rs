@@ -11,4 +11,4 @@ pub mod ctr;
 pub mod feedback;
 pub mod gcm;
 pub mod ghash;
-pub mod whole;
+pub mod one_shot;

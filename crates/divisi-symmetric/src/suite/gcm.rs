@@ -3,7 +3,7 @@
 use super::vectors::{VectorCase, gcm_specification_vectors};
 use crate::aes::KeySize;
 use crate::mode::gcm::{
-    self, GcmBatch, GcmEngine, GcmItem, GcmText, Outcome, TagLength, TextsKey, interleaved,
+    self, GcmBatch, GcmEngine, GcmItem, GcmPayload, MessagesKey, Outcome, TagLength, interleaved,
 };
 use crate::mode::ghash::Steps;
 use divisi_core::testing::{Lab, Outputs};
@@ -96,9 +96,9 @@ fn told<L: Lab, T: Debug + PartialEq + Send>(
     first
 }
 
-/// Encrypts each message by [`TextsKey::seal`] and decrypts it by [`TextsKey::open`]: the ciphertext and its
-/// tag are those expected, the plaintext comes back, and a wrong tag is refused. There is one run for each
-/// key size.
+/// Encrypts each message by [`MessagesKey::seal`] and decrypts it by [`MessagesKey::open`]: the ciphertext
+/// and its tag are those expected, the plaintext comes back, and a wrong tag is refused. There is one run for
+/// each key size.
 pub fn alone<L: Lab<Engine: GcmEngine>>(lab: &L, steps: Steps, plain: &[GcmMessage], sealed: &[Sealed]) {
     for (size, messages) in by_size(plain, sealed) {
         let column = |text: &[u8], i: usize| text.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
@@ -107,7 +107,7 @@ pub fn alone<L: Lab<Engine: GcmEngine>>(lab: &L, steps: Steps, plain: &[GcmMessa
         let results = told(lab, &inputs, |e, inputs| {
             let (key, texts) = inputs.split_at(size.bytes());
             let (round_keys, h) = gcm::expand(e, key)?;
-            let keys = TextsKey::each(e, round_keys, &h, steps)?;
+            let keys = MessagesKey::each(e, round_keys, &h, steps)?;
             let mut results = Vec::new();
             for ((mut key, (plain, sealed)), text) in keys.into_iter().zip(&messages).zip(texts.chunks(16)) {
                 let made = key.seal(e, &plain.iv, &plain.aad, text)?;
@@ -139,12 +139,18 @@ pub fn in_batches<L: Lab<Engine: GcmEngine>>(lab: &L, plain: &[GcmMessage], seal
             let tag = TagLength::Bits128.element(&sealed.tag).unwrap();
             let ciphertext = &sealed.text[..];
             for text in [
-                GcmText::Plain(plain.text.len()),
-                GcmText::Cipher { ciphertext, tag },
-                GcmText::Cipher { ciphertext, tag: tag ^ 1 << (key % 128) },
+                GcmPayload::Plain(plain.text.len()),
+                GcmPayload::Cipher { ciphertext, tag },
+                GcmPayload::Cipher { ciphertext, tag: tag ^ 1 << (key % 128) },
             ] {
                 let iv = plain.iv[..].try_into().unwrap();
-                items.push(GcmItem { key, iv, aad: &plain.aad, tag_length: TagLength::Bits128, text });
+                items.push(GcmItem {
+                    key,
+                    iv,
+                    aad: &plain.aad,
+                    tag_length: TagLength::Bits128,
+                    payload: text,
+                });
             }
         }
         let batch = GcmBatch::new(&items).unwrap();

@@ -2,8 +2,8 @@
 
 use divisi_core::{Direction, Opens, Plain, PlainByte};
 use divisi_symmetric::batch::chains;
-use divisi_symmetric::mode::whole::siv::SivKey;
-use divisi_symmetric::mode::whole::wrap::{WrapForm, Wrapping};
+use divisi_symmetric::mode::one_shot::siv::SivKey;
+use divisi_symmetric::mode::one_shot::wrap::{WrapForm, Wrapping};
 
 fn secret(bytes: &[u8]) -> Vec<PlainByte> {
     bytes.iter().map(|byte| PlainByte::new(vec![*byte])).collect()
@@ -13,8 +13,8 @@ fn shown(bytes: Vec<PlainByte>) -> String {
     hex::encode(Plain.reveal(bytes).unwrap().concat())
 }
 
-fn hexed(text: &str) -> Vec<PlainByte> {
-    secret(&hex::decode(text).unwrap())
+fn hexed(message: &str) -> Vec<PlainByte> {
+    secret(&hex::decode(message).unwrap())
 }
 
 /// SP 800-38A, F.2.1, in two programs.
@@ -22,12 +22,12 @@ fn hexed(text: &str) -> Vec<PlainByte> {
 fn cbc_in_programs_of_several_blocks() {
     let key = hexed("2b7e151628aed2a6abf7158809cf4f3c");
     let iv = hexed("000102030405060708090a0b0c0d0e0f");
-    let text = hexed(
+    let message = hexed(
         "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51\
          30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
     );
-    let first = chains::cbc(&mut Plain, &key, iv, &text[..48]).unwrap();
-    let rest = chains::cbc(&mut Plain, &key, first[32..].to_vec(), &text[48..]).unwrap();
+    let first = chains::cbc(&mut Plain, &key, iv, &message[..48]).unwrap();
+    let rest = chains::cbc(&mut Plain, &key, first[32..].to_vec(), &message[48..]).unwrap();
     assert_eq!(
         shown([first, rest].concat()),
         "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2\
@@ -50,7 +50,7 @@ fn wrapping_in_programs_of_several_calls() {
         "466f7250617369",
         "afbeb0f07dfbf5419200f2ccb50bb24f",
     );
-    for (form, kek, text, wrapped) in [kw, kwp] {
+    for (form, kek, message, wrapped) in [kw, kwp] {
         let key = hexed(kek);
         let all = |direction, from: &str| {
             let mut wrapping = Wrapping::new(&mut Plain, form, direction, false, &hexed(from)).unwrap();
@@ -59,39 +59,39 @@ fn wrapping_in_programs_of_several_calls() {
             }
             wrapping
         };
-        assert_eq!(shown(all(Direction::Encrypt, text).wrapped()), wrapped);
+        assert_eq!(shown(all(Direction::Encrypt, message).wrapped()), wrapped);
         let released = |wrapped: &str| {
             let undecided = all(Direction::Decrypt, wrapped).unwrapped(&mut Plain).unwrap();
-            undecided.release_one(&mut Plain).unwrap().map(|text| shown(text.into_inner()))
+            undecided.release_one(&mut Plain).unwrap().map(|message| shown(message.into_inner()))
         };
-        assert_eq!(released(wrapped).as_deref(), Some(text));
+        assert_eq!(released(wrapped).as_deref(), Some(message));
         assert_eq!(released(&format!("00{}", &wrapped[2..])), None);
     }
 }
 
-/// RFC 5297, A.1, and a longer text with an empty string, as block by block.
+/// RFC 5297, A.1, and a longer message with an empty string, as block by block.
 #[test]
 fn siv_in_programs_of_several_blocks() {
     let key = hexed("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
     let (first, second) = key.split_at(16);
     let aad = hex::decode("101112131415161718191a1b1c1d1e1f2021222324252627").unwrap();
-    let seal = |strings: &[&[u8]], text: &[PlainByte]| {
-        let mut chaining = chains::s2v(&mut Plain, first, strings, text).unwrap();
+    let seal = |strings: &[&[u8]], message: &[PlainByte]| {
+        let mut chaining = chains::s2v(&mut Plain, first, strings, message).unwrap();
         while !chaining.is_done() {
             chains::mac_on(&mut Plain, first, &mut chaining, 2).unwrap();
         }
         let v = shown(chaining.tag());
         let iv: [u8; 16] = hex::decode(&v).unwrap().try_into().unwrap();
-        let stream = chains::siv_stream(&mut Plain, second, iv, text.len()).unwrap();
-        let texts = [stream, text.to_vec()].map(|bytes| hex::decode(shown(bytes)).unwrap());
-        let sealed: Vec<u8> = texts[0].iter().zip(&texts[1]).map(|(x, y)| x ^ y).collect();
+        let stream = chains::siv_stream(&mut Plain, second, iv, message.len()).unwrap();
+        let messages = [stream, message.to_vec()].map(|bytes| hex::decode(shown(bytes)).unwrap());
+        let sealed: Vec<u8> = messages[0].iter().zip(&messages[1]).map(|(x, y)| x ^ y).collect();
         format!("{v}{}", hex::encode(sealed))
     };
-    let text = hexed("112233445566778899aabbccddee");
-    assert_eq!(seal(&[&aad], &text), "85632d07c6e8f37f950acd320a2ecc9340c02b9690c4dc04daef7f6afe5c");
+    let message = hexed("112233445566778899aabbccddee");
+    assert_eq!(seal(&[&aad], &message), "85632d07c6e8f37f950acd320a2ecc9340c02b9690c4dc04daef7f6afe5c");
     let known = SivKey::new(&mut Plain, &key).unwrap();
-    let (strings, text) = ([&aad[..], &[]], secret(&(0..33).collect::<Vec<u8>>()));
+    let (strings, message) = ([&aad[..], &[]], secret(&(0..33).collect::<Vec<u8>>()));
     let rows: Vec<Vec<Vec<u8>>> = strings.iter().map(|string| vec![string.to_vec()]).collect();
-    let (v, sealed) = known.seal(&mut Plain, 1, &rows, &text).unwrap();
-    assert_eq!(seal(&strings, &text), format!("{}{}", hex::encode(v[0]), shown(sealed)));
+    let (v, sealed) = known.seal(&mut Plain, 1, &rows, &message).unwrap();
+    assert_eq!(seal(&strings, &message), format!("{}{}", hex::encode(v[0]), shown(sealed)));
 }

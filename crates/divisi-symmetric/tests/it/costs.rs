@@ -222,12 +222,12 @@ fn strings_and_powers_that_do_not_fit_are_misuse() {
     let powers = Powers::new(e, &blocks(&[3]), steps, lengths.hash_blocks()).unwrap();
     let start = || gcm::GhashState::new(steps, lengths);
     misuse(start().aad(e, &powers, &[0; 21]));
-    misuse(start().text(e, &powers, &[0; 1]));
+    misuse(start().message(e, &powers, &[0; 1]));
     let mut hash = start();
     hash.aad(e, &powers, &[0; 20]).unwrap();
-    hash.text(e, &powers, &[0; 7]).unwrap();
+    hash.message(e, &powers, &[0; 7]).unwrap();
     misuse(hash.aad(e, &powers, &[]));
-    misuse(hash.text(e, &powers, &[0; 14]));
+    misuse(hash.message(e, &powers, &[0; 14]));
     misuse(hash.finish(e, &powers));
 }
 
@@ -260,7 +260,7 @@ proptest! {
             all
         };
         cut(&aad).iter().for_each(|piece| hash.aad(e, &powers, piece).unwrap());
-        cut(&text).iter().for_each(|piece| hash.text(e, &powers, piece).unwrap());
+        cut(&text).iter().for_each(|piece| hash.message(e, &powers, piece).unwrap());
         let hashed = hash.finish(e, &powers).unwrap();
 
         let mut string = Vec::new();

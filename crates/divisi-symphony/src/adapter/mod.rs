@@ -1,15 +1,16 @@
 //! The engine `rep3` of the commands: replicated sharing among three parties, of which one may be corrupt
 //! ([`divisi_rep3`]).
 
+mod answers;
 mod batch;
 mod circuits;
 mod dealt;
-mod known;
 mod lookups;
 mod options;
 mod report;
 
 use crate::strands::{ONLINE, PREPROCESSING, SETUP, VERIFICATION, messages_at_once};
+use answers::KnownAnswers;
 use circuits::Circuits;
 use dealt::Dealt;
 use divisi_engine::evaluations::Evaluations;
@@ -20,7 +21,6 @@ use divisi_engine::{
 };
 use divisi_ot::hash::COMPUTATIONAL_BITS;
 use divisi_rep3::{Passes, Rounds, Security};
-use known::KnownAnswers;
 use lookups::Looker;
 pub use options::{CONSTANT, PRIORITY, ROUNDS};
 use options::{choice, is_chosen, is_constant_round, is_on_demand, mode_name, unknown};

@@ -34,7 +34,7 @@ pub(super) fn options() -> Vec<EngineOption> {
         |option: EngineOption, priority: Priority| option.formerly(FORMER, priority.name(), priority.name());
     vec![
         EngineOption::one_of(PROTOCOL, protocols, "how S-boxes are computed")
-            .usually(Choice::default().protocol().name())
+            .with_default(Choice::default().protocol().name())
             .without(PRIORITY)
             .common()
             .at(&[KnownAnswers, Demonstration, Blocks, Macs]),
@@ -45,7 +45,7 @@ pub(super) fn options() -> Vec<EngineOption> {
             Macs,
         ]),
         EngineOption::one_of(ROUNDS, ways, "how programs run")
-            .usually(LEVELS)
+            .with_default(LEVELS)
             .formerly(FORMER, CONSTANT_ROUND, CONSTANT)
             .at(&[Run, KnownAnswers, Blocks, Hashes, Macs, Circuits]),
         EngineOption::switch(

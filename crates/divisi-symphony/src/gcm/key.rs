@@ -5,13 +5,13 @@ use divisi_core::{Abort, Misuse, Step, step};
 use divisi_rep3::deal::Part;
 use divisi_rep3::{Byte, Rep3};
 use divisi_symmetric::aes::{KeySize, RoundKeys};
-use divisi_symmetric::mode::gcm::TextsKey;
+use divisi_symmetric::mode::gcm::MessagesKey;
 use divisi_symmetric::mode::ghash::Steps;
 
 const KEY: Step = step!("key");
 
 /// A key ready for use: its schedule and the powers of its hash key, all verified when they were made.
-pub struct GcmKey(pub(super) TextsKey<Rep3>);
+pub struct GcmKey(pub(super) MessagesKey<Rep3>);
 
 impl GcmKey {
     /// Expand a key inside the computation, and make the powers of its hash key for GHASH.
@@ -34,7 +34,7 @@ impl GcmKey {
         }
         let keys = key_bytes(rep, size, parts)?;
         let (round_keys, h) = cipher::expand_for_gcm(rep, &keys)?;
-        let keys = TextsKey::each(rep, round_keys, &h, Steps::STANDARD)?;
+        let keys = MessagesKey::each(rep, round_keys, &h, Steps::STANDARD)?;
         Ok(keys.into_iter().map(GcmKey).collect())
     }
 

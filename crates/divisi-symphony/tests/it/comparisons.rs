@@ -13,7 +13,7 @@ use divisi_symmetric::mode::gcm::TagLength;
 use divisi_symphony::Priority;
 use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
 use divisi_symphony::macnifico::{Macnifico, Received, public_message};
-use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
+use divisi_symphony::many::{MessageJob, Outcome, OwnedPayload, many};
 use divisi_symphony::sharp::Sharp;
 use std::collections::BTreeSet;
 
@@ -24,8 +24,8 @@ fn engine(trio: Trio) -> Rep3 {
 }
 
 /// The outcomes of messages under one key, which are the same at all three parties.
-fn outcomes(texts: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> Vec<Outcome> {
-    let (key, text) = (deal_all(&[KEY.to_vec()]), deal_all(&[plain.to_vec()]));
+fn outcomes(messages: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> Vec<Outcome> {
+    let (key, message) = (deal_all(&[KEY.to_vec()]), deal_all(&[plain.to_vec()]));
     let results = local::run(|trio| {
         let me = trio.me().index();
         let job = |(tag_length, received): &(TagLength, Option<(Vec<u8>, Vec<u8>)>)| MessageJob {
@@ -33,12 +33,12 @@ fn outcomes(texts: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> 
             danger_iv: [9; 12],
             aad: b"aad".to_vec(),
             tag_length: *tag_length,
-            text: match received.clone() {
-                None => OwnedText::Plain(text[me][0].clone()),
-                Some((ciphertext, tag)) => OwnedText::Cipher { ciphertext, tag },
+            payload: match received.clone() {
+                None => OwnedPayload::Plain(message[me][0].clone()),
+                Some((ciphertext, tag)) => OwnedPayload::Cipher { ciphertext, tag },
             },
         };
-        let jobs: Vec<MessageJob> = texts.iter().map(job).collect();
+        let jobs: Vec<MessageJob> = messages.iter().map(job).collect();
         many(&mut engine(trio), KeySize::Aes128, &jobs)
     })
     .unwrap();
@@ -51,17 +51,17 @@ fn outcomes(texts: &[(TagLength, Option<(Vec<u8>, Vec<u8>)>)], plain: &[u8]) -> 
 fn a_gcm_tag_that_differs_in_any_byte_is_wrong() {
     let plain = b"a text";
     let sealed = outcomes(&TagLength::ALL.map(|length| (length, None)), plain);
-    let mut texts = Vec::new();
+    let mut messages = Vec::new();
     for (length, outcome) in TagLength::ALL.into_iter().zip(&sealed) {
         let Outcome::Sealed(ciphertext, tag) = outcome else { panic!("{outcome:?}") };
         for at in 0..=tag.len() {
             let mut tag = tag.clone();
             // the last one is right
             tag.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 0x20);
-            texts.push((length, Some((ciphertext.clone(), tag))));
+            messages.push((length, Some((ciphertext.clone(), tag))));
         }
     }
-    let opened = outcomes(&texts, plain);
+    let opened = outcomes(&messages, plain);
     let mut next = opened.iter();
     for length in TagLength::ALL {
         for at in 0..length.bytes() {
@@ -75,14 +75,14 @@ fn a_gcm_tag_that_differs_in_any_byte_is_wrong() {
 /// in 256.
 #[test]
 fn no_wrong_tag_of_thousands_is_right() {
-    let texts: Vec<_> = (0..4096_u32)
+    let messages: Vec<_> = (0..4096_u32)
         .map(|i| {
             let mut tag = [7; 16];
             tag[..4].copy_from_slice(&i.to_le_bytes());
             (TagLength::Bits128, Some((Vec::new(), tag.to_vec())))
         })
         .collect();
-    assert!(outcomes(&texts, b"").iter().all(|outcome| *outcome == Outcome::Invalid));
+    assert!(outcomes(&messages, b"").iter().all(|outcome| *outcome == Outcome::Invalid));
 }
 
 /// The value that all three open last is no difference of tags, nor a fixed multiple of one.
@@ -118,12 +118,12 @@ fn a_gcm_difference_is_opened_under_a_fresh_mask() {
     }
 }
 
-/// A text of two chunks whose tag was right: no other chunk is decrypted in their place, whichever byte of it
-/// is another.
+/// A message of two chunks whose tag was right: no other chunk is decrypted in their place, whichever byte of
+/// it is another.
 #[test]
 fn the_second_reading_is_the_first_to_its_last_byte() {
     let plain: Vec<u8> = (0..CHUNK + 20).map(|i| (i * 7) as u8).collect();
-    let (key, text) =
+    let (key, message) =
         (deal_all(&[KEY.to_vec()]), deal_all(&[plain[..CHUNK].to_vec(), plain[CHUNK..].to_vec()]));
     let results = local::run(|trio| {
         let me = trio.me().index();
@@ -131,7 +131,7 @@ fn the_second_reading_is_the_first_to_its_last_byte() {
         let mut key = GcmKey::prepare(rep, KeySize::Aes128, &key[me][0])?;
         let mut sealing = Sealing::new(rep, &mut key, [9; 12], b"", plain.len() as u64)?;
         let mut chunks = Vec::new();
-        for part in &text[me] {
+        for part in &message[me] {
             chunks.push(sealing.chunk(rep, &key, part)?);
         }
         let tag = sealing.finish(rep, &key)?;

@@ -7,7 +7,7 @@ use divisi_rep3::local::{deal_all, run};
 use divisi_symmetric::aes::KeySize;
 use divisi_symmetric::mode::gcm::TagLength;
 use divisi_symphony::gcm::{CHUNK, GcmKey, Opening, Sealing};
-use divisi_symphony::many::{MessageJob, Outcome, OwnedText, many};
+use divisi_symphony::many::{MessageJob, Outcome, OwnedPayload, many};
 
 fn slice(part: &Part, from: usize, to: usize) -> Part {
     Part { first: part.first[from..to].to_vec(), second: part.second[from..to].to_vec() }
@@ -36,11 +36,11 @@ fn messages_around_every_edge_are_sealed_and_opened() {
             }
             out.extend(sealing.finish(&mut rep, &key)?);
 
-            let (text, tag) = out.split_at(n);
+            let (message, tag) = out.split_at(n);
             let mut opening = Opening::new(&mut rep, &mut key, iv, &aad, n as u64, tag)?;
-            text.chunks(CHUNK).try_for_each(|chunk| opening.absorb(&mut rep, &key, chunk))?;
+            message.chunks(CHUNK).try_for_each(|chunk| opening.absorb(&mut rep, &key, chunk))?;
             let valid = opening.verify(&mut rep, &key)?;
-            let answers = text
+            let answers = message
                 .chunks(CHUNK)
                 .map(|chunk| opening.chunk(&mut rep, &key, b"test", chunk))
                 .collect::<Result<Vec<_>, _>>()?;
@@ -110,15 +110,15 @@ fn many_messages_with_their_own_keys_in_one_call() {
             let mut jobs = Vec::new();
             for (k, (_, iv, aad, plain, sealed)) in cases.iter().enumerate() {
                 let n = plain.len();
-                let text = if k % 3 == 0 {
-                    OwnedText::Plain(plains[me][k].clone())
+                let message = if k % 3 == 0 {
+                    OwnedPayload::Plain(plains[me][k].clone())
                 } else {
                     let mut tag = sealed[n..n + tag_length(k).bytes()].to_vec();
                     tag[k % 12] ^= u8::from(k % 3 == 1);
-                    OwnedText::Cipher { ciphertext: sealed[..n].to_vec(), tag }
+                    OwnedPayload::Cipher { ciphertext: sealed[..n].to_vec(), tag }
                 };
                 let (key, aad, tag_length) = (keys[me][k].clone(), aad.clone(), tag_length(k));
-                jobs.push(MessageJob { key, danger_iv: *iv, aad, tag_length, text });
+                jobs.push(MessageJob { key, danger_iv: *iv, aad, tag_length, payload: message });
             }
             many(&mut engine(trio, protocol), size, &jobs)
         })

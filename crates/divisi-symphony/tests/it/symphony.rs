@@ -37,7 +37,7 @@ fn same<R: Send + PartialEq + std::fmt::Debug>(
     results.swap_remove(0)
 }
 
-fn text(n: usize) -> Vec<u8> {
+fn message(n: usize) -> Vec<u8> {
     (0..n).map(|i| (i * 7 + 3) as u8).collect()
 }
 
@@ -116,7 +116,7 @@ fn sharp_gives_the_digests_of_the_standards() {
         ("shake128", "5881092dd818bf5cf8a3ddb793fbcba74097d5c526a6d35f97b83351940f2cc8"),
     ] {
         let settings = Settings::new(name.parse().unwrap());
-        let long = text(150);
+        let long = message(150);
         let own: [&[u8]; 3] = [b"abc", b"", &long];
         for security in SECURITIES {
             for mode in [Priority::TotalThroughput, Priority::LowLatency] {
@@ -154,7 +154,7 @@ fn macnifico_makes_and_compares_the_tags_of_the_standards() {
     for algorithm in Algorithm::macs() {
         let settings = Settings::new(algorithm);
         let mac = Macnifico::new(&settings, Priority::LowLatency).unwrap();
-        let (key, long) = (text(algorithm.key_bytes()), text(40));
+        let (key, long) = (message(algorithm.key_bytes()), message(40));
         let own: [&[u8]; 2] = [b"", &long];
         let securities = if algorithm.name().contains("sha3") || algorithm.name().contains("aes") {
             &SECURITIES[..]

@@ -15,7 +15,7 @@ use divisi_symphony::macnifico::{Macnifico, Received};
 use divisi_symphony::maestro::Maestro;
 use divisi_symphony::sharp::{Sharp, input_message, public_message};
 
-const TEXT: &[u8] = b"a message that no party but its owner has";
+const MESSAGE: &[u8] = b"a message that no party but its owner has";
 
 /// What each party has of a run: outputs, and whether tags were right.
 type Outputs = (Vec<Vec<u8>>, Vec<bool>);
@@ -27,8 +27,8 @@ fn mac(trio: Trio, name: &str) -> Result<Outputs, Abort> {
     let rep = &mut quick(trio);
     let bytes = mac.algorithm().key_bytes();
     let key = mac.input_key(rep, party(1), bytes, (me == party(1)).then_some(&[7; 32][..bytes]))?;
-    let own: &[&[u8]] = &[TEXT];
-    let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let own: &[&[u8]] = &[MESSAGE];
+    let m = input_message(rep, party(2), &[MESSAGE.len()], (me == party(2)).then_some(own))?;
     let tag = mac.tag_gen(rep, &key, &m)?;
     let mut tags = mac.output_tag(rep, &tag)?;
     let mut found = mac.verify(rep, &key, &m, &tags)?;
@@ -52,8 +52,8 @@ fn cipher_and_digest(trio: Trio) -> Result<Outputs, Abort> {
     let back = aes.decipher(rep, &ks, &sealed)?;
     let mut told = vec![aes.output_block(rep, &sealed)?.concat(), aes.output_block(rep, &back)?.concat()];
     let sha = Sharp::new(&Settings::new("sha3-256".parse().unwrap()), Priority::LowLatency)?;
-    let own: &[&[u8]] = &[TEXT];
-    let m = input_message(rep, party(2), &[TEXT.len()], (me == party(2)).then_some(own))?;
+    let own: &[&[u8]] = &[MESSAGE];
+    let m = input_message(rep, party(2), &[MESSAGE.len()], (me == party(2)).then_some(own))?;
     let digest = sha.hash(rep, &m)?;
     told.extend(sha.output_digest(rep, &digest)?);
     Ok((told, Vec::new()))

@@ -87,7 +87,7 @@ pub struct BenchOptions {
 impl Default for BenchOptions {
     fn default() -> Self {
         BenchOptions {
-            engine: engine::usual().name(),
+            engine: engine::by_default().name(),
             parties: None,
             own: BTreeMap::new(),
             job: JobSpec::Blocks(BlocksJob {

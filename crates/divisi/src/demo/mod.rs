@@ -11,7 +11,7 @@ pub use joint::{Joint, cipher, joint};
 use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::file::{Direction, Done, InputFile, Sink, TextInput, TextSource, transform};
+use crate::file::{Direction, Done, InputFile, MessageInput, MessageSource, Sink, transform};
 use crate::local::PrivateDir;
 use crate::local::servers::{FirstKey, SERVERS, Servers};
 use crate::mode::Choice;
@@ -114,7 +114,7 @@ pub fn run(
     ));
 
     let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
-    let mut transfer = |way, input: TextInput, to: &Path| -> Result<Done, Failure> {
+    let mut transfer = |way, input: MessageInput, to: &Path| -> Result<Done, Failure> {
         transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
     let encrypted = transfer(Direction::Encrypt, InputFile::of(plain.to_vec()).into(), &sealed)?;
@@ -126,8 +126,8 @@ pub fn run(
         "{shown} ({bytes} bytes) went to them in parts, and they encrypted it with AES-GCM: {}.",
         speed(bytes, encrypted.seconds)
     ));
-    let (from, to) = (TextSource::File(sealed.clone()), Sink::File(opened.clone()));
-    let input = TextInput::open(&from, Direction::Decrypt, &to)?;
+    let (from, to) = (MessageSource::File(sealed.clone()), Sink::File(opened.clone()));
+    let input = MessageInput::open(&from, Direction::Decrypt, &to)?;
     let decrypted = transfer(Direction::Decrypt, input, &opened)?;
     let back = Zeroizing::new(std::fs::read(&opened).map_err(|e| unwritten(&opened, &e))?);
     if plain != back {
@@ -180,7 +180,7 @@ fn text_of(path: &Path, most: u64) -> Result<Zeroizing<Vec<u8>>, Failure> {
 }
 
 fn unwritten(path: &Path, e: &std::io::Error) -> Failure {
-    Failure::usage(format!("{} cannot be used ({e}): check that the disk has room", path.display()))
+    Failure::usage(format!("{} cannot be used ({e}): check that the disk has space", path.display()))
 }
 
 fn speed(bytes: u64, seconds: f64) -> String {

@@ -165,20 +165,20 @@ fn the_corpus_has_every_kind() {
     assert!(
         any(|c| !c.functions.is_empty()) && any(|c| !c.chains.is_empty()) && any(|c| !c.large.is_empty())
     );
-    let texts = || contents.iter().flat_map(|(_, c)| &c.groups).flat_map(|group| &group.vectors);
-    assert!(texts().any(|v| v.units.is_some()) && texts().any(|v| v.spare_bits > 0));
+    let messages = || contents.iter().flat_map(|(_, c)| &c.groups).flat_map(|group| &group.vectors);
+    assert!(messages().any(|v| v.units.is_some()) && messages().any(|v| v.spare_bits > 0));
     for expected in [Expected::Valid, Expected::Invalid, Expected::Acceptable] {
-        assert!(texts().any(|v| v.expected == expected), "{expected:?}");
+        assert!(messages().any(|v| v.expected == expected), "{expected:?}");
     }
     let mut fed = [false; 3];
     for monte in contents.iter().flat_map(|(_, content)| &content.monte) {
         fed[match monte.kind {
-            Fed::Texts(_) => 0,
+            Fed::Modes(_) => 0,
             Fed::Digests(_) => 1,
             Fed::Outputs(_) => 2,
         }] = true;
     }
-    assert_eq!(fed, [true; 3], "texts, digests, outputs");
+    assert_eq!(fed, [true; 3], "messages, digests, outputs");
     let report = run_contents(&contents, &plain()).unwrap();
     let failed: Vec<_> = report.algorithms.iter().filter(|tally| tally.failed > 0).collect();
     assert!(failed.is_empty(), "{failed:?}");

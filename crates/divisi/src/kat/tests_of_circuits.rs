@@ -1,11 +1,11 @@
 //! Modes that chain blocks or take a text as a whole, as circuits: in the clear they give the answers of the
 //! vectors; some of them are also garbled.
 
-use super::scaffold::{among, answers, counts, one_of_corpus, plain, run, usual, vectors, vectors_in};
-use super::tests_of_wholes::all;
+use super::scaffold::{among, answers, by_default, counts, one_of_corpus, plain, run, vectors, vectors_in};
+use super::tests_of_one_shot::all;
 use super::*;
 use crate::engine;
-use crate::engine::job::{Cipher, CipherMode, DesKeys, PublicText, TextsJob};
+use crate::engine::job::{Cipher, CipherMode, DesKeys, ModeMessage, ModesJob};
 use crate::engine::known::in_the_clear;
 use des::TdesEde3;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
@@ -31,7 +31,7 @@ fn standards() -> impl Iterator<Item = Content> {
 fn check(content: &Content) -> usize {
     let mut ran = 0;
     for group in &content.groups {
-        // no circuit is made for very long texts
+        // no circuit is made for very long messages
         let mut group = group.clone();
         group.vectors.retain(|vector| vector.plaintext.len().max(vector.aad.len()) <= 160);
         let mut asked = group.ask();
@@ -79,12 +79,13 @@ fn triple_des_runs_where_there_are_circuits() {
     }
 }
 
-/// Two texts in CTR by triple DES, one of which ends within a block; the counter of the other wraps around.
+/// Two messages in CTR by triple DES, one of which ends within a block; the counter of the other wraps
+/// around.
 fn counted() -> Asked {
     let key: Vec<u8> = (0..24).map(|i| 2 * i + 1).collect();
-    let (mut texts, mut inputs) = (Vec::new(), Rows::default());
+    let (mut messages, mut inputs) = (Vec::new(), Rows::default());
     for (iv, bytes) in [([7; 8], 13), ([0xff; 8], 16)] {
-        texts.push(PublicText {
+        messages.push(ModeMessage {
             direction: Direction::Encrypt,
             iv: iv.to_vec(),
             aad: Vec::new(),
@@ -96,7 +97,7 @@ fn counted() -> Asked {
         inputs.push(&[&key, &vec![0; bytes]]);
     }
     let cipher = Cipher::TripleDes(DesKeys::Three);
-    let job = TextsJob { mode: CipherMode::Ctr, cipher, texts }.into();
+    let job = ModesJob { mode: CipherMode::Ctr, cipher, messages }.into();
     Asked { algorithm: VectorAlgorithm::Ctr, job, inputs, of: vec![0, 1] }
 }
 
@@ -116,7 +117,7 @@ fn triple_des_counts_on_every_engine() {
     let first = u64::from_be_bytes([7; 8]);
     let expected = [stream(&[first, first + 1])[..13].to_vec(), stream(&[u64::MAX, 0])].concat();
     for engine in ["plain", "spdz", "garble", "mixed"] {
-        let options = if engine == "plain" { usual(engine) } else { among(engine, 2) };
+        let options = if engine == "plain" { by_default(engine) } else { among(engine, 2) };
         let (rows, of) = answers(counted(), &options);
         assert_eq!((of, [rows.row(0), rows.row(1)].concat()), (vec![0, 1], expected.clone()), "{engine}");
     }
@@ -128,8 +129,8 @@ fn modes_run_garbled() {
     // of each mode of Wycheproof the shortest text that is there
     let short = all(7).into_iter().map(|mut content| {
         let fits = |v: &Vector| v.expected == Expected::Valid && !v.plaintext.is_empty();
-        let texts = || content.groups.iter().flat_map(|group| &group.vectors).filter(|v| fits(v));
-        let shortest = texts().map(|vector| vector.plaintext.len()).min();
+        let messages = || content.groups.iter().flat_map(|group| &group.vectors).filter(|v| fits(v));
+        let shortest = messages().map(|vector| vector.plaintext.len()).min();
         for group in &mut content.groups {
             group.vectors.retain(|vector| fits(vector) && Some(vector.plaintext.len()) == shortest);
             group.vectors.truncate(1);

@@ -12,8 +12,8 @@ use divisi_garble::GarblingForm::{self, Improved, Paper};
 use divisi_symphony::adapter::{CONSTANT, ROUNDS};
 
 fn garble(parties: usize, form: GarblingForm) -> KatOptions {
-    let usual = among("garble", parties);
-    KatOptions { settings: usual.settings.with("form", form.name()), ..usual }
+    let default = among("garble", parties);
+    KatOptions { settings: default.settings.with("form", form.name()), ..default }
 }
 
 fn mixed(parties: usize) -> KatOptions {

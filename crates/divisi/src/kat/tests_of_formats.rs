@@ -1,13 +1,13 @@
-//! Files of NIST's CAVP and of Rooterberg, each with its right counts, and texts that are empty or end within
-//! a segment. The files are in tests/corpus; each says whose its values are.
+//! Files of NIST's CAVP and of Rooterberg, each with its right counts, and messages that are empty or end
+//! within a segment. The files are in tests/corpus; each says whose its values are.
 
 use super::read::read;
-use super::scaffold::{among, corpus, counts, usual};
+use super::scaffold::{among, by_default, corpus, counts};
 use super::*;
 use crate::engine;
 
 fn plain(long: bool) -> KatOptions {
-    KatOptions { long, ..usual("plain") }
+    KatOptions { long, ..by_default("plain") }
 }
 
 /// Name by name what passes; nothing else may fail or be left out.
@@ -64,7 +64,7 @@ fn long_tests(files: &[(&str, &str, u64)]) {
             }
             for monte in &mut content.monte {
                 match &mut monte.kind {
-                    monte::Fed::Texts(texts) => texts.lanes[1].end[0] ^= 1,
+                    monte::Fed::Modes(messages) => messages.lanes[1].end[0] ^= 1,
                     monte::Fed::Digests(digests) => digests.ends[1][0] ^= 1,
                     monte::Fed::Outputs(outputs) => outputs.ends[1].bytes[0] ^= 1,
                 }
@@ -143,8 +143,8 @@ fn files_of_rooterberg() {
     assert!(parse(&other).unwrap_err().contains("\"SipHash24\" is not in this version"));
 }
 
-/// Texts that are empty or end within a segment or a block, among longer ones, in every mode that has them,
-/// in both directions, on every engine.
+/// Messages that are empty or end within a segment or a block, among longer ones, in every mode that has
+/// them, in both directions, on every engine.
 #[test]
 fn texts_of_any_length_run_on_every_engine() {
     for engine in engine::all() {

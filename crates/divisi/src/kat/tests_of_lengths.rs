@@ -1,7 +1,7 @@
 //! What no engine can compute is unsupported, and no rejection; lengths that a file declares are those that
 //! are there.
 
-use super::scaffold::{counts, plain, run, run_file, usual, vectors};
+use super::scaffold::{by_default, counts, plain, run, run_file, vectors};
 use super::*;
 use crate::engine;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn not_computed() -> Vec<(Value, &'static str)> {
 #[test]
 fn what_cannot_be_computed_is_no_rejection_on_any_engine() {
     for engine in engine::all() {
-        let options = usual(engine.name());
+        let options = by_default(engine.name());
         for (file, reason) in not_computed() {
             let report = run_file(&file, &options);
             assert_eq!(counts(&report), (0, 0, 1), "{} {file}", engine.name());
@@ -72,7 +72,7 @@ fn what_can_be_computed_beside_it_is() {
     tests.push(other);
     let content = parse(&file).unwrap();
     for engine in ["plain", "rep3"] {
-        assert_eq!(counts(&run(content.clone(), &usual(engine))), (1, 0, 1), "{engine}");
+        assert_eq!(counts(&run(content.clone(), &by_default(engine))), (1, 0, 1), "{engine}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! gen-val/json-files, in the public domain), and others with the answers of ordinary libraries.
 
 use super::monte::{Fed, NEEDS_LONG, Thousand, XofOutput};
-use super::scaffold::{acvp, counts, one_of_corpus, usual};
+use super::scaffold::{acvp, by_default, counts, one_of_corpus};
 use super::*;
 use crate::bench::ordinary::{cipher, output, triple_des};
 use divisi_core::Direction;
@@ -11,7 +11,7 @@ use divisi_symmetric::algorithm::{Algorithm as Function, Settings as Use};
 use serde_json::{Value, json};
 
 fn options(engine: &str) -> KatOptions {
-    KatOptions { long: true, ..usual(engine) }
+    KatOptions { long: true, ..by_default(engine) }
 }
 
 fn run(file: &Value, options: &KatOptions) -> (u64, u64, u64) {
@@ -66,10 +66,10 @@ fn ten_thousand_of_triple_des() {
     for monte in &mut content.monte {
         assert_eq!(monte.steps, 10_000);
         monte.steps = steps(monte.steps);
-        let Fed::Texts(texts) = &mut monte.kind else { panic!("chains of texts") };
-        let [lane] = &mut texts.lanes[..] else { panic!("one chain") };
-        assert_eq!(triple(texts.direction, lane, 10_000), lane.end, "{:?}", texts.direction);
-        lane.end = triple(texts.direction, lane, monte.steps);
+        let Fed::Modes(messages) = &mut monte.kind else { panic!("chains of messages") };
+        let [lane] = &mut messages.lanes[..] else { panic!("one chain") };
+        assert_eq!(triple(messages.direction, lane, 10_000), lane.end, "{:?}", messages.direction);
+        lane.end = triple(messages.direction, lane, monte.steps);
     }
     assert_eq!(content.monte.len(), 2);
     assert_eq!(run_content(content, &options("plain")), (2, 0, 0));
@@ -82,9 +82,9 @@ fn a_thousand_bits() {
     let content = one_of_corpus("monte-cfb1");
     assert_eq!(run_content(content.clone(), &options), (1, 0, 0));
     let mut wrong = content;
-    let Fed::Texts(texts) = &mut wrong.monte[0].kind else { panic!("chains of texts") };
-    assert_eq!(texts.lanes.len(), 3);
-    texts.lanes[1].end[0] ^= 0x80;
+    let Fed::Modes(messages) = &mut wrong.monte[0].kind else { panic!("chains of messages") };
+    assert_eq!(messages.lanes.len(), 3);
+    messages.lanes[1].end[0] ^= 0x80;
     assert_eq!(run_content(wrong, &options), (0, 1, 0));
 }
 

@@ -1,7 +1,7 @@
 //! Vectors of modes of AES and of triple DES, in any file format.
 
-use crate::engine::job::{Cipher, Whole};
-use divisi_symmetric::mode::whole::stealing::Variant;
+use crate::engine::job::{Cipher, OneShot};
+use divisi_symmetric::mode::one_shot::stealing::Variant;
 use std::fmt;
 
 /// The algorithm of a vector: a mode of AES or of triple DES, a hash or a MAC.
@@ -33,7 +33,7 @@ pub enum VectorAlgorithm {
     /// CMAC by triple DES.
     TripleCmac,
     /// A mode that processes a text as a whole.
-    Whole(Whole),
+    OneShot(OneShot),
     /// A hash or MAC.
     Function(divisi_symmetric::algorithm::Algorithm),
 }
@@ -53,19 +53,19 @@ impl fmt::Display for VectorAlgorithm {
             VectorAlgorithm::TripleEcb => "TDES-ECB",
             VectorAlgorithm::TripleCbc => "TDES-CBC",
             VectorAlgorithm::TripleCmac => "TDES-CMAC",
-            VectorAlgorithm::Whole(mode) => match mode {
-                Whole::Kw { inverse: false } => "AES-KW",
-                Whole::Kw { inverse: true } => "AES-KW (inverse)",
-                Whole::Kwp { inverse: false } => "AES-KWP",
-                Whole::Kwp { inverse: true } => "AES-KWP (inverse)",
-                Whole::Siv => "AES-SIV",
-                Whole::Ccm => "AES-CCM",
-                Whole::GcmSiv => "AES-GCM-SIV",
-                Whole::Xts => "AES-XTS",
-                Whole::Stealing(Variant::Cs1) => "AES-CBC-CS1",
-                Whole::Stealing(Variant::Cs2) => "AES-CBC-CS2",
-                Whole::Stealing(Variant::Cs3) => "AES-CBC-CS3",
-                Whole::Cfb1 => "AES-CFB1",
+            VectorAlgorithm::OneShot(mode) => match mode {
+                OneShot::Kw { inverse: false } => "AES-KW",
+                OneShot::Kw { inverse: true } => "AES-KW (inverse)",
+                OneShot::Kwp { inverse: false } => "AES-KWP",
+                OneShot::Kwp { inverse: true } => "AES-KWP (inverse)",
+                OneShot::Siv => "AES-SIV",
+                OneShot::Ccm => "AES-CCM",
+                OneShot::GcmSiv => "AES-GCM-SIV",
+                OneShot::Xts => "AES-XTS",
+                OneShot::Stealing(Variant::Cs1) => "AES-CBC-CS1",
+                OneShot::Stealing(Variant::Cs2) => "AES-CBC-CS2",
+                OneShot::Stealing(Variant::Cs3) => "AES-CBC-CS3",
+                OneShot::Cfb1 => "AES-CFB1",
             },
             VectorAlgorithm::Function(function) => return function.fmt(f),
         })
@@ -85,13 +85,13 @@ impl VectorAlgorithm {
 
     /// The number of keys of its cipher that a key consists of.
     pub(super) fn keys(self) -> usize {
-        if let VectorAlgorithm::Whole(mode) = self { mode.keys() } else { 1 }
+        if let VectorAlgorithm::OneShot(mode) = self { mode.keys() } else { 1 }
     }
 
-    /// Whether the lengths of its texts are in bits and not in bytes.
+    /// Whether the lengths of its messages are in bits and not in bytes.
     pub(super) fn counts_bits(self) -> bool {
-        let whole = |mode| matches!(mode, Whole::Xts | Whole::Stealing(_) | Whole::Cfb1);
-        matches!(self, VectorAlgorithm::Ctr) || matches!(self, VectorAlgorithm::Whole(mode) if whole(mode))
+        let whole = |mode| matches!(mode, OneShot::Xts | OneShot::Stealing(_) | OneShot::Cfb1);
+        matches!(self, VectorAlgorithm::Ctr) || matches!(self, VectorAlgorithm::OneShot(mode) if whole(mode))
     }
 
     /// The bytes of a block of its cipher.
@@ -150,8 +150,8 @@ pub struct Vector {
     pub ciphertext: Vec<u8>,
     /// The tag; empty where there is none.
     pub tag: Vec<u8>,
-    /// The number of bits at the low end of the last byte of both texts that do not belong to them, for modes
-    /// whose lengths are in bits.
+    /// The number of bits at the low end of the last byte of both messages that do not belong to them, for
+    /// modes whose lengths are in bits.
     pub spare_bits: usize,
     /// The parts of a text that has several; `None` for a text that is processed as one.
     pub units: Option<Units>,

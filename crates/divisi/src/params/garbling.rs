@@ -44,7 +44,7 @@ pub(super) fn derive(options: &ParamsOptions) -> Result<Derived, Failure> {
     })?;
     let (config, [gates, ands]) = (SetupConfig::default(), AES_128);
     let cost = |by: Option<&Parameters>| GarblingCost::of(parties, AES_128, config, by);
-    let usual = cheaper(parties, AES_128, config).map_or("cot", |lattice| lattice.form().name());
+    let default = cheaper(parties, AES_128, config).map_or("cot", |lattice| lattice.form().name());
     let ways = [("cot", cost(None)), (form.name(), cost(Some(&ciphertexts)))];
     let rows = Hardness::of(DIMENSION, (MODULUS as f64).log2());
     let failure = failure_bits(parties, MOST_GATES);
@@ -80,7 +80,7 @@ pub(super) fn derive(options: &ParamsOptions) -> Result<Derived, Failure> {
         "and": ands,
         "k": config.k,
         "ways": ways.iter().map(way).collect::<Vec<_>>(),
-        "form": usual,
+        "form": default,
     });
     let mut text = format!(
         "garbled circuits among {parties} parties, semi-honest: rows of N = {DIMENSION}, q = {MODULUS} of {BITS} bits, p = {PLAIN}: \
@@ -106,7 +106,7 @@ pub(super) fn derive(options: &ParamsOptions) -> Result<Derived, Failure> {
     }
     let _ = write!(
         text,
-        "\nciphertexts of N = {}, q of {:.1} bits; the default among {parties}: {usual}",
+        "\nciphertexts of N = {}, q of {:.1} bits; the default among {parties}: {default}",
         ciphertexts.dimension(),
         ciphertexts.log2_q()
     );

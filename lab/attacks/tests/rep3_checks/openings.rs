@@ -70,7 +70,7 @@ fn nothing_leaves_before_what_was_said_is_compared() {
     let ways: [(&str, Leaves); 5] = [
         ("opened", |trio, x| trio.open(x).map(drop)),
         ("answered", |trio, x| trio.answer(b"c", x).map(drop)),
-        ("answered as a text", |trio, x| trio.answer_text(b"c", x, 3).map(drop)),
+        ("answered as a text", |trio, x| trio.answer_message(b"c", x, 3).map(drop)),
         ("opened to one", |trio, x| {
             let first = x.clone().each().remove(0);
             trio.open_to(party(2), &first).map(drop)

@@ -31,8 +31,8 @@ impl Inputs {
         let key = draw(16);
         let (inputs, expected): (Vec<Vec<u8>>, _) = match work {
             RunWork::Openings(n) => {
-                let text = draw(n);
-                (vec![text.clone()], vec![text])
+                let message = draw(n);
+                (vec![message.clone()], vec![message])
             }
             RunWork::Lookups(_, n) => {
                 let places = draw(n);
@@ -44,30 +44,30 @@ impl Inputs {
                 let expected = in_the_clear(&key, &columns, direction).map_err(|abort| abort.to_string())?;
                 (key.iter().map(|byte| vec![*byte]).chain(columns).collect(), expected)
             }
-            RunWork::Whole(whole) => {
-                let (key, text) = (draw(whole.key_bytes()), draw(whole.text_bytes()));
+            RunWork::OneShot(whole) => {
+                let (key, message) = (draw(whole.key_bytes()), draw(whole.text_bytes()));
                 let secret =
                     |bytes: &[u8]| bytes.iter().map(|byte| Plain.public(&[*byte])).collect::<Vec<_>>();
-                let expected = whole.run(&mut Plain, &secret(&key), &secret(&text));
+                let expected = whole.run(&mut Plain, &secret(&key), &secret(&message));
                 let expected = expected.map_err(|abort| abort.to_string())?;
-                if expected.last() != Some(&text) {
-                    return Err("a text that goes there and back is another one".to_owned());
+                if expected.last() != Some(&message) {
+                    return Err("a message that goes there and back is another one".to_owned());
                 }
-                ([key, text].concat().into_iter().map(|byte| vec![byte]).collect(), expected)
+                ([key, message].concat().into_iter().map(|byte| vec![byte]).collect(), expected)
             }
             RunWork::Gcm(n) => {
-                let text = draw(n);
-                let payload = Payload { msg: &text, aad: AAD };
+                let message = draw(n);
+                let payload = Payload { msg: &message, aad: AAD };
                 let cipher = Aes128Gcm::new_from_slice(&key).map_err(|e| e.to_string())?;
                 let sealed = cipher.encrypt(&iv.into(), payload).map_err(|e| e.to_string())?;
-                (vec![key, text], vec![sealed])
+                (vec![key, message], vec![sealed])
             }
             RunWork::Call(call) => {
                 let columns: Vec<Vec<u8>> = (0..calls::BYTES).map(|_| draw(calls::LANES)).collect();
                 let expected = call.in_the_clear(&columns).map_err(|abort| abort.to_string())?;
                 (columns, expected)
             }
-            RunWork::Function(name, _) | RunWork::Garbled(name, _) | RunWork::GarbledAhead(name) => {
+            RunWork::Function(name, _) | RunWork::Garbled(name, _) | RunWork::GarbledFirst(name) => {
                 let n = messages(work);
                 let settings = work.settings().ok_or_else(|| format!("no hash and no MAC: {name}"))?;
                 let key = draw(settings.algorithm.key_bytes());
@@ -108,8 +108,8 @@ fn function_in_the_clear(
 ) -> Result<Vec<Vec<u8>>, Abort> {
     let e = &mut Plain;
     let key: Vec<PlainByte> = key.iter().map(|byte| e.public(&[*byte])).collect();
-    let text = columns.iter().map(|column| e.public(column)).collect();
+    let message = columns.iter().map(|column| e.public(column)).collect();
     let function = Function::prepare(e, settings, &key)?;
-    let output = outputs(e, &function, text, n)?;
+    let output = outputs(e, &function, message, n)?;
     Ok(byte_values(e, output)?.iter().map(|byte| byte.values().to_vec()).collect())
 }

@@ -1,4 +1,4 @@
-//! The circuits of blocks, of texts in GCM, and of hashes and MACs.
+//! The circuits of blocks, of messages in GCM, and of hashes and MACs.
 
 use crate::job::{Cipher, MessagesJob};
 use divisi_circuit::{Build, BuildBit, Gates, Program};
@@ -9,10 +9,10 @@ use divisi_symmetric::batch::{Function, Messages as Batch, bits, byte_values};
 use divisi_symmetric::circuits;
 use divisi_symmetric::gates::{GateByte, GateBytes};
 use divisi_symmetric::mode::block::BlockCipher;
-use divisi_symmetric::mode::whole;
+use divisi_symmetric::mode::one_shot;
 
 /// The circuit of a block. With `counter` the last input, the counter block, is encrypted and added to the
-/// text.
+/// message.
 pub fn block(widths: &[usize], cipher: Cipher, counter: bool, decrypt: bool) -> Result<Program, Abort> {
     let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
     circuits::drawn(widths, |e, values| {
@@ -22,20 +22,21 @@ pub fn block(widths: &[usize], cipher: Cipher, counter: bool, decrypt: bool) -> 
             Cipher::TripleDes(_) => TripleByProgram::new(values[0].clone())?.permute(e, direction, state)?,
         };
         if counter {
-            state.iter_mut().zip(&values[1]).try_for_each(|(pad, text)| e.add(pad, text))?;
+            state.iter_mut().zip(&values[1]).try_for_each(|(pad, message)| e.add(pad, message))?;
         }
         Ok(vec![state])
     })
 }
 
-/// The circuit of a text in GCM. It gives a byte that is 1 if the text is authentic, the resulting text, and
-/// the tag that was made (zeros in decryption). If the text is not authentic, all outputs are zero.
+/// The circuit of a message in GCM. It gives a byte that is 1 if the message is authentic, the resulting
+/// message, and the tag that was made (zeros in decryption). If the message is not authentic, all outputs are
+/// zero.
 pub fn gcm(widths: &[usize], decrypt: bool, tag_bytes: usize) -> Result<Program, Abort> {
     circuits::drawn(widths, |e, values| {
-        let [key, text, iv, aad, received] = &values[..] else { return Ok(Vec::new()) };
+        let [key, message, iv, aad, received] = &values[..] else { return Ok(Vec::new()) };
         let keys = aes::expand(e, key)?;
         let direction = if decrypt { Direction::Decrypt } else { Direction::Encrypt };
-        let (mut other, tag) = whole::gcm::crypt(e, &keys, direction, iv, aad, text)?;
+        let (mut other, tag) = one_shot::gcm::crypt(e, &keys, direction, iv, aad, message)?;
         let mut tag = tag.get(..tag_bytes).unwrap_or_default().to_vec();
         let mut verdict = e.public(&[1]);
         if decrypt {

@@ -68,7 +68,10 @@ pub(crate) fn stored(node: &Node, step: Step, name: &KeyName, error: &StoreError
             node.log(&format!("key {name} at {step}: {other}"));
             if other.is_full() {
                 let what = format!("the disk of {me} is full, and key {name} is unchanged");
-                return Failed::refused(step, format!("{what}: have its operator make room, then try again"));
+                return Failed::refused(
+                    step,
+                    format!("{what}: have its operator free some space, then try again"),
+                );
             }
             format!("the file of key {name} at {me} is damaged or cannot be used: the log of {me} says why")
         }

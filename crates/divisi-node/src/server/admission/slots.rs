@@ -117,7 +117,7 @@ mod tests {
         let each = CONNECTIONS.1;
         let names: Vec<String> = (0..CONNECTIONS.0 / each).map(|i| format!("greedy {i}")).collect();
         let mut held: Vec<ConnectionSlot> =
-            (0..CONNECTIONS.0).map(|i| admit(&names[i / each]).expect("there is room")).collect();
+            (0..CONNECTIONS.0).map(|i| admit(&names[i / each]).expect("there is space")).collect();
         let leaving = |slots: &[ConnectionSlot]| leaving(slots, |_| Some(now)).len();
         assert!(names.iter().all(|name| admit(name).is_none()));
         let modest: Vec<ConnectionSlot> = (0..20).filter_map(|i| admit(&format!("m{i}"))).collect();
@@ -170,10 +170,12 @@ mod tests {
         let (all, now) = (OpenConnections::default(), Instant::now());
         let names: Vec<String> =
             (0..CONNECTIONS.0).map(|i| format!("greedy {}", i / CONNECTIONS.1)).collect();
-        let held: Vec<ConnectionSlot> =
-            names.iter().map(|name| ConnectionSlot::admit(&all, name, now).expect("there is room")).collect();
+        let held: Vec<ConnectionSlot> = names
+            .iter()
+            .map(|name| ConnectionSlot::admit(&all, name, now).expect("there is space"))
+            .collect();
         for i in 0..2 * LEAVING {
-            let slot = ConnectionSlot::admit(&all, &format!("m{i}"), now).expect("there is room");
+            let slot = ConnectionSlot::admit(&all, &format!("m{i}"), now).expect("there is space");
             assert!(!slot.leaves(None));
         }
         assert_eq!(leaving(&held, |_| None).len(), 1);

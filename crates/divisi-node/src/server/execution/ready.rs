@@ -163,8 +163,8 @@ mod tests {
     /// is used, because the state of a KMAC key depends on the customization.
     #[test]
     fn a_key_is_called_by_all_that_it_leaves_something_for() {
-        let kmac = |text: &str, output_bytes: usize| Settings {
-            customization: text.as_bytes().to_vec(),
+        let kmac = |message: &str, output_bytes: usize| Settings {
+            customization: message.as_bytes().to_vec(),
             output_bytes,
             ..Settings::new("kmac128".parse().unwrap())
         };

@@ -6,7 +6,7 @@ use crate::wire::Blob;
 use divisi_core::{Abort, PartyId, Settles, Step, Verified};
 use divisi_rep3::open::Answer;
 use divisi_rep3::{Byte, Rep3};
-use divisi_symmetric::mode::whole::Undecided;
+use divisi_symmetric::mode::one_shot::Undecided;
 
 const VERIFY: Step = Step::new("divisi_node::server::text/verify");
 
@@ -32,7 +32,7 @@ pub(crate) fn message_alone(
     columns: &Verified<Vec<Byte>>,
     bytes: usize,
 ) -> Result<ToClient, Abort> {
-    Ok(component(rep.trio().answer_text(context, columns, bytes)?))
+    Ok(component(rep.trio().answer_message(context, columns, bytes)?))
 }
 
 /// Open a decrypted message to the client alone, if the verdict on its integrity is good.

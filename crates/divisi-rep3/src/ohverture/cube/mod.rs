@@ -62,7 +62,7 @@ const BITS_AT_ONCE: usize = 8;
 const MAX_PART: usize = 12;
 
 /// Whether a table of these parts and entries of this many bits has room.
-pub(super) fn has_room(parts: [usize; 3], width: usize) -> bool {
+pub(super) fn has_capacity(parts: [usize; 3], width: usize) -> bool {
     parts.iter().all(|part| (1..=MAX_PART).contains(part))
         && width <= MAX_CUBE_WIDTH
         && Grid::bytes(parts, width) <= MAX_TABLE
@@ -114,7 +114,7 @@ impl<G: Element> Cube<G> {
         }
         let widths: Vec<usize> = all.iter().map(|all| (128 - all.leading_zeros() as usize).max(1)).collect();
         let width: usize = widths.iter().sum();
-        if !has_room(parts, width) {
+        if !has_capacity(parts, width) {
             return None;
         }
         let mut hasher = blake3::Hasher::new_derive_key("divisi 2026 rep3 cube v1");

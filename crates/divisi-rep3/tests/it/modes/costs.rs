@@ -5,8 +5,8 @@ use super::*;
 use divisi_rep3::lab::run;
 use divisi_symmetric::aes::{self, RoundKeys};
 use divisi_symmetric::mode::block::BlockCipher;
-use divisi_symmetric::mode::whole::wrap::{WrapForm, unwrap, wrap};
-use divisi_symmetric::mode::whole::{bitwise, ccm, gcm_siv, siv, stealing, xts};
+use divisi_symmetric::mode::one_shot::wrap::{WrapForm, unwrap, wrap};
+use divisi_symmetric::mode::one_shot::{bitwise, ccm, gcm_siv, siv, stealing, xts};
 use divisi_symmetric::mode::{cbc, feedback};
 
 /// An S-box of gf4-circuit: 20 bits, four rounds a layer (test `aes_128_costs_what_the_paper_says`).
@@ -16,7 +16,7 @@ const LAYER: u64 = 4;
 /// A cost in calls of AES-128 and in products over GF(2^128).
 #[derive(Clone, Copy)]
 struct Cost {
-    /// Calls one after the other, and blocks of one text in all of them.
+    /// Calls one after the other, and blocks of one message in all of them.
     calls: u64,
     blocks: u64,
     /// Key schedules: ten layers of four S-boxes.
@@ -33,17 +33,17 @@ impl Cost {
         Cost { calls, blocks, schedules: 0, products: 0, product_rounds: 0, opened: 0 }
     }
 
-    /// Bits and rounds of this many texts.
-    fn of(self, texts: usize) -> (u64, u64) {
+    /// Bits and rounds of this many messages.
+    fn of(self, messages: usize) -> (u64, u64) {
         let own = SBOX * (160 * self.blocks + 40 * self.schedules) + 128 * self.products + 8 * self.opened;
         let calls = self.calls + self.schedules;
-        (own * texts as u64, LAYER * 10 * calls + self.product_rounds + u64::from(self.opened > 0))
+        (own * messages as u64, LAYER * 10 * calls + self.product_rounds + u64::from(self.opened > 0))
     }
 }
 
 type Operation = dyn Fn(&mut Rep3, &RoundKeys<Byte>, &[Byte]) -> Result<(), Abort> + Sync;
 
-/// A mode in one direction, on texts of this many bytes.
+/// A mode in one direction, on messages of this many bytes.
 struct Case {
     name: &'static str,
     bytes: usize,
@@ -60,8 +60,8 @@ fn case(
     Case { name, bytes, cost, way: Box::new(way) }
 }
 
-/// How many texts go side by side.
-const TEXTS: usize = 3;
+/// How many messages go side by side.
+const MESSAGES: usize = 3;
 
 /// Public columns or rows of this width.
 fn known(rows: usize, width: usize) -> Vec<Vec<u8>> {
@@ -73,70 +73,70 @@ fn columns() -> Vec<Case> {
     // five blocks
     const N: usize = 5;
     const BYTES: usize = 16 * N;
-    let side_by_side = || known(16, N * TEXTS);
+    let side_by_side = || known(16, N * MESSAGES);
     vec![
-        // all blocks of all texts are lanes of one
+        // all blocks of all messages are lanes of one
         case("ecb", BYTES, Cost::cipher(1, N), move |e, key, _| {
-            let text = (0..16).map(|_| e.random_bytes(N * TEXTS)).collect::<Result<Vec<_>, _>>()?;
-            key.permute(e, Direction::Encrypt, text).map(drop)
+            let message = (0..16).map(|_| e.random_bytes(N * MESSAGES)).collect::<Result<Vec<_>, _>>()?;
+            key.permute(e, Direction::Encrypt, message).map(drop)
         }),
         case("ecb back", BYTES, Cost::cipher(1, N), move |e, key, _| {
-            let text = (0..16).map(|_| e.random_bytes(N * TEXTS)).collect::<Result<Vec<_>, _>>()?;
-            key.permute(e, Direction::Decrypt, text).map(drop)
+            let message = (0..16).map(|_| e.random_bytes(N * MESSAGES)).collect::<Result<Vec<_>, _>>()?;
+            key.permute(e, Direction::Decrypt, message).map(drop)
         }),
-        case("cbc", BYTES, Cost::cipher(N, N), |e, key, text| {
-            cbc::encrypt(e, key, &known(16, TEXTS), text).map(drop)
+        case("cbc", BYTES, Cost::cipher(N, N), |e, key, message| {
+            cbc::encrypt(e, key, &known(16, MESSAGES), message).map(drop)
         }),
         case("cbc back", BYTES, Cost::cipher(1, N), move |e, key, _| {
             cbc::decrypt(e, key, &side_by_side(), &side_by_side()).map(drop)
         }),
-        case("cfb8", 7, Cost::cipher(7, 7), |e, key, text| {
-            feedback::cfb_encrypt(e, key, 1, &known(16, TEXTS), text).map(drop)
+        case("cfb8", 7, Cost::cipher(7, 7), |e, key, message| {
+            feedback::cfb_encrypt(e, key, 1, &known(16, MESSAGES), message).map(drop)
         }),
         case("cfb8 back", 7, Cost::cipher(1, 7), |e, key, _| {
-            feedback::cfb_decrypt(e, key, &known(16, 7 * TEXTS), &known(1, 7 * TEXTS)).map(drop)
+            feedback::cfb_decrypt(e, key, &known(16, 7 * MESSAGES), &known(1, 7 * MESSAGES)).map(drop)
         }),
-        case("cfb128", BYTES, Cost::cipher(N, N), |e, key, text| {
-            feedback::cfb_encrypt(e, key, 16, &known(16, TEXTS), text).map(drop)
+        case("cfb128", BYTES, Cost::cipher(N, N), |e, key, message| {
+            feedback::cfb_encrypt(e, key, 16, &known(16, MESSAGES), message).map(drop)
         }),
         case("cfb128 back", BYTES, Cost::cipher(1, N), move |e, key, _| {
             feedback::cfb_decrypt(e, key, &side_by_side(), &side_by_side()).map(drop)
         }),
         // both ways, and the last block need not be whole
-        case("ofb", BYTES - 9, Cost::cipher(N, N), |e, key, text| {
-            feedback::ofb(e, key, &known(16, TEXTS), text).map(drop)
+        case("ofb", BYTES - 9, Cost::cipher(N, N), |e, key, message| {
+            feedback::ofb(e, key, &known(16, MESSAGES), message).map(drop)
         }),
     ]
 }
 
-/// Modes that take texts as wholes, with rows.
+/// Modes that take messages as wholes, with rows.
 fn wholes() -> Vec<Case> {
     let mut all = vec![
-        case("cfb1", 2, Cost::cipher(13, 13), |e, key, text| {
-            bitwise::encrypt(e, key, &known(TEXTS, 16), 13, text).map(drop)
+        case("cfb1", 2, Cost::cipher(13, 13), |e, key, message| {
+            bitwise::encrypt(e, key, &known(MESSAGES, 16), 13, message).map(drop)
         }),
         case("cfb1 back", 2, Cost::cipher(1, 13), |e, key, _| {
-            bitwise::decrypt(e, key, &known(TEXTS, 16), 13, &known(TEXTS, 2)).map(drop)
+            bitwise::decrypt(e, key, &known(MESSAGES, 16), 13, &known(MESSAGES, 2)).map(drop)
         }),
     ];
     // CS3, as the two others, of whole blocks and of a rest
     for (bits, blocks) in [(128, 1), (256, 2), (384, 3), (333, 3), (129, 2)] {
         let bytes = usize::div_ceil(bits, 8);
-        all.push(case("cbc-cs3", bytes, Cost::cipher(blocks, blocks), move |e, key, text| {
-            stealing::encrypt(e, key, &known(TEXTS, 16), bits, text).map(drop)
+        all.push(case("cbc-cs3", bytes, Cost::cipher(blocks, blocks), move |e, key, message| {
+            stealing::encrypt(e, key, &known(MESSAGES, 16), bits, message).map(drop)
         }));
         // the last block gives what was stolen from the one before
         let calls = blocks.min(2);
         all.push(case("cbc-cs3 back", bytes, Cost::cipher(calls, blocks), move |e, key, _| {
             let rest = (bits - 128 * (blocks - 1)).div_ceil(8);
             let restored = if blocks == 1 { 16 } else { 16 * (blocks - 1) + rest };
-            stealing::decrypt(e, key, &known(TEXTS, 16), bits, &known(TEXTS, restored)).map(drop)
+            stealing::decrypt(e, key, &known(MESSAGES, 16), bits, &known(MESSAGES, restored)).map(drop)
         }));
         // the tweak is a block; what is no whole number of blocks goes through one more
         let calls = 2 + usize::from(bits % 128 > 0);
         for direction in [Direction::Encrypt, Direction::Decrypt] {
-            all.push(case("xts", bytes, Cost::cipher(calls, 1 + blocks), move |e, key, text| {
-                xts::crypt(e, [key, key], direction, &known(TEXTS, 16), bits, text).map(drop)
+            all.push(case("xts", bytes, Cost::cipher(calls, 1 + blocks), move |e, key, message| {
+                xts::crypt(e, [key, key], direction, &known(MESSAGES, 16), bits, message).map(drop)
             }));
         }
     }
@@ -149,38 +149,38 @@ fn authentic() -> Vec<Case> {
     for bytes in [16, 24, 64] {
         let n = bytes / 8;
         // six for each semiblock
-        all.push(case("kw", bytes, Cost::cipher(6 * n, 6 * n), |e, key, text| {
-            wrap(e, key, WrapForm::Kw, false, text).map(drop)
+        all.push(case("kw", bytes, Cost::cipher(6 * n, 6 * n), |e, key, message| {
+            wrap(e, key, WrapForm::Kw, false, message).map(drop)
         }));
     }
     for (bytes, calls) in [(1, 1), (8, 1), (9, 12), (16, 12), (29, 24)] {
-        all.push(case("kwp", bytes, Cost::cipher(calls, calls), |e, key, text| {
-            wrap(e, key, WrapForm::Kwp, false, text).map(drop)
+        all.push(case("kwp", bytes, Cost::cipher(calls, calls), |e, key, message| {
+            wrap(e, key, WrapForm::Kwp, false, message).map(drop)
         }));
     }
     for bytes in [0_usize, 1, 16, 33, 64] {
-        let (text, aad) = (bytes.div_ceil(16), AAD.len().div_ceil(16));
-        let lanes = || vec![AAD.to_vec(); TEXTS];
-        // B_0, the associated data behind two bytes of their length, and the text; all counters at once
-        let chain = 1 + (2 + AAD.len()).div_ceil(16) + text;
-        all.push(case("ccm", bytes, Cost::cipher(1 + chain, 1 + text + chain), |e, key, text| {
+        let (message, aad) = (bytes.div_ceil(16), AAD.len().div_ceil(16));
+        let lanes = || vec![AAD.to_vec(); MESSAGES];
+        // B_0, the associated data behind two bytes of their length, and the message; all counters at once
+        let chain = 1 + (2 + AAD.len()).div_ceil(16) + message;
+        all.push(case("ccm", bytes, Cost::cipher(1 + chain, 1 + message + chain), |e, key, message| {
             let head = ccm::Head { nonce: NONCE.to_vec(), aad: AAD.to_vec() };
-            ccm::seal(e, key, &vec![head; TEXTS], 12, text).map(drop)
+            ccm::seal(e, key, &vec![head; MESSAGES], 12, message).map(drop)
         }));
-        // E(0) of the chain's key; a block of zeros, the associated data, and the text, which is a block at
-        // least; the IV is opened; all counters at once
-        let chain = 1 + 1 + aad + text.max(1);
-        let streams = usize::from(text > 0);
-        let cost = Cost { opened: 16, ..Cost::cipher(chain + streams, chain + text) };
-        all.push(case("siv", bytes, cost, move |e, key, text| {
+        // E(0) of the chain's key; a block of zeros, the associated data, and the message, which is a block
+        // at least; the IV is opened; all counters at once
+        let chain = 1 + 1 + aad + message.max(1);
+        let streams = usize::from(message > 0);
+        let cost = Cost { opened: 16, ..Cost::cipher(chain + streams, chain + message) };
+        all.push(case("siv", bytes, cost, move |e, key, message| {
             // two keys would have a schedule more
             let keys = every_lane(key);
             let key = siv::SivKey::from_round_keys(e, keys.clone(), keys)?;
-            key.seal(e, TEXTS, &[lanes()], text).map(drop)
+            key.seal(e, MESSAGES, &[lanes()], message).map(drop)
         }));
-        // four blocks give the keys of a nonce, which is told once a text; the tag, then the counters.
+        // four blocks give the keys of a nonce, which is told once a message; the tag, then the counters.
         // POLYVAL of all blocks and their lengths: odd powers, and a sum
-        let hashed = aad + text + 1;
+        let hashed = aad + message + 1;
         let odd = hashed.div_ceil(2) - 1;
         let most = (3..=hashed).step_by(2).map(|power| u64::from(power.count_ones())).max().unwrap_or(1);
         let cost = Cost {
@@ -188,19 +188,19 @@ fn authentic() -> Vec<Case> {
             products: (odd + 1) as u64,
             product_rounds: u64::from(most.next_power_of_two().trailing_zeros()) + 1,
             opened: 16,
-            ..Cost::cipher(2 + streams, 4 + 1 + text)
+            ..Cost::cipher(2 + streams, 4 + 1 + message)
         };
-        all.push(case("gcm-siv", bytes, cost, |e, key, text| {
+        all.push(case("gcm-siv", bytes, cost, |e, key, message| {
             let head = gcm_siv::NonceHead { nonce: NONCE, aad: AAD.to_vec() };
-            gcm_siv::seal(e, key, &vec![head; TEXTS], text).map(drop)
+            gcm_siv::seal(e, key, &vec![head; MESSAGES], message).map(drop)
         }));
     }
     all
 }
 
-/// The key of each text.
+/// The key of each message.
 fn every_lane(key: &RoundKeys<Byte>) -> RoundKeys<Byte> {
-    divisi_core::Lanes::gather(key, &[0; TEXTS]).unwrap()
+    divisi_core::Lanes::gather(key, &[0; MESSAGES]).unwrap()
 }
 
 /// Bits and rounds of each mode, semi-honest: with active security the same messages are sent before the
@@ -213,33 +213,33 @@ fn modes_cost_their_calls_of_the_cipher() {
             let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::SemiHonest);
             let key = (0..16).map(|_| e.random_bytes(1)).collect::<Result<Vec<_>, _>>()?;
             let key = aes::expand(&mut e, &key)?;
-            let text = (0..bytes).map(|_| e.random_bytes(TEXTS)).collect::<Result<Vec<_>, _>>()?;
+            let message = (0..bytes).map(|_| e.random_bytes(MESSAGES)).collect::<Result<Vec<_>, _>>()?;
             e.trio().session().phase("mode");
-            way(&mut e, &key, &text)?;
+            way(&mut e, &key, &message)?;
             Ok(e.trio().session().meter().read())
         });
         let counts = &counts.unwrap()[0];
         let phase = &counts.phases["mode"];
-        assert_eq!((phase.bits, u64::from(phase.rounds)), cost.of(TEXTS), "{name}, {bytes} bytes");
-        assert_eq!(counts.openings, cost.opened * TEXTS as u64, "{name}, {bytes} bytes");
+        assert_eq!((phase.bits, u64::from(phase.rounds)), cost.of(MESSAGES), "{name}, {bytes} bytes");
+        assert_eq!(counts.openings, cost.opened * MESSAGES as u64, "{name}, {bytes} bytes");
     }
 }
 
-/// The way back of one text, from a key that is ready up to the verdict.
+/// The way back of one message, from a key that is ready up to the verdict.
 fn back(mode: Mode) -> Cost {
-    let (text, aad) = (29_usize.div_ceil(16), AAD.len().div_ceil(16));
+    let (message, aad) = (29_usize.div_ceil(16), AAD.len().div_ceil(16));
     match mode {
         Mode::Kw => Cost::cipher(6 * 2, 6 * 2),
         Mode::Kwp => Cost::cipher(6 * 4, 6 * 4),
         // as the way there, without E(0), which the key has
-        Mode::Siv => Cost::cipher(1 + 1 + aad + text, text + 1 + aad + text),
+        Mode::Siv => Cost::cipher(1 + 1 + aad + message, message + 1 + aad + message),
         Mode::Ccm => {
-            let chain = 1 + (2 + AAD.len()).div_ceil(16) + text;
-            Cost::cipher(1 + chain, 1 + text + chain)
+            let chain = 1 + (2 + AAD.len()).div_ceil(16) + message;
+            Cost::cipher(1 + chain, 1 + message + chain)
         }
         // powers 3 and 5 in one round
         Mode::GcmSiv => {
-            Cost { schedules: 1, products: 2 + 1, product_rounds: 1 + 1, ..Cost::cipher(3, 4 + text + 1) }
+            Cost { schedules: 1, products: 2 + 1, product_rounds: 1 + 1, ..Cost::cipher(3, 4 + message + 1) }
         }
     }
 }
@@ -275,8 +275,8 @@ fn what_is_unwrapped_stays_inside_until_its_verdict() {
         let mut e = Rep3::new(trio, Protocol::Gf4Circuit, Security::Malicious);
         let key = (0..16).map(|_| e.random_bytes(1)).collect::<Result<Vec<_>, _>>()?;
         let key = aes::expand(&mut e, &key)?;
-        let text = (0..24).map(|_| e.random_bytes(1)).collect::<Result<Vec<_>, _>>()?;
-        drop(unwrap(&mut e, &key, WrapForm::Kw, false, &text)?);
+        let message = (0..24).map(|_| e.random_bytes(1)).collect::<Result<Vec<_>, _>>()?;
+        drop(unwrap(&mut e, &key, WrapForm::Kw, false, &message)?);
         Ok(e.trio().session().meter().read().openings)
     });
     assert_eq!(openings.unwrap(), [0; 3]);

@@ -1,5 +1,5 @@
-//! Texts that differ from an authentic one in a single byte of what is compared: a comparison of fewer bytes
-//! would accept one of them. They are made with the key, by AES alone.
+//! Messages that differ from an authentic one in a single byte of what is compared: a comparison of fewer
+//! bytes would accept one of them. They are made with the key, by AES alone.
 
 use super::*;
 use divisi_rep3::lab::run;
@@ -50,20 +50,20 @@ fn gcm_siv_stream(key: &[u8], tag: &[u8], bytes: usize) -> Vec<u8> {
     counters.flat_map(|counter| block(&own, Direction::Encrypt, counter)).take(bytes).collect()
 }
 
-/// Texts of which one byte of what is compared is wrong, each byte in turn.
+/// Messages of which one byte of what is compared is wrong, each byte in turn.
 fn forged(mode: Mode) -> Vec<Sealed> {
-    let (key, text) = (mode.key(), mode.text());
+    let (key, message) = (mode.key(), mode.message());
     let wrap = |a: [u8; 8], halves: &[u8]| {
         let ciphertext = wrapped(&key, a, halves);
         Sealed { aad: AAD.to_vec(), ciphertext, tag: Vec::new() }
     };
     if mode == Mode::Kw {
-        assert_eq!(wrap([0xa6; 8], &text).ciphertext, mode.sealed().ciphertext);
+        assert_eq!(wrap([0xa6; 8], &message).ciphertext, mode.sealed().ciphertext);
         let wrong = |i: usize| std::array::from_fn(|j| 0xa6 ^ u8::from(i == j) << i);
-        return (0..8).map(|i| wrap(wrong(i), &text)).collect();
+        return (0..8).map(|i| wrap(wrong(i), &message)).collect();
     }
     if mode == Mode::Kwp {
-        let filled = [&text[..], &[0; 3]].concat();
+        let filled = [&message[..], &[0; 3]].concat();
         let value = |constant: [u8; 4], bytes: u32| -> [u8; 8] {
             [constant, bytes.to_be_bytes()].concat().try_into().unwrap()
         };
@@ -71,7 +71,7 @@ fn forged(mode: Mode) -> Vec<Sealed> {
         assert_eq!(wrap(value(icv2, 29), &filled).ciphertext, mode.sealed().ciphertext);
         let constant = |i: usize| std::array::from_fn(|j| icv2[j] ^ u8::from(i == j));
         let mut all: Vec<Sealed> = (0..4).map(|i| wrap(value(constant(i), 29), &filled)).collect();
-        // lengths that no text of this many semiblocks has, in each byte of them
+        // lengths that no message of this many semiblocks has, in each byte of them
         let lengths = [0, 24, 33, 29 ^ 1 << 8, 29 ^ 1 << 16, 29 ^ 1 << 24, 29 ^ 1 << 31];
         all.extend(lengths.map(|bytes| wrap(value(icv2, bytes), &filled)));
         // the padding must be zero: here one byte of it is not
@@ -80,21 +80,21 @@ fn forged(mode: Mode) -> Vec<Sealed> {
     }
     let sealed = mode.sealed();
     let stream = |tag: &[u8]| match mode {
-        Mode::Siv => siv_stream(&key, tag, text.len()),
-        Mode::GcmSiv => gcm_siv_stream(&key, tag, text.len()),
+        Mode::Siv => siv_stream(&key, tag, message.len()),
+        Mode::GcmSiv => gcm_siv_stream(&key, tag, message.len()),
         // the counters of CCM are those of the nonce
-        _ => xor(&sealed.ciphertext, &text),
+        _ => xor(&sealed.ciphertext, &message),
     };
     // the key stream that is made here is the right one
-    assert_eq!(xor(&stream(&sealed.tag), &text), sealed.ciphertext);
+    assert_eq!(xor(&stream(&sealed.tag), &message), sealed.ciphertext);
     let wrong = |i: usize| {
         let tag = changed_at(&sealed.tag, i, 1 << (i % 8));
-        Sealed { aad: AAD.to_vec(), ciphertext: xor(&stream(&tag), &text), tag }
+        Sealed { aad: AAD.to_vec(), ciphertext: xor(&stream(&tag), &message), tag }
     };
     (0..16).map(wrong).collect()
 }
 
-/// A text is refused, whichever byte of the compared value is wrong.
+/// A message is refused, whichever byte of the compared value is wrong.
 #[test]
 fn every_byte_of_what_is_compared_counts() {
     for mode in ALL {
@@ -106,15 +106,15 @@ fn every_byte_of_what_is_compared_counts() {
             Ok((forged, unsealed(&mut e, mode, &key, &sealed)?))
         });
         for (forged, right) in results.unwrap() {
-            assert_eq!(right, Some(mode.text()), "{mode:?}");
-            for (i, text) in forged.into_iter().enumerate() {
-                assert_eq!(text, None, "{mode:?} {i}");
+            assert_eq!(right, Some(mode.message()), "{mode:?}");
+            for (i, message) in forged.into_iter().enumerate() {
+                assert_eq!(message, None, "{mode:?} {i}");
             }
         }
     }
 }
 
-/// Each of several texts that are opened together has its own verdict, and only the authentic ones leave.
+/// Each of several messages that are opened together has its own verdict, and only the authentic ones leave.
 #[test]
 fn of_several_texts_each_has_its_verdict() {
     for mode in ALL {
@@ -126,17 +126,17 @@ fn of_several_texts_each_has_its_verdict() {
             let results = run(|trio| {
                 let (mut e, key) = begun(trio, mode, &key, Security::Malicious)?;
                 let released = mode.open(&mut e, &key, &all)?.release(&mut e)?;
-                let texts = released.texts.map(|texts| e.trio().open(&texts)).transpose()?;
-                Ok((released.claims, texts))
+                let messages = released.messages.map(|messages| e.trio().open(&messages)).transpose()?;
+                Ok((released.claims, messages))
             });
             let held = rights.map(|right| right.then_some(if mode == Mode::Kwp { 3 } else { 0 }));
             let good = rights.iter().filter(|right| **right).count();
-            let mut text = mode.text();
-            text.resize(text.len().next_multiple_of(if mode == Mode::Kwp { 8 } else { 1 }), 0);
-            let columns = text.iter().map(|byte| vec![*byte; good]).collect::<Vec<_>>();
-            for (claims, texts) in results.unwrap() {
+            let mut message = mode.message();
+            message.resize(message.len().next_multiple_of(if mode == Mode::Kwp { 8 } else { 1 }), 0);
+            let columns = message.iter().map(|byte| vec![*byte; good]).collect::<Vec<_>>();
+            for (claims, messages) in results.unwrap() {
                 assert_eq!(claims, held, "{mode:?}");
-                assert_eq!(texts, (good > 0).then(|| columns.clone()), "{mode:?}");
+                assert_eq!(messages, (good > 0).then(|| columns.clone()), "{mode:?}");
             }
         }
     }
@@ -146,16 +146,17 @@ fn of_several_texts_each_has_its_verdict() {
 #[test]
 fn all_that_is_authenticated_counts() {
     for mode in [Mode::Siv, Mode::Ccm, Mode::GcmSiv] {
-        let (sealed, text) = (mode.sealed(), mode.text());
+        let (sealed, message) = (mode.sealed(), mode.message());
         let e = &mut Plain;
         let key = super::public(e, &mode.key());
         let key = mode.ready(e, &key).unwrap();
         let mut is_taken = |sealed: &Sealed| {
             let undecided = mode.open(e, &key, std::slice::from_ref(sealed)).unwrap();
-            let text = undecided.release_one(e).unwrap();
-            text.map(|text| text.into_inner().iter().map(|byte| byte.values()[0]).collect::<Vec<u8>>())
+            let message = undecided.release_one(e).unwrap();
+            message
+                .map(|message| message.into_inner().iter().map(|byte| byte.values()[0]).collect::<Vec<u8>>())
         };
-        assert_eq!(is_taken(&sealed), Some(text));
+        assert_eq!(is_taken(&sealed), Some(message));
         let mut others = vec![AAD[1..].to_vec(), AAD[..19].to_vec(), Vec::new()];
         others.extend([&[0][..], &[0; 12], &[0x80]].map(|end| [&AAD[..], end].concat()));
         others.extend((0..AAD.len()).map(|at| changed_at(&AAD, at, 1)));

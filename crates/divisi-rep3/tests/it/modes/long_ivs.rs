@@ -5,7 +5,7 @@ use super::*;
 use divisi_core::Lanes;
 use divisi_rep3::lab::run;
 use divisi_symmetric::aes;
-use divisi_symmetric::mode::gcm::{GcmEngine, TextsKey, interleaved, lanes_at, long_iv};
+use divisi_symmetric::mode::gcm::{GcmEngine, MessagesKey, interleaved, lanes_at, long_iv};
 use divisi_symmetric::mode::ghash::Steps;
 
 /// The number of baby steps: a message of up to sixteen blocks needs no others.
@@ -20,7 +20,7 @@ struct Case {
 
 const KEY: &str = "feffe9928665731c6d6a8f9467308308";
 const AAD: &str = "feedfacedeadbeeffeedfacedeadbeefabaddad2";
-const TEXT: &str = concat!(
+const MESSAGE: &str = concat!(
     "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72",
     "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39"
 );
@@ -50,15 +50,15 @@ fn hex(digits: &str) -> Vec<u8> {
     hex::decode(digits).unwrap()
 }
 
-fn ready<E: GcmEngine>(e: &mut E, key: &[u8]) -> Result<TextsKey<E>, Abort> {
+fn ready<E: GcmEngine>(e: &mut E, key: &[u8]) -> Result<MessagesKey<E>, Abort> {
     let key = public(e, key);
     let round_keys = aes::expand(e, &key)?;
-    TextsKey::new(e, round_keys, Steps::new(BABY, 64).unwrap())
+    MessagesKey::new(e, round_keys, Steps::new(BABY, 64).unwrap())
 }
 
-/// The columns of a text.
-fn columns<E: Bytes>(e: &mut E, text: &[u8]) -> Vec<E::Byte> {
-    (0..16).map(|i| e.public(&text.iter().skip(i).step_by(16).copied().collect::<Vec<_>>())).collect()
+/// The columns of a message.
+fn columns<E: Bytes>(e: &mut E, message: &[u8]) -> Vec<E::Byte> {
+    (0..16).map(|i| e.public(&message.iter().skip(i).step_by(16).copied().collect::<Vec<_>>())).collect()
 }
 
 fn engine(trio: divisi_rep3::Trio, security: Security) -> Rep3 {
@@ -68,29 +68,29 @@ fn engine(trio: divisi_rep3::Trio, security: Security) -> Rep3 {
 #[test]
 fn the_specification_says_the_same() {
     for case in CASES {
-        let (iv, text, aad) = (hex(case.iv), hex(TEXT), hex(AAD));
+        let (iv, message, aad) = (hex(case.iv), hex(MESSAGE), hex(AAD));
         let sealed = run(|trio| {
             let mut e = engine(trio, Security::Malicious);
             let mut key = ready(&mut e, &hex(KEY))?;
-            let columns = columns(&mut e, &text);
+            let columns = columns(&mut e, &message);
             let before = e.trio().session().meter().read().openings;
             let (ciphertext, tag) = key.seal(&mut e, &iv, &aad, &columns)?;
             let after = e.trio().session().meter().read().openings;
             let opened = key.open(&mut e, &iv, &aad, &ciphertext, &tag)?;
-            let opened = opened.map(|text| e.trio().open(&text)).transpose()?;
+            let opened = opened.map(|message| e.trio().open(&message)).transpose()?;
             Ok((ciphertext, tag.to_vec(), after - before, opened))
         });
         for (ciphertext, tag, openings, opened) in sealed.unwrap() {
             assert_eq!((ciphertext, tag), (hex(case.ciphertext), hex(case.tag)));
             // the ciphertext and its tag, and no counter block: two of them would reveal the hash key
-            assert_eq!(openings as usize, text.len() + 16);
-            assert_eq!(interleaved(&opened.unwrap(), text.len()).unwrap(), text);
+            assert_eq!(openings as usize, message.len() + 16);
+            assert_eq!(interleaved(&opened.unwrap(), message.len()).unwrap(), message);
         }
     }
 }
 
-/// Each byte of a tag counts, of whole tags and of cut ones, and of a refused text only the masked difference
-/// is opened.
+/// Each byte of a tag counts, of whole tags and of cut ones, and of a refused message only the masked
+/// difference is opened.
 #[test]
 fn of_a_text_that_is_refused_the_verdict_alone_is_opened() {
     let Case { iv, ciphertext, tag } = &CASES[0];
@@ -104,9 +104,9 @@ fn of_a_text_that_is_refused_the_verdict_alone_is_opened() {
                 let mut tag = tag[..bytes].to_vec();
                 tag.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= 1);
                 let before = e.trio().session().meter().read().openings;
-                let text = key.open(&mut e, &iv, &aad, &ciphertext, &tag)?;
+                let message = key.open(&mut e, &iv, &aad, &ciphertext, &tag)?;
                 let openings = e.trio().session().meter().read().openings - before;
-                all.push((bytes, at, text.is_some(), openings));
+                all.push((bytes, at, message.is_some(), openings));
             }
         }
         Ok(all)
@@ -121,26 +121,26 @@ fn of_a_text_that_is_refused_the_verdict_alone_is_opened() {
 fn every_byte_of_an_iv_counts() {
     let e = &mut Plain;
     let mut key = ready(e, &hex(KEY)).unwrap();
-    let (text, iv) = ([0; 32], hex(CASES[1].iv));
+    let (message, iv) = ([0; 32], hex(CASES[1].iv));
     let mut ivs: Vec<Vec<u8>> = (0..iv.len()).map(|at| changed_at(&iv, at, 1)).collect();
     // the same IV, filled up with zeros as GHASH fills it up, and a shorter one
     ivs.extend([iv.clone(), [&iv[..], &[0]].concat(), [&iv[..], &[0; 4]].concat(), iv[..48].to_vec()]);
     let mut streams = Vec::new();
     for iv in ivs {
-        let columns = columns(e, &text);
+        let columns = columns(e, &message);
         let (stream, _) = key.seal(e, &iv, b"", &columns).unwrap();
         assert!(stream[..16] != stream[16..], "one counter for two blocks");
         assert!(streams.iter().all(|other: &Vec<u8>| other[..16] != stream[..16]), "{iv:?}");
         streams.push(stream);
     }
     // the standard has no IV of zero bits
-    let columns = columns(e, &text);
+    let columns = columns(e, &message);
     assert!(matches!(key.seal(e, b"", b"", &columns), Err(Abort::Misuse { .. })));
     assert!(matches!(key.open(e, b"", b"", b"", &[0; 16]), Err(Abort::Misuse { .. })));
 }
 
 /// Bits and rounds of a seal and of an open: an adder of 169 products at depth 5 for each counter block, that
-/// of the tag among them. The powers of the hash key are made with the key: IV and texts take the same.
+/// of the tag among them. The powers of the hash key are made with the key: IV and messages take the same.
 #[test]
 fn an_iv_of_another_length_costs_an_adder_a_block() {
     const SBOX: u64 = 20;
@@ -155,11 +155,11 @@ fn an_iv_of_another_length_costs_an_adder_a_block() {
             e.trio().session().phase("key");
             let mut key = ready(&mut e, &[5; 16])?;
             let secret = |e: &mut Rep3, i| e.random_bytes(lanes_at(text_bytes, i));
-            let text = (0..16).map(|i| secret(&mut e, i)).collect::<Result<Vec<Byte>, _>>()?;
+            let message = (0..16).map(|i| secret(&mut e, i)).collect::<Result<Vec<Byte>, _>>()?;
             let made = e.trio().session().meter().read().openings;
             assert_eq!(made, 0);
             e.trio().session().phase("seal");
-            let (ciphertext, tag) = key.seal(&mut e, &iv, &aad, &text)?;
+            let (ciphertext, tag) = key.seal(&mut e, &iv, &aad, &message)?;
             e.trio().session().phase("open");
             assert!(key.open(&mut e, &iv, &aad, &ciphertext, &tag)?.is_some());
             e.trio().session().phase("refuse");
@@ -175,7 +175,7 @@ fn an_iv_of_another_length_costs_an_adder_a_block() {
             |parts: &[(u64, u64)]| parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         let opening = |bytes: u64| (8 * bytes, u64::from(bytes > 0));
         let verdict = (128 + 128, 2);
-        // a text of no bytes has no chunk with which the mask of its tag is made
+        // a message of no bytes has no chunk with which the mask of its tag is made
         let of_seal = [stream(1 + n), opening(text_bytes as u64), opening(16)];
         let of_verdict = [stream(1), verdict];
         let of_text = if n == 0 { (0, 0) } else { stream(n) };
@@ -183,7 +183,7 @@ fn an_iv_of_another_length_costs_an_adder_a_block() {
         assert_eq!(phase("key").0, sum(&key).0, "{iv_bytes} {text_bytes}");
         assert_eq!(phase("seal"), sum(&of_seal), "{iv_bytes} {text_bytes}");
         assert_eq!(phase("open"), sum(&[sum(&of_verdict), of_text]), "{iv_bytes} {text_bytes}");
-        // the text's counters are not even made
+        // the message's counters are not even made
         assert_eq!(phase("refuse"), sum(&of_verdict), "{iv_bytes} {text_bytes}");
         assert_eq!(counts.openings as usize, text_bytes + 16 + 16 + 16);
     }

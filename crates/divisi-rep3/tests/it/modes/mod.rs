@@ -11,13 +11,13 @@ mod verdicts;
 use crate::common::prelude::*;
 use divisi_symmetric::aes;
 use divisi_symmetric::batch::MacEngine;
-use divisi_symmetric::mode::whole::wrap::WrapForm;
-use divisi_symmetric::mode::whole::{Releases, Undecided, ccm, gcm_siv, siv, wrap};
+use divisi_symmetric::mode::one_shot::wrap::WrapForm;
+use divisi_symmetric::mode::one_shot::{Releases, Undecided, ccm, gcm_siv, siv, wrap};
 
 const AAD: [u8; 20] = [0x5a; 20];
 const NONCE: [u8; 12] = [7; 12];
 
-/// Modes that authenticate a text as a whole.
+/// Modes that authenticate a message as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Kw,
@@ -29,7 +29,7 @@ enum Mode {
 
 const ALL: [Mode; 5] = [Mode::Kw, Mode::Kwp, Mode::Siv, Mode::Ccm, Mode::GcmSiv];
 
-/// The public parts of a sealed text.
+/// The public parts of a sealed message.
 #[derive(Clone, Debug)]
 struct Sealed {
     aad: Vec<u8>,
@@ -48,7 +48,7 @@ impl Mode {
         (0..if self == Mode::Siv { 32 } else { 16 }).map(|i| 7 * i + 5).collect()
     }
 
-    fn text(self) -> Vec<u8> {
+    fn message(self) -> Vec<u8> {
         (0..if self == Mode::Kw { 16 } else { 29 }).map(|i| 7 * i + 1).collect()
     }
 
@@ -61,33 +61,33 @@ impl Mode {
         if self == Mode::Kwp { WrapForm::Kwp } else { WrapForm::Kw }
     }
 
-    /// [`Mode::text`], sealed with the usual associated data.
+    /// [`Mode::message`], sealed with the usual associated data.
     fn sealed(self) -> Sealed {
-        self.seal(&AAD, &self.text())
+        self.seal(&AAD, &self.message())
     }
 
-    /// Seal any text, in the clear.
-    fn seal(self, aad: &[u8], text: &[u8]) -> Sealed {
+    /// Seal any message, in the clear.
+    fn seal(self, aad: &[u8], message: &[u8]) -> Sealed {
         let e = &mut Plain;
-        let text = public(e, text);
+        let message = public(e, message);
         let bytes = |out: Vec<<Plain as Bytes>::Byte>| Plain.reveal(out).unwrap().concat();
         let key = public(e, &self.key());
         let (ciphertext, tag) = match (self, self.ready(e, &key).unwrap()) {
             (_, Ready::Siv(key)) => {
-                let (ivs, ciphertext) = key.seal(e, 1, &[vec![aad.to_vec()]], &text).unwrap();
+                let (ivs, ciphertext) = key.seal(e, 1, &[vec![aad.to_vec()]], &message).unwrap();
                 (bytes(ciphertext), ivs[0].to_vec())
             }
             (Mode::Ccm, Ready::Aes(key)) => {
-                let mut ciphertext = bytes(ccm::seal(e, &key, &[ccm_head(aad)], 16, &text).unwrap());
-                let tag = ciphertext.split_off(text.len());
+                let mut ciphertext = bytes(ccm::seal(e, &key, &[ccm_head(aad)], 16, &message).unwrap());
+                let tag = ciphertext.split_off(message.len());
                 (ciphertext, tag)
             }
             (Mode::GcmSiv, Ready::Aes(key)) => {
-                let (tags, ciphertext) = gcm_siv::seal(e, &key, &[nonce_head(aad)], &text).unwrap();
+                let (tags, ciphertext) = gcm_siv::seal(e, &key, &[nonce_head(aad)], &message).unwrap();
                 (bytes(ciphertext), tags[0].to_vec())
             }
             (_, Ready::Aes(key)) => {
-                (bytes(wrap::wrap(e, &key, self.form(), false, &text).unwrap()), Vec::new())
+                (bytes(wrap::wrap(e, &key, self.form(), false, &message).unwrap()), Vec::new())
             }
         };
         Sealed { aad: aad.to_vec(), ciphertext, tag }
@@ -100,30 +100,30 @@ impl Mode {
         })
     }
 
-    /// Decrypt texts of one shape, up to the verdict.
+    /// Decrypt messages of one shape, up to the verdict.
     fn open<E: Releases + MacEngine>(
         self,
         e: &mut E,
         key: &Ready<E>,
         all: &[Sealed],
     ) -> Result<Undecided<E>, Abort> {
-        let texts: Vec<Vec<u8>> = all.iter().map(|sealed| sealed.ciphertext.clone()).collect();
+        let messages: Vec<Vec<u8>> = all.iter().map(|sealed| sealed.ciphertext.clone()).collect();
         let tags: Vec<[u8; 16]> =
             all.iter().map(|sealed| sealed.tag.as_slice().try_into().unwrap_or_default()).collect();
         let aad = || all.iter().map(|sealed| sealed.aad.as_slice());
         match (self, key) {
-            (_, Ready::Siv(key)) => key.open(e, &[aad().map(<[u8]>::to_vec).collect()], &tags, &texts),
+            (_, Ready::Siv(key)) => key.open(e, &[aad().map(<[u8]>::to_vec).collect()], &tags, &messages),
             (Mode::Ccm, Ready::Aes(key)) => {
                 let tags: Vec<Vec<u8>> = all.iter().map(|sealed| sealed.tag.clone()).collect();
-                ccm::open(e, key, &aad().map(ccm_head).collect::<Vec<_>>(), &texts, &tags)
+                ccm::open(e, key, &aad().map(ccm_head).collect::<Vec<_>>(), &messages, &tags)
             }
             (Mode::GcmSiv, Ready::Aes(key)) => {
-                gcm_siv::open(e, key, &aad().map(nonce_head).collect::<Vec<_>>(), &texts, &tags)
+                gcm_siv::open(e, key, &aad().map(nonce_head).collect::<Vec<_>>(), &messages, &tags)
             }
             (_, Ready::Aes(key)) => {
-                let column = |i: usize| texts.iter().map(|text| text[i]).collect::<Vec<u8>>();
-                let text: Vec<E::Byte> = (0..texts[0].len()).map(|i| e.public(&column(i))).collect();
-                wrap::unwrap(e, key, self.form(), false, &text)
+                let column = |i: usize| messages.iter().map(|message| message[i]).collect::<Vec<u8>>();
+                let message: Vec<E::Byte> = (0..messages[0].len()).map(|i| e.public(&column(i))).collect();
+                wrap::unwrap(e, key, self.form(), false, &message)
             }
         }
     }
@@ -180,9 +180,9 @@ fn begun(
     Ok((e, key))
 }
 
-/// What a party gets of a text: its bytes if it is authentic.
+/// What a party gets of a message: its bytes if it is authentic.
 fn unsealed(e: &mut Rep3, mode: Mode, key: &Ready<Rep3>, sealed: &Sealed) -> Result<Option<Vec<u8>>, Abort> {
     let undecided = mode.open(e, key, std::slice::from_ref(sealed))?;
-    let Some(text) = undecided.release_one(e)? else { return Ok(None) };
-    Ok(Some(e.trio().open(&text)?.concat()))
+    let Some(message) = undecided.release_one(e)? else { return Ok(None) };
+    Ok(Some(e.trio().open(&message)?.concat()))
 }

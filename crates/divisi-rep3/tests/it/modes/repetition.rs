@@ -1,31 +1,31 @@
-//! What a repetition reveals: SIV, and GCM-SIV under a repeated nonce, reveal that texts are the same
-//! together with all that is authenticated, and nothing about texts that differ, wherever they differ. A tag
-//! that does not depend on the whole text, or two texts under one key stream, would reveal more.
+//! What a repetition reveals: SIV, and GCM-SIV under a repeated nonce, reveal that messages are the same
+//! together with all that is authenticated, and nothing about messages that differ, wherever they differ. A
+//! tag that does not depend on the whole message, or two messages under one key stream, would reveal more.
 
 use super::*;
-use divisi_symmetric::mode::whole::{gcm_siv, siv};
+use divisi_symmetric::mode::one_shot::{gcm_siv, siv};
 
-const TEXT: usize = 61;
+const MESSAGE: usize = 61;
 
-fn text() -> Vec<u8> {
-    (0..TEXT).map(|i| (i * 5) as u8).collect()
+fn message() -> Vec<u8> {
+    (0..MESSAGE).map(|i| (i * 5) as u8).collect()
 }
 
-/// Texts that differ from [`text`]: in one bit, at each edge of a block; in the order of blocks; in their
-/// end, which comes earlier, or later with what could be taken for padding.
+/// Messages that differ from [`message`]: in one bit, at each edge of a block; in the order of blocks; in
+/// their end, which comes earlier, or later with what could be taken for padding.
 fn others() -> Vec<Vec<u8>> {
-    let text = text();
+    let message = message();
     let places = [0, 7, 15, 16, 31, 32, 44, 45, 47, 48, 60];
-    let mut all: Vec<Vec<u8>> = places.map(|at| changed_at(&text, at, 1)).to_vec();
+    let mut all: Vec<Vec<u8>> = places.map(|at| changed_at(&message, at, 1)).to_vec();
     for (first, second) in [(0, 1), (1, 2), (0, 2)] {
-        let mut blocks: Vec<Vec<u8>> = text.chunks(16).map(<[u8]>::to_vec).collect();
+        let mut blocks: Vec<Vec<u8>> = message.chunks(16).map(<[u8]>::to_vec).collect();
         blocks.swap(first, second);
         all.push(blocks.concat());
     }
     for end in [&[0][..], &[0x80], &[0x80, 0, 0], &[0; 3], &[0; 16]] {
-        all.push([&text[..], end].concat());
+        all.push([&message[..], end].concat());
     }
-    all.extend([60, 48, 32, 16, 15].map(|bytes| text[..bytes].to_vec()));
+    all.extend([60, 48, 32, 16, 15].map(|bytes| message[..bytes].to_vec()));
     all
 }
 
@@ -34,11 +34,11 @@ fn common(x: &[u8], y: &[u8]) -> usize {
     x.iter().zip(y).filter(|(x, y)| x == y).count()
 }
 
-/// Whether two ciphertexts reveal nothing but that their texts differ: their tags are unrelated, and no block
-/// of one has the key stream of a block of the other.
+/// Whether two ciphertexts reveal nothing but that their messages differ: their tags are unrelated, and no
+/// block of one has the key stream of a block of the other.
 fn strangers([x, of_x]: [&Sealed; 2], [y, of_y]: [&[u8]; 2]) -> bool {
-    let stream = |sealed: &Sealed, text: &[u8]| -> Vec<Vec<u8>> {
-        let all: Vec<u8> = sealed.ciphertext.iter().zip(text).map(|(x, y)| x ^ y).collect();
+    let stream = |sealed: &Sealed, message: &[u8]| -> Vec<Vec<u8>> {
+        let all: Vec<u8> = sealed.ciphertext.iter().zip(message).map(|(x, y)| x ^ y).collect();
         all.chunks(16).filter(|block| block.len() == 16).map(<[u8]>::to_vec).collect()
     };
     let (first, second) = (stream(x, y), stream(of_x, of_y));
@@ -48,23 +48,23 @@ fn strangers([x, of_x]: [&Sealed; 2], [y, of_y]: [&[u8]; 2]) -> bool {
 #[test]
 fn texts_that_differ_anywhere_have_nothing_in_common() {
     for mode in [Mode::Siv, Mode::GcmSiv] {
-        let (text, sealed) = (text(), mode.seal(&AAD, &text()));
-        let again = mode.seal(&AAD, &text);
+        let (message, sealed) = (message(), mode.seal(&AAD, &message()));
+        let again = mode.seal(&AAD, &message);
         assert_eq!((&again.ciphertext, &again.tag), (&sealed.ciphertext, &sealed.tag), "{mode:?}");
         let others = others();
         assert!(others.len() > 20);
         for other in &others {
             let theirs = mode.seal(&AAD, other);
-            assert!(strangers([&sealed, &theirs], [&text, other]), "{mode:?} {other:?}");
+            assert!(strangers([&sealed, &theirs], [&message, other]), "{mode:?} {other:?}");
         }
         for aad in [&AAD[..19], &[&AAD[..], &[0]].concat(), &[]] {
-            let theirs = mode.seal(aad, &text);
-            assert!(strangers([&sealed, &theirs], [&text, &text]), "{mode:?} {aad:?}");
+            let theirs = mode.seal(aad, &message);
+            assert!(strangers([&sealed, &theirs], [&message, &message]), "{mode:?} {aad:?}");
         }
     }
 }
 
-/// This includes texts of less than a block, which SIV processes differently.
+/// This includes messages of less than a block, which SIV processes differently.
 #[test]
 fn texts_that_end_in_zeros_have_nothing_in_common() {
     for mode in [Mode::Siv, Mode::GcmSiv] {
@@ -77,11 +77,11 @@ fn texts_that_end_in_zeros_have_nothing_in_common() {
     }
 }
 
-/// Associated data and text are told apart, also when bytes move from one to the other.
+/// Associated data and message are told apart, also when bytes move from one to the other.
 #[test]
 fn associated_data_and_text_are_told_apart() {
     for mode in [Mode::Siv, Mode::GcmSiv] {
-        let all = text();
+        let all = message();
         let sealed: Vec<Sealed> = [16, 32, 48].map(|at| mode.seal(&all[..at], &all[at..])).to_vec();
         for (i, x) in sealed.iter().enumerate() {
             for y in &sealed[..i] {
@@ -95,7 +95,7 @@ fn associated_data_and_text_are_told_apart() {
 #[test]
 fn strings_before_a_text_have_an_order() {
     let e = &mut Plain;
-    let (key, text) = (public(e, &Mode::Siv.key()), public(e, &text()));
+    let (key, message) = (public(e, &Mode::Siv.key()), public(e, &message()));
     let key = siv::SivKey::new(e, &key).unwrap();
     let strings: [&[&[u8]]; 9] = [
         &[b"one", b"another"],
@@ -111,7 +111,7 @@ fn strings_before_a_text_have_an_order() {
     let mut ivs = Vec::new();
     for strings in strings {
         let strings: Vec<Vec<Vec<u8>>> = strings.iter().map(|string| vec![string.to_vec()]).collect();
-        let iv = key.seal(e, 1, &strings, &text).unwrap().0[0];
+        let iv = key.seal(e, 1, &strings, &message).unwrap().0[0];
         assert!(!ivs.contains(&iv), "{strings:?}");
         ivs.push(iv);
     }
@@ -123,7 +123,7 @@ fn a_nonce_of_gcm_siv_counts_to_its_last_byte() {
     let e = &mut Plain;
     let key = public(e, &Mode::GcmSiv.key());
     let key = divisi_symmetric::aes::expand(e, &key).unwrap();
-    let secret = public(e, &text());
+    let secret = public(e, &message());
     let mut seal = |nonce: [u8; 12]| {
         let head = gcm_siv::NonceHead { nonce, aad: AAD.to_vec() };
         let (tags, ciphertext) = gcm_siv::seal(e, &key, &[head], &secret).unwrap();
@@ -133,6 +133,6 @@ fn a_nonce_of_gcm_siv_counts_to_its_last_byte() {
     let sealed = seal(NONCE);
     for at in 0..12 {
         let theirs = seal(changed_at(&NONCE, at, 1).try_into().unwrap());
-        assert!(strangers([&sealed, &theirs], [&text(), &text()]), "{at}");
+        assert!(strangers([&sealed, &theirs], [&message(), &message()]), "{at}");
     }
 }

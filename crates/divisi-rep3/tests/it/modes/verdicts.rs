@@ -1,4 +1,4 @@
-//! The verdict comes before the text, whoever lies, and tells one bit.
+//! The verdict comes before the message, whoever lies, and tells one bit.
 
 use super::*;
 use divisi_core::testing::Seen;
@@ -25,7 +25,7 @@ fn opened(recordings: &[Recording]) -> Vec<u8> {
     sent.reduce(add).unwrap_or_default()
 }
 
-/// The text with one byte changed, at several places, and once with all bytes changed.
+/// The message with one byte changed, at several places, and once with all bytes changed.
 fn changed(sealed: &Sealed) -> Vec<Sealed> {
     let whole = sealed.ciphertext.len();
     let places = [0, whole / 2, whole - 1, whole, whole + sealed.tag.len().saturating_sub(1)];
@@ -42,9 +42,9 @@ fn changed(sealed: &Sealed) -> Vec<Sealed> {
     all
 }
 
-/// A text that is not authentic costs the same messages, whatever is wrong with it, and only one masked block
-/// a claim is opened, a different one each time: its client learns that it is wrong and nothing else, and so
-/// does a server.
+/// A message that is not authentic costs the same messages, whatever is wrong with it, and only one masked
+/// block a claim is opened, a different one each time: its client learns that it is wrong and nothing else,
+/// and so does a server.
 #[test]
 fn what_is_not_authentic_tells_that_and_nothing_else() {
     for mode in ALL {
@@ -59,7 +59,7 @@ fn what_is_not_authentic_tells_that_and_nothing_else() {
             (results, traffic(&seen[0]), opened(&seen))
         };
         let (results, valid, _) = run(&sealed);
-        assert!(results.iter().all(|r| r.as_ref() == Ok(&Some(mode.text()))), "{mode:?} {results:?}");
+        assert!(results.iter().all(|r| r.as_ref() == Ok(&Some(mode.message()))), "{mode:?} {results:?}");
         let (mut shape, mut masked): (Option<Vec<_>>, Vec<Vec<u8>>) = (None, Vec::new());
         let changed = changed(&sealed);
         // the first one twice
@@ -67,16 +67,16 @@ fn what_is_not_authentic_tells_that_and_nothing_else() {
             let (results, traffic, opened) = run(wrong);
             assert!(results.iter().all(|r| *r == Ok(None)), "{mode:?} {results:?}");
             assert_eq!(opened.len(), 16 * mode.claims(), "{mode:?}");
-            assert!(traffic.len() < valid.len(), "{mode:?}: a text follows a verdict that is good");
+            assert!(traffic.len() < valid.len(), "{mode:?}: a message follows a verdict that is good");
             assert_eq!(shape.get_or_insert_with(|| traffic.clone()), &traffic, "{mode:?}");
-            assert!(!masked.contains(&opened), "{mode:?}: what is opened depends on the text alone");
+            assert!(!masked.contains(&opened), "{mode:?}: what is opened depends on the message alone");
             masked.push(opened);
         }
     }
 }
 
 /// A lie at the opening of a verdict, or in the product before it, ends the session: no honest party takes a
-/// text that is not authentic, nor refuses one that is.
+/// message that is not authentic, nor refuses one that is.
 #[test]
 fn a_lie_about_a_verdict_is_an_abort_and_no_text() {
     for mode in ALL {
@@ -91,7 +91,7 @@ fn a_lie_about_a_verdict_is_an_abort_and_no_text() {
                     unsealed(&mut e, mode, &key, &given)
                 });
                 for result in &results[1..] {
-                    let right = result.is_err() || *result == Ok(valid.then(|| mode.text()));
+                    let right = result.is_err() || *result == Ok(valid.then(|| mode.message()));
                     assert!(right, "{mode:?} {step}: {results:?}");
                 }
                 assert!(results[1..].iter().any(Result::is_err), "{mode:?} {step}: the lie was not noticed");

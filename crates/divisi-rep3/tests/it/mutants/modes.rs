@@ -2,7 +2,7 @@
 
 use crate::common::prelude::*;
 use divisi_symmetric::aes;
-use divisi_symmetric::mode::whole::wrap::{WrapForm, unwrap, wrap};
+use divisi_symmetric::mode::one_shot::wrap::{WrapForm, unwrap, wrap};
 
 const OPENED: &str = "divisi_rep3::open/open.bytes";
 const INNER: &str = "divisi_rep3::sbox::gf4_circuit/a_h a_l";

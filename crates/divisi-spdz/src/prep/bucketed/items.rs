@@ -10,7 +10,7 @@ use crate::share::Auth;
 use divisi_core::Abort;
 use divisi_core::wipe::WipedVec;
 use divisi_field::{Field, Gf2};
-use divisi_ot::correlate::{BitVectors, ProductsAhead};
+use divisi_ot::correlate::{BitVectors, PreprocessedProducts};
 use divisi_ot::{Checked, MacShares, WideShares};
 use std::marker::PhantomData;
 use zeroize::Zeroizing;
@@ -47,7 +47,7 @@ impl<F: Mac> Items<F> {
         append(&mut self.v, &other.v, room);
         append(&mut self.z, &other.z, room);
         if self.last.is_empty() {
-            self.last.resize_with(other.last.len(), || Packed::with_room(room));
+            self.last.resize_with(other.last.len(), || Packed::with_capacity(room));
         }
         self.last.iter_mut().zip(&other.last).for_each(|(to, from)| to.append(from));
     }
@@ -67,18 +67,18 @@ impl<F: Mac> Items<F> {
 pub(super) struct Packed<F: Mac>(WipedVec<u8>, PhantomData<fn() -> F>);
 
 impl<F: Mac> Packed<F> {
-    fn with_room(count: usize) -> Self {
+    fn with_capacity(count: usize) -> Self {
         Packed(WipedVec::with_capacity(count * F::BYTES), PhantomData)
     }
 
     fn of(values: &[F]) -> Self {
-        let mut made = Packed::with_room(values.len());
+        let mut made = Packed::with_capacity(values.len());
         F::pack(values, &mut made.0);
         made
     }
 
     fn append(&mut self, other: &Self) {
-        self.0.room(other.0.len());
+        self.0.reserve(other.0.len());
         self.0.extend_from_slice(&other.0);
     }
 
@@ -99,7 +99,7 @@ impl<F: Mac> Packed<F> {
 
 fn append<V: Shareable, F: Mac>(to: &mut Vec<Auth<V, F>>, from: &[Auth<V, F>], room: usize) {
     if to.is_empty() {
-        to.resize_with(from.len(), || Auth::with_room(room));
+        to.resize_with(from.len(), || Auth::with_capacity(room));
     }
     to.iter_mut().zip(from).for_each(|(to, from)| to.append(from));
 }
@@ -169,7 +169,7 @@ pub(super) struct Sent<F: Mac> {
     /// The mask of the proof.
     mask: Auth<F, F>,
     /// For each bit, its products with the pieces of its vector.
-    products: Vec<ProductsAhead<Checked, BitVectors>>,
+    products: Vec<PreprocessedProducts<Checked, BitVectors>>,
 }
 
 /// Items of a batch that are not proven yet.
@@ -246,7 +246,7 @@ fn receive<F: Mac>(
 /// Step 2 for a batch. Cost: f bits, and a coin.
 fn prove<F: Mac>(party: &mut Party<F>, received: Received<F>) -> Result<Items<F>, Abort> {
     let Received { items, mask } = received;
-    let mut all = Products::with_room(items.z.len() * items.lanes());
+    let mut all = Products::with_capacity(items.z.len() * items.lanes());
     for z in &items.z {
         all.extend(z.x.iter().map(|x| F::embedded(*x)), &z.m);
     }
@@ -281,7 +281,7 @@ fn products<F: Mac>(
     lanes: usize,
 ) -> Vec<Auth<Word32, F>> {
     let words = bits.div_ceil(128);
-    let mut z: Vec<_> = pieces.iter().map(|_| Auth::with_room(lanes)).collect();
+    let mut z: Vec<_> = pieces.iter().map(|_| Auth::with_capacity(lanes)).collect();
     for all in shares.chunks_exact(words) {
         let mut at = 0;
         for (z, piece) in z.iter_mut().zip(pieces) {

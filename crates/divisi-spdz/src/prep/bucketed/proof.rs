@@ -21,7 +21,7 @@ pub(super) struct Products<F: Mac> {
 
 impl<F: Mac> Products<F> {
     /// An empty list with room for `count` products.
-    pub fn with_room(count: usize) -> Self {
+    pub fn with_capacity(count: usize) -> Self {
         Products { x: WipedVec::with_capacity(count), m: WipedVec::with_capacity(count) }
     }
 
@@ -78,7 +78,7 @@ mod tests {
     }
 
     fn all(of: &Auth<Gf48, Gf48>) -> Products<Gf48> {
-        let mut products = Products::with_room(of.len());
+        let mut products = Products::with_capacity(of.len());
         products.extend(of.x.iter().copied(), &of.m);
         products
     }

@@ -125,7 +125,7 @@ impl<F: Mac> Bucketed<F> {
         // 5. to 7.
         let (d, t) = last;
         let upper = self.decomposed(party, &t, shape, lanes)?;
-        let mut vector = Auth::<Gf2, F>::with_room(2 * upper.len());
+        let mut vector = Auth::<Gf2, F>::with_capacity(2 * upper.len());
         // the bits of the last v
         let of_last = &items.v[shape.pieces_of(shape.products() - 1)];
         let shares: Zeroizing<Vec<_>> = Zeroizing::new(of_last.iter().map(|v| v.x.to_vec()).collect());

@@ -13,7 +13,7 @@ use crate::source::Triples;
 use divisi_core::wipe::WipedVec;
 use divisi_core::{Abort, Step, step};
 use divisi_field::{BigField, Field};
-use divisi_ot::correlate::{BitVectors, ProductsAhead};
+use divisi_ot::correlate::{BitVectors, PreprocessedProducts};
 use divisi_ot::{Checked, MacShares, WideShares};
 use zeroize::Zeroizing;
 
@@ -69,7 +69,7 @@ fn power<V: Field>(m: usize) -> V {
 }
 
 fn empty<V: Shareable, F: Mac>(room: usize) -> Triples<V, F> {
-    Triples { a: Auth::with_room(room), b: Auth::with_room(room), c: Auth::with_room(room) }
+    Triples { a: Auth::with_capacity(room), b: Auth::with_capacity(room), c: Auth::with_capacity(room) }
 }
 
 /// Steps 1 and 2 of [`super`], batch by batch.
@@ -83,7 +83,7 @@ struct Sent<V: Shareable, F: Mac> {
     y: Auth<V, F>,
     /// The mask of the proof.
     mask: Auth<F, F>,
-    products: ProductsAhead<Checked, BitVectors>,
+    products: PreprocessedProducts<Checked, BitVectors>,
 }
 
 /// Products of a batch that are not proven yet.
@@ -149,7 +149,7 @@ impl<V: Shareable + Field, F: Mac + Embeds<V>> Batches<F> for Leaky<V, F> {
     /// Step 2.
     fn prove(&mut self, party: &mut Party<F>, received: Received<V, F>) -> Result<(), Abort> {
         let Received { triples: Triples { a, b, c }, mask } = received;
-        let mut all = Products::with_room(c.len());
+        let mut all = Products::with_capacity(c.len());
         all.extend(c.x.iter().map(|c| F::embedded(*c)), &c.m);
         all.prove(party, &mask)?;
         self.made.a.append(&a);

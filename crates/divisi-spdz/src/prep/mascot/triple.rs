@@ -48,7 +48,11 @@ pub(super) fn triples<F: Mac>(
     party: &mut Party<F>,
     count: usize,
 ) -> Result<Triples<F, F>, Abort> {
-    let mut all = Triples { a: Auth::with_room(count), b: Auth::with_room(count), c: Auth::with_room(count) };
+    let mut all = Triples {
+        a: Auth::with_capacity(count),
+        b: Auth::with_capacity(count),
+        c: Auth::with_capacity(count),
+    };
     for from in (0..count).step_by(LANES) {
         let multiplied = multiply(rows, party, LANES.min(count - from))?;
         let combined = combine(party, multiplied)?;

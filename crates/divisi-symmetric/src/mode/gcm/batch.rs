@@ -1,13 +1,13 @@
-//! Encryption and decryption of many texts at once. The lanes are the blocks of all texts, one text after the
-//! other, followed by the block E_K(J_0) of each text. Texts under the same key are next to each other, so
-//! that its round keys are gathered only once for all of them.
+//! Encryption and decryption of many messages at once. The lanes are the blocks of all messages, one message
+//! after the other, followed by the block E_K(J_0) of each message. Messages under the same key are next to
+//! each other, so that its round keys are gathered only once for all of them.
 //!
 //! What is opened: first the ciphertexts, when everything they depend on is verified, and then their tags.
 //! About a received tag nothing is revealed but whether it is right \[A23\]. A plaintext is returned,
 //! verified, if its tag was right.
 
 use super::compare::{TAG_BYTES, open_tags, tags_match};
-use super::keystream::{TextLanes, counters, cut};
+use super::keystream::{MessageLanes, counters, cut};
 use super::{Lengths, Padding, TagLength, TooLong, interleaved, j0, lanes_at, tag, tag_masks};
 use crate::aes::RoundKeys;
 use crate::engines::GcmEngine;
@@ -16,7 +16,7 @@ use divisi_core::{Abort, Lanes as _, Misuse, Step, Verified, step};
 
 const BATCH: Step = step!("batch");
 
-/// A text to be encrypted or decrypted.
+/// A message to be encrypted or decrypted.
 pub struct GcmItem<'a> {
     /// The lane that has its key.
     pub key: usize,
@@ -26,14 +26,14 @@ pub struct GcmItem<'a> {
     pub aad: &'a [u8],
     /// The length of the tag.
     pub tag_length: TagLength,
-    /// The direction, and the text.
-    pub text: GcmText<'a>,
+    /// The direction, and the message.
+    pub payload: GcmPayload<'a>,
 }
 
-/// The direction, and the text.
+/// The direction, and the message.
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
-pub enum GcmText<'a> {
+pub enum GcmPayload<'a> {
     /// Encrypt a plaintext of this many bytes.
     Plain(usize),
     /// Decrypt a ciphertext with this tag, as [`TagLength::element`] gives it.
@@ -45,16 +45,16 @@ pub enum GcmText<'a> {
     },
 }
 
-impl GcmText<'_> {
+impl GcmPayload<'_> {
     pub(super) fn bytes(self) -> usize {
         match self {
-            GcmText::Plain(bytes) => bytes,
-            GcmText::Cipher { ciphertext, .. } => ciphertext.len(),
+            GcmPayload::Plain(bytes) => bytes,
+            GcmPayload::Cipher { ciphertext, .. } => ciphertext.len(),
         }
     }
 }
 
-/// The result for a text.
+/// The result for a message.
 #[expect(clippy::exhaustive_enums, reason = "a message whose tag was wrong has no plaintext")]
 pub enum GcmOutcome<B> {
     /// Ciphertext and tag, opened to all parties.
@@ -71,51 +71,51 @@ pub enum GcmOutcome<B> {
     Invalid,
 }
 
-/// Texts with the key stream added, not verified yet: the columns of all ciphertexts that will be opened, the
-/// columns of each plaintext, and the masks of the tags (of encrypted texts, and of decrypted ones).
-pub type GcmTexts<B, K> = (Vec<B>, (Vec<Vec<B>>, [Option<K>; 2]));
+/// Messages with the key stream added, not verified yet: the columns of all ciphertexts that will be opened,
+/// the columns of each plaintext, and the masks of the tags (of encrypted messages, and of decrypted ones).
+pub type GcmPayloads<B, K> = (Vec<B>, (Vec<Vec<B>>, [Option<K>; 2]));
 
-/// The texts that are processed in one call.
+/// The messages that are processed in one call.
 pub struct GcmBatch<'a> {
     items: &'a [GcmItem<'a>],
     lengths: Vec<Lengths>,
-    places: Vec<TextLanes>,
-    /// The texts in the order of their lanes.
+    places: Vec<MessageLanes>,
+    /// The messages in the order of their lanes.
     order: Vec<usize>,
-    /// The number of lanes that have text.
+    /// The number of lanes that have message.
     blocks: usize,
-    /// The indices of the texts to encrypt.
+    /// The indices of the messages to encrypt.
     sealed: Vec<usize>,
-    /// The indices of the texts to decrypt.
+    /// The indices of the messages to decrypt.
     received: Vec<usize>,
 }
 
 impl<'a> GcmBatch<'a> {
-    /// Assigns lanes to the texts.
+    /// Assigns lanes to the messages.
     ///
     /// # Errors
-    /// [`TooLong`] if a text is longer than GCM allows.
+    /// [`TooLong`] if a message is longer than GCM allows.
     pub fn new(items: &'a [GcmItem<'a>]) -> Result<GcmBatch<'a>, TooLong> {
-        let lengths = |item: &GcmItem<'_>| Lengths::new(item.aad.len() as u64, item.text.bytes() as u64);
+        let lengths = |item: &GcmItem<'_>| Lengths::new(item.aad.len() as u64, item.payload.bytes() as u64);
         let lengths = items.iter().map(lengths).collect::<Result<Vec<_>, _>>()?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_by_key(|k| items[*k].key);
-        let mut places = vec![TextLanes::default(); items.len()];
+        let mut places = vec![MessageLanes::default(); items.len()];
         let mut blocks = 0;
         for k in &order {
-            let bytes = items[*k].text.bytes();
-            places[*k] = TextLanes { text: blocks, bytes, mask: 0 };
+            let bytes = items[*k].payload.bytes();
+            places[*k] = MessageLanes { message: blocks, bytes, mask: 0 };
             blocks += bytes.div_ceil(16);
         }
         for (at, k) in order.iter().enumerate() {
             places[*k].mask = blocks + at;
         }
         let (sealed, received) =
-            (0..items.len()).partition(|k: &usize| matches!(items[*k].text, GcmText::Plain(_)));
+            (0..items.len()).partition(|k: &usize| matches!(items[*k].payload, GcmPayload::Plain(_)));
         Ok(GcmBatch { items, lengths, places, order, blocks, sealed, received })
     }
 
-    /// The texts.
+    /// The messages.
     pub(super) fn items(&self) -> &'a [GcmItem<'a>] {
         self.items
     }
@@ -127,28 +127,28 @@ impl<'a> GcmBatch<'a> {
     }
 
     /// Column `i` of the batch: the byte at position `i` of each block of the plaintexts, and zero in all
-    /// lanes of other texts and of masks. `text` gives the plaintext of the item with this number.
+    /// lanes of other messages and of masks. `message` gives the plaintext of the item with this number.
     #[must_use]
-    pub fn column<'t>(&self, i: usize, text: impl Fn(usize) -> &'t [u8]) -> Vec<u8> {
+    pub fn column<'t>(&self, i: usize, message: impl Fn(usize) -> &'t [u8]) -> Vec<u8> {
         let mut column = vec![0; self.blocks + self.order.len()];
         for k in &self.sealed {
-            put(&mut column, self.places[*k].text, text(*k), i);
+            put(&mut column, self.places[*k].message, message(*k), i);
         }
         column
     }
 
-    /// Computes the key stream of all texts under these keys (one key in each lane), adds the texts, and cuts
-    /// the result to the length of each text: no byte of key stream beyond a text is kept. `plain` gives
-    /// column `i` of the plaintexts ([`GcmBatch::column`]).
+    /// Computes the key stream of all messages under these keys (one key in each lane), adds the messages,
+    /// and cuts the result to the length of each message: no byte of key stream beyond a message is kept.
+    /// `plain` gives column `i` of the plaintexts ([`GcmBatch::column`]).
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if a text has no key.
-    pub fn texts<E: GcmEngine>(
+    /// The abort that ends the session; [`Abort::Misuse`] if a message has no key.
+    pub fn messages<E: GcmEngine>(
         &self,
         e: &mut E,
         keys: &RoundKeys<E::Byte>,
         plain: impl Fn(&mut E, usize) -> Result<E::Byte, Abort>,
-    ) -> Result<GcmTexts<E::Byte, E::Block>, Abort> {
+    ) -> Result<GcmPayloads<E::Byte, E::Block>, Abort> {
         let blocks = |k: &usize| self.places[*k].bytes.div_ceil(16);
         let counters = counters(self.order.iter().map(|k| (j0(&self.items[*k].iv), 1, blocks(k))), true);
         let keys_of = |k: &usize, times: usize| std::iter::repeat_n(self.items[*k].key, times);
@@ -172,37 +172,37 @@ impl<'a> GcmBatch<'a> {
             if !self.received.is_empty() {
                 let mut column = vec![0; byte.lanes()];
                 for k in &self.received {
-                    if let GcmText::Cipher { ciphertext, .. } = self.items[*k].text {
-                        put(&mut column, self.places[*k].text, ciphertext, i);
+                    if let GcmPayload::Cipher { ciphertext, .. } = self.items[*k].payload {
+                        put(&mut column, self.places[*k].message, ciphertext, i);
                     }
                 }
                 e.add_public(byte, &column)?;
             }
         }
-        let sealed: Vec<TextLanes> = self.sealed.iter().map(|k| self.places[*k]).collect();
+        let sealed: Vec<MessageLanes> = self.sealed.iter().map(|k| self.places[*k]).collect();
         let sealed = cut(&stream, &sealed)?;
         let received = self.received.iter().map(|k| cut(&stream, &[self.places[*k]]));
         Ok((sealed, (received.collect::<Result<_, _>>()?, masks)))
     }
 
-    /// Opens the ciphertexts, computes all tags, opens the tags of encrypted texts, and compares those of
-    /// decrypted texts. `powers` gives the first powers of a text's hash key, verified.
+    /// Opens the ciphertexts, computes all tags, opens the tags of encrypted messages, and compares those of
+    /// decrypted messages. `powers` gives the first powers of a message's hash key, verified.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if there are too few powers.
     pub fn finish<E: GcmEngine>(
         &self,
         e: &mut E,
-        texts: Verified<GcmTexts<E::Byte, E::Block>>,
+        messages: Verified<GcmPayloads<E::Byte, E::Block>>,
         powers: impl Fn(&GcmItem<'_>, usize) -> Option<E::Block>,
     ) -> Result<Vec<GcmOutcome<E::Byte>>, Abort> {
-        let (ciphertexts, rest) = texts.split();
+        let (ciphertexts, rest) = messages.split();
         let (plaintexts, masks) = rest.split();
         let [sealed_masks, received_masks] = masks.into_inner();
         let mut outcomes: Vec<_> = self.items.iter().map(|_| GcmOutcome::Invalid).collect();
         if let Some(masks) = sealed_masks {
             let ciphertexts = self.open_ciphertexts(e, ciphertexts)?;
-            let hashed = self.sealed.iter().zip(&ciphertexts).map(|(k, text)| (*k, &text[..]));
+            let hashed = self.sealed.iter().zip(&ciphertexts).map(|(k, message)| (*k, &message[..]));
             let tags = self.tags(e, hashed, &masks, &powers)?;
             let lengths: Vec<_> = self.sealed.iter().map(|k| self.items[*k].tag_length).collect();
             let tags = open_tags(e, tags, &lengths)?;
@@ -211,9 +211,9 @@ impl<'a> GcmBatch<'a> {
             }
         }
         if let Some(masks) = received_masks {
-            let hashed = self.received.iter().filter_map(|k| match self.items[*k].text {
-                GcmText::Cipher { ciphertext, .. } => Some((*k, ciphertext)),
-                GcmText::Plain(_) => None,
+            let hashed = self.received.iter().filter_map(|k| match self.items[*k].payload {
+                GcmPayload::Cipher { ciphertext, .. } => Some((*k, ciphertext)),
+                GcmPayload::Plain(_) => None,
             });
             let theirs = self.tags(e, hashed, &masks, &powers)?;
             let received: Vec<_> = self.received.iter().filter_map(|k| self.received_tag(*k)).collect();
@@ -229,9 +229,9 @@ impl<'a> GcmBatch<'a> {
     }
 
     fn received_tag(&self, k: usize) -> Option<(TagLength, u128)> {
-        match self.items[k].text {
-            GcmText::Cipher { tag, .. } => Some((self.items[k].tag_length, tag)),
-            GcmText::Plain(_) => None,
+        match self.items[k].payload {
+            GcmPayload::Cipher { tag, .. } => Some((self.items[k].tag_length, tag)),
+            GcmPayload::Plain(_) => None,
         }
     }
 
@@ -244,7 +244,8 @@ impl<'a> GcmBatch<'a> {
         let empty = columns.get().iter().all(|column| column.lanes() == 0);
         let opened = if empty { vec![Vec::new(); 16] } else { e.open(columns)? };
         let mut rest: Vec<&[u8]> = opened.iter().map(Vec::as_slice).collect();
-        // each text takes its bytes from the front of each column, in the order in which the texts were cut
+        // each message takes its bytes from the front of each column, in the order in which the messages were
+        // cut
         let take = |k: &usize| {
             let bytes = self.places[*k].bytes;
             let own = rest.iter_mut().enumerate().map(|(i, rest)| {
@@ -257,17 +258,17 @@ impl<'a> GcmBatch<'a> {
         self.sealed.iter().map(take).collect()
     }
 
-    /// The tags of these texts, given with their ciphertexts, one tag in each lane. Linear in the powers of
-    /// the hash keys and in the masks.
+    /// The tags of these messages, given with their ciphertexts, one tag in each lane. Linear in the powers
+    /// of the hash keys and in the masks.
     fn tags<'t, E: GcmEngine>(
         &self,
         e: &mut E,
-        texts: impl Iterator<Item = (usize, &'t [u8])>,
+        messages: impl Iterator<Item = (usize, &'t [u8])>,
         masks: &E::Block,
         powers: &impl Fn(&GcmItem<'_>, usize) -> Option<E::Block>,
     ) -> Result<E::Block, Abort> {
         let mut hashes = Vec::with_capacity(masks.lanes());
-        for (k, ciphertext) in texts {
+        for (k, ciphertext) in messages {
             let mut blocks = hash_input(self.items[k].aad, ciphertext, self.lengths[k]);
             blocks.reverse(); // the last block belongs to the first power
             let own = powers(&self.items[k], blocks.len());
@@ -282,9 +283,9 @@ impl<'a> GcmBatch<'a> {
     }
 }
 
-/// Writes the bytes at position `i` of each block of a text into a column, from lane `at` on.
-fn put(column: &mut [u8], at: usize, text: &[u8], i: usize) {
-    let from = text.iter().skip(i).step_by(16);
+/// Writes the bytes at position `i` of each block of a message into a column, from lane `at` on.
+fn put(column: &mut [u8], at: usize, message: &[u8], i: usize) {
+    let from = message.iter().skip(i).step_by(16);
     column.iter_mut().skip(at).zip(from).for_each(|(to, byte)| *to = *byte);
 }
 

@@ -10,7 +10,7 @@ const TAGS: Step = step!("tags");
 pub const TAG_BYTES: usize = 16;
 
 /// For each lane of `tags`: whether it equals the received tag. The difference is never opened, because it
-/// would reveal the right tag of a forged text \[A23\].
+/// would reveal the right tag of a forged message \[A23\].
 ///
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if lanes and tags differ in number.

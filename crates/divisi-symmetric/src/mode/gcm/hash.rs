@@ -8,13 +8,13 @@ const HASH: Step = step!("hash");
 
 /// GHASH of one message, in pieces: first associated data, then ciphertext, then the lengths.
 pub struct GhashState<B> {
-    /// For an open-ended message the text is taken to be as long as it may be, until it ends.
+    /// For an open-ended message the message is taken to be as long as it may be, until it ends.
     lengths: Lengths,
     is_open: bool,
     ghash: Ghash<B>,
     padding: Padding,
     aad: u64,
-    text: u64,
+    message: u64,
 }
 
 impl<B: Lanes + Clone> GhashState<B> {
@@ -22,29 +22,29 @@ impl<B: Lanes + Clone> GhashState<B> {
     #[must_use]
     pub fn new(steps: Steps, lengths: Lengths) -> Self {
         let ghash = Ghash::new(steps, lengths.hash_blocks());
-        GhashState { lengths, is_open: false, ghash, padding: Padding::default(), aad: 0, text: 0 }
+        GhashState { lengths, is_open: false, ghash, padding: Padding::default(), aad: 0, message: 0 }
     }
 
-    /// Begins the hash of a message whose text ends where [`GhashState::end_at`] says; `longest` has the
-    /// length of its associated data, and the largest length of its text.
+    /// Begins the hash of a message whose message ends where [`GhashState::end_at`] says; `longest` has the
+    /// length of its associated data, and the largest length of its message.
     #[must_use]
     pub fn open_ended(steps: Steps, longest: Lengths) -> Self {
         let ghash = Ghash::open_ended(steps);
-        GhashState { lengths: longest, is_open: true, ghash, padding: Padding::default(), aad: 0, text: 0 }
+        GhashState { lengths: longest, is_open: true, ghash, padding: Padding::default(), aad: 0, message: 0 }
     }
 
-    /// Says how long the text is, before its last bytes are processed.
+    /// Says how long the message is, before its last bytes are processed.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the length was known, or if more or as many bytes were processed, unless there
     /// are none.
-    pub fn end_at(&mut self, text: u64) -> Result<(), Abort> {
-        let fits = text > self.text || (text, self.text) == (0, 0);
-        if !self.is_open || !fits || text > self.lengths.text() {
+    pub fn end_at(&mut self, message: u64) -> Result<(), Abort> {
+        let fits = message > self.message || (message, self.message) == (0, 0);
+        if !self.is_open || !fits || message > self.lengths.message() {
             return Err(misuse(Misuse::LengthDiffers));
         }
         self.is_open = false;
-        let lengths = Lengths::new(self.lengths.aad(), text);
+        let lengths = Lengths::new(self.lengths.aad(), message);
         self.lengths = lengths.map_err(|_| misuse(Misuse::TooLarge))?;
         Ok(())
     }
@@ -52,13 +52,13 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// Processes the next bytes of the associated data.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if there are more bytes than announced, or if text
-    /// has been processed already.
+    /// The abort that ends the session; [`Abort::Misuse`] if there are more bytes than announced, or if
+    /// message has been processed already.
     pub fn aad<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
     {
-        if self.text > 0 {
+        if self.message > 0 {
             return Err(misuse(Misuse::OutOfOrder));
         }
         self.aad = counted(self.aad, bytes, self.lengths.aad())?;
@@ -73,16 +73,16 @@ impl<B: Lanes + Clone> GhashState<B> {
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if there are more bytes than announced, or if
     /// associated data is missing.
-    pub fn text<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
+    pub fn message<E>(&mut self, e: &mut E, powers: &Powers<B>, bytes: &[u8]) -> Result<(), Abort>
     where
         E: Blocks<Block = B> + ?Sized,
     {
         if self.aad != self.lengths.aad() {
             return Err(misuse(Misuse::LengthDiffers));
         }
-        self.text = counted(self.text, bytes, self.lengths.text())?;
+        self.message = counted(self.message, bytes, self.lengths.message())?;
         let blocks = self.padding.push(bytes);
-        let is_last = !self.is_open && self.text == self.lengths.text();
+        let is_last = !self.is_open && self.message == self.lengths.message();
         let last = is_last.then(|| self.padding.close()).flatten();
         self.ghash.absorb(e, powers, &blocks)?;
         self.ghash.absorb(e, powers, last.as_slice())
@@ -96,7 +96,7 @@ impl<B: Lanes + Clone> GhashState<B> {
     where
         E: Blocks<Block = B> + ?Sized,
     {
-        if self.is_open || (self.aad, self.text) != (self.lengths.aad(), self.lengths.text()) {
+        if self.is_open || (self.aad, self.message) != (self.lengths.aad(), self.lengths.message()) {
             return Err(misuse(Misuse::LengthDiffers));
         }
         self.ghash.absorb(e, powers, &[element(self.lengths.length_block())])?;
@@ -109,15 +109,15 @@ impl<B: Lanes + Clone> GhashState<B> {
 /// # Errors
 /// The abort that ends the session; [`Abort::Misuse`] if the message is too long, or there are too few
 /// powers.
-pub fn hash<E>(e: &mut E, powers: &Powers<E::Block>, aad: &[u8], text: &[u8]) -> Result<E::Block, Abort>
+pub fn hash<E>(e: &mut E, powers: &Powers<E::Block>, aad: &[u8], message: &[u8]) -> Result<E::Block, Abort>
 where
     E: Blocks + ?Sized,
 {
-    let lengths = Lengths::new(aad.len() as u64, text.len() as u64);
+    let lengths = Lengths::new(aad.len() as u64, message.len() as u64);
     let lengths = lengths.map_err(|_| misuse(Misuse::TooLarge))?;
     let mut hash = GhashState::new(powers.steps(), lengths);
     hash.aad(e, powers, aad)?;
-    hash.text(e, powers, text)?;
+    hash.message(e, powers, message)?;
     hash.finish(e, powers)
 }
 

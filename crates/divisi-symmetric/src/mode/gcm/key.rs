@@ -9,16 +9,16 @@ use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const KEY: Step = step!("key");
 
-/// A key that is ready for texts: the round keys, and the powers of the hash key. All were verified when they
-/// were computed.
-pub struct TextsKey<E: GcmEngine> {
+/// A key that is ready for messages: the round keys, and the powers of the hash key. All were verified when
+/// they were computed.
+pub struct MessagesKey<E: GcmEngine> {
     round_keys: Verified<RoundKeys<E::Byte>>,
     steps: Steps,
     baby: Verified<E::Block>,
     powers: Option<(usize, Verified<Powers<E::Block>>)>,
 }
 
-impl<E: GcmEngine> TextsKey<E> {
+impl<E: GcmEngine> MessagesKey<E> {
     /// A key with one lane. Its computation is verified here, once.
     ///
     /// Cost: one block of the cipher, and the baby steps ([`powers`]).
@@ -56,7 +56,7 @@ impl<E: GcmEngine> TextsKey<E> {
         let each = each.ok_or(Abort::Misuse { step: KEY, what: Misuse::CountsDiffer })?;
         let ready = |key: Verified<(RoundKeys<E::Byte>, E::Block)>| {
             let (round_keys, baby) = key.split();
-            TextsKey { round_keys, steps, baby, powers: None }
+            MessagesKey { round_keys, steps, baby, powers: None }
         };
         Ok(e.settled(each)?.each().into_iter().map(ready).collect())
     }
@@ -79,7 +79,7 @@ impl<E: GcmEngine> TextsKey<E> {
     }
 
     /// Computes the powers that a string of `blocks` blocks needs: giant steps, if the string is longer than
-    /// all strings before. An IV and a text use the same powers.
+    /// all strings before. An IV and a message use the same powers.
     pub(super) fn make_powers(&mut self, e: &mut E, blocks: u64) -> Result<(), Abort> {
         let giants = self.steps.giants(blocks);
         if self.powers.as_ref().is_some_and(|(have, _)| *have >= giants) {

@@ -3,29 +3,29 @@
 use super::element;
 use std::fmt;
 
-/// The largest number of blocks of text: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).
+/// The largest number of blocks of message: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).
 pub const MAX_BLOCKS: u64 = (1 << 32) - 2;
 
 /// The lengths of a message, which are within GCM's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Lengths {
     aad: u64,
-    text: u64,
+    message: u64,
 }
 
 impl Lengths {
-    /// The lengths of associated data and text in bytes.
+    /// The lengths of associated data and message in bytes.
     ///
     /// # Errors
     /// [`TooLong`] if they are beyond GCM's limits.
-    pub fn new(aad: u64, text: u64) -> Result<Self, TooLong> {
+    pub fn new(aad: u64, message: u64) -> Result<Self, TooLong> {
         if aad >= 1 << 61 {
             return Err(TooLong { what: "associated data", bytes: aad, limit: (1 << 61) - 1 });
         }
-        if text > 16 * MAX_BLOCKS {
-            return Err(TooLong { what: "text", bytes: text, limit: 16 * MAX_BLOCKS });
+        if message > 16 * MAX_BLOCKS {
+            return Err(TooLong { what: "text", bytes: message, limit: 16 * MAX_BLOCKS });
         }
-        Ok(Lengths { aad, text })
+        Ok(Lengths { aad, message })
     }
 
     /// Bytes of associated data.
@@ -34,28 +34,28 @@ impl Lengths {
         self.aad
     }
 
-    /// Bytes of text.
+    /// Bytes of message.
     #[must_use]
-    pub fn text(self) -> u64 {
-        self.text
+    pub fn message(self) -> u64 {
+        self.message
     }
 
-    /// Blocks of text, including an incomplete one; the key stream has one block more, for the tag.
+    /// Blocks of message, including an incomplete one; the key stream has one block more, for the tag.
     #[must_use]
-    pub fn text_blocks(self) -> u64 {
-        self.text.div_ceil(16)
+    pub fn message_blocks(self) -> u64 {
+        self.message.div_ceil(16)
     }
 
     /// Blocks that GHASH processes: both parts, each padded with zeros, and the block of lengths.
     #[must_use]
     pub fn hash_blocks(self) -> u64 {
-        self.aad.div_ceil(16) + self.text_blocks() + 1
+        self.aad.div_ceil(16) + self.message_blocks() + 1
     }
 
     /// The last block of GHASH: both lengths in bits, 64 bits each (SP 800-38D, algorithm 4, step 5).
     #[must_use]
     pub fn length_block(self) -> [u8; 16] {
-        (u128::from(8 * self.aad) << 64 | u128::from(8 * self.text)).to_be_bytes()
+        (u128::from(8 * self.aad) << 64 | u128::from(8 * self.message)).to_be_bytes()
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
         assert!(Lengths::new(0, 16 * MAX_BLOCKS).is_ok() && Lengths::new((1 << 61) - 1, 0).is_ok());
         assert!(Lengths::new(0, 16 * MAX_BLOCKS + 1).is_err() && Lengths::new(1 << 61, 0).is_err());
         let lengths = Lengths::new(20, 33).unwrap();
-        assert_eq!((lengths.text_blocks(), lengths.hash_blocks()), (3, 2 + 3 + 1));
+        assert_eq!((lengths.message_blocks(), lengths.hash_blocks()), (3, 2 + 3 + 1));
         let mut block = [0; 16];
         (block[7], block[14], block[15]) = (160, 1, 8);
         assert_eq!(lengths.length_block(), block);
@@ -190,7 +190,7 @@ mod tests {
             (1 << 57) + MAX_BLOCKS + 1
         );
         let message = Lengths::new(0, u64::MAX).unwrap_err().to_string();
-        assert_eq!(message, "the text has 18446744073709551615 bytes, GCM allows 68719476704: split it");
+        assert_eq!(message, "the message has 18446744073709551615 bytes, GCM allows 68719476704: split it");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Many texts in one call whose keys are used for this call alone, as in known-answer tests. The decrypted
-//! texts are opened to all parties.
+//! Many messages in one call whose keys are used for this call alone, as in known-answer tests. The decrypted
+//! messages are opened to all parties.
 
-use super::text::interleaved;
+use super::message::interleaved;
 use super::{GcmBatch, GcmOutcome};
 use crate::aes::RoundKeys;
 use crate::engines::GcmEngine;
@@ -10,7 +10,7 @@ use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const MANY: Step = step!("many");
 
-/// The result for a text. All parties know it.
+/// The result for a message. All parties know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a message whose tag was wrong has no plaintext")]
 pub enum Outcome {
@@ -23,15 +23,15 @@ pub enum Outcome {
 }
 
 impl GcmBatch<'_> {
-    /// Encrypts or decrypts all texts under these keys and their hash keys, one in each lane
+    /// Encrypts or decrypts all messages under these keys and their hash keys, one in each lane
     /// ([`expand`](super::expand)), and opens the plaintexts whose tags were right, all in one round. `plain`
-    /// is that of [`GcmBatch::texts`].
+    /// is that of [`GcmBatch::messages`].
     ///
-    /// Cost: that of the texts, and as many powers of each hash key as the longest text needs.
+    /// Cost: that of the messages, and as many powers of each hash key as the longest message needs.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if a text has no key, or is longer than memory can
-    /// hold.
+    /// The abort that ends the session; [`Abort::Misuse`] if a message has no key, or is longer than memory
+    /// can hold.
     pub fn outcomes<E: GcmEngine>(
         &self,
         e: &mut E,
@@ -39,12 +39,12 @@ impl GcmBatch<'_> {
         h: &E::Block,
         plain: impl Fn(&mut E, usize) -> Result<E::Byte, Abort>,
     ) -> Result<Vec<Outcome>, Abort> {
-        let texts = self.texts(e, keys, plain)?;
+        let messages = self.messages(e, keys, plain)?;
         let misfit = Abort::Misuse { step: MANY, what: Misuse::TooLarge };
         let most = usize::try_from(self.hash_blocks()).map_err(|_| misfit)?;
         let powers = powers(e, h, most)?;
-        let (texts, powers) = e.settled((texts, powers))?.split();
-        let made = self.finish(e, texts, |item, blocks| {
+        let (messages, powers) = e.settled((messages, powers))?.split();
+        let made = self.finish(e, messages, |item, blocks| {
             let first = item.key * most;
             powers.get().gather(&(first..first + blocks).collect::<Vec<_>>())
         })?;
@@ -68,7 +68,7 @@ impl GcmBatch<'_> {
             let mut opened = opened.chunks(16);
             for (item, outcome) in self.items().iter().zip(&mut outcomes) {
                 if let Outcome::Opened(plaintext) = outcome {
-                    *plaintext = interleaved(opened.next().unwrap_or_default(), item.text.bytes())?;
+                    *plaintext = interleaved(opened.next().unwrap_or_default(), item.payload.bytes())?;
                 }
             }
         }

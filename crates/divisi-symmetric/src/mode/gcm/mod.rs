@@ -7,18 +7,18 @@
 //!
 //! | item | what it does | used for |
 //! |---|---|---|
-//! | [`TextsKey`] | prepares a key; encrypts or decrypts a text in memory | known answers |
-//! | [`StreamSealer`], [`StreamOpener`] | a text that comes in chunks | long texts of a key service |
-//! | [`GcmBatch`] | many texts at once, under one key or one each | short texts of a key service |
+//! | [`MessagesKey`] | prepares a key; encrypts or decrypts a message in memory | known answers |
+//! | [`StreamSealer`], [`StreamOpener`] | a message that comes in chunks | long messages of a key service |
+//! | [`GcmBatch`] | many messages at once, under one key or one each | short messages of a key service |
 //!
 //! All three run on every engine that opens bytes and compares blocks ([`GcmEngine`]), and share the
-//! functions that make key streams and masks and compare tags. They differ in GHASH: a text in chunks has few
-//! powers of the hash key and many blocks ([`GhashState`]); each of many texts has all powers that it needs,
-//! so that its hash is one sum.
+//! functions that make key streams and masks and compare tags. They differ in GHASH: a message in chunks has
+//! few powers of the hash key and many blocks ([`GhashState`]); each of many messages has all powers that it
+//! needs, so that its hash is one sum.
 //!
 //! IVs of other lengths ([`long_iv`]) need a second GHASH and counters that are computed on
-//! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for texts that
-//! others have encrypted; so are the tags of 32 and 64 bits of appendix C.
+//! shares, and have no advantage (SP 800-38D, 5.2.1.1, recommends 96 bits). They are supported for messages
+//! that others have encrypted; so are the tags of 32 and 64 bits of appendix C.
 
 mod batch;
 mod compare;
@@ -28,19 +28,19 @@ mod keystream;
 mod limits;
 pub mod long_iv;
 mod many;
+mod message;
+mod one_shot;
 mod stream;
-mod text;
-mod whole;
 
 pub use crate::engines::GcmEngine;
-pub use batch::{GcmBatch, GcmItem, GcmOutcome, GcmText, GcmTexts};
+pub use batch::{GcmBatch, GcmItem, GcmOutcome, GcmPayload, GcmPayloads};
 pub use compare::TAG_BYTES;
 pub use hash::{GhashState, Padding, hash};
-pub use key::TextsKey;
+pub use key::MessagesKey;
 pub use limits::{Lengths, MAX_BLOCKS, TagLength, TooLong, UnsupportedTag};
 pub use many::Outcome;
+pub use message::{interleaved, lanes_at};
 pub use stream::{StreamOpener, StreamSealer};
-pub use text::{interleaved, lanes_at};
 
 use crate::aes::{self, RoundKeys};
 use divisi_core::{Abort, Blocks, Bytes, Convert, Lanes, Misuse, step};
@@ -51,7 +51,7 @@ pub const IV_BYTES: usize = 12;
 
 /// The pre-counter block `J_0` (SP 800-38D, algorithm 4, step 2): the IV, and the counter 1.
 ///
-/// Its key stream, position 0 of [`ctr::columns`](super::ctr::columns), masks the tag; the text starts at
+/// Its key stream, position 0 of [`ctr::columns`](super::ctr::columns), masks the tag; the message starts at
 /// position 1.
 #[must_use]
 pub fn j0(iv: &[u8; IV_BYTES]) -> [u8; 16] {

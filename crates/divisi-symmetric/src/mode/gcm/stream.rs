@@ -9,18 +9,18 @@
 //!
 //! The key stream of a chunk is computed with the chunk; the block that masks the tag is computed with the
 //! first chunk. If the IV does not have 96 bits, the counter blocks stay shared ([`long_iv`]); the IV and the
-//! text use the same powers of the hash key.
+//! message use the same powers of the hash key.
 
 use super::compare::{TAG_BYTES, open_tags, tags_match};
-use super::keystream::{TextLanes, counters, cut};
-use super::text::interleaved;
-use super::{GhashState, IV_BYTES, Lengths, MAX_BLOCKS, TagLength, TextsKey, j0, long_iv, tag, tag_masks};
+use super::keystream::{MessageLanes, counters, cut};
+use super::message::interleaved;
+use super::{GhashState, IV_BYTES, Lengths, MAX_BLOCKS, MessagesKey, TagLength, j0, long_iv, tag, tag_masks};
 use crate::aes;
 use crate::engines::GcmEngine;
 use crate::mode::ctr::{self, joined, pieces};
 use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
-const TEXT: Step = step!("text");
+const MESSAGE: Step = step!("text");
 const ORDER: Step = step!("order");
 
 /// The first counter block, J_0.
@@ -29,12 +29,12 @@ enum Start<B> {
     Secret(B),
 }
 
-/// The largest length of a text.
+/// The largest length of a message.
 const LONGEST: u64 = 16 * MAX_BLOCKS;
 
-/// The progress of a text. All chunks but the last have the full length.
+/// The progress of a message. All chunks but the last have the full length.
 struct Pace {
-    /// The length of the text; `None` until it is known.
+    /// The length of the message; `None` until it is known.
     length: Option<u64>,
     chunk: u64,
     /// The number of bytes that were processed.
@@ -44,21 +44,21 @@ struct Pace {
 impl Pace {
     fn new(length: Option<u64>, chunk: u64) -> Result<Self, Abort> {
         if chunk == 0 || !chunk.is_multiple_of(16) {
-            return Err(Abort::Misuse { step: TEXT, what: Misuse::BlockLength });
+            return Err(Abort::Misuse { step: MESSAGE, what: Misuse::BlockLength });
         }
         Ok(Pace { length, chunk, done: 0 })
     }
 
     /// Checks that `bytes` bytes may come next: the rest of a chunk, or whole blocks of it. Returns the
-    /// number of the next block (the first block of a text has number 1).
+    /// number of the next block (the first block of a message has number 1).
     fn next(&mut self, bytes: usize) -> Result<u32, Abort> {
         let left = (self.length.unwrap_or(LONGEST) - self.done).min(self.chunk - self.done % self.chunk);
         if bytes == 0 || bytes as u64 > left || (!bytes.is_multiple_of(16) && (bytes as u64) < left) {
-            return Err(Abort::Misuse { step: TEXT, what: Misuse::LengthDiffers });
+            return Err(Abort::Misuse { step: MESSAGE, what: Misuse::LengthDiffers });
         }
         let first = self.done / 16 + 1;
         self.done += bytes as u64;
-        u32::try_from(first).map_err(|_| Abort::Misuse { step: TEXT, what: Misuse::TooLarge })
+        u32::try_from(first).map_err(|_| Abort::Misuse { step: MESSAGE, what: Misuse::TooLarge })
     }
 }
 
@@ -74,13 +74,13 @@ impl<B: Clone + Lanes> Course<B> {
     /// associated data.
     fn new<E: GcmEngine<Block = B>>(
         e: &mut E,
-        key: &mut TextsKey<E>,
+        key: &mut MessagesKey<E>,
         iv: &[u8],
         aad: &[u8],
         length: Option<u64>,
     ) -> Result<(Self, GhashState<B>), Abort> {
-        let too_long = Abort::Misuse { step: TEXT, what: Misuse::TooLarge };
-        // a text of unknown length needs the powers of the longest one
+        let too_long = Abort::Misuse { step: MESSAGE, what: Misuse::TooLarge };
+        // a message of unknown length needs the powers of the longest one
         let lengths = Lengths::new(aad.len() as u64, length.unwrap_or(LONGEST)).map_err(|_| too_long)?;
         let start = if let Ok(nonce) = <&[u8; IV_BYTES]>::try_from(iv) {
             key.make_powers(e, lengths.hash_blocks())?;
@@ -99,13 +99,13 @@ impl<B: Clone + Lanes> Course<B> {
         Ok((Course { start, mask: None }, hash))
     }
 
-    /// The key stream for this many bytes of text from block `first` on, cut to the text: no byte of key
-    /// stream beyond the text is kept. With `with_mask` also the block that masks the tag, which is computed
-    /// in one more lane.
+    /// The key stream for this many bytes of message from block `first` on, cut to the message: no byte of
+    /// key stream beyond the message is kept. With `with_mask` also the block that masks the tag, which is
+    /// computed in one more lane.
     fn stream<E: GcmEngine<Block = B>>(
         &self,
         e: &mut E,
-        key: &TextsKey<E>,
+        key: &MessagesKey<E>,
         first: u32,
         bytes: usize,
         with_mask: bool,
@@ -117,8 +117,8 @@ impl<B: Clone + Lanes> Course<B> {
                 ctr::pieced_keystream(e, key.round_keys(), None, &counters)?
             }
             Start::Secret(j0) => {
-                let text = std::iter::successors(Some(first), |count| Some(count.wrapping_add(1))).take(n);
-                let counts: Vec<u32> = text.chain(with_mask.then_some(0)).collect();
+                let message = std::iter::successors(Some(first), |count| Some(count.wrapping_add(1))).take(n);
+                let counts: Vec<u32> = message.chain(with_mask.then_some(0)).collect();
                 let mut made = Vec::new();
                 for piece in pieces(counts.len(), e.blocks_at_once()) {
                     let counts = counts.get(piece).unwrap_or_default();
@@ -129,7 +129,7 @@ impl<B: Clone + Lanes> Course<B> {
                 joined(e, made)?
             }
         };
-        let place = TextLanes { text: 0, bytes, mask: n };
+        let place = MessageLanes { message: 0, bytes, mask: n };
         let mask = if with_mask { Some(tag_masks(e, &stream, &[place.mask])?) } else { None };
         Ok((cut(&stream, &[place])?, mask))
     }
@@ -138,7 +138,7 @@ impl<B: Clone + Lanes> Course<B> {
     fn tag<E: GcmEngine<Block = B>>(
         &mut self,
         e: &mut E,
-        key: &TextsKey<E>,
+        key: &MessagesKey<E>,
         hash: GhashState<B>,
     ) -> Result<B, Abort> {
         let missing = Abort::Misuse { step: ORDER, what: Misuse::NotMade };
@@ -167,7 +167,7 @@ impl<E: GcmEngine> StreamSealer<E> {
     /// empty, or chunks are not whole blocks.
     pub fn new(
         e: &mut E,
-        key: &mut TextsKey<E>,
+        key: &mut MessagesKey<E>,
         iv: &[u8],
         aad: &[u8],
         length: u64,
@@ -183,7 +183,7 @@ impl<E: GcmEngine> StreamSealer<E> {
     /// Those of [`StreamSealer::new`].
     pub fn open_ended(
         e: &mut E,
-        key: &mut TextsKey<E>,
+        key: &mut MessagesKey<E>,
         iv: &[u8],
         aad: &[u8],
         chunk: u64,
@@ -193,7 +193,7 @@ impl<E: GcmEngine> StreamSealer<E> {
 
     fn begin(
         e: &mut E,
-        key: &mut TextsKey<E>,
+        key: &mut MessagesKey<E>,
         iv: &[u8],
         aad: &[u8],
         length: Option<u64>,
@@ -227,22 +227,23 @@ impl<E: GcmEngine> StreamSealer<E> {
         self.pace.done
     }
 
-    /// Encrypts the next chunk, or whole blocks of it. Column `i` of `text` has a lane for each block with a
-    /// byte at position `i` ([`lanes_at`](super::lanes_at)). Returns the ciphertext, which is opened to all
+    /// Encrypts the next chunk, or whole blocks of it. Column `i` of `message` has a lane for each block with
+    /// a byte at position `i` ([`lanes_at`](super::lanes_at)). Returns the ciphertext, which is opened to all
     /// parties when everything it depends on is verified.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the text has another length than the next chunk.
-    pub fn chunk(&mut self, e: &mut E, key: &TextsKey<E>, text: &[E::Byte]) -> Result<Vec<u8>, Abort> {
-        let bytes = text.iter().map(Lanes::lanes).sum();
+    /// The abort that ends the session; [`Abort::Misuse`] if the message has another length than the next
+    /// chunk.
+    pub fn chunk(&mut self, e: &mut E, key: &MessagesKey<E>, message: &[E::Byte]) -> Result<Vec<u8>, Abort> {
+        let bytes = message.iter().map(Lanes::lanes).sum();
         let first = self.pace.next(bytes)?;
         let with_mask = first == 1;
         let (mut stream, mask) = self.course.stream(e, key, first, bytes, with_mask)?;
-        if text.len() != stream.len() || text.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
-            return Err(Abort::Misuse { step: TEXT, what: Misuse::LengthDiffers });
+        if message.len() != stream.len() || message.iter().zip(&stream).any(|(x, y)| x.lanes() != y.lanes()) {
+            return Err(Abort::Misuse { step: MESSAGE, what: Misuse::LengthDiffers });
         }
-        for (stream, text) in stream.iter_mut().zip(text) {
-            e.add(stream, text)?;
+        for (stream, message) in stream.iter_mut().zip(message) {
+            e.add(stream, message)?;
         }
         // the two values are verified together, with everything that was computed before
         let (stream, mask) = e.settled((stream, mask))?.split();
@@ -250,15 +251,15 @@ impl<E: GcmEngine> StreamSealer<E> {
             self.course.mask = mask.into_inner();
         }
         let ciphertext = interleaved(&e.open(stream)?, bytes)?;
-        self.hash.text(e, key.powers()?, &ciphertext)?;
+        self.hash.message(e, key.powers()?, &ciphertext)?;
         Ok(ciphertext)
     }
 
     /// The tag, which is opened to all parties when everything it depends on is verified.
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the text is not complete.
-    pub fn finish(mut self, e: &mut E, key: &TextsKey<E>) -> Result<[u8; TAG_BYTES], Abort> {
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is not complete.
+    pub fn finish(mut self, e: &mut E, key: &MessagesKey<E>) -> Result<[u8; TAG_BYTES], Abort> {
         let tag = self.course.tag(e, key, self.hash)?;
         let tag = open_tags(e, tag, &[TagLength::Bits128])?.pop();
         tag.ok_or(Abort::Misuse { step: ORDER, what: Misuse::BlockLength })
@@ -285,7 +286,7 @@ impl<E: GcmEngine> StreamOpener<E> {
     /// The errors of [`StreamSealer::new`].
     pub fn new(
         e: &mut E,
-        key: &mut TextsKey<E>,
+        key: &mut MessagesKey<E>,
         iv: &[u8],
         aad: &[u8],
         (length, chunk): (u64, u64),
@@ -300,17 +301,17 @@ impl<E: GcmEngine> StreamOpener<E> {
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] after [`StreamOpener::verify`].
-    pub fn absorb(&mut self, e: &mut E, key: &TextsKey<E>, ciphertext: &[u8]) -> Result<(), Abort> {
+    pub fn absorb(&mut self, e: &mut E, key: &MessagesKey<E>, ciphertext: &[u8]) -> Result<(), Abort> {
         let hash = self.hash.as_mut().ok_or(COMPARED)?;
         self.pace[0].next(ciphertext.len())?;
-        hash.text(e, key.powers()?, ciphertext)
+        hash.message(e, key.powers()?, ciphertext)
     }
 
     /// Compares the tag on shares. Returns whether it is right; all parties get the same answer.
     ///
     /// # Errors
     /// The abort that ends the session; [`Abort::Misuse`] if the ciphertext is not complete.
-    pub fn verify(&mut self, e: &mut E, key: &TextsKey<E>) -> Result<bool, Abort> {
+    pub fn verify(&mut self, e: &mut E, key: &MessagesKey<E>) -> Result<bool, Abort> {
         let hash = self.hash.take().ok_or(COMPARED)?;
         let tag = self.course.tag(e, key, hash)?;
         self.valid = tags_match(e, tag, &[self.received])? == [true];
@@ -331,21 +332,21 @@ impl<E: GcmEngine> StreamOpener<E> {
     pub fn chunk(
         &mut self,
         e: &mut E,
-        key: &TextsKey<E>,
+        key: &MessagesKey<E>,
         ciphertext: &[u8],
     ) -> Result<Verified<Vec<E::Byte>>, Abort> {
         if !self.valid {
             return Err(Abort::Misuse { step: ORDER, what: Misuse::TagNotVerified }); // [M0.7, A23]
         }
         let first = self.pace[1].next(ciphertext.len())?;
-        let (mut text, _) = self.course.stream(e, key, first, ciphertext.len(), false)?;
-        for (i, byte) in text.iter_mut().enumerate() {
+        let (mut message, _) = self.course.stream(e, key, first, ciphertext.len(), false)?;
+        for (i, byte) in message.iter_mut().enumerate() {
             let column: Vec<u8> = ciphertext.iter().skip(i).step_by(16).copied().collect();
             if !column.is_empty() {
                 e.add_public(byte, &column)?;
             }
         }
-        e.settled(text)
+        e.settled(message)
     }
 }
 
@@ -357,29 +358,29 @@ mod tests {
     use crate::mode::ghash::Steps;
     use divisi_core::{Bytes, Plain};
 
-    fn key() -> TextsKey<Plain> {
+    fn key() -> MessagesKey<Plain> {
         let e = &mut Plain;
         let key: Vec<_> = (0..16).map(|i| e.public(&[7 * i])).collect();
         let round_keys = aes::expand(e, &key).unwrap();
-        TextsKey::new(e, round_keys, Steps::new(2, 2).unwrap()).unwrap()
+        MessagesKey::new(e, round_keys, Steps::new(2, 2).unwrap()).unwrap()
     }
 
-    fn columns(text: &[u8]) -> Vec<<Plain as Bytes>::Byte> {
-        let column = |i: usize| text.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
+    fn columns(message: &[u8]) -> Vec<<Plain as Bytes>::Byte> {
+        let column = |i: usize| message.iter().skip(i).step_by(16).copied().collect::<Vec<u8>>();
         (0..16).map(|i| Plain.public(&column(i))).collect()
     }
 
-    /// A text in chunks of any length, under an IV of any length, has the same ciphertext and tag as the
-    /// whole text, and decrypts to it.
+    /// A message in chunks of any length, under an IV of any length, has the same ciphertext and tag as the
+    /// whole message, and decrypts to it.
     #[test]
     fn chunks_are_parts_of_the_whole() {
         let (e, mut key, aad) = (&mut Plain, key(), b"whatever goes with it");
-        let text: Vec<u8> = (0..167).collect();
+        let message: Vec<u8> = (0..167).collect();
         for iv in [&[1; 12][..], &[2; 8], &[3; 60]] {
-            let (ciphertext, tag) = key.seal(e, iv, aad, &columns(&text)).unwrap();
+            let (ciphertext, tag) = key.seal(e, iv, aad, &columns(&message)).unwrap();
             for chunk in [16, 48, 176] {
                 let mut sealer = StreamSealer::new(e, &mut key, iv, aad, 167, chunk as u64).unwrap();
-                let parts = text.chunks(chunk).map(|part| sealer.chunk(e, &key, &columns(part)).unwrap());
+                let parts = message.chunks(chunk).map(|part| sealer.chunk(e, &key, &columns(part)).unwrap());
                 assert_eq!(parts.collect::<Vec<_>>().concat(), ciphertext);
                 assert_eq!(sealer.finish(e, &key).unwrap(), tag);
                 let received = (TagLength::Bits128, TagLength::Bits128.element(&tag).unwrap());
@@ -393,26 +394,26 @@ mod tests {
                     let columns: Vec<_> = part.0.get().iter().map(|byte| byte.values().to_vec()).collect();
                     opened.extend(interleaved(&columns, part.1).unwrap());
                 }
-                assert_eq!((opened, opener.done()), (text.clone(), 167));
+                assert_eq!((opened, opener.done()), (message.clone(), 167));
             }
         }
     }
 
-    /// A text whose length is said before its last chunk has the same ciphertext and tag as the whole text,
-    /// for every length of that chunk, before and behind each fold of the hash.
+    /// A message whose length is said before its last chunk has the same ciphertext and tag as the whole
+    /// message, for every length of that chunk, before and behind each fold of the hash.
     #[test]
     fn a_text_of_unknown_length_is_sealed_as_any_other() {
         let (e, mut key) = (&mut Plain, key());
         for (length, aad) in
             (0..300).map(|length| (length, length % 50)).filter(|(n, _)| n % 7 < 2 || *n < 40)
         {
-            let text: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let message: Vec<u8> = (0..length).map(|i| i as u8).collect();
             let aad = vec![3; aad];
-            let (ciphertext, tag) = key.seal(e, &[1; 12], &aad, &columns(&text)).unwrap();
+            let (ciphertext, tag) = key.seal(e, &[1; 12], &aad, &columns(&message)).unwrap();
             for chunk in [16, 48] {
                 let mut sealer = StreamSealer::open_ended(e, &mut key, &[1; 12], &aad, chunk as u64).unwrap();
                 let mut sealed = Vec::new();
-                let chunks: Vec<&[u8]> = text.chunks(chunk).collect();
+                let chunks: Vec<&[u8]> = message.chunks(chunk).collect();
                 for (at, part) in chunks.iter().enumerate() {
                     if at + 1 == chunks.len() {
                         sealer.end_at(length as u64).unwrap();

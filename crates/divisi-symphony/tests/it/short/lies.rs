@@ -48,8 +48,8 @@ fn attacked(encrypt: bool, mut lie: Lie) -> (Option<Vec<Came>>, usize) {
 /// five: nobody gets anything, and nothing is opened.
 #[test]
 fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
-    // 16 bytes in ten lanes each: five of texts, five of masks; a plane is 20 bytes, and layers of keys are
-    // smaller
+    // 16 bytes in ten lanes each: five of messages, five of masks; a plane is 20 bytes, and layers of keys
+    // are smaller
     fn lie(byte: usize, plane: usize) -> Lie {
         let (outer, mut layer) = (Step::new(OUTER).id, 0);
         Box::new(move |frame| {

@@ -11,7 +11,7 @@ use divisi_rep3::open::Answer;
 use divisi_rep3::{Protocol, Rep3};
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
-use divisi_symphony::short::{BatchOutcome, ShortMessage, Text, fits, rounds, rounds_of_keys, short};
+use divisi_symphony::short::{BatchOutcome, Payload, ShortMessage, fits, rounds, rounds_of_keys, short};
 use std::sync::Barrier;
 
 /// A message, and what an ordinary library makes of it.
@@ -36,8 +36,8 @@ impl Case {
     fn message<'a>(&'a self, part: &'a Part) -> ShortMessage<'a> {
         let (ciphertext, tag) = self.sealed.split_at(self.plain.len());
         let tag = tag.try_into().unwrap();
-        let text = if self.encrypt { Text::Plain(part) } else { Text::Cipher { ciphertext, tag } };
-        ShortMessage { key: self.key, iv: self.iv, aad: &self.aad, text }
+        let payload = if self.encrypt { Payload::Plain(part) } else { Payload::Cipher { ciphertext, tag } };
+        ShortMessage { key: self.key, iv: self.iv, aad: &self.aad, payload }
     }
 }
 
@@ -78,7 +78,7 @@ fn call(
         }
         BatchOutcome::Opened(columns) => {
             assert_eq!(columns.get().len(), 16);
-            rep.trio().answer_text(b"test", &columns, case.plain.len()).map(PartyOutcome::Answer)
+            rep.trio().answer_message(b"test", &columns, case.plain.len()).map(PartyOutcome::Answer)
         }
         BatchOutcome::Invalid => Ok(PartyOutcome::Invalid),
     };
@@ -157,8 +157,8 @@ fn every_length_that_fits_is_what_a_library_gives() {
     }
 }
 
-/// Few messages, under every protocol: alone in each direction, without a text, without anything, under one
-/// key and under several.
+/// Few messages, under every protocol: alone in each direction, without a message, without anything, under
+/// one key and under several.
 #[test]
 fn one_message_is_a_call() {
     for (protocol, size) in Protocol::ALL.iter().zip(KeySize::ALL.into_iter().cycle()) {
@@ -214,7 +214,7 @@ fn a_wrong_message_is_invalid_and_harms_no_other() {
     }
 }
 
-/// Two keys in turn, the same text and IV under both, and a list in which keys stand several times, in any
+/// Two keys in turn, the same message and IV under both, and a list in which keys stand several times, in any
 /// order, and unused.
 #[test]
 fn keys_are_not_confused() {
@@ -244,7 +244,7 @@ fn misuse_is_refused_before_anything_is_sent() {
         ("different sizes", Misuse::KeyUnfit, |_, _, _| {}),
     ];
     let keys = [bytes(16, 1), bytes(16, 2), bytes(32, 3)];
-    let (parts, texts) = (deal_all(&keys), deal_all(&[vec![1; 16], vec![2; 16]]));
+    let (parts, plaintexts) = (deal_all(&keys), deal_all(&[vec![1; 16], vec![2; 16]]));
     for (words, misuse, change) in wrong {
         // the party that is first ends the session for all, so it waits until the others have their keys
         let together = Barrier::new(3);
@@ -256,16 +256,20 @@ fn misuse_is_refused_before_anything_is_sent() {
                 "different sizes" => GcmKey::prepare(rep, KeySize::Aes256, &parts[me][2])?,
                 _ => GcmKey::prepare(rep, KeySize::Aes128, &parts[me][1])?,
             };
-            let mut uneven = texts[me][1].clone();
+            let mut uneven = plaintexts[me][1].clone();
             if words == "differ in length" {
                 uneven.second.pop();
             }
-            let message =
-                |key, iv: u8, part| ShortMessage { key, iv: [iv; 12], aad: b"", text: Text::Plain(part) };
+            let message = |key, iv: u8, part| ShortMessage {
+                key,
+                iv: [iv; 12],
+                aad: b"",
+                payload: Payload::Plain(part),
+            };
             // the same IV under another key is allowed
             let mut messages =
-                vec![message(0, 1, &texts[me][0]), message(0, 2, &uneven), message(1, 1, &uneven)];
-            change(&mut messages, &texts[me][0], &texts[me][1]);
+                vec![message(0, 1, &plaintexts[me][0]), message(0, 2, &uneven), message(1, 1, &uneven)];
+            change(&mut messages, &plaintexts[me][0], &plaintexts[me][1]);
             together.wait();
             let sent = rep.trio().session().meter().read();
             let result = short(rep, &[&one, &other], &messages).map(drop);

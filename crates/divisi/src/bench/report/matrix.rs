@@ -197,9 +197,9 @@ impl MatrixPlan {
     /// The options of a run of one block over a slow link. Such a run mostly waits, which varies little, so
     /// that few repetitions are enough.
     fn far_apart(&self, mode: Priority, rtt_ms: f64) -> BenchOptions {
-        let usual =
+        let default =
             if self.quick { (60.0 / rtt_ms).clamp(2.0, 20.0) } else { (500.0 / rtt_ms).clamp(5.0, 100.0) };
-        let reps = self.reps.unwrap_or(usual as usize);
+        let reps = self.reps.unwrap_or(default as usize);
         let options = self.one_block(mode.protocol(), Security::Malicious);
         BenchOptions { choice: mode.into(), rtt_ms: Some(rtt_ms), reps, warmup: 0, ..options }
     }

@@ -129,9 +129,9 @@ pub fn latency(points: &[Point<'_>]) -> String {
 pub fn variations(outcome: &MatrixOutcome, runs: &[&MeasuredRun]) -> String {
     let row = |m: &&MeasuredRun| {
         let (o, r) = (&m.report.options, &m.report);
-        let usual = outcome.throughput(m.protocol(), o.security);
-        let beside = usual.map_or(NONE.into(), |usual| {
-            let per = 100.0 * r.total_per_second() / usual.report.total_per_second();
+        let default = outcome.throughput(m.protocol(), o.security);
+        let beside = default.map_or(NONE.into(), |default| {
+            let per = 100.0 * r.total_per_second() / default.report.total_per_second();
             format!("{per:.0} %")
         });
         let what = match &o.job {

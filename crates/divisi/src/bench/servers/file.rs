@@ -272,7 +272,7 @@ fn same_bytes(one: &Path, other: &Path, skip: u64, bytes: u64) -> io::Result<boo
 
 fn unusable(path: &Path, e: &io::Error) -> Failure {
     let error = format!(
-        "{} cannot be used ({e}): check that the disk has room, or set TMPDIR to one that has",
+        "{} cannot be used ({e}): check that the disk has space, or set TMPDIR to one that has",
         path.display()
     );
     Failure::usage(error)

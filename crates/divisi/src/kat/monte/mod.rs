@@ -8,12 +8,12 @@
 //! These tests take long, so they run only with `--long`, with reports of progress on standard error.
 
 mod digests;
+mod modes;
 mod outputs;
-mod texts;
 
 pub use digests::Digests;
+pub use modes::{ModeChains, Thousand};
 pub use outputs::{OutputChains, OutputLengths, XofOutput};
-pub use texts::{Texts, Thousand};
 
 use super::progress::Progress;
 use super::{KatOptions, VectorAlgorithm, ended};
@@ -44,8 +44,8 @@ pub struct Monte {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Fed {
-    /// Texts in a mode of a block cipher.
-    Texts(Texts),
+    /// Messages in a mode of a block cipher.
+    Modes(ModeChains),
     /// Digests of digests.
     Digests(Digests),
     /// Outputs of SHAKE and cSHAKE, each of a length that the output before determines.
@@ -91,7 +91,7 @@ impl Monte {
     /// A test with chains as long as the standard says.
     pub fn new(id: u64, algorithm: VectorAlgorithm, kind: Fed) -> Self {
         let steps = match &kind {
-            Fed::Texts(texts) => texts.steps(),
+            Fed::Modes(messages) => messages.steps(),
             Fed::Digests(_) | Fed::Outputs(_) => STEPS,
         };
         Monte { id, algorithm, kind, steps }
@@ -101,7 +101,7 @@ impl Monte {
     /// the number of opened values; or why the engine does not support the test.
     pub(super) fn run(&self, options: &KatOptions) -> Result<Result<(bool, u64, u64), Unsupported>, Failure> {
         let after_each_other = match &self.kind {
-            Fed::Texts(_) | Fed::Digests(_) => 1,
+            Fed::Modes(_) | Fed::Digests(_) => 1,
             Fed::Outputs(outputs) => outputs.after_each_other(),
         };
         let mut calls = Calls {
@@ -113,7 +113,7 @@ impl Monte {
             openings: 0,
         };
         let right = match &self.kind {
-            Fed::Texts(texts) => texts.run(self.algorithm, &mut calls),
+            Fed::Modes(messages) => messages.run(self.algorithm, &mut calls),
             Fed::Digests(digests) => digests.run(&mut calls),
             Fed::Outputs(outputs) => outputs.run(&mut calls),
         };

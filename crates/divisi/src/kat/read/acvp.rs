@@ -10,9 +10,9 @@ use super::declared::agrees;
 use super::family::id;
 use super::member::{self, UNANSWERED, bytes};
 use super::{ivs, units};
-use crate::engine::job::{Cipher, Whole};
+use crate::engine::job::{Cipher, OneShot};
 use crate::kat::content::Content;
-use crate::kat::monte::{Fed, Monte, Texts, Thousand};
+use crate::kat::monte::{Fed, ModeChains, Monte, Thousand};
 use crate::kat::vector::{Expected, Vector, VectorAlgorithm, Ways};
 use divisi_core::Direction;
 use serde_json::Value;
@@ -135,8 +135,10 @@ pub(super) fn groups(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Con
         // the direction of the cipher that wraps
         let inverse = group.get("kwCipher").and_then(Value::as_str) == Some("inverse");
         let algorithm = match algorithm {
-            VectorAlgorithm::Whole(Whole::Kw { .. }) => VectorAlgorithm::Whole(Whole::Kw { inverse }),
-            VectorAlgorithm::Whole(Whole::Kwp { .. }) => VectorAlgorithm::Whole(Whole::Kwp { inverse }),
+            VectorAlgorithm::OneShot(OneShot::Kw { .. }) => VectorAlgorithm::OneShot(OneShot::Kw { inverse }),
+            VectorAlgorithm::OneShot(OneShot::Kwp { .. }) => {
+                VectorAlgorithm::OneShot(OneShot::Kwp { inverse })
+            }
             algorithm => algorithm,
         };
         if group.get("testType").and_then(Value::as_str) == Some("MCT") && is_fed(algorithm) {
@@ -152,7 +154,7 @@ pub(super) fn groups(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Con
             let vector = vector(algorithm, group, test)?;
             match algorithm {
                 VectorAlgorithm::Gcm | VectorAlgorithm::Xpn => gcm_can(vector),
-                VectorAlgorithm::Whole(_) => Ok(vector),
+                VectorAlgorithm::OneShot(_) => Ok(vector),
                 _ => whole_blocks(algorithm, vector),
             }
         });
@@ -180,9 +182,12 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
     };
     let valid = test.get("testPassed").and_then(Value::as_bool) != Some(false);
     let gcm = algorithm.is_gcm();
-    let whole = if let VectorAlgorithm::Whole(mode) = algorithm { Some(mode) } else { None };
+    let whole = if let VectorAlgorithm::OneShot(mode) = algorithm { Some(mode) } else { None };
     let decides = whole.is_some_and(|mode| {
-        matches!(mode, Whole::Kw { .. } | Whole::Kwp { .. } | Whole::Siv | Whole::Ccm | Whole::GcmSiv)
+        matches!(
+            mode,
+            OneShot::Kw { .. } | OneShot::Kwp { .. } | OneShot::Siv | OneShot::Ccm | OneShot::GcmSiv
+        )
     });
     if !valid && !gcm && !decides {
         return Err("a test of a mode without a tag that must fail".into());
@@ -196,20 +201,20 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
     let mut ciphertext = bytes(test, &["ct", "cipherText"])?;
     // the tag, which follows the ciphertext in the same member
     let tag_bytes = match whole {
-        Some(Whole::Ccm) => number("tagLen").and_then(|bits| usize::try_from(bits / 8).ok()).unwrap_or(16),
-        Some(Whole::GcmSiv) => 16,
+        Some(OneShot::Ccm) => number("tagLen").and_then(|bits| usize::try_from(bits / 8).ok()).unwrap_or(16),
+        Some(OneShot::GcmSiv) => 16,
         _ => 0,
     };
     let tag = ciphertext.split_off(ciphertext.len().saturating_sub(tag_bytes));
-    let aead = gcm || matches!(whole, Some(Whole::Ccm | Whole::GcmSiv));
+    let aead = gcm || matches!(whole, Some(OneShot::Ccm | OneShot::GcmSiv));
     let plaintext = if valid { plaintext? } else { plaintext.unwrap_or_default() };
     let key = key(test)?;
     let bits = |name: &str| number(name).and_then(|bits| usize::try_from(bits).ok());
     let units = match (whole, bits("dataUnitLen"), bits("payloadLen")) {
-        (Some(Whole::Xts), Some(unit), Some(all)) if unit < all => {
+        (Some(OneShot::Xts), Some(unit), Some(all)) if unit < all => {
             let fits = [plaintext.len(), ciphertext.len()] == [all.div_ceil(8); 2];
-            let texts = [&plaintext, &ciphertext].map(Vec::as_slice);
-            Some(fits.then(|| units::read(unit, all, &key, &tweak(test).ok()?, texts)).flatten().ok_or(
+            let messages = [&plaintext, &ciphertext].map(Vec::as_slice);
+            Some(fits.then(|| units::read(unit, all, &key, &tweak(test).ok()?, messages)).flatten().ok_or(
                 "data units of less than a block, which the standard does not have, or of other lengths than it says",
             )?)
         }
@@ -227,8 +232,8 @@ fn vector(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Vec
     let iv = match algorithm {
         VectorAlgorithm::Ecb
         | VectorAlgorithm::TripleEcb
-        | VectorAlgorithm::Whole(Whole::Kw { .. } | Whole::Kwp { .. }) => Vec::new(),
-        VectorAlgorithm::Whole(Whole::Xts) => tweak(test)?,
+        | VectorAlgorithm::OneShot(OneShot::Kw { .. } | OneShot::Kwp { .. }) => Vec::new(),
+        VectorAlgorithm::OneShot(OneShot::Xts) => tweak(test)?,
         VectorAlgorithm::Gcm => ivs::of_gcm(group, test)?,
         VectorAlgorithm::Xpn => ivs::of_xpn(group, test)?,
         _ => bytes(test, &["iv"])?,
@@ -263,11 +268,11 @@ fn is_fed(algorithm: VectorAlgorithm) -> bool {
             | VectorAlgorithm::Cfb128
             | VectorAlgorithm::TripleEcb
             | VectorAlgorithm::TripleCbc
-            | VectorAlgorithm::Whole(Whole::Cfb1)
+            | VectorAlgorithm::OneShot(OneShot::Cfb1)
     )
 }
 
-/// A Monte Carlo test of texts: each entry of its array is a chain, with its beginning and its end.
+/// A Monte Carlo test of messages: each entry of its array is a chain, with its beginning and its end.
 fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Monte, String> {
     let direction = match group.get("direction").and_then(Value::as_str) {
         Some("encrypt") => Direction::Encrypt,
@@ -287,7 +292,7 @@ fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Mont
     let lanes = all.iter().map(lane).collect::<Result<Vec<_>, _>>()?;
     let key_bytes = lanes.first().map_or(0, |lane| lane.key.len());
     let unit = match algorithm {
-        VectorAlgorithm::Cfb8 | VectorAlgorithm::Whole(Whole::Cfb1) => 1,
+        VectorAlgorithm::Cfb8 | VectorAlgorithm::OneShot(OneShot::Cfb1) => 1,
         _ => block,
     };
     let whole = |lane: &Thousand| {
@@ -300,7 +305,7 @@ fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Mont
         return Err("a Monte Carlo test whose parts are no blocks".into());
     }
     let id = id(test);
-    Ok(Monte::new(id, algorithm, Fed::Texts(Texts { cipher, direction, lanes })))
+    Ok(Monte::new(id, algorithm, Fed::Modes(ModeChains { cipher, direction, lanes })))
 }
 
 /// The tweak of a data unit: its bytes, or its number, the lowest byte first (SP 800-38E).

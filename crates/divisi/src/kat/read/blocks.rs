@@ -64,7 +64,7 @@ fn iv_fits(algorithm: VectorAlgorithm, vector: &Vector) -> Result<(), String> {
     Ok(())
 }
 
-/// Check that a mode without tag or padding has the texts of a vector.
+/// Check that a mode without tag or padding has the messages of a vector.
 pub(super) fn whole_blocks(algorithm: VectorAlgorithm, vector: Vector) -> Result<Vector, String> {
     let (plain, cipher) = (vector.plaintext.len(), vector.ciphertext.len());
     let any = matches!(
@@ -72,7 +72,7 @@ pub(super) fn whole_blocks(algorithm: VectorAlgorithm, vector: Vector) -> Result
         VectorAlgorithm::Ctr | VectorAlgorithm::Cfb8 | VectorAlgorithm::Cfb128 | VectorAlgorithm::Ofb
     );
     if plain != cipher || (plain == 0 && !any) {
-        return Err("texts that are empty or of different lengths".into());
+        return Err("messages that are empty or of different lengths".into());
     }
     if !any && plain % algorithm.block_bytes() != 0 {
         return Err("a text that is no whole number of blocks".into());

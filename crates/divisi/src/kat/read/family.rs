@@ -38,13 +38,13 @@ impl Family {
     }
 
     /// The function by whose name a vector is counted if its key is unknown.
-    pub(super) fn usual(self) -> Function {
+    pub(super) fn by_default(self) -> Function {
         self.of(16).unwrap_or(Function::Cmac(KeySize::Aes128))
     }
 
     /// The function by whose name a vector is counted, given the number of bytes of its key if that is known.
     fn named(self, key_bytes: Option<usize>) -> Function {
-        key_bytes.and_then(|bytes| self.of(bytes).ok()).unwrap_or(self.usual())
+        key_bytes.and_then(|bytes| self.of(bytes).ok()).unwrap_or(self.by_default())
     }
 
     pub(super) fn is_mac(self) -> bool {

@@ -76,7 +76,7 @@ fn digests(content: &mut Content, hash: Hash, group: &Value, test: &Value) -> Re
 
 /// Read a Monte Carlo test of SHAKE, whose outputs are whole bytes, or of cSHAKE.
 fn outputs(content: &mut Content, family: Family, group: &Value, test: &Value) -> Result<(), String> {
-    let settings = Settings::new(family.usual());
+    let settings = Settings::new(family.by_default());
     let customizes = matches!(family, Family::Cshake(_));
     let start = bytes(test, &["msg"])?;
     if start.len() != 16 || number([test, group], "len").is_some_and(|bits| bits != 128) {

@@ -19,9 +19,9 @@ pub(super) use {acvp::join, decode::decode, member::UNANSWERED, rooterberg::test
 
 use super::content::Content;
 use super::vector::VectorAlgorithm;
-use crate::engine::job::Whole;
+use crate::engine::job::OneShot;
 use crate::failure::Failure;
-use divisi_symmetric::mode::whole::stealing::Variant;
+use divisi_symmetric::mode::one_shot::stealing::Variant;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ pub(super) fn formatted(name: &str, bytes: Vec<u8>) -> Result<Value, String> {
 /// Reads the test groups of a file.
 type Groups = fn(&[Value]) -> Result<Content, String>;
 
-/// The algorithms of texts, by the names that files give them, each with what reads its groups. Those of
+/// The algorithms of messages, by the names that files give them, each with what reads its groups. Those of
 /// hashes and MACs are in `functions`.
 const TEXTS: [(&str, Groups); 32] = [
     ("AES-GCM", wycheproof::gcm),
@@ -133,30 +133,32 @@ const TEXTS: [(&str, Groups); 32] = [
     ("ACVP-TDES-CBC", |groups| acvp::groups(VectorAlgorithm::TripleCbc, groups)),
     ("CMAC-TDES", acvp::tags),
     ("AES-CBC-PKCS5", wycheproof::cbc),
-    ("AES-KW", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
-    ("KW", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
-    ("KWP", |groups| wycheproof::whole(Whole::Kwp { inverse: false }, groups)),
-    ("AES-WRAP", |groups| wycheproof::whole(Whole::Kw { inverse: false }, groups)),
-    ("AES-KWP", |groups| wycheproof::whole(Whole::Kwp { inverse: false }, groups)),
-    ("AES-SIV-CMAC", |groups| wycheproof::whole(Whole::Siv, groups)),
-    ("AEAD-AES-SIV-CMAC", |groups| wycheproof::whole(Whole::Siv, groups)),
-    ("AES-CCM", |groups| wycheproof::whole(Whole::Ccm, groups)),
-    ("AES-GCM-SIV", |groups| wycheproof::whole(Whole::GcmSiv, groups)),
-    ("AES-XTS", |groups| wycheproof::whole(Whole::Xts, groups)),
-    ("ACVP-AES-KW", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Kw { inverse: false }), groups)),
-    ("ACVP-AES-KWP", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Kwp { inverse: false }), groups)),
-    ("ACVP-AES-CCM", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Ccm), groups)),
-    ("ACVP-AES-GCM-SIV", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::GcmSiv), groups)),
-    ("ACVP-AES-XTS", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Xts), groups)),
-    ("ACVP-AES-CFB1", |groups| acvp::groups(VectorAlgorithm::Whole(Whole::Cfb1), groups)),
+    ("AES-KW", |groups| wycheproof::whole(OneShot::Kw { inverse: false }, groups)),
+    ("KW", |groups| wycheproof::whole(OneShot::Kw { inverse: false }, groups)),
+    ("KWP", |groups| wycheproof::whole(OneShot::Kwp { inverse: false }, groups)),
+    ("AES-WRAP", |groups| wycheproof::whole(OneShot::Kw { inverse: false }, groups)),
+    ("AES-KWP", |groups| wycheproof::whole(OneShot::Kwp { inverse: false }, groups)),
+    ("AES-SIV-CMAC", |groups| wycheproof::whole(OneShot::Siv, groups)),
+    ("AEAD-AES-SIV-CMAC", |groups| wycheproof::whole(OneShot::Siv, groups)),
+    ("AES-CCM", |groups| wycheproof::whole(OneShot::Ccm, groups)),
+    ("AES-GCM-SIV", |groups| wycheproof::whole(OneShot::GcmSiv, groups)),
+    ("AES-XTS", |groups| wycheproof::whole(OneShot::Xts, groups)),
+    ("ACVP-AES-KW", |groups| acvp::groups(VectorAlgorithm::OneShot(OneShot::Kw { inverse: false }), groups)),
+    ("ACVP-AES-KWP", |groups| {
+        acvp::groups(VectorAlgorithm::OneShot(OneShot::Kwp { inverse: false }), groups)
+    }),
+    ("ACVP-AES-CCM", |groups| acvp::groups(VectorAlgorithm::OneShot(OneShot::Ccm), groups)),
+    ("ACVP-AES-GCM-SIV", |groups| acvp::groups(VectorAlgorithm::OneShot(OneShot::GcmSiv), groups)),
+    ("ACVP-AES-XTS", |groups| acvp::groups(VectorAlgorithm::OneShot(OneShot::Xts), groups)),
+    ("ACVP-AES-CFB1", |groups| acvp::groups(VectorAlgorithm::OneShot(OneShot::Cfb1), groups)),
     ("ACVP-AES-CBC-CS1", |groups| {
-        acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs1)), groups)
+        acvp::groups(VectorAlgorithm::OneShot(OneShot::Stealing(Variant::Cs1)), groups)
     }),
     ("ACVP-AES-CBC-CS2", |groups| {
-        acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs2)), groups)
+        acvp::groups(VectorAlgorithm::OneShot(OneShot::Stealing(Variant::Cs2)), groups)
     }),
     ("ACVP-AES-CBC-CS3", |groups| {
-        acvp::groups(VectorAlgorithm::Whole(Whole::Stealing(Variant::Cs3)), groups)
+        acvp::groups(VectorAlgorithm::OneShot(OneShot::Stealing(Variant::Cs3)), groups)
     }),
 ];
 
@@ -183,8 +185,8 @@ fn parse_any(json: &Value) -> Result<Content, String> {
                 .into(),
         );
     };
-    let texts = TEXTS.iter().find(|(name, _)| *name == algorithm).map(|(_, read)| read(groups));
-    let content = texts.or_else(|| functions::acvp(algorithm, groups));
+    let messages = TEXTS.iter().find(|(name, _)| *name == algorithm).map(|(_, read)| read(groups));
+    let content = messages.or_else(|| functions::acvp(algorithm, groups));
     content.or_else(|| functions::wycheproof(algorithm, groups)).unwrap_or_else(|| {
         let tests = |group: &Value| group.get("tests").and_then(Value::as_array).map_or(0, Vec::len) as u64;
         let vectors = groups.iter().map(tests).sum();
@@ -192,7 +194,7 @@ fn parse_any(json: &Value) -> Result<Content, String> {
     })
 }
 
-/// The kinds of files that are known here: names of algorithms of texts, and what the names of hashes and
+/// The kinds of files that are known here: names of algorithms of messages, and what the names of hashes and
 /// MACs begin with.
 #[cfg(test)]
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
@@ -202,6 +204,6 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 /// The kind of a file of this algorithm, if it is known.
 #[cfg(test)]
 pub(super) fn kind(algorithm: &str) -> Option<&'static str> {
-    let texts = TEXTS.iter().map(|(name, _)| *name).find(|name| *name == algorithm);
-    texts.or_else(|| functions::kind(algorithm))
+    let messages = TEXTS.iter().map(|(name, _)| *name).find(|name| *name == algorithm);
+    messages.or_else(|| functions::kind(algorithm))
 }

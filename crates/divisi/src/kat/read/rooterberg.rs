@@ -3,10 +3,10 @@
 //! otherwise.
 
 use super::{functions, wycheproof};
-use crate::engine::job::Whole;
+use crate::engine::job::OneShot;
 use crate::kat::content::Content;
 use crate::kat::vector::VectorAlgorithm;
-use divisi_symmetric::mode::whole::stealing::Variant;
+use divisi_symmetric::mode::one_shot::stealing::Variant;
 use serde_json::{Map, Value, json};
 
 /// The tests of a file, if it has this format.
@@ -23,15 +23,15 @@ pub(super) fn read(json: &Value) -> Option<Result<Content, String>> {
     let groups = [group(algorithm, tests)];
     let whole = |mode| wycheproof::whole(mode, &groups);
     let text = |algorithm| wycheproof::text(algorithm, &groups);
-    let stolen = |variant| wycheproof::whole(Whole::Stealing(variant), &groups);
+    let stolen = |variant| wycheproof::whole(OneShot::Stealing(variant), &groups);
     let read = match primitive {
         "AesGcm" => wycheproof::gcm(&groups),
-        "AesGcmSiv" => whole(Whole::GcmSiv),
-        "AesCcm" => whole(Whole::Ccm),
-        "AeadAesCmacSiv" => whole(Whole::Siv),
-        "AesKw" => whole(Whole::Kw { inverse: false }),
-        "AesKwp" => whole(Whole::Kwp { inverse: false }),
-        "AesXts" => whole(Whole::Xts),
+        "AesGcmSiv" => whole(OneShot::GcmSiv),
+        "AesCcm" => whole(OneShot::Ccm),
+        "AeadAesCmacSiv" => whole(OneShot::Siv),
+        "AesKw" => whole(OneShot::Kw { inverse: false }),
+        "AesKwp" => whole(OneShot::Kwp { inverse: false }),
+        "AesXts" => whole(OneShot::Xts),
         "AesCbcCs1" => stolen(Variant::Cs1),
         "AesCbcCs2" => stolen(Variant::Cs2),
         "AesCbcCs3" => stolen(Variant::Cs3),

@@ -1,10 +1,10 @@
-//! Texts that are processed in parts, each under an IV of its own: the tweaks of the data units of XTS
+//! Messages that are processed in parts, each under an IV of its own: the tweaks of the data units of XTS
 //! (ACVP-AES-XTS 2.0), and the blocks of CTR under a counter that counts down.
 
 use crate::bench::ordinary::cipher;
 use crate::kat::vector::Units;
 use divisi_core::Direction;
-use divisi_symmetric::mode::whole::strings::part;
+use divisi_symmetric::mode::one_shot::strings::part;
 
 /// The data units of `unit` bits of a text of `all` bits. The tweak of each unit is that of the unit before
 /// it plus one, with the lowest byte first (IEEE 1619, 5.1).

@@ -4,7 +4,7 @@ use super::blocks::{gcm_can, sort, whole_blocks};
 use super::declared::agrees;
 use super::family::id;
 use super::member::{bytes, tests};
-use crate::engine::job::Whole;
+use crate::engine::job::OneShot;
 use crate::kat::content::Content;
 use crate::kat::vector::{Expected, Vector, VectorAlgorithm, Ways};
 use serde_json::Value;
@@ -46,19 +46,19 @@ pub(super) fn text(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Conte
 }
 
 /// The vectors of a mode that treats a text as a whole. Each is for both directions.
-pub(super) fn whole(mode: Whole, groups: &[Value]) -> Result<Content, String> {
+pub(super) fn whole(mode: OneShot, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
-    let algorithm = VectorAlgorithm::Whole(mode);
+    let algorithm = VectorAlgorithm::OneShot(mode);
     let one = |group: &Value, test: &Value| {
         let mut vector = vector(group, test)?;
         match mode {
             // the synthetic IV comes first where the file has one member for both
-            Whole::Siv if test.get("tag").is_none() => {
+            OneShot::Siv if test.get("tag").is_none() => {
                 let text = vector.ciphertext.split_off(vector.ciphertext.len().min(16));
                 vector.tag = std::mem::replace(&mut vector.ciphertext, text);
             }
             // a short IV is the number of a data unit
-            Whole::Xts if vector.iv.len() < 16 => vector.iv.resize(16, 0),
+            OneShot::Xts if vector.iv.len() < 16 => vector.iv.resize(16, 0),
             _ => {}
         }
         Ok(vector)

@@ -47,11 +47,11 @@ pub fn mutant(
     number: Option<usize>,
 ) -> Result<Outcome, String> {
     let start = Instant::now();
-    let usual = |test: &str| times.get(test).copied().unwrap_or(LIMIT);
+    let default = |test: &str| times.get(test).copied().unwrap_or(LIMIT);
     let mut tests: Vec<&String> = tests.iter().collect();
-    tests.sort_by_key(|test| usual(test));
+    tests.sort_by_key(|test| default(test));
     for test in tests {
-        let (left, hangs) = (LIMIT.saturating_sub(start.elapsed()), SLOWER * usual(test) + LONGER);
+        let (left, hangs) = (LIMIT.saturating_sub(start.elapsed()), SLOWER * default(test) + LONGER);
         match passes(programs, test, number, left.min(hangs))? {
             Some(true) => {}
             Some(false) => return Ok(Outcome::Caught(test.clone())),

@@ -4,7 +4,7 @@
 //!
 //! What a file tests is in its name and its comments, in the declared lengths, and in the names of its
 //! values: a file that was renamed and has no comments is read as long as these say enough. CBC is assumed of
-//! texts with an IV.
+//! messages with an IV.
 
 mod hashes;
 mod records;

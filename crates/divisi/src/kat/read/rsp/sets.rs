@@ -30,7 +30,7 @@ pub(super) fn make(stem: &str, comments: &str, records: &[Record]) -> Vec<Value>
             let alike = after.iter().take_while(|record| sets.mode(record) == kind).count();
             let all: Vec<&Record> = std::iter::once(first).chain(after.iter().take(alike)).collect();
             rest = after.get(alike..).unwrap_or_default();
-            sets.texts(kind, &all);
+            sets.messages(kind, &all);
         } else {
             sets.other(first);
         }
@@ -100,8 +100,9 @@ impl Sets {
         Some((name, record.direction("plaintext", "ciphertext")))
     }
 
-    /// Texts of one mode and direction that follow each other: vectors, or the chains of a Monte Carlo test.
-    fn texts(&mut self, mode: Mode, records: &[&Record]) {
+    /// Messages of one mode and direction that follow each other: vectors, or the chains of a Monte Carlo
+    /// test.
+    fn messages(&mut self, mode: Mode, records: &[&Record]) {
         let Some((algorithm, direction)) = mode else { return };
         let way = if direction == Direction::Encrypt { "encrypt" } else { "decrypt" };
         // of single bits the digits are bits

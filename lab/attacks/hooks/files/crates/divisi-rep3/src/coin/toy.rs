@@ -1,9 +1,9 @@
 //! Coins for tests that measure an error: what is drawn from them has one of 256 values, and is the same in
 //! every run of the test.
 //!
-//! GF(2^64) has a subfield of 256 elements. Every element that is drawn from a coin, and every random one that
-//! nobody knows, is mapped into it, and everything else stays as it is: the same code runs, and a lie that
-//! passes with probability n/2^64 there passes with probability n/256 here.
+//! GF(2^64) has a subfield of 256 elements. Every element that is drawn from a coin, and every random one
+//! that nobody knows, is mapped into it, and everything else stays as it is: the same code runs, and a lie
+//! that passes with probability n/2^64 there passes with probability n/256 here.
 
 use divisi_field::Field;
 use divisi_field::gf64::PSI8_POWERS;

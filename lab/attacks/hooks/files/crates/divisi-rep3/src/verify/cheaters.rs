@@ -6,8 +6,8 @@
 //! variable: each has the root 1, so that the other corners are right, and one more root. In each later level
 //! the difference polynomial has two roots, and the error of z' hides what is left at one value of t. The
 //! cheater passes if a random value hits in any of these steps, or if the r of CheckTriple, at which nobody
-//! can aim, is zero. The measured frequency must be within three standard deviations of what these steps give.
-//! Their sum is the number that the meter prints.
+//! can aim, is zero. The measured frequency must be within three standard deviations of what these steps
+//! give. Their sum is the number that the meter prints.
 
 use super::inner_product::verify_dot_product;
 use super::triple::check_triple;

@@ -49,7 +49,7 @@ fn attacked(harness: TrioHarness, encrypt: bool, lie: fn() -> Lie) -> (Vec<Case>
 /// it nobody gets anything, and nothing is opened.
 #[test]
 fn a_lie_about_one_ciphertext_ends_the_call_for_all() {
-    // 16 bytes in ten lanes each: five of texts, five of masks; a plane is 20 bytes
+    // 16 bytes in ten lanes each: five of messages, five of masks; a plane is 20 bytes
     fn lie(byte: usize, plane: usize) -> Lie {
         let mut layer = 0;
         Box::new(move |step, share| {

@@ -1,8 +1,8 @@
-//! Modes that process a text as a whole: key wrapping, SIV, GCM-SIV, CCM, XTS, ciphertext stealing, and CFB
-//! with single bits. Each is written once, for any engine and for circuits.
+//! Modes that process a message as a whole: key wrapping, SIV, GCM-SIV, CCM, XTS, ciphertext stealing, and
+//! CFB with single bits. Each is written once, for any engine and for circuits.
 //!
-//! A *batch* is a list of texts whose public lengths are all the same, one in each lane: byte `j` of all of
-//! them is one secret byte. There is a key for each text, or one for all.
+//! A *batch* is a list of messages whose public lengths are all the same, one in each lane: byte `j` of all
+//! of them is one secret byte. There is a key for each message, or one for all.
 //!
 //! | module | what | standard | what is opened, and when |
 //! |---|---|---|---|
@@ -10,19 +10,20 @@
 //! | [`siv`] | deterministic, or with a nonce that may repeat | RFC 5297 | the synthetic IV, then the ciphertext |
 //! | [`gcm_siv`] | the same, by POLYVAL | RFC 8452 | the same |
 //! | [`ccm`] | counter mode and CBC-MAC | SP 800-38C | ciphertext and tag together |
-//! | [`gcm`] | GCM of texts that stay shared: for circuits | SP 800-38D | nothing |
+//! | [`gcm`] | GCM of messages that stay shared: for circuits | SP 800-38D | nothing |
 //! | [`xts`] | sectors of a disk | IEEE 1619, SP 800-38E | the result |
 //! | [`stealing`] | CBC without padding | SP 800-38A, addendum | the result |
 //! | [`bitwise`] | CFB with segments of a bit | SP 800-38A, 6.3 | the result |
 //!
-//! **Verification of tags.** A decrypted text is [`Undecided`] until [`Undecided::release`] has asked the
+//! **Verification of tags.** A decrypted message is [`Undecided`] until [`Undecided::release`] has asked the
 //! engine whether the differences of its tags are zero. The engine opens only this verdict \[A23\], and only
-//! texts with a good verdict are returned.
+//! messages with a good verdict are returned.
 //!
-//! **Repetition.** SIV, and GCM-SIV under a repeated nonce, encrypt equal texts to equal ciphertexts. Whoever
-//! sees two ciphertexts learns whether the texts (and the associated data) are equal, but not where they
-//! differ, because the synthetic IV is a tag of the whole text, and the key stream depends on it (test
-//! `a_repetition_tells_equality_and_nothing_else`). The same holds for KW and KWP, which have no nonce.
+//! **Repetition.** SIV, and GCM-SIV under a repeated nonce, encrypt equal messages to equal ciphertexts.
+//! Whoever sees two ciphertexts learns whether the messages (and the associated data) are equal, but not
+//! where they differ, because the synthetic IV is a tag of the whole message, and the key stream depends on
+//! it (test `a_repetition_tells_equality_and_nothing_else`). The same holds for KW and KWP, which have no
+//! nonce.
 
 pub mod bitwise;
 pub mod ccm;

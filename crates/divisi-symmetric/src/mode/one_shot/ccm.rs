@@ -1,4 +1,4 @@
-//! CCM (SP 800-38C): counter mode, and a CBC-MAC of nonce, associated data and text.
+//! CCM (SP 800-38C): counter mode, and a CBC-MAC of nonce, associated data and message.
 
 use super::lanes::{add, constant, public, stream};
 use super::{Undecided, misfit};
@@ -7,14 +7,14 @@ use crate::engines::BitEngine;
 use crate::mode::cmac::chain;
 use divisi_core::{Abort, Misuse};
 
-/// Whether CCM allows these lengths in bytes of nonce, tag and text (A.1).
+/// Whether CCM allows these lengths in bytes of nonce, tag and message (A.1).
 #[must_use]
-pub fn takes(nonce: usize, tag: usize, text: usize) -> bool {
-    let fits = |q: usize| q >= 8 || (text as u64) < 1 << (8 * q);
+pub fn takes(nonce: usize, tag: usize, message: usize) -> bool {
+    let fits = |q: usize| q >= 8 || (message as u64) < 1 << (8 * q);
     (7..=13).contains(&nonce) && (4..=16).contains(&tag) && tag.is_multiple_of(2) && fits(15 - nonce)
 }
 
-/// The public data of a text.
+/// The public data of a message.
 #[derive(Clone, Debug)]
 pub struct Head {
     /// The nonce, of 7 to 13 bytes.
@@ -59,7 +59,7 @@ fn counters(nonce: &[u8], n: usize) -> Vec<[u8; 16]> {
     (0..n).map(block).collect()
 }
 
-/// The key stream of all texts, and the masks of their tags.
+/// The key stream of all messages, and the masks of their tags.
 fn streams<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
@@ -79,12 +79,12 @@ fn mac<E: BitEngine>(
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
     tag: usize,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    let rows: Vec<Vec<u8>> = heads.iter().map(|head| head_blocks(head, text.len(), tag)).collect();
+    let rows: Vec<Vec<u8>> = heads.iter().map(|head| head_blocks(head, message.len(), tag)).collect();
     let mut all = public(e, &rows);
-    all.extend_from_slice(text);
-    all.extend(constant(e, &vec![0; text.len().next_multiple_of(16) - text.len()], heads.len()));
+    all.extend_from_slice(message);
+    all.extend(constant(e, &vec![0; message.len().next_multiple_of(16) - message.len()], heads.len()));
     let mut t = chain(e, key, heads.len(), &all)?;
     t.truncate(tag);
     Ok(t)
@@ -113,18 +113,18 @@ pub fn seal<E: BitEngine>(
     key: &RoundKeys<E::Byte>,
     heads: &[Head],
     tag: usize,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    fit(heads, tag, text.len())?;
-    let (mut out, mask) = streams(e, key, heads, text.len())?;
-    add(e, &mut out, text)?;
-    let mut t = mac(e, key, heads, tag, text)?;
+    fit(heads, tag, message.len())?;
+    let (mut out, mask) = streams(e, key, heads, message.len())?;
+    add(e, &mut out, message)?;
+    let mut t = mac(e, key, heads, tag, message)?;
     add(e, &mut t, &mask)?;
     out.extend(t);
     Ok(out)
 }
 
-/// Decrypts (6.2) public ciphertexts and tags, a row for each text.
+/// Decrypts (6.2) public ciphertexts and tags, a row for each message.
 ///
 /// # Errors
 /// The errors of [`seal`].
@@ -137,12 +137,12 @@ pub fn open<E: BitEngine>(
 ) -> Result<Undecided<E>, Abort> {
     let (bytes, tag) = (ciphertext.first().map_or(0, Vec::len), received.first().map_or(0, Vec::len));
     fit(heads, tag, bytes)?;
-    let (mut text, mask) = streams(e, key, heads, bytes)?;
+    let (mut message, mask) = streams(e, key, heads, bytes)?;
     let known = public(e, ciphertext);
-    add(e, &mut text, &known)?;
-    let mut difference = mac(e, key, heads, tag, &text)?;
+    add(e, &mut message, &known)?;
+    let mut difference = mac(e, key, heads, tag, &message)?;
     add(e, &mut difference, &mask)?;
     let received = public(e, received);
     add(e, &mut difference, &received)?;
-    Undecided::new(e, heads.len(), text, vec![difference])
+    Undecided::new(e, heads.len(), message, vec![difference])
 }

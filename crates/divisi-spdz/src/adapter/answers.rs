@@ -1,10 +1,10 @@
-//! Known answers: texts in ECB, CBC, CFB, OFB and CTR, and tags (CMAC), with AES and triple DES; with AES
-//! also modes that process a text as a whole ([`wholes`]). Party 1 gives the keys, party 2 the texts, and all
-//! parties learn the outputs; of a tag that is compared they learn only whether it is right.
+//! Known answers: messages in ECB, CBC, CFB, OFB and CTR, and tags (CMAC), with AES and triple DES; with AES
+//! also modes that process a message as a whole ([`wholes`]). Party 1 gives the keys, party 2 the messages,
+//! and all parties learn the outputs; of a tag that is compared they learn only whether it is right.
 
 use super::begin::engine;
 use super::how::How;
-use super::wholes;
+use super::one_shot;
 use crate::ciphers::groups::rows as rows_of;
 use crate::ciphers::run::EngineSlot;
 use crate::ciphers::{OnSpdz, WantedTag, announced, brought};
@@ -12,10 +12,10 @@ use crate::protocol::{NamedProtocol, Task, by_field};
 use crate::stock::Needs;
 use crate::{AuthBit, AuthByte, Host};
 use divisi_core::{Abort, Counts, PartyId, PublicParameters, Session};
-use divisi_engine::job::{AnswersJob, CipherMode, MessagesJob, Own, PublicText, TextsJob, Whole};
-use divisi_engine::known::groups::{CipherTexts, TextGroup, groups, put, tags_as_texts};
+use divisi_engine::job::{AnswersJob, CipherMode, MessagesJob, ModeMessage, ModesJob, OneShot, Own};
+use divisi_engine::known::groups::{CipherTexts, ModeGroup, groups, put, tags_as_messages};
+use divisi_engine::known::one_shot as batches_of;
 use divisi_engine::known::taken;
-use divisi_engine::known::whole;
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, Prepared, Rows, StartedParty, Unsupported, Watch, alike,
 };
@@ -24,12 +24,12 @@ use divisi_symmetric::algorithm::Algorithm;
 use divisi_symmetric::des::TripleKey;
 use std::marker::PhantomData;
 
-/// A job with known answers, also in the form of texts.
+/// A job with known answers, also in the form of messages.
 pub(super) struct KnownAnswers<'j> {
     job: &'j AnswersJob,
-    /// The job as texts: a message of CMAC is one text, whose tag is made, compared, or both, as the job
-    /// says.
-    texts: TextsJob,
+    /// The job as messages: a message of CMAC is one message, whose tag is made, compared, or both, as the
+    /// job says.
+    messages: ModesJob,
     how: How,
     named: NamedProtocol,
 }
@@ -38,38 +38,38 @@ impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for a mode, hash or cipher for which the engine has no protocol.
     pub fn new(job: &'j AnswersJob, how: How) -> Result<Self, Unsupported> {
-        let texts = match job {
-            AnswersJob::Texts(texts) if texts.mode == CipherMode::Gcm => {
+        let messages = match job {
+            AnswersJob::Modes(messages) if messages.mode == CipherMode::Gcm => {
                 return Err(Unsupported::new(
                     "GCM, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
-            AnswersJob::Texts(texts) if texts.mode == CipherMode::Whole(Whole::GcmSiv) => {
+            AnswersJob::Modes(messages) if messages.mode == CipherMode::OneShot(OneShot::GcmSiv) => {
                 return Err(Unsupported::new(
                     "GCM-SIV, whose products in GF(2^128) the engine spdz does not have",
                 ));
             }
-            AnswersJob::Texts(texts) if matches!(texts.mode, CipherMode::Whole(_)) => {
-                wholes::check(texts, &how)?;
-                texts.clone()
+            AnswersJob::Modes(messages) if matches!(messages.mode, CipherMode::OneShot(_)) => {
+                one_shot::check(messages, &how)?;
+                messages.clone()
             }
-            AnswersJob::Texts(texts) => texts.clone(),
+            AnswersJob::Modes(messages) => messages.clone(),
             AnswersJob::Messages(messages) => tags(messages)?,
             AnswersJob::Chain(_) | AnswersJob::Large(_) => {
                 return Err(Unsupported::new("a hash, which the engine spdz does not have"));
             }
         };
         taken::check(job)?;
-        let named = how.protocol(texts.cipher)?;
-        Ok(KnownAnswers { job, texts, how, named })
+        let named = how.protocol(messages.cipher)?;
+        Ok(KnownAnswers { job, messages, how, named })
     }
 
-    /// One party of texts that are not processed as wholes, on a session.
+    /// One party of messages that are not processed as wholes, on a session.
     fn begin<'p, F: Host + 'p, C: OnSpdz<F> + 'p>(&'p self, session: Session) -> StartedParty<'p> {
-        let (texts, key_bytes) = (&self.texts, self.texts.cipher.key_bytes());
+        let (messages, key_bytes) = (&self.messages, self.messages.cipher.key_bytes());
         let mut needs = Needs::default();
-        for group in groups(texts) {
-            let (keys, secret) = (group.texts().count(), group.lanes().into_iter().sum());
+        for group in groups(messages) {
+            let (keys, secret) = (group.messages().count(), group.lanes().into_iter().sum());
             needs = needs.known(PartyId::P1, keys * key_bytes).known(PartyId::P2, secret);
             needs = needs.cipher(self.named, key_bytes, keys, group.blocks());
         }
@@ -79,34 +79,34 @@ impl<'j> KnownAnswers<'j> {
     }
 }
 
-/// Messages of CMAC as texts. Whether the tag of each is made, compared or both is left to the job
+/// Messages of CMAC as messages. Whether the tag of each is made, compared or both is left to the job
 /// ([`wanted`]).
-fn tags(job: &MessagesJob) -> Result<TextsJob, Unsupported> {
+fn tags(job: &MessagesJob) -> Result<ModesJob, Unsupported> {
     if matches!(job.using.algorithm, Algorithm::Gmac(_)) {
         return Err(Unsupported::new("GMAC, whose products in GF(2^128) the engine spdz does not have"));
     }
     let Algorithm::Cmac(size) = job.using.algorithm else {
         return Err(Unsupported::new("a hash or MAC other than CMAC, which the engine spdz does not have"));
     };
-    Ok(tags_as_texts(job, size))
+    Ok(tags_as_messages(job, size))
 }
 
-/// What is done with the tag of a text.
-fn wanted<'t>(job: &'t AnswersJob, place: usize, text: &PublicText) -> WantedTag<'t> {
+/// What is done with the tag of a message.
+fn wanted<'t>(job: &'t AnswersJob, place: usize, message: &ModeMessage) -> WantedTag<'t> {
     let (makes, received) = match job {
         AnswersJob::Messages(messages) => {
             let message = messages.messages.get(place);
             let received = message.and_then(|message| message.received.as_deref());
             (message.is_some_and(|message| message.makes), received)
         }
-        AnswersJob::Texts(texts) => {
-            let text = texts.texts.get(place);
-            let received = text.and_then(|text| text.sealed.as_ref()).map(|(_, tag)| tag.as_slice());
+        AnswersJob::Modes(messages) => {
+            let message = messages.messages.get(place);
+            let received = message.and_then(|message| message.sealed.as_ref()).map(|(_, tag)| tag.as_slice());
             (received.is_none(), received)
         }
         _ => (false, None),
     };
-    WantedTag { bytes: text.tag_bytes, makes, received }
+    WantedTag { bytes: message.tag_bytes, makes, received }
 }
 
 impl Prepared for KnownAnswers<'_> {
@@ -124,15 +124,15 @@ impl Prepared for KnownAnswers<'_> {
         BenchSchedule::together(self.job.count(), warmup)
     }
 
-    /// Deal the inputs, group by group: the keys belong to party 1, the texts to party 2.
+    /// Deal the inputs, group by group: the keys belong to party 1, the messages to party 2.
     fn deal(&self, inputs: &Rows) -> Vec<Own> {
         let mut owns = vec![Own::default(); self.how.parties];
-        let batches = whole::batches(&self.texts);
+        let batches = batches_of::batches(&self.messages);
         let of_groups =
-            groups(&self.texts).into_iter().map(|group| [group.keys(inputs), group.secret(inputs)]);
+            groups(&self.messages).into_iter().map(|group| [group.keys(inputs), group.secret(inputs)]);
         let of_batches = batches.iter().map(|batch| [batch.keys(inputs), batch.secret(inputs)]);
-        let pieces: Vec<_> = match self.texts.mode {
-            CipherMode::Whole(_) => of_batches.collect(),
+        let pieces: Vec<_> = match self.messages.mode {
+            CipherMode::OneShot(_) => of_batches.collect(),
             _ => of_groups.collect(),
         };
         for pieces in pieces {
@@ -148,9 +148,9 @@ impl Prepared for KnownAnswers<'_> {
     }
 
     fn start<'p>(&'p self, session: Session, _: usize, _: &Own) -> StartedParty<'p> {
-        if let CipherMode::Whole(_) = self.texts.mode {
-            let (texts, how) = (&self.texts, &self.how);
-            return by_field!(how.field, F => wholes::begin::<F>(texts, how, self.named, session));
+        if let CipherMode::OneShot(_) = self.messages.mode {
+            let (messages, how) = (&self.messages, &self.how);
+            return by_field!(how.field, F => one_shot::begin::<F>(messages, how, self.named, session));
         }
         by_field!(self.how.field, F => match self.named.task == Task::Aes {
             true => self.begin::<F, RoundKeys<AuthByte<F>>>(session),
@@ -169,20 +169,24 @@ impl<F: Host, C: OnSpdz<F>> EngineParty for Holder<'_, F, C> {
     fn batch(&mut self, count: usize, own: &Own, _: &mut dyn Watch) -> Result<Own, Abort> {
         let mut rows = vec![Vec::new(); count];
         let mut rest = own.as_slice();
-        let (texts, key_bytes) = (&self.of.texts, self.of.texts.cipher.key_bytes());
-        let keys = groups(texts).iter().map(|group| group.texts().count() * key_bytes).sum();
-        let secret = groups(texts).iter().flat_map(TextGroup::lanes).sum();
+        let (messages, key_bytes) = (&self.of.messages, self.of.messages.cipher.key_bytes());
+        let keys = groups(messages).iter().map(|group| group.messages().count() * key_bytes).sum();
+        let secret = groups(messages).iter().flat_map(ModeGroup::lanes).sum();
         announced(self.slot.get()?, [keys, secret])?;
-        for group in groups(&self.of.texts) {
-            let lanes = group.texts().count();
+        for group in groups(&self.of.messages) {
+            let lanes = group.messages().count();
             let e = self.slot.get()?;
-            let keys =
-                brought::<F, C>(e, PartyId::P1, &vec![lanes; self.of.texts.cipher.key_bytes()], &mut rest)?;
-            let text = brought::<F, C>(e, PartyId::P2, &group.lanes(), &mut rest)?;
-            let wanted = group.texts().map(|(place, text)| wanted(self.of.job, place, text));
+            let keys = brought::<F, C>(
+                e,
+                PartyId::P1,
+                &vec![lanes; self.of.messages.cipher.key_bytes()],
+                &mut rest,
+            )?;
+            let message = brought::<F, C>(e, PartyId::P2, &group.lanes(), &mut rest)?;
+            let wanted = group.messages().map(|(place, message)| wanted(self.of.job, place, message));
             let wanted: Vec<_> = wanted.collect();
             let (slot, named) = (&mut self.slot, self.of.named);
-            put(&mut rows, rows_of::<F, C>(slot, named, &group, &wanted, (keys, text))?);
+            put(&mut rows, rows_of::<F, C>(slot, named, &group, &wanted, (keys, message))?);
         }
         self.slot.get()?.rest()?;
         Ok(Own::new(rows.concat()))

@@ -1,35 +1,35 @@
-//! GCM of a text in memory, with an IV of any length.
+//! GCM of a message in memory, with an IV of any length.
 
 use super::stream::{StreamOpener, StreamSealer};
-use super::{TagLength, TextsKey};
+use super::{MessagesKey, TagLength};
 use crate::engines::GcmEngine;
 use divisi_core::{Abort, Lanes, Misuse, Step, Verified, step};
 
 const WHOLE: Step = step!("gcm");
 
-/// The length of a chunk in bytes. It is longer than any text that GCM allows, so that the whole text is one
-/// chunk.
+/// The length of a chunk in bytes. It is longer than any message that GCM allows, so that the whole message
+/// is one chunk.
 const CHUNK: u64 = 1 << 40;
 
-impl<E: GcmEngine> TextsKey<E> {
-    /// Encrypts a text: returns the ciphertext and the full tag (SP 800-38D, algorithm 4), which all parties
-    /// learn, the ciphertext before the tag is computed. Column `i` of the text has a lane for each block
-    /// with a byte at position `i` ([`lanes_at`](super::lanes_at)). If the IV does not have 96 bits, the
-    /// counter blocks are secret ([`long_iv`](super::long_iv)).
+impl<E: GcmEngine> MessagesKey<E> {
+    /// Encrypts a message: returns the ciphertext and the full tag (SP 800-38D, algorithm 4), which all
+    /// parties learn, the ciphertext before the tag is computed. Column `i` of the message has a lane for
+    /// each block with a byte at position `i` ([`lanes_at`](super::lanes_at)). If the IV does not have 96
+    /// bits, the counter blocks are secret ([`long_iv`](super::long_iv)).
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the columns are not those of a text, the text is
-    /// longer than GCM allows, or the IV is empty.
+    /// The abort that ends the session; [`Abort::Misuse`] if the columns are not those of a message, the
+    /// message is longer than GCM allows, or the IV is empty.
     pub fn seal(
         &mut self,
         e: &mut E,
         iv: &[u8],
         aad: &[u8],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<(Vec<u8>, [u8; 16]), Abort> {
-        let bytes = text.iter().map(|byte| byte.lanes() as u64).sum();
+        let bytes = message.iter().map(|byte| byte.lanes() as u64).sum();
         let mut sealer = StreamSealer::new(e, self, iv, aad, bytes, CHUNK)?;
-        let ciphertext = if bytes == 0 { Vec::new() } else { sealer.chunk(e, self, text)? };
+        let ciphertext = if bytes == 0 { Vec::new() } else { sealer.chunk(e, self, message)? };
         Ok((ciphertext, sealer.finish(e, self)?))
     }
 
@@ -38,8 +38,8 @@ impl<E: GcmEngine> TextsKey<E> {
     /// else: the difference of the tags is not opened \[A23\].
     ///
     /// # Errors
-    /// The abort that ends the session; [`Abort::Misuse`] if the text is longer than GCM allows, the tag has
-    /// a length that GCM does not have, or the IV is empty.
+    /// The abort that ends the session; [`Abort::Misuse`] if the message is longer than GCM allows, the tag
+    /// has a length that GCM does not have, or the IV is empty.
     pub fn open(
         &mut self,
         e: &mut E,

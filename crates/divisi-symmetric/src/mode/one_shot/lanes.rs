@@ -24,7 +24,7 @@ pub(super) fn add<E: BitEngine>(e: &mut E, x: &mut [E::Byte], y: &[E::Byte]) -> 
     x.iter_mut().zip(y).try_for_each(|(x, y)| e.add(x, y))
 }
 
-/// How many texts there are: the number of lanes of the first byte of any part.
+/// How many messages there are: the number of lanes of the first byte of any part.
 pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
     let lanes = first.ok_or_else(|| misfit(Misuse::Empty))?;
@@ -34,7 +34,7 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     Ok(lanes)
 }
 
-/// Whether there is a row for each text, each the length of a block.
+/// Whether there is a row for each message, each the length of a block.
 pub(super) fn are_blocks(rows: &[Vec<u8>], lanes: usize) -> bool {
     lanes > 0 && rows.len() == lanes && rows.iter().all(|row| row.len() == 16)
 }
@@ -84,7 +84,8 @@ pub(super) fn splice_block<E: BitEngine>(
     Ok(out)
 }
 
-/// Applies the cipher to several blocks of each text at once: block `b` of text `k` of `n` is lane `b n + k`.
+/// Applies the cipher to several blocks of each message at once: block `b` of message `k` of `n` is lane `b n
+/// + k`.
 pub(super) fn through<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
@@ -107,7 +108,7 @@ pub(super) fn through<E: BitEngine>(
     (0..blocks.len()).map(|b| apart(&all, b, lanes)).collect()
 }
 
-/// The key stream of this many bytes from public counter blocks, given for each text.
+/// The key stream of this many bytes from public counter blocks, given for each message.
 pub(super) fn stream<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,
@@ -132,7 +133,7 @@ pub(super) fn stream<E: BitEngine>(
     Ok(out)
 }
 
-/// The key of each text, repeated for each of its blocks.
+/// The key of each message, repeated for each of its blocks.
 fn repeated<B: Lanes + Clone>(
     keys: &RoundKeys<B>,
     lanes: usize,
@@ -145,7 +146,7 @@ fn repeated<B: Lanes + Clone>(
     keys.gather(&index).ok_or_else(|| misfit(Misuse::CountsDiffer))
 }
 
-/// Block `b` of each of `lanes` texts.
+/// Block `b` of each of `lanes` messages.
 fn apart<B: Lanes>(all: &[B; 16], b: usize, lanes: usize) -> Result<[B; 16], Abort> {
     let index: Vec<usize> = (b * lanes..(b + 1) * lanes).collect();
     let own: Option<Vec<B>> = all.iter().map(|byte| byte.gather(&index)).collect();
@@ -171,7 +172,7 @@ pub(super) fn count<E: BitEngine>(
     long_iv::counters_from(e, &first, &(0..blocks).collect::<Vec<u32>>())
 }
 
-/// A key stream of `bytes` bytes from the shared counter blocks of one text, one block in each lane.
+/// A key stream of `bytes` bytes from the shared counter blocks of one message, one block in each lane.
 pub(super) fn masked<E: BitEngine>(
     e: &mut E,
     keys: &RoundKeys<E::Byte>,

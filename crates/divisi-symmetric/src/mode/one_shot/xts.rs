@@ -45,20 +45,20 @@ pub fn crypt<E: BitEngine>(
     direction: Direction,
     tweak: &[Vec<u8>],
     bits: usize,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    let lanes = lanes_of(&[text])?;
+    let lanes = lanes_of(&[message])?;
     let n = bits.div_ceil(128);
-    if bits < 128 || n > LONGEST || text.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
+    if bits < 128 || n > LONGEST || message.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
         return Err(misfit(Misuse::TextUnfit));
     }
     let tweak = public(e, tweak);
     let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit(Misuse::BlockLength))?;
     aes::encrypt(e, tweaks, &mut t)?;
     let mut all = masks(e, t, n)?;
-    let mut text = blocks(e, text, lanes)?;
+    let mut message = blocks(e, message, lanes)?;
     let rest = bits - 128 * (n - 1);
-    let partial = if rest < 128 { text.pop() } else { None };
+    let partial = if rest < 128 { message.pop() } else { None };
     let last_two = |all: &mut Vec<[E::Byte; 16]>| all.pop().zip(all.pop());
     let stolen = match partial {
         None => None,
@@ -71,7 +71,7 @@ pub fn crypt<E: BitEngine>(
             Some((partial, second))
         }
     };
-    let mut out = masked(e, data, direction, &all, &text)?;
+    let mut out = masked(e, data, direction, &all, &message)?;
     let Some((partial, second)) = stolen else { return Ok(out.concat()) };
     let whole = out.pop().ok_or_else(|| misfit(Misuse::BlockLength))?;
     let mixed = splice_block(e, &partial, &whole, rest)?;
@@ -89,13 +89,13 @@ fn masked<E: BitEngine>(
     key: &RoundKeys<E::Byte>,
     direction: Direction,
     masks: &[[E::Byte; 16]],
-    text: &[[E::Byte; 16]],
+    message: &[[E::Byte; 16]],
 ) -> Result<Vec<[E::Byte; 16]>, Abort> {
-    let mut text = text.to_vec();
-    for (block, mask) in text.iter_mut().zip(masks) {
+    let mut message = message.to_vec();
+    for (block, mask) in message.iter_mut().zip(masks) {
         add(e, block, mask)?;
     }
-    let mut out = through(e, key, direction, &text)?;
+    let mut out = through(e, key, direction, &message)?;
     for (block, mask) in out.iter_mut().zip(masks) {
         add(e, block, mask)?;
     }

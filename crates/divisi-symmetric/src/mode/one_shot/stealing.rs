@@ -1,5 +1,5 @@
-//! CBC with ciphertext stealing (SP 800-38A, addendum): texts of at least a block and of any number of bits,
-//! without padding.
+//! CBC with ciphertext stealing (SP 800-38A, addendum): messages of at least a block and of any number of
+//! bits, without padding.
 //!
 //! The three variants differ only in the order of the last two blocks, which is public
 //! ([`Variant::arrange`]).
@@ -18,7 +18,7 @@ use divisi_core::{Abort, Direction, Misuse};
 pub enum Variant {
     /// The incomplete block comes first.
     Cs1,
-    /// The order of CBC if the text is whole blocks, otherwise that of CS3.
+    /// The order of CBC if the message is whole blocks, otherwise that of CS3.
     Cs2,
     /// The incomplete block always comes last.
     Cs3,
@@ -68,26 +68,26 @@ fn parts(bits: usize) -> Option<(usize, usize)> {
     (n >= 2).then(|| (16 * (n - 2), bits - 128 * (n - 1)))
 }
 
-/// Encrypts texts of `bits` bits, one in each lane. Returns the blocks in the order of CBC; the last but one
-/// is shortened. Its removed bits are contained in the last block, and are not revealed.
+/// Encrypts messages of `bits` bits, one in each lane. Returns the blocks in the order of CBC; the last but
+/// one is shortened. Its removed bits are contained in the last block, and are not revealed.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if a text is less than a block, or an IV is not a
+/// The abort that ends the session; [`Abort::Misuse`] if a message is less than a block, or an IV is not a
 /// block.
 pub fn encrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
     bits: usize,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    let lanes = lanes_of(&[text])?;
-    if bits < 128 || text.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
+    let lanes = lanes_of(&[message])?;
+    if bits < 128 || message.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
         return Err(misfit(Misuse::TextUnfit));
     }
     // padded with zeros, also within the last byte
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
-    let mut all = blocks(e, text, lanes)?;
+    let mut all = blocks(e, message, lanes)?;
     let last = all.pop().ok_or_else(|| misfit(Misuse::TextUnfit))?;
     all.push(splice_block(e, &last, &zeros, bits - 16 * 8 * all.len())?);
     let columns = |i: usize| iv.iter().map(|iv| iv.get(i).copied().unwrap_or(0)).collect();
@@ -103,7 +103,7 @@ pub fn encrypt<E: BitEngine>(
     Ok(out)
 }
 
-/// Decrypts public texts of `bits` bits, one in each row, in the order that [`Variant::restore`] gives.
+/// Decrypts public messages of `bits` bits, one in each row, in the order that [`Variant::restore`] gives.
 ///
 /// Cost: two calls of the cipher; one for a single block.
 ///
@@ -161,13 +161,13 @@ mod tests {
     #[test]
     fn orders_go_back_at_every_length() {
         for bits in 128_usize..520 {
-            let mut text: Vec<u8> = (1..=bits.div_ceil(8)).map(|i| (i * 37) as u8).collect();
-            if let Some(last) = text.last_mut() {
+            let mut message: Vec<u8> = (1..=bits.div_ceil(8)).map(|i| (i * 37) as u8).collect();
+            if let Some(last) = message.last_mut() {
                 *last = *last >> (8 * bits.div_ceil(8) - bits) << (8 * bits.div_ceil(8) - bits);
             }
             for variant in [Variant::Cs1, Variant::Cs2, Variant::Cs3] {
-                let blocks = variant.restore(bits, &text);
-                assert_eq!(variant.arrange(bits, &blocks), text, "{bits} {variant:?}");
+                let blocks = variant.restore(bits, &message);
+                assert_eq!(variant.arrange(bits, &blocks), message, "{bits} {variant:?}");
             }
         }
     }

@@ -1,14 +1,14 @@
-//! Texts of a mode of a block cipher.
+//! Messages of a mode of a block cipher.
 
 use super::{Calls, STEPS, Stopped};
 use crate::engine::Rows;
-use crate::engine::job::{self, Cipher, CipherMode, JobSpec, PublicText, Whole};
+use crate::engine::job::{self, Cipher, CipherMode, JobSpec, ModeMessage, OneShot};
 use crate::kat::vector::VectorAlgorithm;
 use divisi_core::Direction;
 
-/// Chains of texts.
+/// Chains of messages.
 #[derive(Clone, Debug)]
-pub struct Texts {
+pub struct ModeChains {
     /// The cipher.
     pub cipher: Cipher,
     /// The direction.
@@ -17,7 +17,7 @@ pub struct Texts {
     pub lanes: Vec<Thousand>,
 }
 
-/// One chain of texts.
+/// One chain of messages.
 #[derive(Clone, Debug)]
 pub struct Thousand {
     /// The key.
@@ -30,7 +30,7 @@ pub struct Thousand {
     pub end: Vec<u8>,
 }
 
-impl Texts {
+impl ModeChains {
     /// The number of steps of a chain: ten thousand for triple DES (SP 800-20).
     pub(super) fn steps(&self) -> usize {
         if self.cipher.aes().is_some() { STEPS } else { 10 * STEPS }
@@ -43,9 +43,9 @@ impl Texts {
             let (job, inputs) = self.job(algorithm, &all);
             let answers = calls.call(&job, &inputs)?;
             for (feed, answer) in all.iter_mut().zip(answers.iter()) {
-                // for a mode of whole texts, the first byte says whether there is a text
+                // for a one-shot mode, the first byte says whether there is a message
                 let answer =
-                    if let VectorAlgorithm::Whole(_) = algorithm { answer.get(1..) } else { Some(answer) };
+                    if let VectorAlgorithm::OneShot(_) = algorithm { answer.get(1..) } else { Some(answer) };
                 feed.took(algorithm, self.direction, answer.unwrap_or_default().to_vec());
             }
         }
@@ -53,13 +53,13 @@ impl Texts {
     }
 
     fn job(&self, algorithm: VectorAlgorithm, feeds: &[Feed]) -> (JobSpec, Rows) {
-        let mode = super::super::texts::mode(algorithm);
-        let public = matches!(mode, CipherMode::Cbc | CipherMode::Cfb { .. } | CipherMode::Whole(_));
+        let mode = super::super::modes::mode(algorithm);
+        let public = matches!(mode, CipherMode::Cbc | CipherMode::Cfb { .. } | CipherMode::OneShot(_));
         let sealed = public && self.direction == Direction::Decrypt;
         let mut inputs = Rows::default();
-        let mut texts = Vec::with_capacity(self.lanes.len());
+        let mut messages = Vec::with_capacity(self.lanes.len());
         for (lane, feed) in self.lanes.iter().zip(feeds) {
-            texts.push(PublicText {
+            messages.push(ModeMessage {
                 direction: self.direction,
                 iv: feed.iv.clone(),
                 aad: Vec::new(),
@@ -70,11 +70,11 @@ impl Texts {
             });
             inputs.push(&[&lane.key, if sealed { &[] } else { &feed.text }]);
         }
-        (job::TextsJob { mode, cipher: self.cipher, texts }.into(), inputs)
+        (job::ModesJob { mode, cipher: self.cipher, messages }.into(), inputs)
     }
 }
 
-const CFB1: VectorAlgorithm = VectorAlgorithm::Whole(Whole::Cfb1);
+const CFB1: VectorAlgorithm = VectorAlgorithm::OneShot(OneShot::Cfb1);
 
 /// The state of one chain.
 struct Feed {

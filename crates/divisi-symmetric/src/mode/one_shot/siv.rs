@@ -1,7 +1,7 @@
-//! SIV (RFC 5297): a tag of the associated data and the text is the IV of the encryption.
+//! SIV (RFC 5297): a tag of the associated data and the message is the IV of the encryption.
 //!
-//! **What repetition reveals.** Equal keys, associated data and texts give equal ciphertexts: this is
-//! deterministic encryption. Different texts give unrelated IVs. The servers see the IV before the
+//! **What repetition reveals.** Equal keys, associated data and messages give equal ciphertexts: this is
+//! deterministic encryption. Different messages give unrelated IVs. The servers see the IV before the
 //! ciphertext; the client receives both.
 
 use super::lanes::{add, constant, count, lanes_of, masked, public, stream, with_highest};
@@ -44,8 +44,8 @@ impl<E: BitEngine> SivKey<E> {
         self.mac.tag(e, lanes, message)
     }
 
-    /// S2V (2.4) of public strings followed by the text. `strings` has for each string a list of rows, one
-    /// for each text.
+    /// S2V (2.4) of public strings followed by the message. `strings` has for each string a list of rows, one
+    /// for each message.
     ///
     /// # Errors
     /// The abort that ends the session.
@@ -54,9 +54,9 @@ impl<E: BitEngine> SivKey<E> {
         e: &mut E,
         lanes: usize,
         strings: &[Vec<Vec<u8>>],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<Vec<E::Byte>, Abort> {
-        let mut chaining = self.s2v_begin(e, lanes, strings, text)?;
+        let mut chaining = self.s2v_begin(e, lanes, strings, message)?;
         self.s2v_go_on(e, &mut chaining, usize::MAX)?;
         Ok(chaining.tag())
     }
@@ -83,10 +83,10 @@ impl<E: BitEngine> SivKey<E> {
         e: &mut E,
         lanes: usize,
         strings: &[Vec<Vec<u8>>],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<cmac::Chaining<E::Byte>, Abort> {
         let strings: Vec<Vec<E::Byte>> = strings.iter().map(|rows| public(e, rows)).collect();
-        self.s2v_of(e, lanes, &strings, text)
+        self.s2v_of(e, lanes, &strings, message)
     }
 
     /// The same for strings that may be shared.
@@ -95,7 +95,7 @@ impl<E: BitEngine> SivKey<E> {
         e: &mut E,
         lanes: usize,
         strings: &[Vec<E::Byte>],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<cmac::Chaining<E::Byte>, Abort> {
         let zeros = constant(e, &[0; 16], lanes);
         let mut d = self.tag(e, lanes, &zeros)?;
@@ -104,16 +104,16 @@ impl<E: BitEngine> SivKey<E> {
             d = RoundKeys::<E::Byte>::double(e, d)?;
             add(e, &mut d, &tag)?;
         }
-        let t = if let Some(before) = text.len().checked_sub(16) {
+        let t = if let Some(before) = message.len().checked_sub(16) {
             // Sn xorend D
-            let mut t = text.to_vec();
+            let mut t = message.to_vec();
             add(e, t.get_mut(before..).unwrap_or_default(), &d)?;
             t
         } else {
             // dbl(D) + pad(Sn)
             let mut t = RoundKeys::<E::Byte>::double(e, d)?;
-            add(e, &mut t, text)?;
-            let first = t.get_mut(text.len()).ok_or_else(|| misfit(Misuse::BlockLength))?;
+            add(e, &mut t, message)?;
+            let first = t.get_mut(message.len()).ok_or_else(|| misfit(Misuse::BlockLength))?;
             e.add_public(first, &vec![0x80; lanes])?;
             t
         };
@@ -138,19 +138,19 @@ impl<E: BitEngine> SivKey<E> {
         e: &mut E,
         lanes: usize,
         strings: &[Vec<Vec<u8>>],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<(Vec<[u8; 16]>, Vec<E::Byte>), Abort>
     where
         E: Releases,
     {
-        let v = self.s2v(e, lanes, strings, text)?;
+        let v = self.s2v(e, lanes, strings, message)?;
         let ivs = rows(&e.reveal(v)?, lanes)?;
-        let mut ciphertext = self.stream(e, &ivs, text.len())?;
-        add(e, &mut ciphertext, text)?;
+        let mut ciphertext = self.stream(e, &ivs, message.len())?;
+        add(e, &mut ciphertext, message)?;
         Ok((ivs, ciphertext))
     }
 
-    /// Encrypts one text without opening anything, for circuits: returns the IV and the ciphertext, both
+    /// Encrypts one message without opening anything, for circuits: returns the IV and the ciphertext, both
     /// shared.
     ///
     /// Cost: that of [`SivKey::seal`], and an adder of 32 bits a block.
@@ -161,9 +161,9 @@ impl<E: BitEngine> SivKey<E> {
         &self,
         e: &mut E,
         strings: &[Vec<Vec<u8>>],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<(Vec<E::Byte>, Vec<E::Byte>), Abort> {
-        let v = self.s2v(e, 1, strings, text)?;
+        let v = self.s2v(e, 1, strings, message)?;
         let mut first = v.clone();
         // with these two bits zero, no counter carries out of the lowest word of 32 bits
         for i in [8, 12] {
@@ -171,9 +171,9 @@ impl<E: BitEngine> SivKey<E> {
                 *byte = with_highest(e, byte, false)?;
             }
         }
-        let counters = count(e, first, text.len())?;
-        let mut ciphertext = masked(e, &self.cipher, counters, text.len())?;
-        add(e, &mut ciphertext, text)?;
+        let counters = count(e, first, message.len())?;
+        let mut ciphertext = masked(e, &self.cipher, counters, message.len())?;
+        add(e, &mut ciphertext, message)?;
         Ok((v, ciphertext))
     }
 
@@ -189,17 +189,17 @@ impl<E: BitEngine> SivKey<E> {
         ciphertext: &[Vec<u8>],
     ) -> Result<Undecided<E>, Abort> {
         let lanes = ivs.len();
-        let mut text = self.stream(e, ivs, ciphertext.first().map_or(0, Vec::len))?;
+        let mut message = self.stream(e, ivs, ciphertext.first().map_or(0, Vec::len))?;
         let known = public(e, ciphertext);
-        add(e, &mut text, &known)?;
-        if !text.is_empty() && lanes_of(&[&text])? != lanes {
+        add(e, &mut message, &known)?;
+        if !message.is_empty() && lanes_of(&[&message])? != lanes {
             return Err(misfit(Misuse::CountsDiffer));
         }
-        let tag = self.s2v(e, lanes, strings, &text)?;
-        self.undecided(e, ivs, text, tag)
+        let tag = self.s2v(e, lanes, strings, &message)?;
+        self.undecided(e, ivs, message, tag)
     }
 
-    /// Decrypted texts with their received IVs and the computed tags.
+    /// Decrypted messages with their received IVs and the computed tags.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if the lanes do not fit.
@@ -207,10 +207,10 @@ impl<E: BitEngine> SivKey<E> {
         &self,
         e: &mut E,
         ivs: &[[u8; 16]],
-        text: Vec<E::Byte>,
+        message: Vec<E::Byte>,
         tag: Vec<E::Byte>,
     ) -> Result<Undecided<E>, Abort> {
-        undecided(e, ivs, text, tag)
+        undecided(e, ivs, message, tag)
     }
 }
 
@@ -221,22 +221,22 @@ impl<E: BitEngine> SivKey<E> {
 pub fn undecided<E: BitEngine>(
     e: &mut E,
     ivs: &[[u8; 16]],
-    text: Vec<E::Byte>,
+    message: Vec<E::Byte>,
     tag: Vec<E::Byte>,
 ) -> Result<Undecided<E>, Abort> {
     let mut difference = tag;
     let received = public(e, &ivs.iter().map(|iv| iv.to_vec()).collect::<Vec<_>>());
     add(e, &mut difference, &received)?;
-    Undecided::new(e, ivs.len(), text, vec![difference])
+    Undecided::new(e, ivs.len(), message, vec![difference])
 }
 
-/// The first `bytes` bytes of one text, whose block `b` is lane `b` of these bytes.
+/// The first `bytes` bytes of one message, whose block `b` is lane `b` of these bytes.
 pub(crate) fn in_order<B: Lanes>(blocks: &[B], bytes: usize) -> Result<Vec<B>, Abort> {
     let byte = |at: usize| blocks.get(at % 16)?.gather(&[at / 16]);
     (0..bytes).map(byte).collect::<Option<Vec<B>>>().ok_or_else(|| misfit(Misuse::CountsDiffer))
 }
 
-/// Opened columns, as a block for each text.
+/// Opened columns, as a block for each message.
 pub(super) fn rows(columns: &[Vec<u8>], lanes: usize) -> Result<Vec<[u8; 16]>, Abort> {
     let byte = |l: usize, i: usize| columns.get(i).and_then(|column| column.get(l)).copied();
     let row = |l: usize| (0..16).map(|i| byte(l, i)).collect::<Option<Vec<u8>>>();

@@ -2,7 +2,7 @@
 //!
 //! POLYVAL hashes the secret plaintext under a secret key, so its products are computed on shares, all in one
 //! round; GCM's hash, of the public ciphertext, needs no products. If a nonce repeats, it is revealed whether
-//! the texts are equal, and nothing else (RFC 8452, 9).
+//! the messages are equal, and nothing else (RFC 8452, 9).
 
 use super::lanes::{add, blocks, constant, count, masked, public, splice, stream, with_highest};
 use super::siv::rows;
@@ -12,7 +12,7 @@ use crate::engines::MacEngine;
 use crate::mode::ghash::powers;
 use divisi_core::{Abort, Lanes, Misuse};
 
-/// The public data of a text.
+/// The public data of a message.
 #[derive(Clone, Debug)]
 pub struct NonceHead {
     /// The nonce.
@@ -21,8 +21,8 @@ pub struct NonceHead {
     pub aad: Vec<u8>,
 }
 
-/// The largest length of a text, or of associated data, that this version supports; the standard allows 2^36
-/// bytes.
+/// The largest length of a message, or of associated data, that this version supports; the standard allows
+/// 2^36 bytes.
 pub const LONGEST: usize = 1 << 20;
 
 /// The keys for a nonce (4), one for each lane.
@@ -61,8 +61,8 @@ fn reversed<B: Clone>(block: &[B; 16]) -> [B; 16] {
     block
 }
 
-/// POLYVAL (3) of blocks, with a text in each lane: GHASH of the reversed blocks, under x times the reversed
-/// key (appendix A). One product for each block, all in one round, and those for the powers of H.
+/// POLYVAL (3) of blocks, with a message in each lane: GHASH of the reversed blocks, under x times the
+/// reversed key (appendix A). One product for each block, all in one round, and those for the powers of H.
 fn polyval<E: MacEngine>(
     e: &mut E,
     h: &[E::Byte],
@@ -101,14 +101,14 @@ fn tag<E: MacEngine>(
     e: &mut E,
     keys: &Keys<E>,
     heads: &[NonceHead],
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = heads.len();
     let aad_bytes = heads.first().map_or(0, |head| head.aad.len());
     let aad = public(e, &heads.iter().map(|head| head.aad.clone()).collect::<Vec<_>>());
     let mut all = blocks(e, &aad, lanes)?;
-    all.extend(blocks(e, text, lanes)?);
-    let lengths = [8 * aad_bytes as u64, 8 * text.len() as u64].map(u64::to_le_bytes).concat();
+    all.extend(blocks(e, message, lanes)?);
+    let lengths = [8 * aad_bytes as u64, 8 * message.len() as u64].map(u64::to_le_bytes).concat();
     let lengths = constant(e, &lengths, lanes);
     all.extend(blocks(e, &lengths, lanes)?);
     let mut s = polyval(e, &keys.authentication, &all, lanes)?;
@@ -160,33 +160,34 @@ pub fn seal<E: MacEngine + Releases>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     heads: &[NonceHead],
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<(Vec<[u8; 16]>, Vec<E::Byte>), Abort> {
-    fit(heads, text.len())?;
+    fit(heads, message.len())?;
     let keys = derive(e, key, heads)?;
-    let tag = tag(e, &keys, heads, text)?;
+    let tag = tag(e, &keys, heads, message)?;
     let tags = rows(&e.reveal(tag)?, heads.len())?;
-    let mut ciphertext = crypt(e, &keys, &tags, text.len())?;
-    add(e, &mut ciphertext, text)?;
+    let mut ciphertext = crypt(e, &keys, &tags, message.len())?;
+    add(e, &mut ciphertext, message)?;
     Ok((tags, ciphertext))
 }
 
-/// Encrypts one text without opening anything, for circuits: returns the tag and the ciphertext, both shared.
+/// Encrypts one message without opening anything, for circuits: returns the tag and the ciphertext, both
+/// shared.
 ///
 /// Cost: that of [`seal`], and an adder of 32 bits a block.
 ///
 /// # Errors
-/// The errors of [`seal`]; also [`Abort::Misuse`] if there is more than one text.
+/// The errors of [`seal`]; also [`Abort::Misuse`] if there is more than one message.
 pub fn seal_shared<E: MacEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     head: &NonceHead,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<(Vec<E::Byte>, Vec<E::Byte>), Abort> {
     let heads = std::slice::from_ref(head);
-    fit(heads, text.len())?;
+    fit(heads, message.len())?;
     let keys = derive(e, key, heads)?;
-    let tag = tag(e, &keys, heads, text)?;
+    let tag = tag(e, &keys, heads, message)?;
     // the counter is in the first four bytes, the lowest first; for `count` it is moved to the last four
     // bytes, the highest first
     let mut first: Vec<E::Byte> = tag.clone();
@@ -197,15 +198,15 @@ pub fn seal_shared<E: MacEngine>(
     if let Some(word) = first.last_chunk_mut::<4>() {
         word.reverse();
     }
-    let mut counters = count(e, first, text.len())?;
+    let mut counters = count(e, first, message.len())?;
     counters[12..].reverse();
     counters.rotate_right(4);
-    let mut ciphertext = masked(e, &keys.encryption, counters, text.len())?;
-    add(e, &mut ciphertext, text)?;
+    let mut ciphertext = masked(e, &keys.encryption, counters, message.len())?;
+    add(e, &mut ciphertext, message)?;
     Ok((tag, ciphertext))
 }
 
-/// Decrypts (5) public ciphertexts with their public tags, one text in each row.
+/// Decrypts (5) public ciphertexts with their public tags, one message in each row.
 ///
 /// # Errors
 /// The errors of [`seal`].
@@ -219,11 +220,11 @@ pub fn open<E: MacEngine>(
     let bytes = ciphertext.first().map_or(0, Vec::len);
     fit(heads, bytes)?;
     let keys = derive(e, key, heads)?;
-    let mut text = crypt(e, &keys, tags, bytes)?;
+    let mut message = crypt(e, &keys, tags, bytes)?;
     let known = public(e, ciphertext);
-    add(e, &mut text, &known)?;
-    let mut difference = tag(e, &keys, heads, &text)?;
+    add(e, &mut message, &known)?;
+    let mut difference = tag(e, &keys, heads, &message)?;
     let received = public(e, &tags.iter().map(|tag| tag.to_vec()).collect::<Vec<_>>());
     add(e, &mut difference, &received)?;
-    Undecided::new(e, heads.len(), text, vec![difference])
+    Undecided::new(e, heads.len(), message, vec![difference])
 }

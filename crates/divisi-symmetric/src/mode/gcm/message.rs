@@ -1,14 +1,15 @@
-//! A text as columns: column `i` has byte `i` of every block, in a lane for each block.
+//! A message as columns: column `i` has byte `i` of every block, in a lane for each block.
 
 use divisi_core::{Abort, Misuse, step};
 
-/// How many blocks of a text of this many bytes have a byte `i`, which is the number of lanes of column `i`.
+/// How many blocks of a message of this many bytes have a byte `i`, which is the number of lanes of column
+/// `i`.
 #[must_use]
 pub fn lanes_at(bytes: usize, i: usize) -> usize {
     (bytes + 15).saturating_sub(i) / 16
 }
 
-/// A text back from its columns.
+/// A message back from its columns.
 ///
 /// # Errors
 /// [`Abort::Misuse`] if they hold fewer bytes.

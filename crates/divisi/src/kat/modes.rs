@@ -3,9 +3,9 @@
 use super::vector::{Answer, Group, Vector, VectorAlgorithm};
 use super::{Asked, OneCall};
 use crate::engine::Rows;
-use crate::engine::job::{CipherMode, PublicText, TextsJob, Whole};
+use crate::engine::job::{CipherMode, ModeMessage, ModesJob, OneShot};
 use divisi_core::Direction;
-use divisi_symmetric::mode::whole::strings;
+use divisi_symmetric::mode::one_shot::strings;
 use std::collections::BTreeSet;
 
 /// All directions of all vectors, each with the vector's index: first the encryptions, then the decryptions.
@@ -16,7 +16,7 @@ fn directions_of(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     encrypt.chain(decrypt).collect()
 }
 
-/// The mode of an algorithm of texts.
+/// The mode of an algorithm of messages.
 pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
     match algorithm {
         VectorAlgorithm::Gcm | VectorAlgorithm::Xpn => CipherMode::Gcm,
@@ -26,7 +26,7 @@ pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
         VectorAlgorithm::Cfb128 => CipherMode::Cfb { segment: 16 },
         VectorAlgorithm::Ofb => CipherMode::Ofb,
         VectorAlgorithm::TripleCmac => CipherMode::Cmac,
-        VectorAlgorithm::Whole(mode) => CipherMode::Whole(mode),
+        VectorAlgorithm::OneShot(mode) => CipherMode::OneShot(mode),
         VectorAlgorithm::Ecb | VectorAlgorithm::TripleEcb | VectorAlgorithm::Function(_) => CipherMode::Ecb,
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
 impl OneCall for Group {
     fn ask(&self) -> Asked {
         let mode = mode(self.algorithm);
-        let mut texts = TextsJob { mode, cipher: self.cipher, texts: Vec::new() };
+        let mut messages = ModesJob { mode, cipher: self.cipher, messages: Vec::new() };
         let (mut inputs, mut of) = (Rows::default(), Vec::new());
         for (place, vector, direction) in directions_of(self) {
             let decrypts = direction == Direction::Decrypt;
@@ -50,18 +50,22 @@ impl OneCall for Group {
                     | CipherMode::Cbc
                     | CipherMode::Cfb { .. }
                     | CipherMode::Cmac
-                    | CipherMode::Whole(_)
+                    | CipherMode::OneShot(_)
             );
             let sealed = public && decrypts;
             for (iv, from, bits) in vector.pieces(given.len()) {
                 let piece =
                     if vector.units.is_some() { strings::part(&given, from, bits) } else { given.clone() };
-                texts.texts.push(PublicText {
+                messages.messages.push(ModeMessage {
                     direction,
                     iv: iv.to_vec(),
                     aad: vector.aad.clone(),
                     bytes: piece.len(),
-                    spare_bits: if matches!(mode, CipherMode::Whole(_)) { 8 * piece.len() - bits } else { 0 },
+                    spare_bits: if matches!(mode, CipherMode::OneShot(_)) {
+                        8 * piece.len() - bits
+                    } else {
+                        0
+                    },
                     tag_bytes: vector.tag.len(),
                     sealed: sealed.then(|| (piece.clone(), vector.tag.clone())),
                 });
@@ -69,7 +73,7 @@ impl OneCall for Group {
                 of.push(place);
             }
         }
-        Asked { algorithm: self.algorithm, job: texts.into(), inputs, of }
+        Asked { algorithm: self.algorithm, job: messages.into(), inputs, of }
     }
 
     /// A vector is right if the outputs of all its directions are.
@@ -119,11 +123,11 @@ fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row
             Some((text.to_vec(), tag.to_vec()))
         }
         (VectorAlgorithm::Gcm | VectorAlgorithm::Xpn, _) => None,
-        (VectorAlgorithm::Whole(mode), Some((told, rest))) if *told > 0 => {
+        (VectorAlgorithm::OneShot(mode), Some((told, rest))) if *told > 0 => {
             let text = rest.get(..rest.len().saturating_sub(usize::from(*told) - 1)).unwrap_or_default();
             Some(apart(mode, direction, vector.tag.len(), text))
         }
-        (VectorAlgorithm::Whole(_), _) => None,
+        (VectorAlgorithm::OneShot(_), _) => None,
         (VectorAlgorithm::TripleCmac, _) if direction == Direction::Encrypt => {
             Some((Vec::new(), row.to_vec()))
         }
@@ -143,14 +147,14 @@ fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row
 }
 
 /// Split what was encrypted into text and tag; the tag of SIV comes first.
-fn apart(mode: Whole, direction: Direction, tag_bytes: usize, text: &[u8]) -> (Vec<u8>, Vec<u8>) {
+fn apart(mode: OneShot, direction: Direction, tag_bytes: usize, text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let from = match mode {
         _ if direction == Direction::Decrypt => text.len(),
-        Whole::Siv => {
+        OneShot::Siv => {
             let (tag, text) = text.split_at(tag_bytes.min(text.len()));
             return (text.to_vec(), tag.to_vec());
         }
-        Whole::Ccm | Whole::GcmSiv => text.len().saturating_sub(tag_bytes),
+        OneShot::Ccm | OneShot::GcmSiv => text.len().saturating_sub(tag_bytes),
         _ => text.len(),
     };
     let (text, tag) = text.split_at(from);

@@ -7,32 +7,33 @@ use crate::engines::BitEngine;
 use crate::mode::block::BlockCipher;
 use divisi_core::{Abort, Direction, Lanes, Misuse};
 
-/// Encrypts texts of `bits` bits, one in each lane, the highest bit of a byte first: C_j = P_j + the first
-/// bit of E(I_j); I_(j+1) is I_j shifted by one bit, with C_j at its end. Bits after the text are zero.
+/// Encrypts messages of `bits` bits, one in each lane, the highest bit of a byte first: C_j = P_j + the first
+/// bit of E(I_j); I_(j+1) is I_j shifted by one bit, with C_j at its end. Bits after the message are zero.
 ///
 /// Cost: one call of the cipher for each bit, one after the other.
 ///
 /// # Errors
-/// The abort that ends the session; [`Abort::Misuse`] if a text has another length, or the IV is not a block.
+/// The abort that ends the session; [`Abort::Misuse`] if a message has another length, or the IV is not a
+/// block.
 pub fn encrypt<E: BitEngine>(
     e: &mut E,
     key: &RoundKeys<E::Byte>,
     iv: &[Vec<u8>],
     bits: usize,
-    text: &[E::Byte],
+    message: &[E::Byte],
 ) -> Result<Vec<E::Byte>, Abort> {
-    let lanes = lanes_of(&[text])?;
-    if !are_blocks(iv, lanes) || text.len() != bits.div_ceil(8) {
+    let lanes = lanes_of(&[message])?;
+    if !are_blocks(iv, lanes) || message.len() != bits.div_ceil(8) {
         return Err(misfit(Misuse::TextUnfit));
     }
-    let mut out = Vec::with_capacity(text.len());
+    let mut out = Vec::with_capacity(message.len());
     // the first bit of the block comes first
     let bit = |at: usize| -> Vec<bool> {
         iv.iter().map(|iv| iv.get(at / 8).is_some_and(|byte| byte >> (7 - at % 8) & 1 == 1)).collect()
     };
     let mut input: Vec<E::Bit> = (0..128).map(|at| e.public_bit(&bit(at))).collect();
     let zero = e.public_bit(&vec![false; lanes]);
-    for (i, byte) in text.iter().enumerate() {
+    for (i, byte) in message.iter().enumerate() {
         let byte: [E::Bit; 8] = e.convert(byte.clone())?;
         let mut made: [E::Bit; 8] = std::array::from_fn(|_| zero.clone());
         for (at, bit) in byte.iter().enumerate().rev() {
@@ -62,7 +63,7 @@ pub fn encrypt<E: BitEngine>(
     Ok(out)
 }
 
-/// Decrypts public texts of `bits` bits, one in each row.
+/// Decrypts public messages of `bits` bits, one in each row.
 ///
 /// Cost: one call of the cipher, for all bits at once.
 ///

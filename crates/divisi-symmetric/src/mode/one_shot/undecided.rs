@@ -1,4 +1,4 @@
-//! Decrypted texts whose authenticity has not been checked yet.
+//! Decrypted messages whose authenticity has not been checked yet.
 
 use super::lanes::blocks;
 use super::misfit;
@@ -7,33 +7,33 @@ use crate::gates::{GateByte, GateBytes};
 use divisi_circuit::Gates;
 use divisi_core::{Abort, Bytes, Lanes, Misuse, Verified};
 
-/// Decrypted texts, one in each lane, and the differences that must be zero for a text to be authentic. The
-/// texts can be taken out only by [`release`](Undecided::release).
+/// Decrypted messages, one in each lane, and the differences that must be zero for a message to be authentic.
+/// The messages can be taken out only by [`release`](Undecided::release).
 pub struct Undecided<E: Bytes> {
-    text: Vec<E::Byte>,
-    /// The claims: for each a difference for every text. A text is authentic if one of its differences is
-    /// zero.
+    message: Vec<E::Byte>,
+    /// The claims: for each a difference for every message. A message is authentic if one of its differences
+    /// is zero.
     claims: Vec<[E::Byte; 16]>,
     lanes: usize,
 }
 
 /// The result for a batch.
 pub struct Released<B> {
-    /// For each text the number of the claim that holds; `None` if the text is not authentic.
+    /// For each message the number of the claim that holds; `None` if the message is not authentic.
     pub claims: Vec<Option<usize>>,
-    /// The authentic texts, one in each lane; `None` if they have no bytes.
-    pub texts: Option<Verified<Vec<B>>>,
+    /// The authentic messages, one in each lane; `None` if they have no bytes.
+    pub messages: Option<Verified<Vec<B>>>,
 }
 
 impl<E: BitEngine> Undecided<E> {
-    /// Texts and their claims; each claim is a difference of at most 16 bytes.
+    /// Messages and their claims; each claim is a difference of at most 16 bytes.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if a claim is longer, or has no bytes.
     pub(super) fn new(
         e: &mut E,
         lanes: usize,
-        text: Vec<E::Byte>,
+        message: Vec<E::Byte>,
         claims: Vec<Vec<E::Byte>>,
     ) -> Result<Self, Abort> {
         let claim = |claim: Vec<E::Byte>| match blocks(e, &claim, lanes)?.as_slice() {
@@ -41,15 +41,15 @@ impl<E: BitEngine> Undecided<E> {
             _ => Err(misfit(Misuse::LengthUnsupported)),
         };
         let claims = claims.into_iter().map(claim).collect::<Result<_, _>>()?;
-        Ok(Undecided { text, claims, lanes })
+        Ok(Undecided { message, claims, lanes })
     }
 
-    /// The single text of a batch, if it is authentic, without its padding: claim `p` says that the last `p`
-    /// bytes are padding.
+    /// The single message of a batch, if it is authentic, without its padding: claim `p` says that the last
+    /// `p` bytes are padding.
     ///
     /// # Errors
     /// The errors of [`release`](Undecided::release); also [`Abort::Misuse`] if the batch does not have
-    /// exactly one text.
+    /// exactly one message.
     pub fn release_one(self, e: &mut E) -> Result<Option<Verified<Vec<E::Byte>>>, Abort>
     where
         E: Releases,
@@ -57,16 +57,16 @@ impl<E: BitEngine> Undecided<E> {
         if self.lanes != 1 {
             return Err(misfit(Misuse::CountsDiffer));
         }
-        let bytes = self.text.len();
-        let Released { claims, texts } = self.release(e)?;
+        let bytes = self.message.len();
+        let Released { claims, messages } = self.release(e)?;
         let Some(beyond) = claims.first().copied().flatten() else { return Ok(None) };
-        let mut text = texts.map(Verified::into_inner).unwrap_or_default();
-        text.truncate(bytes.saturating_sub(beyond));
-        e.settled(text).map(Some)
+        let mut message = messages.map(Verified::into_inner).unwrap_or_default();
+        message.truncate(bytes.saturating_sub(beyond));
+        e.settled(message).map(Some)
     }
 
-    /// The authentic texts, each with the claim that holds. For each claim and text only the verdict is
-    /// opened, not the difference \[A23\]. Texts that are not authentic are dropped.
+    /// The authentic messages, each with the claim that holds. For each claim and message only the verdict is
+    /// opened, not the difference \[A23\]. Messages that are not authentic are dropped.
     ///
     /// Claims exclude each other, so at most one holds.
     ///
@@ -80,19 +80,19 @@ impl<E: BitEngine> Undecided<E> {
         let claim_of = |lane: usize| held.iter().position(|held| held.get(lane) == Some(&true));
         let claims: Vec<Option<usize>> = (0..self.lanes).map(claim_of).collect();
         let good: Vec<usize> = (0..self.lanes).filter(|lane| claims[*lane].is_some()).collect();
-        if good.is_empty() || self.text.is_empty() {
-            return Ok(Released { claims, texts: None });
+        if good.is_empty() || self.message.is_empty() {
+            return Ok(Released { claims, messages: None });
         }
-        let texts: Option<Vec<E::Byte>> = self.text.iter().map(|byte| byte.gather(&good)).collect();
-        let texts = e.settled(texts.ok_or_else(|| misfit(Misuse::CountsDiffer))?)?;
-        Ok(Released { claims, texts: Some(texts) })
+        let messages: Option<Vec<E::Byte>> = self.message.iter().map(|byte| byte.gather(&good)).collect();
+        let messages = e.settled(messages.ok_or_else(|| misfit(Misuse::CountsDiffer))?)?;
+        Ok(Released { claims, messages: Some(messages) })
     }
 }
 
 impl<'g, G: Gates> Undecided<GateBytes<'g, G>> {
-    /// The outputs for one text, in a circuit: a byte that is 1 + p if claim `p` holds and 0 if none does,
-    /// and then the text, replaced by zeros if none does. So the verdict is on a wire, and nothing else of a
-    /// text that is not authentic leaves the circuit.
+    /// The outputs for one message, in a circuit: a byte that is 1 + p if claim `p` holds and 0 if none does,
+    /// and then the message, replaced by zeros if none does. So the verdict is on a wire, and nothing else of
+    /// a message that is not authentic leaves the circuit.
     pub fn masked(self, e: &mut GateBytes<'g, G>) -> Vec<GateByte<G::Bit>> {
         let g = e.gates();
         let none = g.constant(false);
@@ -116,7 +116,7 @@ impl<'g, G: Gates> Undecided<GateBytes<'g, G>> {
             }
         }
         let mut out = vec![GateByte::new(vec![verdict])];
-        for byte in &self.text {
+        for byte in &self.message {
             let bits = byte.bits().first().copied();
             out.push(GateByte::new(bits.map(|bits| bits.map(|bit| g.and(bit, any))).into_iter().collect()));
         }

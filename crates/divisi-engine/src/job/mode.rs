@@ -1,8 +1,8 @@
-//! Texts in a mode of a block cipher.
+//! Messages in a mode of a block cipher.
 
 use super::cipher::Cipher;
 use divisi_core::Direction;
-use divisi_symmetric::mode::whole::stealing::Variant;
+use divisi_symmetric::mode::one_shot::stealing::Variant;
 
 /// A mode of a block cipher.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
@@ -14,29 +14,29 @@ pub enum CipherMode {
     Ecb,
     /// Counter mode, from a whole first counter block.
     Ctr,
-    /// Cipher block chaining, of whole blocks. A text to be decrypted is public: it is in
-    /// [`PublicText::sealed`].
+    /// Cipher block chaining, of whole blocks. A message to be decrypted is public: it is in
+    /// [`ModeMessage::sealed`].
     Cbc,
-    /// Cipher feedback with segments of this length, of whole segments. A text to be decrypted is public: it
-    /// is in [`PublicText::sealed`].
+    /// Cipher feedback with segments of this length, of whole segments. A message to be decrypted is public:
+    /// it is in [`ModeMessage::sealed`].
     Cfb {
         /// The length of a segment in bytes.
         segment: usize,
     },
     /// Output feedback, whose encryption and decryption are the same.
     Ofb,
-    /// A tag (CMAC): made in direction `Encrypt`, otherwise compared with the one in [`PublicText::sealed`].
+    /// A tag (CMAC): made in direction `Encrypt`, otherwise compared with the one in [`ModeMessage::sealed`].
     Cmac,
-    /// A mode that processes a text as a whole. A text to be decrypted is public: it is in
-    /// [`PublicText::sealed`].
-    Whole(Whole),
+    /// A mode that processes a message as a whole. A message to be decrypted is public: it is in
+    /// [`ModeMessage::sealed`].
+    OneShot(OneShot),
 }
 
-/// A mode that processes a text as a whole ([`divisi_symmetric::mode::whole`]). An output row begins with a
-/// byte: 0 if the mode rejects the text, else 1 plus the number of unused bytes at the end of the row.
+/// A mode that processes a message as a whole ([`divisi_symmetric::mode::whole`]). An output row begins with
+/// a byte: 0 if the mode rejects the message, else 1 plus the number of unused bytes at the end of the row.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Whole {
+pub enum OneShot {
     /// Key wrapping.
     Kw {
         /// Whether the inverse of the cipher takes the cipher's place.
@@ -61,63 +61,64 @@ pub enum Whole {
     Cfb1,
 }
 
-impl Whole {
+impl OneShot {
     /// The number of keys of the cipher in a key of the mode.
     #[must_use]
     pub fn keys(self) -> usize {
-        if matches!(self, Whole::Siv | Whole::Xts) { 2 } else { 1 }
+        if matches!(self, OneShot::Siv | OneShot::Xts) { 2 } else { 1 }
     }
 
-    /// The length of the result for a text and a tag of these lengths in bytes, without the byte that says
-    /// whether the text is refused.
+    /// The length of the result for a message and a tag of these lengths in bytes, without the byte that says
+    /// whether the message is refused.
     #[must_use]
     pub fn answer_bytes(self, direction: Direction, bytes: usize, tag_bytes: usize) -> usize {
         let encrypts = direction == Direction::Encrypt;
         match self {
-            Whole::Kw { .. } | Whole::Kwp { .. } if !encrypts => bytes.saturating_sub(8),
-            Whole::Kw { .. } => bytes.saturating_add(8),
-            Whole::Kwp { .. } => bytes.div_ceil(8).saturating_add(1).saturating_mul(8),
-            Whole::Siv | Whole::Ccm | Whole::GcmSiv if encrypts => bytes.saturating_add(tag_bytes),
+            OneShot::Kw { .. } | OneShot::Kwp { .. } if !encrypts => bytes.saturating_sub(8),
+            OneShot::Kw { .. } => bytes.saturating_add(8),
+            OneShot::Kwp { .. } => bytes.div_ceil(8).saturating_add(1).saturating_mul(8),
+            OneShot::Siv | OneShot::Ccm | OneShot::GcmSiv if encrypts => bytes.saturating_add(tag_bytes),
             _ => bytes,
         }
     }
 }
 
-/// Texts in a mode. An input row has the key, then the secret text (nothing if the text is public). An output
-/// row has: for ECB, CBC, CFB, OFB and CTR the resulting text; for GCM a byte that is 1 if the text is
-/// authentic, then the resulting text, then the tag that was made, or zeros if one was received; for CMAC the
-/// tag, or a byte that is 1 if the received tag is right. For other modes see [`Whole`].
+/// Messages in a mode. An input row has the key, then the secret message (nothing if the message is public).
+/// An output row has: for ECB, CBC, CFB, OFB and CTR the resulting message; for GCM a byte that is 1 if the
+/// message is authentic, then the resulting message, then the tag that was made, or zeros if one was
+/// received; for CMAC the tag, or a byte that is 1 if the received tag is right. For other modes see
+/// [`OneShot`].
 #[derive(Clone, Debug)]
-pub struct TextsJob {
+pub struct ModesJob {
     /// The mode.
     pub mode: CipherMode,
     /// The cipher.
     pub cipher: Cipher,
-    /// The texts.
-    pub texts: Vec<PublicText>,
+    /// The messages.
+    pub messages: Vec<ModeMessage>,
 }
 
-impl TextsJob {
-    /// The length of a key of these texts, in bytes.
+impl ModesJob {
+    /// The length of a key of these messages, in bytes.
     #[must_use]
     pub fn key_bytes(&self) -> usize {
-        let keys = if let CipherMode::Whole(mode) = self.mode { mode.keys() } else { 1 };
+        let keys = if let CipherMode::OneShot(mode) = self.mode { mode.keys() } else { 1 };
         keys * self.cipher.key_bytes()
     }
 }
 
-/// The public data of a text.
+/// The public data of a message.
 #[derive(Clone, Debug)]
-pub struct PublicText {
+pub struct ModeMessage {
     /// The direction.
     pub direction: Direction,
     /// The IV, or the first counter block; empty where there is none.
     pub iv: Vec<u8>,
     /// The associated data.
     pub aad: Vec<u8>,
-    /// The length of the text in bytes.
+    /// The length of the message in bytes.
     pub bytes: usize,
-    /// The number of bits at the low end of the last byte that do not belong to the text, for modes that
+    /// The number of bits at the low end of the last byte that do not belong to the message, for modes that
     /// count bits.
     pub spare_bits: usize,
     /// The length of the tag in bytes.
@@ -126,8 +127,8 @@ pub struct PublicText {
     pub sealed: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-impl PublicText {
-    /// The number of secret bytes of the text.
+impl ModeMessage {
+    /// The number of secret bytes of the message.
     #[must_use]
     pub fn secret_bytes(&self, mode: CipherMode) -> usize {
         if self.sealed.is_some() && mode != CipherMode::Cmac { 0 } else { self.bytes }

@@ -1,18 +1,19 @@
-//! Known answers: many texts or messages, each with its own key; all outputs are opened to all three parties.
+//! Known answers: many messages, each with its own key; all outputs are opened to all three
+//! parties.
 
 use super::aes_alone;
 use super::options::choice;
 use crate::strands::ONLINE;
 use crate::{close, tags};
 use divisi_core::{Abort, Counts, Misuse, PublicParameters, Session, Step, step};
-use divisi_engine::job::{self, AnswersJob, CipherMode, MessagesJob, Own, TextsJob};
+use divisi_engine::job::{self, AnswersJob, CipherMode, MessagesJob, ModesJob, Own};
 use divisi_engine::known::gcm::{self, Dealt, Secrets};
 use divisi_engine::known::groups::{CipherTexts, groups, put};
 use divisi_engine::known::hashes::{
     columns, ends, in_rows, keys_and_messages, lanes_of, large, outputs, rows_of,
 };
+use divisi_engine::known::one_shot;
 use divisi_engine::known::taken;
-use divisi_engine::known::whole;
 use divisi_engine::{
     BenchSchedule, Differ, EngineParty, EngineSettings, Prepared, Rows, StartedParty, Unsupported, Watch,
     alike, timed,
@@ -29,7 +30,7 @@ const KNOWN: Step = step!("known");
 const GCM_BY_LEVELS: &str =
     "--rounds constant has no GCM, whose products over GF(2^128) are not garbled: leave it out";
 
-/// A job with known answers: texts, messages, chains, or large messages.
+/// A job with known answers: messages in a mode, hashes and MACs of messages, chains, or large messages.
 pub(super) struct KnownAnswers<'j> {
     job: &'j AnswersJob,
     protocol: Protocol,
@@ -40,18 +41,18 @@ pub(super) struct KnownAnswers<'j> {
 impl<'j> KnownAnswers<'j> {
     /// # Errors
     /// [`Unsupported`] for an IV or a tag that this GCM does not support, for triple DES in GCM or in a mode
-    /// that processes a text as a whole, and for GCM in constant rounds.
+    /// that processes a message as a whole, and for GCM in constant rounds.
     pub fn new(job: &'j AnswersJob, settings: &EngineSettings) -> Result<Self, Unsupported> {
-        if let AnswersJob::Texts(texts) = job
-            && texts.cipher.aes().is_none()
-            && matches!(texts.mode, CipherMode::Gcm | CipherMode::Whole(_))
+        if let AnswersJob::Modes(messages) = job
+            && messages.cipher.aes().is_none()
+            && matches!(messages.mode, CipherMode::Gcm | CipherMode::OneShot(_))
         {
             return Err(aes_alone());
         }
         taken::check(job)?;
         let rounds = super::rounds(settings);
         if rounds == Rounds::Constant
-            && matches!(job, AnswersJob::Texts(TextsJob { mode: CipherMode::Gcm, .. }))
+            && matches!(job, AnswersJob::Modes(ModesJob { mode: CipherMode::Gcm, .. }))
         {
             return Err(Unsupported::new(GCM_BY_LEVELS));
         }
@@ -61,18 +62,18 @@ impl<'j> KnownAnswers<'j> {
     /// All secret bytes of a job, in the pieces and in the order in which [`Pieces`] returns them to a party.
     fn pieces(&self, rows: &Rows) -> Vec<Vec<u8>> {
         match self.job {
-            AnswersJob::Texts(job) if job.mode == CipherMode::Gcm => {
+            AnswersJob::Modes(job) if job.mode == CipherMode::Gcm => {
                 let halves = |row: &[u8]| {
-                    let (key, text) = row.split_at(job.cipher.key_bytes().min(row.len()));
-                    [key.to_vec(), text.to_vec()]
+                    let (key, message) = row.split_at(job.cipher.key_bytes().min(row.len()));
+                    [key.to_vec(), message.to_vec()]
                 };
                 rows.iter().flat_map(halves).collect()
             }
-            AnswersJob::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
-                let pieces = |batch: &whole::Batch<'_>| [batch.keys(rows), batch.secret(rows)].concat();
-                whole::batches(job).iter().flat_map(pieces).collect()
+            AnswersJob::Modes(job) if matches!(job.mode, CipherMode::OneShot(_)) => {
+                let pieces = |batch: &one_shot::Batch<'_>| [batch.keys(rows), batch.secret(rows)].concat();
+                one_shot::batches(job).iter().flat_map(pieces).collect()
             }
-            AnswersJob::Texts(job) => {
+            AnswersJob::Modes(job) => {
                 groups(job).iter().flat_map(|group| [group.keys(rows), group.secret(rows)].concat()).collect()
             }
             AnswersJob::Messages(job) => {
@@ -138,11 +139,11 @@ impl EngineParty for Holder<'_> {
             return Ok(Own::new(digests(rep, job, &mut pieces, watch)?));
         }
         let out = timed(watch, ONLINE, || match self.job {
-            AnswersJob::Texts(job) if job.mode == CipherMode::Gcm => texts_of_gcm(rep, job, &mut pieces),
-            AnswersJob::Texts(job) if matches!(job.mode, CipherMode::Whole(_)) => {
-                texts_as_wholes(rep, job, &mut pieces)
+            AnswersJob::Modes(job) if job.mode == CipherMode::Gcm => messages_of_gcm(rep, job, &mut pieces),
+            AnswersJob::Modes(job) if matches!(job.mode, CipherMode::OneShot(_)) => {
+                messages_at_once(rep, job, &mut pieces)
             }
-            AnswersJob::Texts(job) => texts(rep, job, &mut pieces),
+            AnswersJob::Modes(job) => in_mode(rep, job, &mut pieces),
             AnswersJob::Messages(job) => messages(rep, job, &mut pieces),
             AnswersJob::Chain(job) => {
                 let starts = pieces.inputs(rep, usize::MAX)?;
@@ -208,50 +209,50 @@ impl Dealt<Rep3> for Replicas {
     }
 }
 
-fn texts_of_gcm(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+fn messages_of_gcm(rep: &mut Rep3, job: &ModesJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
     let secrets = std::iter::from_fn(|| {
-        let (key, text) = pieces.next_components().zip(pieces.next_components())?;
-        Some(Secrets { key: key.into(), text: text.into() })
+        let (key, message) = pieces.next_components().zip(pieces.next_components())?;
+        Some(Secrets { key: key.into(), message: message.into() })
     });
-    let secrets: Vec<Secrets<'_>> = secrets.take(job.texts.len()).collect();
-    gcm::texts::<Replicas, _>(rep, job, &secrets)
+    let secrets: Vec<Secrets<'_>> = secrets.take(job.messages.len()).collect();
+    gcm::messages::<Replicas, _>(rep, job, &secrets)
 }
 
-/// Texts in a mode that processes a text as a whole, batch by batch.
-fn texts_as_wholes(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
-    let mut rows = whole::rejected(job);
-    for batch in whole::batches(job) {
+/// Messages in a mode that processes a message as a whole, batch by batch.
+fn messages_at_once(rep: &mut Rep3, job: &ModesJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let mut rows = one_shot::rejected(job);
+    for batch in one_shot::batches(job) {
         let key = pieces.inputs(rep, job.key_bytes())?;
-        let text = pieces.inputs(rep, batch.secret_bytes())?;
+        let message = pieces.inputs(rep, batch.secret_bytes())?;
         let keys = batch.ready(rep, crate::cipher::expand, &key)?;
-        whole::put(&mut rows, batch.run(rep, whole::OnBlocks, keys, &text)?);
+        one_shot::put(&mut rows, batch.run(rep, one_shot::OnBlocks, keys, &message)?);
     }
     Ok(rows.concat())
 }
 
-/// Texts in the other modes; tags (CMAC) only with triple DES.
-fn texts(rep: &mut Rep3, job: &TextsJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
-    let mut rows = vec![Vec::new(); job.texts.len()];
+/// Messages in the other modes; tags (CMAC) only with triple DES.
+fn in_mode(rep: &mut Rep3, job: &ModesJob, pieces: &mut Pieces<'_>) -> Result<Vec<u8>, Abort> {
+    let mut rows = vec![Vec::new(); job.messages.len()];
     for group in groups(job) {
         let key = pieces.inputs(rep, job.cipher.key_bytes())?;
-        let text = pieces.inputs(rep, group.lanes().len())?;
+        let message = pieces.inputs(rep, group.lanes().len())?;
         let out = if job.cipher.aes().is_none() {
             let key = TripleByProgram::<Rep3>::new(key)?;
             if group.makes_tags() {
-                let made = group.tags(rep, key, &text)?;
-                let wanted = group
-                    .texts()
-                    .map(|(_, text)| (text.tag_bytes, text.sealed.as_ref().map(|(_, tag)| tag.as_slice())));
+                let made = group.tags(rep, key, &message)?;
+                let wanted = group.messages().map(|(_, message)| {
+                    (message.tag_bytes, message.sealed.as_ref().map(|(_, tag)| tag.as_slice()))
+                });
                 let learned = tags::made_or_compared(rep, &wanted.collect::<Vec<_>>(), &made)?;
-                put(&mut rows, group.texts().map(|(place, _)| place).zip(learned));
+                put(&mut rows, group.messages().map(|(place, _)| place).zip(learned));
                 continue;
             }
-            group.evaluate(rep, &key, text)?
+            group.evaluate(rep, &key, message)?
         } else if rep.rounds() == Rounds::Constant {
-            group.evaluate(rep, &batch::block::BlockKey::new(key)?, text)?
+            group.evaluate(rep, &batch::block::BlockKey::new(key)?, message)?
         } else {
             let keys = crate::cipher::expand(rep, &key)?;
-            group.evaluate(rep, &keys, text)?
+            group.evaluate(rep, &keys, message)?
         };
         let verified = close(rep, out)?;
         put(&mut rows, group.results(&rep.trio().open(&verified)?));

@@ -4,8 +4,8 @@ use super::misfit;
 use divisi_core::Abort;
 use divisi_symmetric::aes::RoundKeys;
 use divisi_symmetric::batch::MacEngine;
-use divisi_symmetric::mode::whole::gcm_siv::{self, NonceHead};
-use divisi_symmetric::mode::whole::{Releases, Undecided};
+use divisi_symmetric::mode::one_shot::gcm_siv::{self, NonceHead};
+use divisi_symmetric::mode::one_shot::{Releases, Undecided};
 
 /// The modes that multiply in GF(2^128) on an engine; by default it refuses them.
 pub trait Polyval<E: Releases> {
@@ -19,7 +19,7 @@ pub trait Polyval<E: Releases> {
         Err(misfit())
     }
 
-    /// Decrypts: texts whose tags nobody has compared yet.
+    /// Decrypts: messages whose tags nobody has compared yet.
     fn open(
         _: &mut E,
         _: &RoundKeys<E::Byte>,
@@ -39,9 +39,9 @@ impl<E: Releases + MacEngine> Polyval<E> for OnBlocks {
         e: &mut E,
         key: &RoundKeys<E::Byte>,
         heads: &[NonceHead],
-        text: &[E::Byte],
+        message: &[E::Byte],
     ) -> Result<(Vec<[u8; 16]>, Vec<E::Byte>), Abort> {
-        gcm_siv::seal(e, key, heads, text)
+        gcm_siv::seal(e, key, heads, message)
     }
 
     fn open(
