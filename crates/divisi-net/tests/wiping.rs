@@ -53,7 +53,7 @@ fn exchange(meshes: &[Mesh], body: &[u8], out: &mut [u8]) {
         first.send(p(2), step!("x"), 1, body).unwrap();
     }
     for _ in 0..190 {
-        second.recv(PartyId::new(1).unwrap(), step!("x"), out).unwrap();
+        second.recv(PartyId::P1, step!("x"), out).unwrap();
         assert!(out == body);
     }
     second.poison();

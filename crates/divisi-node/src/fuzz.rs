@@ -7,9 +7,16 @@ use crate::wire::{decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Messages of every kind, those of the test of golden bytes.
-fn some_requests() -> Vec<Vec<u8>> {
-    client_messages().iter().filter_map(|(message, _)| encode(message, 0)).map(|b| b.to_vec()).collect()
+/// Run a decoder on random bytes that begin as these messages.
+fn run<M: Serialize>(
+    name: &str,
+    messages: impl IntoIterator<Item = M>,
+    judge: fn(&[u8]) -> Result<bool, String>,
+) {
+    let seeds = messages.into_iter().filter_map(|message| encode(&message, 0)).map(|bytes| bytes.to_vec());
+    let (crate_dir, seeds) = (env!("CARGO_MANIFEST_DIR"), seeds.collect::<Vec<_>>());
+    divisi_fuzz::golden(name, crate_dir, &seeds);
+    divisi_fuzz::run(name, crate_dir, &seeds, judge);
 }
 
 /// Whether these bytes are a message to a server. If so, it is examined as a server does before it admits
@@ -34,12 +41,6 @@ fn request(bytes: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// Answers of every kind, those of the test of golden bytes.
-fn some_answers() -> Vec<Vec<u8>> {
-    let replies = server_messages().into_iter().map(|(what, _)| Reply { number: 1, nth: 0, what });
-    replies.filter_map(|reply| encode(&reply, 0)).map(|bytes| bytes.to_vec()).collect()
-}
-
 /// Whether these bytes are an answer to a client. If so, they are encoded and decoded again, which must give
 /// the same answer.
 fn answer(bytes: &[u8]) -> Result<bool, String> {
@@ -53,7 +54,7 @@ fn answer(bytes: &[u8]) -> Result<bool, String> {
 
 /// Orders about a key, as they go from server to server.
 fn some_orders() -> Vec<Order> {
-    let Ok(key) = "k1".parse::<divisi_store::KeyName>() else { return Vec::new() };
+    let key: divisi_store::KeyName = "k1".parse().unwrap();
     let to = ["bob".to_owned(), "alice".to_owned(), "carol".to_owned()].to_vec();
     vec![Order::chown(key.clone(), to), Order { key, deed: Deed::Destroy }]
 }
@@ -78,16 +79,9 @@ fn said<M: Serialize + DeserializeOwned>(bytes: &[u8]) -> Result<bool, String> {
 
 #[test]
 fn random_orders() {
-    let orders = some_orders();
-    let seeds: Vec<Vec<u8>> =
-        orders.iter().filter_map(|order| encode(order, 0)).map(|bytes| bytes.to_vec()).collect();
-    divisi_fuzz::golden("orders", env!("CARGO_MANIFEST_DIR"), &seeds);
-    divisi_fuzz::run("orders", env!("CARGO_MANIFEST_DIR"), &seeds, order);
-    let asking = orders.into_iter().map(|order| Asking { party: 2, fingerprint: [7; 32], order });
-    let seeds: Vec<Vec<u8>> =
-        asking.filter_map(|asking| encode(&asking, 0)).map(|bytes| bytes.to_vec()).collect();
-    divisi_fuzz::golden("operators", env!("CARGO_MANIFEST_DIR"), &seeds);
-    divisi_fuzz::run("operators", env!("CARGO_MANIFEST_DIR"), &seeds, said::<Asking>);
+    run("orders", some_orders(), order);
+    let asking = some_orders().into_iter().map(|order| Asking { party: 2, fingerprint: [7; 32], order });
+    run("operators", asking, said::<Asking>);
 }
 
 #[test]
@@ -98,20 +92,18 @@ fn random_answers_to_operators() {
         OrderState::Failed("the files differ".into()),
     ];
     let answers = states.map(Answer::State).into_iter().chain([Answer::Refused("no such key".into())]);
-    let seeds: Vec<Vec<u8>> =
-        answers.filter_map(|answer| encode(&answer, 0)).map(|bytes| bytes.to_vec()).collect();
-    divisi_fuzz::golden("answers-to-operators", env!("CARGO_MANIFEST_DIR"), &seeds);
-    divisi_fuzz::run("answers-to-operators", env!("CARGO_MANIFEST_DIR"), &seeds, said::<Answer>);
+    run("answers-to-operators", answers, said::<Answer>);
 }
+
+// messages of every kind: those of the test of golden bytes
 
 #[test]
 fn random_requests() {
-    divisi_fuzz::golden("requests", env!("CARGO_MANIFEST_DIR"), &some_requests());
-    divisi_fuzz::run("requests", env!("CARGO_MANIFEST_DIR"), &some_requests(), request);
+    run("requests", client_messages().into_iter().map(|(message, _)| message), request);
 }
 
 #[test]
 fn random_answers() {
-    divisi_fuzz::golden("answers", env!("CARGO_MANIFEST_DIR"), &some_answers());
-    divisi_fuzz::run("answers", env!("CARGO_MANIFEST_DIR"), &some_answers(), answer);
+    let replies = server_messages().into_iter().map(|(what, _)| Reply { number: 1, nth: 0, what });
+    run("answers", replies, answer);
 }

@@ -32,9 +32,9 @@ fn half() -> (Mesh, Wire) {
     let (socket, tls) = near.into_parts();
     let options = Options { timeout: Duration::from_secs(2), ..Options::default() };
     let link = TlsLink::new(socket, tls, false, options.buffer).unwrap();
-    let peer = PartyId::new(2).unwrap();
+    let peer = PartyId::P2;
     let link = Link::new(peer, &options, Out::Tls(Box::new(link)), Zeroizing::new([0; 32]));
-    let fabric = Fabric::new(PartyId::new(1).unwrap(), world, &options, vec![None, Some(link)]);
+    let fabric = Fabric::new(PartyId::P1, world, &options, vec![None, Some(link)]);
     (Mesh::from_fabric(Arc::new(fabric)), far.join().unwrap())
 }
 
@@ -42,7 +42,7 @@ fn fault_of(bytes: &[u8]) -> Fault {
     let (mesh, mut far) = half();
     let c = mesh.open(1, 0).unwrap();
     far.write_all(bytes, far.now() + Duration::from_secs(1)).unwrap();
-    c.recv(PartyId::new(2).unwrap(), step!("x"), &mut [0; 8]).unwrap_err()
+    c.recv(PartyId::P2, step!("x"), &mut [0; 8]).unwrap_err()
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_length_that_never_comes_is_a_stall_or_a_cut() {
     let (mesh, mut far) = half();
     mesh.set_timeout(Duration::from_millis(200));
     let c = mesh.open(1, 0).unwrap();
-    let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
+    let (peer, step) = (PartyId::P2, step!("x"));
     let whole = segments(1, 0, step.id, 1, &[7; 8]).next().unwrap();
     let bytes = [&whole.0.encode()[..], whole.1].concat();
     far.write_all(&bytes[..21], far.now() + Duration::from_secs(1)).unwrap();
@@ -99,7 +99,7 @@ fn unasked_answers_and_unknown_sessions_are_passed_over() {
         bytes.extend_from_slice(&Control::Abort { blames: 0 }.encode(session).0.encode());
     }
     far.write_all(&bytes, far.now() + Duration::from_secs(1)).unwrap();
-    let fault = c.recv(PartyId::new(2).unwrap(), step!("x"), &mut [0; 8]).unwrap_err();
+    let fault = c.recv(PartyId::P2, step!("x"), &mut [0; 8]).unwrap_err();
     assert!(matches!(fault, Fault::Stalled { claim: None, .. }), "{fault}");
     assert!(matches!(mesh.open(4999, 0).err(), Some(Fault::Aborted { .. })));
 }
@@ -111,7 +111,7 @@ fn room_comes_when_the_peer_reads() {
     let (mesh, mut far) = half();
     mesh.set_timeout(Duration::from_millis(200));
     let c = mesh.open(1, 0).unwrap();
-    let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
+    let (peer, step) = (PartyId::P2, step!("x"));
     assert_eq!(c.wait_for_capacity(peer, step, 0), Ok(()));
     // more than sockets hold
     let body = vec![7; 32 << 20];
@@ -134,7 +134,7 @@ fn a_peer_that_takes_drops_is_a_stall() {
     let (mesh, mut far) = half();
     mesh.set_timeout(Duration::from_millis(500));
     let c = mesh.open(1, 0).unwrap();
-    let (peer, step) = (PartyId::new(2).unwrap(), step!("x"));
+    let (peer, step) = (PartyId::P2, step!("x"));
     c.send(peer, step, 1, &vec![7; 32 << 20]).unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let drips = std::thread::spawn({

@@ -1,8 +1,7 @@
 //! A connection that sends and receives at once.
 
 use crate::parties::*;
-use divisi_net::{Connection, ConnectionError, Duplex, Machine, PartyId, WaitOutcome, World};
-use std::sync::Arc;
+use divisi_net::{Connection, ConnectionError, Duplex, Machine, WaitOutcome, World};
 use std::time::Duration;
 
 const LONGEST: usize = 1 << 20;
@@ -11,17 +10,8 @@ const LONGEST: usize = 1 << 20;
 fn ends(timeout: Duration) -> (Connection, Duplex, divisi_net::Bell, impl Sized) {
     let site = site(3, &["alice"]);
     let listener = site.listener(0);
-    let world: Arc<dyn World> = Arc::new(Machine);
     let dialled = std::thread::scope(|s| {
-        let dial = s.spawn(|| {
-            Connection::dial(
-                &site.config,
-                PartyId::new(1).unwrap(),
-                &site.clients[0],
-                &world,
-                Duration::from_secs(20),
-            )
-        });
+        let dial = s.spawn(|| site.dial(&site.clients[0], Duration::from_secs(20)));
         let mut accepted = listener.next_client(Duration::from_secs(20)).unwrap();
         accepted.set_timeout(timeout);
         (dial.join().unwrap().unwrap(), accepted)

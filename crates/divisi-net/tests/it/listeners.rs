@@ -2,8 +2,7 @@
 
 use crate::parties::*;
 use divisi_net::{
-    Connection, ConnectionError, Emulation, Identity, Listener, Machine, Mesh, Options, Peer, Pin, Trouble,
-    check, step,
+    ConnectionError, Emulation, Identity, Listener, Machine, Mesh, Options, Peer, Pin, Trouble, check, step,
 };
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -115,8 +114,7 @@ fn a_wrong_identity_is_refused_at_once_with_both_fingerprints() {
     // Party 1's pin for party 2 is not what this party 2 has.
     let other = Arc::new(Identity::generate(&Machine));
     let forged = site.config.add_party(p(2), None, Pin::Key(other.public())).unwrap();
-    let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Listener::open_at(l2, forged.clone(), p(2), other.clone(), world()).unwrap();
+    let d2 = site.listener_with(1, &forged, &other);
     let start = Instant::now();
     let e = Mesh::join(&d2, Duration::from_secs(5)).err().unwrap();
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
@@ -137,8 +135,7 @@ fn a_refusal_before_an_attempt_is_told_once() {
     let site = site(2, &[]);
     let (d1, other) = (site.listener(0), Arc::new(Identity::generate(&Machine)));
     let forged = site.config.add_party(p(2), None, Pin::Key(other.public())).unwrap();
-    let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Listener::open_at(l2, forged, p(2), other.clone(), world()).unwrap();
+    let d2 = site.listener_with(1, &forged, &other);
     assert!(Mesh::join(&d2, Duration::from_secs(5)).is_err());
     let named =
         |e: &divisi_net::JoinError| e.refused.iter().any(|r| r.contains(&other.fingerprint().to_string()));
@@ -173,18 +170,13 @@ fn another_partys_identity_oneself_and_clients_are_no_party() {
     assert!(matches!(reports[0].result, Err(Trouble::WrongIdentity { presented, .. }) if presented == mine));
     drop(own);
     // A client's key dials as a client, but a party's does not.
-    Connection::dial(config, p(1), &site.clients[0], &world(), SHORT).unwrap();
-    let e = Connection::dial(config, p(1), &site.identities[1], &world(), SHORT).err().unwrap();
-    assert_eq!(
-        e,
-        ConnectionError::Trouble(
-            Peer::Party(p(1)),
-            Trouble::Refused { own: site.identities[1].fingerprint() }
-        )
-    );
+    site.dial(&site.clients[0], SHORT).unwrap();
+    let e = site.dial(&site.identities[1], SHORT).err().unwrap();
+    let refused = Trouble::Refused { own: site.identities[1].fingerprint() };
+    assert_eq!(e, ConnectionError::Trouble(Peer::Party(p(1)), refused));
     let unknown = Identity::generate(&Machine);
     let start = Instant::now();
-    let e = Connection::dial(config, p(1), &unknown, &world(), Duration::from_secs(5)).err().unwrap();
+    let e = site.dial(&unknown, Duration::from_secs(5)).err().unwrap();
     assert!(start.elapsed() < Duration::from_secs(4));
     assert!(e.to_string().contains(&unknown.fingerprint().to_string()), "{e}");
     assert!(d1.next_client(SHORT).is_some());
@@ -197,8 +189,7 @@ fn configurations_and_emulations_must_agree() {
     let other =
         site.config.add_party(p(3), Some("host:1"), Pin::Key(Identity::generate(&Machine).public())).unwrap();
     let d1 = site.listener(0);
-    let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Listener::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
+    let d2 = site.listener_with(1, &other, &site.identities[1]);
     let [e1, e2] = std::thread::scope(|s| {
         let threads = [&d1, &d2].map(|d| s.spawn(|| Mesh::join(d, Duration::from_secs(2)).err().unwrap()));
         threads.map(|t| t.join().unwrap())
@@ -230,8 +221,7 @@ fn lists_of_clients_may_differ() {
     let site = site(2, &["alice"]);
     let other = site.config.add_client("bob", Pin::Key(Identity::generate(&Machine).public())).unwrap();
     let d1 = site.listener(0);
-    let l2 = site.listeners[1].try_clone().unwrap();
-    let d2 = Listener::open_at(l2, other.clone(), p(2), site.identities[1].clone(), world()).unwrap();
+    let d2 = site.listener_with(1, &other, &site.identities[1]);
     run(&join_all(&[d1, d2], &Options::default()), |m| exchange(m, 1));
     let d1 = site.listener(0);
     let report = &check(&other, &site.identities[1], &world(), SHORT).unwrap()[0];
@@ -262,13 +252,8 @@ fn a_check_sees_healthy_links() {
         assert_eq!(reports.len(), links);
         for r in reports {
             let reached = r.result.as_ref().unwrap();
-            assert!(
-                reached.same_parties
-                    && reached.same_clients
-                    && reached.skew_ms.abs() < 1000
-                    && !r.is_skewed(),
-                "{r}"
-            );
+            assert!(reached.same_parties && reached.same_clients, "{r}");
+            assert!(reached.skew_ms.abs() < 1000 && !r.is_skewed(), "{r}");
             assert!(r.trouble().is_none() && r.to_string().contains(" works: "), "{r}");
         }
     }
@@ -281,8 +266,7 @@ fn a_check_sees_healthy_links() {
 fn clients_are_served_within_lengths_and_limits() {
     let site = site(2, &["alice", "bob"]);
     let listener = site.listener(0);
-    let world = world();
-    let mut alice = Connection::dial(&site.config, p(1), &site.clients[0], &world, SHORT).unwrap();
+    let mut alice = site.dial(&site.clients[0], SHORT).unwrap();
     let mut served = listener.next_client(SHORT).unwrap();
     assert_eq!(served.peer(), &Peer::Client("alice".into()));
     assert_eq!(alice.peer(), &Peer::Party(p(1)));
@@ -302,7 +286,7 @@ fn clients_are_served_within_lengths_and_limits() {
     let e = served.recv(10).unwrap_err();
     assert_eq!(e, ConnectionError::TooLong { peer: Peer::Client("alice".into()), len: 11, max: 10 });
     alice.close();
-    let bob = Connection::dial(&site.config, p(1), &site.clients[1], &world, SHORT).unwrap();
+    let bob = site.dial(&site.clients[1], SHORT).unwrap();
     let mut served = listener.next_client(SHORT).unwrap();
     assert_eq!(served.peer(), &Peer::Client("bob".into()));
     assert_ne!(bob.binding(), &[0; 32]);
@@ -327,7 +311,7 @@ fn a_knock_of_garbage_harms_nobody() {
         }
     }
     run(&join_all(&listeners, &Options::default()), |m| exchange(m, 1));
-    Connection::dial(&site.config, p(1), &site.clients[0], &world(), SHORT).unwrap();
+    site.dial(&site.clients[0], SHORT).unwrap();
 }
 
 #[test]
@@ -352,8 +336,7 @@ fn two_hundred_that_say_nothing_do_not_shut_a_client_out() {
         .collect();
     assert!(silent.iter().flatten().count() > 100);
     let start = Instant::now();
-    let mut alice =
-        Connection::dial(&site.config, p(1), &site.clients[0], &world(), Duration::from_secs(10)).unwrap();
+    let mut alice = site.dial(&site.clients[0], Duration::from_secs(10)).unwrap();
     let mut served = listener.next_client(SHORT).unwrap();
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!(served.identity(), site.clients[0].fingerprint());

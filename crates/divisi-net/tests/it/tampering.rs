@@ -11,11 +11,11 @@ const B: Step = Step::new("tampering/b");
 
 /// Party 1 sends a, then b, to party 2 through `intercept`. Returns what party 2 receives, in each kind of
 /// mesh.
-fn attacked(intercept: impl Fn() -> Box<dyn Intercept>) -> Vec<Result<Vec<u8>, Fault>> {
+fn attacked<I: Intercept + 'static>(intercept: impl Fn() -> I) -> Vec<Result<Vec<u8>, Fault>> {
     let options = Options { timeout: Duration::from_millis(200), ..Options::default() };
     let mut results = Vec::new();
     for meshes in both(2, &options) {
-        Tap::new(&meshes[0]).intercept(p(2), intercept()).unwrap();
+        Tap::new(&meshes[0]).intercept(p(2), Box::new(intercept())).unwrap();
         results.extend(run(&meshes, |m: &Mesh| {
             let c = m.open(1, 0).unwrap();
             if m.me() == p(1) {
@@ -50,43 +50,36 @@ fn all(results: Vec<Result<Vec<u8>, Fault>>, test: impl Fn(&Result<Vec<u8>, Faul
 
 #[test]
 fn untouched_flipped_dropped_doubled_and_swapped() {
-    all(attacked(|| Box::new(|f: Frame| vec![f])), |r| *r == Ok(b"ab".to_vec()));
-    let flip = || -> Box<dyn Intercept> {
-        Box::new(|mut f: Frame| {
-            f.body[0] ^= 1;
-            vec![f]
+    let changed = |change: fn(&mut Frame)| {
+        attacked(move || {
+            move |mut f: Frame| {
+                change(&mut f);
+                vec![f]
+            }
         })
     };
-    all(attacked(flip), |r| *r == Ok(b"`c".to_vec()));
-    let drop_a =
-        || -> Box<dyn Intercept> { Box::new(|f: Frame| if f.step == A.id { vec![] } else { vec![f] }) };
-    all(attacked(drop_a), |r| *r == Err(Fault::WrongStep { peer: p(1), step: A, got: B.id }));
-    let drop_b =
-        || -> Box<dyn Intercept> { Box::new(|f: Frame| if f.step == B.id { vec![] } else { vec![f] }) };
-    all(attacked(drop_b), |r| matches!(r, Err(Fault::Stalled { peer, step: B, .. }) if *peer == p(1)));
-    all(attacked(|| Box::new(|f: Frame| vec![f.clone(), f])), |r| {
-        *r == Err(Fault::WrongStep { peer: p(1), step: B, got: A.id })
-    });
-    let truncate = || -> Box<dyn Intercept> {
-        Box::new(|mut f: Frame| {
-            f.body.pop();
-            vec![f]
-        })
-    };
-    all(attacked(truncate), |r| {
-        *r == Err(Fault::Malformed { peer: p(1), step: A, want: 100_000, got: 99_999 })
-    });
-    let swap = || -> Box<dyn Intercept> {
+    let without =
+        |step: Step| attacked(move || move |f: Frame| if f.step == step.id { vec![] } else { vec![f] });
+    all(changed(|_| {}), |r| *r == Ok(b"ab".to_vec()));
+    all(changed(|f| f.body[0] ^= 1), |r| *r == Ok(b"`c".to_vec()));
+    let cut = Fault::Malformed { peer: p(1), step: A, want: 100_000, got: 99_999 };
+    all(changed(|f| _ = f.body.pop()), |r| *r == Err(cut.clone()));
+    let early = Fault::WrongStep { peer: p(1), step: A, got: B.id };
+    all(without(A), |r| *r == Err(early.clone()));
+    all(without(B), |r| matches!(r, Err(Fault::Stalled { peer, step: B, .. }) if *peer == p(1)));
+    let again = Fault::WrongStep { peer: p(1), step: B, got: A.id };
+    all(attacked(|| |f: Frame| vec![f.clone(), f]), |r| *r == Err(again.clone()));
+    let swap = || {
         let mut held = None;
-        Box::new(move |f: Frame| match held.take() {
+        move |f: Frame| match held.take() {
             None => {
                 held = Some(f);
                 vec![]
             }
             Some(first) => vec![f, first],
-        })
+        }
     };
-    all(attacked(swap), |r| *r == Err(Fault::WrongStep { peer: p(1), step: A, got: B.id }));
+    all(attacked(swap), |r| *r == Err(early.clone()));
 }
 
 /// A rushing party: it holds its message to party 2 back until it has seen party 3's message, and then sends

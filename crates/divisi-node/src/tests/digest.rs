@@ -1,8 +1,8 @@
 //! Hashes of what no server sees, and tags under keys of MACs: what libraries give, and what is refused.
 
-use super::harness::{ServersHarness, encrypt, fails, import, text, with_alice};
+use super::harness::{ServersHarness, encrypt, fails, flipped, import, text, with_alice};
 use crate::request::PIECE;
-use crate::{Client, ErrorKind, KeyName, KeyType, MESSAGE, Purpose, Tagged};
+use crate::{Client, ErrorKind, KeyName, KeyType, MESSAGE, Purpose, Tagged, UsedKey};
 use divisi_core::{Bytes, Plain};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::batch::{Function, Messages, byte_values};
@@ -31,6 +31,26 @@ pub(super) fn mac(
     client.mac(key, settings, &mut Cursor::new(message), message.len() as u64, &mut |_| {})
 }
 
+/// Compare a tag.
+pub(super) fn verify(
+    client: &mut Client,
+    key: &KeyName,
+    settings: &Settings,
+    nonce: Option<[u8; 12]>,
+    tag: &[u8],
+    message: &[u8],
+) -> Result<UsedKey, crate::Error> {
+    let length = message.len() as u64;
+    client.mac_verify(key, settings, nonce, tag, &mut Cursor::new(message), length, &mut |_| {})
+}
+
+/// Hash a message, and check that the digest is the standard's.
+pub(super) fn hash_is_right(client: &mut Client, settings: &Settings, message: &[u8]) {
+    let length = message.len() as u64;
+    let digest = client.hash(settings, &mut Cursor::new(message), length, &mut |_| {}).unwrap();
+    assert_eq!(*digest, clear(settings, &[], [0; 12], message), "{} {length}", settings.algorithm);
+}
+
 /// Import a key of this type, and return its name and its bytes.
 pub(super) fn import_some(client: &mut Client, kind: KeyType) -> (KeyName, Vec<u8>) {
     let bytes = text(kind.bytes());
@@ -47,9 +67,7 @@ fn digests_are_those_of_the_standard() {
         if name == "cshake128" {
             settings = Settings { customization: b"custom".to_vec(), output_bytes: 400, ..settings };
         }
-        let message = text(length);
-        let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
-        assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{name}");
+        hash_is_right(&mut alice, &settings, &text(length));
     }
     assert!(harness.logged("client alice: hash, 9000 bytes: done"));
 }
@@ -69,8 +87,7 @@ fn a_tag_is_compared_to_its_last_bit() {
             assert_eq!(made.nonce.is_some(), settings.algorithm.nonce_bytes() > 0);
             assert_eq!(*made.tag, clear(&settings, &key, made.nonce.unwrap_or_default(), &message), "{kind}");
             let mut verify = |nonce: Option<[u8; 12]>, tag: &[u8], message: &[u8]| {
-                let length = message.len() as u64;
-                alice.mac_verify(&name, &settings, nonce, tag, &mut Cursor::new(message), length, &mut |_| {})
+                verify(&mut alice, &name, &settings, nonce, tag, message)
             };
             if kind.name().starts_with("one-time-password") {
                 // so few digits are not compared: asking would find them
@@ -83,15 +100,11 @@ fn a_tag_is_compared_to_its_last_bit() {
             if length == 0 && kind.name() != "hmac-sha256" {
                 continue;
             }
-            let mut wrong = made.tag.to_vec();
-            *wrong.last_mut().unwrap() ^= 1;
+            let wrong = flipped(&made.tag, made.tag.len() - 1);
             assert_eq!(verify(made.nonce, &wrong, &message).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
             let other = [&message[..], &[0]].concat();
-            assert_eq!(
-                verify(made.nonce, &made.tag, &other).unwrap_err().kind,
-                ErrorKind::Mismatch,
-                "{kind}"
-            );
+            let refused = verify(made.nonce, &made.tag, &other).unwrap_err();
+            assert_eq!(refused.kind, ErrorKind::Mismatch, "{kind}");
             if let Some(mut nonce) = made.nonce {
                 nonce[0] ^= 1;
                 assert_eq!(verify(Some(nonce), &made.tag, &message).unwrap_err().kind, ErrorKind::Mismatch);
@@ -117,22 +130,9 @@ fn long_messages_have_the_tags_of_the_standards() {
         let message = text(length);
         let made = mac(&mut alice, &name, &settings, &message).unwrap();
         assert_eq!(*made.tag, clear(&settings, &key, made.nonce.unwrap_or_default(), &message), "{kind}");
-        let mut verify = |tag: &[u8]| {
-            let length = message.len() as u64;
-            alice.mac_verify(
-                &name,
-                &settings,
-                made.nonce,
-                tag,
-                &mut Cursor::new(&message),
-                length,
-                &mut |_| {},
-            )
-        };
+        let mut verify = |tag: &[u8]| verify(&mut alice, &name, &settings, made.nonce, tag, &message);
         assert_eq!(verify(&made.tag).unwrap(), made.key, "{kind}");
-        let mut wrong = made.tag.to_vec();
-        wrong[0] ^= 1;
-        assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
+        assert_eq!(verify(&flipped(&made.tag, 0)).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
     }
     harness.assert_unharmed();
 }
@@ -152,9 +152,7 @@ fn keys_that_nobody_knows_and_keys_that_stay_ready() {
         .collect();
     assert_eq!(tags[0], tags[3]);
     assert!(tags[0] != tags[1] && tags[0][..16] != tags[2][..]);
-    let mut verify = |settings: &Settings, tag: &[u8]| {
-        alice.mac_verify(&name, settings, None, tag, &mut Cursor::new(b"m"), 1, &mut |_| {})
-    };
+    let mut verify = |settings: &Settings, tag: &[u8]| verify(&mut alice, &name, settings, None, tag, b"m");
     assert!(verify(&custom, &tags[1]).is_ok() && verify(&custom, &tags[0]).is_err());
 }
 
@@ -202,12 +200,8 @@ fn a_tag_cannot_be_guessed_byte_by_byte() {
         for bytes in [1, least - 1, least] {
             let settings = Settings { output_bytes: bytes, ..whole.clone() };
             let right = clear(&settings, &key, nonce.unwrap_or_default(), b"forged");
-            let mut verify = |tag: &[u8]| {
-                let input = &mut Cursor::new(b"forged");
-                alice.mac_verify(&name, &settings, nonce, tag, input, 6, &mut |_| {})
-            };
-            let mut wrong = right.clone();
-            wrong[bytes - 1] ^= 1;
+            let mut verify = |tag: &[u8]| verify(&mut alice, &name, &settings, nonce, tag, b"forged");
+            let wrong = flipped(&right, bytes - 1);
             let before = counted(&harness, &name);
             assert_eq!(before, [0; 3], "what was refused was counted");
             if bytes < least {
@@ -238,19 +232,14 @@ fn comparisons_are_uses_and_requests_that_do_not_fit_are_none() {
     assert!(mac(&mut alice, &name, &other, b"m").is_err_and(|e| e.message.contains("serves one algorithm")));
     assert_eq!(counted(&harness, &name), [0; 3]);
     let tag = clear(&gmac, &key, [1; 12], b"m");
-    let verify = |alice: &mut Client, settings: &Settings, nonce: Option<[u8; 12]>| {
-        alice.mac_verify(&name, settings, nonce, &tag, &mut Cursor::new(b"m"), 1, &mut |_| {})
-    };
+    let mut verify = |settings: &Settings, nonce| verify(&mut alice, &name, settings, nonce, &tag, b"m");
     // nonces where none belong, and none where one does
-    assert_eq!(verify(&mut alice, &gmac, None).unwrap_err().kind, ErrorKind::Usage);
-    assert_eq!(
-        verify(&mut alice, &settings("cmac-aes128"), Some([0; 12])).unwrap_err().kind,
-        ErrorKind::Usage
-    );
+    assert_eq!(verify(&gmac, None).unwrap_err().kind, ErrorKind::Usage);
+    assert_eq!(verify(&settings("cmac-aes128"), Some([0; 12])).unwrap_err().kind, ErrorKind::Usage);
     assert_eq!(counted(&harness, &name), [0; 3]);
     let store = harness.store(2);
     store.reserve(&name, divisi_store::USES).unwrap();
-    let error = verify(&mut alice, &gmac, Some([1; 12])).unwrap_err();
+    let error = verify(&gmac, Some([1; 12])).unwrap_err();
     assert!(error.kind == ErrorKind::Refused && error.message.contains("2^32"), "{error}");
     assert!(error.message.starts_with("party 3 says"), "{error}");
 }
@@ -268,9 +257,7 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(hash(&mut alice, &long, 4).kind, ErrorKind::Refused);
     let error = mac(&mut alice, &hmac, &settings("sha256"), b"").map(|_| ()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
-    let tag = [0; 31];
-    let verified =
-        alice.mac_verify(&hmac, &settings("hmac-sha256"), None, &tag, &mut Cursor::new(b""), 0, &mut |_| {});
+    let verified = verify(&mut alice, &hmac, &settings("hmac-sha256"), None, &[0; 31], b"");
     assert_eq!(verified.unwrap_err().kind, ErrorKind::Refused);
     let missing = "missing".parse().unwrap();
     let error = mac(&mut alice, &missing, &settings("hmac-sha256"), b"").map(|_| ()).unwrap_err();

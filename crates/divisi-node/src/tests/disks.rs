@@ -49,9 +49,8 @@ impl Disk for TestDisk {
 }
 
 fn harness() -> (ServersHarness, TestDisk) {
-    let (second, disk) = (PartyId::new(2).unwrap(), TestDisk::default());
-    let own = disk.clone();
-    (ServersHarness::patient(move |options| options.disk = Some((second, own.clone()))), disk)
+    let disk = TestDisk::default();
+    (ServersHarness::patient(|options| options.disk = Some((PartyId::P2, disk.clone()))), disk)
 }
 
 /// The client learns whose disk is full; keys are destroyed all the same, and made again when there is room.

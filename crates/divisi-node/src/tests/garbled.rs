@@ -1,7 +1,7 @@
 //! Hashes and MACs that two of the servers garble and the third evaluates.
 
-use super::digest::{clear, import_some, mac, settings};
-use super::harness::{BUSY, Midway, ServersHarness, eventually, import, text};
+use super::digest::{clear, hash_is_right, import_some, mac, settings, verify};
+use super::harness::{BUSY, Midway, ServersHarness, eventually, flipped, import, text};
 use crate::request::PIECE;
 use crate::{ErrorKind, KeyType, RoundsChoice};
 use divisi_fuzz::repetitions;
@@ -20,10 +20,7 @@ fn digests_and_tags_are_those_of_the_standards() {
     for (name, length) in
         [("sha256", 0), ("sha256", 55), ("sha512", repetitions(300, 700)), ("sha3-256", 40), ("shake128", 9)]
     {
-        let settings = settings(name);
-        let message = text(length);
-        let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
-        assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{name} {length}");
+        hash_is_right(&mut alice, &settings(name), &text(length));
     }
     assert!(harness.logged(GARBLED));
     let mut keys = HashMap::new();
@@ -39,16 +36,11 @@ fn digests_and_tags_are_those_of_the_standards() {
         let message = text(length);
         let made = mac(&mut alice, &name, &settings, &message).unwrap();
         assert_eq!(*made.tag, clear(&settings, &key, made.nonce.unwrap_or_default(), &message), "{kind}");
-        let mut verify = |tag: &[u8]| {
-            let message = &mut Cursor::new(&message);
-            alice.mac_verify(&name, &settings, made.nonce, tag, message, length as u64, &mut |_| {})
-        };
+        let mut verify = |tag: &[u8]| verify(&mut alice, &name, &settings, made.nonce, tag, &message);
         assert_eq!(verify(&made.tag).unwrap(), made.key, "{kind}");
         // of a message of several pieces the right tag alone by default: short ones have wrong tags, too
         if length < PIECE || repetitions(false, true) {
-            let mut wrong = made.tag.to_vec();
-            wrong[0] ^= 1;
-            assert_eq!(verify(&wrong).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
+            assert_eq!(verify(&flipped(&made.tag, 0)).unwrap_err().kind, ErrorKind::Mismatch, "{kind}");
         }
     }
     harness.assert_unharmed();
@@ -62,9 +54,7 @@ fn calls_are_garbled_while_nobody_asks() {
     let settings = settings("sha256");
     for length in [5, 5, 5, 9, 5] {
         harness.log.lock().unwrap().clear();
-        let message = text(length);
-        let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
-        assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{length}");
+        hash_is_right(&mut alice, &settings, &text(length));
         harness.await_logged(3, STOCKED);
     }
     harness.assert_unharmed();
@@ -152,9 +142,7 @@ fn servers_may_propose_different_things() {
     let ended = || harness.log.lock().unwrap().iter().filter(|line| line.contains("session ended")).count();
     let before = ended();
     for length in 0..12 {
-        let message = text(length);
-        let digest = alice.hash(&settings, &mut Cursor::new(&message), length as u64, &mut |_| {}).unwrap();
-        assert_eq!(*digest, clear(&settings, &[], [0; 12], &message), "{length}");
+        hash_is_right(&mut alice, &settings, &text(length));
     }
     assert_eq!(ended(), before);
 }

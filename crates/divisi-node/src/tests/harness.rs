@@ -347,6 +347,13 @@ pub(super) fn decrypt(
     (out, result.err())
 }
 
+/// The same bytes, but for the last bit of this one.
+pub(super) fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {
+    let mut flipped = bytes.to_vec();
+    flipped[at] ^= 1;
+    flipped
+}
+
 /// Some text of a length, no two chunks alike.
 pub(super) fn text(len: usize) -> Vec<u8> {
     let mut out = vec![0; len];

@@ -1,7 +1,10 @@
 //! Which client may do what with which key, and what happens to files.
 
-use super::harness::{BUSY, ServersHarness, decrypt, encrypt, eventually, fails, with_alice, with_key};
+use super::harness::{
+    BUSY, ServersHarness, decrypt, encrypt, eventually, fails, flipped, with_alice, with_key,
+};
 use crate::{Client, ErrorKind, KeyState, KeyType};
+use divisi_net::PartyId;
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -161,16 +164,14 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
     let path = harness.key_file(1, "k");
     let good = fs::read(&path).unwrap();
 
-    let mut damaged = good.clone();
-    damaged[60] ^= 1;
-    fs::write(&path, damaged).unwrap();
+    fs::write(&path, flipped(&good, 60)).unwrap();
     let error = encrypt(&mut alice, &key, b"", b"x").unwrap_err();
     // the client learns whose file it is, its operator what is wrong with it
     assert!(error.message.contains("the file of key k at party 2 is damaged or cannot be used"), "{error}");
     assert!(!error.message.contains("keys/"), "{error}");
     assert!(harness.logged("k.key is damaged"));
     assert!(error.message.starts_with("party 2 says"), "{error}");
-    assert_eq!(error.peer.map(|p| p.number()), Some(2));
+    assert_eq!(error.peer, Some(PartyId::P2));
     encrypt(&mut alice, &other, b"", b"x").unwrap();
 
     fs::write(&path, &good).unwrap();

@@ -2,10 +2,12 @@
 
 mod servers;
 
+use super::digest::verify;
 use super::harness::{decrypt, text};
 use crate::admit::CLIENTS;
 use crate::request::{KeyEntry, PAGE, ToClient};
 use crate::{CHUNK, Client, ErrorKind};
+use divisi_net::PartyId;
 use divisi_symmetric::algorithm::Settings;
 use servers::{LENGTH, Lie, TRUTH, entry, everything, served, served_at, served_with};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,53 +19,26 @@ fn servers_that_agree_are_believed() {
 
 #[test]
 fn whoever_tells_something_else_is_named_and_not_believed() {
-    let lies: [Lie; 8] = [
-        |m| {
-            if let ToClient::Key(key) = m {
-                key.exportable = true;
-            }
-        },
-        |m| {
-            if let ToClient::Sealing { iv, .. } = m {
-                iv[0] ^= 1;
-            }
-        },
-        |m| {
-            if let ToClient::Sealing { key, .. } = m {
-                key.maker = "bob".into();
-            }
-        },
-        |m| match m {
-            ToClient::Ciphertext(body) => body.0[LENGTH - 1] ^= 1,
-            ToClient::Digest(digest) => digest[31] ^= 1,
+    fn lie<const N: u8>(m: &mut ToClient) {
+        match (N, &mut *m) {
+            (0, ToClient::Key(key)) => key.exportable = true,
+            (1, ToClient::Sealing { iv, .. }) => iv[0] ^= 1,
+            (2, ToClient::Sealing { key, .. }) => key.maker = "bob".into(),
+            (3, ToClient::Ciphertext(body)) => body.0[LENGTH - 1] ^= 1,
+            (3, ToClient::Digest(digest)) => digest[31] ^= 1,
+            (4, ToClient::Tag(tag)) => tag[15] ^= 0x80,
+            (5, ToClient::Valid) => *m = ToClient::Accepted,
+            (6, ToClient::Done) => *m = ToClient::Valid,
+            (7, ToClient::Accepted) => *m = ToClient::Done,
             _ => {}
-        },
-        |m| {
-            if let ToClient::Tag(tag) = m {
-                tag[15] ^= 0x80;
-            }
-        },
-        |m| {
-            if matches!(m, ToClient::Valid) {
-                *m = ToClient::Accepted;
-            }
-        },
-        |m| {
-            if matches!(m, ToClient::Done) {
-                *m = ToClient::Valid;
-            }
-        },
-        |m| {
-            if matches!(m, ToClient::Accepted) {
-                *m = ToClient::Done;
-            }
-        },
-    ];
+        }
+    }
+    let lies: [Lie; 8] = [lie::<0>, lie::<1>, lie::<2>, lie::<3>, lie::<4>, lie::<5>, lie::<6>, lie::<7>];
     for lie in lies {
         for liar in 0..3 {
             let error = served(liar, lie, everything).expect("a lie was believed");
             assert_eq!((error.kind, error.retry), (ErrorKind::Mismatch, false), "{error:?}");
-            assert_eq!(error.peer.map(|p| p.index()), Some(liar), "{error:?}");
+            assert_eq!(error.peer, PartyId::from_index(liar), "{error:?}");
         }
     }
 }
@@ -71,35 +46,23 @@ fn whoever_tells_something_else_is_named_and_not_believed() {
 /// Components of an answer: one of its two holders lies, and both are named.
 #[test]
 fn a_component_is_believed_only_from_both_its_holders() {
-    let lies: [Lie; 4] = [
-        |m| {
-            if let ToClient::Answer { component, .. } = m {
-                component.0[0] ^= 1;
-            }
-        },
-        |m| {
-            if let ToClient::Answer { digest, .. } = m {
-                digest[0] ^= 1;
-            }
-        },
-        |m| {
-            if let ToClient::Answer { component, .. } = m {
-                component.0.pop();
-            }
-        },
-        |m| {
-            if let ToClient::Answer { component, .. } = m {
-                component.0 = vec![0; CHUNK];
-            }
-        },
-    ];
+    fn lie<const N: u8>(m: &mut ToClient) {
+        let ToClient::Answer { component, digest } = m else { return };
+        match N {
+            0 => component.0[0] ^= 1,
+            1 => digest[0] ^= 1,
+            2 => _ = component.0.pop(),
+            _ => component.0 = vec![0; CHUNK],
+        }
+    }
+    let lies: [Lie; 4] = [lie::<0>, lie::<1>, lie::<2>, lie::<3>];
     for (n, lie) in lies.into_iter().enumerate() {
         for liar in 0..3 {
             let error = served(liar, lie, everything).expect("a lie was believed");
             assert_eq!(error.kind, ErrorKind::Mismatch, "{error:?}");
             let holder = if n == 1 { (liar + 1) % 3 } else { liar };
             let named = format!("party {}", liar + 1);
-            assert_eq!(error.peer.map(|p| p.index()), Some(holder), "{error:?}");
+            assert_eq!(error.peer, PartyId::from_index(holder), "{error:?}");
             assert!(error.message.contains(&named), "{error}");
         }
     }
@@ -126,7 +89,7 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
     let verified = |client: &mut Client| {
         let settings = Settings::new("hmac-sha256".parse().unwrap());
         let key = "k".parse().unwrap();
-        client.mac_verify(&key, &settings, None, &[3; 32], &mut &b"text"[..], 4, &mut |_| {}).err()
+        verify(client, &key, &settings, None, &[3; 32], b"text").err()
     };
     let decrypted =
         |client: &mut Client| decrypt(client, &"k".parse().unwrap(), &[0; 17_000], &text(LENGTH + 28)).1;
@@ -142,7 +105,7 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
             ] {
                 let error = served_with(lies, client).expect("a lie was believed");
                 assert_eq!(error.kind, ErrorKind::Mismatch, "{error:?}");
-                assert_eq!(error.peer.map(|p| p.index()), Some(liar), "{error:?}");
+                assert_eq!(error.peer, PartyId::from_index(liar), "{error:?}");
                 assert!(error.message.contains("gave different answers"), "{error}");
             }
         }
@@ -196,11 +159,7 @@ fn a_key_that_none_can_be_is_refused() {
     for lie in lies {
         for client in [everything, listed] {
             let error = served(1, lie, client).expect("a lie was believed");
-            assert_eq!(
-                (error.kind, error.peer.map(|p| p.number())),
-                (ErrorKind::Mismatch, Some(2)),
-                "{error:?}"
-            );
+            assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, Some(PartyId::P2)), "{error:?}");
             assert!(error.message.contains("an entry that no key can have"), "{error}");
         }
     }
@@ -227,7 +186,7 @@ fn a_list_is_followed_only_as_far_as_an_honest_one_could_go() {
         let words =
             if n == 0 { "more keys than a page has" } else { "lists keys out of order, or more than" };
         assert!(error.message.contains(words), "{error}");
-        assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Mismatch, Some(1)), "{error:?}");
+        assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, Some(PartyId::P1)), "{error:?}");
     }
     let listed = served(0, |_| {}, Client::key_list).unwrap();
     assert!(listed.len() == 1 && listed[0].differs.is_empty());
@@ -246,12 +205,7 @@ fn answers_to_one_request_are_not_those_to_the_next() {
     for liar in 0..3 {
         let results = served(liar, fails, |client| {
             let key = "k".parse().unwrap();
-            let mut verify = |text: &[u8]| {
-                let length = text.len() as u64;
-                client
-                    .mac_verify(&key, &settings, None, &[0; 32], &mut &text[..], length, &mut |_| {})
-                    .map(drop)
-            };
+            let mut verify = |text: &[u8]| verify(client, &key, &settings, None, &[0; 32], text);
             [verify(b"one"), verify(b"forged"), verify(b"forged")].map(|result| result.is_ok())
         });
         assert_eq!(results, [false; 3]);
@@ -260,6 +214,6 @@ fn answers_to_one_request_are_not_those_to_the_next() {
     const MOVES: [fn((u64, u64)) -> (u64, u64); 3] = [|(n, i)| (n, i + 1), |(n, i)| (n + 1, i), |_| (0, 0)];
     for moved in MOVES {
         let error = served_at(moved, |client| client.key_list().map(drop)).unwrap_err();
-        assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Mismatch, Some(1)), "{error}");
+        assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, Some(PartyId::P1)), "{error}");
     }
 }

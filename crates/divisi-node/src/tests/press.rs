@@ -4,7 +4,7 @@
 
 use super::attacks::{item, parts, short};
 use super::harness::{BUSY, ServersHarness, TIMEOUT, encrypt, text, world};
-use super::own_process::in_own_process;
+use super::own_process::{bounded_memory, in_own_process, resident};
 use super::rogue::Rogue;
 use crate::request::{Item, ToServer};
 use crate::wire::{Blob, encode};
@@ -13,11 +13,6 @@ use divisi_net::PartyId;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// The bytes by which the memory of servers and clients together may grow during an attack: 64 connections
-/// with the messages that were sent ahead and the answers that wait, at both ends, and memory that the
-/// allocator keeps.
-const GROWTH: usize = 256 << 20;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Run {
@@ -39,13 +34,6 @@ impl Attack {
     fn did(&self) {
         self.done.fetch_add(1, Ordering::SeqCst);
     }
-}
-
-/// The resident bytes of this process, where the system tells.
-fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");
-    1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
 }
 
 /// The 99th percentile of how long blocks of this client take, at least `n` of them and for at least so long.
@@ -98,10 +86,10 @@ fn beside(
         during
     });
     let during = during.unwrap();
-    let (done, grown) = (state.done.load(Ordering::SeqCst), resident().saturating_sub(memory));
-    println!("p99 {before:?} alone, {during:?} beside what was done {done} times; {grown} bytes more");
+    let done = state.done.load(Ordering::SeqCst);
+    println!("p99 {before:?} alone, {during:?} beside what was done {done} times");
     assert!(done > 0, "no attack took place");
-    assert!(grown <= GROWTH, "{grown} bytes");
+    bounded_memory(memory, "an attack");
     if run == Run::Long {
         assert!(during <= (3 * before).max(Duration::from_millis(500)), "{before:?}, then {during:?}");
     }

@@ -15,7 +15,7 @@ fn a_new_identity_needs_no_restart_of_the_others() {
     let file = encrypt(&mut alice, &key, b"", b"before").unwrap();
     let old = harness.config.clone();
     let fresh = Arc::new(Identity::generate(&Machine));
-    let party = divisi_core::PartyId::new(3).unwrap();
+    let party = divisi_core::PartyId::P3;
     let new = old.add_party(party, None, Pin::Key(fresh.public())).unwrap();
     let changes = harness.reload(0, new.clone());
     assert!(changes.concat().starts_with("the identity of party 3 is"), "{changes:?}");

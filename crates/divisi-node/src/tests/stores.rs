@@ -2,7 +2,7 @@
 
 use super::harness::{BUSY, ServersHarness, encrypt, eventually, with_key, world};
 use crate::{Error, ErrorKind, KeyName};
-use divisi_net::check;
+use divisi_net::{PartyId, check};
 use std::fs;
 
 /// The error of a request, once the servers have joined.
@@ -30,7 +30,7 @@ fn a_server_that_lost_its_store_says_so() {
     fs::rename(harness.data(2), harness.data(9)).unwrap();
     harness.start(2, None);
     let error = refusal(&harness, &key);
-    assert_eq!((error.kind, error.peer.map(|p| p.number())), (ErrorKind::Unavailable, Some(3)), "{error}");
+    assert_eq!((error.kind, error.peer), (ErrorKind::Unavailable, Some(PartyId::P3)), "{error}");
     assert!(error.message.contains("party 3 is empty") && error.message.contains("--new-store"), "{error}");
     // all three say what is wrong, to their operators and to those who ask
     harness.await_logged(3, "the store of keys of party 3 is empty while another server has keys");

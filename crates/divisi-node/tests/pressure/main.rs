@@ -11,7 +11,7 @@ mod own_process;
 use divisi_fuzz::repetitions;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
 use divisi_node::{Client, Error, KeyName, KeyType, Limits, Server, ServerOptions};
-use own_process::in_own_process;
+use own_process::{bounded_memory, in_own_process, resident};
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,25 +23,6 @@ use std::time::{Duration, Instant};
 const BUSY: Duration = Duration::from_secs(30);
 /// The number of clients besides alice, each of which may have 32 connections.
 const MANY: usize = 8;
-/// The bytes by which the memory of servers and clients, which are one process here, may grow during an
-/// attack: buffers of 256 connections at each of three servers, the threads that serve them, and memory that
-/// the allocator keeps.
-const GROWTH: usize = 256 << 20;
-
-/// The resident bytes of this process, where the system tells.
-fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or("0 kB");
-    1024 * line.trim().trim_end_matches(" kB").parse::<usize>().unwrap()
-}
-
-/// Check that the memory did not grow by more than an attack may take.
-fn bounded_memory(before: usize, what: &str) {
-    let grown = resident().saturating_sub(before);
-    println!("{what}: {} MiB more", grown >> 20);
-    assert!(grown <= GROWTH, "{what}: {grown} bytes more");
-}
-
 /// One test at a time in a process: they measure.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
@@ -225,19 +206,8 @@ fn idle(connections: usize, n: usize) {
     }
 }
 
-#[test]
-fn idle_connections_of_strangers_shut_nobody_out() {
-    in_own_process("idle_connections_of_strangers_shut_nobody_out", || idle(500, 20));
-}
-
-#[test]
-#[ignore = "a minute"]
-fn idle_connections_of_strangers_delay_nobody() {
-    idle(500, 1000);
-}
-
-/// Known clients that hold every connection there is.
-fn known(n: usize) {
+/// Known clients that hold every connection there is, each so many.
+fn known(each: usize, n: usize) {
     let _alone = alone();
     let harness = ServersHarness::new();
     let key = harness.key();
@@ -245,12 +215,12 @@ fn known(n: usize) {
     let memory = resident();
     let mut held = Vec::new();
     for i in 0..MANY {
-        held.extend((0..32).map(|_| eventually(|| harness.connect(&format!("c{i}")))));
+        held.extend((0..each).map(|_| eventually(|| harness.connect(&format!("c{i}")))));
         assert!(harness.connect(&format!("c{i}")).err().unwrap().retry);
         let expected = format!("client c{i} was turned away: too many connections are open");
         assert!(harness.logged(&expected), "{expected}");
     }
-    assert_eq!(held.len(), 256);
+    assert_eq!(held.len(), MANY * each);
     // who has none gets one, and keeps it
     let attacked = harness.blocks(&key, n);
     harness.comes(&key, 3);
@@ -263,17 +233,6 @@ fn known(n: usize) {
     assert!(gone.len() <= 8 && gone.iter().all(|error| error.retry), "{gone:?}");
 }
 
-#[test]
-fn clients_that_hold_every_connection_shut_nobody_out() {
-    in_own_process("clients_that_hold_every_connection_shut_nobody_out", || known(20));
-}
-
-#[test]
-#[ignore = "half a minute"]
-fn clients_that_hold_every_connection_delay_nobody() {
-    known(1000);
-}
-
 /// One client makes keys without end: another's texts and lists go through meanwhile and afterwards.
 fn keys(made: usize, n: usize) {
     let _alone = alone();
@@ -281,55 +240,63 @@ fn keys(made: usize, n: usize) {
     let key = harness.key();
     let calm = harness.blocks(&key, n);
     let memory = resident();
-    let over = AtomicBool::new(false);
-    std::thread::scope(|s| {
-        s.spawn(|| {
-            let mut greedy = harness.connect("c0").unwrap();
-            for i in 0..made {
-                let new = greedy.new_key(format!("x{i:06}").parse().unwrap(), KeyType::Aes128, false, vec![]);
-                greedy.key_new(&new).unwrap();
+    // alice's blocks beside what the greedy client does
+    let beside = |greed: &(dyn Fn(&mut Client) + Sync), what: &str| {
+        let (over, mut during) = (AtomicBool::new(false), Vec::new());
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                greed(&mut harness.connect("c0").unwrap());
+                over.store(true, Ordering::SeqCst);
+            });
+            while !over.load(Ordering::SeqCst) {
+                during.push(harness.blocks(&key, n));
             }
-            over.store(true, Ordering::SeqCst);
         });
-        let mut during = Vec::new();
-        while !over.load(Ordering::SeqCst) {
-            during.push(harness.blocks(&key, n));
-        }
         if n > 100 {
-            bounded(calm, p99(during), "a client that makes keys");
+            bounded(calm, p99(during), what);
         }
-    });
-    // it lists them all, and uses them in turn
-    over.store(false, Ordering::SeqCst);
-    std::thread::scope(|s| {
-        s.spawn(|| {
-            let mut greedy = harness.connect("c0").unwrap();
-            assert_eq!(greedy.key_list().unwrap().len(), made);
-            for i in 0..made.min(1000) {
-                block(&mut greedy, &format!("x{i:06}").parse().unwrap()).unwrap();
-            }
-            over.store(true, Ordering::SeqCst);
-        });
-        let mut during = Vec::new();
-        while !over.load(Ordering::SeqCst) {
-            during.push(harness.blocks(&key, n));
+    };
+    let name = |i: usize| -> KeyName { format!("x{i:06}").parse().unwrap() };
+    let makes = |greedy: &mut Client| {
+        for i in 0..made {
+            let new = greedy.new_key(name(i), KeyType::Aes128, false, vec![]);
+            greedy.key_new(&new).unwrap();
         }
-        if n > 100 {
-            bounded(calm, p99(during), "a client that lists and uses its many keys");
-        }
-    });
+    };
+    beside(&makes, "a client that makes keys");
+    let uses = |greedy: &mut Client| {
+        assert_eq!(greedy.key_list().unwrap().len(), made);
+        (0..made.min(1000)).for_each(|i| block(greedy, &name(i)).unwrap());
+    };
+    beside(&uses, "a client that lists and uses its many keys");
     let listed = timed(|| assert_eq!(harness.connect("alice").unwrap().key_list().unwrap().len(), 1));
     bounded_memory(memory, "many keys");
     println!("beside {made} keys of another, one's own are listed in {listed:?}");
 }
 
-#[test]
-fn many_keys_of_one_client_starve_nobody() {
-    in_own_process("many_keys_of_one_client_starve_nobody", || keys(repetitions(50, 150), 20));
+/// Each attack for a moment, and for long.
+macro_rules! attacks {
+    ($($short:ident $long:ident: $attack:ident, $little:expr, $much:expr;)*) => {
+        $(
+            #[test]
+            fn $short() {
+                in_own_process(stringify!($short), || $attack($little, 20));
+            }
+
+            #[test]
+            #[ignore = "some minutes"]
+            fn $long() {
+                $attack($much, 1000);
+            }
+        )*
+    };
 }
 
-#[test]
-#[ignore = "some minutes"]
-fn ten_thousand_keys_of_one_client_delay_nobody() {
-    keys(10_000, 1000);
+attacks! {
+    idle_connections_of_strangers_shut_nobody_out idle_connections_of_strangers_delay_nobody:
+        idle, 500, 500;
+    clients_that_hold_every_connection_shut_nobody_out clients_that_hold_every_connection_delay_nobody:
+        known, 32, 32;
+    many_keys_of_one_client_starve_nobody ten_thousand_keys_of_one_client_delay_nobody:
+        keys, repetitions(50, 150), 10_000;
 }

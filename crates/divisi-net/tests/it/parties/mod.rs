@@ -2,7 +2,8 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divisi_net::{
-    Channel, Config, Fault, Identity, Listener, Machine, Mesh, Options, PartyId, World, memory,
+    Channel, Config, Connection, ConnectionError, Fault, Identity, Listener, Machine, Mesh, Options, PartyId,
+    World, memory,
 };
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -35,9 +36,19 @@ pub fn site(n: usize, clients: &[&str]) -> Site {
 
 impl Site {
     pub fn listener(&self, i: usize) -> Listener {
+        self.listener_with(i, &self.config, &self.identities[i])
+    }
+
+    /// The same by another configuration, and with another identity.
+    pub fn listener_with(&self, i: usize, config: &Config, identity: &Arc<Identity>) -> Listener {
         let listener = self.listeners[i].try_clone().unwrap();
         let me = PartyId::from_index(i).unwrap();
-        Listener::open_at(listener, self.config.clone(), me, self.identities[i].clone(), world()).unwrap()
+        Listener::open_at(listener, config.clone(), me, identity.clone(), world()).unwrap()
+    }
+
+    /// Connect to the first party.
+    pub fn dial(&self, identity: &Identity, within: Duration) -> Result<Connection, ConnectionError> {
+        Connection::dial(&self.config, PartyId::P1, identity, &world(), within)
     }
 
     pub fn listeners(&self) -> Vec<Listener> {

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn one_refusal_is_enough_and_what_one_lacks_all_wait_for() {
-        let party = PartyId::new(2).unwrap();
+        let party = PartyId::P2;
         let (agreed, not_yet) = (Agreement::Agreed, Agreement::NotYet(party));
         assert_eq!(fate(Mine::All, agreed, agreed), Fate::Do);
         assert_eq!(fate(Mine::All, not_yet, agreed), Fate::Back(party));

@@ -7,12 +7,8 @@ use crate::operator::Deed;
 const HOUR: Duration = Duration::from_secs(3600);
 const ID: Option<[u8; 16]> = Some([1; 16]);
 
-fn party(number: u8) -> PartyId {
-    PartyId::new(number).unwrap()
-}
-
 fn orders() -> (Orders, Instant) {
-    (Orders::new(party(1), HOUR), Instant::now())
+    (Orders::new(PartyId::P1, HOUR), Instant::now())
 }
 
 fn chown(key: &str, to: &[&str]) -> Order {
@@ -82,14 +78,14 @@ fn an_order_waits_until_all_three_have_asked() {
     assert_eq!(orders.stands(&chown("k", &["carol"]), ID, now), OTHER);
     assert_eq!(orders.stands(&chown("l", &["bob"]), ID, now), NONE);
 
-    orders.compared(party(1), &order, [SAME, NONE, NONE], now);
+    orders.compared(PartyId::P1, &order, [SAME, NONE, NONE], now);
     logged(&mut orders, "waits for the operator of party 2 and party 3");
-    orders.compared(party(1), &order, [SAME, NONE, NONE], now);
+    orders.compared(PartyId::P1, &order, [SAME, NONE, NONE], now);
     assert!(orders.take_log().is_empty());
-    orders.compared(party(3), &order, [SAME, NONE, SAME], now);
+    orders.compared(PartyId::P3, &order, [SAME, NONE, SAME], now);
     logged(&mut orders, "waits for the operator of party 2");
     assert_eq!(orders.state(&order), Some((asked(&[2], &[]), true)));
-    orders.compared(party(1), &order, [SAME, OTHER, SAME], now);
+    orders.compared(PartyId::P1, &order, [SAME, OTHER, SAME], now);
     let log = orders.take_log();
     assert!(log.len() == 2 && log[1].contains("the operator of party 2 gave another order"), "{log:?}");
     assert_eq!(orders.state(&order), Some((asked(&[2], &[2]), true)));
@@ -191,8 +187,8 @@ fn what_waits_and_what_is_logged_is_bounded() {
 
     for i in 0..3 * PROPOSED {
         let order = destroy(&format!("x{i}"));
-        orders.compared(party(2), &order, [NONE, SAME, NONE], now);
-        orders.compared(party(2), &order, [NONE, SAME, NONE], now);
+        orders.compared(PartyId::P2, &order, [NONE, SAME, NONE], now);
+        orders.compared(PartyId::P2, &order, [NONE, SAME, NONE], now);
         assert_eq!(orders.was_proposed(&order), i < PROPOSED);
     }
     let log = orders.take_log();
@@ -200,14 +196,14 @@ fn what_waits_and_what_is_logged_is_bounded() {
         log.len() == PROPOSED && log[0].contains("key destroy x0: asked at party 2, and not here"),
         "{log:?}"
     );
-    orders.compared(party(2), &destroy("k"), [OTHER, SAME, NONE], now);
+    orders.compared(PartyId::P2, &destroy("k"), [OTHER, SAME, NONE], now);
     assert!(orders.take_log().is_empty());
     let later = now + HOUR;
     orders.tick(later);
     orders.take_log();
     orders.ask(&chown("k", &["carol"]), ID, later).unwrap();
     orders.take_log();
-    orders.compared(party(2), &destroy("k"), [OTHER, SAME, NONE], later);
+    orders.compared(PartyId::P2, &destroy("k"), [OTHER, SAME, NONE], later);
     logged(&mut orders, "key chown k to carol was asked here, and key destroy k at party 2: nothing is done");
 }
 
@@ -219,13 +215,13 @@ fn one_server_fills_no_log_and_hides_no_order() {
     let own = chown("own", &["bob"]);
     orders.ask(&own, ID, now).unwrap();
     for i in 0..100 {
-        orders.compared(party(3), &destroy(&format!("k{i}")), [NONE, NONE, SAME], now);
-        orders.compared(party(3), &own, [SAME, NONE, if i % 2 == 0 { SAME } else { OTHER }], now);
+        orders.compared(PartyId::P3, &destroy(&format!("k{i}")), [NONE, NONE, SAME], now);
+        orders.compared(PartyId::P3, &own, [SAME, NONE, if i % 2 == 0 { SAME } else { OTHER }], now);
     }
     let lines = orders.take_log();
     assert!(lines.len() <= 32, "{} lines", lines.len());
     let honest = destroy("lost");
-    orders.compared(party(2), &honest, [NONE, SAME, NONE], now);
+    orders.compared(PartyId::P2, &honest, [NONE, SAME, NONE], now);
     logged(&mut orders, "key destroy lost: asked at party 2, and not here");
     assert!(orders.was_proposed(&honest));
 }

@@ -14,8 +14,10 @@ fn ready(_: &KeyName) -> KeyStatus {
 }
 
 fn schedule() -> (Schedule, Instant) {
-    let party = PartyId::new(1).unwrap();
-    (Schedule::new(party, Shape::STANDARD, Allowances::default(), Duration::from_secs(10)), Instant::now())
+    (
+        Schedule::new(PartyId::P1, Shape::STANDARD, Allowances::default(), Duration::from_secs(10)),
+        Instant::now(),
+    )
 }
 
 fn enter(schedule: &mut Schedule, name: &str, id: u8) -> ConnectionId {
@@ -69,7 +71,7 @@ fn what_fails_was_a_turn() {
     schedule.ran(&first(&schedule), After::More { in_hand: true }, Duration::ZERO, now);
     let offer = first(&schedule);
     assert_eq!(offer.connection, ids[1]);
-    schedule.put_back(&offer, Vec::new(), PartyId::new(2).unwrap(), now);
+    schedule.put_back(&offer, Vec::new(), PartyId::P2, now);
     assert_eq!(first(&schedule).connection, ids[2]);
 }
 
@@ -152,7 +154,7 @@ fn who_is_late_is_named_in_time() {
     let id = enter(&mut schedule, "late", 1);
     schedule.receive(&id, hash(1), 40, start).unwrap();
     let offer = Offer { connection: id, number: 1, step: 0 };
-    let third = PartyId::new(3).unwrap();
+    let third = PartyId::P3;
     let mut lines = Vec::new();
     for ms in (0..4000).step_by(64) {
         let now = start + Duration::from_millis(ms);
@@ -174,7 +176,7 @@ fn who_is_late_is_named_in_time() {
 #[test]
 fn who_passes_a_client_over_is_named() {
     let (mut schedule, now) = schedule();
-    let (second, third) = (PartyId::new(2).unwrap(), PartyId::new(3).unwrap());
+    let (second, third) = (PartyId::P2, PartyId::P3);
     let ids = [enter(&mut schedule, "poor", 1), enter(&mut schedule, "other", 2)];
     ids.iter().for_each(|id| schedule.receive(id, hash(1), 40, now).unwrap());
     let [poor, other] = ids.map(|connection| Offer { connection, number: 1, step: 0 });
