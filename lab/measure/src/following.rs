@@ -7,7 +7,7 @@ use crate::lattices;
 use crate::mixing;
 use crate::noise::NoiseSource;
 use crate::one_shot::OneShotMode;
-use crate::openings::{self, Account, Marked, OF_GARBLING, OF_MIXING, OF_THREE, Ran};
+use crate::openings::{self, Marked, OF_GARBLING, OF_THREE, OpeningList, Ran};
 use crate::poison::{COMPLETE, WRONG};
 use crate::runs::{EngineRun, RunWork};
 use crate::subjects::{self, KernelEntry};
@@ -118,7 +118,7 @@ struct Followed {
     /// Whether each party's own randomness and inputs are secret, and what it receives is not. Otherwise
     /// shares of inputs and the keys of pairs are secret.
     receiving: bool,
-    list: &'static Account,
+    list: &'static OpeningList,
     run: Box<dyn Fn() -> Result<Vec<Counts>, String>>,
     differences: Box<dyn Fn(&Ran<'_>) -> Vec<String>>,
 }
@@ -141,7 +141,7 @@ fn all_runs() -> Vec<Followed> {
     let mixed = mixing::runs().map(|(parties, work)| Followed {
         name: mixing::name(parties, work),
         receiving: true,
-        list: &OF_MIXING,
+        list: &mixing::openings::OF_MIXING,
         run: Box::new(move || mixing::run(parties, work)),
         differences: Box::new(move |ran| mixing::openings::differences(work, ran)),
     });

@@ -8,7 +8,6 @@
 
 use crate::calls::GarbledCall;
 use crate::garbling;
-use crate::mixing::openings as mixing;
 use crate::runs::{EngineRun, RunWork};
 use divisi_core::{Check, Counts};
 use divisi_rep3::checks;
@@ -19,33 +18,32 @@ use std::collections::BTreeMap;
 pub type Marked = BTreeMap<&'static str, (u64, u64)>;
 
 /// Steps, each with why everybody may know what it opens.
-type Reasons = &'static [(&'static str, &'static str)];
+pub(crate) type Reasons = &'static [(&'static str, &'static str)];
 
 /// The declassification list of some protocols, beside what every session opens.
-pub struct Account {
-    openings: Reasons,
+pub struct OpeningList {
+    pub(crate) openings: Reasons,
     /// The other steps: their messages hide what they are made of, or are digests of it.
-    closed: &'static [&'static [&'static str]],
+    pub(crate) closed: &'static [&'static [&'static str]],
     /// Whether they run over divisi-ot, whose openings are then on the list, too, and so are coins, at the
     /// step of their use.
-    over_ot: bool,
+    pub(crate) over_ot: bool,
 }
 
 /// The list of three parties of which one may be corrupt.
-pub const OF_THREE: Account =
-    Account { openings: OPENINGS, closed: &[CLOSED, PLANES, &[HELLO]], over_ot: false };
+pub const OF_THREE: OpeningList =
+    OpeningList { openings: OPENINGS, closed: &[CLOSED, PLANES, &[HELLO]], over_ot: false };
 
 /// The list of divisi-ot and divisi-garble.
-pub const OF_GARBLING: Account =
-    Account { openings: OPENINGS_OF_GARBLING, closed: &[CLOSED_OF_GARBLING, OT, &[HELLO]], over_ot: true };
+pub const OF_GARBLING: OpeningList = OpeningList {
+    openings: OPENINGS_OF_GARBLING,
+    closed: &[CLOSED_OF_GARBLING, OT, &[HELLO]],
+    over_ot: true,
+};
 
-/// The list of divisi-mixed, with divisi-bgv and divisi-ot beneath it.
-pub const OF_MIXING: Account =
-    Account { openings: mixing::OPENINGS, closed: &[mixing::CLOSED, OT, &[HELLO]], over_ot: true };
-
-const HELLO: &str = "divisi_core::session::agree/hello";
+pub(crate) const HELLO: &str = "divisi_core::session::agree/hello";
 /// Closed steps of divisi-ot.
-const OT: &[&str] = &[
+pub(crate) const OT: &[&str] = &[
     "divisi_ot::setup::pairs/base.receiver",
     "divisi_ot::setup::pairs/base.sender",
     "divisi_ot::setup::pairs/base.tables",
@@ -66,7 +64,7 @@ const OPENINGS_OF_OT: Reasons = &[
     ("divisi_ot::vole/check", "whether the MACs of the sums are right [W5]"),
 ];
 
-impl Account {
+impl OpeningList {
     /// Why a step is open.
     pub fn reason(&self, step: &str) -> Option<&'static str> {
         let ot = if self.over_ot { OPENINGS_OF_OT } else { &[] };
@@ -108,7 +106,7 @@ impl Ran<'_> {
     /// The differences between the two accounts of the run: steps that the list does not have, and those that
     /// opened something more or less often than they ought to. `own` are the numbers of the protocols'
     /// openings, without those of sessions and of divisi-ot.
-    pub fn differences(&self, list: &Account, own: &[(&str, u64)]) -> Vec<String> {
+    pub fn differences(&self, list: &OpeningList, own: &[(&str, u64)]) -> Vec<String> {
         let mut out = Vec::new();
         for step in self.marked.keys().filter(|step| list.reason(step).is_none()) {
             out.push(format!("{step}: declared public, and no opening of any protocol"));

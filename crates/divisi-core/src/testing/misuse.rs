@@ -1,23 +1,28 @@
 //! Programs that must not compile: what the types alone forbid (M0.7).
 //!
-//! Each program begins with the code of the error that the compiler must report, in `//! [..]`. The programs
-//! are compiled against the very libraries that the calling test was built with; only the error's code is
-//! compared, which is the same in every version of the compiler. One program, `right_use.rs`, does right what
-//! the others get wrong, and must compile.
+//! Each program is a function, in a file with others that begin alike. Above it stands the code of the error
+//! that the compiler must report, in `// [..]`. The programs are compiled one by one, against the very
+//! libraries that the calling test was built with; only the error's code is compared, which is the same in
+//! every version of the compiler. One program, `right_use.rs`, does right what the others get wrong, and must
+//! compile.
 
-#![allow(clippy::panic)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use super::many;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The file of the program that must compile.
+const RIGHT_USE: &str = "right_use.rs";
+
 /// The programs of a crate, and what is needed to compile them.
-pub struct Misuse<'a> {
-    /// The folder of the programs.
-    pub programs: &'a Path,
+pub struct MisusePrograms<'a> {
+    /// The folder of their files.
+    pub files: &'a Path,
     /// The libraries that they use; the last one is that of the caller.
     pub libraries: &'a [&'a str],
-    /// The folder for what the compiler writes: `CARGO_TARGET_TMPDIR`.
+    /// The folder for programs and for what the compiler writes: `CARGO_TARGET_TMPDIR`.
     pub folder: &'a Path,
     /// The path of cargo: `CARGO`.
     pub cargo: &'a Path,
@@ -30,7 +35,7 @@ fn builds(of: &str) -> Vec<PathBuf> {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
         name.starts_with(&format!("lib{of}-")) && name.ends_with(".rlib")
     };
-    let dir = here.parent().and_then(|dir| std::fs::read_dir(dir).ok());
+    let dir = here.parent().and_then(|dir| fs::read_dir(dir).ok());
     let mut all: Vec<PathBuf> = dir.into_iter().flatten().flatten().map(|e| e.path()).filter(ours).collect();
     all.sort_by_key(|path| std::cmp::Reverse(path.metadata().and_then(|m| m.modified()).ok()));
     all
@@ -44,7 +49,31 @@ fn was_built_with(library: &[u8], other: &Path) -> bool {
     !end.is_empty() && library.windows(end.len()).any(|window| window == end)
 }
 
-impl Misuse<'_> {
+impl MisusePrograms<'_> {
+    /// Write each function as a program of its own: with what its file begins with, and under the error that
+    /// stands above it. Returns their folder.
+    fn take_apart(&self) -> PathBuf {
+        let programs = self.folder.join(format!("{}-misuse", self.libraries.last().unwrap_or(&"")));
+        let _ = fs::remove_dir_all(&programs);
+        fs::create_dir_all(&programs).unwrap();
+        for file in fs::read_dir(self.files).unwrap().map(|file| file.unwrap().path()) {
+            if file.ends_with(RIGHT_USE) {
+                fs::copy(&file, programs.join(RIGHT_USE)).unwrap();
+                continue;
+            }
+            let text = fs::read_to_string(&file).unwrap();
+            let (common, functions) = text.split_once("\n\n// [").unwrap();
+            for part in functions.split("\n\n// [") {
+                let (error, function) = part.split_once('\n').unwrap();
+                let name = function.strip_prefix("fn ").and_then(|rest| rest.split('(').next()).unwrap();
+                let name = format!("{}_{name}.rs", file.file_stem().unwrap().display());
+                let head = format!("//! [{error}\n#![allow(unused_imports)]\n{common}");
+                fs::write(programs.join(name), format!("{head}\n\n{function}\n\nfn main() {{}}\n")).unwrap();
+            }
+        }
+        programs
+    }
+
     /// Compile one program against these builds; the error is what the compiler says.
     fn check(&self, program: &Path, builds: &[PathBuf]) -> Result<(), String> {
         let beside = self.cargo.with_file_name("rustc");
@@ -65,16 +94,15 @@ impl Misuse<'_> {
     }
 
     /// Builds of the libraries that belong together: `right_use.rs` compiles against them.
-    fn together(&self) -> Vec<PathBuf> {
-        let control = self.programs.join("right_use.rs");
+    fn together(&self, control: &Path) -> Vec<PathBuf> {
         let (last, others) = self.libraries.split_last().unwrap_or((&"", &[]));
         let mut said = String::new();
         for own in builds(last).into_iter().take(8) {
-            let bytes = std::fs::read(&own).unwrap_or_default();
+            let bytes = fs::read(&own).unwrap_or_default();
             let found = others.iter().map(|of| builds(of).into_iter().find(|b| was_built_with(&bytes, b)));
             let Some(mut set) = found.collect::<Option<Vec<_>>>() else { continue };
             set.push(own);
-            match self.check(&control, &set) {
+            match self.check(control, &set) {
                 Ok(()) => return set,
                 Err(why) => said.push_str(&why),
             }
@@ -88,12 +116,13 @@ impl Misuse<'_> {
     /// If a program compiles or gets another error, if there are fewer programs than `least`, or if
     /// `right_use.rs` does not compile.
     pub fn does_not_compile(&self, least: usize) {
-        let together = self.together();
-        let all = std::fs::read_dir(self.programs).into_iter().flatten().flatten().map(|entry| entry.path());
-        let programs: Vec<PathBuf> = all.filter(|path| !path.ends_with("right_use.rs")).collect();
+        let programs = self.take_apart();
+        let together = self.together(&programs.join(RIGHT_USE));
+        let all = fs::read_dir(programs).into_iter().flatten().flatten().map(|entry| entry.path());
+        let programs: Vec<PathBuf> = all.filter(|path| !path.ends_with(RIGHT_USE)).collect();
         many(programs.len(), 3, |i| {
             let path = &programs[i];
-            let text = std::fs::read_to_string(path).unwrap_or_default();
+            let text = fs::read_to_string(path).unwrap_or_default();
             let expected = text.strip_prefix("//! [").and_then(|rest| rest.split(']').next());
             let (Some(expected), Err(said)) = (expected, self.check(path, &together)) else {
                 panic!("{}: compiles, or names no error", path.display());

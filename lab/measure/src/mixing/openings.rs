@@ -1,11 +1,11 @@
 //! The declassification list of these runs, against what the meter counts and the protocols' figures give.
 
 use super::MixingWork;
-use crate::openings::{OF_MIXING, Ran};
+use crate::openings::{HELLO, OT, OpeningList, Ran};
 use divisi_mixed::checks;
 
 /// Steps that open something of a party's own, and why everybody may know it.
-pub const OPENINGS: &[(&str, &str)] = &[
+const OPENINGS: &[(&str, &str)] = &[
     (
         "divisi_ot::correlate/payload",
         "whether a payload has bits beyond its width, as an honest party's has not",
@@ -29,7 +29,7 @@ pub const OPENINGS: &[(&str, &str)] = &[
 ];
 
 /// Steps whose messages hide what they are made of, are digests of it, or hand on what was opened before.
-pub const CLOSED: &[&str] = &[
+const CLOSED: &[&str] = &[
     "divisi_bgv::keys/compare",
     "divisi_bgv::keys/public.up",
     "divisi_bgv::keys/relinearise.1.up",
@@ -44,6 +44,10 @@ pub const CLOSED: &[&str] = &[
     "divisi_mixed::private/gather",
     "divisi_mixed::tree/join",
 ];
+
+/// The list of divisi-mixed, with divisi-bgv and divisi-ot beneath it.
+pub const OF_MIXING: OpeningList =
+    OpeningList { openings: OPENINGS, closed: &[CLOSED, OT, &[HELLO]], over_ot: true };
 
 /// The differences between the two accounts of a run.
 pub fn differences(work: MixingWork, ran: &Ran<'_>) -> Vec<String> {

@@ -9,8 +9,9 @@ use divisi_fuzz::repetitions;
 use divisi_symmetric::algorithm::Algorithm;
 use divisi_symmetric::hash::Hash;
 
-fn of_messages(name: &str, message_bytes: usize, count: u64) -> BenchOptions {
-    let options = BenchOptions { reps: 1, warmup: 0, ..BenchOptions::default() };
+fn of_messages(mode: Option<Priority>, name: &str, message_bytes: usize, count: u64) -> BenchOptions {
+    let choice = mode.map(Into::into).unwrap_or_default();
+    let options = BenchOptions { choice, reps: 1, warmup: 0, ..BenchOptions::default() };
     options.of_messages(name.parse().unwrap(), message_bytes, count)
 }
 
@@ -33,8 +34,7 @@ fn a_message_costs_the_ands_of_its_circuits() {
         ("gmac-aes256", 1_024, None, 4_480 + 2 * 128, 58),
         ("sha256", 0, Some(Priority::LowLatency), 0, 457),
     ] {
-        let mut options = of_messages(name, bytes, count);
-        options.choice = mode.map(Into::into).unwrap_or_default();
+        let mut options = of_messages(mode, name, bytes, count);
         // what takes thousands of rounds by default against a malicious party alone
         let securities = [Security::Malicious, Security::SemiHonest];
         for &security in if rounds > 3000 { repetitions(&securities[..1], &securities) } else { &securities }
@@ -63,16 +63,14 @@ fn a_message_costs_the_ands_of_its_circuits() {
 #[test]
 fn every_hash_and_mac_is_checked() {
     for algorithm in Algorithm::hashes().chain(Algorithm::macs()) {
-        let mut options = of_messages(&algorithm.name(), 33, 3);
         // carries of SHA-2 by the adder of few rounds; those of the other one are measured above
         let carries = matches!(
             algorithm,
             Algorithm::Hash(hash) | Algorithm::Hmac(hash) | Algorithm::Otp(hash)
                 if !matches!(hash, Hash::Sha3(_))
         );
-        if repetitions(carries, false) {
-            options.choice = Priority::LowLatency.into();
-        }
+        let mode = repetitions(carries, false).then_some(Priority::LowLatency);
+        let options = of_messages(mode, &algorithm.name(), 33, 3);
         let report = run(&options);
         assert_eq!(report.to_json()["checked"], true);
         let protocol = report.to_json()["protocol"].as_str().map(str::to_owned);
@@ -80,9 +78,9 @@ fn every_hash_and_mac_is_checked() {
         assert_eq!(protocol, aes.then(|| "gf4-circuit".to_owned()), "{algorithm}");
     }
     for name in ["sha3-256", "kmac256", "cmac-aes128", "gmac-aes256"] {
-        run(&of_messages(name, 9000, 2));
+        run(&of_messages(None, name, 9000, 2));
     }
-    let mut options = of_messages("gmac-aes128", 20, 0);
+    let mut options = of_messages(None, "gmac-aes128", 20, 0);
     options.threads = 2;
     let messages = 2 * options.chunk().unwrap() as u64 + 3;
     assert_eq!(run(&options.counted(messages)).measured.number("chunks"), 3);

@@ -328,9 +328,9 @@ mod tests {
 
     /// The bytes of the elements in all vectors of the items.
     fn held<F: Mac>(items: &Items<F>) -> usize {
-        let bits: usize = items.b.iter().map(|b| size_of_val(&*b.x) + size_of_val(&*b.m)).sum();
+        let bits: usize = items.b.iter().map(|b| size_of_val(&b.x[..]) + size_of_val(&b.m[..])).sum();
         let words = items.v.iter().chain(&items.z);
-        let words: usize = words.map(|v| size_of_val(&*v.x) + size_of_val(&*v.m)).sum();
+        let words: usize = words.map(|v| size_of_val(&v.x[..]) + size_of_val(&v.m[..])).sum();
         bits + words + items.last.iter().map(|last| last.elements().len() * F::BYTES).sum::<usize>()
     }
 
