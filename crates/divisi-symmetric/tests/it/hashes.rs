@@ -1,7 +1,7 @@
 //! SHA-2, SHA-3, SHAKE and cSHAKE over gates: the standards' known answers, other implementations, and
 //! programs that run block by block.
 
-use cshake::digest::{ExtendableOutput, Update, XofReader};
+use cshake::digest::{ExtendableOutput, XofReader};
 use cshake::{CShake128, CShake256};
 use divisi_circuit::{Program, plain};
 use divisi_symmetric::gates::{Adder, in_the_clear};
@@ -85,7 +85,7 @@ fn theirs(hash: Hash, message: &[u8]) -> Vec<u8> {
 
 /// The reader's output of cSHAKE, SHAKE if both strings are empty.
 fn their_xof(security: usize, n: &[u8], customization: &[u8], message: &[u8], bytes: usize) -> Vec<u8> {
-    fn output(mut xof: impl Update + ExtendableOutput, message: &[u8], bytes: usize) -> Vec<u8> {
+    fn output(mut xof: impl ExtendableOutput, message: &[u8], bytes: usize) -> Vec<u8> {
         xof.update(message);
         let mut output = vec![0; bytes];
         xof.finalize_xof().read(&mut output);

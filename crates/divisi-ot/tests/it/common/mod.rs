@@ -52,7 +52,7 @@ pub fn random(session: &Session, bits: usize) -> Vec<u64> {
     let mut bytes = vec![0; 8 * bits.div_ceil(64)];
     session.entropy(&mut bytes);
     let mut words: Vec<u64> = bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-    if let (Some(last), true) = (words.last_mut(), bits % 64 > 0) {
+    if let (Some(last), true) = (words.last_mut(), !bits.is_multiple_of(64)) {
         *last &= (1 << (bits % 64)) - 1;
     }
     words
