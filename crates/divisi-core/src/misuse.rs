@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Misuse {
     /// Values of one operation have different numbers of lanes.
     LanesDiffer,
-    /// Lists that belong together have different numbers of items, such as keys and texts.
+    /// Lists that belong together have different numbers of items, such as keys and messages.
     CountsDiffer,
     /// There is nothing to work on.
     Empty,
@@ -18,7 +18,7 @@ pub enum Misuse {
     LengthUnsupported,
     /// A length other than announced or declared.
     LengthDiffers,
-    /// A block, a text or an IV that is not whole blocks.
+    /// A block, a message or an IV that is not whole blocks.
     BlockLength,
     /// More than the algorithm, the memory or the budget allows at once.
     TooLarge,
@@ -80,14 +80,14 @@ pub enum Misuse {
     ChainUnfinished,
     /// An additive value of too many products.
     ReshareFirst,
-    /// The text of a tag that was not found right before.
+    /// The message of a tag that was not found right before.
     TagNotVerified,
     /// A call before the one that it must follow, or after the one that it must precede.
     OutOfOrder,
     /// An algorithm, a field or a setting that is not supported here.
     Unsupported,
-    /// Texts that their mode does not take.
-    TextUnfit,
+    /// Messages that their mode does not take.
+    MessageUnfit,
     /// A circuit, a program or a table that the engine cannot take.
     CircuitUnfit,
     /// A circuit in its file, for an engine or a mode that needs it in memory.
@@ -105,10 +105,10 @@ impl fmt::Display for Misuse {
         f.write_str(match self {
             Misuse::LanesDiffer => "values with different numbers of lanes",
             Misuse::CountsDiffer => "lists that belong together with different numbers of items",
-            Misuse::Empty => "nothing to work on: an empty list, group, table or text",
+            Misuse::Empty => "nothing to work on: an empty list, group, table or message",
             Misuse::LengthUnsupported => "a length, or a number of items, that is not supported",
             Misuse::LengthDiffers => "another length than announced or declared",
-            Misuse::BlockLength => "a block, a text or an IV that is not whole blocks",
+            Misuse::BlockLength => "a block, a message or an IV that is not whole blocks",
             Misuse::TooLarge => "more than the algorithm, the memory or the budget allows at once: split it",
             Misuse::OutOfRange => "a number out of its range",
             Misuse::KeyMissing => "no key, field or garbler for this operation: make one first",
@@ -149,11 +149,11 @@ impl fmt::Display for Misuse {
                 "bytes of an unfinished chain of layers: finish it, or pass on all bytes of a layer, each once"
             }
             Misuse::ReshareFirst => "an additive value of too many products: reshare it first",
-            Misuse::TagNotVerified => "a text whose tag was not verified",
+            Misuse::TagNotVerified => "a message whose tag was not verified",
             Misuse::OutOfOrder => "a call out of order: another one belongs before it",
             Misuse::Unsupported => "an algorithm, a field or a setting that is not supported here",
-            Misuse::TextUnfit => {
-                "texts that their mode does not take: of wrong lengths, shapes or IVs, or not the longest first"
+            Misuse::MessageUnfit => {
+                "messages that their mode does not take: of wrong lengths, shapes or IVs, or not the longest first"
             }
             Misuse::CircuitUnfit => "a circuit, a program or a table that the engine cannot take",
             Misuse::CircuitInFile => "a circuit that stays in its file, which only the streamed mode can run",

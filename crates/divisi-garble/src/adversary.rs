@@ -55,7 +55,7 @@ pub fn play(
     let wires = inputs.len() * (plan.input_bits() + plan.and_count());
     let mut made =
         garble.with(session, |live, session| Ok(independent(live, session, ands, wires, lie)?.0))?;
-    let flip = |bits: &mut Vec<u8>| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
+    let flip = |bits: &mut [u8]| bits.iter_mut().step_by(2).for_each(|bit| *bit ^= 1);
     match lie {
         TripleLie::FlippedD => flip(&mut made.triples.x.bits),
         TripleLie::FlippedE => flip(&mut made.triples.y.bits),
@@ -94,8 +94,8 @@ fn independent(
     };
     garble.next_triple += m as u64;
     let [mut x, mut y, mut r] = [0, 1, 2].map(|i| bits.copy(i * m..(i + 1) * m));
-    let flip = |bits: &mut Vec<u8>| bits.iter_mut().for_each(|bit| *bit ^= 1);
-    let lied = |bits: &mut Vec<u8>| match lie {
+    let flip = |bits: &mut [u8]| bits.iter_mut().for_each(|bit| *bit ^= 1);
+    let lied = |bits: &mut [u8]| match lie {
         TripleLie::OtherX => flip(bits),
         TripleLie::OneX(t) => bits[t] ^= 1,
         _ => {}

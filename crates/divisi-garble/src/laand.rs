@@ -84,7 +84,7 @@ fn halves(
 ) -> Result<(), Abort> {
     let (me, m) = (session.me(), x.len());
     let mut phi = Zeroizing::new([0; CHUNK]);
-    let mut room = Room::default();
+    let mut scratch = Scratch::default();
     // for each peer a triple has one target: a pair of keys that differ by Delta
     let named = |session: &Session, holder, owner| {
         context.oracle.named(session, context.name(Call::LaAnd, holder, owner), 1)
@@ -109,7 +109,7 @@ fn halves(
                 let g = &mut g[at.clone()];
                 add_times(&x.bits[at.clone()], phi, g);
                 for ((keys, calls), body) in x.keys.iter().zip(&mut of_ours).zip(&mut bodies) {
-                    room.ours(calls, &keys[at.clone()], delta, phi, g, body);
+                    scratch.ours(calls, &keys[at.clone()], delta, phi, g, body);
                 }
             }
             for (peer, body) in session.peers().into_iter().zip(&mut bodies) {
@@ -130,7 +130,7 @@ fn halves(
                 body.truncate(16 * at.len());
                 session.recv(U, peer, &mut body)?;
                 let (macs, bits) = (&x.macs[place][at.clone()], &x.bits[at.clone()]);
-                room.theirs(&mut of_theirs[place], macs, bits, &body, &mut g[at.clone()]);
+                scratch.theirs(&mut of_theirs[place], macs, bits, &body, &mut g[at.clone()]);
             }
         }
     }
@@ -175,12 +175,12 @@ fn add_times(bits: &[u8], words: &[u128], sums: &mut [u128]) {
 
 /// Buffers for hashing.
 #[derive(Default)]
-struct Room {
+struct Scratch {
     inputs: Vec<u128>,
     hashes: Vec<u128>,
 }
 
-impl Room {
+impl Scratch {
     /// Step 5 as the holder of the keys: makes U for the peer, and adds K_i\[x^j\]_Phi_i to g.
     fn ours(
         &mut self,
@@ -223,7 +223,7 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for Scratch {
     fn drop(&mut self) {
         self.inputs.zeroize();
         self.hashes.zeroize();

@@ -14,7 +14,7 @@ use divisi_core::{Abort, Check, PartyId, Session, Step};
 pub(crate) const DIGEST: usize = 32;
 
 /// How many bytes are collected before they are hashed.
-const ROOM: usize = 16 << 10;
+const CAPACITY: usize = 16 << 10;
 
 /// One opening. Its digests contain how often this step was opened before.
 #[derive(Clone, Copy)]
@@ -126,7 +126,7 @@ impl Opening {
         // padded to whole words; the length is the same for all openings
         context.resize(context.len().next_multiple_of(16), 0);
         let hasher = blake3::Hasher::new_derive_key("divisi 2026 garble opening v2");
-        let mut tags = Tags { hasher, buffer: WipedVec::zeros(ROOM), used: 0 };
+        let mut tags = Tags { hasher, buffer: WipedVec::zeros(CAPACITY), used: 0 };
         context.as_chunks::<16>().0.iter().for_each(|word| tags.push(u128::from_le_bytes(*word)));
         tags
     }
@@ -147,7 +147,7 @@ impl Tags {
             *place = word.to_le_bytes();
         }
         self.used += 16;
-        if self.used == ROOM {
+        if self.used == CAPACITY {
             self.hasher.update(&self.buffer);
             self.used = 0;
         }

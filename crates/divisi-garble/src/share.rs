@@ -188,8 +188,8 @@ impl Shares {
     pub fn view_mut(&mut self) -> ViewMut<'_> {
         ViewMut {
             bits: &mut self.bits,
-            macs: self.macs.iter_mut().map(|m| m.as_mut_slice()).collect(),
-            keys: self.keys.iter_mut().map(|k| k.as_mut_slice()).collect(),
+            macs: self.macs.iter_mut().map(|m| &mut m[..]).collect(),
+            keys: self.keys.iter_mut().map(|k| &mut k[..]).collect(),
         }
     }
 
@@ -335,8 +335,8 @@ impl Rows {
         self.words.wipe();
     }
 
-    /// Empties the list without wiping: the rows stay in memory until others overwrite them or the list is
-    /// dropped \[Q17\].
+    /// Empties the list without wiping: the rows stay in memory until others overwrite them, or the list is
+    /// wiped or dropped \[Q17\].
     pub fn clear(&mut self) {
         self.bits.clear();
         self.words.clear();

@@ -119,7 +119,7 @@ fn share(
             circle::around(session, keys, sampler, &order, first, &signs)?
         }
         Form::LeanTree => tree::along(session, keys, sampler, &order, &signs)?,
-        _ => return Err(session.misuse(FORM, Misuse::KeyMissing)),
+        _ => return Err(session.misuse(FORM, Misuse::Unsupported)),
     };
     // 4. E2A; 5. r = (1 - (1 - 2 r)) / 2
     let mut numbers = keys.to_shares(session, sampler, holder, product.as_ref(), factor)?;

@@ -202,8 +202,8 @@ impl Numbers {
         words
     }
 
-    /// The numbers from `from` on, as many as `room` has: a reference into their part, or, if they are in
-    /// several parts, copied to `room`. Missing numbers are zero.
+    /// The numbers from `from` on, as many as `scratch` has: a reference into their part, or, if they are in
+    /// several parts, copied to `scratch`. Missing numbers are zero.
     pub(crate) fn at<'n>(&'n self, from: usize, scratch: &'n mut [u32]) -> &'n [u32] {
         let first = self.ends.partition_point(|end| *end <= from);
         let begins = |part: usize| part.checked_sub(1).and_then(|before| self.ends.get(before)).copied();

@@ -158,16 +158,16 @@ fn open_rows(
         // the lifted key is a sum of n ternary shares, and its colour is 0 or 1
         let all = new.iter_mut().zip(key.iter());
         // negative if a coefficient is too large
-        let capacity = vectorize(
+        let margin = vectorize(
             #[inline(always)]
             || {
-                all.fold(0, |capacity, (new, c)| {
+                all.fold(0, |margin, (new, c)| {
                     *new = *c as i16;
-                    capacity | (most - c.abs())
+                    margin | (most - c.abs())
                 })
             },
         );
-        right &= capacity >= 0 && (0..=1).contains(&key[0]);
+        right &= margin >= 0 && (0..=1).contains(&key[0]);
     }
     // a row that lacks a contribution, or has one twice, decrypts to noise
     session.require(checks::G9, ROW, right && reduced, None) // [G9]

@@ -41,9 +41,9 @@ pub const FAILURE_BITS: f64 = 64.0;
 #[must_use]
 pub fn failure_bits(parties: usize, rows: u64) -> f64 {
     let (n, p) = (parties as f64, PLAIN as f64);
-    let capacity = ((MODULUS - 1) as f64 / 2.0 - p / 2.0) / p;
+    let margin = ((MODULUS - 1) as f64 / 2.0 - p / 2.0) / p;
     let variance = n * ERROR_VARIANCE + (n - 1.0) / 12.0;
-    let exponent = capacity * capacity / (2.0 * variance) * std::f64::consts::LOG2_E;
+    let exponent = margin * margin / (2.0 * variance) * std::f64::consts::LOG2_E;
     exponent - 1.0 - (DIMENSION as f64).log2() - (rows.max(1) as f64).log2()
 }
 

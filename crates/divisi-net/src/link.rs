@@ -115,9 +115,9 @@ impl TlsLink {
         }
     }
 
-    /// Waits until at most `most` bytes are queued, and reads meanwhile, because the peer may wait for room
-    /// as well.
-    fn reserve(
+    /// Waits until at most `most` bytes are queued, and reads meanwhile, because the peer may wait,
+    /// too.
+    fn shorten_queue(
         &self,
         fabric: &Fabric,
         to: PartyId,
@@ -174,7 +174,7 @@ impl Wire for TlsLink {
     ) -> Result<(), Fault> {
         for (head, body) in frames {
             if self.pending.load(Ordering::Relaxed) > self.cap {
-                self.reserve(fabric, to, step, self.cap, unless_over)?;
+                self.shorten_queue(fabric, to, step, self.cap, unless_over)?;
             }
             let mut side = lock(&self.side);
             // Checked under the lock under which the frame that ends the session is sent.
@@ -199,7 +199,7 @@ impl Wire for TlsLink {
     ) -> Result<(), Fault> {
         if self.pending.load(Ordering::Relaxed) > most {
             self.flush();
-            self.reserve(fabric, to, step, most, Some(session))?;
+            self.shorten_queue(fabric, to, step, most, Some(session))?;
         }
         Ok(())
     }

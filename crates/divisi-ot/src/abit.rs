@@ -98,13 +98,13 @@ impl AuthBits {
     /// ourselves.
     #[must_use]
     pub fn macs(&self, peer: PartyId) -> &[u128] {
-        self.macs.get(peer.index()).map_or(&[], |rows| rows.as_slice())
+        self.macs.get(peer.index()).map_or(&[], |rows| rows)
     }
 
     /// Our keys K_i\[x^j\] for the bits of `peer` = j, by position; empty if `peer` is ourselves.
     #[must_use]
     pub fn keys(&self, peer: PartyId) -> &[u128] {
-        self.keys.get(peer.index()).map_or(&[], |rows| rows.as_slice())
+        self.keys.get(peer.index()).map_or(&[], |rows| rows)
     }
 
     /// All parts, moved without a copy.

@@ -78,8 +78,8 @@ impl Trio {
         self.answer_components(context, components)
     }
 
-    /// Open a message of `bytes` bytes to a client: this party's message. Byte `j` of the message is lane `j
-    /// / n` of value `j mod n`, of `n` values.
+    /// Open `bytes` bytes to a client: the answer that this party sends it. Byte `j` is lane `j / n` of value
+    /// `j mod n`, of `n` values.
     ///
     /// # Errors
     /// The errors of [`Trio::answer`].

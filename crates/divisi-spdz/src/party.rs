@@ -164,8 +164,8 @@ impl<F: Mac> Party<F> {
         self.add_public_with((&mut x.x, &mut x.m), c, &mut *scratch)
     }
 
-    /// The same for shares `x` and MAC shares `m`, of as many values as there are constants. `room` is memory
-    /// for MACs, which the caller wipes.
+    /// The same for shares `x` and MAC shares `m`, of as many values as there are constants. `scratch` is
+    /// memory for MACs, which the caller wipes.
     ///
     /// # Errors
     /// [`Abort::Misuse`] if alpha was wiped with its session.

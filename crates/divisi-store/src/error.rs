@@ -50,7 +50,11 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io(path, why) => {
-                write!(f, "{} cannot be used ({why}): check that the disk works and has room", path.display())
+                write!(
+                    f,
+                    "{} cannot be used ({why}): check that the disk works and has space",
+                    path.display()
+                )
             }
             Self::Readable(path, mode) => write!(
                 f,

@@ -10,7 +10,7 @@
 //! | [`des`] | triple DES with two or three keys, both directions | SP 800-67 |
 //! | [`sha2`], [`sha3`], [`hash`] | all of SHA-2 and SHA-3, SHAKE, cSHAKE | FIPS 180-4, FIPS 202, SP 800-185 |
 //! | [`sha1`] | SHA-1 for old data, and one-time passwords | FIPS 180-4, RFC 4226 |
-//! | [`mode::whole`] | KW, KWP, SIV, CCM, GCM-SIV, XTS, CBC with stealing, CFB of bits | see there |
+//! | [`mode::one_shot`] | KW, KWP, SIV, CCM, GCM-SIV, XTS, CBC with stealing, CFB of bits | see there |
 //! | [`mac::hmac`], [`mac::kmac`] | HMAC over these hashes; KMAC and KMACXOF | FIPS 198-1, SP 800-185 |
 //! | [`batch`] | all of these on an engine, for many messages of different lengths at once | |
 //! | [`hkdf`] | key derivation by HMAC | RFC 5869 |

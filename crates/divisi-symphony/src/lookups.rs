@@ -97,7 +97,7 @@ impl<'p> LookupParty<'p> {
         };
         let entries: Vec<Gf8> = (0..1 << plan.k).map(|at| Gf8(entry(at))).collect();
         let table = HeldTable::by(plan.way, &entries);
-        let table = table.ok_or_else(|| b.session().misuse(INPUT, Misuse::Empty))?;
+        let table = table.ok_or_else(|| b.session().misuse(INPUT, Misuse::TooLarge))?;
         Ok(LookupParty { plan, table, b })
     }
 

@@ -48,13 +48,13 @@ pub struct ShortMessage<'a> {
     /// Its associated data.
     pub aad: &'a [u8],
     /// The direction, and the payload.
-    pub payload: Payload<'a>,
+    pub payload: ShortPayload<'a>,
 }
 
 /// The direction of a message, and its payload.
 #[derive(Clone, Copy)]
 #[expect(clippy::exhaustive_enums, reason = "its values are all there can be")]
-pub enum Payload<'a> {
+pub enum ShortPayload<'a> {
     /// Encrypt: this party's part of the plaintext.
     Plain(&'a Part),
     /// Decrypt.
@@ -129,8 +129,8 @@ pub fn short(
     let batch = laid_out(rep, &items)?;
     let plain = |rep: &mut Rep3, i: usize| {
         column(rep, &batch, i, |k| match messages.get(k)?.payload {
-            Payload::Plain(part) => Some(part),
-            Payload::Cipher { .. } => None,
+            ShortPayload::Plain(part) => Some(part),
+            ShortPayload::Cipher { .. } => None,
         })
     };
     let payloads = match used[..] {
@@ -154,16 +154,16 @@ fn check(keys: &[&GcmKey], messages: &[ShortMessage<'_>]) -> Result<(), Misuse> 
     for message in messages {
         let Some(key) = keys.get(message.key) else { return Err(Misuse::KeyMissing) };
         let bytes = match message.payload {
-            Payload::Plain(part) => part.first.len(),
-            Payload::Cipher { ciphertext, .. } => ciphertext.len(),
+            ShortPayload::Plain(part) => part.first.len(),
+            ShortPayload::Cipher { ciphertext, .. } => ciphertext.len(),
         };
         if !fits(message.aad.len(), bytes) {
             return Err(Misuse::TooLarge);
         }
-        if matches!(message.payload, Payload::Plain(part) if part.first.len() != part.second.len()) {
+        if matches!(message.payload, ShortPayload::Plain(part) if part.first.len() != part.second.len()) {
             return Err(Misuse::CountsDiffer);
         }
-        let plain = matches!(message.payload, Payload::Plain(_));
+        let plain = matches!(message.payload, ShortPayload::Plain(_));
         if plain && !sealed.insert((std::ptr::from_ref::<GcmKey>(key), message.iv)) {
             return Err(Misuse::NonceReused);
         }
@@ -191,8 +191,8 @@ pub(crate) fn column<'p>(
 
 fn item<'a>(message: &ShortMessage<'a>, key: usize) -> GcmItem<'a> {
     let payload = match message.payload {
-        Payload::Plain(part) => GcmPayload::Plain(part.first.len()),
-        Payload::Cipher { ciphertext, tag } => {
+        ShortPayload::Plain(part) => GcmPayload::Plain(part.first.len()),
+        ShortPayload::Cipher { ciphertext, tag } => {
             GcmPayload::Cipher { ciphertext, tag: Gf128::from_ghash(tag).0 }
         }
     };

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The largest number of lines that wait to be written.
 const QUEUE: usize = 1024;
 /// How often [`Log::flush`] looks for room in a full queue.
-const ROOM: Duration = Duration::from_millis(2);
+const PAUSE: Duration = Duration::from_millis(2);
 
 enum Entry {
     Line(String),
@@ -74,7 +74,7 @@ impl Log {
         let (until, (done, told)) = (Machine.now() + within, channel());
         // a queue that is full has room as soon as somebody reads
         while self.queue.try_send(Entry::Flush(done.clone())).is_err() && Machine.now() < until {
-            std::thread::sleep(ROOM);
+            std::thread::sleep(PAUSE);
         }
         // if nobody reads the log, its last lines are lost
         let _ = told.recv_timeout(until.saturating_duration_since(Machine.now()));

@@ -60,7 +60,7 @@ struct Orders {
 /// process.
 pub(crate) fn begin(
     processes: &mut Processes,
-    room: &PrivateDir,
+    folder: &PrivateDir,
     step: &str,
     engine: &dyn Engine,
     settings: &EngineSettings,
@@ -68,7 +68,7 @@ pub(crate) fn begin(
     links: Links,
 ) -> Result<(), Failure> {
     let within = (links.timeout + MARGIN).max(connect(processes.count())) + MARGIN;
-    let endpoints = loopback::endpoints(processes, room, step, within)?;
+    let endpoints = loopback::endpoints(processes, folder, step, within)?;
     for (party, endpoint) in PartyId::all(endpoints.len()).zip(endpoints) {
         let orders = Orders {
             endpoint,

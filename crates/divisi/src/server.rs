@@ -123,7 +123,7 @@ fn logger(me: PartyId, json: bool) -> Result<Log, Failure> {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ServerLaunch {
     pub me: u8,
-    pub room: String,
+    pub folder: String,
     pub config: String,
     pub identity: String,
     pub data: String,
@@ -155,7 +155,7 @@ fn serve(pipes: &Arc<Pipes>) -> Result<(), Failure> {
     raise_descriptors();
     let listener = loopback::listen(pipes)?;
     let launch: ServerLaunch = pipes.order()?;
-    pipes.leave_no(Path::new(&launch.room));
+    pipes.leave_no(Path::new(&launch.folder));
     let me =
         PartyId::new(launch.me).ok_or_else(|| usage("there is no party 0: parties are numbered from 1"))?;
     let config = Config::parse(&launch.config).map_err(usage)?;

@@ -97,13 +97,13 @@ fn under_callgrind(
     kernel: kernel::Kernel,
     what: &str,
 ) -> Result<BTreeMap<String, u64>, Failure> {
-    let room = tempfile::tempdir().map_err(|e| Failure::Unable(format!("a temporary directory: {e}")))?;
-    let out = format!("--callgrind-out-file={}", room.path().join("out").display());
+    let folder = tempfile::tempdir().map_err(|e| Failure::Unable(format!("a temporary directory: {e}")))?;
+    let out = format!("--callgrind-out-file={}", folder.path().join("out").display());
     let tool = ["--tool=callgrind", "--fair-sched=yes", out.as_str()];
-    valgrind::run(&tool, kernel, &room.path().join("log"), program, &[CHILD, what])?;
+    valgrind::run(&tool, kernel, &folder.path().join("log"), program, &[CHILD, what])?;
     let unable = |what: String| Failure::Unable(format!("what callgrind wrote: {what}"));
     let mut counts = BTreeMap::new();
-    for entry in std::fs::read_dir(room.path()).map_err(|e| unable(e.to_string()))? {
+    for entry in std::fs::read_dir(folder.path()).map_err(|e| unable(e.to_string()))? {
         let path = entry.map_err(|e| unable(e.to_string()))?.path();
         let text = std::fs::read(&path).map_err(|e| unable(e.to_string()))?;
         counts.extend(dumped(&valgrind::text(&text)));

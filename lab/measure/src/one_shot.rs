@@ -129,7 +129,7 @@ impl OneShotMode {
             return Err(misfit(Misuse::NoResult));
         }
         let back = self.back(e, &key, &second, (&ciphertext, &tag))?;
-        Ok(vec![ciphertext, tag, back.ok_or_else(|| misfit(Misuse::TextUnfit))?])
+        Ok(vec![ciphertext, tag, back.ok_or_else(|| misfit(Misuse::MessageUnfit))?])
     }
 
     /// The ciphertext, and the tag or IV that belongs to it.

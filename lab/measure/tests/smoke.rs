@@ -55,15 +55,16 @@ fn nothing_is_marked_in_this_build() {
 }
 
 /// The count of one kernel, as callgrind writes it.
-fn instructions(room: &Path) -> u64 {
+fn instructions(folder: &Path) -> u64 {
     let output = run(Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet"])
-        .arg(format!("--callgrind-out-file={}", room.join("out").display()))
+        .arg(format!("--callgrind-out-file={}", folder.join("out").display()))
         .args([PROGRAM, "child-instructions", "gf4 mul"])
         .env("DIVISI_KERNEL", "portable"));
     assert!(output.status.success(), "{output:?}");
-    let mut files =
-        std::fs::read_dir(room).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let mut files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
     let dump = files.find(|text| text.contains("Client Request: gf4 mul")).unwrap();
     let summary = dump.lines().find_map(|line| line.strip_prefix("totals: ")).unwrap();
     summary.trim().parse().unwrap()

@@ -2,7 +2,7 @@
 //! much.
 //!
 //! A thread keeps memory of its [`WipedVec`]s; a [`Pool`] belongs to whoever made it, and other threads may
-//! use it, too. [`words`], [`whole`] and [`room`] are for memory of other types. All of them go where
+//! use it, too. [`words`], [`whole`] and [`reserve`] are for memory of other types. All of them go where
 //! `zeroize` is too slow or does not reach: long vectors of words, with the widest stores of the processor
 //! (`zeroize` writes word by word); and the stack below finished calls.
 

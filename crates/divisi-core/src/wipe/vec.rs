@@ -7,11 +7,11 @@
 
 use super::{whole, words};
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::{Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 
-/// The most bytes that a thread keeps of each type.
+/// The most bytes that a thread keeps, of all types together.
 const MOST: usize = 24 << 20;
 /// The smallest vector, in bytes, whose memory is kept. The allocator is fast for smaller ones.
 const LEAST: usize = 16 << 10;
@@ -21,17 +21,20 @@ pub trait Wipe: Copy + Default + 'static {}
 
 impl<T: Copy + Default + 'static> Wipe for T {}
 
-/// A vector that is wiped when dropped; its memory is then kept for the thread's next vectors.
-///
-/// Vectors that grow by themselves leave a copy in their old place: ask for room first
-/// ([`WipedVec::with_capacity`], [`WipedVec::room`]).
-pub struct WipedVec<T: Wipe>(Vec<T>);
+/// A vector that is wiped when dropped; its memory is then kept for the thread's next vectors. It is a slice
+/// with methods of its own that change the length: a vector that grows by itself would leave a copy in its
+/// old place, and one that shrinks what it had behind its end.
+pub struct WipedVec<T: Wipe> {
+    vector: Vec<T>,
+    /// The largest length since the memory was all zeros.
+    used: usize,
+}
 
 impl<T: Wipe> WipedVec<T> {
     /// An empty vector without memory.
     #[must_use]
     pub const fn new() -> WipedVec<T> {
-        WipedVec(Vec::new())
+        WipedVec { vector: Vec::new(), used: 0 }
     }
 
     /// An empty vector with capacity for `len` elements.
@@ -39,47 +42,117 @@ impl<T: Wipe> WipedVec<T> {
     pub fn with_capacity(len: usize) -> WipedVec<T> {
         let mut vector = Kept::take(len).unwrap_or_else(|| Vec::with_capacity(len));
         vector.clear();
-        WipedVec(vector)
+        WipedVec { vector, used: 0 }
     }
 
     /// A vector of `len` zeros.
     #[must_use]
     pub fn zeros(len: usize) -> WipedVec<T> {
-        let Some(mut vector) = Kept::take(len) else { return WipedVec(vec![T::default(); len]) };
+        let Some(mut vector) = Kept::take(len) else { return WipedVec::from(vec![T::default(); len]) };
         // what was kept is zero already
         vector.truncate(len);
         vector.resize(len, T::default());
-        WipedVec(vector)
+        WipedVec::from(vector)
     }
 
-    /// Makes room for `more` elements. If the elements move, their old place is wiped.
+    /// Reserves memory for `more` elements. If the elements move, their old place is wiped.
     #[inline]
     pub fn reserve(&mut self, more: usize) {
-        if self.0.capacity() - self.0.len() < more {
-            let mut larger = WipedVec::with_capacity((self.0.len() + more).max(2 * self.0.len()));
-            larger.0.extend_from_slice(&self.0);
+        if self.vector.capacity() - self.vector.len() < more {
+            let len = self.vector.len();
+            let mut larger = WipedVec::with_capacity((len + more).max(2 * len));
+            larger.vector.extend_from_slice(&self.vector);
             // dropping the old vector wipes it
             *self = larger;
         }
     }
 
+    /// Appends an element.
+    #[inline]
+    pub fn push(&mut self, element: T) {
+        self.reserve(1);
+        self.vector.push(element);
+    }
+
+    /// Appends a copy of these elements.
+    #[inline]
+    pub fn extend_from_slice(&mut self, more: &[T]) {
+        self.reserve(more.len());
+        self.vector.extend_from_slice(more);
+    }
+
+    /// Changes the length to `len`; elements that are new are `element`.
+    #[inline]
+    pub fn resize(&mut self, len: usize, element: T) {
+        self.reserve(len.saturating_sub(self.vector.len()));
+        self.truncate(len);
+        self.vector.resize(len, element);
+    }
+
+    /// Calls `f` on the vector itself, in which there is memory for `more` elements. `f` must not let it grow
+    /// further.
+    #[inline]
+    pub fn append_by<R>(&mut self, more: usize, f: impl FnOnce(&mut Vec<T>) -> R) -> R {
+        self.reserve(more);
+        let (place, out) = (self.vector.as_ptr(), f(&mut self.vector));
+        debug_assert_eq!(place, self.vector.as_ptr(), "the elements moved, and left a copy");
+        out
+    }
+
+    /// Removes all elements after the first `len`. They are wiped later, with the vector.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.used = self.used.max(self.vector.len());
+        self.vector.truncate(len);
+    }
+
+    /// Removes all elements. They are wiped later, with the vector.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
     /// Wipes the whole allocation, also what lies after the last element, and empties the vector; it keeps
     /// its capacity.
     pub fn wipe(&mut self) {
-        whole(&mut self.0);
+        whole(&mut self.vector);
+        self.used = 0;
     }
 
     /// Wipes and removes all elements after the first `len`.
     pub fn cut(&mut self, len: usize) {
-        let len = len.min(self.0.len());
-        words(&mut self.0[len..]);
-        self.0.truncate(len);
+        let len = len.min(self.vector.len());
+        words(&mut self.vector[len..]);
+        self.vector.truncate(len);
+    }
+
+    /// The elements.
+    #[inline]
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        &self.vector
+    }
+
+    /// How many elements there is memory for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.vector.capacity()
     }
 
     /// The vector itself, which nobody wipes any more: for what becomes public.
     #[must_use]
     pub fn into_vec(mut self) -> Vec<T> {
-        std::mem::take(&mut self.0)
+        let len = self.vector.len();
+        self.wipe_removed();
+        self.vector.truncate(len);
+        std::mem::take(&mut self.vector)
+    }
+
+    /// Writes zeros over what was removed, as further elements.
+    fn wipe_removed(&mut self) {
+        if self.vector.len() < self.used {
+            self.vector.resize(self.used, T::default());
+        }
     }
 }
 
@@ -91,13 +164,13 @@ impl<T: Wipe> Default for WipedVec<T> {
 
 impl<T: Wipe> Clone for WipedVec<T> {
     fn clone(&self) -> WipedVec<T> {
-        WipedVec::from(&self.0[..])
+        WipedVec::from(&self[..])
     }
 }
 
 impl<T: Wipe> From<Vec<T>> for WipedVec<T> {
     fn from(vector: Vec<T>) -> WipedVec<T> {
-        WipedVec(vector)
+        WipedVec { vector, used: 0 }
     }
 }
 
@@ -118,19 +191,30 @@ impl<T: Wipe> FromIterator<T> for WipedVec<T> {
     }
 }
 
+impl<T: Wipe> Extend<T> for WipedVec<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, iter: I) {
+        let iter = iter.into_iter();
+        match iter.size_hint() {
+            (least, Some(most)) if least == most => self.append_by(least, |vector| vector.extend(iter)),
+            // one by one, since nobody knows how many there are
+            _ => iter.for_each(|element| self.push(element)),
+        }
+    }
+}
+
 impl<T: Wipe> Deref for WipedVec<T> {
-    type Target = Vec<T>;
+    type Target = [T];
 
     #[inline]
-    fn deref(&self) -> &Vec<T> {
-        &self.0
+    fn deref(&self) -> &[T] {
+        &self.vector
     }
 }
 
 impl<T: Wipe> DerefMut for WipedVec<T> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut Vec<T> {
-        &mut self.0
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.vector
     }
 }
 
@@ -140,7 +224,7 @@ impl<'a, T: Wipe> IntoIterator for &'a WipedVec<T> {
 
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
+        self.vector.iter()
     }
 }
 
@@ -150,15 +234,16 @@ impl<'a, T: Wipe> IntoIterator for &'a mut WipedVec<T> {
 
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        self.0.iter_mut()
+        self.vector.iter_mut()
     }
 }
 
 impl<T: Wipe> Drop for WipedVec<T> {
     fn drop(&mut self) {
-        words(&mut self.0);
-        if self.0.capacity() * size_of::<T>() >= LEAST {
-            Kept::here(|kept| kept.keep(std::mem::take(&mut self.0)));
+        self.wipe_removed();
+        words(&mut self.vector);
+        if self.vector.capacity() * size_of::<T>() >= LEAST {
+            Kept::here(|kept| kept.keep(std::mem::take(&mut self.vector)));
         }
     }
 }
@@ -166,19 +251,20 @@ impl<T: Wipe> Drop for WipedVec<T> {
 /// Without the elements.
 impl<T: Wipe> Debug for WipedVec<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(f, "WipedVec({} values)", self.0.len())
+        write!(f, "WipedVec({} values)", self.vector.len())
     }
 }
 
 /// What a thread keeps of vectors of one type: zeros, the oldest vector first.
 struct Kept<T> {
     vectors: Vec<Vec<T>>,
-    bytes: usize,
 }
 
 thread_local! {
     /// The `Kept` of each type that the thread has had.
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+    /// The bytes of them all.
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 impl<T: 'static> Kept<T> {
@@ -187,7 +273,7 @@ impl<T: 'static> Kept<T> {
         let find = |all: &RefCell<Vec<Box<dyn Any>>>| {
             let mut all = all.try_borrow_mut().ok()?;
             let at = all.iter().position(|kept| kept.is::<Kept<T>>()).unwrap_or_else(|| {
-                all.push(Box::new(Kept::<T> { vectors: Vec::new(), bytes: 0 }));
+                all.push(Box::new(Kept::<T> { vectors: Vec::new() }));
                 all.len() - 1
             });
             all.get_mut(at)?.downcast_mut().map(f)
@@ -213,26 +299,30 @@ impl<T: 'static> Kept<T> {
         let exact = (0..self.vectors.len()).rev().find(|at| capacity(at) == len);
         let at = exact.or_else(|| (0..self.vectors.len()).filter(fits).min_by_key(capacity))?;
         let vector = self.vectors.remove(at);
-        self.bytes -= vector.capacity() * size_of::<T>();
+        BYTES.set(BYTES.get().saturating_sub(vector.capacity() * size_of::<T>()));
         Some(vector)
     }
 
-    /// Keeps a vector of zeros. If there are too many bytes then, the oldest vectors are freed.
+    /// Keeps a vector of zeros. If there are too many bytes then, the oldest vectors of this type are freed,
+    /// and if that is not enough, this one, too.
     fn keep(&mut self, vector: Vec<T>) {
         let size = vector.capacity() * size_of::<T>();
         if size > MOST {
             return;
         }
-        let (mut left, mut leave) = (self.bytes + size, 0);
-        while left > MOST
-            && let Some(oldest) = self.vectors.get(leave)
-        {
-            left -= oldest.capacity() * size_of::<T>();
+        self.vectors.push(vector);
+        let mut left = BYTES.get() + size;
+        let mut leave = 0;
+        while left > MOST && leave < self.vectors.len() {
+            left -= self.bytes(leave);
             leave += 1;
         }
         self.vectors.drain(..leave);
-        self.bytes = left;
-        self.vectors.push(vector);
+        BYTES.set(left);
+    }
+
+    fn bytes(&self, at: usize) -> usize {
+        self.vectors[at].capacity() * size_of::<T>()
     }
 }
 
@@ -254,7 +344,7 @@ mod tests {
         assert!(two.iter().all(|word| *word == 0));
         two.fill(9);
         two.cut(2);
-        assert_eq!(**two, [9, 9]);
+        assert_eq!(*two, [9, 9]);
         drop(two);
         // a vector of half that length is too small for this memory, and a longer one does not fit
         assert_ne!(WipedVec::<u128>::zeros(len / 2 - 2).as_ptr(), place);
@@ -266,20 +356,43 @@ mod tests {
         let five = four.clone();
         assert_eq!((five.as_ptr(), five[4], five.len()), (place, 4, len));
         assert_eq!(format!("{five:?}"), format!("WipedVec({len} values)"));
-        assert_eq!(five.into_vec(), **four);
+        assert_eq!(five.into_vec(), *four);
     }
 
     #[test]
     fn no_more_is_kept_than_the_most() {
-        let of_bytes = || Kept::<u8>::here(|kept| (kept.vectors.len(), kept.bytes)).unwrap();
+        let of_bytes = || Kept::<u8>::here(|kept| (kept.vectors.len(), BYTES.get())).unwrap();
         let all: Vec<_> = (0..9).map(|i| WipedVec::<u8>::zeros((MOST / 4) + i)).collect();
         drop(all);
         let (count, bytes) = of_bytes();
         assert!(count == 3 && bytes <= MOST, "{count} {bytes}");
-        let there = Kept::<u8>::here(|kept| kept.vectors.iter().map(Vec::capacity).sum());
+        let there = Kept::<u8>::here(|kept| kept.vectors.iter().map(Vec::capacity).sum::<usize>());
         assert_eq!(Some(bytes), there);
         drop(WipedVec::<u8>::zeros(MOST + 1));
         drop(WipedVec::<u8>::zeros(LEAST - 1));
         assert_eq!(of_bytes(), (count, bytes));
+        // another type shares the bound
+        drop(WipedVec::<u64>::zeros(MOST / 8));
+        assert_eq!(of_bytes(), (count, bytes));
+        drop(WipedVec::<u64>::zeros(LEAST / 8));
+        assert_eq!(of_bytes(), (count, bytes + LEAST));
+    }
+
+    /// \[Q17\] What was removed is wiped with the vector, wherever it ends.
+    #[test]
+    fn what_was_removed_is_wiped() {
+        let all = |len: usize| (0..len as u64).map(|i| i + 1).collect::<WipedVec<u64>>();
+        let mut one = all(LEAST);
+        one.truncate(5);
+        one.push(7);
+        assert_eq!((one.len(), one.used), (6, LEAST));
+        one.wipe_removed();
+        assert!(one.len() == LEAST && one[6..].iter().all(|word| *word == 0));
+        let mut two = all(9);
+        two.clear();
+        two.resize(2, 3);
+        two.extend([4, 5].into_iter().filter(|four| *four == 4));
+        assert_eq!((&*two, two.used), (&[3, 3, 4][..], 9));
+        assert_eq!(two.into_vec(), [3, 3, 4]);
     }
 }

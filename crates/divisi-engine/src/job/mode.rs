@@ -32,8 +32,9 @@ pub enum CipherMode {
     OneShot(OneShot),
 }
 
-/// A mode that processes a message as a whole ([`divisi_symmetric::mode::whole`]). An output row begins with
-/// a byte: 0 if the mode rejects the message, else 1 plus the number of unused bytes at the end of the row.
+/// A mode that processes a message as a whole ([`divisi_symmetric::mode::one_shot`]). An output row begins
+/// with a byte: 0 if the mode rejects the message, else 1 plus the number of unused bytes at the end of the
+/// row.
 #[expect(clippy::exhaustive_enums, reason = "who matches it must not overlook a new one")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OneShot {

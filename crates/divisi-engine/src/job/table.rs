@@ -25,14 +25,14 @@ impl UserTable {
         Err(format!("the table has {count} entries: give a power of two from 2 to {MOST}"))
     }
 
-    /// Read the message of a table: whole numbers from 0 to 65535, decimal or with 0x, apart by spaces or
+    /// Read the text of a table: whole numbers from 0 to 65535, decimal or with 0x, apart by spaces or
     /// line ends; after a # a line has a comment.
     ///
     /// # Errors
     /// A sentence that names the line.
-    pub fn parse(message: &str) -> Result<UserTable, String> {
+    pub fn parse(text: &str) -> Result<UserTable, String> {
         let mut entries = Vec::new();
-        for (number, line) in (1..).zip(message.lines()) {
+        for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default();
             for word in line.split_whitespace() {
                 let read = match word.strip_prefix("0x") {
@@ -59,13 +59,13 @@ impl UserTable {
         use std::io::Read;
         let failed = |what: String| Failure::usage(format!("{}: {what}", path.display()));
         let file = std::fs::File::open(path).map_err(|e| failed(format!("{e}: give another file")))?;
-        let mut message = String::new();
-        let read = file.take(LONGEST + 1).read_to_string(&mut message);
-        read.map_err(|e| failed(format!("{e}: give a message file with the entries of a table")))?;
-        if message.len() as u64 > LONGEST {
+        let mut text = String::new();
+        let read = file.take(LONGEST + 1).read_to_string(&mut text);
+        read.map_err(|e| failed(format!("{e}: give a text file with the entries of a table")))?;
+        if text.len() as u64 > LONGEST {
             return Err(failed(format!("more than {LONGEST} bytes: give a table of at most {MOST} entries")));
         }
-        UserTable::parse(&message).map_err(failed)
+        UserTable::parse(&text).map_err(failed)
     }
 
     /// The entries, in order.
@@ -90,7 +90,7 @@ mod tests {
         let table = UserTable::parse("# cubes\n0 1 8 27\n0x40 125 216\t343 # seven\n").unwrap();
         assert_eq!((table.entries(), table.width()), (&[0, 1, 8, 27, 64, 125, 216, 343][..], 9));
         assert_eq!(UserTable::parse("0 0").unwrap().width(), 1);
-        for (message, says) in [
+        for (text, says) in [
             ("", "has 0 entries"),
             ("1 2 3", "has 3 entries: give a power of two"),
             ("1\n2 x", "line 2: x is not an entry"),
@@ -98,8 +98,8 @@ mod tests {
             ("1\n\n65536", "line 3: 65536 is not an entry"),
             (&"1 ".repeat(1025), "at most 1024"),
         ] {
-            let error = UserTable::parse(message).unwrap_err();
-            assert!(error.contains(says), "{message}: {error}");
+            let error = UserTable::parse(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
         }
     }
 
@@ -108,8 +108,8 @@ mod tests {
     fn random_tables() {
         let seeds = [b"0 1 2 3".to_vec(), b"# one\n0x10 65535\n".to_vec()];
         divisi_fuzz::run("tables", env!("CARGO_MANIFEST_DIR"), &seeds, |bytes| {
-            let Ok(message) = std::str::from_utf8(bytes) else { return Ok(false) };
-            let Ok(table) = UserTable::parse(message) else { return Ok(false) };
+            let Ok(text) = std::str::from_utf8(bytes) else { return Ok(false) };
+            let Ok(table) = UserTable::parse(text) else { return Ok(false) };
             let again: Vec<String> = table.entries().iter().map(u16::to_string).collect();
             if UserTable::parse(&again.join(" ")) != Ok(table) {
                 return Err("another table".into());

@@ -267,8 +267,8 @@ impl<'j> Drawn<'j> {
         Ok(circuit)
     }
 
-    /// The input values of an instance in order, without those of no bytes, from the input row of its message
-    /// or message.
+    /// The input values of an instance in order, without those of no bytes, from the input row of its
+    /// message.
     fn values(&self, drawing: &Drawing, row: &[u8], (i, block): (usize, usize)) -> Vec<Vec<u8>> {
         let (key, message) = row.split_at(self.key_bytes().min(row.len()));
         let mut values = match (drawing, self.job) {

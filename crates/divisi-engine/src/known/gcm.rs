@@ -144,5 +144,5 @@ fn alone<D: Dealt<E>, E: GcmEngine>(
 }
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: GCM, what: Misuse::TextUnfit }
+    Abort::Misuse { step: GCM, what: Misuse::MessageUnfit }
 }

@@ -61,8 +61,8 @@ pub fn groups(job: &ModesJob) -> Vec<ModeGroup<'_>> {
     groups.into_iter().map(group).collect()
 }
 
-/// Messages of CMAC over AES as messages. Whether the tag of each is made, compared or both stands in the
-/// job.
+/// Messages of CMAC over AES as messages of a mode. Whether the tag of each is made, compared or both stands
+/// in the job.
 pub fn tags_as_messages(job: &MessagesJob, size: KeySize) -> ModesJob {
     let message = |message: &PublicMessage| ModeMessage {
         direction: Direction::Encrypt,
@@ -240,7 +240,7 @@ impl CipherTexts for ModeGroup<'_> {
         cipher: &C,
         mut message: Vec<C::Byte>,
     ) -> Result<Vec<C::Byte>, Abort> {
-        let unfit = || Abort::Misuse { step: GROUPS, what: Misuse::TextUnfit };
+        let unfit = || Abort::Misuse { step: GROUPS, what: Misuse::MessageUnfit };
         let ivs = |own: fn(&ModeMessage) -> Vec<u8>| {
             self.messages().map(|(_, message)| own(message)).collect::<Vec<_>>()
         };

@@ -3,7 +3,7 @@
 use crate::job::{ChainJob, LargeJob, MessagesJob, PublicMessage};
 use crate::{Rows, Watch};
 use divisi_core::{Abort, Lanes, Misuse, Step, step};
-use divisi_symmetric::batch::{Function, MacEngine as OneShot, Messages as Batch, SecretByte, State, bits};
+use divisi_symmetric::batch::{Function, MacEngine, Messages as Batch, SecretByte, State, bits};
 use std::collections::BTreeSet;
 
 const HASHES: Step = step!("hashes");
@@ -25,7 +25,7 @@ pub fn keys_and_messages(job: &MessagesJob, rows: &Rows) -> (Vec<Vec<u8>>, Vec<V
 }
 
 /// The outputs of all messages, a lane each. `settle` settles the state after a piece.
-pub fn outputs<E: OneShot>(
+pub fn outputs<E: MacEngine>(
     e: &mut E,
     job: &MessagesJob,
     function: &Function<E>,
@@ -56,7 +56,7 @@ pub fn outputs<E: OneShot>(
 }
 
 /// The digests at the ends of chains, a lane each.
-pub fn ends<E: OneShot>(
+pub fn ends<E: MacEngine>(
     e: &mut E,
     chain: &ChainJob,
     starts: Vec<E::Byte>,
@@ -84,7 +84,7 @@ pub type LaneDigests<E> = (Vec<usize>, Vec<SecretByte<E>>);
 /// settles the state after a piece, and `watch` is told how many bytes of the longest message are done.
 ///
 /// The lanes of messages that have ended continue beside the others, and their results are dropped.
-pub fn large<E: OneShot>(
+pub fn large<E: MacEngine>(
     e: &mut E,
     job: &LargeJob,
     content: Vec<E::Byte>,

@@ -7,7 +7,7 @@
 //! | `drawn` | the circuit of each message |
 //! | [`taken`] | messages that a mode does not have, which no engine prepares |
 //! | [`groups`] | messages of one cipher and direction together, a lane a block |
-//! | [`gcm`], [`whole`] | messages in GCM; messages in modes that take them as a whole |
+//! | [`gcm`], [`one_shot`] | messages in GCM; messages in modes that take them as a whole |
 //! | [`hashes`] | hashes and MACs, a lane a message |
 
 pub mod circuits;

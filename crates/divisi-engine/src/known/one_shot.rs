@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 const WHOLE: Step = step!("whole");
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: WHOLE, what: Misuse::TextUnfit }
+    Abort::Misuse { step: WHOLE, what: Misuse::MessageUnfit }
 }
 
 /// The direction and the lengths of a message: all public.

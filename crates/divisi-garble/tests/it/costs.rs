@@ -40,7 +40,7 @@ fn packed(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
-/// OneShot bytes and bits of a table for each AND.
+/// Whole bytes and bits of a table for each AND.
 fn table(form: GarblingForm, n: usize, rho: usize) -> (usize, usize) {
     match form {
         GarblingForm::Paper => (64 * n, 4),

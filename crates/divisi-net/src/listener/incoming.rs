@@ -95,8 +95,8 @@ impl Shared {
             (Role::Party, Some(id)) => self.seat(wire, id, &hello, answer),
             (Role::Client, _) => {
                 let Some(client) = config.client_of(identity) else { return };
-                let capacity = self.state().clients.len() < CLIENTS;
-                if !capacity {
+                let is_free = self.state().clients.len() < CLIENTS;
+                if !is_free {
                     answer.verdict = Verdict::Busy;
                     return self.dismiss(wire, &answer);
                 }

@@ -238,7 +238,7 @@ fn unusable(step: Step, what: &str, e: &std::io::Error) -> Error {
     Error::new(
         ErrorKind::Usage,
         step,
-        format!("{what} ({e}): check that the file is there and unchanged, and that the disk has room"),
+        format!("{what} ({e}): check that the file is there and unchanged, and that the disk has space"),
     )
 }
 

@@ -111,7 +111,7 @@ pub struct Done {
     pub seconds: f64,
 }
 
-/// Encrypt or decrypt with GCM. `progress` is called with the number of bytes of message done.
+/// Encrypt or decrypt with GCM. `progress` is called with the number of bytes of the message that are done.
 ///
 /// # Errors
 /// [`Failure`] if input or output cannot be used, or the servers fail or refuse.

@@ -74,7 +74,8 @@ impl Server {
         let world = node.world.clone();
         let (ended, end) = channel();
         let socket = self.operator_socket.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let attended = socket.map(|socket| (socket, ended.clone()));
+        let (closed, close) = channel();
+        let attended = socket.map(|socket| (socket, closed));
         let inside = self.node.clone();
         let accepting =
             world.spawn(format!("clients of {}", node.me), Box::new(move || accept(&inside, &ended)));
@@ -134,7 +135,9 @@ impl Server {
         node.ended.store(true, Ordering::SeqCst);
         node.tick();
         // the clients' threads send their last messages, and the operator's removes its socket
+        let until = world.now() + Duration::from_secs(2);
         let _ = end.recv_timeout(Duration::from_secs(2));
+        let _ = close.recv_timeout(until.saturating_duration_since(world.now()));
         Ok(())
     }
 

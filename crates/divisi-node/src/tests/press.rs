@@ -283,6 +283,8 @@ fn refused_handshakes_are_told_once_in_a_while() {
     let of_strangers = "handshakes refused in the last minute: 0 gave way to newer ones, 0 were too slow, 1 \
                         showed an unknown identity";
     harness.await_logged(3, of_strangers);
+    // each of the three has told it once
+    assert_eq!(harness.count_logged(of_strangers), 3);
     // nothing is told where there is nothing
     let before = harness.count_logged("handshakes refused");
     std::thread::sleep(Duration::from_millis(700));

@@ -3,7 +3,7 @@
 use super::wire::{PayloadWord, Reader, Writer};
 
 /// Words of `bits` bits, after one word of `before` bits: a body that is accepted is written to the same
-/// bytes again. OneShot groups, which are read in another way than single words, give the same words.
+/// bytes again. Whole groups, which are read in another way than single words, give the same words.
 fn words<W: PayloadWord + PartialEq>(bits: u32, before: u32) {
     let counts = [1, 63, 64, 65, 130];
     let written = |first: u64, words: &[W]| {

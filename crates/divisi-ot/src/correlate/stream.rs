@@ -112,7 +112,7 @@ impl Setup {
                 for (peer, direction) in peers.iter().zip(&mut receiving) {
                     let x = &x[chunk.clone()];
                     let first = ends.make_pads(peer.index(), &mut sums, x, rows, &mut corrections);
-                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, Misuse::Empty))?;
+                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, Misuse::NotMade))?;
                     write(&corrections, &mut body);
                     session.send(CORRECT, *peer, &body, 128 * corrections.len() as u64)?;
                     mask(direction, &rows[..count], &mut out[at.clone()]);
@@ -128,7 +128,7 @@ impl Setup {
                     read(&body, &mut corrections);
                     let key = self.deltas.towards(*peer);
                     let first = ends.hold_pads(peer.index(), &mut sums, &key, &corrections, rows);
-                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, Misuse::Empty))?;
+                    direction.unit = first.ok_or_else(|| session.misuse(PAYLOAD, Misuse::NotMade))?;
                     body.clear();
                     let pads = self.key_of_pads(*peer);
                     let (values, out) = (&values[at.clone()], &mut out[at.clone()]);

@@ -102,27 +102,27 @@ impl Engine for MixedEngine {
     }
 
     fn page(&self, measured: &Measured) -> Page {
-        let message = |name: &str| measured.text(name);
+        let text = |name: &str| measured.text(name);
         let what = match measured.about_text("circuit") {
-            Some(circuit) if message("protocol") == "mpgc" => {
+            Some(circuit) if text("protocol") == "mpgc" => {
                 format!(
                     "{circuit} ({} ANDs, garbled, keys by {})",
                     measured.number("and_gates"),
-                    message("form")
+                    text("form")
                 )
             }
             Some(circuit) => format!("{circuit} ({} ANDs, GMW)", measured.number("and_gates")),
-            None if !message("program").is_empty() => format!(
+            None if !text("program").is_empty() => format!(
                 "{} ({} ANDs, {} products, {} B2A, {} A2B, form {})",
-                message("program"),
+                text("program"),
                 measured.number("and") + measured.number("and_of_a2b"),
                 measured.number("products"),
                 measured.number("b2a"),
                 measured.number("a2b"),
-                message("form")
+                text("form")
             ),
-            None if message("form").is_empty() => message("op").to_owned(),
-            None => format!("{} (form {})", message("op"), message("form")),
+            None if text("form").is_empty() => text("op").to_owned(),
+            None => format!("{} (form {})", text("op"), text("form")),
         };
         let insecure = measured.facts.get("insecure").and_then(Value::as_bool).unwrap_or(false);
         let read = match measured.number("images") {

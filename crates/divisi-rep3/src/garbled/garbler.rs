@@ -143,7 +143,7 @@ impl<'t, 'h> Garbler<'t, 'h> {
         self.oracle.pairs.hash_units::<1, 2>(&mut hashed, from);
         self.oracle.wire += first.len() as u64;
         let mut out = WipedVec::with_capacity(32 * first.len());
-        bits::write(hashed.iter().copied(), &mut out);
+        out.append_by(32 * first.len(), |out| bits::write(hashed.iter().copied(), out));
         out
     }
 
@@ -176,13 +176,13 @@ impl<'t, 'h> Garbler<'t, 'h> {
             if self.is_first() {
                 let active: WipedVec<u128> =
                     ordered.iter().zip(first).map(|(label, x31)| label ^ self.times(*x31)).collect();
-                bits::write(active.iter().copied(), &mut body);
+                body.append_by(16 * n, |body| bits::write(active.iter().copied(), body));
                 digest = self.list(Kind::Sums, &sums);
                 body.extend_from_slice(&of_known);
             } else {
                 let active: WipedVec<u128> =
                     known.iter().zip(second).map(|(label, x23)| label ^ self.times(*x23)).collect();
-                bits::write(active.iter().copied(), &mut body);
+                body.append_by(16 * n, |body| bits::write(active.iter().copied(), body));
                 digest = self.list(Kind::Known, &of_known);
                 body.extend_from_slice(&sums);
             }
@@ -203,7 +203,8 @@ impl<'t, 'h> Garbler<'t, 'h> {
                 Some(r23) => {
                     let mut body = WipedVec::with_capacity(16 * k + 32);
                     let active = known.iter().zip(&r23[at * CHUNK..at * CHUNK + k]);
-                    bits::write(active.map(|(label, r)| label ^ self.times(*r)), &mut body);
+                    let active = active.map(|(label, r)| label ^ self.times(*r));
+                    body.append_by(16 * k, |body| bits::write(active, body));
                     let digest = self.list(Kind::Masks, &pairs);
                     with_digest(body, &digest)
                 }

@@ -1,5 +1,5 @@
 //! Known answers: messages in ECB, CBC, CFB, OFB and CTR, and tags (CMAC), with AES and triple DES; with AES
-//! also modes that process a message as a whole ([`wholes`]). Party 1 gives the keys, party 2 the messages,
+//! also modes that process a message as a whole ([`one_shot`]). Party 1 gives the keys, party 2 the messages,
 //! and all parties learn the outputs; of a tag that is compared they learn only whether it is right.
 
 use super::begin::engine;
@@ -27,7 +27,7 @@ use std::marker::PhantomData;
 /// A job with known answers, also in the form of messages.
 pub(super) struct KnownAnswers<'j> {
     job: &'j AnswersJob,
-    /// The job as messages: a message of CMAC is one message, whose tag is made, compared, or both, as the
+    /// The job as messages of a mode: a message of CMAC is one, whose tag is made, compared, or both, as the
     /// job says.
     messages: ModesJob,
     how: How,
@@ -79,8 +79,8 @@ impl<'j> KnownAnswers<'j> {
     }
 }
 
-/// Messages of CMAC as messages. Whether the tag of each is made, compared or both is left to the job
-/// ([`wanted`]).
+/// Messages of CMAC as messages of a mode. Whether the tag of each is made, compared or both is left to the
+/// job ([`wanted`]).
 fn tags(job: &MessagesJob) -> Result<ModesJob, Unsupported> {
     if matches!(job.using.algorithm, Algorithm::Gmac(_)) {
         return Err(Unsupported::new("GMAC, whose products in GF(2^128) the engine spdz does not have"));

@@ -194,7 +194,7 @@ impl How {
         }
     }
 
-    /// The settings that are the same at all parties, as message. A stock stands there by its id, without the
+    /// The settings that are the same at all parties, as text. A stock stands there by its id, without the
     /// directory of a party's part.
     pub fn common(&self) -> String {
         let How { parties, named, field, prep, config, stock } = self;

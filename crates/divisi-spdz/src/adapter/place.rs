@@ -31,7 +31,7 @@ pub(super) fn entropy() -> Entropy {
 /// If the stock is missing or cannot be used, or if a key file is named without a stock.
 pub(super) fn taken(own: &BTreeMap<String, String>) -> Result<Option<Taken>, Unsupported> {
     let unfit = |e: StockError| Unsupported::new(e.to_string());
-    let own = |name: &str| own.get(name).map(|message| path_of(message));
+    let own = |name: &str| own.get(name).map(|text| path_of(text));
     let Some(dir) = own(PREP_FROM) else {
         return match own(KEY_FILE) {
             Some(_) => {

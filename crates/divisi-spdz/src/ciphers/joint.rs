@@ -63,10 +63,12 @@ pub(crate) fn through<F: Host, C: OnSpdz<F>>(
     start: Instant,
 ) -> Result<SealedMessage, Abort> {
     let Lengths { message: bytes, key: key_bytes, block } = lengths;
-    let misfit = || Abort::Misuse { step: SHAPE, what: Misuse::NotTheOwner };
     let (blocks, first, me) = (bytes / block, PartyId::P1, e.session().me());
-    if !bytes.is_multiple_of(block) || message.map(<[u8]>::len) != (me == first).then_some(bytes) {
-        return Err(misfit());
+    if !bytes.is_multiple_of(block) {
+        return Err(Abort::Misuse { step: SHAPE, what: Misuse::BlockLength });
+    }
+    if message.map(<[u8]>::len) != (me == first).then_some(bytes) {
+        return Err(Abort::Misuse { step: SHAPE, what: Misuse::NotTheOwner });
     }
     // 1.
     let drawn_bits = PartyId::all(e.session().parties()).map(|owner| {

@@ -308,7 +308,7 @@ fn scratch_for<F: Host>(tables: &[(&'static Table, usize)]) -> WipedVec<F> {
 }
 
 /// Add \[\[sum of x_k y^k\]\] to x and m; local. Each bit has as many lanes as the sum, or one lane that
-/// serves all of them. `room` has at least as many elements as the sum has lanes.
+/// serves all of them. `scratch` has at least as many elements as the sum has lanes.
 fn add_packed<'a, F: Host>(
     (x, m): Shares<'_, F>,
     bits: impl Iterator<Item = &'a AuthBit<F>>,

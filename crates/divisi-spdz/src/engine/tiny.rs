@@ -173,7 +173,7 @@ impl<F: Host> Tiny<F> {
     }
 
     fn unfit(&self) -> Abort {
-        self.engine.party.session.misuse(SHAPE, Misuse::LanesDiffer)
+        self.engine.party.session.misuse(SHAPE, Misuse::CircuitUnfit)
     }
 
     /// A layer in the run over masks: takes a table for each lookup, and draws a mask for its output.

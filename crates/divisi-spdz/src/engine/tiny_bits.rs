@@ -161,7 +161,7 @@ impl<F: Host> TinyBits<F> {
     }
 
     fn unfit(&self) -> Abort {
-        self.engine.party.session.misuse(SHAPE, Misuse::LanesDiffer)
+        self.engine.party.session.misuse(SHAPE, Misuse::CircuitUnfit)
     }
 
     /// Make sure that the last load of each function has this many tables; if it does not, make a new load

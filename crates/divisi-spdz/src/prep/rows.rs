@@ -326,8 +326,11 @@ pub(super) fn words_of<F: Mac>(rows: &MacShares, planes: Range<usize>, lanes: us
         }
         let range = 0..here * MacShares::TILE;
         let [of_zero, of_one] = bits.each_ref().map(|bits| bits.as_slice());
-        transpose::rows([of_zero, of_one], range.clone(), |row| Word32(row as u32), &mut made.x);
-        transpose::rows([&*zero, &*one], range, F::from_low_bits, &mut made.m);
+        let more = range.len();
+        made.x.append_by(more, |x| {
+            transpose::rows([of_zero, of_one], range.clone(), |row| Word32(row as u32), x);
+        });
+        made.m.append_by(more, |m| transpose::rows([&*zero, &*one], range, F::from_low_bits, m));
     }
     made
 }

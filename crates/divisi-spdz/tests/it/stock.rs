@@ -10,22 +10,22 @@ use divisi_store::stock::StockError;
 use std::time::Duration;
 
 /// The disk of a party is full after some number of writes. The party says so, all parties end, its own part
-/// of the stock is removed, and the other parts cannot be used. With enough room a stock is made.
+/// of the stock is removed, and the other parts cannot be used. With enough folder a stock is made.
 #[test]
 fn a_full_disk_ends_the_making_and_nothing_is_used() {
-    for room in 0..40 {
+    for folder in 0..40 {
         let dirs = StockDirs::empty(2);
-        let disk = |number| Ends::after(if number == 2 { room } else { usize::MAX }, Trouble::Half);
+        let disk = |number| Ends::after(if number == 2 { folder } else { usize::MAX }, Trouble::Half);
         let ends = Harness::new(2, &parameters()).act(|session| dirs.make_on(session, disk, |_| ()));
         if ends.iter().all(Result::is_ok) {
-            assert!(room > 3 && dirs.all(0x53).iter().all(|end| *end == Ok(0xed)));
+            assert!(folder > 3 && dirs.all(0x53).iter().all(|end| *end == Ok(0xed)));
             return;
         }
-        assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{room}: {ends:?}");
-        assert!(dirs.state(2).is_err(), "{room}");
-        assert!(dirs.all(0x53).iter().all(Result::is_err), "{room}");
+        assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{folder}: {ends:?}");
+        assert!(dirs.state(2).is_err(), "{folder}");
+        assert!(dirs.all(0x53).iter().all(Result::is_err), "{folder}");
     }
-    panic!("no room was enough");
+    panic!("no folder was enough");
 }
 
 fn why(end: &Result<u8, Abort>) -> &str {

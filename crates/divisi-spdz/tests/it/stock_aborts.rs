@@ -231,33 +231,33 @@ fn a_thousand_restarts_give_nothing_twice() {
 }
 
 /// The disk of a party is full after some number of writes. The party says so, and no value that was given
-/// before is given again when there is room.
+/// before is given again when there is folder.
 #[test]
 fn a_full_disk_in_use_gives_nothing_twice() {
     for how in [Trouble::Full, Trouble::Half] {
         let dirs = StockDirs::new(2);
         [1, 2].into_iter().for_each(|number| dirs.keep(number));
-        let mut room = 0;
+        let mut folder = 0;
         loop {
             [1, 2].into_iter().for_each(|number| dirs.put_back(number));
             let given = Mutex::new(Given::default());
-            let disk = |number| if number == 2 { Ends::after(room, how) } else { machine(number) };
+            let disk = |number| if number == 2 { Ends::after(folder, how) } else { machine(number) };
             let ends = takes(&dirs, &given, &disk);
             if ends.iter().all(Result::is_ok) {
                 break;
             }
             // the party reports the trouble of its disk, for which the command's exit code is 2
             let says = matches!(&ends[1], Err(Abort::Unfit { why, .. }) if why.contains("storage"));
-            assert!(says, "{how:?} {room}: {ends:?}");
+            assert!(says, "{how:?} {folder}: {ends:?}");
             let after = takes(&dirs, &given, &machine);
             // half of a file may make a stock useless
-            assert!(how == Trouble::Half || after.iter().all(Result::is_ok), "{how:?} {room}: {after:?}");
+            assert!(how == Trouble::Half || after.iter().all(Result::is_ok), "{how:?} {folder}: {after:?}");
             let given = given.into_inner().unwrap();
-            assert!(given.twice.is_empty(), "{how:?} {room}: {:?}", given.twice);
-            room += 1;
-            assert!(room < 40);
+            assert!(given.twice.is_empty(), "{how:?} {folder}: {:?}", given.twice);
+            folder += 1;
+            assert!(folder < 40);
         }
-        assert!(room > 1, "{how:?} {room}");
+        assert!(folder > 1, "{how:?} {folder}");
     }
 }
 
@@ -268,10 +268,10 @@ fn a_full_disk_in_a_check_leaves_nothing_verified() {
     let dirs = StockDirs::new(2);
     [1, 2].into_iter().for_each(|number| dirs.keep(number));
     let checks = AtomicUsize::new(0);
-    let mut room = 0;
-    let work = |session: Session, room: usize| {
+    let mut folder = 0;
+    let work = |session: Session, folder: usize| {
         let number = session.me().number();
-        let disk = if number == 2 { Ends::after(room, Trouble::Full) } else { machine(number) };
+        let disk = if number == 2 { Ends::after(folder, Trouble::Full) } else { machine(number) };
         let reserve = Reserve::open_on(disk, &dirs.dir(number), key(), entropy(), number);
         let mut engine = dirs.begin_with(session, reserve)?;
         let mut byte = engine.input(party(1), (number == 1).then_some(&[0x53]), 1)?;
@@ -288,15 +288,15 @@ fn a_full_disk_in_a_check_leaves_nothing_verified() {
         }
     };
     loop {
-        let ends = Harness::new(2, &parameters()).act(|session| work(session, room));
+        let ends = Harness::new(2, &parameters()).act(|session| work(session, folder));
         if ends.iter().all(Result::is_ok) {
             break;
         }
-        assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{room}: {ends:?}");
+        assert!(matches!(&ends[1], Err(Abort::Unfit { .. })), "{folder}: {ends:?}");
         [1, 2].into_iter().for_each(|number| dirs.put_back(number));
-        room += 1;
-        assert!(room < 40);
+        folder += 1;
+        assert!(folder < 40);
     }
     // before our sigma was sent, and after everybody's was right
-    assert_eq!(checks.into_inner(), 2, "{room}");
+    assert_eq!(checks.into_inner(), 2, "{folder}");
 }

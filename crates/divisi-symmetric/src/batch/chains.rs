@@ -63,7 +63,7 @@ pub fn cbc<E: MacEngine>(
     }
     run(e, Chain::Cbc, vec![key.to_vec(), state, message.to_vec()], |g, key, mut values| {
         let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
-            return Err(unfit(Misuse::TextUnfit));
+            return Err(unfit(Misuse::MessageUnfit));
         };
         let key = aes::expand(g, &key)?;
         cbc::encrypt_from(g, &key, state, &message)
@@ -86,7 +86,7 @@ pub fn mac_on<E: MacEngine>(
     let (state, now) = chaining.next(blocks);
     let next = run(e, Chain::Mac, vec![key.to_vec(), state, now], |g, key, mut values| {
         let (Some(message), Some(state)) = (values.pop(), values.pop()) else {
-            return Err(unfit(Misuse::TextUnfit));
+            return Err(unfit(Misuse::MessageUnfit));
         };
         let key = aes::expand(g, &key)?;
         let blocks = cbc::encrypt_from(g, &key, state, &message)?;
@@ -118,7 +118,7 @@ pub fn s2v<E: MacEngine>(
     values.extend(strings.iter().map(|string| public(e, string)));
     values.push(message.to_vec());
     let rest = run(e, Chain::S2v, values, |g, key, mut values| {
-        let message = values.pop().ok_or_else(|| unfit(Misuse::TextUnfit))?;
+        let message = values.pop().ok_or_else(|| unfit(Misuse::MessageUnfit))?;
         let key = aes::expand(g, &key)?;
         let key = siv::SivKey::from_round_keys(g, key.clone(), key)?;
         Ok(key.s2v_of(g, 1, &values, &message)?.into_rest())

@@ -4,7 +4,7 @@
 //! `GHASH(X_1 .. X_n)` is the sum of `X_i H^(n+1-i)`. Up to [`POWERS`] blocks at a time are one inner product
 //! with the powers kept with the key,
 //!
-//! ```message
+//! ```text
 //!     acc <- (acc + X_1) H^q + X_2 H^(q-1) + .. + X_q H,
 //! ```
 //!

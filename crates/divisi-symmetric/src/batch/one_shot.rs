@@ -1,4 +1,4 @@
-//! OneShot hashes and MACs as one program each, for engines whose rounds do not grow with a program's depth
+//! Whole hashes and MACs as one program each, for engines whose rounds do not grow with a program's depth
 //! ([`divisi_core::Boolean::is_free_of_depth`]).
 //!
 //! A key enters in its prepared form: the pad states of HMAC, the state of KMAC, and for CMAC the subkey for

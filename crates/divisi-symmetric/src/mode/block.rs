@@ -141,7 +141,7 @@ impl<E: Lookups + ?Sized> BlockCipher<E> for TripleKey<E::Bit> {
 /// The first `lanes` lanes of all bytes.
 pub(super) fn first_lanes<B: Lanes>(bytes: &[B], lanes: usize) -> Result<Vec<B>, Abort> {
     let first: Option<Vec<B>> = bytes.iter().map(|byte| byte.first(lanes)).collect();
-    first.ok_or_else(|| misfit(Misuse::TextUnfit))
+    first.ok_or_else(|| misfit(Misuse::MessageUnfit))
 }
 
 pub(super) fn misfit(what: Misuse) -> Abort {

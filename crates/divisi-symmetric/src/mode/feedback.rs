@@ -47,7 +47,7 @@ pub fn cfb_encrypt<E: ?Sized, C: BlockCipher<E>>(
 }
 
 fn unsorted() -> Abort {
-    misfit(Misuse::TextUnfit)
+    misfit(Misuse::MessageUnfit)
 }
 
 /// CFB decryption of segments, one in each lane: P_j = C_j + the first bytes of E(I_j). The ciphertext is

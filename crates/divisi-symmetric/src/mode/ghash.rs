@@ -5,7 +5,7 @@
 //! message would need as many powers as it has blocks. Baby steps and giant steps reduce their number: with
 //! `m` baby steps `H^1 .. H^m` and `G = H^m`, every exponent is `a + m j` with `a` in `1..=m`, and
 //!
-//! ```message
+//! ```text
 //!     GHASH = sum_j G^j S_j,      S_j = sum_a X_(n+1-a-mj) H^a     (local)
 //! ```
 //!
@@ -13,7 +13,7 @@
 //! chunks come in decreasing order of `j`. After every `J` of them the sums are folded by Horner's rule in
 //! `G^J`,
 //!
-//! ```message
+//! ```text
 //!     acc <- acc G^J + sum_(1 <= t < J) S_(t + J s) G^t + S_(J s),
 //! ```
 //!

@@ -10,7 +10,7 @@ use divisi_circuit::Gates;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Xof {
     sponge: Sponge,
-    /// OneShot public blocks, which come before the message.
+    /// Whole public blocks, which come before the message.
     prefix: Vec<u8>,
 }
 

@@ -7,7 +7,7 @@ use crate::mode::{block, columns};
 use divisi_core::testing::ByteLab;
 use divisi_core::{Bytes, Direction, Lanes};
 
-/// OneShot blocks under one key.
+/// Whole blocks under one key.
 struct Case {
     key: Vec<u8>,
     input: Vec<u8>,

@@ -32,7 +32,7 @@ pub(super) fn json(measured: &Measured) -> Map<String, Value> {
     object
 }
 
-/// The probability with which a lie passes, as message.
+/// The probability with which a lie passes, as text.
 fn error(measured: &Measured) -> String {
     match (measured.verification_error_bits, measured.computational_bits) {
         (Some(bits), _) => format!("a lie passes with 2^-{bits:.0}"),

@@ -37,7 +37,7 @@ pub fn run(
     let prepared = engine::prepare(engine, job, &settings)?;
     let schedule = prepared.bench_schedule(options.warmup);
     let n = prepared.parties();
-    let room = PrivateDir::new(cleanup)?;
+    let folder = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, n, cleanup)?;
     for party in PartyId::all(n) {
         if let Some(number) = processes.process_id(party) {
@@ -50,7 +50,7 @@ pub fn run(
         rate_mbit: options.rate_mbit,
         permits: true,
     };
-    begin(&mut processes, &room, "bench/listen", engine, &settings, job, links)?;
+    begin(&mut processes, &folder, "bench/listen", engine, &settings, job, links)?;
     let within = options.timeout + MARGIN;
     let seconds: Vec<f64> = processes.reports("bench/connect", within.max(connect(n)) + MARGIN)?;
     let connect_seconds = seconds.into_iter().fold(0.0, f64::max);
@@ -67,7 +67,7 @@ pub fn run(
     let (times, costs) = parties.repetitions(schedule, job.count(), options)?;
     let answered = parties.answered;
     processes.close(options.timeout)?;
-    room.close()?;
+    folder.close()?;
     let mut measured = Measured {
         about: job.about(),
         count: options.count(),

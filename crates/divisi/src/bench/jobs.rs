@@ -36,7 +36,8 @@ impl BenchOptions {
         BenchOptions { job, ..self }
     }
 
-    /// The same, for a hash or MAC of this many messages of one length.
+    /// The same, for a hash or MAC of this many messages of one length. How words are added follows from what
+    /// was chosen before.
     #[must_use]
     pub fn of_messages(self, algorithm: Algorithm, message_bytes: usize, count: u64) -> BenchOptions {
         let using = Settings { adder: self.adder(), ..Settings::new(algorithm) };

@@ -92,14 +92,14 @@ pub fn run(
     cleanup: &Cleanup,
     say: &mut dyn FnMut(&str),
 ) -> Result<DemoReport, Failure> {
-    let room = PrivateDir::new(cleanup)?;
+    let folder = PrivateDir::new(cleanup)?;
     let plain = match &options.file {
         Some(file) => text_of(file, LONGEST)?,
         None => Zeroizing::new(TEXT.as_bytes().to_vec()),
     };
     let bytes = plain.len() as u64;
 
-    let servers = Servers::start(program, &room, &["demo".into()], options.timeout, cleanup)?;
+    let servers = Servers::start(program, &folder, &["demo".into()], options.timeout, cleanup)?;
     let mut client = servers.connect(&servers.config, 0)?;
     client.use_protocol(options.choice.protocol());
     let name: KeyName = "demo".parse().map_err(|e| Failure::usage(format!("{e:?}")))?;
@@ -113,7 +113,7 @@ pub fn run(
         key_seconds * 1e3
     ));
 
-    let (sealed, opened) = (room.path().join("sealed"), room.path().join("opened"));
+    let (sealed, opened) = (folder.path().join("sealed"), folder.path().join("opened"));
     let mut transfer = |way, input: MessageInput, to: &Path| -> Result<Done, Failure> {
         transform(&mut client, way, &name, AAD, input, &Sink::File(to.to_owned()), cleanup, &mut |_| {})
     };
@@ -155,7 +155,7 @@ pub fn run(
         "The crate aes-gcm, an ordinary library, opened the servers' file with that key: the same file again. The key is wiped here and destroyed there.",
     );
     servers.close()?;
-    room.close()?;
+    folder.close()?;
     Ok(DemoReport {
         options: options.clone(),
         bytes,

@@ -133,14 +133,21 @@ pub fn functions_of_standards() -> Vec<(Value, (u64, u64))> {
     let number = |value: &Value| value.as_u64().unwrap();
     let all = vectors_in("functions.json");
     let one = |one: &Value| (one["file"].clone(), (number(&one["passed"]), number(&one["unsupported"])));
-    all.as_array().unwrap().iter().map(one).collect()
+    let files: Vec<_> = all.as_array().unwrap().iter().map(one).collect();
+    // a test that goes through them would pass if there were none
+    let sum = |of: fn(&(u64, u64)) -> u64| files.iter().map(|(_, counts)| of(counts)).sum::<u64>();
+    assert_eq!((files.len(), sum(|counts| counts.0), sum(|counts| counts.1)), (9, 20, 3));
+    files
 }
 
 /// Modes of AES in ACVP's form: vectors that run, and some that cannot.
 pub fn modes_of_standards() -> Vec<(String, Content)> {
     let all = vectors_in("modes.json");
     let one = |one: &Value| (one["source"].to_string(), parse(&one["file"]).unwrap());
-    all.as_array().unwrap().iter().map(one).collect()
+    let contents: Vec<_> = all.as_array().unwrap().iter().map(one).collect();
+    let run: u64 = contents.iter().map(|(_, content)| vectors(content)).sum();
+    assert_eq!((contents.len(), run), (3, 12));
+    contents
 }
 
 /// A result as files of Wycheproof have it.

@@ -15,7 +15,7 @@ fn file(algorithm: &str, result: &str, members: &[(&str, usize)]) -> Value {
     json!({ "algorithm": algorithm, "testGroups": [{ "tests": [test] }] })
 }
 
-/// Inputs that a mode does not have: a key, nonce, tag, text or wrapped key of another length.
+/// Inputs that a mode does not have: a key, nonce, tag, message or wrapped key of another length.
 fn not_computed() -> Vec<(Value, &'static str)> {
     let aead = |key, iv, tag| vec![("key", key), ("iv", iv), ("aad", 0), ("msg", 0), ("ct", 0), ("tag", tag)];
     let text = |key, iv, bytes| vec![("key", key), ("iv", iv), ("msg", bytes), ("ct", bytes)];
@@ -27,17 +27,17 @@ fn not_computed() -> Vec<(Value, &'static str)> {
             ("AES-GCM-SIV", aead(16, 11, 16), "a nonce of a length that the mode does not have"),
             ("AES-GCM-SIV", aead(16, 12, 15), "a tag of a length that the mode does not have"),
             ("AES-XTS", text(48, 16, 16), "a key of 384 bits, which IEEE 1619 does not have"),
-            ("AES-XTS", text(32, 16, 15), "a text of a length that the mode does not have"),
+            ("AES-XTS", text(32, 16, 15), "a message of a length that the mode does not have"),
             ("AES-CCM", aead(16, 6, 16), "a nonce of a length that the mode does not have"),
             ("AES-CCM", aead(16, 12, 3), "a tag of a length that the mode does not have"),
             ("AEAD-AES-SIV-CMAC", aead(32, 12, 15), "a tag of a length that the mode does not have"),
             ("AES-KWP", wrapped(16, 8), "a wrapped key of a length that the mode does not have"),
             ("AES-WRAP", wrapped(16, 25), "a wrapped key of a length that the mode does not have"),
-            ("AES-CBC-PKCS5", text(16, 16, 15), "a text that is no whole number of blocks"),
+            ("AES-CBC-PKCS5", text(16, 16, 15), "a message that is no whole number of blocks"),
         ] {
             // of what is to be wrapped another length is asked for
             let wraps = result == "valid" && ["AES-KWP", "AES-WRAP"].contains(&algorithm);
-            // padding makes whole blocks of any text, and then the ciphertext cannot be right
+            // padding makes whole blocks of any message, and then the ciphertext cannot be right
             let pads = result == "valid" && algorithm == "AES-CBC-PKCS5";
             if !wraps && !pads {
                 all.push((file(algorithm, result, &members), reason));

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct PartyEndpoint {
     me: u8,
     /// The directory of the command.
-    room: String,
+    folder: String,
     config: String,
     /// The file of this party's identity.
     identity: String,
@@ -31,7 +31,7 @@ fn usage(e: impl ToString) -> Failure {
 /// [`Failure`] if a party does not report its port in time, or a file cannot be written.
 pub fn endpoints(
     processes: &mut Processes,
-    room: &PrivateDir,
+    folder: &PrivateDir,
     step: &str,
     within: Duration,
 ) -> Result<Vec<PartyEndpoint>, Failure> {
@@ -39,11 +39,11 @@ pub fn endpoints(
     let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
     let made = Config::create(hosts.len(), &hosts, &[], &Machine).map_err(usage)?;
     let endpoint = |(party, identity): (PartyId, &Identity)| {
-        let path = room.path().join(format!("party-{}.key", party.number()));
+        let path = folder.path().join(format!("party-{}.key", party.number()));
         identity.save(&path).map_err(usage)?;
         Ok(PartyEndpoint {
             me: party.number(),
-            room: room.path().display().to_string(),
+            folder: folder.path().display().to_string(),
             config: made.config.to_toml(),
             identity: path.display().to_string(),
         })
@@ -87,7 +87,7 @@ impl PartyEndpoint {
         options: &Options,
         within: Duration,
     ) -> Result<(Listener, Arc<Mesh>), Failure> {
-        pipes.leave_no(Path::new(&self.room));
+        pipes.leave_no(Path::new(&self.folder));
         let me = self.me()?;
         let config = Config::parse(&self.config).map_err(usage)?;
         let identity = Identity::load(Path::new(&self.identity)).map_err(usage)?;

@@ -92,11 +92,11 @@ mod tests {
     #[test]
     fn a_room_is_private_and_goes() {
         use std::os::unix::fs::PermissionsExt;
-        let room = PrivateDir::new(&Cleanup::new()).unwrap();
-        let path = room.path().to_owned();
+        let folder = PrivateDir::new(&Cleanup::new()).unwrap();
+        let path = folder.path().to_owned();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         std::fs::write(path.join("file"), "x").unwrap();
-        room.close().unwrap();
+        folder.close().unwrap();
         assert!(!path.exists());
     }
 }

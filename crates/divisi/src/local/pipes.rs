@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub struct Pipes {
     /// Locked by the thread that takes orders; reports need no lock.
     orders: Mutex<Receiver<Vec<u8>>>,
-    room: Arc<Mutex<Option<PathBuf>>>,
+    folder: Arc<Mutex<Option<PathBuf>>>,
 }
 
 impl Pipes {
@@ -32,8 +32,8 @@ impl Pipes {
             signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)));
         ignored.map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?;
         let (give, orders) = channel();
-        let room: Arc<Mutex<Option<PathBuf>>> = Arc::default();
-        let left = Arc::clone(&room);
+        let folder: Arc<Mutex<Option<PathBuf>>> = Arc::default();
+        let left = Arc::clone(&folder);
         let read = move || {
             let mut input = BufReader::new(io::stdin());
             while let Ok(frame) = read_frame(&mut input) {
@@ -43,21 +43,21 @@ impl Pipes {
             }
             // The process that started this one has no more orders, or was killed; if it was killed, nobody
             // else removes the directory.
-            if let Some(room) = lock(&left).take() {
-                let _ = std::fs::remove_dir_all(room);
+            if let Some(folder) = lock(&left).take() {
+                let _ = std::fs::remove_dir_all(folder);
             }
             std::process::exit(0)
         };
         let thread = std::thread::Builder::new().name("orders".into()).spawn(read);
         thread.map_err(|e| Failure::unavailable(format!("no thread can be started ({e}): try again")))?;
-        Ok(Pipes { orders: Mutex::new(orders), room })
+        Ok(Pipes { orders: Mutex::new(orders), folder })
     }
 
     /// Remove this directory of [`super::PrivateDir`] when the orders end.
-    pub fn leave_no(&self, room: &Path) {
+    pub fn leave_no(&self, folder: &Path) {
         let ours =
-            room.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-        *lock(&self.room) = ours.then(|| room.to_owned());
+            folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+        *lock(&self.folder) = ours.then(|| folder.to_owned());
     }
 
     /// The next bytes from the process that started this one.

@@ -46,14 +46,14 @@ pub struct FirstKey {
 
 impl Servers {
     /// Start the servers, with these clients in their configuration. Identities and keys are in the directory
-    /// `room`; `timeout` limits how long a receive waits. The servers may still be connecting: see
+    /// `folder`; `timeout` limits how long a receive waits. The servers may still be connecting: see
     /// [`Servers::first_key`].
     ///
     /// # Errors
     /// [`Failure`] if a process cannot be started, or reports that it cannot serve.
     pub fn start(
         program: &Path,
-        room: &PrivateDir,
+        folder: &PrivateDir,
         clients: &[String],
         timeout: Option<Duration>,
         cleanup: &Cleanup,
@@ -65,11 +65,11 @@ impl Servers {
         let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         let made = Config::create(SERVERS, &hosts, clients, &Machine).map_err(|e| usage(e.to_string()))?;
         for (party, identity) in PartyId::all(SERVERS).zip(&made.parties) {
-            let path = |what: &str| room.path().join(format!("{what}-{}", party.number()));
+            let path = |what: &str| folder.path().join(format!("{what}-{}", party.number()));
             identity.save(&path("identity")).map_err(|e| usage(e.to_string()))?;
             let launch = ServerLaunch {
                 me: party.number(),
-                room: room.path().display().to_string(),
+                folder: folder.path().display().to_string(),
                 config: made.config.to_toml(),
                 identity: path("identity").display().to_string(),
                 data: path("data").display().to_string(),

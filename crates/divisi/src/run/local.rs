@@ -36,17 +36,17 @@ pub(super) fn across(
     // a job that makes no sense is refused before anything is started
     let prepared = crate::engine::prepare(owned.engine, &owned.job, owned.settings)?;
     let parties = prepared.parties();
-    let room = PrivateDir::new(cleanup)?;
+    let folder = PrivateDir::new(cleanup)?;
     let mut processes = Processes::start(program, ROLE, parties, cleanup)?;
     let links = Links { timeout, rtt_ms: None, rate_mbit: None, permits: false };
-    begin(&mut processes, &room, "run/listen", owned.engine, owned.settings, &owned.job, links)?;
+    begin(&mut processes, &folder, "run/listen", owned.engine, owned.settings, &owned.job, links)?;
     for party in PartyId::all(parties) {
         processes.order(party, &(owned.learns)(party))?;
         processes.bytes(party, &(owned.own)(party))?;
     }
     let reports: Vec<PartyReport> = processes.reports("run", timeout + MARGIN)?;
     processes.close(timeout)?;
-    room.close()?;
+    folder.close()?;
     Ok((prepared.facts(), PartyId::all(parties).zip(reports).collect()))
 }
 

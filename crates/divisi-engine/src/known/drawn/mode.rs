@@ -22,7 +22,7 @@ type Gated<'g> = GateBytes<'g, Build>;
 pub const MOST_CALLS: usize = 128;
 
 fn misfit() -> Abort {
-    Abort::Misuse { step: KNOWN, what: Misuse::TextUnfit }
+    Abort::Misuse { step: KNOWN, what: Misuse::MessageUnfit }
 }
 
 /// Whether a message has a circuit: an empty one only in a mode that makes something of it.

@@ -97,17 +97,17 @@ fn refuse(
         Err(Missing::NotYet) => {
             // the messages have not arrived here yet, and the two others found that they differ
             let name = node.schedule(|schedule, _| schedule.name(&offer.connection));
-            let about = About::Client(name.as_deref().unwrap_or("that is not here"));
-            let failed = Failed::refused(REQUEST, "another server refused the request");
-            reason(data, REQUEST, about).unwrap_or(Failed { hearsay: true, ..failed })
+            let about = || About::Client(name.as_deref().unwrap_or("that is not here"));
+            let otherwise = || hearsay([data, key], REQUEST, about, "another server refused the request");
+            reason(data, REQUEST, about()).unwrap_or_else(otherwise)
         }
         Ok(candidate) => {
             let step = if data == Agreement::SecretDiffers { candidate.taken.step } else { candidate.step };
-            let about_data = reason(data, step, About::Client(&candidate.taken.who.name));
+            let about = || About::Client(&candidate.taken.who.name);
             let about_key = |name: &KeyName| reason(key, LOAD, About::Key(name.as_str()));
             let about_key = || candidate.taken.item.key().and_then(about_key);
-            let otherwise = || Failed::refused(step, "the request was refused");
-            about_data.or_else(about_key).unwrap_or_else(otherwise)
+            let otherwise = || hearsay([key, data], step, about, "the request was refused");
+            reason(data, step, about()).or_else(about_key).unwrap_or_else(otherwise)
         }
     };
     node.fail(&offer.connection, offer.number, failed);
@@ -121,6 +121,19 @@ fn reason(verdict: Agreement, step: Step, about: About<'_>) -> Option<Failed> {
         Agreement::NotYet(_) => None,
         _ => verdict_of(verdict, step, about).err(),
     }
+}
+
+/// A refusal by what others said: the party that these verdicts name, if one does. A client believes whoever
+/// refuses for a reason of its own rather than this.
+fn hearsay<'a>(
+    verdicts: [Agreement; 2],
+    step: Step,
+    about: impl Fn() -> About<'a>,
+    otherwise: &str,
+) -> Failed {
+    let named = verdicts.into_iter().find_map(|verdict| verdict_of(verdict, step, about()).err());
+    let failed = named.unwrap_or_else(|| Failed::refused(step, otherwise));
+    Failed { hearsay: true, ..failed }
 }
 
 /// Of the requests that all three servers have, take those that fit into a round, whatever the leader

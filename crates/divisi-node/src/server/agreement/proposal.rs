@@ -66,7 +66,9 @@ pub(crate) fn lead(
     let offers = node.plan(Budget::ROUND, node.world.now() + wait, known, || asked() || stops());
     #[cfg(test)]
     let offers = node.offered(offers);
-    let order = if asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
+    // one that was told to stop meanwhile makes nothing for later
+    let stopping = stopping || stops();
+    let order = if !stopping && asked() { node.operators(|orders, now| orders.next_call(now)) } else { None };
     let proposal = match (order, offers.is_empty(), lacks && !stopping) {
         (Some(order), ..) => Proposal::Order(order),
         (_, false, _) => {

@@ -17,7 +17,7 @@ use divisi_rep3::Rep3;
 use divisi_rep3::deal::Part;
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
-use divisi_symphony::short::{BatchOutcome, Payload, ShortMessage, short};
+use divisi_symphony::short::{BatchOutcome, ShortMessage, ShortPayload, short};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 
@@ -85,11 +85,11 @@ fn group(node: &Node, rep: &mut Rep3, ready: &mut Ready, size: KeySize, jobs: Ve
     for job in &jobs {
         let key = keys.iter().position(|(id, _)| *id == job.loaded.info.id).unwrap_or(keys.len());
         let (aad, payload) = match (&*job.candidate.taken.item, &job.candidate.data) {
-            (Item::Encrypt { aad, .. }, data) => (aad, Payload::Plain(data.secret().unwrap_or(&empty))),
+            (Item::Encrypt { aad, .. }, data) => (aad, ShortPayload::Plain(data.secret().unwrap_or(&empty))),
             (Item::Decrypt { aad, tag, .. }, StepData::Public(body, _)) => {
-                (aad, Payload::Cipher { ciphertext: &body.0, tag: *tag })
+                (aad, ShortPayload::Cipher { ciphertext: &body.0, tag: *tag })
             }
-            (Item::Decrypt { aad, tag, .. }, _) => (aad, Payload::Cipher { ciphertext: &[], tag: *tag }),
+            (Item::Decrypt { aad, tag, .. }, _) => (aad, ShortPayload::Cipher { ciphertext: &[], tag: *tag }),
             _ => continue,
         };
         messages.push(ShortMessage { key, iv: job.iv, aad: &aad.0, payload });

@@ -41,13 +41,13 @@ impl<F: Mac> Items<F> {
         bits + words + if firsts { shape.half() * F::BYTES } else { 0 }
     }
 
-    /// Append the lanes of `other`; an empty `self` first reserves memory for `room` lanes.
-    pub fn append(&mut self, other: &Self, room: usize) {
-        append(&mut self.b, &other.b, room);
-        append(&mut self.v, &other.v, room);
-        append(&mut self.z, &other.z, room);
+    /// Append the lanes of `other`; an empty `self` first reserves memory for `capacity` lanes.
+    pub fn append(&mut self, other: &Self, capacity: usize) {
+        append(&mut self.b, &other.b, capacity);
+        append(&mut self.v, &other.v, capacity);
+        append(&mut self.z, &other.z, capacity);
         if self.last.is_empty() {
-            self.last.resize_with(other.last.len(), || Packed::with_capacity(room));
+            self.last.resize_with(other.last.len(), || Packed::with_capacity(capacity));
         }
         self.last.iter_mut().zip(&other.last).for_each(|(to, from)| to.append(from));
     }
@@ -73,7 +73,7 @@ impl<F: Mac> Packed<F> {
 
     fn of(values: &[F]) -> Self {
         let mut made = Packed::with_capacity(values.len());
-        F::pack(values, &mut made.0);
+        made.0.append_by(values.len() * F::BYTES, |bytes| F::pack(values, bytes));
         made
     }
 
@@ -97,9 +97,9 @@ impl<F: Mac> Packed<F> {
     }
 }
 
-fn append<V: Shareable, F: Mac>(to: &mut Vec<Auth<V, F>>, from: &[Auth<V, F>], room: usize) {
+fn append<V: Shareable, F: Mac>(to: &mut Vec<Auth<V, F>>, from: &[Auth<V, F>], capacity: usize) {
     if to.is_empty() {
-        to.resize_with(from.len(), || Auth::with_capacity(room));
+        to.resize_with(from.len(), || Auth::with_capacity(capacity));
     }
     to.iter_mut().zip(from).for_each(|(to, from)| to.append(from));
 }

@@ -68,8 +68,12 @@ fn power<V: Field>(m: usize) -> V {
     V::from_low_bits(1 << m)
 }
 
-fn empty<V: Shareable, F: Mac>(room: usize) -> Triples<V, F> {
-    Triples { a: Auth::with_capacity(room), b: Auth::with_capacity(room), c: Auth::with_capacity(room) }
+fn empty<V: Shareable, F: Mac>(capacity: usize) -> Triples<V, F> {
+    Triples {
+        a: Auth::with_capacity(capacity),
+        b: Auth::with_capacity(capacity),
+        c: Auth::with_capacity(capacity),
+    }
 }
 
 /// Steps 1 and 2 of [`super`], batch by batch.

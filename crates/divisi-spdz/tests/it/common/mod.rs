@@ -195,7 +195,7 @@ pub enum Trouble {
     Half,
 }
 
-/// A disk with room for this many writes.
+/// A disk with folder for this many writes.
 pub struct Ends {
     left: AtomicUsize,
     how: Trouble,
@@ -214,10 +214,10 @@ impl Ends {
 
 impl Disk for Ends {
     fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let room = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
+        let folder = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
         match self.how {
-            // a full disk has room for an empty file
-            _ if room.is_ok() || (self.how != Trouble::Dead && bytes.is_empty()) => {
+            // a full disk has folder for an empty file
+            _ if folder.is_ok() || (self.how != Trouble::Dead && bytes.is_empty()) => {
                 MachineDisk.write(path, bytes)
             }
             Trouble::Half => {

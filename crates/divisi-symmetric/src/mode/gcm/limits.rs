@@ -3,7 +3,7 @@
 use super::element;
 use std::fmt;
 
-/// The largest number of blocks of message: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).
+/// The most blocks that a message has: `len(P) <= 2^39 - 256` bits (SP 800-38D, 5.2.1.1).
 pub const MAX_BLOCKS: u64 = (1 << 32) - 2;
 
 /// The lengths of a message, which are within GCM's limits.
@@ -23,7 +23,7 @@ impl Lengths {
             return Err(TooLong { what: "associated data", bytes: aad, limit: (1 << 61) - 1 });
         }
         if message > 16 * MAX_BLOCKS {
-            return Err(TooLong { what: "text", bytes: message, limit: 16 * MAX_BLOCKS });
+            return Err(TooLong { what: "message", bytes: message, limit: 16 * MAX_BLOCKS });
         }
         Ok(Lengths { aad, message })
     }
@@ -34,13 +34,13 @@ impl Lengths {
         self.aad
     }
 
-    /// Bytes of message.
+    /// Bytes of the message.
     #[must_use]
     pub fn message(self) -> u64 {
         self.message
     }
 
-    /// Blocks of message, including an incomplete one; the key stream has one block more, for the tag.
+    /// Blocks of the message, including an incomplete one; the key stream has one block more, for the tag.
     #[must_use]
     pub fn message_blocks(self) -> u64 {
         self.message.div_ceil(16)
@@ -153,7 +153,7 @@ impl TagLength {
     #[must_use]
     pub fn element(self, tag: &[u8]) -> Option<u128> {
         let mut block = [0; 16];
-        block.get_mut(..self.bytes()).filter(|room| room.len() == tag.len())?.copy_from_slice(tag);
+        block.get_mut(..self.bytes()).filter(|place| place.len() == tag.len())?.copy_from_slice(tag);
         Some(element(block))
     }
 }

@@ -24,7 +24,7 @@ pub fn encrypt<E: BitEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[message])?;
     if !are_blocks(iv, lanes) || message.len() != bits.div_ceil(8) {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     let mut out = Vec::with_capacity(message.len());
     // the first bit of the block comes first
@@ -79,7 +79,7 @@ pub fn decrypt<E: BitEngine>(
     let lanes = ciphertext.len();
     let fits = ciphertext.iter().all(|row| row.len() == bits.div_ceil(8));
     if !are_blocks(iv, lanes) || !fits {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     let inputs: Vec<Vec<[u8; 16]>> =
         iv.iter().zip(ciphertext).map(|(iv, row)| inputs(iv, row, bits)).collect();

@@ -99,7 +99,7 @@ fn fit(heads: &[Head], tag: usize, bytes: usize) -> Result<(), Abort> {
         || !heads.windows(2).all(alike)
         || !heads.iter().all(|head| takes(head.nonce.len(), tag, bytes))
     {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     Ok(())
 }

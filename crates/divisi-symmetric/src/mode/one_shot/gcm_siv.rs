@@ -147,7 +147,7 @@ fn crypt<E: MacEngine>(
 fn fit(heads: &[NonceHead], bytes: usize) -> Result<(), Abort> {
     let aad = heads.first().map_or(0, |head| head.aad.len());
     if heads.is_empty() || heads.iter().any(|head| head.aad.len() != aad) || bytes.max(aad) > LONGEST {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ pub(super) fn lanes_of<B: Lanes>(parts: &[&[B]]) -> Result<usize, Abort> {
     let first = parts.iter().find_map(|part| part.first()).map(Lanes::lanes);
     let lanes = first.ok_or_else(|| misfit(Misuse::Empty))?;
     if parts.iter().flat_map(|part| part.iter()).any(|byte| byte.lanes() != lanes) {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     Ok(lanes)
 }

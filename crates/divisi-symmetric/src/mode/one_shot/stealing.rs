@@ -83,12 +83,12 @@ pub fn encrypt<E: BitEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = lanes_of(&[message])?;
     if bits < 128 || message.len() != bits.div_ceil(8) || !are_blocks(iv, lanes) {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     // padded with zeros, also within the last byte
     let zeros: [E::Byte; 16] = std::array::from_fn(|_| e.public(&vec![0; lanes]));
     let mut all = blocks(e, message, lanes)?;
-    let last = all.pop().ok_or_else(|| misfit(Misuse::TextUnfit))?;
+    let last = all.pop().ok_or_else(|| misfit(Misuse::MessageUnfit))?;
     all.push(splice_block(e, &last, &zeros, bits - 16 * 8 * all.len())?);
     let columns = |i: usize| iv.iter().map(|iv| iv.get(i).copied().unwrap_or(0)).collect();
     let iv: Vec<Vec<u8>> = (0..16).map(columns).collect();
@@ -118,7 +118,7 @@ pub fn decrypt<E: BitEngine>(
 ) -> Result<Vec<E::Byte>, Abort> {
     let lanes = ciphertext.len();
     if bits < 128 || !are_blocks(iv, lanes) {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     let columns = |range: std::ops::Range<usize>| -> Vec<Vec<u8>> {
         ciphertext.iter().map(|row| row.get(range.clone()).unwrap_or_default().to_vec()).collect()

@@ -50,7 +50,7 @@ pub fn crypt<E: BitEngine>(
     let lanes = lanes_of(&[message])?;
     let n = bits.div_ceil(128);
     if bits < 128 || n > LONGEST || message.len() != bits.div_ceil(8) || !are_blocks(tweak, lanes) {
-        return Err(misfit(Misuse::TextUnfit));
+        return Err(misfit(Misuse::MessageUnfit));
     }
     let tweak = public(e, tweak);
     let mut t: [E::Byte; 16] = tweak.try_into().map_err(|_| misfit(Misuse::BlockLength))?;

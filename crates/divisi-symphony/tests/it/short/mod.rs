@@ -11,7 +11,7 @@ use divisi_rep3::open::Answer;
 use divisi_rep3::{Protocol, Rep3};
 use divisi_symmetric::aes::KeySize;
 use divisi_symphony::gcm::GcmKey;
-use divisi_symphony::short::{BatchOutcome, Payload, ShortMessage, fits, rounds, rounds_of_keys, short};
+use divisi_symphony::short::{BatchOutcome, ShortMessage, ShortPayload, fits, rounds, rounds_of_keys, short};
 use std::sync::Barrier;
 
 /// A message, and what an ordinary library makes of it.
@@ -36,7 +36,8 @@ impl Case {
     fn message<'a>(&'a self, part: &'a Part) -> ShortMessage<'a> {
         let (ciphertext, tag) = self.sealed.split_at(self.plain.len());
         let tag = tag.try_into().unwrap();
-        let payload = if self.encrypt { Payload::Plain(part) } else { Payload::Cipher { ciphertext, tag } };
+        let payload =
+            if self.encrypt { ShortPayload::Plain(part) } else { ShortPayload::Cipher { ciphertext, tag } };
         ShortMessage { key: self.key, iv: self.iv, aad: &self.aad, payload }
     }
 }
@@ -264,7 +265,7 @@ fn misuse_is_refused_before_anything_is_sent() {
                 key,
                 iv: [iv; 12],
                 aad: b"",
-                payload: Payload::Plain(part),
+                payload: ShortPayload::Plain(part),
             };
             // the same IV under another key is allowed
             let mut messages =

@@ -311,7 +311,7 @@ mod tests {
         let page = page(&outcome(MatrixPlan::default(), 0.0));
         let widths = width::tables(&page);
         assert!(widths.len() >= 12, "tables are found: {widths:?}");
-        assert!(widths.iter().all(|width| *width <= width::ROOM), "{widths:?}");
+        assert!(widths.iter().all(|width| *width <= width::AVAILABLE), "{widths:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 /// The width that a table has on a screen of 1,280 pixels: the page without the scroll bar of the window is
 /// wider than `main`, of which the padding of both sides is left out.
-pub const ROOM: f64 = 78.0 * 16.0 - 2.0 * 16.0;
+pub const AVAILABLE: f64 = 78.0 * 16.0 - 2.0 * 16.0;
 
 /// Pixels of a character: of figures, of headings, which are bold, and of small print. A digit of usual fonts
 /// is 0.55 of the font's size, a letter 0.5 on average.

@@ -134,11 +134,11 @@ pub fn run(
     progress: &mut dyn FnMut(u64),
 ) -> Result<FileReport, Failure> {
     options.check()?;
-    let room = PrivateDir::new(cleanup)?;
-    let [plain, sealed, opened] = ["plain", "sealed", "opened"].map(|name| room.path().join(name));
+    let folder = PrivateDir::new(cleanup)?;
+    let [plain, sealed, opened] = ["plain", "sealed", "opened"].map(|name| folder.path().join(name));
     write_random(&plain, options.bytes).map_err(|e| unusable(&plain, &e))?;
 
-    let mut servers = Servers::start(program, &room, &["bench".into()], options.timeout, cleanup)?;
+    let mut servers = Servers::start(program, &folder, &["bench".into()], options.timeout, cleanup)?;
     let proxies = Proxies::new(&servers.config, options.rtt_ms)?;
     let key = key_name("bench")?;
     let client = client(&servers, &proxies.config, &key, options.choice);
@@ -155,7 +155,7 @@ pub fn run(
     compare(&plain, &sealed, &opened, options.bytes)?;
     drop(client);
     servers.close()?;
-    room.close()?;
+    folder.close()?;
     let cost = Cost::between(&before, &after);
     Ok(FileReport { options: options.clone(), encrypt_seconds, decrypt_seconds, cost, calibration })
 }

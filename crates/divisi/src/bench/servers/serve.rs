@@ -167,9 +167,9 @@ pub fn run(
 ) -> Result<ServeReport, Failure> {
     options.check()?;
     raise_descriptors();
-    let room = PrivateDir::new(cleanup)?;
+    let folder = PrivateDir::new(cleanup)?;
     let names: Vec<String> = (1..=options.clients).map(|number| format!("client-{number}")).collect();
-    let mut servers = Servers::start(program, &room, &names, options.timeout, cleanup)?;
+    let mut servers = Servers::start(program, &folder, &names, options.timeout, cleanup)?;
     let (failed, failures) = channel();
     let shared = Arc::new(Shared::new(failed));
     let over = Over(Arc::clone(&shared));
@@ -190,7 +190,7 @@ pub fn run(
     let after = servers.usage()?;
     drop(over);
     servers.close()?;
-    room.close()?;
+    folder.close()?;
     let mut tallies = shared.take();
     let kinds = options.mix.kinds().iter();
     Ok(ServeReport {

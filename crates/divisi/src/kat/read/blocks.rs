@@ -47,7 +47,7 @@ pub(in crate::kat) fn gcm_can(vector: Vector) -> Result<Vector, String> {
 }
 
 /// Check that the IV of a vector is a block, if the vector's mode begins with a block. (The readers check the
-/// IVs of GCM and CTR; a text with another IV is refused by the modes that process it as a whole.)
+/// IVs of GCM and CTR; a message with another IV is refused by the modes that process it as a whole.)
 fn iv_fits(algorithm: VectorAlgorithm, vector: &Vector) -> Result<(), String> {
     let begins = matches!(
         algorithm,
@@ -75,7 +75,7 @@ pub(super) fn whole_blocks(algorithm: VectorAlgorithm, vector: Vector) -> Result
         return Err("messages that are empty or of different lengths".into());
     }
     if !any && plain % algorithm.block_bytes() != 0 {
-        return Err("a text that is no whole number of blocks".into());
+        return Err("a message that is no whole number of blocks".into());
     }
     if algorithm == VectorAlgorithm::Ctr && vector.iv.len() != 16 {
         return Err(format!("a counter of {} bits", 8 * vector.iv.len()));

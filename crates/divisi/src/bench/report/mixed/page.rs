@@ -230,7 +230,7 @@ mod tests {
         let page = page(&outcome());
         let widths = width::tables(&page);
         assert_eq!(widths.len(), 4);
-        assert!(widths.iter().all(|width| *width <= width::ROOM), "{widths:?}");
+        assert!(widths.iter().all(|width| *width <= width::AVAILABLE), "{widths:?}");
         for part in [
             "commit 0123456789abcdef; load 0.25 before",
             "Warning: other processes took 25.0 % of the cores",

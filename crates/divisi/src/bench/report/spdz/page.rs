@@ -233,7 +233,7 @@ mod tests {
         let page = page(&outcome());
         let widths = width::tables(&page);
         assert_eq!(widths.len(), 4);
-        assert!(widths.iter().all(|width| *width <= width::ROOM), "{widths:?}");
+        assert!(widths.iter().all(|width| *width <= width::AVAILABLE), "{widths:?}");
         for part in [
             "commit 0123456789abcdef; load 0.25 before",
             // one block in 20, 40 and 10 ms, and 2,048 in the same time
