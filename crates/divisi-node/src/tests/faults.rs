@@ -72,6 +72,20 @@ fn a_server_that_stops_ends_what_is_under_way() {
     harness.stop(1);
 }
 
+/// A leader that waits for requests, of which there are none, is woken when it is told to stop, and ends its
+/// round then: the servers do not wait until it would have shown that it is alive.
+#[test]
+fn a_leader_that_waits_stops_at_once() {
+    // the longest that the servers' time limit allows
+    let mut harness = ServersHarness::patient(|options| options.beat = Some(BUSY));
+    harness.await_logged(3, "joined the other servers");
+    // by now the leader waits
+    std::thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    harness.stop_all();
+    assert!(begun.elapsed() < BUSY / 2, "{:?}", begun.elapsed());
+}
+
 /// A policy that admits everything; once it is armed, its next call hangs until it is released.
 struct Hangs {
     armed: AtomicBool,

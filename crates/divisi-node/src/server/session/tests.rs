@@ -85,23 +85,32 @@ fn what_is_on_its_way_is_waited_for_a_moment() {
     assert!(three.node(2).schedule(|schedule, _| schedule.may_come(&next)));
 }
 
-/// Where the files of a key differ, that is what the client learns, although one server has not received the
-/// request yet: what it lacks refuses nothing \[A26\].
-#[test]
-fn what_a_server_lacks_is_no_reason_of_a_refusal() {
+/// The files of alice's key differ, and she asks for its use before all of her request has reached the third
+/// server: that one has only its beginning if `begun`, and nothing of it otherwise.
+fn asked_for_a_key_that_differs(begun: bool) -> Three {
     let three = Three::asked_for_key();
     three.run(|i, state| {
         state.round(LEADER, &[offer(1)]).unwrap();
         if i == 1 {
             differ(&three.dir.path().join("party 2"));
         }
-        if i != 2 {
+        if i != 2 || begun {
             three.ask_for(i, 1, 2, encrypt(0));
+        }
+        if i != 2 {
             three.say(i, 1, ToServer::Finish { number: 2 });
         }
         state.round(LEADER, &[step_of(2, 0)]).unwrap();
         state.node.tick();
     });
+    three
+}
+
+/// Where the files of a key differ, that is what the client learns, although one server has not received the
+/// request yet: what it lacks refuses nothing \[A26\].
+#[test]
+fn what_a_server_lacks_is_no_reason_of_a_refusal() {
+    let three = asked_for_a_key_that_differs(false);
     let lines = three.lines.lock().unwrap();
     let said = |words: &str| lines.iter().filter(|line| line.contains(words)).count();
     assert_eq!(
@@ -109,6 +118,39 @@ fn what_a_server_lacks_is_no_reason_of_a_refusal() {
         (2, 0),
         "{lines:#?}"
     );
+}
+
+/// A server that does not know why a request is refused says so by hearsay, so that its client believes the
+/// two others, who know it at first hand.
+#[test]
+fn who_does_not_know_the_reason_of_a_refusal_says_it_by_hearsay() {
+    let three = asked_for_a_key_that_differs(true);
+    let told = [0, 1, 2].map(|i| three.refusal(i, 1, 2).expect("refused at all three"));
+    for failed in &told[..2] {
+        assert!(failed.message.contains("files of key k do not belong together"), "{failed:?}");
+        assert_eq!((failed.peer, failed.hearsay), (0, false), "{failed:?}");
+    }
+    assert!(told[2].hearsay, "{:?}", told[2]);
+}
+
+/// A server that refuses the key of a request that uses none has no reason: all three name it, the two others
+/// because it said so, and nobody at first hand.
+#[test]
+fn who_refuses_a_key_that_nobody_asked_for_is_named() {
+    let three = Three::new();
+    three.all_asked_for(1, &Item::KeyList { after: None });
+    let meshes = memory::mesh(3);
+    // of the two entries of 65 bytes the second is the key's: its last byte says whether the server has it
+    change(&meshes[1], LEADER, &["divisi_rep3::input/digests"], |frame| frame.body[2 * 65 - 1] = 0);
+    three.run_over(meshes, |_, state| {
+        state.round(LEADER, &[offer(1)]).unwrap();
+        state.rep.trio().barrier().unwrap();
+    });
+    for i in 0..3 {
+        let failed = three.refusal(i, 1, 1).expect("refused at all three");
+        assert_eq!((failed.peer, failed.hearsay), (2, true), "{failed:?}");
+        assert!(failed.message.contains("party 2 refused this input"), "{failed:?}");
+    }
 }
 
 /// A key that the operators destroy is wiped also from requests that a client began with it and then left

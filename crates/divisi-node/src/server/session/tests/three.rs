@@ -1,6 +1,8 @@
 //! Three servers that listen to nobody, and what their client alice asks for.
 
 use super::*;
+use crate::request::{Reply, ToClient};
+use crate::wire::decode;
 
 /// The key that alice asks for.
 pub(super) fn key() -> KeyName {
@@ -123,6 +125,15 @@ impl Three {
     /// Whether a server has this request still.
     pub fn has(&self, i: usize, id: u8, number: u64) -> bool {
         self.node(i).schedule(|schedule, _| schedule.has(&[id; 32], number))
+    }
+
+    /// What a server tells its client of a request that it refused.
+    pub fn refusal(&self, i: usize, id: u8, number: u64) -> Option<Failed> {
+        let next = || self.node(i).schedule(|schedule, _| schedule.next_answer(&[id; 32]));
+        std::iter::from_fn(next).find_map(|answer| match decode::<Reply>(&answer)? {
+            Reply { number: of, what: ToClient::Failed(failed), .. } if of == number => Some(failed),
+            _ => None,
+        })
     }
 
     /// Each server in a thread and in one session, with its number from 0.
