@@ -10,7 +10,7 @@ use divisi_rep3::deal;
 use divisi_symmetric::algorithm::Settings;
 use std::time::Instant;
 
-/// So much associated data that a text is not short: each step is answered by itself.
+/// So much associated data that a message is not short: each step is answered by itself.
 const LONG: usize = 17_000;
 
 pub(super) fn item(key: &KeyName, length: u64) -> Item {
@@ -295,9 +295,9 @@ fn garbage_harms_nobody_else() {
     unharmed(&harness, &key);
 }
 
-/// Messages to be hashed and authenticated are refused like texts if their parts are wrong (in the first
-/// piece, or when products already have to be verified), if their lengths differ, or if servers get different
-/// tags. The next request is served as usual.
+/// Messages to be hashed and authenticated are refused like those to be encrypted if their parts are wrong
+/// (in the first piece, or when products already have to be verified), if their lengths differ, or if servers
+/// get different tags. The next request is served as usual.
 #[test]
 fn messages_are_refused_like_texts() {
     let (harness, mut alice) = with_alice();

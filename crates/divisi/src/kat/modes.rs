@@ -16,7 +16,7 @@ fn directions_of(group: &Group) -> Vec<(usize, &Vector, Direction)> {
     encrypt.chain(decrypt).collect()
 }
 
-/// The mode of an algorithm of messages.
+/// The mode of a cipher that an algorithm of vectors is.
 pub(super) fn mode(algorithm: VectorAlgorithm) -> CipherMode {
     match algorithm {
         VectorAlgorithm::Gcm | VectorAlgorithm::Xpn => CipherMode::Gcm,
@@ -115,7 +115,7 @@ impl OneCall for Group {
     }
 }
 
-/// The answer for one text, from a row of the engine's outputs.
+/// The answer for one message, from a row of the engine's outputs.
 fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row: &[u8]) -> Answer {
     match (algorithm, row.split_first()) {
         (_, Some((1, rest))) if algorithm.is_gcm() => {
@@ -146,7 +146,7 @@ fn answer(algorithm: VectorAlgorithm, vector: &Vector, direction: Direction, row
     }
 }
 
-/// Split what was encrypted into text and tag; the tag of SIV comes first.
+/// Split what was encrypted into ciphertext and tag; the tag of SIV comes first.
 fn apart(mode: OneShot, direction: Direction, tag_bytes: usize, text: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let from = match mode {
         _ if direction == Direction::Decrypt => text.len(),
@@ -161,12 +161,12 @@ fn apart(mode: OneShot, direction: Direction, tag_bytes: usize, text: &[u8]) -> 
     (text.to_vec(), tag.to_vec())
 }
 
-/// A text padded to whole blocks (PKCS #7), as a client does it.
+/// A message padded to whole blocks (PKCS #7), as a client does it.
 fn padded(text: &[u8]) -> Vec<u8> {
     divisi_engine::padding::add(text, 16)
 }
 
-/// The text without its padding; `None` if it has no valid padding.
+/// The message without its padding; `None` if it has no valid padding.
 fn unpadded(text: &[u8]) -> Option<Vec<u8>> {
     divisi_engine::padding::remove(text, 16)
 }

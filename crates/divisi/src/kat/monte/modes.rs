@@ -1,4 +1,4 @@
-//! Messages of a mode of a block cipher.
+//! Chains of messages of a mode of a block cipher, each message made of earlier answers.
 
 use super::{Calls, STEPS, Stopped};
 use crate::engine::Rows;
@@ -24,7 +24,7 @@ pub struct Thousand {
     pub key: Vec<u8>,
     /// The IV; empty where there is none.
     pub iv: Vec<u8>,
-    /// The first text.
+    /// The first message.
     pub text: Vec<u8>,
     /// The last answer.
     pub end: Vec<u8>,
@@ -101,8 +101,8 @@ impl Feed {
         Feed { text: lane.text.clone(), iv: lane.iv.clone(), first, answers: Vec::new() }
     }
 
-    /// Take an answer: the next text is an earlier answer or a part of the IV, and the next IV is the value
-    /// that the mode chains.
+    /// Take an answer: the next message is an earlier answer or a part of the IV, and the next IV is the
+    /// value that the mode chains.
     fn took(&mut self, algorithm: VectorAlgorithm, direction: Direction, answer: Vec<u8>) {
         let ciphertext = if direction == Direction::Encrypt { &answer } else { &self.text };
         match algorithm {

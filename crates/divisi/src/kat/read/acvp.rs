@@ -272,7 +272,7 @@ fn is_fed(algorithm: VectorAlgorithm) -> bool {
     )
 }
 
-/// A Monte Carlo test of messages: each entry of its array is a chain, with its beginning and its end.
+/// A Monte Carlo test of a mode: each entry of its array is a chain, with its beginning and its end.
 fn monte(algorithm: VectorAlgorithm, group: &Value, test: &Value) -> Result<Monte, String> {
     let direction = match group.get("direction").and_then(Value::as_str) {
         Some("encrypt") => Direction::Encrypt,

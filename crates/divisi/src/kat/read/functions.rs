@@ -111,7 +111,7 @@ fn nonce(family: Family, test: &Value) -> Result<Vec<u8>, String> {
     if iv.is_empty() { Err("an IV of 0 bits, which the standard does not have".into()) } else { Ok(iv) }
 }
 
-/// The number of bits of the last byte that do not belong to a text of this many bits.
+/// The number of bits of the last byte that do not belong to a message of this many bits.
 fn spare(bits: usize) -> usize {
     bits.div_ceil(8) * 8 - bits
 }

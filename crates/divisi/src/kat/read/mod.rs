@@ -117,9 +117,9 @@ pub(super) fn formatted(name: &str, bytes: Vec<u8>) -> Result<Value, String> {
 /// Reads the test groups of a file.
 type Groups = fn(&[Value]) -> Result<Content, String>;
 
-/// The algorithms of messages, by the names that files give them, each with what reads its groups. Those of
-/// hashes and MACs are in `functions`.
-const TEXTS: [(&str, Groups); 32] = [
+/// The modes that encrypt messages, by the names that files give them, each with what reads its groups.
+/// Hashes and MACs are in `functions`.
+const MODES: [(&str, Groups); 32] = [
     ("AES-GCM", wycheproof::gcm),
     ("ACVP-AES-GCM", |groups| acvp::groups(VectorAlgorithm::Gcm, groups)),
     ("ACVP-AES-XPN", |groups| acvp::groups(VectorAlgorithm::Xpn, groups)),
@@ -185,7 +185,7 @@ fn parse_any(json: &Value) -> Result<Content, String> {
                 .into(),
         );
     };
-    let messages = TEXTS.iter().find(|(name, _)| *name == algorithm).map(|(_, read)| read(groups));
+    let messages = MODES.iter().find(|(name, _)| *name == algorithm).map(|(_, read)| read(groups));
     let content = messages.or_else(|| functions::acvp(algorithm, groups));
     content.or_else(|| functions::wycheproof(algorithm, groups)).unwrap_or_else(|| {
         let tests = |group: &Value| group.get("tests").and_then(Value::as_array).map_or(0, Vec::len) as u64;
@@ -194,16 +194,16 @@ fn parse_any(json: &Value) -> Result<Content, String> {
     })
 }
 
-/// The kinds of files that are known here: names of algorithms of messages, and what the names of hashes and
-/// MACs begin with.
+/// The kinds of files that are known here: names of modes that encrypt messages, and what the names of hashes
+/// and MACs begin with.
 #[cfg(test)]
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    TEXTS.iter().map(|(name, _)| *name).chain(functions::kinds())
+    MODES.iter().map(|(name, _)| *name).chain(functions::kinds())
 }
 
 /// The kind of a file of this algorithm, if it is known.
 #[cfg(test)]
 pub(super) fn kind(algorithm: &str) -> Option<&'static str> {
-    let messages = TEXTS.iter().map(|(name, _)| *name).find(|name| *name == algorithm);
+    let messages = MODES.iter().map(|(name, _)| *name).find(|name| *name == algorithm);
     messages.or_else(|| functions::kind(algorithm))
 }

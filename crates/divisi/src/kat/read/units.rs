@@ -6,8 +6,8 @@ use crate::kat::vector::Units;
 use divisi_core::Direction;
 use divisi_symmetric::mode::one_shot::strings::part;
 
-/// The data units of `unit` bits of a text of `all` bits. The tweak of each unit is that of the unit before
-/// it plus one, with the lowest byte first (IEEE 1619, 5.1).
+/// The data units of `unit` bits of a message of `all` bits. The tweak of each unit is that of the unit
+/// before it plus one, with the lowest byte first (IEEE 1619, 5.1).
 ///
 /// Files that NIST's server made before release 1.1.0.33 of 2024 increment the tweak from its last byte
 /// instead, the highest byte first (usnistgov/ACVP-Server, issue 241). The second unit shows which of the two
@@ -36,7 +36,7 @@ pub(super) fn read(
     Some(Units { bits: unit, tweaks })
 }
 
-/// The blocks of a text of this many bytes in CTR whose counter counts down, wrapping around: all that SP
+/// The blocks of a message of this many bytes in CTR whose counter counts down, wrapping around: all that SP
 /// 800-38A asks of counters is that they differ (5.1, B). `None` if the first counter has not the length of a
 /// block.
 pub(super) fn down(first: &[u8], bytes: usize) -> Option<Units> {

@@ -20,8 +20,8 @@ pub(super) fn gcm(groups: &[Value]) -> Result<Content, String> {
     Ok(content)
 }
 
-/// The vectors of AES-CBC with padding. Each is for both directions; a ciphertext whose text has no valid
-/// padding is invalid.
+/// The vectors of AES-CBC with padding. Each is for both directions; a ciphertext whose plaintext has no
+/// valid padding is invalid.
 pub(super) fn cbc(groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     for group in groups {
@@ -45,7 +45,7 @@ pub(super) fn text(algorithm: VectorAlgorithm, groups: &[Value]) -> Result<Conte
     Ok(content)
 }
 
-/// The vectors of a mode that treats a text as a whole. Each is for both directions.
+/// The vectors of a mode that treats a message as a whole. Each is for both directions.
 pub(super) fn whole(mode: OneShot, groups: &[Value]) -> Result<Content, String> {
     let mut content = Content::default();
     let algorithm = VectorAlgorithm::OneShot(mode);

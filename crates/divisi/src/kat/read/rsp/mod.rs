@@ -3,8 +3,8 @@
 //! so that both are checked alike. A vector's number is that of the line on which it begins.
 //!
 //! What a file tests is in its name and its comments, in the declared lengths, and in the names of its
-//! values: a file that was renamed and has no comments is read as long as these say enough. CBC is assumed of
-//! messages with an IV.
+//! values: a file that was renamed and has no comments is read as long as these say enough. Messages with an
+//! IV are taken for CBC.
 
 mod hashes;
 mod records;

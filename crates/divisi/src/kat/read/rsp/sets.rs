@@ -52,7 +52,7 @@ struct Sets {
     groups: Vec<((String, Value), Vec<Value>)>,
 }
 
-/// The algorithm of a text and its direction.
+/// The mode of a message and its direction.
 type Mode = Option<(String, Direction)>;
 
 impl Sets {
@@ -86,7 +86,7 @@ impl Sets {
         self.put(&format!("CAVP ({})", names.join(", ")), json!({}), json!({ "tcId": record.line }));
     }
 
-    /// The mode of a text: by the file's name, or its comments, or whether there is an IV.
+    /// The mode of a message: by the file's name, or its comments, or whether there is an IV.
     fn mode(&self, record: &Record) -> Mode {
         if !record.has("plaintext") && !record.has("ciphertext") {
             return None;
@@ -153,7 +153,7 @@ impl Sets {
         self.put(&algorithm, group, json!({ "tcId": first.line, "msg": seed, "resultsArray": ends }));
     }
 
-    /// A hash, a MAC, or a text of GCM.
+    /// A hash, a MAC, or a message of GCM.
     fn other(&mut self, record: &Record) {
         let mut test = Map::new();
         test.insert("tcId".into(), json!(record.line));
@@ -244,7 +244,7 @@ fn keys(record: &Record) -> Map<String, Value> {
 }
 
 /// Whether these are the chains of a Monte Carlo test, of which each begins with the end of the one before,
-/// as its text or IV, and has another key.
+/// as its message or IV, and has another key.
 fn is_chain(direction: Direction, records: &[&Record]) -> bool {
     let (text, end) = match direction {
         Direction::Encrypt => ("plaintext", "ciphertext"),
