@@ -123,15 +123,16 @@ fn reason(verdict: Agreement, step: Step, about: About<'_>) -> Option<Failed> {
     }
 }
 
-/// A refusal by what others said: the party that these verdicts name, if one does. A client believes whoever
-/// refuses for a reason of its own rather than this.
+/// A refusal by what others said: by the party that refuses its part, if these verdicts name one. A client
+/// believes whoever refuses for a reason of its own rather than this.
 fn hearsay<'a>(
     verdicts: [Agreement; 2],
     step: Step,
     about: impl Fn() -> About<'a>,
     otherwise: &str,
 ) -> Failed {
-    let named = verdicts.into_iter().find_map(|verdict| verdict_of(verdict, step, about()).err());
+    let missing = verdicts.into_iter().find(|verdict| matches!(verdict, Agreement::Missing(_)));
+    let named = missing.and_then(|verdict| verdict_of(verdict, step, about()).err());
     let failed = named.unwrap_or_else(|| Failed::refused(step, otherwise));
     Failed { hearsay: true, ..failed }
 }
