@@ -122,6 +122,10 @@ fn circuits_take_from_their_stock() {
     }
     let none_left = run(1, 1);
     assert_eq!(none_left.status.code(), Some(2), "{none_left:?}");
+    // the remedy has the protocol's name of today, and that in the stock is the one it always had
+    let remedy = told(&none_left)["error"].as_str().unwrap().to_owned();
+    let again = "divisi prep make --protocol bit-products --blocks 3 --parties 2 --out stock";
+    assert!(remedy.contains(again), "{remedy}");
     refused(dir, &bench("aes", 1), "bit-products is for circuits and not for AES");
     let other = "prep make --blocks 1 --out other --protocol";
     refused(

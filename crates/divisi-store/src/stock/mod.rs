@@ -318,6 +318,8 @@ impl Reserve {
     fn again(&self) -> String {
         let StockInfo { protocol, blocks, parties, .. } = &self.info;
         let out = self.dir.parent().unwrap_or(&self.dir).display();
+        // the name in the files of stocks of bit products is older than that on the command line
+        let protocol = if protocol == "and" { "bit-products" } else { protocol.as_str() };
         format!("divisi prep make --protocol {protocol} --blocks {blocks} --parties {parties} --out {out}")
     }
 
