@@ -6,6 +6,7 @@ use clap::Args;
 use divisi::failure::Failure;
 use std::env;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Which mesh, and who we are in it.
@@ -66,7 +67,7 @@ impl NamedFile {
             return Ok(given.to_owned());
         }
         let NamedFile { what, argument, variable, name } = self;
-        if let Some(path) = variables(variable) {
+        if let Some(path) = set(variables, variable) {
             return self.checked(absolute(variable, path)?, variable);
         }
         let Some(dir) = own_directory(variables)? else {
@@ -76,7 +77,9 @@ impl NamedFile {
             )));
         };
         let path = dir.join(name);
-        if path.symlink_metadata().is_err() {
+        // whatever else is wrong with it is said as of a file that is there
+        let there = path.symlink_metadata();
+        if there.is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             return Err(Failure::usage(format!(
                 "{argument} is missing, {variable} is not set, and {} does not exist: give {what} in one of them",
                 path.display()
@@ -110,10 +113,14 @@ fn absolute(variable: &str, path: OsString) -> Result<PathBuf, Failure> {
     )))
 }
 
-/// The directory of this user's files. An empty variable counts as unset, as the XDG specification says.
+/// The value of a variable. One that is empty counts as unset, as the XDG specification says of its own.
+fn set(variables: Variables<'_>, name: &str) -> Option<OsString> {
+    variables(name).filter(|value| !value.is_empty())
+}
+
+/// The directory of this user's files.
 fn own_directory(variables: Variables<'_>) -> Result<Option<PathBuf>, Failure> {
-    let set = |name: &str| variables(name).filter(|value| !value.is_empty());
-    let config = match (set("XDG_CONFIG_HOME"), set("HOME")) {
+    let config = match (set(variables, "XDG_CONFIG_HOME"), set(variables, "HOME")) {
         (Some(config), _) => absolute("XDG_CONFIG_HOME", config)?,
         (None, Some(home)) => absolute("HOME", home)?.join(".config"),
         (None, None) => return Ok(None),
@@ -152,21 +159,23 @@ mod tests {
             (None, &[home, xdg], &at_xdg),
             (None, &[home, ("XDG_CONFIG_HOME", empty)], &at_home),
             (None, &[home], &at_home),
+            (None, &[home, ("DIVISI_CONFIG", empty)], &at_home),
             // what is given is read elsewhere, and nothing else is looked at
-            (Some("given"), &[("DIVISI_CONFIG", empty)], Path::new("given")),
+            (Some("given"), &[("DIVISI_CONFIG", Path::new("mesh.toml"))], Path::new("given")),
         ] {
             assert_eq!(find(given, set).unwrap(), found, "{given:?} {set:?}");
         }
         let missing = home.1.join("missing");
         let relative = Path::new("mesh.toml");
         for (set, why) in [
-            (&[("DIVISI_CONFIG", empty), home][..], "DIVISI_CONFIG is \"\", which is no absolute path"),
-            (&[("DIVISI_CONFIG", relative), home], "DIVISI_CONFIG is \"mesh.toml\", which is no absolute"),
+            (&[("DIVISI_CONFIG", relative), home][..], "DIVISI_CONFIG is \"mesh.toml\", which is no"),
             (&[("DIVISI_CONFIG", &missing), home], "missing, of DIVISI_CONFIG, cannot be read"),
             (&[("DIVISI_CONFIG", home.1), home], ", of DIVISI_CONFIG, is a directory: correct it, or give"),
             (&[("XDG_CONFIG_HOME", relative), home], "XDG_CONFIG_HOME is \"mesh.toml\""),
             (&[("HOME", relative)], "HOME is \"mesh.toml\""),
             (&[("XDG_CONFIG_HOME", missing.as_path()), home], "missing/divisi/mesh.toml does not exist"),
+            // a file in the place of a directory
+            (&[("HOME", env.1)], "divisi/mesh.toml, of the user's directory, cannot be read (Not a"),
             (&[("HOME", empty)], "--config is missing, DIVISI_CONFIG is not set, and without HOME"),
         ] {
             let failure = find(None, set).unwrap_err();
