@@ -1,9 +1,9 @@
 //! `divisi bench`.
 
-use super::differences::{about_blocks, about_count, among};
+use super::differences::{about_blocks, about_count, among, among_engines};
 use super::effort::Effort;
 use super::engine::{EngineChoice, EngineOf};
-use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OfTripleDes, OwnOptions};
+use super::options::{OfBlocks, OfCircuits, OfHashes, OfMacs, OfTripleDes, OwnOptions, Scope};
 use super::{AdderChoice, CommandOutput, Context};
 use super::{bench_lookup, bench_mixed, bench_servers};
 use clap::{Args, Subcommand};
@@ -38,7 +38,7 @@ pub enum BenchCommands {
     #[command(mut_args(among(OptionScope::Circuits)))]
     Circuit(Circuit),
     /// Operations on numbers and bits among semi-honest parties, every output checked
-    #[command(mut_arg("statistical", |statistical| statistical.hide(true)))] // nothing is verified
+    #[command(mut_args(among_engines(bench_mixed::is_it)))]
     Mixed(bench_mixed::BenchMixedArgs),
     /// Lookups in a public table among processes over TLS, every entry checked
     #[command(mut_args(among(OptionScope::Lookups)))]
@@ -299,7 +299,7 @@ impl Circuit {
 }
 
 /// The options of a benchmark of blocks.
-fn ciphered<S>(
+fn ciphered<S: Scope>(
     context: &Context,
     (cipher, direction): (Cipher, Direction),
     engine: EngineChoice,

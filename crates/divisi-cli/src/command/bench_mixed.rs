@@ -31,7 +31,7 @@ const GARBLED: &str = "mpgc";
 /// The engine that is measured.
 const ENGINE: &str = "mixed";
 
-fn is_it(engine: &dyn Engine) -> bool {
+pub fn is_it(engine: &dyn Engine) -> bool {
     engine.name() == ENGINE
 }
 

@@ -41,10 +41,8 @@ fn priorities() -> impl TypedValueParser<Value = Priority> {
 #[derive(Clone, Copy, ValueEnum)]
 enum WordAdder {
     /// The number of ANDs
-    #[value(aliases = ["total-throughput", "online-throughput"])]
     FewestAnds,
     /// The number of levels, and with it of rounds, with more ANDs
-    #[value(alias = "low-latency")]
     LowDepth,
 }
 
@@ -66,13 +64,29 @@ fn adder_of(priority: Option<Priority>) -> Adder {
 #[derive(Args, Clone, Copy)]
 pub(super) struct AdderOfCircuits {
     /// What additions of words (SHA-2) minimise [default: fewest-ands]
-    #[arg(long, alias = "mode", value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "mode")]
     adder: Option<WordAdder>,
+    #[arg(long, hide = true, value_name = "NAME")]
+    mode: Option<FormerMode>,
+}
+
+/// What mattered most in former versions, which chose the adder: it is taken for one version.
+#[derive(Clone, Copy, ValueEnum)]
+enum FormerMode {
+    OnlineThroughput,
+    TotalThroughput,
+    LowLatency,
+    /// It chose nothing about circuits that run nowhere.
+    ConstantRound,
 }
 
 impl AdderOfCircuits {
     pub(super) fn get(self) -> Adder {
-        adder_of(self.adder.map(WordAdder::priority))
+        let former = self.mode.map(|mode| match mode {
+            FormerMode::LowLatency => WordAdder::LowDepth,
+            _ => WordAdder::FewestAnds,
+        });
+        adder_of(self.adder.or(former).map(WordAdder::priority))
     }
 }
 

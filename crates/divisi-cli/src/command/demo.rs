@@ -109,10 +109,9 @@ pub(super) fn plan(context: &Context, arguments: &DemoArgs) -> Result<Plan, Fail
     match engine.demonstration() {
         Some(Demonstration::Servers) => {}
         Some(Demonstration::Parties(_)) => {
-            if key_bits.is_some() || given.priority().is_some() {
+            if key_bits.is_some() {
                 return Err(Failure::usage(
-                    "--key-bits and --priority belong to the demonstration of three servers: give --cipher and \
-                     --protocol",
+                    "--key-bits belongs to the demonstration of three servers: give --cipher",
                 ));
             }
             let cipher = cipher.unwrap_or(Cipher::Aes(KeySize::Aes128));
@@ -140,7 +139,8 @@ pub(super) fn plan(context: &Context, arguments: &DemoArgs) -> Result<Plan, Fail
     }
     engine::check(engine, &settings)?;
     if let Some(option) = settings.own.keys().next() {
-        let error = format!("the demonstration of three servers takes no --{option}: leave it out");
+        let option = given.as_given(option);
+        let error = format!("the demonstration of three servers takes no {option}: leave it out");
         return Err(Failure::usage(error));
     }
     let key = key_bits.unwrap_or(KeySize::Aes128);

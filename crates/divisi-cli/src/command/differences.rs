@@ -1,8 +1,10 @@
 //! Help texts that say in what the engines differ, made from the engines themselves.
 
 use clap::Arg;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use divisi::engine::job::Cipher;
 use divisi::engine::{self, Engine, EngineSettings, OptionScope};
+use divisi_core::Security;
 
 /// Names as a list: `garble, mixed and spdz`.
 pub(super) fn listed(names: &[&str]) -> String {
@@ -31,12 +33,17 @@ pub(super) fn told(by: &[(&'static str, &str)], join: &str) -> String {
     grouped(by).into_iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// The default value of a setting that these engines have: that of the default engine, then the others'
-/// where they differ: `100000; with spdz 2048`.
+/// The default value of a setting that these engines have: one that they have alike; else that of the default
+/// engine, then the others' where they differ: `100000; with spdz 2048`.
 fn defaults(has: impl Fn(&dyn Engine) -> bool, value: impl Fn(&dyn Engine) -> String) -> String {
     let engines: Vec<&dyn Engine> = engine::all().into_iter().filter(|engine| has(*engine)).collect();
     let values: Vec<(&'static str, String)> =
         engines.iter().map(|engine| (engine.name(), value(*engine))).collect();
+    if let Some((_, first)) = values.first()
+        && values.iter().all(|(_, value)| value == first)
+    {
+        return first.clone();
+    }
     let default = values.iter().find(|(name, _)| *name == engine::by_default().name());
     let default = default.map_or("", |(_, value)| value.as_str());
     let others: Vec<(&'static str, &str)> = values
@@ -71,21 +78,49 @@ pub(super) fn about_security() -> String {
 
 fn about_security_of(has: impl Fn(&dyn Engine) -> bool) -> String {
     let default = defaults(has, |engine| engine.profile().security.name().to_owned());
-    format!("The adversary to protect against: malicious or semi-honest [default: {default}]")
+    format!("The adversary to protect against [default: {default}]")
+}
+
+/// The parser of the adversary. It shows those against which one of these engines protects; the others are
+/// refused by the engine, with the reason.
+pub(super) fn securities(has: impl Fn(&dyn Engine) -> bool) -> ValueParser {
+    let protects = |engine: &dyn Engine, security: Security| {
+        let settings = EngineSettings { security, ..EngineSettings::default() };
+        has(engine) && engine::check(engine, &settings).is_ok()
+    };
+    let value = |security: Security| {
+        let is_shown = engine::all().into_iter().any(|engine| protects(engine, security));
+        PossibleValue::new(security.name()).hide(!is_shown)
+    };
+    let values = [Security::Malicious, Security::SemiHonest].map(value);
+    ValueParser::new(PossibleValuesParser::new(values).try_map(|name| name.parse::<Security>()))
 }
 
 /// An argument of a benchmark, whose help says of no engine anything that has not what is measured.
 pub(super) fn among(scope: OptionScope) -> impl Fn(Arg) -> Arg {
+    among_engines(move |engine| scope.has(engine))
+}
+
+/// An argument of a benchmark of these engines, whose help says nothing of others.
+pub(super) fn among_engines(has: impl Fn(&dyn Engine) -> bool) -> impl Fn(Arg) -> Arg {
     move |argument| match argument.get_id().as_str() {
-        "security" => argument.help(about_security_of(|engine| scope.has(engine))),
-        "statistical" => argument.help(about_statistical(|engine| scope.has(engine))),
+        "security" => argument.help(about_security_of(&has)).value_parser(securities(&has)),
+        "statistical" => {
+            let can_choose = engine::all().into_iter().any(|engine| has(engine) && has_choice(engine));
+            argument.help(about_statistical(&has)).hide(!can_choose)
+        }
         _ => argument,
     }
 }
 
+/// Whether an engine has a choice of its statistical security.
+fn has_choice(engine: &dyn Engine) -> bool {
+    !engine.profile().statistical_choice.is_empty()
+}
+
 /// The help of the statistical security that engines have a choice of, and the default bits.
 fn about_statistical(has: impl Fn(&dyn Engine) -> bool) -> String {
-    let choice = |engine: &dyn Engine| has(engine) && !engine.profile().statistical_choice.is_empty();
+    let choice = |engine: &dyn Engine| has(engine) && has_choice(engine);
     let engines = engine::all().into_iter().filter(|engine| choice(*engine));
     let choices: Vec<_> =
         engines.map(|engine| (engine.name(), engine.profile().statistical_choice)).collect();
@@ -122,7 +157,7 @@ mod tests {
         let blocks = about_blocks(Cipher::Aes(KeySize::Aes128));
         assert_eq!(blocks, "The number of blocks [default: 100000; with spdz 2048]");
         let blocks = about_blocks(Cipher::TripleDes(DesKeys::Three));
-        assert_eq!(blocks, "The number of blocks [default: with spdz 2048]");
+        assert_eq!(blocks, "The number of blocks [default: 2048]");
         assert!(about_security().ends_with("[default: malicious; with mixed semi-honest]"));
         let statistical = about_statistical_of_all();
         assert!(statistical.contains(": with rep3 up to 114"), "{statistical}");
@@ -130,10 +165,7 @@ mod tests {
             statistical.ends_with("; with garble and spdz 40 or 64 [default: 57; with garble and spdz 40]")
         );
         let option = about_statistical_option();
-        assert!(
-            option.ends_with("2^-BITS: with garble and spdz 40 or 64 [default: with garble and spdz 40]"),
-            "{option}"
-        );
+        assert!(option.ends_with("2^-BITS: with garble and spdz 40 or 64 [default: 40]"), "{option}");
     }
 
     #[test]
@@ -142,6 +174,26 @@ mod tests {
         assert!(help("security", OptionScope::Blocks).ends_with("[default: malicious]"));
         assert!(help("statistical", OptionScope::Hashes).ends_with("verified twice [default: 57]"));
         assert!(help("statistical", OptionScope::Blocks).ends_with("[default: 57; with spdz 40]"));
+        assert!(help("security", OptionScope::TripleDes).ends_with("against [default: malicious]"));
+        assert!(help("statistical", OptionScope::TripleDes).ends_with("with spdz 40 or 64 [default: 40]"));
+    }
+
+    #[test]
+    fn adversaries_are_those_against_which_an_engine_protects() {
+        let shown = |argument: Arg| -> Vec<String> {
+            let values = argument.get_possible_values();
+            values.iter().filter(|value| !value.is_hide_set()).map(|value| value.get_name().into()).collect()
+        };
+        let security = || Arg::new("security");
+        assert_eq!(shown(among(OptionScope::TripleDes)(security())), ["malicious"]);
+        for scope in [OptionScope::Blocks, OptionScope::Circuits, OptionScope::Lookups] {
+            assert_eq!(shown(among(scope)(security())), ["malicious", "semi-honest"], "{scope:?}");
+        }
+        let mixed = among_engines(|engine| engine.name() == "mixed");
+        assert_eq!(shown(mixed(security())), ["semi-honest"]);
+        let help = mixed(security()).get_help().unwrap().to_string();
+        assert!(help.ends_with("against [default: semi-honest]"), "{help}");
+        assert!(mixed(Arg::new("statistical")).is_hide_set());
     }
 
     #[test]

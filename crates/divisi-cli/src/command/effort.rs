@@ -1,6 +1,6 @@
 //! The arguments that all benchmarks among processes have.
 
-use super::differences::{about_security, about_statistical_of_all};
+use super::differences::{about_security, about_statistical_of_all, securities};
 use super::engine::EngineChoice;
 use super::{Context, positive};
 use clap::Args;
@@ -10,7 +10,7 @@ use divisi_core::Security;
 /// Repetitions, threads and emulated network.
 #[derive(Args)]
 pub struct Effort {
-    #[arg(long, value_name = "NAME", help = about_security())]
+    #[arg(long, value_name = "NAME", value_parser = securities(|_| true), help = about_security())]
     pub security: Option<Security>,
     /// The number of threads of a party that run at the same time
     #[arg(long, default_value_t = 1, value_name = "T")]

@@ -1,6 +1,6 @@
 //! `divisi kat`.
 
-use super::differences::{about_security, about_statistical_option};
+use super::differences::{about_security, about_statistical_option, securities};
 use super::engine::{EQUAL_KEYS, EngineOf, caution, settings_with};
 use super::options::{OfKat, OwnOptions};
 use super::{CommandOutput, Context};
@@ -8,7 +8,6 @@ use clap::Args;
 use divisi::engine::{self, EngineSettings};
 use divisi::failure::Failure;
 use divisi::kat::{self, KatOptions, KatReport, Tally};
-use divisi::mode::PRIORITY;
 use divisi_core::Security;
 use serde_json::json;
 use std::path::PathBuf;
@@ -26,8 +25,8 @@ use std::path::PathBuf;
                         By masked tables: divisi kat --engine spdz --parties 2 --protocol aes-lt ACVP-AES-CBC.json")]
 pub struct KatArgs {
     #[command(flatten)]
-    engine: EngineOf<OfKat>,
-    #[arg(long, value_name = "NAME", help = about_security())]
+    pub(super) engine: EngineOf<OfKat>,
+    #[arg(long, value_name = "NAME", value_parser = securities(|_| true), help = about_security())]
     security: Option<Security>,
     #[arg(long, value_name = "BITS", help = about_statistical_option())]
     statistical: Option<u32>,
@@ -50,11 +49,7 @@ pub(super) fn settings(arguments: &KatArgs) -> Result<EngineSettings, Failure> {
         engine::belongs(engine, "statistical")?;
     }
     let (own, sboxes) = (arguments.own.own(engine)?, arguments.own.choice());
-    let settings = settings_with(*arguments.engine, security, arguments.statistical, own, sboxes)?;
-    if arguments.own.priority().is_some() {
-        engine::belongs(engine, PRIORITY)?;
-    }
-    Ok(settings)
+    settings_with(*arguments.engine, security, arguments.statistical, own, sboxes)
 }
 
 pub fn run(_: &Context, arguments: &KatArgs) -> Result<CommandOutput, Failure> {

@@ -157,6 +157,8 @@ pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
 
 #[cfg(test)]
 mod tests_of_help;
+#[cfg(test)]
+mod tests_of_spellings;
 
 #[cfg(test)]
 mod tests {

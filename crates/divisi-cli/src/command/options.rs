@@ -49,6 +49,8 @@ scopes!(
 #[derive(Clone)]
 pub struct OwnOptions<S> {
     given: BTreeMap<&'static str, String>,
+    /// Those that were given as an option of former versions, as they were given.
+    spelt: BTreeMap<&'static str, String>,
     of: PhantomData<S>,
 }
 
@@ -90,8 +92,9 @@ struct FormerOption {
     values: Vec<(&'static str, (&'static str, &'static str))>,
 }
 
-/// All options of former versions.
-fn former() -> Vec<FormerOption> {
+/// The options of former versions of which a meaning is offered. Where words are added, all meanings count:
+/// what mattered most chose the adder.
+fn former(offers: &[Offer]) -> Vec<FormerOption> {
     let mut all: Vec<FormerOption> = Vec::new();
     for option in engine::all().into_iter().flat_map(|engine| engine.profile().options) {
         for old in option.formerly.iter().filter(|old| old.option != option.name) {
@@ -102,14 +105,20 @@ fn former() -> Vec<FormerOption> {
             }
         }
     }
+    all.retain(|old| offers.iter().any(|offer| old.means(offer.name)));
     all
 }
 
 impl FormerOption {
+    /// Whether a value of it means one of this option.
+    fn means(&self, name: &str) -> bool {
+        self.values.iter().any(|(_, (option, _))| *option == name)
+    }
+
     /// The argument, beside the options that a command offers: it excludes those that it means, and what
     /// these exclude.
     fn arg(&self, offers: &[Offer]) -> Arg {
-        let means = |name: &str| self.values.iter().any(|(_, (option, _))| *option == name);
+        let means = |name: &str| self.means(name);
         let is_excluded = |offer: &&Offer| {
             means(offer.name) || offer.by.iter().any(|(_, option)| option.excludes.is_some_and(means))
         };
@@ -122,11 +131,10 @@ impl FormerOption {
             .conflicts_with_all(offers.iter().filter(is_excluded).map(|offer| offer.name))
     }
 
-    /// The option and the value that were meant, if it was given.
-    fn meant(&self, matches: &ArgMatches) -> Option<(&'static str, String)> {
+    /// If it was given: its value, and the option and the value that were meant.
+    fn meant(&self, matches: &ArgMatches) -> Option<(&'static str, (&'static str, &'static str))> {
         let given = matches.get_one::<String>(self.name)?;
-        let (_, (option, now)) = self.values.iter().find(|(name, _)| name == given)?;
-        Some((option, (*now).to_owned()))
+        self.values.iter().copied().find(|(name, _)| name == given)
     }
 }
 
@@ -241,7 +249,7 @@ impl<S: Scope> Args for OwnOptions<S> {
     fn augment_args(command: Command) -> Command {
         let offers = offered(S::SCOPE);
         let command = offers.iter().fold(command, |command, offer| command.arg(offer.arg()));
-        former().iter().fold(command, |command, old| command.arg(old.arg(&offers)))
+        former(&offers).iter().fold(command, |command, old| command.arg(old.arg(&offers)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -251,10 +259,16 @@ impl<S: Scope> Args for OwnOptions<S> {
 
 impl<S: Scope> FromArgMatches for OwnOptions<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given =
-            offered(S::SCOPE).into_iter().filter_map(|offer| Some((offer.name, offer.given(matches)?)));
-        let meant = former().into_iter().filter_map(|old| old.meant(matches));
-        Ok(OwnOptions { given: given.chain(meant).collect(), of: PhantomData })
+        let offers = offered(S::SCOPE);
+        let given = offers.iter().filter_map(|offer| Some((offer.name, offer.given(matches)?)));
+        let mut own = OwnOptions { given: given.collect(), spelt: BTreeMap::new(), of: PhantomData };
+        for old in former(&offers) {
+            if let Some((value, (option, now))) = old.meant(matches) {
+                own.given.insert(option, now.to_owned());
+                own.spelt.insert(option, format!("--{} {value}", old.name));
+            }
+        }
+        Ok(own)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -279,6 +293,11 @@ impl<S> OwnOptions<S> {
             .map(|(_, old)| old.value)
     }
 
+    /// An option as it was given: by its name, or as that of former versions with its value.
+    pub fn as_given(&self, option: &str) -> String {
+        self.spelt.get(option).cloned().unwrap_or_else(|| format!("--{option}"))
+    }
+
     /// How S-boxes are computed: as what matters most says, or by the protocol that was given.
     pub fn choice(&self) -> Choice {
         let protocol = || self.given.get(PROTOCOL)?.parse::<Protocol>().ok();
@@ -287,12 +306,15 @@ impl<S> OwnOptions<S> {
             None => protocol().map(Choice::from).unwrap_or_default(),
         }
     }
+}
 
+impl<S: Scope> OwnOptions<S> {
     /// The options that were given, for this engine. An option that belongs to another engine is refused
-    /// later, by its name; a value that belongs to another engine is refused here.
+    /// later, by its name; here are refused a value that belongs to another engine, what matters most to
+    /// whoever chose an engine that has no choice of it, and what later code would not name as it was given.
     ///
     /// # Errors
-    /// [`Failure`] if a value is a name that only another engine takes.
+    /// [`Failure`] if a value is a name, or an option one, that only another engine takes.
     pub fn own(&self, engine: &dyn Engine) -> Result<BTreeMap<String, String>, Failure> {
         let (mut all, own) = (BTreeMap::new(), engine.profile().options);
         for (name, value) in &self.given {
@@ -308,8 +330,17 @@ impl<S> OwnOptions<S> {
             let is_common = |option: &EngineOption| option.name == *name && option.is_common;
             let exists_for_all =
                 || engine::all().iter().any(|engine| engine.profile().options.iter().any(is_common));
+            // an option that engines ignore is ignored where it is not offered: there it chose the adder
+            let has_meaning = |option: &EngineOption| !option.is_common || option.scopes.contains(&S::SCOPE);
+            let is_named_here = *name == PRIORITY || self.spelt.contains_key(name);
             let passes = match owner {
                 _ if is_mine => !mine.is_some_and(|option| option.is_common),
+                Some((other, option)) if mine.is_none() && is_named_here && has_meaning(&option) => {
+                    return Err(Failure::usage(format!(
+                        "{} belongs to the engine {other}: give --engine {other}, or leave it out",
+                        self.as_given(name)
+                    )));
+                }
                 // an engine with names of its own refuses this one in its own words; others ignore it
                 Some((_, option)) if option.is_common => mine.is_some_and(|o| o.names().next().is_some()),
                 Some((other, _)) if mine.is_some() || exists_for_all() => {

@@ -1,6 +1,6 @@
 //! `divisi run`.
 
-use super::differences::{about_security, about_statistical_option};
+use super::differences::{about_security, about_statistical_option, securities};
 use super::engine::{EQUAL_KEYS, EngineOf, caution, settings_with};
 use super::options::{OfRun, OwnOptions};
 use super::{AdderChoice, CONNECTION, CommandOutput, Context, given};
@@ -47,7 +47,7 @@ pub struct RunArgs {
     /// A program on numbers and bits: a text that begins with the line `divisi program 1`, or biomatch,
     /// kmeans, mnist, gauss or merge-db
     #[arg(long, value_name = "FILE", conflicts_with_all = ["circuit", "output", "first_bit_first", "adder", "mode"])]
-    program: Option<Name>,
+    pub(super) program: Option<Name>,
     /// For a circuit, an input value as OWNER=HEX: the number of the party that gives it, and its digits if
     /// they are known here (1=@FILE reads them from a file, 1=- from standard input, so that they do not
     /// appear in the list of processes). For a program, the values of an input, by its name
@@ -60,7 +60,7 @@ pub struct RunArgs {
     /// them, those that learn this value; then give it once for each value [default: all learn all]
     #[arg(long, value_name = "P,...|VALUE=P,...")]
     output: Vec<String>,
-    #[arg(long, value_name = "NAME", help = about_security())]
+    #[arg(long, value_name = "NAME", value_parser = securities(|_| true), help = about_security())]
     security: Option<Security>,
     #[arg(long, value_name = "BITS", help = about_statistical_option())]
     statistical: Option<u32>,

@@ -30,7 +30,8 @@ pub(super) fn options() -> Vec<EngineOption> {
             Manner::FORM,
             forms,
             "how random bits are made, and with --protocol mpgc how keys are looked up",
-        ),
+        )
+        .at(&[OptionScope::Run, OptionScope::Circuits]),
         EngineOption::number(Manner::K, "K", SOFT_SPOKEN_K).with_default("4"),
         EngineOption::one_of(Manner::PROTOCOL, protocols, "how circuits are evaluated")
             .with_default("gmw")
