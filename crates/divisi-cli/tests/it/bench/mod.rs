@@ -4,8 +4,9 @@
 mod messages;
 
 use crate::has;
-use crate::program::{measure as run, measured as phase, phases};
+use crate::program::{command, measure as run, measured as phase, phases, told};
 use divisi::bench::{BenchOptions, Phase};
+use divisi::calibrate::VARIABLE;
 use divisi::engine::job::{Cipher, JobSpec, LookupJob};
 use divisi::mode::Priority;
 use divisi_core::Direction;
@@ -206,6 +207,23 @@ fn json_has_every_field_that_scripts_rely_on() {
     assert!((1 << 20..512 << 20).contains(&json["peak_rss_bytes_per_party"].as_u64().unwrap()));
     has!(json, "mode": null, "protocol": "gf4-circuit");
     assert!(json["checks"]["A15"].is_u64() && json["checks"]["M0.4"].is_u64(), "{json}");
+}
+
+/// Figures that nobody should compare say so, and no others do.
+#[test]
+fn a_calibration_in_another_time_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    for is_other in [true, false] {
+        let mut command = command(dir.path(), "bench calibrate");
+        if !is_other {
+            command.env_remove(VARIABLE);
+        }
+        let output = command.output().unwrap();
+        let told = told(&output);
+        assert!(told["loopback_gbit_s"].is_number(), "{told}");
+        assert_eq!(told.get("measured_in_ms").is_some(), is_other, "{told}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr).contains(VARIABLE), is_other, "{output:?}");
+    }
 }
 
 /// Preprocessing and online alternate by chunks, so that what is kept does not grow with the blocks.

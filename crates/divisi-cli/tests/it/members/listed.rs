@@ -4,7 +4,8 @@
 //!
 //! A line begins with the path of an object, as jq writes it, and names its members; lines that are indented
 //! continue it. Members of all elements of an array are put together, with their values in the order of the
-//! elements. That something is an array or an object is said only if it is empty, because its elements or
+//! elements. A figure of requests, which is null where none was done in time, is `number?`, whichever it is.
+//! That something is an array or an object is said only if it is empty, because its elements or
 //! members say it otherwise.
 
 use serde_json::Value;
@@ -53,6 +54,9 @@ const VARY: [&str; 29] = [
     "within_bound",
 ];
 
+/// Figures that need requests that were done.
+const OF_REQUESTS: [&str; 3] = ["p50_ms", "p90_ms", "p99_ms"];
+
 /// Whether the value of a member may be another in the next run.
 fn varies(path: &str) -> bool {
     let is_time = |name: &str| {
@@ -96,7 +100,11 @@ fn collect(object: &str, name: &str, value: &Value, found: &mut Known) {
 pub fn members(object: &Value) -> Members {
     let mut found = Known::new();
     collect("", "", object, &mut found);
-    let member = |((object, name), (kinds, values)): (_, (BTreeSet<&str>, Vec<String>))| {
+    let member = |((object, name), (kinds, values)): ((String, String), (BTreeSet<&str>, Vec<String>))| {
+        let is_figure = kinds.iter().all(|kind| ["null", "number"].contains(kind));
+        if OF_REQUESTS.contains(&name.as_str()) && is_figure {
+            return Some(format!("{object} {name}: number?"));
+        }
         let alone = values.is_empty() || varies(&format!("{object}.{name}"));
         let known = ["boolean", "number", "string"];
         let mut said: Vec<String> =

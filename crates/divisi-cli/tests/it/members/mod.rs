@@ -83,7 +83,7 @@ fn every_command_is_listed() {
 fn members_are_paths_with_values_or_types() {
     let value = serde_json::json!({
         "a": [{ "b": 1 }, { "b": null, "c": "x; y" }, { "b": 1 }, { "b": 2 }], "d": true, "seconds": 1.5,
-        "calibration": { "any": 3 }, "p50_ms": 1.0, "rtt_ms": 20.0, "e": [], "f": [[1], [2, 3]], "g": { "h.i": null },
+        "calibration": { "any": 3 }, "p50_ms": 1.0, "p90_ms": null, "p99_ms": "1", "rtt_ms": 20.0, "e": [], "f": [[1], [2, 3]], "g": { "h.i": null },
     });
     let members = listed::members(&value);
     assert_eq!(
@@ -92,7 +92,9 @@ fn members_are_paths_with_values_or_types() {
             ". d: true",
             ". e: array",
             ". f[][]: 1, 2, 3",
-            ". p50_ms: number",
+            ". p50_ms: number?",
+            ". p90_ms: number?",
+            ". p99_ms: string",
             ". rtt_ms: 20.0",
             ". seconds: number",
             ".a[] b: null, 1 x2, 2",
