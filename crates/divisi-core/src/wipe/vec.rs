@@ -12,7 +12,7 @@ use std::fmt::{Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 
 /// The most bytes that a thread keeps, of all types together.
-const MOST: usize = 24 << 20;
+const MOST: usize = 16 << 20;
 /// The smallest vector, in bytes, whose memory is kept. The allocator is fast for smaller ones.
 const LEAST: usize = 16 << 10;
 
