@@ -4,8 +4,8 @@
 //! Adversary, openings and their order are those of [`crate::gcm`]: ciphertexts are opened when all products
 //! that they depend on are verified, then their tags. A received tag is compared inside the computation and
 //! never opened (check A23). The columns of a plaintext are returned only if its tag was right; they are not
-//! opened, but stay shares, for its client alone ([`divisi_rep3::Trio::answer_text`]). A message with a wrong
-//! tag is `Invalid` and harms no other; a lie about any message ends the session for all.
+//! opened, but stay shares, for its client alone ([`divisi_rep3::Trio::answer_message`]). A message with a
+//! wrong tag is `Invalid` and harms no other; a lie about any message ends the session for all.
 //!
 //! A message is short if the powers of the hash key that every prepared key has are enough for it ([`fits`]):
 //! then only its key stream is computed for it, and GHASH is local.
