@@ -156,13 +156,15 @@ pub fn reflect(harness: &Harness, victim: PartyId, view: &'static str, open: &'s
         }
         if frame.step == view {
             views += 1;
-            let theirs = (0..2_000).find_map(|_| {
+            // at once when it comes: who believes it goes on before another party can stop it
+            let until = Instant::now() + Duration::from_millis(200);
+            let theirs = loop {
                 let theirs = received.lock().unwrap().get(views - 1).cloned();
-                if theirs.is_none() {
-                    std::thread::sleep(Duration::from_micros(100));
+                if theirs.is_some() || Instant::now() > until {
+                    break theirs;
                 }
-                theirs
-            });
+                std::thread::yield_now();
+            };
             frame.body = theirs.unwrap_or(frame.body);
         }
         vec![frame]
