@@ -69,12 +69,12 @@ pub fn options(
         arguments;
     let table = table.as_deref().map(UserTable::load).transpose()?.map(Arc::new);
     let entries = table.as_ref().map_or(entries.unwrap_or(0), |table| table.entries().len());
-    let default = effort.options(context, Some(**engine));
+    let base = effort.options(context, Some(**engine));
     // among servers a lookup takes a fraction of what it takes among parties that trust nobody
     let blocks = count.unwrap_or(if engine.engine().profile().deals { 65_536 } else { 1024 });
     let of = |dimensions| {
         let job = LookupJob { entries, inputs: *inputs, dimensions, count: 1, table: table.clone() };
-        BenchOptions { job: JobSpec::Lookups(job), ..default.clone() }.counted(blocks)
+        BenchOptions { job: JobSpec::Lookups(job), ..base.clone() }.counted(blocks)
     };
     let options = of(*dimensions);
     options.check()?;

@@ -158,8 +158,8 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
             "--images and --labels belong to --op program --program mnist: leave them out",
         ));
     }
-    let default = BenchOptions { own, ..effort.options(context, Some(choice)) };
-    let of = |job| BenchOptions { job: JobSpec::Own(job), ..default.clone() };
+    let base = BenchOptions { own, ..effort.options(context, Some(choice)) };
+    let of = |job| BenchOptions { job: JobSpec::Own(job), ..base.clone() };
     let options = match (op, program) {
         (What::Op(op), None) => {
             let operation = OperationJob { op: *op, bits, entries, private, count: 1 };
@@ -167,7 +167,7 @@ pub fn options(context: &super::Context, arguments: &BenchMixedArgs) -> Result<B
         }
         (What::Mpgc, None) => {
             let name = circuit.clone().unwrap_or_else(|| "".into());
-            default.clone().of_circuit(&name, count.unwrap_or(1))?
+            base.clone().of_circuit(&name, count.unwrap_or(1))?
         }
         (What::Program, Some(name)) => {
             let runs = usize::try_from(count.unwrap_or(1)).unwrap_or(usize::MAX);

@@ -90,10 +90,11 @@ impl<T: Wipe> WipedVec<T> {
     }
 
     /// Calls `f` on the vector itself, in which there is memory for `more` elements. `f` must not let it grow
-    /// further.
+    /// further; what it removes is wiped later, with the vector.
     #[inline]
     pub fn append_by<R>(&mut self, more: usize, f: impl FnOnce(&mut Vec<T>) -> R) -> R {
         self.reserve(more);
+        self.used = self.used.max(self.vector.len());
         let (place, out) = (self.vector.as_ptr(), f(&mut self.vector));
         debug_assert_eq!(place, self.vector.as_ptr(), "the elements moved, and left a copy");
         out
@@ -393,6 +394,9 @@ mod tests {
         two.resize(2, 3);
         two.extend([4, 5].into_iter().filter(|four| *four == 4));
         assert_eq!((&*two, two.used), (&[3, 3, 4][..], 9));
+        let mut three = all(4);
+        three.append_by(0, |vector| vector.truncate(1));
+        assert_eq!((three.len(), three.used), (1, 4));
         assert_eq!(two.into_vec(), [3, 3, 4]);
     }
 }

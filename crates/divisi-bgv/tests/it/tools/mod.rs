@@ -1,5 +1,5 @@
 //! What the tests of this crate share: keys of all parties in one process, and the noise of a ciphertext.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "unit tests of the library share a part of it")]
 
 use divisi_bgv::parameters::{Form, Operation, Parameters};
 use divisi_bgv::{Ciphertext, Keys, Poly, Ring, Sampler, encode};

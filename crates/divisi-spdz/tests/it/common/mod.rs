@@ -179,7 +179,6 @@ pub fn copy(from: &Path, to: &Path) {
 }
 
 /// A party's part of a stock.
-#[allow(dead_code)] // not all tests open one by itself
 pub fn opened(dirs: &StockDirs, number: u8) -> Reserve {
     Reserve::open(&dirs.dir(number), key(), entropy(), number).unwrap()
 }
