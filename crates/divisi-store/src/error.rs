@@ -21,6 +21,8 @@ pub enum StoreError {
     Version(PathBuf, u16),
     /// It belongs to another party.
     OtherParty(PathBuf, u8),
+    /// In this directory names that differ in the case of a letter are one name.
+    OneCase(PathBuf),
     /// Another process uses the directory.
     InUse(PathBuf),
     /// There is no such key.
@@ -90,6 +92,12 @@ impl fmt::Display for StoreError {
                     path.display()
                 )
             }
+            Self::OneCase(path) => write!(
+                f,
+                "the file system takes letters of both cases for one in {}, so that two keys could have one file: keep \
+                 the data in a directory where they differ, as they do on Linux unless somebody asked for this",
+                path.display()
+            ),
             Self::InUse(path) => {
                 write!(f, "another process uses the data directory {}: stop it first", path.display())
             }

@@ -1,9 +1,9 @@
 //! The format of a key file.
 //!
 //! `"DIVISIK\n" | version u16 | length of the body u32 | body (postcard) | BLAKE3 of everything before`,
-//! numbers little-endian. Version 1 has no change of clients in its body; files of both versions are read,
-//! and version 2 is written. The checksum detects accidental damage; whether the servers' files belong
-//! together is checked elsewhere (A26).
+//! numbers little-endian. Version 1 has no change of clients in its body, and versions 1 and 2 have no time
+//! at which the key was made; files of all three versions are read, and version 3 is written. The checksum
+//! detects accidental damage; whether the servers' files belong together is checked elsewhere (A26).
 
 use crate::error::StoreError;
 use crate::key::{KeyFile, KeyInfo, KeyState, Secret};
@@ -13,8 +13,10 @@ use std::path::Path;
 use zeroize::{Zeroize, Zeroizing};
 
 const MAGIC: [u8; 8] = *b"DIVISIK\n";
-/// The version that is written, and the one without a change of clients.
-const VERSION: u16 = 2;
+/// The version that is written, the one without the time at which the key was made, and the one without a
+/// change of clients, too.
+const VERSION: u16 = 3;
+const WITHOUT_TIME: u16 = 2;
 const WITHOUT_CHANGE: u16 = 1;
 const HEAD: usize = 14;
 const CHECKSUM: usize = 32;
@@ -28,9 +30,12 @@ struct Written<'a> {
     reserved: u64,
     components: Option<(&'a [u8], &'a [u8])>,
     next_clients: Option<&'a [String]>,
+    /// 0 if it is not known.
+    made: u64,
 }
 
-/// The body of a key file that was read: all of it in version 1; `next_clients` follows in version 2.
+/// The body of a key file that was read: all of it in version 1; `next_clients` follows in version 2, and
+/// then `made` in version 3.
 #[derive(Deserialize)]
 struct Read {
     info: KeyInfo,
@@ -42,7 +47,8 @@ struct Read {
 pub(crate) fn encode(key: &KeyFile) -> Result<Zeroizing<Vec<u8>>, StoreError> {
     let components = key.secret.as_ref().map(|s| (s.first.as_slice(), s.second.as_slice()));
     let next_clients = key.next_clients.as_deref();
-    let body = Written { info: &key.info, reserved: key.reserved, components, next_clients };
+    let made = key.info.made.unwrap_or(0);
+    let body = Written { info: &key.info, reserved: key.reserved, components, next_clients, made };
     let too_large = || StoreError::TooLarge(key.info.name.clone());
     let len = postcard::serialize_with_flavor(&body, Size::default()).map_err(|_| too_large())?;
     let end = HEAD + len;
@@ -68,7 +74,7 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
         return Err(damaged("it does not begin like a key file"));
     }
     let version = u16::from_le_bytes([head[8], head[9]]);
-    if ![WITHOUT_CHANGE, VERSION].contains(&version) {
+    if ![WITHOUT_CHANGE, WITHOUT_TIME, VERSION].contains(&version) {
         return Err(StoreError::Version(path.into(), version));
     }
     let len = u32::from_le_bytes([head[10], head[11], head[12], head[13]]) as usize;
@@ -88,6 +94,13 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
             Err(_) => (None, left),
         },
     };
+    let (made, left) = match version {
+        WITHOUT_CHANGE | WITHOUT_TIME => (Some(0), left),
+        _ => match postcard::take_from_bytes::<u64>(left) {
+            Ok((made, left)) => (Some(made), left),
+            Err(_) => (None, left),
+        },
+    };
     let right = match &components {
         Some((a, b)) => {
             info.state != KeyState::Destroyed && info.kind.lengths().contains(&a.len()) && b.len() == a.len()
@@ -96,11 +109,12 @@ pub(crate) fn decode(path: &Path, bytes: &[u8]) -> Result<KeyFile, StoreError> {
     };
     let destroyed = info.state == KeyState::Destroyed;
     let next_clients = next_clients.filter(|next| left.is_empty() && !(destroyed && next.is_some()));
-    let (true, Some(next_clients)) = (right, next_clients) else {
+    let (true, Some(next_clients), Some(made)) = (right, next_clients, made) else {
         components.zeroize();
         let why = "its components do not have the lengths of its type, or it does not end where it should";
         return Err(damaged(why));
     };
+    info.made = Some(made).filter(|made| *made > 0);
     let secret = components.map(|(a, b)| Secret { first: Zeroizing::new(a), second: Zeroizing::new(b) });
     Ok(KeyFile { info, reserved, secret, next_clients })
 }
@@ -128,6 +142,7 @@ pub(crate) mod tests {
                 exportable: true,
                 party: 2,
                 mesh: [4; 32],
+                made: Some(1_800_000_000),
             },
             reserved: 1024,
             secret: Some(Secret {
@@ -138,7 +153,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// The bytes of the sample, by hand from postcard's rules: of version 1, and of version 2 with a change.
+    /// The bytes of the sample, by hand from postcard's rules: of version 1, and of later ones with a change
+    /// and with a time.
     #[test]
     fn golden_bytes() {
         let body = [
@@ -164,24 +180,42 @@ pub(crate) mod tests {
         let covered = ["4449564953494b0a", "0100", "99000000", &body].concat();
         let checksum = "394fdc7387468687563ac88300a7081863e0f6625b52b651d7abb43cb28d763a";
         let old = decode(Path::new("k1"), &hex::decode(covered + checksum).unwrap()).unwrap();
-        assert_eq!((&old.info, old.reserved), (&sample("k1").info, 1024));
+        let untimed = |name| KeyInfo { made: None, ..sample(name).info };
+        assert_eq!((&old.info, old.reserved), (&untimed("k1"), 1024));
         assert_eq!(old.secret.as_ref().unwrap().first.as_slice(), [0xaa; 16]);
         assert_eq!(old.next_clients, None);
 
-        let covered = |length: &str, next: &str| ["4449564953494b0a", "0200", length, &body, next].concat();
+        let covered = |version: &str, length: &str, rest: &str| {
+            ["4449564953494b0a", version, length, &body, rest].concat()
+        };
         let whole = |covered: String| {
             let checksum = blake3::hash(&hex::decode(&covered).unwrap()).to_hex();
             covered + checksum.as_str()
         };
-        assert_eq!(hex::encode(&*encode(&old).unwrap()), whole(covered("9a000000", "00")));
+        let read = |covered: String| decode(Path::new("k1"), &hex::decode(whole(covered)).unwrap());
+        // version 2: no time
+        let second = read(covered("0200", "a3000000", "010203626f6203657665")).unwrap();
+        assert_eq!(second.next_clients, Some(vec!["bob".into(), "eve".into()]));
+        assert_eq!(second.info, untimed("k1"));
+        assert_eq!(read(covered("0200", "9a000000", "00")).unwrap().next_clients, None);
+        // version 3: what was read without a time is written with none
+        assert_eq!(hex::encode(&*encode(&old).unwrap()), whole(covered("0300", "9b000000", "0000")));
         let mut changing = sample("k1");
         changing.next_clients = Some(vec!["bob".into(), "eve".into()]);
         let bytes = encode(&changing).unwrap();
-        assert_eq!(hex::encode(&*bytes), whole(covered("a3000000", "010203626f6203657665")));
-        assert_eq!(decode(Path::new("k1"), &bytes).unwrap().next_clients, changing.next_clients);
-        // a file of version 1 has no change, and one of version 2 says that there is none
-        for wrong in [covered("99000000", ""), covered("9a000000", "00").replacen("0200", "0100", 1)] {
-            assert!(decode(Path::new("k1"), &hex::decode(whole(wrong)).unwrap()).is_err());
+        let rest = "010203626f6203657665 80a4a7da06".replace(' ', "");
+        assert_eq!(hex::encode(&*bytes), whole(covered("0300", "a8000000", &rest)));
+        let third = decode(Path::new("k1"), &bytes).unwrap();
+        assert_eq!((third.next_clients, third.info), (changing.next_clients, changing.info));
+        // each version ends where it says
+        for (version, length, rest) in [
+            ("0100", "9a000000", "00"),
+            ("0200", "99000000", ""),
+            ("0200", "9b000000", "0000"),
+            ("0300", "9a000000", "00"),
+            ("0300", "9c000000", "000000"),
+        ] {
+            assert!(read(covered(version, length, rest)).is_err(), "{version} {rest}");
         }
     }
 
@@ -203,8 +237,8 @@ pub(crate) mod tests {
             assert!(decode(path, &bytes[..len]).is_err());
         }
         let mut newer = bytes.to_vec();
-        newer[8] = 3;
-        assert!(decode(path, &newer).err().unwrap().to_string().contains("format version 3"));
+        newer[8] = 4;
+        assert!(decode(path, &newer).err().unwrap().to_string().contains("format version 4"));
     }
 
     #[test]

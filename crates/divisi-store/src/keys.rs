@@ -9,12 +9,15 @@ use crate::key::{KeyFile, KeyInfo, KeyState, KeyType, Maker, USES};
 use crate::name::KeyName;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The number of uses that are reserved on disk at once.
 pub const BLOCK: u64 = 1024;
+/// The file that the process holds which uses a directory.
+const LOCK: &str = ".lock";
 
 /// The keys of one server. Every change is durable when its call returns.
 pub struct StoredKeys {
@@ -43,12 +46,12 @@ impl StoredKeys {
     /// it at the same time.
     ///
     /// # Errors
-    /// [`StoreError::InUse`] if another process uses the directory; [`StoreError::Io`] if it cannot be made
-    /// or read.
+    /// [`StoreError::InUse`] if another process uses the directory; [`StoreError::OneCase`] if it takes
+    /// letters of both cases for one; [`StoreError::Io`] if it cannot be made or read.
     pub fn open(dir: &Path) -> Result<StoredKeys, StoreError> {
         let failed = |e| StoreError::Io(dir.into(), e);
         MachineDisk.make_dir(dir).map_err(failed)?;
-        let path = dir.join(".lock");
+        let path = dir.join(LOCK);
         let mut options = OpenOptions::new();
         let lock = options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed)?;
         match lock.try_lock() {
@@ -56,6 +59,7 @@ impl StoredKeys {
             Err(TryLockError::WouldBlock) => return Err(StoreError::InUse(dir.into())),
             Err(TryLockError::Error(e)) => return Err(failed(e)),
         }
+        tells_cases_apart(dir, &lock)?;
         Ok(StoredKeys { _lock: Some(lock), ..StoredKeys::open_on(Box::new(MachineDisk), dir)? })
     }
 
@@ -343,6 +347,22 @@ impl StoredKeys {
     fn guard(&self) -> MutexGuard<'_, HashMap<[u8; 16], u64>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Check that names which differ in the case of a letter are different files: the file of the lock must not
+/// have a second name in capital letters. Linux tells them apart, but a directory can be told not to, and
+/// disks of other systems do not.
+fn tells_cases_apart(dir: &Path, lock: &File) -> Result<(), StoreError> {
+    let failed = |e| StoreError::Io(dir.into(), e);
+    let same = match std::fs::metadata(dir.join(LOCK.to_ascii_uppercase())) {
+        Ok(other) => {
+            let own = lock.metadata().map_err(failed)?;
+            (own.dev(), own.ino()) == (other.dev(), other.ino())
+        }
+        Err(e) if e.kind() == ErrorKind::NotFound => false,
+        Err(e) => return Err(failed(e)),
+    };
+    if same { Err(StoreError::OneCase(dir.into())) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@
 //!     exportable: false,
 //!     party: 1,
 //!     mesh: [4; 32],
+//!     made: Some(1_800_000_000), // in seconds since 1970
 //! };
 //! let (name, id) = (info.name.clone(), info.id);
 //! let secret = Secret { first: vec![5; 16].into(), second: vec![6; 16].into() };

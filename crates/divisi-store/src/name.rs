@@ -4,18 +4,20 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of a key: 1 to 64 characters of `a-z 0-9 . _ -`, not beginning with a dot, so that it is a valid
-/// file name.
+/// The name of a key: 1 to 128 characters of `A-Z a-z 0-9 . _ -`, not beginning with a dot, so that it is a
+/// valid file name. Names that differ in the case of a letter are different names, and names of different
+/// files: a store does not open in a directory where they are one
+/// ([`StoreError::OneCase`](crate::StoreError::OneCase)). Names are ordered by their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KeyName(String);
 
 /// The characters of names, in their order.
-const CHARACTERS: &[u8] = b"-.0123456789_abcdefghijklmnopqrstuvwxyz";
+const CHARACTERS: &[u8] = b"-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
 
 impl KeyName {
     /// The longest name.
-    pub const LONGEST: usize = 64;
+    pub const LONGEST: usize = 128;
 
     /// The name as text.
     #[must_use]
@@ -50,7 +52,8 @@ impl FromStr for KeyName {
         if name.is_empty() || name.len() > Self::LONGEST || name.starts_with('.') || !name.bytes().all(good) {
             let shown: String = name.chars().take(80).flat_map(char::escape_default).collect();
             return Err(format!(
-                "\"{shown}\" is not a key name: use 1 to 64 of a-z, 0-9, dot, underscore and dash, not beginning with a dot"
+                "\"{shown}\" is not a key name: use 1 to {} of A-Z, a-z, 0-9, dot, underscore and dash, not beginning with a dot",
+                Self::LONGEST
             ));
         }
         Ok(KeyName(name.to_owned()))
@@ -83,12 +86,14 @@ mod tests {
 
     #[test]
     fn names_are_names_of_files_and_nothing_else() {
-        for good in ["a", "backup-2026", "k.1_x", &"x".repeat(64)] {
+        for good in ["a", "A", "Backup-2026", "k.1_x", &"x".repeat(128)] {
             assert_eq!(good.parse::<KeyName>().unwrap().as_str(), good);
         }
-        for bad in ["", ".", "..", ".hidden", "a/b", "../a", "A", "a b", "a\0", "ä", &"x".repeat(65)] {
+        for bad in ["", ".", "..", ".hidden", "a/b", "../a", "a b", "a\0", "ä", &"x".repeat(129)] {
             assert!(bad.parse::<KeyName>().unwrap_err().contains("is not a key name"), "{bad:?}");
         }
+        let [small, large] = ["k", "K"].map(|name| name.parse::<KeyName>().unwrap());
+        assert!(large < small, "by bytes");
     }
 
     /// No name stands between a name and the one before it: among all of one and two characters, and their
@@ -99,7 +104,7 @@ mod tests {
         let one: Vec<String> = CHARACTERS.iter().map(|byte| char::from(*byte).to_string()).collect();
         let two = one.iter().flat_map(|a| one.iter().map(move |b| format!("{a}{b}")));
         let longest =
-            two.clone().flat_map(|start| ["-", "z"].map(|end| format!("{start}{}", end.repeat(62))));
+            two.clone().flat_map(|start| ["-", "z"].map(|end| format!("{start}{}", end.repeat(126))));
         let all: Vec<KeyName> = one
             .iter()
             .cloned()
@@ -107,8 +112,8 @@ mod tests {
             .chain(longest)
             .filter_map(|name| name.parse().ok())
             .collect();
-        assert!(all.len() > 3000);
-        for name in all.iter().step_by(7) {
+        assert!(all.len() > 10_000);
+        for name in all.iter().step_by(53) {
             let before = name.before();
             assert!(
                 before.iter().all(|before| before < name && before.as_str().parse() == Ok(before.clone()))
@@ -121,8 +126,12 @@ mod tests {
         let before = |name: &str| name.parse::<KeyName>().unwrap().before().map(String::from);
         assert_eq!(before("-"), None);
         assert_eq!(before("k-").as_deref(), Some("k"));
-        assert_eq!(before("0").unwrap(), format!("-{}", "z".repeat(63)));
-        assert_eq!(before("k0").unwrap(), format!("k.{}", "z".repeat(62)));
-        assert_eq!(before(&"a".repeat(64)).unwrap(), format!("{}_", "a".repeat(63)));
+        assert_eq!(before("0").unwrap(), format!("-{}", "z".repeat(127)));
+        assert_eq!(before("k0").unwrap(), format!("k.{}", "z".repeat(126)));
+        assert_eq!(before("A").unwrap(), format!("9{}", "z".repeat(127)));
+        assert_eq!(before("k_").unwrap(), format!("kZ{}", "z".repeat(126)));
+        assert_eq!(before("a").unwrap(), format!("_{}", "z".repeat(127)));
+        // a name of the full length has none after it that it begins
+        assert_eq!(before(&"a".repeat(128)).unwrap(), format!("{}_", "a".repeat(127)));
     }
 }

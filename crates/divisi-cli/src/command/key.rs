@@ -70,7 +70,7 @@ pub enum KeyCommands {
 /// The description of a new key.
 #[derive(Args)]
 pub struct NewKeyArgs {
-    /// The name of the key: a-z, 0-9, dot, underscore and dash
+    /// The name of the key: A-Z, a-z, 0-9, dot, underscore and dash
     #[arg(long, value_name = "NAME")]
     key: KeyName,
     /// The type of the key, which determines the algorithms it serves: aes-128, aes-192, aes-256 (gcm),

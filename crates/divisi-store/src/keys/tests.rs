@@ -1,5 +1,7 @@
 //! Keys in directories, and on disks that are full.
 
+mod names;
+
 use super::*;
 use crate::file::LONGEST;
 use crate::file::tests::sample;
