@@ -174,6 +174,12 @@ impl Connection {
         })
     }
 
+    /// Whether the connection is open, and nothing has arrived that was not received yet; it does not wait.
+    /// After `false` the connection must not be used any more: a byte of what had arrived is lost.
+    pub fn is_quiet(&mut self) -> bool {
+        matches!(self.wire.pull(&mut [0]), Ok(0))
+    }
+
     /// Closes the connection in an orderly way.
     pub fn close(mut self) {
         self.wire.close();

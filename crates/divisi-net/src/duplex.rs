@@ -94,14 +94,15 @@ impl Duplex {
         !self.connection.wire.is_full()
     }
 
-    /// Sends queued bytes, and receives the next message of at most `longest` bytes (`None`: receives
-    /// nothing), until the given time.
+    /// Sends queued bytes, and receives the next message of at most `longest` bytes, until the given time.
+    /// With `None` it receives nothing, and returns as soon as the queued bytes are sent.
     ///
     /// # Errors
     /// If the connection is closed; [`ConnectionError::Timeout`] if the peer reads nothing within the time
     /// limit, or does not complete a message that it began.
     pub fn wait(&mut self, longest: Option<usize>, until: Instant) -> Result<WaitOutcome, ConnectionError> {
         let limit = self.timeout();
+        let only_sends = longest.is_none() && !self.is_sent();
         loop {
             let sent = self.connection.wire.push().map_err(|e| self.connection.error(e, limit))?;
             let now = self.connection.wire.now();
@@ -127,7 +128,7 @@ impl Duplex {
             if self.rang() {
                 return Ok(WaitOutcome::Woken);
             }
-            if now >= until {
+            if now >= until || (only_sends && self.is_sent()) {
                 return Ok(WaitOutcome::Nothing);
             }
             let until = due.map_or(until, |due| due.min(until));

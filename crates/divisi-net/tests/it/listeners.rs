@@ -294,6 +294,33 @@ fn clients_are_served_within_lengths_and_limits() {
     assert!(matches!(served.recv(10), Err(ConnectionError::Closed(_))));
 }
 
+/// A connection is quiet until something comes that was not received, or until the other end closes it.
+#[test]
+fn a_connection_is_quiet_until_something_comes() {
+    let site = site(2, &["alice"]);
+    let listener = site.listener(0);
+    for speaks in [true, false] {
+        let mut alice = site.dial(&site.clients[0], SHORT).unwrap();
+        let mut served = listener.next_client(SHORT).unwrap();
+        served.send(&[1, 2]).unwrap();
+        assert_eq!(alice.recv(2).unwrap(), [1, 2]);
+        assert!(alice.is_quiet() && alice.is_quiet());
+        // looking takes nothing away
+        alice.send(&[3]).unwrap();
+        assert_eq!(served.recv(1).unwrap(), [3]);
+        if speaks {
+            served.send(&[4]).unwrap();
+        } else {
+            drop(served);
+        }
+        let until = Instant::now() + Duration::from_secs(10);
+        while alice.is_quiet() {
+            assert!(Instant::now() < until, "{speaks}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
 #[test]
 fn a_knock_of_garbage_harms_nobody() {
     let site = site(2, &["alice"]);
