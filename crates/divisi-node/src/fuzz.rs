@@ -48,6 +48,9 @@ fn answer(bytes: &[u8]) -> Result<bool, String> {
     if let ToClient::Keys { keys, .. } = &reply.what {
         let _ = keys.iter().all(KeyEntry::is_well_formed);
     }
+    if let ToClient::Condition(report) = &reply.what {
+        let _ = report.clone().of(divisi_core::PartyId::P1);
+    }
     let again = encode(&reply, bytes.len()).ok_or("an answer that cannot be written")?;
     if decode::<Reply>(&again).as_ref() == Some(&reply) { Ok(true) } else { Err("another answer".into()) }
 }

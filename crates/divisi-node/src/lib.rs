@@ -74,10 +74,12 @@ mod tests;
 mod wire;
 
 pub use admit::{Admit, Grant, Lists, What, Who};
-pub use client::{Client, Listed, OVERHEAD, ReadSeek, Tagged};
+pub use client::{
+    Client, ClientPool, HealthReport, HealthWatch, Listed, OVERHEAD, ReadSeek, ServerConnection, Tagged,
+};
 pub use divisi_rep3::RoundsChoice;
 pub use divisi_store::{KeyName, KeyState, KeyType, Purpose};
 pub use divisi_symphony::CHUNK;
 pub use error::{Error, ErrorKind};
-pub use request::{AAD, KeyEntry, MESSAGE, MODE_MESSAGE, Mode, NewKey, OUTPUT, UsedKey};
+pub use request::{AAD, Condition, KeyEntry, MESSAGE, MODE_MESSAGE, Mode, NewKey, OUTPUT, UsedKey};
 pub use server::{Limits, Server, ServerError, ServerOptions, least_tag};

@@ -18,13 +18,18 @@
 //!    [short](Item::is_short). The body of a request whose length is not known at its beginning
 //!    ([`Item::EncryptStream`]) ends with a piece that is marked ([`ToServer::Last`]). All three servers
 //!    compare the mark and the length before they compute anything of that piece, and make no tag without it.
-//! 4. One `Failed` answers a request that fails, in place of its next answer; the server skips the messages
+//! 4. A client may ask at any time how a server is ([`ToServer::Status`]). The answer belongs to no request
+//!    ([`ToClient::Condition`]), and needs no other server.
+//! 5. One `Failed` answers a request that fails, in place of its next answer; the server skips the messages
 //!    that the client had already sent for it.
 
+mod condition;
 mod functions;
 mod key;
 mod modes;
 
+pub use condition::Condition;
+pub(crate) use condition::ConditionReport;
 pub(crate) use functions::{FunctionRequest, SboxChoice, Tag};
 pub(crate) use key::KeyServe;
 pub use key::{KeyEntry, NewKey, UsedKey};
@@ -36,7 +41,12 @@ use crate::wire::Blob;
 use divisi_store::KeyName;
 use divisi_symphony::short;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
+/// The most connections that one client may have at a server at a time.
+pub(crate) const CONNECTIONS: usize = 32;
+/// How long a client may say nothing between its requests before a server closes its connection.
+pub(crate) const IDLE: Duration = Duration::from_secs(300);
 /// How many messages a client may have sent that are not answered.
 pub(crate) const UNANSWERED: usize = 3;
 /// The maximum length of associated data, in bytes.
@@ -204,6 +214,9 @@ pub(crate) enum ToServer {
         index: u64,
         body: Blob,
     },
+    /// How is this server? The thread of the connection answers, whether or not the servers have joined each
+    /// other.
+    Status,
 }
 
 impl ToServer {
@@ -215,10 +228,10 @@ impl ToServer {
         }
     }
 
-    /// The number of its request; `None` for the first message of a connection.
+    /// The number of its request; `None` for a message that belongs to none.
     pub fn number(&self) -> Option<u64> {
         match self {
-            ToServer::Begin { .. } => None,
+            ToServer::Begin { .. } | ToServer::Status => None,
             ToServer::Request { number, .. }
             | ToServer::Data { number, .. }
             | ToServer::Last { number, .. }
@@ -295,6 +308,8 @@ pub(crate) enum ToClient {
         iv: [u8; 16],
         key: UsedKey,
     },
+    /// How the server is, for a client that asked for it: outside of requests.
+    Condition(ConditionReport),
 }
 
 impl ToClient {

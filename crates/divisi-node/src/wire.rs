@@ -12,7 +12,7 @@ use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The lowest and the highest version that this program speaks.
-pub(crate) const VERSIONS: (u16, u16) = (4, 4);
+pub(crate) const VERSIONS: (u16, u16) = (5, 5);
 /// No message is longer: two components of a chunk, or a request with its associated data, with room to
 /// spare.
 pub(crate) const LONGEST: usize = 512 * 1024;

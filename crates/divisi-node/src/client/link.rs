@@ -1,8 +1,9 @@
 //! A client's connection with one server.
 
+use super::reported;
 use crate::admit::is_client_name;
 use crate::error::{Error, ErrorKind};
-use crate::request::{KeyEntry, PAGE, Reply, ToClient, ToServer};
+use crate::request::{Condition, KeyEntry, PAGE, Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};
@@ -24,8 +25,9 @@ impl Link {
         identity: &Identity,
         world: &Arc<dyn World>,
         step: Step,
+        within: Duration,
     ) -> Result<Link, Error> {
-        let connection = Connection::dial(config, party, identity, world, config.connect());
+        let connection = Connection::dial(config, party, identity, world, within);
         let connection = connection.map_err(|e| unavailable(party, step, &e))?;
         Ok(Link { party, connection: Some(connection), broken: None })
     }
@@ -85,6 +87,34 @@ impl Link {
         }
     }
 
+    /// What the server says of itself, within the time; it was asked by [`ToServer::Status`] outside of a
+    /// request. After an error the connection cannot be used any more.
+    pub fn condition(&mut self, step: Step, within: Duration, world: &dyn World) -> Result<Condition, Error> {
+        let (begun, party) = (world.now(), self.party);
+        loop {
+            let waited = world.now().saturating_duration_since(begun);
+            let left = within.saturating_sub(waited);
+            let Some(reply) = self.listen(step, left)? else { return Err(self.silent(step, within)) };
+            match reply {
+                Reply { what: ToClient::Waiting, .. } if !left.is_zero() => {}
+                Reply { what: ToClient::Waiting, .. } => return Err(self.overdue(step)),
+                Reply { number: 0, what: ToClient::Condition(report), .. } => {
+                    let condition = report.of(party);
+                    return condition.ok_or_else(|| self.malformed(step, "what no server says of itself"));
+                }
+                Reply { number: 0, what: ToClient::Failed(failed), .. } => {
+                    return Err(self.fail(reported(party, failed)));
+                }
+                _ => return Err(self.malformed(step, "an answer that nobody asked for")),
+            }
+        }
+    }
+
+    /// Whether a message can be sent, and nothing has come that nobody waits for.
+    pub fn is_quiet(&mut self) -> bool {
+        self.broken.is_none() && self.connection.as_mut().is_some_and(Connection::is_quiet)
+    }
+
     /// Check that an honest server could send this entry of a key: it is printed on a terminal.
     fn check(&mut self, step: Step, key: &KeyEntry) -> Result<(), Error> {
         if key.is_well_formed() { Ok(()) } else { Err(self.malformed(step, "an entry that no key can have")) }
@@ -117,6 +147,13 @@ impl Link {
         );
         let error = Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) };
         self.fail(error.with_peer(self.party))
+    }
+
+    /// Set the time limit of an answer.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.set_timeout(timeout);
+        }
     }
 
     /// The time limit of an answer.

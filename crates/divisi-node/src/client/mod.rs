@@ -7,14 +7,20 @@
 
 mod digest;
 mod gcm;
+mod health;
 mod keys;
 mod link;
 mod modes;
+mod pool;
 mod receive;
+mod status;
 
 pub use digest::Tagged;
 pub use gcm::{OVERHEAD, ReadSeek};
+pub use health::{HealthReport, HealthWatch};
 pub use keys::Listed;
+pub use pool::ClientPool;
+pub use status::ServerConnection;
 
 use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{Item, SboxChoice, ToClient, ToServer, UsedKey, connection_id};
@@ -49,6 +55,8 @@ pub struct Client {
     way: SboxChoice,
     /// The key that the last encryption used.
     used: Option<UsedKey>,
+    /// Whether the last request failed in such a way that nobody knows whether it was done.
+    lost: bool,
     world: Arc<dyn World>,
 }
 
@@ -59,15 +67,25 @@ impl Client {
     /// [`ErrorKind::Usage`] if the configuration is not one of three parties; [`ErrorKind::Unavailable`] if a
     /// server cannot be reached; [`ErrorKind::Refused`] if it does not know this identity.
     pub fn connect(config: &Config, identity: &Identity, world: Arc<dyn World>) -> Result<Client, Error> {
-        if config.parties().len() != 3 {
-            let message = "keys are held by three servers: give the configuration of a mesh of 3";
-            return Err(Error::new(ErrorKind::Usage, CONNECT, message));
-        }
+        Client::connect_within(config, identity, world, config.connect())
+    }
+
+    /// The same, with a time limit for each server's connection.
+    ///
+    /// # Errors
+    /// As for [`Client::connect`].
+    pub fn connect_within(
+        config: &Config,
+        identity: &Identity,
+        world: Arc<dyn World>,
+        within: Duration,
+    ) -> Result<Client, Error> {
+        of_three(config)?;
         // All three at once: a handshake that waits for another's may be taken for a silent one.
         let world_of_all = &world;
         let links = std::thread::scope(|scope| {
             let dial = |party| {
-                let work = move || Link::dial(config, party, identity, world_of_all, CONNECT);
+                let work = move || Link::dial(config, party, identity, world_of_all, CONNECT, within);
                 std::thread::Builder::new().spawn_scoped(scope, work).map_err(|e| {
                     let message = format!("no thread can be started ({e}): free some memory");
                     Error { retry: true, ..Error::new(ErrorKind::Unavailable, CONNECT, message) }
@@ -83,23 +101,7 @@ impl Client {
 
         let mut challenges = [[0; 32]; 3];
         for link in &mut links {
-            let party = link.party();
-            match link.first(CONNECT)? {
-                ToClient::Welcome { lowest, highest, party: number, challenge }
-                    if number == party.number() =>
-                {
-                    if lowest > VERSIONS.1 || highest < VERSIONS.0 {
-                        let message = format!(
-                            "{party} speaks versions {lowest} to {highest} of the protocol, this program {} to {}: use \
-                             releases that have one in common",
-                            VERSIONS.0, VERSIONS.1
-                        );
-                        return Err(Error::new(ErrorKind::Refused, CONNECT, message).with_peer(party));
-                    }
-                    challenges[party.index()] = challenge;
-                }
-                other => return Err(unexpected(CONNECT, party, other)),
-            }
+            challenges[link.party().index()] = challenge_of(link)?;
         }
         let mut client = Client {
             links,
@@ -110,6 +112,7 @@ impl Client {
             open: false,
             way: SboxChoice::DEFAULT,
             used: None,
+            lost: false,
             world,
         };
         let begin = ToServer::Begin { version: VERSIONS.1, challenges };
@@ -129,6 +132,18 @@ impl Client {
         self.exchange(REQUEST, |_| ToServer::Request { number, item: item.clone() })
     }
 
+    /// Whether the last request failed in such a way that nobody knows whether it was done: it was sent, and
+    /// no server said how it ended.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Whether the next request can go over these connections: all are open, and nothing has come over them
+    /// that nobody waits for.
+    fn is_usable(&mut self) -> bool {
+        self.unsent.iter().all(Option::is_none) && self.links.iter_mut().all(Link::is_quiet)
+    }
+
     /// How many requests were made.
     #[cfg(test)]
     pub(crate) fn requests(&self) -> u64 {
@@ -139,6 +154,7 @@ impl Client {
     fn next_number(&mut self) -> u64 {
         self.number += 1;
         self.received = 0;
+        self.lost = false;
         self.open = true;
         self.number
     }
@@ -185,6 +201,32 @@ impl Client {
 
     fn entropy(&self, out: &mut [u8]) {
         self.world.entropy(out);
+    }
+}
+
+/// Check that a configuration is one of three servers.
+fn of_three(config: &Config) -> Result<(), Error> {
+    let message = "keys are held by three servers: give the configuration of a mesh of 3";
+    let right = config.parties().len() == 3;
+    if right { Ok(()) } else { Err(Error::new(ErrorKind::Usage, CONNECT, message)) }
+}
+
+/// A server's challenge, which is in its first message.
+fn challenge_of(link: &mut Link) -> Result<[u8; 32], Error> {
+    let party = link.party();
+    match link.first(CONNECT)? {
+        ToClient::Welcome { lowest, highest, party: number, challenge } if number == party.number() => {
+            if lowest <= VERSIONS.1 && highest >= VERSIONS.0 {
+                return Ok(challenge);
+            }
+            let message = format!(
+                "{party} speaks versions {lowest} to {highest} of the protocol, this program {} to {}: use \
+                 releases that have one in common",
+                VERSIONS.0, VERSIONS.1
+            );
+            Err(Error::new(ErrorKind::Refused, CONNECT, message).with_peer(party))
+        }
+        other => Err(unexpected(CONNECT, party, other)),
     }
 }
 

@@ -96,6 +96,8 @@ impl Client {
     /// Receive the next answer of each server. Of several errors it returns the most informative one.
     fn answers(&mut self, step: Step) -> Result<[ToClient; 3], Error> {
         let begun = self.world.now();
+        // the servers do what all three have
+        let unsent = self.received == 0 && self.unsent.iter().any(Option::is_some);
         let mut received: [Option<Received>; 3] =
             self.unsent.each_mut().map(|unsent| unsent.take().map(|e| Err(NoAnswer::Broken(e))));
         self.receive(step, &mut received);
@@ -122,6 +124,7 @@ impl Client {
                 Err(NoAnswer::Late(e)) => errors.push((LATE, party, e)),
             }
         }
+        self.lost = !unsent && !errors.is_empty() && errors.iter().all(|(rank, ..)| *rank >= BROKEN);
         if errors.len() == 3 && errors.iter().all(|(rank, ..)| *rank == LATE) {
             self.open = false;
             let message = format!(

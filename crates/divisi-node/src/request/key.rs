@@ -60,6 +60,9 @@ pub struct KeyEntry {
     pub clients: Vec<String>,
     /// Whether its maker may export it.
     pub exportable: bool,
+    /// When it was made, in seconds since 1970: the middle one of the servers' clocks. `None` if that is not
+    /// known.
+    pub made: Option<u64>,
 }
 
 /// The key that a request used. Its id is needed because the name may belong to another key: its maker can
@@ -108,6 +111,7 @@ impl From<&KeyInfo> for KeyEntry {
             maker: info.maker.name.clone(),
             clients: info.clients.clone(),
             exportable: info.exportable,
+            made: info.made,
         }
     }
 }

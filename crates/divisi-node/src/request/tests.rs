@@ -127,6 +127,7 @@ pub(crate) fn client_messages() -> Vec<(ToServer, String)> {
             request(Item::KeyServe(KeyServe { name: name(), client: "bob".into(), serves: true })),
             "01 01 0b 026b31 03626f62 01".into(),
         ),
+        (ToServer::Status, "05".into()),
     ]
 }
 
@@ -141,8 +142,9 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
         maker: "alice".into(),
         clients: vec!["bob".into()],
         exportable: false,
+        made: Some(1_800_000_000),
     };
-    let key = format!("026b31 {} 00 10 01 01 05616c696365 01 03626f62 00", "04".repeat(16));
+    let key = format!("026b31 {} 00 10 01 01 05616c696365 01 03626f62 00 01 80a4a7da06", "04".repeat(16));
     let failed = Failed {
         kind: ErrorKind::Mismatch,
         retry: true,
@@ -151,6 +153,7 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
         message: "no".into(),
         hearsay: false,
     };
+    let condition = ConditionReport { joined: false, missing: vec![1, 3], seconds: 300, waiting: 7 };
     let digest = "07".repeat(32);
     let body = || Blob(vec![0xcc]);
     vec![
@@ -179,13 +182,14 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
             ToClient::Begun { iv: [5; 16], key: UsedKey { id: [4; 16], maker: "alice".into() } },
             format!("0f {} {} 05616c696365", "05".repeat(16), "04".repeat(16)),
         ),
+        (ToClient::Condition(condition), "10 00 02 01 03 ac02 07".into()),
     ]
 }
 
 fn golden<M: Serialize + DeserializeOwned + PartialEq + Debug>(messages: Vec<(M, String)>) {
     for (message, body) in messages {
         let bytes = encode(&message, 0).unwrap();
-        assert_eq!(hex::encode(&*bytes), format!("44560400{}", body.replace(' ', "")), "{message:?}");
+        assert_eq!(hex::encode(&*bytes), format!("44560500{}", body.replace(' ', "")), "{message:?}");
         assert_eq!(decode::<M>(&bytes), Some(message));
         // cut off, with something after it, or of another version: no message
         for len in 0..bytes.len() {
@@ -270,7 +274,7 @@ fn garbage_never_panics() {
     for round in 0..20_000 {
         let mut bytes = vec![0; 4 + round % 200];
         stream.fill(&mut bytes);
-        bytes[..4].copy_from_slice(b"DV\x04\x00");
+        bytes[..4].copy_from_slice(b"DV\x05\x00");
         if round % 2 == 0 && bytes.len() > 8 {
             // a request with a long list
             bytes[4..9].copy_from_slice(&[1, 1, 0xff, 0xff, 0x7f]);
@@ -305,6 +309,7 @@ fn a_full_page_of_keys_fits() {
         maker: "m".repeat(64),
         clients: vec!["c".repeat(64); CLIENTS],
         exportable: true,
+        made: Some(u64::MAX),
     };
     assert!(encode(&ToClient::Keys { keys: vec![entry; PAGE], more: true }, 0).is_some());
 }

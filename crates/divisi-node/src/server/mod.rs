@@ -24,7 +24,8 @@
 //!
 //! What is no request's way: a server's start ([`open`], [`options`]), what clients may use ([`allowances`]),
 //! changes of its configuration ([`reload`], [`in_force`]), operators' orders ([`operators`],
-//! [`operator_socket`]), the comparison of stores ([`stores`]).
+//! [`operator_socket`]), the comparison of stores ([`stores`]), what clients learn of a server that they ask
+//! how it is ([`presence`]).
 //!
 //! Steps are spelled out here, and not named by their module (`step!`): their names go into the frames and
 //! the comparisons of the servers and into the failures that clients report, and must not change when code
@@ -41,6 +42,7 @@ mod open;
 mod operator_socket;
 mod operators;
 mod options;
+mod presence;
 mod release;
 mod reload;
 #[cfg(test)]

@@ -5,17 +5,18 @@ use super::allowances::{Allowances, Limits};
 use super::in_force::MeshInForce;
 use super::operators::Orders;
 use super::options::ServerOptions;
+use super::presence::Presence;
 use super::scheduling::{Budget, KeyStatus, Offer, Schedule, Shape};
 use super::stores::{self, Stores};
 use crate::admit::{Admit, Who};
 use crate::error::Failed;
-use crate::request::{ConnectionId, ToClient};
+use crate::request::{ConditionReport, ConnectionId, ToClient};
 use divisi_core::{PartyId, Step};
 use divisi_net::{Bell, Config, Fingerprint, Listener, ServerStatus, World};
 use divisi_store::{KeyName, StoredKeys};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,8 @@ pub(crate) struct Node {
     pub(super) mesh: Mutex<MeshInForce>,
     /// A digest of the identities of the parties of the session, or of the last one: the same at all three.
     pub(super) joined: Mutex<[u8; 32]>,
+    /// Whether the others are joined, for clients.
+    pub(super) presence: Mutex<Presence>,
     pub keys: StoredKeys,
     /// How the stores of the three servers compared at the start of the session, and the file that says that
     /// this server's store is new.
@@ -78,6 +81,7 @@ impl Node {
         let orders = Mutex::new(Orders::new(listener.me(), options.orders));
         Node {
             me: listener.me(),
+            presence: Mutex::new(Presence::new(world.now())),
             world,
             scheduled: Mutex::new(Scheduled { schedule, bells: HashMap::new() }),
             work: Condvar::new(),
@@ -185,6 +189,15 @@ impl Node {
         self.work.wait_timeout(scheduled, left).unwrap_or_else(PoisonError::into_inner).0
     }
 
+    /// This server's clock, in seconds since 1970.
+    pub fn clock(&self) -> u64 {
+        #[cfg(test)]
+        if let Some(clocks) = &self.options.clocks {
+            return clocks.lock().unwrap_or_else(PoisonError::into_inner)[self.me.index()];
+        }
+        self.world.unix_time().as_secs()
+    }
+
     pub fn log(&self, line: &str) {
         (self.options.log)(line);
     }
@@ -267,8 +280,31 @@ impl Node {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The others are not joined: because of these, as far as it is known. For clients, and for those who
+    /// check the link.
+    pub(super) fn report_missing(&self, missing: impl IntoIterator<Item = PartyId>, trouble: String) {
+        let (me, now) = (self.me, self.world.now());
+        let missing = missing.into_iter().filter(|party| *party != me);
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner).note(false, missing, now);
+        self.tell_checkers(Vec::new(), trouble);
+    }
+
+    /// The others are joined, with these identities. For clients, and for those who check the link.
+    pub(super) fn report_joined(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
+        let now = self.world.now();
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner).note(true, None, now);
+        self.tell_checkers(session, trouble);
+    }
+
+    /// How this server is, for a client that asks.
+    pub fn condition(&self) -> ConditionReport {
+        let (waiting, now) = self.schedule(|schedule, now| (schedule.all_waiting(), now));
+        let stopping = self.stop.load(Ordering::SeqCst);
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner).report(stopping, waiting, now)
+    }
+
     /// Say what those who check the link to this server are told of it.
-    pub(super) fn report_status(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
+    fn tell_checkers(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
         let now = self.world.unix_time().as_millis();
         let since_unix_ms = u64::try_from(now).unwrap_or(u64::MAX);
         let stores_differ = if session.is_empty() { Vec::new() } else { self.stores().differ };

@@ -80,7 +80,7 @@ impl Server {
             ));
         }
         let node = Node::new(listener, data, keys, options, world);
-        node.report_status(Vec::new(), "it has not joined the other servers yet".into());
+        node.report_missing(None, "it has not joined the other servers yet".into());
         Server { node: Arc::new(node), operator_socket: Mutex::new(operator_socket.ok()) }
     }
 

@@ -51,6 +51,9 @@ pub struct ServerOptions {
     /// The interval at which refused handshakes are logged, if it is not a minute.
     #[cfg(test)]
     pub(crate) minute: Option<Duration>,
+    /// The clocks of the three servers, in seconds since 1970, if they are not the machine's.
+    #[cfg(test)]
+    pub(crate) clocks: Option<Arc<std::sync::Mutex<[u64; 3]>>>,
     /// The simulated disk of one server.
     #[cfg(test)]
     pub(crate) disk: Option<(PartyId, crate::tests::TestDisk)>,
@@ -77,6 +80,8 @@ impl Default for ServerOptions {
             beat: None,
             #[cfg(test)]
             minute: None,
+            #[cfg(test)]
+            clocks: None,
             #[cfg(test)]
             disk: None,
         }

@@ -67,7 +67,7 @@ impl Server {
             return;
         }
         node.log("session ended: the configuration has other identities of parties now");
-        node.report_status(Vec::new(), "the identities of parties in its configuration have changed".into());
+        node.report_missing(None, "the identities of parties in its configuration have changed".into());
         let message = format!(
             "the identities of parties in the configuration of {} have changed: try again when the servers have \
              joined again",

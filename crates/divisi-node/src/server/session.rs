@@ -98,8 +98,10 @@ impl Server {
                     match self.session(mesh, &parties) {
                         Err(Ended { abort, compared }) => {
                             node.log(&format!("session ended: {abort}"));
-                            node.report_status(Vec::new(), format!("its last session ended: {abort}"));
-                            node.fail_all(&Failed::abort(node.me, &abort, compared));
+                            let failed = Failed::abort(node.me, &abort, compared);
+                            let ended = format!("its last session ended: {abort}");
+                            node.report_missing(PartyId::new(failed.peer), ended);
+                            node.fail_all(&failed);
                         }
                         Ok(()) => self.parties_changed(),
                     }
@@ -111,7 +113,7 @@ impl Server {
                     let message = e.to_string();
                     if message != reported {
                         node.log(&format!("not joined: {message}"));
-                        node.report_status(Vec::new(), message.clone());
+                        node.report_missing(e.missing.iter().map(|(party, _)| *party), message.clone());
                         reported.clone_from(&message);
                     }
                     node.fail_all(&Failed {
@@ -172,7 +174,7 @@ fn serve(node: &Node, mesh: &Arc<Mesh>, parties: &MeshInForce) -> Result<(), End
         .with("security", Security::Malicious.name().as_bytes())
         .with("mesh", &parties.digest)
         .with("parties", &parties.parties)
-        .with("stores", &[1]);
+        .with("stores", &[2]);
     // nothing was said before that could differ
     let early = |abort| Ended { abort, compared: true };
     let mut session = Session::start(mesh, SESSION, &parameters).map_err(early)?;
@@ -191,7 +193,7 @@ fn serve(node: &Node, mesh: &Arc<Mesh>, parties: &MeshInForce) -> Result<(), End
     };
     node.operators(|orders, _| orders.rejoined());
     let others = parties.identities.iter().filter(|(party, _)| *party != node.me).copied();
-    node.report_status(others.collect(), node.stores().trouble());
+    node.report_joined(others.collect(), node.stores().trouble());
     node.log("joined the other servers");
     let goes_on = || {
         // it may have changed since the last round

@@ -4,10 +4,12 @@ use super::harness::{
     BUSY, ServersHarness, decrypt, encrypt, eventually, fails, flipped, with_alice, with_key,
 };
 use crate::{Client, ErrorKind, KeyState, KeyType};
-use divisi_net::PartyId;
+use divisi_net::{Machine, PartyId, World};
+use divisi_store::KeyInfo;
 use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn a_key_serves_its_maker_and_those_it_names_and_is_exported_by_its_maker_alone() {
@@ -127,6 +129,47 @@ fn names_are_taken_once_and_free_again_when_destroyed() {
     fails(alice.key_new(&unknown), "client dave is not in the configuration");
 }
 
+/// All three servers have the same time of a key, whatever their clocks say, and keep it.
+#[test]
+fn the_time_of_a_key_is_the_middle_of_the_clocks() {
+    let clocks = Arc::new(Mutex::new([0; 3]));
+    let mut harness = ServersHarness::patient(|options| options.clocks = Some(clocks.clone()));
+    let mut alice = harness.connect("alice");
+    let cases = [
+        ([110, 90, 100], Some(100)),
+        ([u64::MAX, 90, 110], Some(110)),
+        ([110, 0, 90], Some(90)),
+        ([0, 110, 0], None),
+    ];
+    for (at, (times, made)) in cases.into_iter().enumerate() {
+        let new = alice.new_key(format!("k{at}").parse().unwrap(), KeyType::Aes128, false, vec![]);
+        *clocks.lock().unwrap() = times;
+        let key = alice.key_new(&new).unwrap();
+        assert_eq!(key.made, made, "{times:?}");
+        // the same request, later
+        *clocks.lock().unwrap() = [1000; 3];
+        assert_eq!(alice.key_new(&new).unwrap(), key);
+        encrypt(&mut alice, &key.name, b"", b"x").unwrap();
+    }
+    let imported = alice.new_key("imported".parse().unwrap(), KeyType::Aes128, false, vec![]);
+    assert_eq!(alice.key_import(&imported, &[1; 16]).unwrap().made, Some(1000));
+    drop(alice);
+    harness.restart();
+    let listed = harness.served_again("alice").key_list().unwrap();
+    let made: Vec<Option<u64>> = listed.iter().map(|listed| listed.key.made).collect();
+    assert_eq!(made, [Some(1000), Some(100), Some(110), Some(90), None]);
+    assert!(listed.iter().all(|listed| listed.differs.is_empty()));
+}
+
+/// And without a test's clocks it is the machine's.
+#[test]
+fn a_key_has_the_time_at_which_it_was_made() {
+    let before = Machine.unix_time().as_secs();
+    let (_harness, mut alice, key) = with_key(&[]);
+    let made = alice.key_named(&key).unwrap().unwrap().key.made.unwrap();
+    assert!((before..=Machine.unix_time().as_secs()).contains(&made), "{made}");
+}
+
 #[test]
 fn a_list_of_many_keys_is_whole_and_shows_where_servers_differ() {
     let (harness, mut alice) = with_alice();
@@ -200,12 +243,15 @@ fn files_that_do_not_belong_together_are_refused_and_named() {
         assert!(error.step.ends_with("load"), "{error:?}");
         fs::write(&path, &good).unwrap();
     }
-    // another generation
-    let mut old = store.load(&key).unwrap().unwrap();
-    fs::remove_file(&path).unwrap();
-    old.info.generation = 7;
-    store.prepare(&mut old).unwrap();
-    fails(encrypt(&mut alice, &key, b"", b"x"), "files of key k do not belong together");
+    // another generation, another time
+    for change in [|info: &mut KeyInfo| info.generation = 7, |info: &mut KeyInfo| info.made = Some(7)] {
+        fs::write(&path, &good).unwrap();
+        let mut old = store.load(&key).unwrap().unwrap();
+        fs::remove_file(&path).unwrap();
+        change(&mut old.info);
+        store.prepare(&mut old).unwrap();
+        fails(encrypt(&mut alice, &key, b"", b"x"), "files of key k do not belong together");
+    }
 
     fs::write(&path, &good).unwrap();
     assert_eq!(decrypt(&mut alice, &key, b"", &file).0, b"text");

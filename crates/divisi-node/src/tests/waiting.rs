@@ -3,7 +3,7 @@
 use super::harness::{mesh, world};
 use crate::request::{Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
-use crate::{Client, Error, ErrorKind};
+use crate::{Client, ClientPool, Error, ErrorKind};
 use divisi_net::{Config, Connection, Identity, Listener, PartyId};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -67,7 +67,17 @@ fn serve(i: usize, listener: TcpListener, config: Config, identity: Identity, wa
 
 /// The error with which a client's request ends, and the time after which it ends.
 fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
-    let (listeners, made) = mesh(&["alice"]);
+    served(ways, |config, identity| {
+        let mut alice = Client::connect(config, &identity, world()).unwrap();
+        let begun = Instant::now();
+        let error = alice.key_list().unwrap_err();
+        (error, begun.elapsed())
+    })
+}
+
+/// What a client does with servers that behave so.
+fn served<R>(ways: [ServerConduct; 3], client: impl FnOnce(&Config, Identity) -> R) -> R {
+    let (listeners, mut made) = mesh(&["alice"]);
     let text = format!("timeout_seconds = {}\n{}", LIMIT.as_secs_f64(), made.config.to_toml());
     let config = Config::parse(&text).unwrap();
     std::thread::scope(|s| {
@@ -75,10 +85,7 @@ fn asked(ways: [ServerConduct; 3]) -> (Error, Duration) {
             let config = config.clone();
             s.spawn(move || serve(i, listener, config, identity, ways[i]));
         }
-        let mut alice = Client::connect(&config, &made.clients[0], world()).unwrap();
-        let begun = Instant::now();
-        let error = alice.key_list().unwrap_err();
-        (error, begun.elapsed())
+        client(&config, made.clients.remove(0))
     })
 }
 
@@ -121,4 +128,29 @@ fn servers_that_only_wait_are_not_waited_for_without_end() {
     assert_eq!((error.kind, error.retry, error.peer), (ErrorKind::Unavailable, true, None), "{error:?}");
     assert!(error.message.contains("try again later"), "{error}");
     assert!((5 * LIMIT..20 * LIMIT).contains(&lasted), "{lasted:?}");
+}
+
+/// A request that was sent, and of which no server says how it ended, may have been done: a pool does not
+/// send it again.
+#[test]
+fn what_may_have_been_done_is_not_sent_again() {
+    use ServerConduct::{Blames, Leaves, Silent, Waits};
+    for (ways, is_lost) in [
+        ([Leaves; 3], true),
+        ([Waits, Silent, Waits], true),
+        ([Blames(Duration::ZERO, 2), Leaves, Waits], false),
+    ] {
+        served(ways, |config, identity| {
+            let pool = ClientPool::new(config.clone(), Arc::new(identity), world()).unwrap();
+            let mut calls = 0;
+            let result = pool.with_patience(4 * IN_TIME).run(|client| {
+                calls += 1;
+                let result = client.key_list();
+                assert_eq!(client.is_lost(), is_lost);
+                result
+            });
+            // whoever blames another one does not say that it may succeed later
+            assert_eq!((result.unwrap_err().retry, calls), (is_lost, 1));
+        });
+    }
 }

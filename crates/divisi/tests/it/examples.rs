@@ -4,6 +4,8 @@
 mod circuit_among_five;
 #[path = "../../examples/encrypt_in_one_process.rs"]
 mod encrypt_in_one_process;
+#[path = "../../examples/many_requests.rs"]
+mod many_requests;
 #[path = "../../examples/own_protocol.rs"]
 mod own_protocol;
 #[path = "../../examples/three_machines.rs"]
@@ -71,10 +73,52 @@ fn three_machines_encrypt_a_block() {
     assert_eq!(blocks, vec![vec![expected]; 3]);
 }
 
+/// Threads that share connections with three servers in this process encrypt many texts, in their order.
+#[test]
+fn many_requests_go_over_a_few_connections() {
+    use divisi::layers::node::{ClientPool, Server, ServerOptions};
+    use divisi::prelude::{Config, Machine, PartyId};
+    let dir = tempfile::tempdir().unwrap();
+    let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
+    let mut made = Config::create(3, &hosts, &["me".into()], &Machine).unwrap();
+    let mut servers = Vec::new();
+    for ((me, port), identity) in PartyId::all(3).zip(ports).zip(made.parties) {
+        let (config, data) = (made.config.clone(), dir.path().join(me.number().to_string()));
+        let (identity, options) = (Arc::new(identity), ServerOptions::default());
+        let server = Server::open_at(port, config, me, identity, &data, options, Arc::new(Machine));
+        servers.push(server.unwrap());
+    }
+    let client = Arc::new(made.clients.remove(0));
+    let pool = ClientPool::new(made.config, client, Arc::new(Machine)).unwrap();
+    // the servers join each other meanwhile
+    let pool = pool.with_most(4).with_patience(std::time::Duration::from_secs(60));
+    let key = "Lines".parse().unwrap();
+    let texts: Vec<String> = (0..30).map(|i| "x".repeat(i)).collect();
+    let decrypt = |sealed: &Vec<u8>| {
+        pool.run(|client| {
+            let (mut input, mut text) = (std::io::Cursor::new(sealed), Vec::new());
+            client.decrypt(&key, b"", &mut input, sealed.len() as u64, &mut text, &mut |_| {})?;
+            Ok(text)
+        })
+    };
+    let opened = std::thread::scope(|scope| {
+        for server in &servers {
+            scope.spawn(move || server.run().unwrap());
+        }
+        let sealed = many_requests::encrypt_all(&pool, &key, &texts);
+        let opened = sealed.and_then(|all| all.iter().map(decrypt).collect::<Result<Vec<_>, _>>());
+        servers.iter().for_each(|server| server.stop_flag().store(true, std::sync::atomic::Ordering::SeqCst));
+        opened
+    });
+    let texts: Vec<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
+    assert_eq!(opened.unwrap(), texts);
+}
+
 /// The examples for beginners are at most a page long.
 #[test]
 fn those_to_begin_with_are_short() {
-    for example in ["own_protocol", "circuit_among_five", "three_machines"] {
+    for example in ["own_protocol", "circuit_among_five", "three_machines", "many_requests"] {
         let path = format!("{}/examples/{example}.rs", env!("CARGO_MANIFEST_DIR"));
         assert!(std::fs::read_to_string(path).unwrap().lines().count() < 60, "{example}");
     }

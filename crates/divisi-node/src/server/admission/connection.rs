@@ -3,12 +3,14 @@
 //! Adversary: any client. The server bounds the length of each message, and decodes it whole or not at all. A
 //! client may send ahead of its answers, but the server reads only a bounded number of unanswered messages,
 //! so that the client can neither fill memory nor delay others; nor does the server compute more answers for
-//! a client than the client takes. Numbers of requests count up from 1 [1.11].
+//! a client than the client takes. Numbers of requests count up from 1 [1.11]. A client that asks how the
+//! server is ([`ToServer::Status`]) is answered here, by what the server knows; one that asks and does not
+//! read is not listened to until it has read.
 
 use super::slots::ConnectionSlot;
 use crate::admit::Who;
 use crate::error::{ErrorKind, Failed};
-use crate::request::{Reply, ToClient, ToServer, connection_id};
+use crate::request::{IDLE, Reply, ToClient, ToServer, connection_id};
 use crate::server::node::Node;
 use crate::wire::{LONGEST, VERSIONS, decode, encode};
 use divisi_core::Step;
@@ -20,10 +22,10 @@ use zeroize::Zeroizing;
 const BEGIN: Step = Step::new("divisi_node::server::connection/begin");
 const TURN: Step = Step::new("divisi_node::server::connection/turn");
 
-/// How long a client may say nothing between its requests.
-const IDLE: Duration = Duration::from_secs(300);
 /// How often a client that waits learns that it is not forgotten, unless its time limit is short.
 const REASSURE: Duration = Duration::from_secs(1);
+/// How many answers about itself a server has on the way to a client that still sends.
+const REPORTS: u32 = 8;
 
 /// Serve a client until it goes, the server has ended, its slot is given to another client, or it is not in
 /// the configuration any more.
@@ -57,6 +59,7 @@ fn talk(node: &Node, duplex: &mut Duplex, id: &[u8; 32], who: &Who, slot: &Conne
     let reassure = REASSURE.min(duplex.timeout() / 4);
     let mut last_word = node.world.now();
     let mut last_received = last_word;
+    let mut reports = 0;
     loop {
         let now = node.world.now();
         let (answers, owes, accepts) = node.schedule(|schedule, _| {
@@ -91,7 +94,10 @@ fn talk(node: &Node, duplex: &mut Duplex, id: &[u8; 32], who: &Who, slot: &Conne
                 return None;
             }
         }
-        match duplex.wait(accepts.then_some(LONGEST), now + reassure) {
+        if duplex.is_sent() {
+            reports = 0;
+        }
+        match duplex.wait((accepts && reports < REPORTS).then_some(LONGEST), now + reassure) {
             Err(e) => {
                 if matches!(e, ConnectionError::Timeout(..)) && !duplex.is_sent() {
                     let limit = duplex.timeout();
@@ -102,6 +108,14 @@ fn talk(node: &Node, duplex: &mut Duplex, id: &[u8; 32], who: &Who, slot: &Conne
             Ok(WaitOutcome::Message(bytes)) => {
                 last_received = node.world.now();
                 let message = decode::<ToServer>(&bytes)?;
+                if message == ToServer::Status {
+                    if let Err(failed) = node.knows(who) {
+                        return queue(duplex, ToClient::Failed(failed));
+                    }
+                    reports += 1;
+                    queue(duplex, ToClient::Condition(node.condition()))?;
+                    continue;
+                }
                 if let Err(fault) =
                     node.report(|schedule, now| schedule.receive(id, message, bytes.len(), now))
                 {

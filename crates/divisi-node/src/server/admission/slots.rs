@@ -1,12 +1,13 @@
 //! Which connections of clients are open, and which of them gives way to a newcomer.
 
+use crate::request;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The most connections at a time of all clients together, and of one client. More are turned away, except
 /// that a client without a connection gets the place of another's.
-const CONNECTIONS: (usize, usize) = (256, 32);
+const CONNECTIONS: (usize, usize) = (256, request::CONNECTIONS);
 /// The largest number of connections for a short time, while older ones are being closed.
 const LEAVING: usize = 2 * CONNECTIONS.0;
 

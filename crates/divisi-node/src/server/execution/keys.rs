@@ -7,6 +7,11 @@
 //! makes it active. A prepared key that some server lacks was never used, and the next key of its name
 //! replaces it. A malicious server that lies about its store can keep a key from being used; it cannot make
 //! the honest two use different keys, or lose a key that they finished.
+//!
+//! **The time of a key.** The servers tell each other their clocks while they make a key, and each takes the
+//! middle one, which is stored with the key and compared \[A26\]. A clock that lies moves it nowhere but
+//! between the clocks of the other two: it cannot make a key look older or younger than both honest servers
+//! say. A server that tells the two others different clocks ends the session before the key's id is drawn.
 
 use super::ready::Ready;
 use super::step::StepRun;
@@ -41,18 +46,17 @@ const OTHER: u8 = 3;
 pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -> Result<(), Stop> {
     let mine = status(run, new);
     let (status, last) = run.all(MAKE, mine)?;
-    let mut own = [status, 0, 0, 0, 0];
-    own[1..].copy_from_slice(&last.to_le_bytes());
-    let all = exchange(run.rep, own)?;
-    if let Some(party) = first(&all, |s| s[0] == OTHER) {
+    let own = Standing { status, last, clock: run.node.clock() };
+    let all = exchange(run.rep, own.encode())?.map(Standing::decode);
+    if let Some(party) = first(&all, |s| s.status == OTHER) {
         let message =
             format!("there is a key {} already: choose another name, or destroy it first", new.name);
         let hearsay = party != run.me() && status != OTHER;
         return Err(Failed { hearsay, ..Failed::refused(MAKE, message) }.into());
     }
-    if first(&all, |s| s[0] == SAME).is_some() {
+    if first(&all, |s| s.status == SAME).is_some() {
         // the request was served before: its answer was lost
-        if let Some(party) = first(&all, |s| s[0] == ABSENT) {
+        if let Some(party) = first(&all, |s| s.status == ABSENT) {
             let message =
                 format!("{party} does not have key {}: destroy the key and make it again", new.name);
             return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
@@ -60,7 +64,7 @@ pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -
         let loaded = run.load(&new.name, |key| What::See(key))?;
         return finish(run, loaded.info);
     }
-    if let Some(party) = first(&all, |s| s[1..] != own[1..]) {
+    if let Some(party) = first(&all, |s| s.last != last) {
         let message = format!(
             "the servers remember different numbers of keys named {} ({party} and {} differ): choose another name",
             new.name,
@@ -84,8 +88,40 @@ pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -
         exportable: new.exportable,
         party: run.me().number(),
         mesh: run.node.mesh_of_session(),
+        made: middle(all.map(|standing| standing.clock)),
     };
     store(run, info, part)
+}
+
+/// What a server tells the others before a key is made.
+#[derive(Clone, Copy)]
+struct Standing {
+    /// Its state of the key.
+    status: u8,
+    /// How many keys of this name there were before.
+    last: u32,
+    /// Its clock, in seconds since 1970.
+    clock: u64,
+}
+
+impl Standing {
+    /// `status | last | clock`, numbers little-endian
+    fn encode(self) -> [u8; 13] {
+        let mut bytes = [self.status; 13];
+        bytes[1..5].copy_from_slice(&self.last.to_le_bytes());
+        bytes[5..].copy_from_slice(&self.clock.to_le_bytes());
+        bytes
+    }
+
+    fn decode([status, a, b, c, d, clock @ ..]: [u8; 13]) -> Standing {
+        Standing { status, last: u32::from_le_bytes([a, b, c, d]), clock: u64::from_le_bytes(clock) }
+    }
+}
+
+/// The middle one of the three clocks; `None` if it is 0, which stands for a time that is not known.
+fn middle(mut clocks: [u64; 3]) -> Option<u64> {
+    clocks.sort_unstable();
+    Some(clocks[1]).filter(|clock| *clock > 0)
 }
 
 /// The state of the key of this name at this server, and how many keys of this name there were before.
@@ -274,7 +310,31 @@ pub(super) fn erase(
 
 #[cfg(test)]
 mod tests {
-    use super::id_of;
+    use super::{Standing, id_of, middle};
+
+    /// Whatever one server says, the middle lies between what the other two say.
+    #[test]
+    fn a_clock_that_lies_reaches_no_further_than_the_honest_ones() {
+        for lie in [0, 1, 89, 90, 95, 100, 101, u64::MAX] {
+            for honest in [[90, 100], [100, 90], [90, 90]] {
+                let [a, b] = honest;
+                for clocks in [[lie, a, b], [a, lie, b], [a, b, lie]] {
+                    let middle = middle(clocks).unwrap();
+                    assert!((a.min(b)..=a.max(b)).contains(&middle), "{clocks:?}");
+                }
+            }
+        }
+        assert_eq!([middle([0, 0, 7]), middle([0, 7, 0]), middle([0, 0, 0])], [None; 3]);
+    }
+
+    #[test]
+    fn golden_bytes_of_what_servers_say_before_a_key() {
+        let standing = Standing { status: 2, last: 0x0304_0506, clock: 0x0708_090a_0b0c_0d0e };
+        let bytes = standing.encode();
+        assert_eq!(bytes, [2, 6, 5, 4, 3, 14, 13, 12, 11, 10, 9, 8, 7]);
+        let Standing { status, last, clock } = Standing::decode(bytes);
+        assert_eq!((status, last, clock), (2, 0x0304_0506, 0x0708_090a_0b0c_0d0e));
+    }
 
     /// Every byte of the coin, of the connection and of the number changes the id, and every byte of the id
     /// depends on them.

@@ -177,7 +177,7 @@ impl Schedule {
         if let ToServer::Request { number, .. } = &message {
             connection.last = *number;
             let (number, name) = (*number, connection.who.name.clone());
-            let waiting = self.waiting(&name);
+            let waiting = self.waiting(|connection| connection.who.name == name);
             let crowded = waiting >= self.limits.of(&name).waiting;
             if let Some(connection) = self.connections.get_mut(id).filter(|_| crowded) {
                 connection.crowded.insert(number, waiting);
@@ -266,17 +266,16 @@ impl Schedule {
         }
     }
 
-    /// How many requests of a client are not begun, on all its connections, those included that it has sent
-    /// ahead.
-    fn waiting(&self, client: &str) -> usize {
+    /// How many requests on these connections are not begun, those included that clients have sent ahead.
+    fn waiting(&self, counts: impl Fn(&ConnectionQueue) -> bool) -> usize {
         let ahead = |connection: &ConnectionQueue| {
             connection.inbox.iter().filter(|(message, _)| matches!(message, ToServer::Request { .. })).count()
         };
-        let own = self.connections.values().filter(|connection| connection.who.name == client);
+        let counted = self.connections.values().filter(|connection| counts(connection));
         let first = |connection: &ConnectionQueue| {
             connection.request.as_ref().is_some_and(|request| request.steps == 0)
         };
-        own.map(|connection| usize::from(first(connection)) + ahead(connection)).sum()
+        counted.map(|connection| usize::from(first(connection)) + ahead(connection)).sum()
     }
 
     fn stopping(&self) -> Failed {

@@ -1,7 +1,9 @@
 //! Three servers of which some lie, with texts, keys and ciphertexts that are all made up; and a client that
 //! does all that a client does.
 
-use crate::request::{Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context};
+use crate::request::{
+    ConditionReport, Item, KeyEntry, Reply, ToClient, ToServer, chunk_digest, connection_id, context,
+};
 use crate::tests::harness::{decrypt, encrypt, mesh, text, world};
 use crate::wire::{Blob, LONGEST, VERSIONS, decode, encode};
 use crate::{Client, KeyState, KeyType, UsedKey};
@@ -24,6 +26,10 @@ pub(super) const TRUTH: Lie = |_| {};
 fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], message: &ToServer) -> ToClient {
     match message {
         ToServer::Begin { .. } => ToClient::Ready,
+        ToServer::Status => {
+            let (missing, seconds, waiting) = (Vec::new(), 0, 0);
+            ToClient::Condition(ConditionReport { joined: true, missing, seconds, waiting })
+        }
         ToServer::Request { item, number } => match item {
             Item::Encrypt { .. } | Item::EncryptStream { .. } => {
                 ToClient::Sealing { iv: [1; 12], key: UsedKey { id: [1; 16], maker: "alice".into() } }
@@ -66,6 +72,7 @@ pub(super) fn entry(name: &str) -> KeyEntry {
         maker: "alice".into(),
         clients: vec![],
         exportable: false,
+        made: Some(1_800_000_000),
     }
 }
 

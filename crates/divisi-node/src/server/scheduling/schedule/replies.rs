@@ -25,6 +25,11 @@ impl Schedule {
         self.connections.get(id).is_some_and(|connection| open(connection) || !connection.inbox.is_empty())
     }
 
+    /// How many requests of all clients wait for their first step.
+    pub fn all_waiting(&self) -> usize {
+        self.waiting(|_| true)
+    }
+
     /// Queue an answer for a client.
     pub fn answer(&mut self, id: &ConnectionId, number: u64, answer: ToClient) {
         let Some(connection) = self.connections.get_mut(id) else { return };

@@ -75,6 +75,22 @@ fn what_fails_was_a_turn() {
     assert_eq!(first(&schedule).connection, ids[2]);
 }
 
+/// All requests that have not begun wait, of whichever client, those included that were sent ahead.
+#[test]
+fn what_has_not_begun_waits() {
+    let (mut schedule, now) = schedule();
+    let list = |number| ToServer::Request { number, item: Item::KeyList { after: None } };
+    let ids = [("a", 1), ("a", 2), ("b", 3)].map(|(name, id)| enter(&mut schedule, name, id));
+    assert_eq!(schedule.all_waiting(), 0);
+    for (at, number) in [(0, 1), (0, 2), (1, 1), (2, 1)] {
+        schedule.receive(&ids[at], list(number), 40, now).unwrap();
+    }
+    assert_eq!(schedule.all_waiting(), 4);
+    let offer = Offer { connection: ids[0], number: 1, step: 0 };
+    schedule.ran(&offer, After::Done, Duration::ZERO, now);
+    assert_eq!(schedule.all_waiting(), 3);
+}
+
 /// What a client has under way with a key that is taken from it ends, and nothing else does.
 #[test]
 fn a_revoked_key_ends_what_its_client_has_under_way() {

@@ -1,0 +1,230 @@
+//! Whether the three servers serve, as a program in front of them must know it at any moment.
+//!
+//! A thread for each server asks it four times a second how it is, over a connection of its own. That costs
+//! no round of the three, and no request waits for it: whoever wants to know reads what the last answers
+//! were. A server that is killed closes its connection, which is seen with the next question at the latest.
+//!
+//! Adversary: one malicious server. It can make the three look as if they did not serve, as it can make them
+//! not serve; who is named is a hint for the operators.
+
+use super::{ServerConnection, of_three};
+use crate::error::{Error, ErrorKind, parties};
+use crate::request::Condition;
+use divisi_core::{PartyId, Step, step};
+use divisi_net::{Config, Identity, World};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+const HEALTH: Step = step!("health");
+
+/// The pause between two questions to a server.
+const EVERY: Duration = Duration::from_millis(250);
+/// How long a server may take to answer, or to accept a connection.
+const LIMIT: Duration = Duration::from_millis(700);
+
+/// Watches the three servers, until it is dropped.
+pub struct HealthWatch {
+    watch: Arc<Watch>,
+}
+
+/// What the threads share.
+#[derive(Default)]
+struct Watch {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    last: HealthReport,
+    is_over: bool,
+}
+
+/// What the servers answered last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HealthReport {
+    servers: [Option<Result<Condition, Error>>; 3],
+}
+
+impl HealthWatch {
+    /// Begin to watch the servers as the client with this `identity`, over one connection to each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the configuration is not one of three parties; [`ErrorKind::Unavailable`] if
+    /// no thread can be started.
+    pub fn start(
+        config: &Config,
+        identity: &Arc<Identity>,
+        world: &Arc<dyn World>,
+    ) -> Result<HealthWatch, Error> {
+        of_three(config)?;
+        // if a thread cannot be started, those before it end with this
+        let health = HealthWatch { watch: Arc::default() };
+        for party in PartyId::all(3) {
+            let (watch, config) = (health.watch.clone(), config.clone());
+            let (identity, world_of_thread) = (identity.clone(), world.clone());
+            let work = move || watch.follow(&config, party, &identity, &world_of_thread);
+            world.spawn(format!("health of {party}"), Box::new(work)).map_err(|e| {
+                let message = format!("no thread can be started ({e}): free some memory");
+                Error { retry: true, ..Error::new(ErrorKind::Unavailable, HEALTH, message) }
+            })?;
+        }
+        Ok(health)
+    }
+
+    /// What the servers answered last; it does not wait.
+    #[must_use]
+    pub fn report(&self) -> HealthReport {
+        self.watch.lock().last.clone()
+    }
+}
+
+impl Drop for HealthWatch {
+    fn drop(&mut self) {
+        self.watch.lock().is_over = true;
+        self.watch.ended.notify_all();
+    }
+}
+
+impl Watch {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Watch one server until the end.
+    fn follow(&self, config: &Config, party: PartyId, identity: &Identity, world: &Arc<dyn World>) {
+        let mut connection = None;
+        loop {
+            let answer = ask(&mut connection, config, party, identity, world);
+            let mut state = self.lock();
+            if let Some(place) = state.last.servers.get_mut(party.index()) {
+                *place = Some(answer);
+            }
+            let waited = self.ended.wait_timeout_while(state, EVERY, |state| !state.is_over);
+            if waited.unwrap_or_else(PoisonError::into_inner).0.is_over {
+                return;
+            }
+        }
+    }
+}
+
+/// Ask a server how it is, over a new connection if the old one was closed: a server may close one for
+/// reasons of its own.
+fn ask(
+    connection: &mut Option<ServerConnection>,
+    config: &Config,
+    party: PartyId,
+    identity: &Identity,
+    world: &Arc<dyn World>,
+) -> Result<Condition, Error> {
+    let begun = world.now();
+    if let Some(mut open) = connection.take() {
+        match open.status() {
+            Ok(condition) => {
+                *connection = Some(open);
+                return Ok(condition);
+            }
+            // it is silent, and would be so again
+            Err(error) if world.now().saturating_duration_since(begun) >= LIMIT => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let mut fresh = ServerConnection::connect(config, party, identity, world.clone(), LIMIT)?;
+    let condition = fresh.status()?;
+    *connection = Some(fresh);
+    Ok(condition)
+}
+
+impl HealthReport {
+    /// What this server answered last: how it is, or why there is no answer; `None` before the first.
+    #[must_use]
+    pub fn of(&self, party: PartyId) -> Option<&Result<Condition, Error>> {
+        self.servers.get(party.index())?.as_ref()
+    }
+
+    /// Whether all three answer, and each says that it has joined the others.
+    #[must_use]
+    pub fn is_serving(&self) -> bool {
+        self.conditions().filter(|(_, condition)| condition.joined).count() == 3
+    }
+
+    /// The servers to blame if the three do not serve: those that do not answer; if all answer, those that
+    /// others miss; if nobody is missed, those that have not joined the others. Empty if they serve.
+    #[must_use]
+    pub fn missing(&self) -> Vec<PartyId> {
+        let apart = || self.conditions().filter(|(_, condition)| !condition.joined);
+        let silent: Vec<_> = self.silent().collect();
+        let missed = |party: &PartyId| apart().any(|(_, condition)| condition.missing.contains(party));
+        let missed: Vec<_> = PartyId::all(3).filter(missed).collect();
+        [silent, missed, apart().map(|(party, _)| party).collect()]
+            .into_iter()
+            .find(|parties| !parties.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// What is wrong, as one sentence; `None` if the three serve.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        let missing = self.missing();
+        let named = parties(missing.iter().copied());
+        if missing.is_empty() {
+            None
+        } else if self.silent().next().is_some() {
+            Some(format!("no answer from {named}: check that it runs"))
+        } else {
+            Some(format!("the servers have not joined each other, because of {named}: its log says more"))
+        }
+    }
+
+    fn conditions(&self) -> impl Iterator<Item = (PartyId, &Condition)> {
+        PartyId::all(3).zip(&self.servers).filter_map(|(party, place)| match place {
+            Some(Ok(condition)) => Some((party, condition)),
+            _ => None,
+        })
+    }
+
+    fn silent(&self) -> impl Iterator<Item = PartyId> {
+        PartyId::all(3).filter(move |party| !matches!(self.of(*party), Some(Ok(_))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const P1: PartyId = PartyId::P1;
+    const P2: PartyId = PartyId::P2;
+    const P3: PartyId = PartyId::P3;
+
+    /// An answer of a server that has joined the others, or that misses these.
+    fn is(joined: bool, missing: &[PartyId]) -> Option<Result<Condition, Error>> {
+        let (missing, since) = (missing.to_vec(), Duration::ZERO);
+        Some(Ok(Condition { joined, missing, since, waiting: 0 }))
+    }
+
+    /// Who does not answer is named first, then whom others miss, then who has not joined.
+    #[test]
+    fn who_is_missing_is_named() {
+        let joined = || is(true, &[]);
+        let gone = || Some(Err(Error::new(ErrorKind::Unavailable, HEALTH, "gone")));
+        let cases: [([Option<Result<Condition, Error>>; 3], &[PartyId]); 8] = [
+            ([joined(), joined(), joined()], &[]),
+            ([joined(), gone(), joined()], &[P2]),
+            ([is(false, &[P2]), gone(), is(false, &[P1, P2])], &[P2]),
+            ([gone(), gone(), is(false, &[P1, P2])], &[P1, P2]),
+            ([joined(), None, joined()], &[P2]),
+            ([is(false, &[P3]), joined(), joined()], &[P3]),
+            ([is(false, &[P3]), is(false, &[]), is(false, &[P1])], &[P1, P3]),
+            ([joined(), is(false, &[]), joined()], &[P2]),
+        ];
+        for (servers, missing) in cases {
+            let report = HealthReport { servers };
+            assert_eq!(report.missing(), missing, "{report:?}");
+            assert_eq!(report.is_serving(), missing.is_empty(), "{report:?}");
+            let trouble = report.trouble().unwrap_or_default();
+            assert_eq!(trouble.is_empty(), missing.is_empty());
+            assert!(missing.iter().all(|party| trouble.contains(&party.to_string())), "{trouble}");
+        }
+        assert_eq!(HealthReport::default().missing(), [P1, P2, P3]);
+    }
+}

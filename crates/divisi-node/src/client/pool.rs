@@ -1,0 +1,239 @@
+//! Connections of one client that stay open, for the threads of a program.
+//!
+//! A request borrows a connection with all three servers, or has a new one made while there are fewer than a
+//! client may have; whoever comes when all are in use waits. A connection that is given back stays open for
+//! the next request. Servers close one over which nothing was asked for 300 seconds: the pool uses none that
+//! is nearly as old, nor one that a server has closed meanwhile.
+//!
+//! What is tried again, while five seconds have not passed: a request that could not be sent, and one that a
+//! server refused with the word that it may succeed later ([`Error::retry`]), as servers do that stop, that
+//! lost one of the others, or that have too much to do. A request whose answer did not come may have been
+//! done. It is not tried again, unless it makes a key: its name ([`NewKey::request`]) finds the key that it
+//! made.
+
+use super::{Client, of_three};
+use crate::error::{Error, ErrorKind};
+use crate::request::{CONNECTIONS, IDLE, KeyEntry, NewKey};
+use divisi_core::{Step, step};
+use divisi_net::{Config, Identity, World};
+use divisi_store::{KeyName, KeyType};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+const POOL: Step = step!("pool");
+
+/// How long a request is tried again, if nothing else is asked for.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a server may take to accept a connection, if the configuration does not say less: no attempt
+/// takes much longer than this, whatever is left of the time.
+const DIAL: Duration = Duration::from_secs(3);
+/// The first and the longest pause before the next attempt.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(320));
+/// How long before a server would close an idle connection it is used no more.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// Connections of one client, which all threads of a program share.
+///
+/// ```no_run
+/// # use divisi_net::{Config, Identity, Machine};
+/// # use std::{path::Path, sync::Arc};
+/// let config = Config::load(Path::new("mesh.toml"))?;
+/// let identity = Arc::new(Identity::load(Path::new("client-me.key"))?);
+/// let pool = divisi_node::ClientPool::new(config, identity, Arc::new(Machine))?;
+/// let key: divisi_node::KeyName = "backup".parse()?;
+/// let file = pool.run(|client| {
+///     let mut file = Vec::new();
+///     client.encrypt(&key, b"", &mut &b"a secret"[..], 8, &mut file, &mut |_| {})?;
+///     Ok(file)
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ClientPool {
+    config: Config,
+    identity: Arc<Identity>,
+    world: Arc<dyn World>,
+    most: usize,
+    patience: Duration,
+    connections: Mutex<Connections>,
+    freed: Condvar,
+}
+
+/// The connections of a pool: those in use and the idle ones are never more than it may have.
+#[derive(Default)]
+struct Connections {
+    /// How many are lent, or being made.
+    used: usize,
+    /// Those that nobody uses, and since when; the last used last.
+    idle: Vec<(Client, Instant)>,
+}
+
+impl ClientPool {
+    /// The most connections that a pool can have: as many as servers keep open for one client.
+    pub const MOST: usize = CONNECTIONS;
+
+    /// A pool of the client with this identity, without a connection yet. It makes at most
+    /// [`ClientPool::MOST`] less one: the last place is left for who watches the servers
+    /// ([`crate::HealthWatch`]).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Usage`] if the configuration is not one of three parties.
+    pub fn new(config: Config, identity: Arc<Identity>, world: Arc<dyn World>) -> Result<ClientPool, Error> {
+        of_three(&config)?;
+        let (connections, freed) = Default::default();
+        let most = ClientPool::MOST - 1;
+        Ok(ClientPool { config, identity, world, most, patience: PATIENCE, connections, freed })
+    }
+
+    /// The same pool with at most this many connections: from 1 to [`ClientPool::MOST`].
+    #[must_use]
+    pub fn with_most(self, most: usize) -> ClientPool {
+        ClientPool { most: most.clamp(1, ClientPool::MOST), ..self }
+    }
+
+    /// The same pool, which tries a request again for this time, and waits as long for a connection.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> ClientPool {
+        ClientPool { patience, ..self }
+    }
+
+    /// Lend a connection to `work`, which makes requests over it. If one is refused with the word that it may
+    /// succeed later, or cannot be sent, `work` is called again, from its beginning and perhaps with another
+    /// connection: what it wrote before counts no more.
+    ///
+    /// # Errors
+    /// That of `work`, if it is to be tried no more; [`ErrorKind::Unavailable`] if no connection can be made,
+    /// or all are in use, for that long; [`ErrorKind::Refused`] if a server does not know the client.
+    pub fn run<T>(&self, work: impl FnMut(&mut Client) -> Result<T, Error>) -> Result<T, Error> {
+        self.repeat(|client| !client.is_lost(), work)
+    }
+
+    /// The description of a new key of its type's default length, with a fresh name for the request.
+    #[must_use]
+    pub fn new_key(&self, name: KeyName, kind: KeyType, exportable: bool, clients: Vec<String>) -> NewKey {
+        let mut request = [0; 16];
+        self.world.entropy(&mut request);
+        let bytes = u32::try_from(kind.bytes()).unwrap_or(u32::MAX);
+        NewKey { name, kind, bytes, exportable, clients, request }
+    }
+
+    /// Have the servers make a key that nobody knows, as [`Client::key_new`]. It is made once, also if an
+    /// answer is lost and the request is sent again.
+    ///
+    /// # Errors
+    /// As for [`ClientPool::run`].
+    pub fn key_new(&self, new: &NewKey) -> Result<KeyEntry, Error> {
+        self.repeat(|_| true, |client| client.key_new(new))
+    }
+
+    /// Call `work` until it succeeds, fails for good, or the time is over. After a failure `is_safe` says
+    /// whether what was sent may be sent again.
+    fn repeat<T>(
+        &self,
+        is_safe: impl Fn(&Client) -> bool,
+        mut work: impl FnMut(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let begun = self.world.now();
+        let mut pause = PAUSE.0;
+        loop {
+            let error = match self.lend(self.left(begun)) {
+                Ok((place, mut client)) => {
+                    let result = work(&mut client);
+                    let safe = is_safe(&client);
+                    place.give_back(client, result.is_ok());
+                    match result {
+                        Err(error) if error.retry && safe => error,
+                        done => return done,
+                    }
+                }
+                Err(error) if error.retry => error,
+                Err(error) => return Err(error),
+            };
+            if self.left(begun) <= pause {
+                return Err(error);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE.1);
+        }
+    }
+
+    /// How much is left of the time for a request that began then.
+    fn left(&self, begun: Instant) -> Duration {
+        self.patience.saturating_sub(self.world.now().saturating_duration_since(begun))
+    }
+
+    /// A connection that is open: an idle one, or a new one. Waits for so long if all are in use.
+    fn lend(&self, within: Duration) -> Result<(Place<'_>, Client), Error> {
+        let place = self.place(within)?;
+        loop {
+            let idle = self.lock().idle.pop();
+            let Some((mut client, since)) = idle else { break };
+            if !self.is_old(since) && client.is_usable() {
+                return Ok((place, client));
+            }
+        }
+        let limit = DIAL.min(self.config.connect());
+        let client = Client::connect_within(&self.config, &self.identity, self.world.clone(), limit)?;
+        Ok((place, client))
+    }
+
+    /// Wait until a connection more may be used.
+    fn place(&self, within: Duration) -> Result<Place<'_>, Error> {
+        let begun = self.world.now();
+        let mut connections = self.lock();
+        while connections.used >= self.most {
+            let left = within.saturating_sub(self.world.now().saturating_duration_since(begun));
+            if left.is_zero() {
+                let message = format!(
+                    "all {} connections to the servers were in use for {:.1} s: try again later",
+                    self.most,
+                    within.as_secs_f64()
+                );
+                return Err(Error { retry: true, ..Error::new(ErrorKind::Unavailable, POOL, message) });
+            }
+            let waited = self.freed.wait_timeout(connections, left);
+            connections = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        connections.used += 1;
+        Ok(Place { pool: self, client: None })
+    }
+
+    /// Whether a connection that is idle since then may be closed by a server at any moment.
+    fn is_old(&self, since: Instant) -> bool {
+        self.world.now().saturating_duration_since(since) >= IDLE.saturating_sub(MARGIN)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to use one connection, until it is dropped.
+struct Place<'p> {
+    pool: &'p ClientPool,
+    /// What is to be kept for the next request.
+    client: Option<Client>,
+}
+
+impl Place<'_> {
+    /// Give the place back, with its connection unless that cannot be used any more.
+    fn give_back(mut self, mut client: Client, succeeded: bool) {
+        let keep = succeeded || client.is_usable();
+        self.client = keep.then_some(client);
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let mut connections = self.pool.lock();
+        connections.used = connections.used.saturating_sub(1);
+        let old = connections.idle.partition_point(|(_, since)| self.pool.is_old(*since));
+        let closed: Vec<_> = connections.idle.drain(..old).collect();
+        if let Some(client) = self.client.take() {
+            connections.idle.push((client, self.pool.world.now()));
+        }
+        drop(connections);
+        self.pool.freed.notify_one();
+        // without the lock
+        drop(closed);
+    }
+}

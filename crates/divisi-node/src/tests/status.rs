@@ -1,0 +1,92 @@
+//! How servers are, as a client learns it outside of requests.
+
+use super::harness::{BUSY, ServersHarness, encrypt, eventually, with_key, world};
+use super::rogue::Rogue;
+use crate::request::{Item, ToClient, ToServer};
+use crate::{Client, Condition, Error, ErrorKind, ServerConnection};
+use divisi_net::PartyId;
+use std::time::Duration;
+
+fn of_all(client: &mut Client) -> Vec<Condition> {
+    client.status(BUSY).into_iter().map(|(_, condition)| condition.unwrap()).collect()
+}
+
+/// How one server is, on a connection of its own.
+fn of_one(harness: &ServersHarness, party: PartyId) -> Result<Condition, Error> {
+    ServerConnection::connect(&harness.config, party, harness.identity("alice"), world(), BUSY)?.status()
+}
+
+/// Wait until these servers say this of themselves.
+fn until(harness: &ServersHarness, parties: &[PartyId], joined: bool, missing: &[PartyId]) {
+    for party in parties {
+        eventually(4 * BUSY, || match of_one(harness, *party).map_err(|e| e.to_string())? {
+            condition if (condition.joined, &condition.missing[..]) == (joined, missing) => Ok(()),
+            condition => Err(format!("{party}: {condition:?}")),
+        });
+    }
+}
+
+/// Servers that have joined each other say so, and since when; it is no request, and requests go on after it.
+#[test]
+fn servers_say_since_when_they_have_joined() {
+    let (harness, mut alice, key) = with_key(&[]);
+    let before = alice.requests();
+    for condition in of_all(&mut alice) {
+        assert!(condition.joined && condition.missing.is_empty() && condition.waiting == 0, "{condition:?}");
+    }
+    harness.pass(Duration::from_secs(7));
+    for (condition, party) in of_all(&mut alice).into_iter().zip(PartyId::all(3)) {
+        assert!(condition.since >= Duration::from_secs(7), "{condition:?}");
+        assert_eq!(of_one(&harness, party).unwrap().joined, condition.joined);
+    }
+    assert_eq!(alice.requests(), before);
+    encrypt(&mut alice, &key, b"", b"x").unwrap();
+    assert_eq!(alice.requests(), before + 1);
+    harness.assert_unharmed();
+}
+
+/// While a server is missing the others answer, without a session, and name it.
+#[test]
+fn who_is_missing_is_named() {
+    let mut harness = ServersHarness::new();
+    let mut alice = harness.connect("alice");
+    harness.stop(1);
+    for (party, condition) in alice.status(BUSY) {
+        match condition {
+            Ok(condition) => assert!(party != PartyId::P2, "{condition:?}"),
+            Err(e) => {
+                assert_eq!((party, e.kind, e.retry), (PartyId::P2, ErrorKind::Unavailable, true), "{e}");
+            }
+        }
+    }
+    until(&harness, &[PartyId::P1, PartyId::P3], false, &[PartyId::P2]);
+    harness.stop(2);
+    until(&harness, &[PartyId::P1], false, &[PartyId::P2, PartyId::P3]);
+    (1..3).for_each(|i| harness.start(i, None));
+    until(&harness, &[PartyId::P1, PartyId::P2, PartyId::P3], true, &[]);
+}
+
+/// Whoever asks again and again before it reads gets every answer, and is served afterwards.
+#[test]
+fn whoever_asks_often_gets_every_answer() {
+    let (harness, _, _) = with_key(&[]);
+    let mut rogue = Rogue::connect(&harness, "alice");
+    (0..1000).for_each(|_| rogue.say(0, &ToServer::Status));
+    for _ in 0..1000 {
+        assert!(matches!(rogue.receive(0), Some(ToClient::Condition(_))));
+    }
+    let answers = rogue.exchange(|_| ToServer::Request { number: 1, item: Item::KeyList { after: None } });
+    assert!(answers.iter().all(|answer| matches!(answer, Some(ToClient::Keys { .. }))), "{answers:?}");
+    harness.assert_unharmed();
+}
+
+/// A client that is taken out of the configuration learns nothing more.
+#[test]
+fn who_is_no_client_any_more_learns_nothing() {
+    let (harness, mut alice, _) = with_key(&[]);
+    let text = harness.config.to_toml();
+    let blocks: Vec<&str> = text.split("[[client]]").filter(|block| !block.contains("\"alice\"")).collect();
+    harness.reload(0, divisi_net::Config::parse(&blocks.join("[[client]]")).unwrap());
+    let (party, condition) = alice.status(BUSY).remove(0);
+    assert_eq!((party, condition.unwrap_err().kind), (PartyId::P1, ErrorKind::Refused));
+}
