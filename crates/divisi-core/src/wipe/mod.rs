@@ -1,11 +1,12 @@
 //! Memory that held secrets: overwritten before anybody else gets it, and kept for the next who needs as
 //! much.
 //!
-//! A thread keeps memory of its [`WipedVec`]s; a [`Pool`] belongs to whoever made it, and other threads may
-//! use it, too. [`words`], [`whole`] and [`reserve`] are for memory of other types. All of them go where
-//! `zeroize` is too slow or does not reach: long vectors of words, with the widest stores of the processor
-//! (`zeroize` writes word by word); and the stack below finished calls.
+//! The process keeps memory of [`WipedVec`]s; a [`Pool`] belongs to whoever made it. [`words`], [`whole`] and
+//! [`reserve`] are for memory of other types. All of them go where `zeroize` is too slow or does not reach:
+//! long vectors of words, with the widest stores of the processor (`zeroize` writes word by word); and the
+//! stack below finished calls.
 
+mod kept;
 mod pool;
 mod stack;
 mod vec;

@@ -1,29 +1,18 @@
 //! Vectors whose memory is wiped and kept for later vectors.
-//!
-//! Each batch of correlations, and each layer of a cipher, fills long vectors and then drops them. Returning
-//! their memory to the system, and getting cleared pages again, takes about as long as the computation in
-//! it. So each thread keeps some of the memory of its dropped vectors, wiped; no other thread uses it, and it
-//! is freed when the thread ends.
 
+use super::kept::{LEAST, MOST, bytes, kept, take};
 use super::{whole, words};
-use std::any::Any;
-use std::cell::{Cell, RefCell};
 use std::fmt::{Debug, Formatter};
 use std::ops::{Deref, DerefMut};
 
-/// The most bytes that a thread keeps, of all types together.
-const MOST: usize = 16 << 20;
-/// The smallest vector, in bytes, whose memory is kept. The allocator is fast for smaller ones.
-const LEAST: usize = 16 << 10;
-
 /// Types that are wiped by writing their default, zero.
-pub trait Wipe: Copy + Default + 'static {}
+pub trait Wipe: Copy + Default + Send + 'static {}
 
-impl<T: Copy + Default + 'static> Wipe for T {}
+impl<T: Copy + Default + Send + 'static> Wipe for T {}
 
-/// A vector that is wiped when dropped; its memory is then kept for the thread's next vectors. It is a slice
-/// with methods of its own that change the length: a vector that grows by itself would leave a copy in its
-/// old place, and one that shrinks what it had behind its end.
+/// A vector that is wiped when dropped; its memory is then kept for later vectors. It is a slice with methods
+/// of its own that change the length: a vector that grows by itself would leave a copy in its old place, and
+/// one that shrinks what it had behind its end.
 pub struct WipedVec<T: Wipe> {
     vector: Vec<T>,
     /// The largest length since the memory was all zeros.
@@ -40,7 +29,7 @@ impl<T: Wipe> WipedVec<T> {
     /// An empty vector with capacity for `len` elements.
     #[must_use]
     pub fn with_capacity(len: usize) -> WipedVec<T> {
-        let mut vector = Kept::take(len).unwrap_or_else(|| Vec::with_capacity(len));
+        let mut vector = take(len).unwrap_or_else(|| Vec::with_capacity(len));
         vector.clear();
         WipedVec { vector, used: 0 }
     }
@@ -48,7 +37,7 @@ impl<T: Wipe> WipedVec<T> {
     /// A vector of `len` zeros.
     #[must_use]
     pub fn zeros(len: usize) -> WipedVec<T> {
-        let Some(mut vector) = Kept::take(len) else { return WipedVec::from(vec![T::default(); len]) };
+        let Some(mut vector) = take(len) else { return WipedVec::from(vec![T::default(); len]) };
         // what was kept is zero already
         vector.truncate(len);
         vector.resize(len, T::default());
@@ -243,8 +232,8 @@ impl<T: Wipe> Drop for WipedVec<T> {
     fn drop(&mut self) {
         self.wipe_removed();
         words(&mut self.vector);
-        if self.vector.capacity() * size_of::<T>() >= LEAST {
-            Kept::here(|kept| kept.keep(std::mem::take(&mut self.vector)));
+        if (LEAST..=MOST).contains(&bytes(&self.vector)) {
+            kept().keep(std::mem::take(&mut self.vector));
         }
     }
 }
@@ -256,127 +245,44 @@ impl<T: Wipe> Debug for WipedVec<T> {
     }
 }
 
-/// What a thread keeps of vectors of one type: zeros, the oldest vector first.
-struct Kept<T> {
-    vectors: Vec<Vec<T>>,
-}
-
-thread_local! {
-    /// The `Kept` of each type that the thread has had.
-    static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
-    /// The bytes of them all.
-    static BYTES: Cell<usize> = const { Cell::new(0) };
-}
-
-impl<T: 'static> Kept<T> {
-    /// Calls `f` on the calling thread's vectors of this type; `None` if the thread is ending.
-    fn here<R>(f: impl FnOnce(&mut Kept<T>) -> R) -> Option<R> {
-        let find = |all: &RefCell<Vec<Box<dyn Any>>>| {
-            let mut all = all.try_borrow_mut().ok()?;
-            let at = all.iter().position(|kept| kept.is::<Kept<T>>()).unwrap_or_else(|| {
-                all.push(Box::new(Kept::<T> { vectors: Vec::new() }));
-                all.len() - 1
-            });
-            all.get_mut(at)?.downcast_mut().map(f)
-        };
-        KEPT.try_with(find).ok().flatten()
-    }
-
-    /// Takes the smallest vector that has room for `len` elements, and not for many more. Its elements, of
-    /// which there may be fewer, are zero.
-    #[inline]
-    fn take(len: usize) -> Option<Vec<T>> {
-        if len.saturating_mul(size_of::<T>()) < LEAST {
-            None
-        } else {
-            Self::here(|kept| kept.smallest(len)).flatten()
-        }
-    }
-
-    fn smallest(&mut self, len: usize) -> Option<Vec<T>> {
-        let capacity = |at: &usize| self.vectors[*at].capacity();
-        let fits = |at: &usize| capacity(at) >= len && capacity(at) / 2 <= len;
-        // sizes repeat: one of the newest has mostly the right one, and is still in the cache
-        let exact = (0..self.vectors.len()).rev().find(|at| capacity(at) == len);
-        let at = exact.or_else(|| (0..self.vectors.len()).filter(fits).min_by_key(capacity))?;
-        let vector = self.vectors.remove(at);
-        BYTES.set(BYTES.get().saturating_sub(vector.capacity() * size_of::<T>()));
-        Some(vector)
-    }
-
-    /// Keeps a vector of zeros. If there are too many bytes then, the oldest vectors of this type are freed,
-    /// and if that is not enough, this one, too.
-    fn keep(&mut self, vector: Vec<T>) {
-        let size = vector.capacity() * size_of::<T>();
-        if size > MOST {
-            return;
-        }
-        self.vectors.push(vector);
-        let mut left = BYTES.get() + size;
-        let mut leave = 0;
-        while left > MOST && leave < self.vectors.len() {
-            left -= self.bytes(leave);
-            leave += 1;
-        }
-        self.vectors.drain(..leave);
-        BYTES.set(left);
-    }
-
-    fn bytes(&self, at: usize) -> usize {
-        self.vectors[at].capacity() * size_of::<T>()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Types of which no other test keeps vectors, so that their memory stays here.
+    #[derive(Clone, Copy, Default, PartialEq, Debug)]
+    struct Own(u128);
+    #[derive(Clone, Copy, Default)]
+    struct Other(#[expect(dead_code)] [u64; 2]);
+
     #[test]
     fn memory_comes_back_as_zeros() {
         let len = LEAST / 16 + 5;
-        let mut one = WipedVec::<u128>::zeros(len);
-        one.fill(7);
+        let mut one = WipedVec::<Own>::zeros(len);
+        one.fill(Own(7));
         let place = one.as_ptr();
         drop(one);
         // another type gets other memory, also if it is as large
-        assert_ne!(WipedVec::<[u64; 2]>::zeros(len).as_ptr().cast(), place);
-        let mut two = WipedVec::<u128>::zeros(len - 3);
+        assert_ne!(WipedVec::<Other>::zeros(len).as_ptr().cast(), place);
+        let mut two = WipedVec::<Own>::zeros(len - 3);
         assert_eq!((two.as_ptr(), two.len()), (place, len - 3));
-        assert!(two.iter().all(|word| *word == 0));
-        two.fill(9);
+        assert!(two.iter().all(|word| *word == Own(0)));
+        two.fill(Own(9));
         two.cut(2);
-        assert_eq!(*two, [9, 9]);
-        drop(two);
+        assert_eq!(*two, [Own(9), Own(9)]);
+        // another thread's memory serves as well
+        std::thread::spawn(move || drop(two)).join().unwrap();
         // a vector of half that length is too small for this memory, and a longer one does not fit
-        assert_ne!(WipedVec::<u128>::zeros(len / 2 - 2).as_ptr(), place);
-        assert_ne!(WipedVec::<u128>::zeros(2 * len).as_ptr(), place);
-        let three: WipedVec<u128> = (0..len as u128).collect();
-        assert_eq!((three.as_ptr(), three[4], three.len()), (place, 4, len));
+        assert_ne!(WipedVec::<Own>::zeros(len / 2 - 2).as_ptr(), place);
+        assert_ne!(WipedVec::<Own>::zeros(2 * len).as_ptr(), place);
+        let three: WipedVec<Own> = (0..len as u128).map(Own).collect();
+        assert_eq!((three.as_ptr(), three[4], three.len()), (place, Own(4), len));
         let four = three.clone();
         drop(three);
         let five = four.clone();
-        assert_eq!((five.as_ptr(), five[4], five.len()), (place, 4, len));
+        assert_eq!((five.as_ptr(), five[4], five.len()), (place, Own(4), len));
         assert_eq!(format!("{five:?}"), format!("WipedVec({len} values)"));
         assert_eq!(five.into_vec(), *four);
-    }
-
-    #[test]
-    fn no_more_is_kept_than_the_most() {
-        let of_bytes = || Kept::<u8>::here(|kept| (kept.vectors.len(), BYTES.get())).unwrap();
-        let all: Vec<_> = (0..9).map(|i| WipedVec::<u8>::zeros((MOST / 4) + i)).collect();
-        drop(all);
-        let (count, bytes) = of_bytes();
-        assert!(count == 3 && bytes <= MOST, "{count} {bytes}");
-        let there = Kept::<u8>::here(|kept| kept.vectors.iter().map(Vec::capacity).sum::<usize>());
-        assert_eq!(Some(bytes), there);
-        drop(WipedVec::<u8>::zeros(MOST + 1));
-        drop(WipedVec::<u8>::zeros(LEAST - 1));
-        assert_eq!(of_bytes(), (count, bytes));
-        // another type shares the bound
-        drop(WipedVec::<u64>::zeros(MOST / 8));
-        assert_eq!(of_bytes(), (count, bytes));
-        drop(WipedVec::<u64>::zeros(LEAST / 8));
-        assert_eq!(of_bytes(), (count, bytes + LEAST));
     }
 
     /// \[Q17\] What was removed is wiped with the vector, wherever it ends.
