@@ -29,9 +29,8 @@ pub fn encrypt_all(pool: &ClientPool, key: &KeyName, texts: &[String]) -> Result
     let each = texts.len().div_ceil(8).max(1);
     thread::scope(|scope| {
         let some = texts.chunks(each);
-        let threads: Vec<_> = some
-            .map(|some| scope.spawn(move || some.iter().map(encrypt).collect::<Vec<_>>()))
-            .collect();
+        let threads: Vec<_> =
+            some.map(|some| scope.spawn(move || some.iter().map(encrypt).collect::<Vec<_>>())).collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e))).collect()
     })
 }

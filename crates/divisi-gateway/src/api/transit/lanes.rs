@@ -1,0 +1,53 @@
+//! The items of a batch over all connections at once.
+
+use crate::backend::{Backend, BackendTrouble};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Do `work` for each item, in as many threads as there are connections. The results are in the items' order;
+/// one that is missing, because a thread ended, is trouble.
+pub fn each<I: Sync, T: Send>(
+    servers: &dyn Backend,
+    items: &[I],
+    work: impl Fn(&I) -> Result<T, BackendTrouble> + Sync,
+) -> Vec<Result<T, BackendTrouble>> {
+    let next = AtomicUsize::new(0);
+    let lane = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { return done };
+            done.push((index, work(item)));
+        }
+    };
+    let mut results: Vec<_> =
+        items.iter().map(|_| Err(BackendTrouble::Down(None, "a thread ended".into()))).collect();
+    let further = servers.lanes().min(items.len()).saturating_sub(1);
+    let done = std::thread::scope(|scope| {
+        let start = |_| std::thread::Builder::new().spawn_scoped(scope, lane).ok();
+        // without a further thread this one does all of it
+        let threads: Vec<_> = (0..further).filter_map(start).collect();
+        let mut done = lane();
+        done.extend(threads.into_iter().filter_map(|thread| thread.join().ok()).flatten());
+        done
+    });
+    for (index, result) in done {
+        if let Some(place) = results.get_mut(index) {
+            *place = result;
+        }
+    }
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Memory;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items() {
+        let items: Vec<usize> = (0..499).collect();
+        let results = each(&Memory::default(), &items, |item| Ok(item * 2));
+        assert!(results.iter().enumerate().all(|(index, result)| *result == Ok(index * 2)));
+        assert!(each(&Memory::default(), &[] as &[usize], |item| Ok(*item)).is_empty());
+    }
+}

@@ -1,0 +1,111 @@
+//! Servers that are a table in memory, for tests of the API. Its encryption is none.
+
+use super::{Backend, BackendTrouble, IV, Key, KeyKind, MAC, ServersState, TAG};
+use divisi_node::KeyName;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use zeroize::Zeroizing;
+
+/// A table of keys in memory.
+#[derive(Default)]
+pub struct Memory {
+    keys: Mutex<BTreeMap<KeyName, Key>>,
+    /// What every call answers, if the servers are to be down.
+    down: Mutex<Option<BackendTrouble>>,
+}
+
+impl Memory {
+    /// From now on let every call fail like this, or none.
+    pub fn fail(&self, trouble: Option<BackendTrouble>) {
+        *self.down.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
+    fn up(&self) -> Result<(), BackendTrouble> {
+        self.down.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
+    }
+
+    fn of(&self, name: &KeyName, encrypts: bool) -> Result<Key, BackendTrouble> {
+        let key = self.find(name)?.filter(|key| key.kind.encrypts() == encrypts);
+        key.ok_or_else(|| BackendTrouble::Refused(format!("there is no such key {name}")))
+    }
+
+    fn tag(key: &Key, parts: &[&[u8]]) -> [u8; MAC] {
+        let mut hash = Sha256::new();
+        hash.update(key.id);
+        parts.iter().for_each(|part| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        });
+        hash.finalize().into()
+    }
+}
+
+impl Backend for Memory {
+    fn encrypt(&self, name: &KeyName, aad: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, BackendTrouble> {
+        let key = self.of(name, true)?;
+        let tag = Memory::tag(&key, &[aad, plaintext]);
+        let mut sealed = vec![0; IV];
+        sealed.extend(plaintext.iter().map(|byte| byte ^ 0x5a));
+        sealed.extend_from_slice(tag.get(..TAG).unwrap_or_default());
+        Ok(sealed)
+    }
+
+    fn decrypt(
+        &self,
+        name: &KeyName,
+        aad: &[u8],
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, BackendTrouble> {
+        let key = self.of(name, true)?;
+        let Some(length) = sealed.len().checked_sub(IV + TAG) else { return Err(BackendTrouble::Forged) };
+        let body = sealed.get(IV..IV + length).unwrap_or_default();
+        let plaintext = Zeroizing::new(body.iter().map(|byte| byte ^ 0x5a).collect::<Vec<u8>>());
+        let again = self.encrypt(&key.name, aad, &plaintext)?;
+        if again == sealed { Ok(plaintext) } else { Err(BackendTrouble::Forged) }
+    }
+
+    fn mac(&self, name: &KeyName, message: &[u8]) -> Result<Zeroizing<Vec<u8>>, BackendTrouble> {
+        let key = self.of(name, false)?;
+        Ok(Zeroizing::new(Memory::tag(&key, &[message]).to_vec()))
+    }
+
+    fn verify(&self, name: &KeyName, tag: &[u8], message: &[u8]) -> Result<bool, BackendTrouble> {
+        Ok(self.mac(name, message)?.as_slice() == tag)
+    }
+
+    fn make(&self, name: &KeyName, kind: KeyKind) -> Result<Key, BackendTrouble> {
+        self.up()?;
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if keys.contains_key(name) {
+            return Err(BackendTrouble::Refused(format!("there is a key {name} already")));
+        }
+        let mut id = [0; 16];
+        id.iter_mut().zip(Sha256::digest(name.as_str())).for_each(|(byte, hashed)| *byte = hashed);
+        let key = Key { name: name.clone(), kind, id, made: 1_795_228_187 };
+        keys.insert(name.clone(), key.clone());
+        Ok(key)
+    }
+
+    fn find(&self, name: &KeyName) -> Result<Option<Key>, BackendTrouble> {
+        self.up()?;
+        Ok(self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned())
+    }
+
+    fn list(&self) -> Result<Vec<Key>, BackendTrouble> {
+        self.up()?;
+        Ok(self.keys.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect())
+    }
+
+    fn health(&self) -> ServersState {
+        let missing = match self.up() {
+            Err(BackendTrouble::Down(party, why)) => vec![(party.unwrap_or(0), why)],
+            _ => Vec::new(),
+        };
+        ServersState { missing, known: true }
+    }
+
+    fn lanes(&self) -> usize {
+        4
+    }
+}

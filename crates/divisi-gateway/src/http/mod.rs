@@ -1,0 +1,192 @@
+//! HTTP around the API: requests become a [`RequestHead`] and a body, answers become responses.
+//!
+//! **What bounds the memory**: a body counts against a budget of all bodies as it comes, so that one that
+//! drips holds what it has sent and no more; a body that is too long is refused by its announced length.
+//! Requests that ask the servers wait in a queue of bounded length, and at most as many are done at a time as
+//! there are connections. **What is not wiped**: the buffers in which hyper reads and writes.
+
+mod body;
+mod certificate;
+mod serve;
+mod tls;
+
+pub use serve::{Socket, bind, serve};
+pub use tls::Certificates;
+
+use crate::api::{ApiAnswer, Gateway, RequestHead, Verb};
+use crate::log::{GatewayLog, RequestLine};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bytes::Bytes;
+use hyper::StatusCode;
+use hyper::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+    STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING,
+};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::Semaphore;
+use zeroize::Zeroizing;
+
+/// From this length on the recorded server sends a body in chunks.
+const CHUNKED: usize = 2048;
+/// The least budget for bodies, in bytes: it holds two of the longest ones, too.
+const BODIES: usize = 8 << 20;
+/// The unit of the budget.
+pub(crate) const UNIT: usize = 1024;
+
+/// The limits of the service.
+#[derive(Clone, Copy, Debug)]
+pub struct ServiceLimits {
+    /// The longest body.
+    pub body_bytes: usize,
+    /// The most requests that wait for the servers or are done.
+    pub queue: usize,
+    /// The most requests that are done at a time.
+    pub turns: usize,
+    /// Whether the log names keys.
+    pub log_keys: bool,
+}
+
+/// The API with its limits and its log.
+pub struct Service {
+    gateway: Arc<Gateway>,
+    log: GatewayLog,
+    limits: ServiceLimits,
+    /// What all bodies may take, in units of [`UNIT`].
+    memory: Arc<Semaphore>,
+    queue: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
+}
+
+impl Service {
+    /// The service.
+    #[must_use]
+    pub fn new(gateway: Arc<Gateway>, log: GatewayLog, limits: ServiceLimits) -> Arc<Service> {
+        let memory = Arc::new(Semaphore::new(BODIES.max(2 * limits.body_bytes) / UNIT));
+        let queue = Arc::new(Semaphore::new(limits.queue));
+        let turns = Arc::new(Semaphore::new(limits.turns));
+        Arc::new(Service { gateway, log, limits, memory, queue, turns })
+    }
+
+    /// What answers requests: one handler, since the routes are those of the API's table.
+    #[must_use]
+    pub fn router(self: Arc<Self>) -> Router {
+        Router::new().fallback(handle).with_state(self)
+    }
+
+    async fn answer(&self, head: RequestHead, announced: Option<u64>, body: Body, id: &str) -> Handled {
+        let plan = self.gateway.plan(&head);
+        let (route, needs_servers) = (plan.name(), plan.needs_servers());
+        let key = plan.key().filter(|_| self.limits.log_keys).map(str::to_owned);
+        let handled = |(answer, token)| Handled { answer, route: route.clone(), token, key: key.clone() };
+        let (body, budget) = if Verb::of(&head.method) == Some(Verb::Write) {
+            match body::read(body, announced, self.limits.body_bytes, &self.memory).await {
+                Ok(both) => both,
+                Err(answer) => return handled((answer, None)),
+            }
+        } else {
+            (Zeroizing::default(), None)
+        };
+        if !needs_servers {
+            return handled(self.gateway.answer(&head, &plan, &body, id));
+        }
+        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
+            return handled((ApiAnswer::busy(), None));
+        };
+        let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
+            return handled((ApiAnswer::busy(), None));
+        };
+        let (gateway, id) = (Arc::clone(&self.gateway), id.to_owned());
+        // a client that goes away does not stop what the servers have begun
+        let done = tokio::task::spawn_blocking(move || {
+            let plan = gateway.plan(&head);
+            let done = gateway.answer(&head, &plan, &body, &id);
+            drop((place, turn, budget));
+            done
+        });
+        let ended = || (ApiAnswer::down(None, "the thread of the request ended: see the log"), None);
+        handled(done.await.unwrap_or_else(|_| ended()))
+    }
+}
+
+/// An answer, and what the log says of it.
+struct Handled {
+    answer: ApiAnswer,
+    route: String,
+    token: Option<String>,
+    key: Option<String>,
+}
+
+async fn handle(State(service): State<Arc<Service>>, request: Request) -> Response {
+    let begun = Instant::now();
+    let id = service.gateway.request_id();
+    let (parts, body) = request.into_parts();
+    let announced = text(&parts.headers, "content-length").and_then(|length| length.parse().ok());
+    let head = RequestHead {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().unwrap_or("").to_owned(),
+        token: token(&parts.headers),
+        namespace: text(&parts.headers, "x-vault-namespace"),
+        content_type: text(&parts.headers, "content-type"),
+    };
+    let handled = service.answer(head, announced, body, &id).await;
+    service.log.request(&RequestLine {
+        id: &id,
+        route: &handled.route,
+        status: handled.answer.status,
+        lasted: begun.elapsed(),
+        token: handled.token.as_deref(),
+        key: handled.key.as_deref(),
+        note: handled.answer.note.as_deref(),
+    });
+    response(handled.answer)
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// The token that is presented: `X-Vault-Token` counts before `Authorization`.
+fn token(headers: &HeaderMap) -> Option<Zeroizing<String>> {
+    let lossy = |value: &HeaderValue| Zeroizing::new(String::from_utf8_lossy(value.as_bytes()).into_owned());
+    let own = headers.get("x-vault-token").filter(|value| !value.is_empty());
+    own.map(lossy).or_else(|| {
+        let bearer = lossy(headers.get(AUTHORIZATION)?);
+        Some(Zeroizing::new(bearer.strip_prefix("Bearer ")?.to_owned()))
+    })
+}
+
+fn response(answer: ApiAnswer) -> Response {
+    let is_json = answer.content_type == Some("application/json");
+    // what is no request at all has none of the usual headers
+    let is_bare = answer.status == 400 && !is_json;
+    let length = answer.body.as_ref().map_or(0, |body| body.len());
+    // the buffer is wiped when the last byte is sent
+    let body = answer.body.map_or_else(Body::empty, |body| Body::from(Bytes::from_owner(body)));
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+    let headers = response.headers_mut();
+    if !is_bare {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let forever = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+        headers.insert(STRICT_TRANSPORT_SECURITY, forever);
+    }
+    if let Some(kind) = answer.content_type {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    if length > CHUNKED {
+        headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    }
+    for (name, value) in answer.headers {
+        // a header that cannot be sent is left out: nothing depends on it
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+            headers.insert(name, value);
+        }
+    }
+    response
+}

@@ -1,0 +1,165 @@
+//! Connections: accepted up to a number, each with a limit for its headers and its handshake, and ended in
+//! time when the gateway is told to stop.
+//!
+//! It stands in place of `axum::serve`, which has no limit for headers, no number of connections and no TLS.
+
+use super::tls::Certificates;
+use crate::config::Listen;
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+/// The most connections at a time; whoever comes when all are taken waits.
+const MOST: usize = 2048;
+/// How long headers may take, and how long a connection may be idle.
+const HEADERS: Duration = Duration::from_secs(60);
+/// How long a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long requests under way have to end.
+const ENDING: Duration = Duration::from_secs(8);
+/// How long the loop rests after an error of the system, of which the usual one passes.
+const REST: Duration = Duration::from_millis(50);
+/// The longest headers.
+const BUFFER: usize = 64 << 10;
+
+/// Where connections come from.
+#[expect(clippy::exhaustive_enums, reason = "a configuration names no other place")]
+pub enum Socket {
+    /// An address.
+    Tcp(TcpListener),
+    /// A file.
+    Unix(UnixListener),
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    async fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Socket::Tcp(listener) => listener.accept().await.map(|(stream, _)| Stream::Tcp(stream)),
+            Socket::Unix(listener) => listener.accept().await.map(|(stream, _)| Stream::Unix(stream)),
+        }
+    }
+}
+
+/// Open the socket of a configuration; it must be called in a runtime.
+///
+/// # Errors
+/// One sentence.
+pub fn bind(listen: &Listen) -> Result<Socket, String> {
+    match listen {
+        Listen::Address(address) => {
+            let failed = |e: io::Error| format!("{address} cannot be listened at ({e}): choose another port");
+            let listener = std::net::TcpListener::bind(address).map_err(failed)?;
+            listener.set_nonblocking(true).map_err(failed)?;
+            TcpListener::from_std(listener).map(Socket::Tcp).map_err(failed)
+        }
+        Listen::Socket(path) => {
+            let shown = path.display();
+            let failed =
+                |e: io::Error| format!("the socket {shown} cannot be made ({e}): choose another path");
+            clear(path)?;
+            let listener = UnixListener::bind(path).map_err(failed)?;
+            // who may open it may use the keys: its owner, and whoever the owner lets in
+            let mode = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(path, mode).map_err(failed)?;
+            Ok(Socket::Unix(listener))
+        }
+    }
+}
+
+/// Remove the socket that a gateway left behind which did not end in order.
+fn clear(path: &Path) -> Result<(), String> {
+    let Ok(meta) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    let shown = path.display();
+    if !meta.file_type().is_socket() {
+        return Err(format!("{shown} is there already, and is no socket: choose another path"));
+    }
+    if std::os::unix::net::UnixStream::connect(path).is_ok() {
+        return Err(format!("another process serves the socket {shown}: stop it, or choose another path"));
+    }
+    std::fs::remove_file(path)
+        .map_err(|e| format!("the old socket {shown} cannot be removed ({e}): remove it"))
+}
+
+/// Serve until `stop` says so, then give requests that are under way a time to end.
+pub async fn serve(
+    socket: &Socket,
+    router: &Router,
+    tls: Option<&Arc<Certificates>>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let places = Arc::new(Semaphore::new(MOST));
+    let mut connections = JoinSet::new();
+    loop {
+        let place = tokio::select! {
+            place = Arc::clone(&places).acquire_owned() => place,
+            () = stopped(&mut stop) => break,
+        };
+        let Ok(place) = place else { break };
+        let accepted = tokio::select! {
+            accepted = socket.accept() => accepted,
+            () = stopped(&mut stop) => break,
+        };
+        match accepted {
+            Ok(stream) => {
+                let (router, stop) = (router.clone(), stop.clone());
+                let tls = tls.map(|tls| tls.current());
+                connections.spawn(async move {
+                    match (stream, tls) {
+                        (Stream::Tcp(stream), None) => connection(stream, router, stop).await,
+                        (Stream::Unix(stream), _) => connection(stream, router, stop).await,
+                        (Stream::Tcp(stream), Some(tls)) => {
+                            let handshake = TlsAcceptor::from(tls).accept(stream);
+                            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await {
+                                connection(stream, router, stop).await;
+                            }
+                        }
+                    }
+                    drop(place);
+                });
+            }
+            Err(_) => tokio::time::sleep(REST).await,
+        }
+        while connections.try_join_next().is_some() {}
+    }
+    let rest = async { while connections.join_next().await.is_some() {} };
+    // what has not ended by then ends with the process
+    let _ = tokio::time::timeout(ENDING, rest).await;
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // an error says that nobody can stop it any more: the process ends
+    let _ = stop.wait_for(|stop| *stop).await;
+}
+
+async fn connection<S>(stream: S, router: Router, mut stop: watch::Receiver<bool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(BUFFER);
+    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // an error is the client's: it went away, or sent what is no HTTP
+        _ = connection.as_mut() => return,
+        () = stopped(&mut stop) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}

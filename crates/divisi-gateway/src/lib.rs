@@ -1,0 +1,44 @@
+//! Keys held by three Divisi servers, behind the HTTP API of Transit.
+//!
+//! The gateway is a process beside one application. To the servers it is a client like any other; to the
+//! application it is a server of Transit, whose clients use the keys unchanged.
+//!
+//! **Trust.** The gateway sees what its application sees: plaintexts, data keys and tokens. It never has a
+//! key: the three servers hold each, and each of them decides by its own lists which keys the gateway's
+//! identity may use. A stolen gateway reaches the keys of its application, until any one operator takes its
+//! identity out of the mesh. A lying server cannot make an answer wrong: the client that the gateway is
+//! compares what the three answer. **What it does not protect**: the plaintext in its memory from whoever
+//! rules its machine. What passes through buffers of the HTTP library is not wiped.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`config`], [`tokens`] | the two files of a gateway |
+//! | [`backend`] | the three servers, as a trait over divisi-node's clients |
+//! | [`api`] | the Transit API without HTTP: the table of routes, a module a group of them |
+//! | [`json`], [`base64`] | the two formats as the recorded server reads and writes them |
+//! | [`http`] | connections, bodies, TLS, limits |
+//! | [`kms`] | the place of KMS v2, which is not there yet |
+//! | [`run`], [`check`] | the program: start, signals, end; what is wrong with a configuration |
+//! | [`demo`], [`bench`] | three servers and a gateway on this machine |
+//! | [`log`] | a JSON object on a line for each request |
+//!
+//! `docs/transit.md` in the repository lists every route and error.
+#![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod api;
+pub mod backend;
+pub mod base64;
+pub mod bench;
+pub mod check;
+mod client;
+pub mod config;
+pub mod demo;
+mod dumps;
+mod files;
+pub mod http;
+pub mod json;
+pub mod kms;
+pub mod log;
+pub mod run;
+pub mod tokens;

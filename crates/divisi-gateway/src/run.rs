@@ -1,0 +1,224 @@
+//! The gateway as a program: it reads its files, serves, takes over changed files, and ends in time.
+
+use crate::api::Gateway;
+use crate::backend::{Backend, Three};
+use crate::config::{GatewayConfig, Listen};
+use crate::dumps;
+use crate::http::{Certificates, Service, ServiceLimits, Socket, bind, serve};
+use crate::log::GatewayLog;
+use crate::tokens::Tokens;
+use divisi_net::{Identity, Machine, World};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+/// How long requests may take to end in threads when everything else has ended.
+const LAST_THREADS: Duration = Duration::from_secs(1);
+/// How long the end waits for the log to be written.
+const LAST_LINES: Duration = Duration::from_millis(500);
+/// How often the gateway looks whether its certificate changed, and whether the servers serve.
+const LOOK: Duration = Duration::from_secs(2);
+/// Threads of the runtime: they only move bytes.
+const WORKERS: usize = 2;
+/// The stack of a thread, which computes no protocol.
+const STACK: usize = 1 << 20;
+
+/// What a gateway reads before it serves. Each error is one sentence that says what to do.
+pub struct Files {
+    /// The configuration.
+    pub config: GatewayConfig,
+    /// That of the three servers.
+    pub mesh: divisi_net::Config,
+    /// The gateway's identity.
+    pub identity: Arc<Identity>,
+    /// The tokens; `None` for a socket without.
+    pub tokens: Option<Tokens>,
+    /// The certificate, if the gateway has one.
+    pub certificates: Option<Arc<Certificates>>,
+}
+
+impl Files {
+    /// Read and check all files that a configuration names.
+    ///
+    /// # Errors
+    /// One sentence about the first that is wrong.
+    pub fn load(path: &Path) -> Result<Files, String> {
+        let config = GatewayConfig::load(path)?;
+        let mesh = divisi_net::Config::load(&config.mesh).map_err(|e| e.to_string())?;
+        let parties = mesh.parties().len();
+        if parties != 3 {
+            return Err(format!(
+                "the mesh of {} has {parties} parties: keys are held by three servers, give their configuration",
+                config.mesh.display()
+            ));
+        }
+        let identity = Identity::load(&config.identity).map_err(|e| e.to_string())?;
+        let own = identity.fingerprint();
+        if mesh.client_of(own).is_none() {
+            let what =
+                if mesh.party_of(own).is_some() { "a server's, not a client's" } else { "no client's" };
+            return Err(format!(
+                "the identity {} ({own}) is {what} in {}: give a client's, or add it with `divisi mesh add --client \
+                 NAME`",
+                config.identity.display(),
+                config.mesh.display()
+            ));
+        }
+        let tokens = config.tokens.as_deref().map(Tokens::load).transpose()?;
+        let certificates = config.tls.as_ref().map(Certificates::load).transpose()?.map(Arc::new);
+        Ok(Files { config, mesh, identity: Arc::new(identity), tokens, certificates })
+    }
+}
+
+/// Run a gateway until SIGTERM or SIGINT. Its log goes to standard error.
+///
+/// # Errors
+/// One sentence, if it cannot start.
+pub fn run(path: &Path) -> Result<(), String> {
+    dumps::forbid();
+    dumps::raise_descriptors();
+    let files = Files::load(path)?;
+    let failed = |e: std::io::Error| format!("no thread can be started ({e}): free some memory");
+    let log = GatewayLog::new(std::io::stderr()).map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .max_blocking_threads(files.config.connections)
+        .thread_stack_size(STACK)
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let served = runtime.block_on(until_told(files, &log));
+    runtime.shutdown_timeout(LAST_THREADS);
+    log.flush(LAST_LINES);
+    served
+}
+
+async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
+    let Files { config, mesh, identity, tokens, certificates } = files;
+    let world: Arc<dyn World> = Arc::new(Machine);
+    let socket = bind(&config.listen)?;
+    let servers: Arc<dyn Backend> = Arc::new(Three::new(&mesh, &identity, &world, config.connections)?);
+    let gateway = Arc::new(Gateway::new(Arc::clone(&servers), config.mounts.clone(), tokens, world));
+    let limits = ServiceLimits {
+        body_bytes: config.body_bytes,
+        queue: config.queue,
+        turns: config.connections,
+        log_keys: config.log_keys,
+    };
+    let router = Service::new(Arc::clone(&gateway), log.clone(), limits).router();
+    let (stop, stopped) = watch::channel(false);
+    let listens = match (&config.listen, &socket) {
+        (Listen::Socket(path), _) => format!("listens at the socket {}", path.display()),
+        (Listen::Address(address), Socket::Tcp(listener)) => {
+            format!("listens at {}", listener.local_addr().unwrap_or(*address))
+        }
+        (Listen::Address(address), Socket::Unix(_)) => format!("listens at {address}"),
+    };
+    log.say(&listens);
+    let mut attendant =
+        Attendant::new(log.clone(), gateway, servers, config.tokens.clone(), certificates.clone())?;
+    let attend = tokio::spawn(async move {
+        attendant.attend().await;
+        // without a receiver there is nothing left to stop
+        let _ = stop.send(true);
+    });
+    serve(&socket, &router, certificates.as_ref(), stopped).await;
+    attend.abort();
+    if let Listen::Socket(path) = &config.listen {
+        // it may be gone already
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// Attends to signals and to what changes by itself.
+struct Attendant {
+    log: GatewayLog,
+    gateway: Arc<Gateway>,
+    servers: Arc<dyn Backend>,
+    tokens: Option<std::path::PathBuf>,
+    certificates: Option<Arc<Certificates>>,
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+    /// What the log said last of the servers.
+    said: Option<String>,
+}
+
+impl Attendant {
+    fn new(
+        log: GatewayLog,
+        gateway: Arc<Gateway>,
+        servers: Arc<dyn Backend>,
+        tokens: Option<std::path::PathBuf>,
+        certificates: Option<Arc<Certificates>>,
+    ) -> Result<Attendant, String> {
+        let of = |kind| signal(kind).map_err(|e| format!("signals cannot be handled ({e}): try again"));
+        let (hangup, terminate, interrupt) =
+            (of(SignalKind::hangup())?, of(SignalKind::terminate())?, of(SignalKind::interrupt())?);
+        Ok(Attendant {
+            log,
+            gateway,
+            servers,
+            tokens,
+            certificates,
+            hangup,
+            terminate,
+            interrupt,
+            said: None,
+        })
+    }
+
+    /// Returns when the gateway is to stop.
+    async fn attend(&mut self) {
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                _ = self.hangup.recv() => self.reload(),
+                _ = self.terminate.recv() => break,
+                _ = self.interrupt.recv() => break,
+                _ = looks.tick() => self.look(),
+            }
+        }
+        self.log.say("stops");
+    }
+
+    fn reload(&self) {
+        match self.tokens.as_deref().map(Tokens::load) {
+            None => self.log.say("has no file of tokens to read again"),
+            Some(Ok(tokens)) => {
+                self.log.say(&format!("took over {} tokens", tokens.count()));
+                self.gateway.replace_tokens(tokens);
+            }
+            Some(Err(e)) => self.log.say(&format!("keeps its old tokens: {e}")),
+        }
+        self.renew();
+    }
+
+    fn renew(&self) {
+        match self.certificates.as_ref().map(|certificates| certificates.renew()) {
+            None | Some(Ok(false)) => {}
+            Some(Ok(true)) => self.log.say("took over its certificate again"),
+            Some(Err(e)) => self.log.say(&format!("keeps its old certificate: {e}")),
+        }
+    }
+
+    fn look(&mut self) {
+        self.renew();
+        let health = self.servers.health();
+        let line = if health.is_good() {
+            "the three servers serve".to_owned()
+        } else if health.known {
+            let missing = health.missing.iter().map(|(party, why)| format!("party {party} ({why})"));
+            format!("waits for {}", missing.collect::<Vec<_>>().join(", "))
+        } else {
+            return;
+        };
+        if self.said.as_ref() != Some(&line) {
+            self.log.say(&line);
+            self.said = Some(line);
+        }
+    }
+}

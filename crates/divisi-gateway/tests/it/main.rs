@@ -1,0 +1,4 @@
+//! Tests of the gateway from outside.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod differences;
