@@ -3,7 +3,7 @@
 
 use crate::base64::encode;
 use crate::client::HttpClient;
-use crate::demo::Machines;
+use crate::demo::{DemoSetting, Machines};
 use crate::json::{Json, object};
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ pub fn bench(asked: &Load, out: &mut dyn Write) -> Result<(), String> {
     if !(1..=CLIENTS).contains(&asked.clients) || !(1..=ITEMS).contains(&asked.batch) || asked.seconds == 0 {
         return Err(format!("give 1 to {CLIENTS} clients, 1 to {ITEMS} items and at least a second"));
     }
-    let machines = Machines::start()?;
+    let machines = Machines::start(&DemoSetting::default())?;
     let mut client = machines.client().map_err(|e| e.to_string())?;
     let made = client.ask("POST", "/v1/transit/keys/bench", None).map_err(|e| e.to_string())?;
     if made.status != 200 {

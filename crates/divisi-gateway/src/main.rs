@@ -1,8 +1,9 @@
 //! The program `divisi-gateway`: it reads arguments and calls the library.
 #![forbid(unsafe_code)]
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use divisi_gateway::{bench, check, demo, run};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,7 +30,7 @@ enum Command {
         config: PathBuf,
     },
     /// Run three servers and a gateway on this machine, and show each step as a curl line.
-    Demo,
+    Demo(Stay),
     /// Measure requests of clients to three servers and a gateway on this machine.
     Bench {
         /// How many clients ask at a time.
@@ -55,6 +56,27 @@ enum Command {
     },
 }
 
+/// Options of `demo --stay`.
+#[derive(Args)]
+struct Stay {
+    /// Leave them running for own tries: a line `stop N`, `start N`, `stop gateway` or `start gateway` of
+    /// standard input stops or starts one, and its end (Ctrl-D) ends them all.
+    #[arg(long)]
+    stay: bool,
+    /// Where the gateway listens; a free port if nothing is given.
+    #[arg(long, requires = "stay", value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// The token that may do everything; drawn if nothing is given.
+    #[arg(long, requires = "stay")]
+    token: Option<String>,
+    /// A mount of the gateway, several if it is given several times.
+    #[arg(long, requires = "stay", default_value = "transit", value_name = "NAME")]
+    mount: Vec<String>,
+    /// A socket of KMS v2, for a key named `kms`.
+    #[arg(long, requires = "stay", value_name = "PATH")]
+    kms: Option<PathBuf>,
+}
+
 /// An error of usage or configuration.
 const USAGE: u8 = 2;
 
@@ -63,7 +85,11 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Serve { config } => run::run(&config).map(|()| true),
         Command::Check { config } => check::check(&config, &mut out),
-        Command::Demo => return finish(demo::demo(&mut out).map(|()| true), 1),
+        Command::Demo(Stay { stay: true, listen, token, mount, kms }) => {
+            let setting = demo::DemoSetting { listen, token, mounts: mount, kms };
+            demo::stay(&setting, &mut std::io::stdin().lock(), &mut out).map(|()| true)
+        }
+        Command::Demo(_) => return finish(demo::demo(&mut out).map(|()| true), 1),
         Command::Bench { clients, seconds, batch, json } => {
             let asked = bench::Load { clients, seconds, batch, json };
             return finish(bench::bench(&asked, &mut out).map(|()| true), 1);

@@ -1,9 +1,11 @@
 //! `divisi-gateway demo`: three servers and a gateway on this machine, and each step as a `curl` line.
 
 mod servers;
+mod stay;
 
 pub(crate) use servers::Machines;
-pub use servers::server;
+pub use servers::{DemoSetting, server};
+pub use stay::stay;
 
 use crate::base64::{decode, encode};
 use crate::client::{Answered, HttpClient};
@@ -70,7 +72,7 @@ fn text<'a>(json: &'a Json, path: &[&str]) -> Result<&'a str, String> {
 /// # Errors
 /// One sentence: what did not go as it should.
 pub fn demo(out: &mut dyn Write) -> Result<(), String> {
-    let mut machines = Machines::start()?;
+    let mut machines = Machines::start(&DemoSetting::default())?;
     let client = machines.client().map_err(|e| e.to_string())?;
     let mut stage = Stage { machines: &machines, client, out: &mut *out };
     stage.say("Three servers and a gateway run on this machine, each as a process of its own.\n")?;

@@ -6,7 +6,7 @@
 use crate::client::HttpClient;
 use crate::dumps;
 use divisi_net::{Config, Identity, Machine, PartyId, World};
-use divisi_node::{Server, ServerOptions};
+use divisi_node::{Client, KeyName, KeyType, Server, ServerOptions};
 use sha2::{Digest, Sha256};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -21,6 +21,8 @@ use tempfile::TempDir;
 /// How long servers and gateway may take to serve.
 const READY: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_millis(50);
+/// The key that KMS v2 uses.
+const KMS_KEY: &str = "kms";
 /// The name by which the servers know the gateway.
 const NAME: &str = "gateway";
 
@@ -62,13 +64,49 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     written.map_err(|e| format!("{} cannot be written ({e})", path.display()))
 }
 
+/// What a gateway of [`Machines`] gets.
+pub struct DemoSetting {
+    /// Where it listens; a free port of this machine if there is none.
+    pub listen: Option<SocketAddr>,
+    /// The token that may do everything; drawn if there is none.
+    pub token: Option<String>,
+    /// Its mounts. Keys of each but the first have the mount's name before theirs.
+    pub mounts: Vec<String>,
+    /// The socket of KMS v2, for a key of the same name.
+    pub kms: Option<PathBuf>,
+}
+
+impl Default for DemoSetting {
+    fn default() -> DemoSetting {
+        DemoSetting { listen: None, token: None, mounts: vec!["transit".to_owned()], kms: None }
+    }
+}
+
+impl DemoSetting {
+    /// The configuration of a gateway at this address.
+    fn config(&self, address: SocketAddr) -> String {
+        let mut text = format!(
+            "mesh = \"mesh.toml\"\nidentity = \"gateway.key\"\nlisten = \"{address}\"\ntokens = \"tokens.toml\"\n"
+        );
+        for (i, mount) in self.mounts.iter().enumerate() {
+            let prefix = if i == 0 { String::new() } else { format!("prefix = \"{mount}-\"\n") };
+            text.push_str(&format!("[[mount]]\npath = \"{mount}\"\nupsert = true\n{prefix}"));
+        }
+        if let Some(socket) = &self.kms {
+            text.push_str(&format!("[kms]\nsocket = \"{}\"\nkey = \"{KMS_KEY}\"\n", socket.display()));
+        }
+        text
+    }
+}
+
 impl Machines {
     /// Start all of them, and wait until they serve.
-    pub fn start() -> Result<Machines, String> {
+    pub fn start(setting: &DemoSetting) -> Result<Machines, String> {
         let folder = tempfile::Builder::new().prefix("divisi-gateway-").tempdir();
         let folder = folder.map_err(|e| format!("no folder can be made ({e})"))?;
         let ports = [port()?, port()?, port()?, port()?];
-        let [first, second, third, address] = ports;
+        let [first, second, third, free] = ports;
+        let address = setting.listen.unwrap_or(free);
         let hosts = [first, second, third].map(|host| host.to_string());
         let made = Config::create(3, &hosts, &[NAME.to_owned()], &Machine).map_err(|e| e.to_string())?;
         let path = |name: &str| folder.path().join(name);
@@ -79,29 +117,65 @@ impl Machines {
         }
         let identity = made.clients.into_iter().next().ok_or("no identity was made: try again")?;
         identity.save(&path("gateway.key")).map_err(|e| e.to_string())?;
-        let mut drawn = [0; 16];
-        Machine.entropy(&mut drawn);
-        let token = format!("s.{}", data_encoding::HEXLOWER.encode(&drawn));
+        let drawn = || {
+            let mut drawn = [0; 16];
+            Machine.entropy(&mut drawn);
+            format!("s.{}", data_encoding::HEXLOWER.encode(&drawn))
+        };
+        let token = setting.token.clone().unwrap_or_else(drawn);
         let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(&token));
         let tokens = format!(
             "[[token]]\nname = \"demo\"\nsha256 = \"{hash}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n"
         );
         write(&path("tokens.toml"), &tokens)?;
-        let config = format!(
-            "mesh = \"mesh.toml\"\nidentity = \"gateway.key\"\nlisten = \"{address}\"\ntokens = \"tokens.toml\"\n\
-             [[mount]]\npath = \"transit\"\nupsert = true\n"
-        );
-        write(&path("gateway.toml"), &config)?;
+        write(&path("gateway.toml"), &setting.config(address))?;
         let (servers, identity) = ([None, None, None], Arc::new(identity));
         let mesh = made.config;
         let mut machines = Machines { servers, gateway: None, folder, address, token, mesh, identity };
         for party in PartyId::all(3) {
             machines.start_server(party)?;
         }
-        let config = machines.folder.path().join("gateway.toml");
-        machines.gateway = Some(machines.run(&["serve".into(), "--config".into(), config], "gateway.log")?);
+        if setting.kms.is_some() {
+            machines.make_kms_key()?;
+        }
+        machines.start_gateway()?;
         machines.wait_for(200)?;
         Ok(machines)
+    }
+
+    /// Start the gateway, anew if it was stopped.
+    pub fn start_gateway(&mut self) -> Result<(), String> {
+        let config = self.folder.path().join("gateway.toml");
+        self.gateway = Some(self.run(&["serve".into(), "--config".into(), config], "gateway.log")?);
+        Ok(())
+    }
+
+    /// Kill the gateway.
+    pub fn kill_gateway(&mut self) {
+        self.gateway = None;
+    }
+
+    /// The folder of all files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Make the key of KMS v2, which a gateway makes for nobody, when the servers have joined each other.
+    fn make_kms_key(&self) -> Result<(), String> {
+        let begun = Instant::now();
+        let name: KeyName = KMS_KEY.parse()?;
+        loop {
+            let world: Arc<dyn World> = Arc::new(Machine);
+            let made = Client::connect(&self.mesh, &self.identity, world).and_then(|mut client| {
+                let new = client.new_key(name.clone(), KeyType::Aes256, false, Vec::new());
+                client.key_new(&new)
+            });
+            match made {
+                Ok(_) => return Ok(()),
+                Err(e) if e.retry && begun.elapsed() < READY => std::thread::sleep(PAUSE),
+                Err(e) => return Err(e.to_string()),
+            }
+        }
     }
 
     fn run(&self, arguments: &[PathBuf], log: &str) -> Result<Running, String> {
