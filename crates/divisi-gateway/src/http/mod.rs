@@ -16,16 +16,19 @@ pub use tls::Certificates;
 use crate::api::{ApiAnswer, Gateway, RequestHead, Verb};
 use crate::log::{GatewayLog, RequestLine};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::StatusCode;
+use hyper::body::Frame;
 use hyper::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
-    STRICT_TRANSPORT_SECURITY, TRANSFER_ENCODING,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY,
 };
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
@@ -159,13 +162,33 @@ fn token(headers: &HeaderMap) -> Option<Zeroizing<String>> {
     })
 }
 
+/// A body in one piece that does not say its length, so that it goes out in chunks.
+struct OfUnsaidLength(Option<Bytes>);
+
+impl HttpBody for OfUnsaidLength {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
 fn response(answer: ApiAnswer) -> Response {
     let is_json = answer.content_type == Some("application/json");
     // what is no request at all has none of the usual headers
     let is_bare = answer.status == 400 && !is_json;
     let length = answer.body.as_ref().map_or(0, |body| body.len());
     // the buffer is wiped when the last byte is sent
-    let body = answer.body.map_or_else(Body::empty, |body| Body::from(Bytes::from_owner(body)));
+    let body = answer.body.map(Bytes::from_owner);
+    let body = if length > CHUNKED {
+        Body::new(OfUnsaidLength(body))
+    } else {
+        body.map_or_else(Body::empty, Body::from)
+    };
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
     let headers = response.headers_mut();
@@ -174,11 +197,9 @@ fn response(answer: ApiAnswer) -> Response {
         let forever = HeaderValue::from_static("max-age=31536000; includeSubDomains");
         headers.insert(STRICT_TRANSPORT_SECURITY, forever);
     }
-    if let Some(kind) = answer.content_type {
+    // what has no body has no type
+    if let Some(kind) = answer.content_type.filter(|_| answer.status != 304) {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    }
-    if length > CHUNKED {
-        headers.insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
     }
     for (name, value) in answer.headers {
         // a header that cannot be sent is left out: nothing depends on it

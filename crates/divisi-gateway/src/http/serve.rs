@@ -153,6 +153,8 @@ where
 {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(BUFFER);
+    // as the server that programs know writes them; some compare the bytes
+    builder.title_case_headers(true);
     let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
     let mut connection = std::pin::pin!(connection);
     tokio::select! {

@@ -1,4 +1,6 @@
 //! Tests of the gateway from outside.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod differences;
+mod faults;
+mod replay;
+mod stay;

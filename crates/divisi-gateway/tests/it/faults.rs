@@ -1,0 +1,126 @@
+//! Servers that go and come while clients ask: each request ends in 200 with the right answer, or in 503 that
+//! names a server, and the health follows.
+
+use super::stay::{Answered, Stay, TOKEN};
+use data_encoding::BASE64;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+const CLIENTS: usize = 8;
+/// The longest time that a request may take while servers go and come.
+const LONGEST: Duration = Duration::from_secs(15);
+
+/// Encrypt a text of one's own and decrypt it again, until told to stop.
+fn client(stay: &Stay, number: usize, stop: &AtomicBool, counts: &[AtomicUsize; 2]) {
+    for turn in 0.. {
+        if stop.load(Ordering::SeqCst) {
+            return;
+        }
+        let text = BASE64.encode(format!("client {number}, text {turn}").as_bytes());
+        let mut body = json!({"plaintext": text});
+        for path in ["/v1/transit/encrypt/k", "/v1/transit/decrypt/k"] {
+            let begun = Instant::now();
+            let (status, answer) = stay.json("POST", path, &body);
+            assert!(begun.elapsed() < LONGEST, "{path} took {:?}", begun.elapsed());
+            counts[usize::from(status == 503)].fetch_add(1, Ordering::SeqCst);
+            match status {
+                200 => {}
+                503 => {
+                    assert!(answer["errors"][0].is_string(), "{answer}");
+                    break;
+                }
+                _ => panic!("{path}: {status} {answer}"),
+            }
+            if let Some(plaintext) = answer["data"]["plaintext"].as_str() {
+                assert_eq!(plaintext, text);
+            }
+            body = json!({"ciphertext": answer["data"]["ciphertext"]});
+        }
+    }
+}
+
+/// Wait until the health has this status; how long it took.
+fn until(stay: &Stay, status: u16) -> Duration {
+    let begun = Instant::now();
+    while stay.json("GET", "/v1/sys/health", &Value::Null).0 != status {
+        assert!(begun.elapsed() < LONGEST, "no {status}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    begun.elapsed()
+}
+
+/// Under load each server in turn is killed and comes back: 503 or the right answer, and all is well afterwards.
+#[test]
+fn whoever_is_killed_under_load_spoils_no_answer() {
+    let mut stay = Stay::start(&[]);
+    assert_eq!(stay.json("POST", "/v1/transit/keys/k", &json!({})).0, 200);
+    let (stop, counts) = (AtomicBool::new(false), [AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let asks = |stay: &Stay, stop: &AtomicBool, lasting: Duration| {
+        std::thread::scope(|scope| {
+            (0..CLIENTS).for_each(|number| {
+                let counts = &counts;
+                scope.spawn(move || client(stay, number, stop, counts));
+            });
+            std::thread::sleep(lasting);
+            stop.store(true, Ordering::SeqCst);
+        });
+        stop.store(false, Ordering::SeqCst);
+    };
+    for server in 1..=3 {
+        stay.order(&format!("stop {server}"));
+        asks(&stay, &stop, Duration::from_millis(1000));
+        let (status, health) = stay.json("GET", "/v1/sys/health", &Value::Null);
+        let missing = health["missing"].to_string();
+        assert!(status == 503 && missing.contains(&format!("party {server}")), "{status} {health}");
+        stay.order(&format!("start {server}"));
+        until(&stay, 200);
+        asks(&stay, &stop, Duration::from_millis(300));
+    }
+    let [good, down] = counts.map(AtomicUsize::into_inner);
+    assert!(good > 20 && down > 0, "{good} {down}");
+}
+
+/// A gateway that is started again serves what it served before; a request to none fails.
+#[test]
+fn a_gateway_has_no_state() {
+    let mut stay = Stay::start(&[]);
+    let (_, sealed) = stay.json("POST", "/v1/transit/encrypt/k", &json!({"plaintext": "YWJj"}));
+    stay.order("stop gateway");
+    assert!(std::net::TcpStream::connect(stay.address).is_err());
+    stay.order("start gateway");
+    let body = json!({"ciphertext": sealed["data"]["ciphertext"]});
+    let (status, opened) = stay.json("POST", "/v1/transit/decrypt/k", &body);
+    assert_eq!((status, &opened["data"]["plaintext"]), (200, &json!("YWJj")));
+}
+
+/// Neither token nor plaintext is in the log; each request has a line.
+#[test]
+fn the_log_has_a_line_for_each_request_and_no_secret() {
+    let stay = Stay::start(&[]);
+    let secret = BASE64.encode(b"a planted plaintext");
+    let (status, answer) =
+        stay.json("POST", "/v1/transit/encrypt/planted-key", &json!({"plaintext": secret}));
+    assert_eq!(status, 200, "{answer}");
+    let headers = [("X-Vault-Token", "s.planted-token"), ("Content-Type", "application/json")];
+    let good = format!("{{\"plaintext\": \"{secret}\"}}");
+    let broken = format!("{{\"plaintext\": \"{secret}\" broken");
+    let wrong = |headers: &[(&str, &str)], body: &str| {
+        let answered = stay.ask("POST", "/v1/transit/encrypt/planted-key", headers, Some(body.as_bytes()));
+        answered.map(|Answered { status, body, .. }| (status, String::from_utf8(body).unwrap())).unwrap()
+    };
+    let answers = [wrong(&headers, &good), wrong(&[("X-Vault-Token", TOKEN)], &broken)];
+    assert_eq!(answers.each_ref().map(|(status, _)| *status), [403, 400]);
+    // the log is written beside the answers
+    let read = || std::fs::read_to_string(stay.folder.join("gateway.log")).unwrap();
+    let begun = Instant::now();
+    while read().matches("encrypt").count() < 3 {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{}", read());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for said in answers.iter().map(|(_, said)| said.clone()).chain([read()]) {
+        for word in [&*secret, "planted", TOKEN] {
+            assert!(!said.contains(word), "{word} in {said}");
+        }
+    }
+}
