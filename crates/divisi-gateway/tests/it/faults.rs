@@ -40,51 +40,51 @@ fn client(stay: &Stay, number: usize, stop: &AtomicBool, counts: &[AtomicUsize; 
     }
 }
 
-/// Wait until the health has this status; how long it took.
-fn until(stay: &Stay, status: u16) -> Duration {
+/// Wait until the health has this status.
+fn until(stay: &Stay, status: u16) {
     let begun = Instant::now();
     while stay.json("GET", "/v1/sys/health", &Value::Null).0 != status {
         assert!(begun.elapsed() < LONGEST, "no {status}");
         std::thread::sleep(Duration::from_millis(20));
     }
-    begun.elapsed()
 }
 
-/// Under load each server in turn is killed and comes back: 503 or the right answer, and all is well afterwards.
+/// Under load each server in turn is killed and comes back, and one is killed for good: the right answer or
+/// 503.
 #[test]
 fn whoever_is_killed_under_load_spoils_no_answer() {
-    let mut stay = Stay::start(&[]);
+    let stay = Stay::start(&[]);
     assert_eq!(stay.json("POST", "/v1/transit/keys/k", &json!({})).0, 200);
     let (stop, counts) = (AtomicBool::new(false), [AtomicUsize::new(0), AtomicUsize::new(0)]);
-    let asks = |stay: &Stay, stop: &AtomicBool, lasting: Duration| {
-        std::thread::scope(|scope| {
-            (0..CLIENTS).for_each(|number| {
-                let counts = &counts;
-                scope.spawn(move || client(stay, number, stop, counts));
-            });
-            std::thread::sleep(lasting);
-            stop.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        (0..CLIENTS).for_each(|number| {
+            let (stay, stop, counts) = (&stay, &stop, &counts);
+            scope.spawn(move || client(stay, number, stop, counts));
         });
-        stop.store(false, Ordering::SeqCst);
-    };
-    for server in 1..=3 {
-        stay.order(&format!("stop {server}"));
-        asks(&stay, &stop, Duration::from_millis(1000));
-        let (status, health) = stay.json("GET", "/v1/sys/health", &Value::Null);
-        let missing = health["missing"].to_string();
-        assert!(status == 503 && missing.contains(&format!("party {server}")), "{status} {health}");
-        stay.order(&format!("start {server}"));
-        until(&stay, 200);
-        asks(&stay, &stop, Duration::from_millis(300));
-    }
+        for server in 1..=3 {
+            stay.order(&format!("stop {server}"));
+            until(&stay, 503);
+            let (_, health) = stay.json("GET", "/v1/sys/health", &Value::Null);
+            assert!(health["missing"].to_string().contains(&format!("party {server}")), "{health}");
+            stay.order(&format!("start {server}"));
+            let before = counts[0].load(Ordering::SeqCst);
+            let begun = Instant::now();
+            while counts[0].load(Ordering::SeqCst) < before + 2 * CLIENTS {
+                assert!(begun.elapsed() < LONGEST, "nothing is answered");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        stay.order("stop 2");
+        stop.store(true, Ordering::SeqCst);
+    });
     let [good, down] = counts.map(AtomicUsize::into_inner);
-    assert!(good > 20 && down > 0, "{good} {down}");
+    assert!(good > 6 * CLIENTS && down > 0, "{good} {down}");
 }
 
 /// A gateway that is started again serves what it served before; a request to none fails.
 #[test]
 fn a_gateway_has_no_state() {
-    let mut stay = Stay::start(&[]);
+    let stay = Stay::start(&[]);
     let (_, sealed) = stay.json("POST", "/v1/transit/encrypt/k", &json!({"plaintext": "YWJj"}));
     stay.order("stop gateway");
     assert!(std::net::TcpStream::connect(stay.address).is_err());

@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// The token that may do everything.
@@ -12,8 +13,8 @@ pub const TOKEN: &str = "root";
 /// Running servers and their gateway; they end with it.
 pub struct Stay {
     child: Child,
-    orders: Option<ChildStdin>,
-    told: BufReader<ChildStdout>,
+    /// `None` once they are to end.
+    orders: Option<Mutex<(ChildStdin, BufReader<ChildStdout>)>>,
     /// The gateway's address.
     pub address: SocketAddr,
     /// The folder of configuration and logs.
@@ -32,14 +33,17 @@ impl Stay {
         let first: Value = serde_json::from_str(&line).unwrap();
         let text = |name: &str| first[name].as_str().unwrap();
         let (address, folder) = (text("address").parse().unwrap(), text("folder").into());
-        Stay { orders: child.stdin.take(), child, told, address, folder }
+        let orders = Some(Mutex::new((child.stdin.take().unwrap(), told)));
+        Stay { orders, child, address, folder }
     }
 
     /// Give an order, and wait until it is done.
-    pub fn order(&mut self, line: &str) {
-        writeln!(self.orders.as_mut().unwrap(), "{line}").unwrap();
+    pub fn order(&self, line: &str) {
+        let mut both = self.orders.as_ref().unwrap().lock().unwrap();
+        let (orders, told) = &mut *both;
+        writeln!(orders, "{line}").unwrap();
         let mut answer = String::new();
-        self.told.read_line(&mut answer).unwrap();
+        told.read_line(&mut answer).unwrap();
         assert_eq!(answer.trim(), "ok", "{line}");
     }
 
