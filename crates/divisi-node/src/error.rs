@@ -47,6 +47,8 @@ pub struct Error {
     pub retry: bool,
     /// The party at fault, if it is known.
     pub peer: Option<PartyId>,
+    /// Whether all three servers said just this. What fewer say may be one server's lie.
+    pub by_all: bool,
     /// The step of the request at which it failed.
     pub step: String,
     /// One sentence: the cause and what to do.
@@ -64,7 +66,14 @@ impl std::error::Error for Error {}
 impl Error {
     /// An error that names no peer, and for which a retry is not expected to help.
     pub(crate) fn new(kind: ErrorKind, step: Step, message: impl Into<String>) -> Error {
-        Error { kind, retry: false, peer: None, step: step.name.into(), message: message.into() }
+        Error {
+            kind,
+            retry: false,
+            peer: None,
+            by_all: false,
+            step: step.name.into(),
+            message: message.into(),
+        }
     }
 
     pub(crate) fn with_peer(self, peer: PartyId) -> Error {
@@ -107,6 +116,7 @@ impl Failed {
             kind: self.kind,
             retry: self.retry,
             peer: PartyId::new(self.peer),
+            by_all: false,
             step: clean(&self.step, 100),
             message: clean(&self.message, 600),
         }

@@ -11,9 +11,10 @@ mod pool;
 mod stack;
 mod vec;
 
+pub use kept::Wipe;
 pub use pool::{Lent, Pool};
 pub use stack::{few_calls, stack};
-pub use vec::{Wipe, WipedVec};
+pub use vec::WipedVec;
 
 /// Overwrites all words with zeros, in a way that the compiler cannot remove.
 #[inline]

@@ -1,14 +1,9 @@
 //! Vectors whose memory is wiped and kept for later vectors.
 
-use super::kept::{LEAST, MOST, bytes, kept, take};
+use super::kept::{LEAST, MOST, Wipe, bytes, kept, take};
 use super::{whole, words};
 use std::fmt::{Debug, Formatter};
 use std::ops::{Deref, DerefMut};
-
-/// Types that are wiped by writing their default, zero.
-pub trait Wipe: Copy + Default + Send + 'static {}
-
-impl<T: Copy + Default + Send + 'static> Wipe for T {}
 
 /// A vector that is wiped when dropped; its memory is then kept for later vectors. It is a slice with methods
 /// of its own that change the length: a vector that grows by itself would leave a copy in its old place, and
@@ -283,6 +278,18 @@ mod tests {
         assert_eq!((five.as_ptr(), five[4], five.len()), (place, Own(4), len));
         assert_eq!(format!("{five:?}"), format!("WipedVec({len} values)"));
         assert_eq!(five.into_vec(), *four);
+    }
+
+    /// Neither memory beyond the most nor a small vector's is kept.
+    #[test]
+    fn the_largest_and_the_smallest_are_freed() {
+        #[derive(Clone, Copy, Default)]
+        struct Lone(#[expect(dead_code)] u8);
+        drop(WipedVec::<Lone>::zeros(MOST + 1));
+        drop(WipedVec::<Lone>::zeros(LEAST - 1));
+        assert_eq!(kept().of::<Lone>().len(), 0);
+        drop(WipedVec::<Lone>::zeros(LEAST));
+        assert_eq!(kept().of::<Lone>().len(), 1);
     }
 
     /// \[Q17\] What was removed is wiped with the vector, wherever it ends.

@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `path`, `fields`, `answer` | paths, parameters and answers in the forms of the recorded server |
-//! | `routes`, `table` | what a route is; the table of all of them |
+//! | `route`, `table`, `routes` | what a route is; the table of all of them; which one a path has |
 //! | `call` | what a handler sees of a request |
 //! | `transit` | the routes of a mount, a module a group |
 //! | `sys`, `token` | the routes of `sys` and `auth/token` |
@@ -15,6 +15,7 @@ mod answer;
 mod call;
 mod fields;
 mod path;
+mod route;
 mod routes;
 mod sys;
 mod table;
@@ -25,7 +26,7 @@ mod transit;
 
 pub use answer::{ApiAnswer, Reply};
 pub use call::ApiCall;
-pub use routes::{Handler, Route, Side, Verb};
+pub use route::{Handler, Route, Side, Verb};
 pub use table::ROUTES;
 
 use crate::backend::Backend;
@@ -202,6 +203,23 @@ impl Gateway {
             Verb::List | Verb::Scan => Ok((verb, slash(below))),
             Verb::Write | Verb::Delete | Verb::Head => Ok((verb, below.to_owned())),
         }
+    }
+
+    /// The route of a path below a mount, with its parameters.
+    fn route_of_mount(
+        &self,
+        verb: Verb,
+        rest: &str,
+    ) -> Result<(&'static Route, Vec<(&'static str, String)>), ApiAnswer> {
+        routes::find(Side::Mount, verb, rest)
+    }
+
+    /// Whether a request presents a token of the file, or needs none.
+    #[must_use]
+    pub fn knows(&self, head: &RequestHead) -> bool {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let presented = head.token.as_ref().map_or("", |token| token.as_str());
+        tokens.is_none_or(|tokens| tokens.find(presented.as_bytes()).is_some())
     }
 
     fn find(&self, verb: Verb, below: &str) -> Result<Found<'_>, ApiAnswer> {

@@ -3,7 +3,7 @@
 use super::answer::{ApiAnswer, Reply};
 use super::call::ApiCall;
 use super::path::pairs;
-use super::routes::{self, Side, Verb};
+use super::route::Verb;
 use crate::config::Mount;
 use crate::json::{Json, object};
 use crate::tokens::Token;
@@ -236,7 +236,7 @@ fn capabilities_at(call: &ApiCall<'_>, token: &Token, path: &str) -> Vec<&'stati
     {
         let listed = format!("{}/", rest.trim_end_matches('/'));
         let rest = if verb == Verb::List { listed.as_str() } else { rest };
-        let Ok((route, params)) = routes::find(Side::Mount, verb, rest) else { continue };
+        let Ok((route, params)) = call.gateway.route_of_mount(verb, rest) else { continue };
         let key = params.iter().find(|(name, _)| *name == "name").map(|(_, key)| key.as_str());
         let Some(operation) = route.operation else { continue };
         if token.permits(operation, &mount.path, key) {

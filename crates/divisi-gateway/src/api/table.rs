@@ -2,7 +2,7 @@
 
 use super::answer::{ApiAnswer, Reply};
 use super::call::ApiCall;
-use super::routes::{Handler, Route, Side, Verb};
+use super::route::{Handler, Route, Side, Verb};
 use super::transit::{datakey, decrypt, encrypt, hash, hmac, keys, random, refused, rewrap, verify};
 use super::{sys, token};
 use crate::tokens::Permission;

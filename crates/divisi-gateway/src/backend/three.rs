@@ -56,8 +56,9 @@ fn trouble(e: Error) -> BackendTrouble {
     let peer = e.peer.map(PartyId::number);
     match e.kind {
         _ if is_forged(&e) => BackendTrouble::Forged,
-        // who is refused at the door is not refused because of the request
-        ErrorKind::Refused if !e.retry && e.step != CONNECT => BackendTrouble::Refused(e.message),
+        // a refusal by fewer than all may be one server's alone, or a lie; and who is refused at the door is
+        // not refused because of the request
+        ErrorKind::Refused if !e.retry && e.by_all && e.step != CONNECT => BackendTrouble::Refused(e.message),
         ErrorKind::Usage => BackendTrouble::Misuse(e.message),
         ErrorKind::Abort | ErrorKind::Refused | ErrorKind::Unavailable | ErrorKind::Mismatch => {
             BackendTrouble::Down(peer, e.message)
@@ -149,13 +150,12 @@ impl Backend for Three {
     fn find(&self, name: &KeyName) -> Result<Option<Key>, BackendTrouble> {
         let found = self.pool.run(|client| client.key_named(name)).map_err(trouble)?;
         let Some(found) = found else { return Ok(None) };
-        match found.differs.first() {
-            None => Ok(key(found.key)),
-            Some(party) => {
-                let why = format!("the servers do not agree on a key, of which {party} has another entry");
-                Err(BackendTrouble::Down(Some(party.number()), why))
-            }
+        if found.differs.is_empty() {
+            return Ok(key(found.key));
         }
+        // which of them is right, none of them can say
+        let why = "the servers do not agree on a key: have each operator look at it with `divisi key list`";
+        Err(BackendTrouble::Down(None, why.into()))
     }
 
     fn list(&self) -> Result<Vec<Key>, BackendTrouble> {
@@ -168,8 +168,7 @@ impl Backend for Three {
     fn health(&self) -> ServersState {
         let report = self.watch.report();
         let known = PartyId::all(3).all(|party| report.of(party).is_some());
-        let why = report.trouble().unwrap_or_else(|| "it is not known yet how the servers are".into());
-        let missing = report.missing().into_iter().map(|party| (party.number(), why.clone()));
+        let missing = report.missing().into_iter().map(|party| (party.number(), report.reason(party)));
         ServersState { missing: missing.collect(), known }
     }
 

@@ -29,7 +29,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
@@ -37,6 +37,13 @@ use zeroize::Zeroizing;
 const CHUNKED: usize = 2048;
 /// The least budget for bodies, in bytes: it holds two of the longest ones, too.
 const BODIES: usize = 8 << 20;
+/// The longest body of a request without a token that is known, which is refused anyway: it is read for the
+/// sake of programs that send all of it before they read.
+const STRANGERS: usize = 64 << 10;
+/// The budget for bodies of strangers, in bytes: it is not that of others.
+const BODIES_OF_STRANGERS: usize = 1 << 20;
+/// How long a request waits for its turn. What the gateway then tries again takes five seconds more.
+const TURN: Duration = Duration::from_secs(8);
 /// The unit of the budget.
 pub(crate) const UNIT: usize = 1024;
 
@@ -60,6 +67,8 @@ pub struct Service {
     limits: ServiceLimits,
     /// What all bodies may take, in units of [`UNIT`].
     memory: Arc<Semaphore>,
+    /// The same for requests without a token that is known.
+    strangers: Arc<Semaphore>,
     queue: Arc<Semaphore>,
     turns: Arc<Semaphore>,
 }
@@ -69,9 +78,10 @@ impl Service {
     #[must_use]
     pub fn new(gateway: Arc<Gateway>, log: GatewayLog, limits: ServiceLimits) -> Arc<Service> {
         let memory = Arc::new(Semaphore::new(BODIES.max(2 * limits.body_bytes) / UNIT));
+        let strangers = Arc::new(Semaphore::new(BODIES_OF_STRANGERS / UNIT));
         let queue = Arc::new(Semaphore::new(limits.queue));
         let turns = Arc::new(Semaphore::new(limits.turns));
-        Arc::new(Service { gateway, log, limits, memory, queue, turns })
+        Arc::new(Service { gateway, log, limits, memory, strangers, queue, turns })
     }
 
     /// What answers requests: one handler, since the routes are those of the API's table.
@@ -85,7 +95,13 @@ impl Service {
         let key = plan.key().filter(|_| self.limits.log_keys).map(str::to_owned);
         let handled = |(answer, token)| Handled { answer, route: route.clone(), token, key: key.clone() };
         let (body, budget) = if Verb::of(&head.method) == Some(Verb::Write) {
-            match body::read(body, announced, self.limits.body_bytes, &self.memory).await {
+            let stranger = !self.gateway.knows(&head);
+            if stranger && announced.is_some_and(|length| length > STRANGERS as u64) {
+                return handled((ApiAnswer::no_token().with_header("Connection", "close".to_owned()), None));
+            }
+            let (most, budget) =
+                if stranger { (STRANGERS, &self.strangers) } else { (self.limits.body_bytes, &self.memory) };
+            match body::read(body, announced, most, budget).await {
                 Ok(both) => both,
                 Err(answer) => return handled((answer, None)),
             }
@@ -98,8 +114,10 @@ impl Service {
         let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
             return handled((ApiAnswer::busy(), None));
         };
-        let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
-            return handled((ApiAnswer::busy(), None));
+        let turn = tokio::time::timeout(TURN, Arc::clone(&self.turns).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else {
+            let why = "requests before this one wait for the servers: see sys/health";
+            return handled((ApiAnswer::down(None, why), None));
         };
         let (gateway, id) = (Arc::clone(&self.gateway), id.to_owned());
         // a client that goes away does not stop what the servers have begun

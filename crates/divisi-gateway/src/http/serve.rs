@@ -73,8 +73,12 @@ pub fn bind(listen: &Listen) -> Result<Socket, String> {
             let failed =
                 |e: io::Error| format!("the socket {shown} cannot be made ({e}): choose another path");
             clear(path)?;
-            let listener = UnixListener::bind(path).map_err(failed)?;
-            // who may open it may use the keys: its owner, and whoever the owner lets in
+            // who may open it may use the keys: its owner, and whoever the owner lets in. It is so from its
+            // first moment on.
+            let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+            let listener = UnixListener::bind(path);
+            rustix::process::umask(before);
+            let listener = listener.map_err(failed)?;
             let mode = std::fs::Permissions::from_mode(0o600);
             std::fs::set_permissions(path, mode).map_err(failed)?;
             Ok(Socket::Unix(listener))

@@ -176,6 +176,19 @@ impl HealthReport {
         }
     }
 
+    /// Why this server is among the [`HealthReport::missing`], as a sentence.
+    #[must_use]
+    pub fn reason(&self, party: PartyId) -> String {
+        match self.of(party) {
+            None => format!("{party} has not been asked yet"),
+            Some(Err(e)) if e.kind == ErrorKind::Unavailable => {
+                format!("no answer from {party}: check that it runs")
+            }
+            Some(Err(e)) => e.message.clone(),
+            Some(Ok(_)) => format!("{party} has not joined the others: its log says more"),
+        }
+    }
+
     fn conditions(&self) -> impl Iterator<Item = (PartyId, &Condition)> {
         PartyId::all(3).zip(&self.servers).filter_map(|(party, place)| match place {
             Some(Ok(condition)) => Some((party, condition)),

@@ -237,6 +237,7 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     });
     let ((rank, party, mut error), _) = chosen?;
     if unanimous || rank >= BROKEN {
+        error.by_all = unanimous;
         return Some(error);
     }
     error.message = format!("{party} says: {}", error.message);

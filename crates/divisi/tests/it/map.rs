@@ -22,16 +22,20 @@ const COMMON: [&str; 9] = [
 const ABOVE: [&str; 2] = ["divisi", "divisi-cli"];
 
 /// A crate between the two, that of an engine, depends on what is common, and on these others.
-const ENGINES: [(&str, &[&str]); 5] = [
+const ENGINES: [(&str, &[&str]); 6] = [
     ("divisi-mixed", &["divisi-bgv"]),
     ("divisi-mpgc", &["divisi-bgv", "divisi-mixed"]),
     ("divisi-program", &["divisi-bgv", "divisi-mixed", "divisi-mpgc"]),
     ("divisi-symphony", &["divisi-rep3"]),
     ("divisi-node", &["divisi-rep3", "divisi-symphony"]),
+    ("divisi-gateway", &["divisi-node"]),
 ];
 
 /// What reads arguments and draws on terminals belongs to the command line.
 const OF_THE_COMMAND_LINE: [&str; 3] = ["clap", "comfy-table", "indicatif"];
+
+/// HTTP and gRPC, and what they stand on, are dependencies of the gateway alone.
+const OF_THE_GATEWAY: [&str; 3] = ["axum", "hyper", "tokio"];
 
 /// The workspace's crates under `[dependencies]` of a manifest.
 fn arrows(manifest: &str) -> BTreeSet<String> {
@@ -113,6 +117,14 @@ fn the_library_has_no_command_line_in_it() {
     assert!(library.contains("divisi-rep3"), "{library:?}");
     for name in OF_THE_COMMAND_LINE {
         assert!(!library.contains(name) && program.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn only_the_gateway_builds_http_and_grpc() {
+    let (gateway, program) = (tree("divisi-gateway"), tree("divisi-cli"));
+    for name in OF_THE_GATEWAY {
+        assert!(!program.contains(name) && gateway.contains(name), "{name}");
     }
 }
 
