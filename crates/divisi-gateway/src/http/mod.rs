@@ -10,11 +10,13 @@ mod certificate;
 mod serve;
 mod tls;
 
+pub(crate) use serve::{ENDING, Stream, accept_until, stopped};
 pub use serve::{Socket, bind, serve};
 pub use tls::Certificates;
 
 use crate::api::{ApiAnswer, Gateway, RequestHead, Verb};
 use crate::log::{GatewayLog, RequestLine};
+use crate::turns::ServerTurns;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -57,8 +59,7 @@ pub struct Service {
     limits: ServiceLimits,
     /// What all bodies may take, in units of [`UNIT`].
     memory: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    turns: ServerTurns,
 }
 
 impl Service {
@@ -66,9 +67,14 @@ impl Service {
     #[must_use]
     pub fn new(gateway: Arc<Gateway>, log: GatewayLog, limits: ServiceLimits) -> Arc<Service> {
         let memory = Arc::new(Semaphore::new(BODIES.max(2 * limits.body_bytes) / UNIT));
-        let queue = Arc::new(Semaphore::new(limits.queue));
-        let turns = Arc::new(Semaphore::new(limits.turns));
-        Arc::new(Service { gateway, log, limits, memory, queue, turns })
+        let turns = ServerTurns::new(limits.queue, limits.turns);
+        Arc::new(Service { gateway, log, limits, memory, turns })
+    }
+
+    /// The turns of its requests, for another face that shares them.
+    #[must_use]
+    pub fn turns(&self) -> ServerTurns {
+        self.turns.clone()
     }
 
     /// What answers requests: one handler, since the routes are those of the API's table.
@@ -93,10 +99,7 @@ impl Service {
         if !needs_servers {
             return handled(self.gateway.answer(&head, &plan, &body, id));
         }
-        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
-            return handled((ApiAnswer::busy(), None));
-        };
-        let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
+        let Some(turn) = self.turns.take().await else {
             return handled((ApiAnswer::busy(), None));
         };
         let (gateway, id) = (Arc::clone(&self.gateway), id.to_owned());
@@ -104,7 +107,7 @@ impl Service {
         let done = tokio::task::spawn_blocking(move || {
             let plan = gateway.plan(&head);
             let done = gateway.answer(&head, &plan, &body, &id);
-            drop((place, turn, budget));
+            drop((turn, budget));
             done
         });
         let ended = || (ApiAnswer::down(None, "the thread of the request ended: see the log"), None);
