@@ -343,7 +343,10 @@ mod tests {
             (GOOD.replace("tokens", "tokenless_socket").replace("\"t\"", "true"), "only for a unix socket"),
             (GOOD.to_owned(), "there is no [[mount]]"),
             (format!("{GOOD}{MOUNT}[kms]\nsocket = \"s\"\n"), "line 7: missing field `key`"),
-            (format!("{GOOD}{MOUNT}[kms]\nsocket = \"s\"\nkey = \"a b\"\n"), "line 9: this is no name of a key"),
+            (
+                format!("{GOOD}{MOUNT}[kms]\nsocket = \"s\"\nkey = \"a b\"\n"),
+                "line 9: this is no name of a key",
+            ),
             (format!("{GOOD}{MOUNT}[kms]\nmode = 1\n"), "line 8: unknown field `mode`"),
             (
                 GOOD.replace("listen = \"127.0.0.1:8200\"", "socket = \"s\"")

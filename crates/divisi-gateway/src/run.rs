@@ -105,7 +105,8 @@ async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
     let kms_socket = kms_listen.as_ref().map(bind).transpose()?;
     let _kms_file = kms_listen.as_ref().map(SocketFile::of);
     let servers: Arc<dyn Backend> = Arc::new(Three::new(&mesh, &identity, &world, config.connections)?);
-    let gateway = Arc::new(Gateway::new(Arc::clone(&servers), config.mounts.clone(), tokens, Arc::clone(&world)));
+    let gateway =
+        Arc::new(Gateway::new(Arc::clone(&servers), config.mounts.clone(), tokens, Arc::clone(&world)));
     let limits = ServiceLimits {
         body_bytes: config.body_bytes,
         queue: config.queue,

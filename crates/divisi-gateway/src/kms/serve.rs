@@ -128,6 +128,9 @@ pub(super) async fn connection(stream: Stream, face: Arc<KmsFace>, mut stop: wat
             _ = looks.tick() => if is_idle(&activity) { break },
         }
     }
+    if !activity.lock().unwrap_or_else(PoisonError::into_inner).any {
+        return;
+    }
     connection.as_mut().graceful_shutdown();
     // a peer that does not end it has no request under way, or had its time
     let _ = tokio::time::timeout(ENDING, connection).await;

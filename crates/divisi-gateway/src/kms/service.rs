@@ -64,10 +64,11 @@ impl KmsFace {
             let sealed = match self.servers.encrypt(&self.key, &associated(&id), plaintext) {
                 Ok(sealed) => sealed,
                 Err(trouble) => {
-                    // a key that is gone is why it was refused, and `Status` is to know it
-                    let gone = matches!(trouble, BackendTrouble::Refused(_)) && self.watch.look().is_err();
-                    let why = gone.then(|| self.watch.known_or_look().err()).flatten();
-                    return Err(why.map_or_else(|| status(&trouble), |why| self.no_key(&why)));
+                    if matches!(trouble, BackendTrouble::Refused(_)) {
+                        // a key that is gone is why, and `Status` is to know it
+                        self.watch.look().map_err(|e| self.no_key(&e))?;
+                    }
+                    return Err(status(&trouble));
                 }
             };
             let now = self.watch.look().map_err(|e| self.no_key(&e))?;
