@@ -1,7 +1,8 @@
 //! Keys held by three Divisi servers, behind the HTTP API of Transit and behind KMS v2 of Kubernetes.
 //!
 //! The gateway is a process beside one application. To the servers it is a client like any other; to the
-//! application it is a server of Transit, whose clients use the keys unchanged, or a plugin of kube-apiserver.
+//! application it is a server of Transit, whose clients use the keys unchanged, or a plugin of
+//! kube-apiserver.
 //!
 //! **Trust.** The gateway sees what its application sees: plaintexts, data keys and tokens. It never has a
 //! key: the three servers hold each, and each of them decides by its own lists which keys the gateway's

@@ -78,7 +78,6 @@ impl Service {
     }
 
     /// What answers requests: one handler, since the routes are those of the API's table.
-    #[must_use]
     pub fn router(self: Arc<Self>) -> Router {
         Router::new().fallback(handle).with_state(self)
     }

@@ -1,9 +1,9 @@
 //! KMS v2 of Kubernetes on a unix socket: `Status`, `Encrypt` and `Decrypt` over gRPC, by the same
 //! [`Backend`] as the HTTP API.
 //!
-//! kube-apiserver encrypts what it stores under keys of its own, and has a plugin encrypt those. The plugin is
-//! the gateway, its key one of the three servers. kube-apiserver stores the ciphertext and the `key_id`, asks
-//! `Status` every minute, and encrypts anew when the `key_id` there has changed.
+//! kube-apiserver encrypts what it stores under keys of its own, and has a plugin encrypt those. The plugin
+//! is the gateway, its key one of the three servers. kube-apiserver stores the ciphertext and the `key_id`,
+//! asks `Status` every minute, and encrypts anew when the `key_id` there has changed.
 //!
 //! | module | contents |
 //! |---|---|
@@ -25,10 +25,10 @@
 //! | who reads the log | plaintexts, names of keys | neither is in it, nor in errors of the servers' absence |
 //!
 //! Whoever may use the *same key* by Transit can choose associated data that equal those of KMS, and so open
-//! its ciphertexts: a cluster gets a key that no token of a mount permits.
+//! its ciphertexts: a cluster gets a key that no token of a mount permits (`check` says where one could).
 //!
-//! **What is not wiped.** Plaintexts are wiped in the messages and on their way to the servers, but not in the
-//! buffers in which hyper and tonic read and write.
+//! **What is not wiped.** Plaintexts are wiped in the messages and on their way to the servers, but not in
+//! the buffers in which hyper, h2 and tonic read and write.
 
 #[allow(
     missing_docs,

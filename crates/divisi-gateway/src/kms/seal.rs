@@ -1,5 +1,5 @@
-//! The format of a ciphertext of KMS v2: a byte with the version of the format, the IV, what is encrypted, and
-//! the tag. The associated data are a label of this interface and format, and the id of the key.
+//! The format of a ciphertext of KMS v2: a byte with the version of the format, the IV, what is encrypted,
+//! and the tag. The associated data are a label of this interface and format, and the id of the key.
 //!
 //! The label keeps ciphertexts of KMS and of Transit apart, whose associated data the user chooses and are
 //! mostly empty. The id keeps apart those of a key and of its successor of the same name.
