@@ -21,7 +21,7 @@
 //! | [`kms`] | KMS v2 of Kubernetes: gRPC on a unix socket of its own |
 //! | [`turns`] | how many requests wait for the servers and are done, of both faces |
 //! | [`run`], [`check`] | the program: start, signals, end; what is wrong with a configuration |
-//! | [`demo`], [`bench`] | three servers and a gateway on this machine |
+//! | [`demo`], [`mod@bench`] | three servers and a gateway on this machine |
 //! | [`log`] | a JSON object on a line for each request |
 //!
 //! `docs/transit.md` in the repository lists every route and error.

@@ -1,7 +1,8 @@
 //! Connections of HTTP/2, and what bounds them.
 //!
 //! A connection must ask something soon, and is closed when it has asked nothing for long. A request has a
-//! time in which it must have come and been answered, so that one that drips ends. What a peer may send in
+//! time in which it must have come and been answered, so that one that drips ends; if its client waits for
+//! less, it hears before that whom the gateway waits for. What a peer may send in
 //! advance is bounded by the windows of HTTP/2, and what is kept of requests by their number and the limit of
 //! a message. It stands in place of tonic's own transport, as `crate::http` does in place of axum's.
 
@@ -11,6 +12,7 @@ use super::service::KmsService;
 use crate::http::{ENDING, Stream, stopped};
 use crate::log::{RequestLine, fresh_id};
 use hyper::body::Incoming;
+use hyper::header::HeaderMap;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -169,15 +171,42 @@ async fn answer(face: &Arc<KmsFace>, request: Request<Incoming>) -> Response<Bod
     let Ok(place) = face.requests.try_acquire() else {
         return Status::resource_exhausted("too many requests are under way: try again").into_http();
     };
+    let within = time_of(request.headers()).map_or(REQUEST, |time| time.min(REQUEST));
     let server = KeyManagementServiceServer::new(KmsService(Arc::clone(face)));
     let mut server = server.max_decoding_message_size(LONGEST_MESSAGE);
-    let answer = tokio::time::timeout(REQUEST, server.call(request)).await;
+    let answer = tokio::time::timeout(within, server.call(request)).await;
     drop(place);
-    match answer {
-        Ok(Ok(answer)) => answer,
-        Err(_) => Status::deadline_exceeded("the request did not come, or had no turn, in time: try again")
-            .into_http(),
+    match (answer, face.servers.health().waits_for()) {
+        (Ok(Ok(answer)), _) => answer,
+        (Err(_), Some(waits)) => {
+            Status::unavailable(format!("the servers cannot answer now: the gateway {waits}")).into_http()
+        }
+        (Err(_), None) => {
+            Status::deadline_exceeded("the request did not come, or had no turn, in time: try again")
+                .into_http()
+        }
     }
+}
+
+/// How long a request may take if its client waits for so long, and is to hear why it gets no answer.
+fn time_of(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get("grpc-timeout")?.to_str().ok()?;
+    let (digits, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+    if !(1..=8).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let count: u64 = digits.parse().ok()?;
+    let time = match unit {
+        "H" => Duration::from_secs(count * 3600),
+        "M" => Duration::from_secs(count * 60),
+        "S" => Duration::from_secs(count),
+        "m" => Duration::from_millis(count),
+        "u" => Duration::from_micros(count),
+        "n" => Duration::from_nanos(count),
+        _ => return None,
+    };
+    // the tenth that is left is for the way back
+    Some(time * 9 / 10)
 }
 
 /// The status of HTTP that means the same, so that lines of the log have one kind of status.
@@ -191,5 +220,36 @@ const fn of_http(code: Code) -> u16 {
         Code::Unavailable => 503,
         Code::DeadlineExceeded => 504,
         _ => 500,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_clients_are_read_and_shortened() {
+        let time = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("grpc-timeout", text.parse().unwrap());
+            time_of(&headers)
+        };
+        assert_eq!(time("3S"), Some(Duration::from_millis(2700)));
+        assert_eq!(time("2999999u"), Some(Duration::from_nanos(2_699_999_100)));
+        assert_eq!(time("99999999H"), Some(Duration::from_secs(99_999_999 * 3240)));
+        for wrong in ["", "S", "3", "3s", "-3S", "+3S", "999999999S", "3 S", "3\u{e9}"] {
+            assert_eq!(time(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_of_requests_are_short_words() {
+        for (uid, sensible) in
+            [("a-1", true), ("", false), ("a b", false), ("\"", false), (&"a".repeat(65), false)]
+        {
+            let told = Told::default();
+            told.name(uid);
+            assert_eq!(told.take().is_some(), sensible, "{uid}");
+        }
     }
 }

@@ -285,12 +285,25 @@ async fn a_key_that_is_not_there_or_does_not_encrypt_is_no_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_queue_is_said() {
+async fn a_full_queue_and_a_turn_that_does_not_come_are_said() {
     let setting = Setting::start(Some(KeyKind::Aes256));
     let mut client = setting.client().await;
     client.until("ok").await;
     let turn = setting.turns.take().await.unwrap();
     refused(client.encrypt(PLAINTEXT).await, Code::ResourceExhausted, "try again");
+    // nobody hears of a turn that does not come, but who says how long to wait
+    drop(turn);
+    let turn = setting.turns.take_own().await.unwrap();
+    let asked = |plaintext: &[u8]| {
+        let mut request =
+            tonic::Request::new(EncryptRequest { plaintext: plaintext.to_vec(), uid: UID.into() });
+        request.set_timeout(Duration::from_millis(300));
+        request
+    };
+    refused(client.0.encrypt(asked(PLAINTEXT)).await, Code::DeadlineExceeded, "no turn");
+    setting.fail(Some(BackendTrouble::Down(Some(3), "it is stopped".into())));
+    refused(client.0.encrypt(asked(PLAINTEXT)).await, Code::Unavailable, "party 3 (it is stopped)");
+    setting.fail(None);
     // the state needs no turn
     assert_eq!(client.status().await.healthz, "ok");
     drop(turn);
