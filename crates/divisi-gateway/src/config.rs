@@ -20,12 +20,17 @@
 //! path = "transit"              # keys are at /v1/transit
 //! prefix = "app-"               # optional: key K is the servers' key app-K
 //! upsert = false                # optional: whether `encrypt` makes a key that is not there
+//!
+//! [kms]                         # optional: KMS v2 of Kubernetes, beside the HTTP API
+//! socket = "/run/kms.sock"      # a unix socket of its own, for its owner alone
+//! key = "cluster-etcd"          # the servers' full name of a key of type aes-256 or aes-128
 //! ```
 //!
 //! Paths are seen from the folder of the file.
 
 use crate::backend::MOST_CONNECTIONS;
 use crate::files::{Readers, line, parse, read_text};
+use divisi_node::KeyName;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -53,6 +58,7 @@ struct FileForm {
     #[serde(default)]
     log_keys: bool,
     tls: Option<TlsForm>,
+    kms: Option<KmsForm>,
     #[serde(default)]
     mount: Vec<MountForm>,
 }
@@ -62,6 +68,13 @@ struct FileForm {
 struct TlsForm {
     certificate: PathBuf,
     key: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KmsForm {
+    socket: Spanned<PathBuf>,
+    key: Spanned<String>,
 }
 
 #[derive(Deserialize)]
@@ -104,6 +117,15 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
+/// What KMS v2 needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KmsConfig {
+    /// Its unix socket.
+    pub socket: PathBuf,
+    /// The key, by its full name at the servers.
+    pub key: KeyName,
+}
+
 /// A configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayConfig {
@@ -125,6 +147,8 @@ pub struct GatewayConfig {
     pub log_keys: bool,
     /// The files of TLS.
     pub tls: Option<TlsFiles>,
+    /// KMS v2, if the gateway serves it.
+    pub kms: Option<KmsConfig>,
     /// The mounts.
     pub mounts: Vec<Mount>,
 }
@@ -190,6 +214,7 @@ impl GatewayConfig {
         let tls = form
             .tls
             .map(|tls| TlsFiles { certificate: folder.join(tls.certificate), key: folder.join(tls.key) });
+        let kms = form.kms.map(|kms| kms_of(kms, folder, &listen, &at)).transpose()?;
         Ok(GatewayConfig {
             mesh: folder.join(form.mesh),
             identity: folder.join(form.identity),
@@ -200,6 +225,7 @@ impl GatewayConfig {
             body_bytes,
             log_keys: form.log_keys,
             tls,
+            kms,
             mounts: mounts(form.mount, &at)?,
         })
     }
@@ -219,6 +245,18 @@ fn number(
         return Ok(given.into_inner());
     }
     Err(format!("{}: {name} is not between {} and {}", at(given.span()), good.start(), good.end()))
+}
+
+fn kms_of(form: KmsForm, folder: &Path, listen: &Listen, at: Place<'_>) -> Result<KmsConfig, String> {
+    let place = at(form.socket.span());
+    let socket = folder.join(form.socket.into_inner());
+    if *listen == Listen::Socket(socket.clone()) {
+        return Err(format!("{place}: the API has this socket already: give KMS another one"));
+    }
+    let place = at(form.key.span());
+    let key = form.key.into_inner().parse();
+    let key = key.map_err(|why| format!("{place}: this is no name of a key: {why}"))?;
+    Ok(KmsConfig { socket, key })
 }
 
 fn mounts(forms: Vec<MountForm>, at: Place<'_>) -> Result<Vec<Mount>, String> {
@@ -256,7 +294,7 @@ fn mounts(forms: Vec<MountForm>, at: Place<'_>) -> Result<Vec<Mount>, String> {
                 let prefix = prefix.into_inner();
                 // a key is named by a prefix and at least one letter
                 format!("{prefix}x")
-                    .parse::<divisi_node::KeyName>()
+                    .parse::<KeyName>()
                     .map_err(|why| format!("{place}: no key's name can begin with the prefix: {why}"))?;
                 prefix
             }
@@ -304,6 +342,18 @@ mod tests {
             (format!("{GOOD}{MOUNT}prefix = \"é\"\n"), "line 7: no key's name"),
             (GOOD.replace("tokens", "tokenless_socket").replace("\"t\"", "true"), "only for a unix socket"),
             (GOOD.to_owned(), "there is no [[mount]]"),
+            (format!("{GOOD}{MOUNT}[kms]\nsocket = \"s\"\n"), "line 7: missing field `key`"),
+            (
+                format!("{GOOD}{MOUNT}[kms]\nsocket = \"s\"\nkey = \"a b\"\n"),
+                "line 9: this is no name of a key",
+            ),
+            (format!("{GOOD}{MOUNT}[kms]\nmode = 1\n"), "line 8: unknown field `mode`"),
+            (
+                GOOD.replace("listen = \"127.0.0.1:8200\"", "socket = \"s\"")
+                    + MOUNT
+                    + "[kms]\nsocket = \"s\"\nkey = \"k\"\n",
+                "line 8: the API has this socket",
+            ),
         ] {
             let error = error(&text);
             assert!(error.contains(what), "{error}\n{text}");

@@ -1,7 +1,8 @@
-//! Keys held by three Divisi servers, behind the HTTP API of Transit.
+//! Keys held by three Divisi servers, behind the HTTP API of Transit and behind KMS v2 of Kubernetes.
 //!
 //! The gateway is a process beside one application. To the servers it is a client like any other; to the
-//! application it is a server of Transit, whose clients use the keys unchanged.
+//! application it is a server of Transit, whose clients use the keys unchanged, or a plugin of
+//! kube-apiserver.
 //!
 //! **Trust.** The gateway sees what its application sees: plaintexts, data keys and tokens. It never has a
 //! key: the three servers hold each, and each of them decides by its own lists which keys the gateway's
@@ -17,9 +18,10 @@
 //! | [`api`] | the Transit API without HTTP: the table of routes, a module a group of them |
 //! | [`json`], [`base64`] | the two formats as the recorded server reads and writes them |
 //! | [`http`] | connections, bodies, TLS, limits |
-//! | [`kms`] | the place of KMS v2, which is not there yet |
+//! | [`kms`] | KMS v2 of Kubernetes: gRPC on a unix socket of its own |
+//! | [`turns`] | how many requests wait for the servers and are done, of both faces |
 //! | [`run`], [`check`] | the program: start, signals, end; what is wrong with a configuration |
-//! | [`demo`], [`bench`] | three servers and a gateway on this machine |
+//! | [`demo`], [`mod@bench`] | three servers and a gateway on this machine |
 //! | [`log`] | a JSON object on a line for each request |
 //!
 //! `docs/transit.md` in the repository lists every route and error.
@@ -42,3 +44,4 @@ pub mod kms;
 pub mod log;
 pub mod run;
 pub mod tokens;
+pub mod turns;

@@ -5,6 +5,7 @@
 //! the queue are dropped, and counted in a line of their own.
 
 use crate::json::{Json, object};
+use divisi_net::World;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +35,7 @@ pub struct RequestLine<'a> {
     pub id: &'a str,
     /// The route of the table, or what stands for none.
     pub route: &'a str,
-    /// The status.
+    /// The status of HTTP, or the one that stands for gRPC's.
     pub status: u16,
     /// The duration.
     pub lasted: Duration,
@@ -96,6 +97,16 @@ impl GatewayLog {
             let _: Result<(), RecvTimeoutError> = told.recv_timeout(within);
         }
     }
+}
+
+/// A fresh id for a request, in the form of a UUID.
+#[must_use]
+pub fn fresh_id(world: &dyn World) -> String {
+    let mut bytes = [0; 16];
+    world.entropy(&mut bytes);
+    let digits = data_encoding::HEXLOWER.encode(&bytes);
+    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
+    [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
 }
 
 fn write(mut out: impl Write, entries: &Receiver<Entry>, dropped: &AtomicU64) {

@@ -5,6 +5,7 @@ use crate::backend::{Backend, Three};
 use crate::config::{GatewayConfig, Listen};
 use crate::dumps;
 use crate::http::{Certificates, Service, ServiceLimits, Socket, bind, serve};
+use crate::kms::{KmsFace, KmsParts};
 use crate::log::GatewayLog;
 use crate::tokens::Tokens;
 use divisi_net::{Identity, Machine, World};
@@ -99,15 +100,26 @@ async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
     let Files { config, mesh, identity, tokens, certificates } = files;
     let world: Arc<dyn World> = Arc::new(Machine);
     let socket = bind(&config.listen)?;
+    let _file = SocketFile::of(&config.listen);
+    let kms_listen = config.kms.as_ref().map(|kms| Listen::Socket(kms.socket.clone()));
+    let kms_socket = kms_listen.as_ref().map(bind).transpose()?;
+    let _kms_file = kms_listen.as_ref().map(SocketFile::of);
     let servers: Arc<dyn Backend> = Arc::new(Three::new(&mesh, &identity, &world, config.connections)?);
-    let gateway = Arc::new(Gateway::new(Arc::clone(&servers), config.mounts.clone(), tokens, world));
+    let gateway =
+        Arc::new(Gateway::new(Arc::clone(&servers), config.mounts.clone(), tokens, Arc::clone(&world)));
     let limits = ServiceLimits {
         body_bytes: config.body_bytes,
         queue: config.queue,
         turns: config.connections,
         log_keys: config.log_keys,
     };
-    let router = Service::new(Arc::clone(&gateway), log.clone(), limits).router();
+    let service = Service::new(Arc::clone(&gateway), log.clone(), limits);
+    let kms = config.kms.as_ref().map(|kms| {
+        let (servers, log, world) = (Arc::clone(&servers), log.clone(), Arc::clone(&world));
+        let (turns, log_keys) = (service.turns(), config.log_keys);
+        KmsFace::new(KmsParts { servers, key: kms.key.clone(), turns, log, log_keys, world })
+    });
+    let router = service.router();
     let (stop, stopped) = watch::channel(false);
     let listens = match (&config.listen, &socket) {
         (Listen::Socket(path), _) => format!("listens at the socket {}", path.display()),
@@ -117,6 +129,9 @@ async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
         (Listen::Address(address), Socket::Unix(_)) => format!("listens at {address}"),
     };
     log.say(&listens);
+    if let Some(kms) = &config.kms {
+        log.say(&format!("serves KMS v2 at the socket {}", kms.socket.display()));
+    }
     let mut attendant =
         Attendant::new(log.clone(), gateway, servers, config.tokens.clone(), certificates.clone())?;
     let attend = tokio::spawn(async move {
@@ -124,13 +139,36 @@ async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
         // without a receiver there is nothing left to stop
         let _ = stop.send(true);
     });
-    serve(&socket, &router, certificates.as_ref(), stopped).await;
+    let kms_stopped = stopped.clone();
+    let serve_kms = async {
+        if let (Some(kms), Some(socket)) = (kms, &kms_socket) {
+            kms.serve(socket, kms_stopped).await;
+        }
+    };
+    tokio::join!(serve(&socket, &router, certificates.as_ref(), stopped), serve_kms);
     attend.abort();
-    if let Listen::Socket(path) = &config.listen {
-        // it may be gone already
-        let _ = std::fs::remove_file(path);
-    }
     Ok(())
+}
+
+/// The file of a socket, which goes with the gateway.
+struct SocketFile(Option<std::path::PathBuf>);
+
+impl SocketFile {
+    fn of(listen: &Listen) -> SocketFile {
+        match listen {
+            Listen::Socket(path) => SocketFile(Some(path.clone())),
+            Listen::Address(_) => SocketFile(None),
+        }
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // it may be gone already
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 /// Attends to signals and to what changes by itself.
@@ -210,9 +248,8 @@ impl Attendant {
         let health = self.servers.health();
         let line = if health.is_good() {
             "the three servers serve".to_owned()
-        } else if health.known {
-            let missing = health.missing.iter().map(|(party, why)| format!("party {party} ({why})"));
-            format!("waits for {}", missing.collect::<Vec<_>>().join(", "))
+        } else if let Some(waits) = health.waits_for() {
+            waits
         } else {
             return;
         };

@@ -32,6 +32,7 @@ pub use table::ROUTES;
 use crate::backend::Backend;
 use crate::config::Mount;
 use crate::json::{Json, read_object};
+use crate::log::fresh_id;
 use crate::tokens::{Token, Tokens};
 use divisi_net::World;
 use path::{Place, pairs, place};
@@ -133,11 +134,7 @@ impl Gateway {
     /// A fresh id for a request, in the form of a UUID.
     #[must_use]
     pub fn request_id(&self) -> String {
-        let mut bytes = [0; 16];
-        self.world.entropy(&mut bytes);
-        let digits = data_encoding::HEXLOWER.encode(&bytes);
-        let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
-        [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
+        fresh_id(&*self.world)
     }
 
     /// What is to be done about a request.

@@ -21,6 +21,14 @@ impl Memory {
         *self.down.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
+    /// Put another key in place of one, as if it were destroyed and made again.
+    pub fn replace(&self, name: &KeyName) {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = keys.get_mut(name) {
+            key.id.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+        }
+    }
+
     fn up(&self) -> Result<(), BackendTrouble> {
         self.down.lock().unwrap_or_else(PoisonError::into_inner).clone().map_or(Ok(()), Err)
     }

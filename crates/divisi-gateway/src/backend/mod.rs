@@ -109,6 +109,14 @@ impl ServersState {
     pub const fn is_good(&self) -> bool {
         self.known && self.missing.is_empty()
     }
+
+    /// Whom the gateway waits for, if it is known that somebody is missing.
+    #[must_use]
+    pub fn waits_for(&self) -> Option<String> {
+        let missing = self.missing.iter().map(|(party, why)| format!("party {party} ({why})"));
+        let missing = missing.collect::<Vec<_>>().join(", ");
+        (self.known && !missing.is_empty()).then(|| format!("waits for {missing}"))
+    }
 }
 
 /// The three servers. Each call blocks until they have answered.

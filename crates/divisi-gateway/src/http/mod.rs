@@ -10,11 +10,13 @@ mod certificate;
 mod serve;
 mod tls;
 
+pub(crate) use serve::{ENDING, Stream, accept_until, stopped};
 pub use serve::{Socket, bind, serve};
 pub use tls::Certificates;
 
 use crate::api::{ApiAnswer, Gateway, RequestHead, Verb};
 use crate::log::{GatewayLog, RequestLine};
+use crate::turns::{NoTurn, ServerTurns};
 use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
@@ -29,7 +31,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
@@ -42,8 +44,6 @@ const BODIES: usize = 8 << 20;
 const STRANGERS: usize = 64 << 10;
 /// The budget for bodies of strangers, in bytes: it is not that of others.
 const BODIES_OF_STRANGERS: usize = 1 << 20;
-/// How long a request waits for its turn. What the gateway then tries again takes five seconds more.
-const TURN: Duration = Duration::from_secs(8);
 /// The unit of the budget.
 pub(crate) const UNIT: usize = 1024;
 
@@ -69,8 +69,7 @@ pub struct Service {
     memory: Arc<Semaphore>,
     /// The same for requests without a token that is known.
     strangers: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
-    turns: Arc<Semaphore>,
+    turns: ServerTurns,
 }
 
 impl Service {
@@ -79,9 +78,14 @@ impl Service {
     pub fn new(gateway: Arc<Gateway>, log: GatewayLog, limits: ServiceLimits) -> Arc<Service> {
         let memory = Arc::new(Semaphore::new(BODIES.max(2 * limits.body_bytes) / UNIT));
         let strangers = Arc::new(Semaphore::new(BODIES_OF_STRANGERS / UNIT));
-        let queue = Arc::new(Semaphore::new(limits.queue));
-        let turns = Arc::new(Semaphore::new(limits.turns));
-        Arc::new(Service { gateway, log, limits, memory, strangers, queue, turns })
+        let turns = ServerTurns::new(limits.queue, limits.turns);
+        Arc::new(Service { gateway, log, limits, memory, strangers, turns })
+    }
+
+    /// The turns of its requests, for another face that shares them.
+    #[must_use]
+    pub fn turns(&self) -> ServerTurns {
+        self.turns.clone()
     }
 
     /// What answers requests: one handler, since the routes are those of the API's table.
@@ -111,20 +115,17 @@ impl Service {
         if !needs_servers {
             return handled(self.gateway.answer(&head, &plan, &body, id));
         }
-        let Ok(place) = Arc::clone(&self.queue).try_acquire_owned() else {
-            return handled((ApiAnswer::busy(), None));
-        };
-        let turn = tokio::time::timeout(TURN, Arc::clone(&self.turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else {
-            let why = "requests before this one wait for the servers: see sys/health";
-            return handled((ApiAnswer::down(None, why), None));
+        let turn = match self.turns.take().await {
+            Ok(turn) => turn,
+            Err(NoTurn::Full) => return handled((ApiAnswer::busy(), None)),
+            Err(NoTurn::Late) => return handled((ApiAnswer::down(None, NoTurn::LATE), None)),
         };
         let (gateway, id) = (Arc::clone(&self.gateway), id.to_owned());
         // a client that goes away does not stop what the servers have begun
         let done = tokio::task::spawn_blocking(move || {
             let plan = gateway.plan(&head);
             let done = gateway.answer(&head, &plan, &body, &id);
-            drop((place, turn, budget));
+            drop((turn, budget));
             done
         });
         let ended = || (ApiAnswer::down(None, "the thread of the request ended: see the log"), None);

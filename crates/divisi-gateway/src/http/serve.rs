@@ -27,7 +27,7 @@ const HEADERS: Duration = Duration::from_secs(60);
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long requests under way have to end.
-const ENDING: Duration = Duration::from_secs(8);
+pub(crate) const ENDING: Duration = Duration::from_secs(8);
 /// How long the loop rests after an error of the system, of which the usual one passes.
 const REST: Duration = Duration::from_millis(50);
 /// The longest headers.
@@ -42,8 +42,11 @@ pub enum Socket {
     Unix(UnixListener),
 }
 
-enum Stream {
+/// A connection of a [`Socket`].
+pub(crate) enum Stream {
+    /// Over TCP.
     Tcp(TcpStream),
+    /// At a unix socket.
     Unix(UnixStream),
 }
 
@@ -105,9 +108,38 @@ pub async fn serve(
     socket: &Socket,
     router: &Router,
     tls: Option<&Arc<Certificates>>,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) {
-    let places = Arc::new(Semaphore::new(MOST));
+    let begin = |stream| {
+        let (router, stop) = (router.clone(), stop.clone());
+        let tls = tls.map(|tls| tls.current());
+        async move {
+            match (stream, tls) {
+                (Stream::Tcp(stream), None) => connection(stream, router, stop).await,
+                (Stream::Unix(stream), _) => connection(stream, router, stop).await,
+                (Stream::Tcp(stream), Some(tls)) => {
+                    let handshake = TlsAcceptor::from(tls).accept(stream);
+                    if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await {
+                        connection(stream, router, stop).await;
+                    }
+                }
+            }
+        }
+    };
+    accept_until(socket, MOST, stop.clone(), begin).await;
+}
+
+/// Accept connections until `stop` says so, at most so many at a time, then give those that are open a time
+/// to end.
+pub(crate) async fn accept_until<F>(
+    socket: &Socket,
+    most: usize,
+    mut stop: watch::Receiver<bool>,
+    begin: impl Fn(Stream) -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let places = Arc::new(Semaphore::new(most));
     let mut connections = JoinSet::new();
     loop {
         let place = tokio::select! {
@@ -121,19 +153,9 @@ pub async fn serve(
         };
         match accepted {
             Ok(stream) => {
-                let (router, stop) = (router.clone(), stop.clone());
-                let tls = tls.map(|tls| tls.current());
+                let work = begin(stream);
                 connections.spawn(async move {
-                    match (stream, tls) {
-                        (Stream::Tcp(stream), None) => connection(stream, router, stop).await,
-                        (Stream::Unix(stream), _) => connection(stream, router, stop).await,
-                        (Stream::Tcp(stream), Some(tls)) => {
-                            let handshake = TlsAcceptor::from(tls).accept(stream);
-                            if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await {
-                                connection(stream, router, stop).await;
-                            }
-                        }
-                    }
+                    work.await;
                     drop(place);
                 });
             }
@@ -146,7 +168,8 @@ pub async fn serve(
     let _ = tokio::time::timeout(ENDING, rest).await;
 }
 
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+/// Return when `stop` says so.
+pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     // an error says that nobody can stop it any more: the process ends
     let _ = stop.wait_for(|stop| *stop).await;
 }
