@@ -104,7 +104,15 @@ func run(program string, withKms bool) (int, error) {
 	each := func(what func(client, *checks)) {
 		var all []func()
 		for _, one := range tried {
-			all = append(all, func() { what(one.client, &one.checks) })
+			all = append(all, func() {
+				// what an earlier step did not get is missing in a later one
+				defer func() {
+					if why := recover(); why != nil {
+						one.checks.that("goes on", false, why)
+					}
+				}()
+				what(one.client, &one.checks)
+			})
 		}
 		together(all...)
 	}

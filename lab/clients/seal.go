@@ -46,7 +46,11 @@ func (s *seal) works(c *checks) {
 	changed := &wrapping.BlobInfo{Ciphertext: append([]byte{}, s.kept.Ciphertext...)}
 	// one of the letters of its middle becomes another
 	middle := len(changed.Ciphertext) / 2
-	changed.Ciphertext[middle] = map[bool]byte{true: 'B', false: 'A'}[changed.Ciphertext[middle] == 'A']
+	if changed.Ciphertext[middle] == 'A' {
+		changed.Ciphertext[middle] = 'B'
+	} else {
+		changed.Ciphertext[middle] = 'A'
+	}
 	_, err = s.wrapper.Decrypt(ctx, changed)
 	c.status("a changed ciphertext", 400, err)
 }
