@@ -53,6 +53,10 @@ arm:
 arm-instructions:
     .ci/arm-instructions
 
+# Client libraries of others, in Python and Go, against three servers and a gateway.
+clients *options:
+    .ci/clients {{options}}
+
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:
     .ci/deny
