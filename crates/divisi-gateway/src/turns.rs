@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How long a request waits for its turn. What the gateway then tries again takes five seconds more.
-const LONGEST: Duration = Duration::from_secs(8);
+/// How long a request waits for its turn. If the servers are silent then, it lasts ten
+/// seconds more, the usual time limit of a mesh.
+const LONGEST: Duration = Duration::from_secs(4);
 
 /// Why a request has no turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl ServerTurns {
         ServerTurns { queue: of(queue), turns: of(turns) }
     }
 
-    /// Wait for the turn of a request, up to eight seconds.
+    /// Wait for the turn of a request, up to four seconds.
     ///
     /// # Errors
     /// [`NoTurn::Full`] at once, or [`NoTurn::Late`].

@@ -170,4 +170,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// How many calls can be under way at once.
     fn lanes(&self) -> usize;
+
+    /// Whether as many requests are asked now as there are lanes, or more: a batch takes no further lane then.
+    fn is_crowded(&self) -> bool {
+        false
+    }
 }

@@ -2,12 +2,13 @@
 
 use super::{Backend, BackendTrouble, Key, KeyKind, ServersState};
 use divisi_net::{Config, Identity, PartyId, World};
-use divisi_node::{ClientPool, Error, ErrorKind, KeyEntry, KeyName, KeyState, KeyType};
+use divisi_node::{Client, ClientPool, Error, ErrorKind, KeyEntry, KeyName, KeyState, KeyType};
 use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
 use std::io::Cursor;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use zeroize::Zeroizing;
 
 /// The most connections of a gateway: the last one that the servers grant a client watches how they are.
@@ -19,14 +20,40 @@ const CONNECT: &str = "divisi_node::client/connect";
 /// See [`CONNECT`].
 const COMPARE: &str = "divisi_node::client/compare";
 
+/// What is said where the servers have different entries of a key.
+const DIFFER: &str = "they do not agree on a key: have their operators look at it with `divisi key list`";
+
 /// The three servers of a configuration, as one of its clients reaches them.
 pub struct Three {
     pool: ClientPool,
     lanes: usize,
+    /// How many requests are asked now, or wait for a connection.
+    asking: AtomicUsize,
     watch: divisi_node::HealthWatch,
 }
 
+/// Counts a request while it is asked.
+struct Asking<'c>(&'c AtomicUsize);
+
+impl<'c> Asking<'c> {
+    fn begin(count: &'c AtomicUsize) -> Asking<'c> {
+        count.fetch_add(1, Ordering::Relaxed);
+        Asking(count)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Three {
+    fn run<T>(&self, work: impl FnMut(&mut Client) -> Result<T, Error>) -> Result<T, Error> {
+        let _asking = Asking::begin(&self.asking);
+        self.pool.run(work)
+    }
+
     /// The servers of this configuration. Nothing is dialled before the first request, but by the threads
     /// that watch how they are.
     ///
@@ -42,7 +69,7 @@ impl Three {
         let lanes = connections.clamp(1, MOST_CONNECTIONS);
         let pool = pool.map_err(|e| e.to_string())?.with_most(lanes);
         let watch = divisi_node::HealthWatch::start(config, identity, world).map_err(|e| e.to_string())?;
-        Ok(Three { pool, lanes, watch })
+        Ok(Three { pool, lanes, asking: AtomicUsize::new(0), watch })
     }
 }
 
@@ -92,14 +119,13 @@ fn hmac() -> Settings {
 
 impl Backend for Three {
     fn encrypt(&self, name: &KeyName, aad: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, BackendTrouble> {
-        self.pool
-            .run(|client| {
-                let mut sealed = Vec::with_capacity(plaintext.len() + super::IV + super::TAG);
-                let length = plaintext.len() as u64;
-                client.encrypt(name, aad, &mut &plaintext[..], length, &mut sealed, &mut |_| {})?;
-                Ok(sealed)
-            })
-            .map_err(trouble)
+        self.run(|client| {
+            let mut sealed = Vec::with_capacity(plaintext.len() + super::IV + super::TAG);
+            let length = plaintext.len() as u64;
+            client.encrypt(name, aad, &mut &plaintext[..], length, &mut sealed, &mut |_| {})?;
+            Ok(sealed)
+        })
+        .map_err(trouble)
     }
 
     fn decrypt(
@@ -108,29 +134,27 @@ impl Backend for Three {
         aad: &[u8],
         sealed: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, BackendTrouble> {
-        self.pool
-            .run(|client| {
-                // large enough never to move: a move would leave a copy behind
-                let mut plaintext = Zeroizing::new(Vec::with_capacity(sealed.len()));
-                let (mut input, length) = (Cursor::new(sealed), sealed.len() as u64);
-                client.decrypt(name, aad, &mut input, length, &mut *plaintext, &mut |_| {})?;
-                Ok(plaintext)
-            })
-            .map_err(trouble)
+        self.run(|client| {
+            // large enough never to move: a move would leave a copy behind
+            let mut plaintext = Zeroizing::new(Vec::with_capacity(sealed.len()));
+            let (mut input, length) = (Cursor::new(sealed), sealed.len() as u64);
+            client.decrypt(name, aad, &mut input, length, &mut *plaintext, &mut |_| {})?;
+            Ok(plaintext)
+        })
+        .map_err(trouble)
     }
 
     fn mac(&self, name: &KeyName, message: &[u8]) -> Result<Zeroizing<Vec<u8>>, BackendTrouble> {
         let length = message.len() as u64;
-        self.pool
-            .run(|client| {
-                client.mac(name, &hmac(), &mut &message[..], length, &mut |_| {}).map(|tagged| tagged.tag)
-            })
-            .map_err(trouble)
+        self.run(|client| {
+            client.mac(name, &hmac(), &mut &message[..], length, &mut |_| {}).map(|tagged| tagged.tag)
+        })
+        .map_err(trouble)
     }
 
     fn verify(&self, name: &KeyName, tag: &[u8], message: &[u8]) -> Result<bool, BackendTrouble> {
         let length = message.len() as u64;
-        let verified = self.pool.run(|client| {
+        let verified = self.run(|client| {
             client.mac_verify(name, &hmac(), None, tag, &mut &message[..], length, &mut |_| {})
         });
         match verified {
@@ -148,21 +172,21 @@ impl Backend for Three {
     }
 
     fn find(&self, name: &KeyName) -> Result<Option<Key>, BackendTrouble> {
-        let found = self.pool.run(|client| client.key_named(name)).map_err(trouble)?;
+        let found = self.run(|client| client.key_named(name)).map_err(trouble)?;
         let Some(found) = found else { return Ok(None) };
         if found.differs.is_empty() {
             return Ok(key(found.key));
         }
         // which of them is right, none of them can say
-        let why = "the servers do not agree on a key: have each operator look at it with `divisi key list`";
-        Err(BackendTrouble::Down(None, why.into()))
+        Err(BackendTrouble::Down(None, DIFFER.into()))
     }
 
     fn list(&self) -> Result<Vec<Key>, BackendTrouble> {
-        let listed = self.pool.run(|client| client.key_list()).map_err(trouble)?;
-        // a key on which the servers differ cannot be used: it is not listed
-        let agreed = listed.into_iter().filter(|listed| listed.differs.is_empty());
-        Ok(agreed.filter_map(|listed| key(listed.key)).collect())
+        let listed = self.run(|client| client.key_list()).map_err(trouble)?;
+        if listed.iter().any(|listed| !listed.differs.is_empty()) {
+            return Err(BackendTrouble::Down(None, DIFFER.into()));
+        }
+        Ok(listed.into_iter().filter_map(|listed| key(listed.key)).collect())
     }
 
     fn health(&self) -> ServersState {
@@ -174,5 +198,9 @@ impl Backend for Three {
 
     fn lanes(&self) -> usize {
         self.lanes
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.asking.load(Ordering::Relaxed) >= self.lanes
     }
 }

@@ -1,4 +1,5 @@
-//! The items of a batch over all connections at once.
+//! The items of a batch over all connections at once, or over those that other requests leave: a batch has one
+//! lane of its own, and takes further ones only while fewer requests are asked than there are connections.
 
 use crate::backend::{Backend, BackendTrouble};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,9 +12,12 @@ pub fn each<I: Sync, T: Send>(
     work: impl Fn(&I) -> Result<T, BackendTrouble> + Sync,
 ) -> Vec<Result<T, BackendTrouble>> {
     let next = AtomicUsize::new(0);
-    let lane = || {
+    let lane = |is_further: bool| {
         let mut done = Vec::new();
         loop {
+            if is_further && servers.is_crowded() {
+                return done;
+            }
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(index) else { return done };
             done.push((index, work(item)));
@@ -23,10 +27,13 @@ pub fn each<I: Sync, T: Send>(
         items.iter().map(|_| Err(BackendTrouble::Down(None, "a thread ended".into()))).collect();
     let further = servers.lanes().min(items.len()).saturating_sub(1);
     let done = std::thread::scope(|scope| {
-        let start = |_| std::thread::Builder::new().spawn_scoped(scope, lane).ok();
+        let start = |_| {
+            let free = !servers.is_crowded();
+            free.then(|| std::thread::Builder::new().spawn_scoped(scope, || lane(true)).ok()).flatten()
+        };
         // without a further thread this one does all of it
         let threads: Vec<_> = (0..further).filter_map(start).collect();
-        let mut done = lane();
+        let mut done = lane(false);
         done.extend(threads.into_iter().filter_map(|thread| thread.join().ok()).flatten());
         done
     });
