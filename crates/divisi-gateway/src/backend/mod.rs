@@ -113,9 +113,15 @@ impl ServersState {
     /// Whom the gateway waits for, if it is known that somebody is missing.
     #[must_use]
     pub fn waits_for(&self) -> Option<String> {
-        let missing = self.missing.iter().map(|(party, why)| format!("party {party} ({why})"));
+        let (_, first) = self.missing.first().filter(|_| self.known)?;
+        let is_one = self.missing.iter().all(|(_, why)| why == first);
+        let missing = self.missing.iter().map(|(party, why)| match is_one {
+            true => format!("party {party}"),
+            false => format!("party {party} ({why})"),
+        });
         let missing = missing.collect::<Vec<_>>().join(", ");
-        (self.known && !missing.is_empty()).then(|| format!("waits for {missing}"))
+        // a sentence about several servers is said once
+        Some(if is_one { format!("waits for {missing} ({first})") } else { format!("waits for {missing}") })
     }
 }
 
@@ -174,5 +180,23 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether as many requests are asked now as there are lanes, or more: a batch takes no further lane then.
     fn is_crowded(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_missing_is_named_with_the_reason() {
+        let state = |missing: &[(u8, &str)]| {
+            let missing = missing.iter().map(|(party, why)| (*party, (*why).to_owned())).collect();
+            ServersState { missing, known: true }
+        };
+        assert_eq!(state(&[]).waits_for(), None);
+        assert_eq!(state(&[(2, "away")]).waits_for().unwrap(), "waits for party 2 (away)");
+        assert_eq!(state(&[(1, "a"), (3, "a")]).waits_for().unwrap(), "waits for party 1, party 3 (a)");
+        assert_eq!(state(&[(1, "a"), (3, "b")]).waits_for().unwrap(), "waits for party 1 (a), party 3 (b)");
+        assert_eq!(ServersState { known: false, ..state(&[(1, "a")]) }.waits_for(), None);
     }
 }

@@ -11,7 +11,7 @@
 //! | `seal` | the format of a ciphertext, and what it is bound to |
 //! | `watch` | which key there is, learnt in the background |
 //! | `service` | the three calls, and the status of each trouble |
-//! | `serve` | connections of HTTP/2, and their limits |
+//! | `serve`, `told` | connections of HTTP/2 and their limits; what the log hears of a request |
 //!
 //! **Adversaries, and what stops each.**
 //!
@@ -45,6 +45,7 @@ mod serve;
 mod service;
 #[cfg(test)]
 mod tests;
+mod told;
 mod watch;
 
 pub use seal::key_id;
@@ -130,7 +131,7 @@ impl KmsFace {
                     said = line;
                 }
             }
-            tokio::time::sleep(watch::LOOK).await;
+            tokio::time::sleep(self.watch.pause()).await;
         }
     }
 }

@@ -9,6 +9,7 @@
 use super::KmsFace;
 use super::generated::server::KeyManagementServiceServer;
 use super::service::KmsService;
+use super::told::Told;
 use crate::http::{ENDING, Stream, stopped};
 use crate::log::{RequestLine, fresh_id};
 use hyper::body::Incoming;
@@ -42,26 +43,6 @@ const FIRST: Duration = Duration::from_secs(10);
 const IDLE: Duration = Duration::from_secs(300);
 /// How often a connection is looked at.
 const LOOK: Duration = Duration::from_secs(2);
-/// The longest name of a request that the log takes over.
-const LONGEST_UID: usize = 64;
-
-/// What a call tells the log: the name of the request, if its client gave it a sensible one.
-#[derive(Clone, Default)]
-pub(super) struct Told(Arc<Mutex<Option<String>>>);
-
-impl Told {
-    pub fn name(&self, uid: &str) {
-        let sensible = (1..=LONGEST_UID).contains(&uid.len())
-            && uid.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if sensible {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(uid.to_owned());
-        }
-    }
-
-    fn take(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
 
 /// The requests of a connection.
 struct Activity {
@@ -177,6 +158,9 @@ async fn answer(face: &Arc<KmsFace>, request: Request<Incoming>) -> Response<Bod
     let answer = tokio::time::timeout(within, server.call(request)).await;
     drop(place);
     match (answer, face.servers.health().waits_for()) {
+        (Ok(Ok(answer)), _) if is_unread(&answer) => {
+            Status::invalid_argument("the request cannot be read: send a message of KMS v2").into_http()
+        }
         (Ok(Ok(answer)), _) => answer,
         (Err(_), Some(waits)) => {
             Status::unavailable(format!("the servers cannot answer now: the gateway {waits}")).into_http()
@@ -186,6 +170,12 @@ async fn answer(face: &Arc<KmsFace>, request: Request<Incoming>) -> Response<Bod
                 .into_http()
         }
     }
+}
+
+/// Whether tonic could not read the request: no call answers with these codes, which name the server's fault.
+fn is_unread(answer: &Response<Body>) -> bool {
+    let status = Status::from_header_map(answer.headers());
+    status.is_some_and(|status| matches!(status.code(), Code::Internal | Code::Unknown | Code::DataLoss))
 }
 
 /// How long a request may take if its client waits for so long, and is to hear why it gets no answer.
@@ -239,17 +229,6 @@ mod tests {
         assert_eq!(time("99999999H"), Some(Duration::from_secs(99_999_999 * 3240)));
         for wrong in ["", "S", "3", "3s", "-3S", "+3S", "999999999S", "3 S", "3\u{e9}"] {
             assert_eq!(time(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn names_of_requests_are_short_words() {
-        for (uid, sensible) in
-            [("a-1", true), ("", false), ("a b", false), ("\"", false), (&"a".repeat(65), false)]
-        {
-            let told = Told::default();
-            told.name(uid);
-            assert_eq!(told.take().is_some(), sensible, "{uid}");
         }
     }
 }

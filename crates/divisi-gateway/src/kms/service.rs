@@ -6,7 +6,7 @@ use super::generated::{
     DecryptRequest, DecryptResponse, EncryptRequest, EncryptResponse, StatusRequest, StatusResponse,
 };
 use super::seal::{Id, LONGEST_PLAINTEXT, associated, key_id, parse_key_id, unwrap, wrap};
-use super::serve::Told;
+use super::told::Told;
 use super::watch::{NoKey, down};
 use crate::backend::BackendTrouble;
 use crate::turns::NoTurn;

@@ -1,5 +1,7 @@
 //! The face, called by a client of gRPC at a unix socket, over servers that are a table in memory.
 
+mod hostile;
+
 use super::generated::client::KeyManagementServiceClient;
 use super::generated::{DecryptRequest, EncryptRequest, StatusRequest, StatusResponse};
 use super::seal::LONGEST_PLAINTEXT;
@@ -22,7 +24,6 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -106,11 +107,16 @@ impl Setting {
         Setting { servers, key, turns, log, lines, path, stop, serves, _folder: folder }
     }
 
-    async fn client(&self) -> Client {
+    async fn wire(&self) -> Wire {
         let stream = UnixStream::connect(&self.path).await.unwrap();
         let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
-        Client(KeyManagementServiceClient::with_origin(Wire(sender), "http://localhost".parse().unwrap()))
+        Wire(sender)
+    }
+
+    async fn client(&self) -> Client {
+        let origin = "http://localhost".parse().unwrap();
+        Client(KeyManagementServiceClient::with_origin(self.wire().await, origin))
     }
 
     fn fail(&self, trouble: Option<BackendTrouble>) {
@@ -308,54 +314,4 @@ async fn a_full_queue_and_a_turn_that_does_not_come_are_said() {
     assert_eq!(client.status().await.healthz, "ok");
     drop(turn);
     assert!(client.encrypt(PLAINTEXT).await.is_ok());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn garbage_stops_nothing() {
-    let setting = Setting::start(Some(KeyKind::Aes256));
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |length: usize| -> Vec<u8> {
-        let mut byte = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_le_bytes()[3]
-        };
-        (0..length).map(|_| byte()).collect()
-    };
-    for round in 0..200 {
-        let mut stream = UnixStream::connect(&setting.path).await.unwrap();
-        let mut bytes = random(300);
-        if round % 2 == 0 {
-            bytes = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", &bytes[..]].concat();
-        }
-        // it may be closed already
-        let _ = stream.write_all(&bytes).await;
-        let _ = stream.shutdown().await;
-        let mut answer = Vec::new();
-        let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
-        assert!(ended.is_ok(), "round {round}");
-    }
-    let mut client = setting.client().await;
-    for length in 0..100 {
-        let key_id = client.until("ok").await.key_id;
-        assert_eq!(client.decrypt(&random(length), &key_id).await.unwrap_err().code(), Code::InvalidArgument);
-    }
-    assert!(client.encrypt(PLAINTEXT).await.is_ok());
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_end_comes_in_time_whoever_is_connected() {
-    let setting = Setting::start(Some(KeyKind::Aes256));
-    let mut client = setting.client().await;
-    client.until("ok").await;
-    let mut silent = Vec::new();
-    for _ in 0..10 {
-        silent.push(UnixStream::connect(&setting.path).await.unwrap());
-    }
-    let begun = Instant::now();
-    setting.stop.send(true).unwrap();
-    setting.serves.await.unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
-    assert!(client.0.status(StatusRequest {}).await.is_err());
 }

@@ -10,7 +10,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// How often the background sees whether it is time to look.
-pub(super) const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(1);
+/// The same before the first look, for which it waits only until it is known how the servers are.
+const FIRST_LOOK: Duration = Duration::from_millis(50);
 /// How long what it has seen is taken for true without another look.
 const FRESH: Duration = Duration::from_secs(30);
 
@@ -50,6 +52,12 @@ impl KeyWatch {
     pub fn is_due(&self) -> bool {
         let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
         seen.trouble.is_some() || seen.at.is_none_or(|at| at.elapsed() >= FRESH)
+    }
+
+    /// How long the background rests.
+    pub fn pause(&self) -> Duration {
+        let seen = self.seen.read().unwrap_or_else(PoisonError::into_inner);
+        if seen.trouble == Some(NoKey::Unasked) { FIRST_LOOK } else { LOOK }
     }
 
     /// The id that was seen last.

@@ -1,0 +1,89 @@
+//! Whoever may open the socket sends what is no call, or nothing.
+
+use super::*;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Bytes that look random, and are the same each time.
+fn noise() -> impl FnMut(usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    move |length| {
+        let mut byte = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[3]
+        };
+        (0..length).map(|_| byte()).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn random_messages_are_the_clients_mistakes() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    setting.client().await.until("ok").await;
+    let Client(mut client) = setting.client().await;
+    let (mut random, mut wire) = (noise(), setting.wire().await);
+    for round in 0..2000_usize {
+        let mut message = random(round % 60);
+        if round % 3 > 0 {
+            // the bytes before a message: no compression, and its length
+            message = [&[0, 0, 0, 0, message.len() as u8], &message[..]].concat();
+        }
+        let call = ["Status", "Encrypt", "Decrypt", "Other"][round % 4];
+        let body = Body::new(http_body_util::Full::new(bytes::Bytes::from(message)));
+        let request = Request::post(format!("http://localhost/v2.KeyManagementService/{call}"));
+        let answer = wire.call(request.body(body).unwrap()).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let code = Status::from_header_map(answer.headers()).map_or(Code::Ok, |status| status.code());
+        let mistakes = [
+            Code::Ok,
+            Code::InvalidArgument,
+            Code::FailedPrecondition,
+            Code::OutOfRange,
+            Code::Unimplemented,
+        ];
+        assert!(mistakes.contains(&code), "{call}: {code:?}");
+    }
+    assert!(client.status(StatusRequest {}).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn garbage_stops_nothing() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut random = noise();
+    for round in 0..200 {
+        let mut stream = UnixStream::connect(&setting.path).await.unwrap();
+        let mut bytes = random(300);
+        if round % 2 == 0 {
+            bytes = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", &bytes[..]].concat();
+        }
+        // it may be closed already
+        let _ = stream.write_all(&bytes).await;
+        let _ = stream.shutdown().await;
+        let mut answer = Vec::new();
+        let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await;
+        assert!(ended.is_ok(), "round {round}");
+    }
+    let mut client = setting.client().await;
+    for length in 0..100 {
+        let key_id = client.until("ok").await.key_id;
+        assert_eq!(client.decrypt(&random(length), &key_id).await.unwrap_err().code(), Code::InvalidArgument);
+    }
+    assert!(client.encrypt(PLAINTEXT).await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_comes_in_time_whoever_is_connected() {
+    let setting = Setting::start(Some(KeyKind::Aes256));
+    let mut client = setting.client().await;
+    client.until("ok").await;
+    let mut silent = Vec::new();
+    for _ in 0..10 {
+        silent.push(UnixStream::connect(&setting.path).await.unwrap());
+    }
+    let begun = Instant::now();
+    setting.stop.send(true).unwrap();
+    setting.serves.await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(client.0.status(StatusRequest {}).await.is_err());
+}
