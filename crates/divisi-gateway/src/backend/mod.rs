@@ -155,8 +155,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Make a key, once, however often the request has to be sent.
     ///
     /// # Errors
-    /// [`BackendTrouble::Refused`] if there is one of this name, or the servers keep no more for this client; else
-    /// [`BackendTrouble`]
+    /// [`BackendTrouble::Refused`] if there is one of this name, or the servers keep no more for this client;
+    /// else [`BackendTrouble`]
     fn make(&self, name: &KeyName, kind: KeyKind) -> Result<Key, BackendTrouble>;
 
     /// The key of this name, if this client may use it and its type is one of Transit's.
@@ -177,7 +177,8 @@ pub trait Backend: Send + Sync + 'static {
     /// How many calls can be under way at once.
     fn lanes(&self) -> usize;
 
-    /// Whether as many requests are asked now as there are lanes, or more: a batch takes no further lane then.
+    /// Whether as many requests are asked now as there are lanes, or more: a batch takes no further lane
+    /// then.
     fn is_crowded(&self) -> bool {
         false
     }

@@ -7,8 +7,9 @@ use divisi_symmetric::algorithm::{Algorithm, Settings};
 use divisi_symmetric::hash::Hash;
 use divisi_symmetric::sha2::Sha2;
 use std::io::Cursor;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// The most connections of a gateway: the last one that the servers grant a client watches how they are.
@@ -20,6 +21,9 @@ const CONNECT: &str = "divisi_node::client/connect";
 /// See [`CONNECT`].
 const COMPARE: &str = "divisi_node::client/compare";
 
+/// How long a request is tried again while the servers come back.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What is said where the servers have different entries of a key.
 const DIFFER: &str = "they do not agree on a key: have their operators look at it with `divisi key list`";
 
@@ -30,6 +34,9 @@ pub struct Three {
     /// How many requests are asked now, or wait for a connection.
     asking: AtomicUsize,
     watch: divisi_node::HealthWatch,
+    /// When a request first found that the servers do not serve, if they still do not.
+    away: Mutex<Option<Instant>>,
+    world: Arc<dyn World>,
 }
 
 /// Counts a request while it is asked.
@@ -51,7 +58,19 @@ impl Drop for Asking<'_> {
 impl Three {
     fn run<T>(&self, work: impl FnMut(&mut Client) -> Result<T, Error>) -> Result<T, Error> {
         let _asking = Asking::begin(&self.asking);
-        self.pool.run(work)
+        self.pool.run_within(self.patience(), work)
+    }
+
+    /// How long a request is tried again: not at all once it is known for as long that the servers do not
+    /// serve, so that nobody waits for what will not come.
+    fn patience(&self) -> Duration {
+        let mut since = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.watch.report().is_serving() {
+            *since = None;
+            return PATIENCE;
+        }
+        let since = *since.get_or_insert_with(|| self.world.now());
+        PATIENCE.saturating_sub(self.world.now().saturating_duration_since(since))
     }
 
     /// The servers of this configuration. Nothing is dialled before the first request, but by the threads
@@ -69,7 +88,14 @@ impl Three {
         let lanes = connections.clamp(1, MOST_CONNECTIONS);
         let pool = pool.map_err(|e| e.to_string())?.with_most(lanes);
         let watch = divisi_node::HealthWatch::start(config, identity, world).map_err(|e| e.to_string())?;
-        Ok(Three { pool, lanes, asking: AtomicUsize::new(0), watch })
+        Ok(Three {
+            pool,
+            lanes,
+            asking: AtomicUsize::new(0),
+            watch,
+            away: Mutex::default(),
+            world: world.clone(),
+        })
     }
 }
 

@@ -1,5 +1,5 @@
-//! `divisi-gateway demo --stay`: the servers and the gateway of the demonstration, for own tries. Each line of
-//! standard input stops or starts one of them, and the end of the input ends them all.
+//! `divisi-gateway demo --stay`: the servers and the gateway of the demonstration, for own tries. Each line
+//! of standard input stops or starts one of them, and the end of the input ends them all.
 
 use super::servers::{DemoSetting, Machines};
 use crate::json::{Json, object};

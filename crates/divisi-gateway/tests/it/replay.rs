@@ -1,8 +1,8 @@
-//! A replay of recorded exchanges of OpenBao 2.6.2 (`tests/exchanges.jsonl`, each line one): status, headers and
-//! body are those of the record, but for what `tests/differences.toml` lists with a reason.
+//! A replay of recorded exchanges of OpenBao 2.6.2 (`tests/exchanges.jsonl`, each line one): status, headers
+//! and body are those of the record, but for what `tests/differences.toml` lists with a reason.
 //!
-//! A line has `id`, `method`, `path`, one of `request_body` (JSON), `request_raw`, `request_raw_latin1` or none,
-//! `status` (null where the server closed the connection), `response_body`, `response_text` or
+//! A line has `id`, `method`, `path`, one of `request_body` (JSON), `request_raw`, `request_raw_latin1` or
+//! none, `status` (null where the server closed the connection), `response_body`, `response_text` or
 //! `response_empty`; headers if they are not the usual ones. `volatile` has JSON pointers of values that
 //! differ from run to run, `refs` values of the request that come from an earlier answer.
 
@@ -116,7 +116,7 @@ fn recorded(line: &Value) -> Value {
     out
 }
 
-/// Send the request of a line, with values of earlier answers; `None` if an answer that it needs is not there.
+/// Send the request of a line, with values of earlier answers; `None` if one that it needs is not there.
 fn replayed(stay: &Stay, line: &Value, answers: &BTreeMap<String, Value>) -> Option<Value> {
     let mut line = line.clone();
     for from in line["refs"].as_array().cloned().unwrap_or_default() {

@@ -104,7 +104,19 @@ impl ClientPool {
     /// That of `work`, if it is to be tried no more; [`ErrorKind::Unavailable`] if no connection can be made,
     /// or all are in use, for that long; [`ErrorKind::Refused`] if a server does not know the client.
     pub fn run<T>(&self, work: impl FnMut(&mut Client) -> Result<T, Error>) -> Result<T, Error> {
-        self.repeat(|client| !client.is_lost(), work)
+        self.run_within(self.patience, work)
+    }
+
+    /// The same with another time in which it is tried again: none makes one attempt.
+    ///
+    /// # Errors
+    /// As for [`ClientPool::run`].
+    pub fn run_within<T>(
+        &self,
+        patience: Duration,
+        work: impl FnMut(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.repeat(patience, |client| !client.is_lost(), work)
     }
 
     /// The description of a new key of its type's default length, with a fresh name for the request.
@@ -122,20 +134,22 @@ impl ClientPool {
     /// # Errors
     /// As for [`ClientPool::run`].
     pub fn key_new(&self, new: &NewKey) -> Result<KeyEntry, Error> {
-        self.repeat(|_| true, |client| client.key_new(new))
+        self.repeat(self.patience, |_| true, |client| client.key_new(new))
     }
 
     /// Call `work` until it succeeds, fails for good, or the time is over. After a failure `is_safe` says
     /// whether what was sent may be sent again.
     fn repeat<T>(
         &self,
+        patience: Duration,
         is_safe: impl Fn(&Client) -> bool,
         mut work: impl FnMut(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let begun = self.world.now();
+        let left = |begun| patience.saturating_sub(self.world.now().saturating_duration_since(begun));
         let mut pause = PAUSE.0;
         loop {
-            let error = match self.lend(self.left(begun)) {
+            let error = match self.lend(left(begun)) {
                 Ok((place, mut client)) => {
                     let result = work(&mut client);
                     let safe = is_safe(&client);
@@ -148,17 +162,12 @@ impl ClientPool {
                 Err(error) if error.retry => error,
                 Err(error) => return Err(error),
             };
-            if self.left(begun) <= pause {
+            if left(begun) <= pause {
                 return Err(error);
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(PAUSE.1);
         }
-    }
-
-    /// How much is left of the time for a request that began then.
-    fn left(&self, begun: Instant) -> Duration {
-        self.patience.saturating_sub(self.world.now().saturating_duration_since(begun))
     }
 
     /// A connection that is open: an idle one, or a new one. Waits for so long if all are in use.

@@ -1,5 +1,6 @@
-//! The items of a batch over all connections at once, or over those that other requests leave: a batch has one
-//! lane of its own, and takes further ones only while fewer requests are asked than there are connections.
+//! The items of a batch over all connections at once, or over those that other requests leave: a batch has
+//! one lane of its own, and takes further ones only while fewer requests are asked than there are
+//! connections.
 
 use crate::backend::{Backend, BackendTrouble};
 use std::sync::atomic::{AtomicUsize, Ordering};
