@@ -47,7 +47,8 @@ pub struct Error {
     pub retry: bool,
     /// The party at fault, if it is known.
     pub peer: Option<PartyId>,
-    /// Whether all three servers said just this. What fewer say may be one server's lie.
+    /// Whether all three servers report this, each for a reason of its own. What fewer say may be one server's
+    /// lie.
     pub by_all: bool,
     /// The step of the request at which it failed.
     pub step: String,

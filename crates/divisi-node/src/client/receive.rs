@@ -220,6 +220,10 @@ const LATE: u8 = 5;
 /// same.
 fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     let unanimous = errors.len() == 3 && errors.windows(2).all(|pair| pair[0].2 == pair[1].2);
+    // each names itself in its sentence
+    let alike =
+        errors.windows(2).all(|pair| (pair[0].2.kind, pair[0].2.retry) == (pair[1].2.kind, pair[1].2.retry));
+    let by_all = errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
     let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
     let mut broken = errors.iter().filter(|(rank, ..)| *rank == BROKEN).map(|(_, party, _)| *party);
     // the one server that does not talk with us
@@ -236,8 +240,8 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
         (blames_another && *rank != OWN_REASON, *rank, vote)
     });
     let ((rank, party, mut error), _) = chosen?;
+    error.by_all = by_all;
     if unanimous || rank >= BROKEN {
-        error.by_all = unanimous;
         return Some(error);
     }
     error.message = format!("{party} says: {}", error.message);
