@@ -18,7 +18,7 @@ pub enum ErrorKind {
     /// A server cannot be reached or is not ready.
     Unavailable,
     /// The answers of the servers contradict each other: a server deviated, and the error names it if it can.
-    /// Without a peer: all three servers say that a ciphertext or tag is not authentic.
+    /// With [`Error::by_all`] it is no contradiction: all three say that a ciphertext or tag is not authentic.
     Mismatch,
     /// The arguments of the call are wrong.
     Usage,
@@ -47,8 +47,8 @@ pub struct Error {
     pub retry: bool,
     /// The party at fault, if it is known.
     pub peer: Option<PartyId>,
-    /// Whether all three servers report this, each for a reason of its own. What fewer say may be one server's
-    /// lie.
+    /// Whether this is the word of all three servers. What fewer say may be one server's lie; what this client
+    /// found itself is not their word.
     pub by_all: bool,
     /// The step of the request at which it failed.
     pub step: String,
@@ -116,7 +116,7 @@ impl Failed {
         Error {
             kind: self.kind,
             retry: self.retry,
-            peer: PartyId::new(self.peer),
+            peer: PartyId::all(3).find(|party| party.number() == self.peer),
             by_all: false,
             step: clean(&self.step, 100),
             message: clean(&self.message, 600),

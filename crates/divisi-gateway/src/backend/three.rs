@@ -15,11 +15,8 @@ use zeroize::Zeroizing;
 /// The most connections of a gateway: the last one that the servers grant a client watches how they are.
 pub const MOST_CONNECTIONS: usize = ClientPool::MOST - 1;
 
-/// The steps of errors that a client of divisi-node finds itself: when it connects, and when it compares
-/// three answers.
+/// The step of errors of a client of divisi-node when it connects.
 const CONNECT: &str = "divisi_node::client/connect";
-/// See [`CONNECT`].
-const COMPARE: &str = "divisi_node::client/compare";
 
 /// How long a request is tried again while the servers come back.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -99,10 +96,10 @@ impl Three {
     }
 }
 
-/// Whether all three servers say that a ciphertext or tag is not authentic. Three different answers are a
-/// mismatch without a peer, too.
+/// Whether all three servers say that a ciphertext or tag is not authentic. Any other mismatch is one of
+/// theirs.
 fn is_forged(e: &Error) -> bool {
-    e.kind == ErrorKind::Mismatch && e.peer.is_none() && e.step != COMPARE
+    e.kind == ErrorKind::Mismatch && e.by_all
 }
 
 fn trouble(e: Error) -> BackendTrouble {
@@ -228,5 +225,24 @@ impl Backend for Three {
 
     fn is_crowded(&self) -> bool {
         self.asking.load(Ordering::Relaxed) >= self.lanes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A caller's forgery or mistake is what all three servers say. What fewer say is the servers' trouble,
+    /// whatever else the report has in common with theirs.
+    #[test]
+    fn only_all_three_servers_find_a_forgery_or_refuse() {
+        let of = |kind, by_all| {
+            let (step, message) = ("x".to_owned(), "no".to_owned());
+            trouble(Error { kind, retry: false, peer: None, by_all, step, message })
+        };
+        assert!(matches!(of(ErrorKind::Mismatch, true), BackendTrouble::Forged));
+        assert!(matches!(of(ErrorKind::Mismatch, false), BackendTrouble::Down(None, _)));
+        assert!(matches!(of(ErrorKind::Refused, true), BackendTrouble::Refused(_)));
+        assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
     }
 }

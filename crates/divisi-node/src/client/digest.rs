@@ -70,7 +70,7 @@ impl Client {
     /// algorithm has one. The servers learn whether the tag is right, and nothing else.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] without a peer if all three servers say that the tag is wrong;
+    /// [`ErrorKind::Mismatch`] with [`Error::by_all`] if all three servers say that the tag is wrong;
     /// [`ErrorKind::Usage`] for a nonce where the algorithm has none, or a missing one where it needs one;
     /// else as [`Client::hash`].
     pub fn mac_verify(

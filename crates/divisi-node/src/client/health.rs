@@ -142,20 +142,21 @@ impl HealthReport {
         self.servers.get(party.index())?.as_ref()
     }
 
-    /// Whether all three answer, and each says that it has joined the others.
+    /// Whether all three answer, and each says that it has joined the others and serves with them.
     #[must_use]
     pub fn is_serving(&self) -> bool {
         self.conditions().filter(|(_, condition)| condition.joined).count() == 3
     }
 
     /// The servers to blame if the three do not serve: those that do not answer; if all answer, those that
-    /// others miss; if nobody is missed, those that have not joined the others. Empty if they serve.
+    /// others miss or whose store is lost; if there is none, those that have not joined the others. Empty if
+    /// they serve.
     #[must_use]
     pub fn missing(&self) -> Vec<PartyId> {
         let apart = || self.conditions().filter(|(_, condition)| !condition.joined);
         let silent: Vec<_> = self.silent().collect();
         let missed = |party: &PartyId| apart().any(|(_, condition)| condition.missing.contains(party));
-        let missed: Vec<_> = PartyId::all(3).filter(missed).collect();
+        let missed = PartyId::all(3).filter(|party| missed(party) || self.is_lost(*party)).collect();
         [silent, missed, apart().map(|(party, _)| party).collect()]
             .into_iter()
             .find(|parties| !parties.is_empty())
@@ -171,6 +172,8 @@ impl HealthReport {
             None
         } else if self.silent().next().is_some() {
             Some(format!("no answer from {named}: check that it runs"))
+        } else if missing.iter().all(|party| self.is_lost(*party)) {
+            Some(lost(&named))
         } else {
             Some(format!("the servers have not joined each other, because of {named}: its log says more"))
         }
@@ -185,8 +188,14 @@ impl HealthReport {
                 format!("no answer from {party}: check that it runs")
             }
             Some(Err(e)) => e.message.clone(),
+            Some(Ok(_)) if self.is_lost(party) => lost(&party.to_string()),
             Some(Ok(_)) => format!("{party} has not joined the others: its log says more"),
         }
+    }
+
+    /// Whether a server says that the store of this one is lost.
+    fn is_lost(&self, party: PartyId) -> bool {
+        self.conditions().any(|(_, condition)| !condition.joined && condition.lost.contains(&party))
     }
 
     fn conditions(&self) -> impl Iterator<Item = (PartyId, &Condition)> {
@@ -201,6 +210,11 @@ impl HealthReport {
     }
 }
 
+/// The sentence about a server whose store is lost.
+fn lost(named: &str) -> String {
+    format!("nothing is served while the store of keys of {named} is empty: its log says what to do")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -211,8 +225,23 @@ mod tests {
 
     /// An answer of a server that has joined the others, or that misses these.
     fn is(joined: bool, missing: &[PartyId]) -> Option<Result<Condition, Error>> {
-        let (missing, since) = (missing.to_vec(), Duration::ZERO);
-        Some(Ok(Condition { joined, missing, since, waiting: 0 }))
+        let (missing, lost, since) = (missing.to_vec(), Vec::new(), Duration::ZERO);
+        Some(Ok(Condition { joined, missing, lost, since, waiting: 0 }))
+    }
+
+    /// Servers that are joined, and whose store is empty while another one has keys is told by all three.
+    #[test]
+    fn who_lost_its_store_is_named() {
+        let is = || {
+            let (missing, lost, since) = (Vec::new(), vec![P3], Duration::ZERO);
+            Some(Ok(Condition { joined: false, missing, lost, since, waiting: 0 }))
+        };
+        let report = HealthReport { servers: [is(), is(), is()] };
+        assert!(!report.is_serving());
+        assert_eq!(report.missing(), [P3]);
+        let words = "the store of keys of party 3 is empty";
+        assert!(report.trouble().unwrap().contains(words), "{:?}", report.trouble());
+        assert!(report.reason(P3).contains(words) && !report.reason(P1).contains(words));
     }
 
     /// Who does not answer is named first, then whom others miss, then who has not joined.

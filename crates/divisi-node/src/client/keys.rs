@@ -25,9 +25,11 @@ const PAGES: usize = 512;
 /// A key that at least one server lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The entry of the first server that has the key.
+    /// The entry that two servers or all have; if no two have the same, that of the first one that has the
+    /// key.
     pub key: KeyEntry,
-    /// The servers that lack the key or have a different entry: empty when all three agree.
+    /// The server that differs from the other two: it lacks the key, has it alone, or has a different entry.
+    /// If no two agree, those that do not have this entry. Empty when all three agree.
     pub differs: Vec<PartyId>,
 }
 
@@ -211,12 +213,19 @@ fn length_of(kind: KeyType, bytes: usize, step: Step) -> Result<u32, Error> {
     }
 }
 
-/// The entry of a key as the first server that has it reports it, and the servers that report another one or
-/// none; `None` if no server has the key.
+/// The entry of a key that most servers report, and who reports another one or none: one server that lies
+/// makes no honest one the odd one. `None` if no server has the key.
 fn listed(places: [Option<KeyEntry>; 3]) -> Option<Listed> {
-    let key = places.iter().flatten().next()?.clone();
-    let differs = PartyId::all(3).filter(|p| places[p.index()].as_ref() != Some(&key)).collect();
-    Some(Listed { key, differs })
+    let [a, b, c] = &places;
+    let first = places.iter().flatten().next()?;
+    let most = match (a == b || a == c, b == c) {
+        (true, _) => a.as_ref(),
+        (_, true) => b.as_ref(),
+        _ => Some(first),
+    };
+    let differs = PartyId::all(3).zip(&places).filter(|(_, place)| place.as_ref() != most);
+    let differs = differs.map(|(party, _)| party).collect();
+    Some(Listed { key: most.unwrap_or(first).clone(), differs })
 }
 
 /// The failure for a list of keys that is not in order, or does not end.

@@ -103,7 +103,7 @@ impl Link {
                     return condition.ok_or_else(|| self.malformed(step, "what no server says of itself"));
                 }
                 Reply { number: 0, what: ToClient::Failed(failed), .. } => {
-                    return Err(self.fail(reported(party, failed)));
+                    return Err(self.fail(reported(step, party, failed)));
                 }
                 _ => return Err(self.malformed(step, "an answer that nobody asked for")),
             }

@@ -230,15 +230,31 @@ fn challenge_of(link: &mut Link) -> Result<[u8; 32], Error> {
     }
 }
 
-/// The error that a server reported, with the server's name.
-fn reported(party: PartyId, failed: Failed) -> Error {
+/// The error that a server reported outside of a request, where the other two do not say the same. It names
+/// this server, unless this server names another one.
+fn reported(step: Step, party: PartyId, failed: Failed) -> Error {
     let error = failed.into_error();
-    Error { message: format!("{party} says: {}", error.message), ..error }
+    Error {
+        kind: of_one(error.kind),
+        peer: error.peer.or(Some(party)),
+        step: step.name.into(),
+        message: format!("{party} says: {}", error.message),
+        ..error
+    }
+}
+
+/// The kind of an error that not all three servers report. That a tag is wrong, or that the user made a
+/// mistake, no server can say alone: of its word it remains that this server refuses.
+fn of_one(kind: ErrorKind) -> ErrorKind {
+    match kind {
+        ErrorKind::Mismatch | ErrorKind::Usage => ErrorKind::Refused,
+        ErrorKind::Abort | ErrorKind::Refused | ErrorKind::Unavailable => kind,
+    }
 }
 
 fn unexpected(step: Step, party: PartyId, answer: ToClient) -> Error {
     if let ToClient::Failed(failed) = answer {
-        return reported(party, failed);
+        return reported(step, party, failed);
     }
     let message = format!("{party} sent an unexpected answer at {step}: check that it runs this release");
     Error::new(ErrorKind::Mismatch, step, message).with_peer(party)

@@ -6,10 +6,11 @@
 //! suspect; otherwise the client believes the other two as far as they agree.
 //!
 //! A wrong tag is not one server's error but an output of the protocol: the client believes it only if all
-//! three say so.
+//! three say so. Nor can fewer say that the user made a mistake. What all three say is marked so
+//! ([`Error::by_all`]).
 
 use super::link::Link;
-use super::{Client, GRACE, differ};
+use super::{Client, GRACE, differ, of_one};
 use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{Reply, ToClient, ToServer, UNANSWERED};
 use divisi_core::{PartyId, Step};
@@ -223,7 +224,8 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     // each names itself in its sentence
     let alike =
         errors.windows(2).all(|pair| (pair[0].2.kind, pair[0].2.retry) == (pair[1].2.kind, pair[1].2.retry));
-    let by_all = errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
+    let by_all = unanimous && errors.iter().all(|(rank, ..)| *rank < BROKEN)
+        || errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
     let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
     let mut broken = errors.iter().filter(|(rank, ..)| *rank == BROKEN).map(|(_, party, _)| *party);
     // the one server that does not talk with us
@@ -244,6 +246,7 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     if unanimous || rank >= BROKEN {
         return Some(error);
     }
+    error.kind = of_one(error.kind);
     error.message = format!("{party} says: {}", error.message);
     if rank == OWN_REASON && reasons == 1 {
         // it alone knows why
@@ -257,7 +260,9 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
 fn verdict(step: Step, said: &[(PartyId, Error)]) -> Error {
     let says = |party: &PartyId| said.iter().any(|(other, _)| other == party);
     match said {
-        [(_, a), (_, b), (_, c)] => Error { peer: None, ..if a == b || a == c { a } else { b }.clone() },
+        [(_, a), (_, b), (_, c)] if a == b || b == c || a == c => {
+            Error { peer: None, by_all: true, ..if a == b || a == c { a } else { b }.clone() }
+        }
         [(odd, _)] => differ(step, Some(*odd)),
         _ => differ(step, PartyId::all(3).find(|party| !says(party))),
     }
@@ -296,5 +301,37 @@ mod tests {
     fn what_more_servers_say_goes_before_what_one_says() {
         assert_eq!(named(&[(0, 1, 3), (0, 2, 1), (0, 3, 1)]), Some(1));
         assert_eq!(named(&[(1, 1, 3), (0, 2, 1)]), Some(1));
+    }
+
+    /// That the user made a mistake is believed of all three servers only, and what this client found itself
+    /// is not the servers' word.
+    #[test]
+    fn only_all_three_find_a_mistake() {
+        let usage = || Error::new(ErrorKind::Usage, divisi_core::step!("x"), "too long");
+        let told = |says: &[(u8, u8)]| {
+            let errors = says.iter().map(|(rank, says)| (*rank, party(*says), usage()));
+            best(errors.collect()).map(|error| (error.kind, error.by_all))
+        };
+        assert_eq!(told(&[(OWN_REASON, 1)]), Some((ErrorKind::Refused, false)));
+        assert_eq!(told(&[(OWN_REASON, 1), (OWN_REASON, 3)]), Some((ErrorKind::Refused, false)));
+        assert_eq!(told(&[1, 2, 3].map(|says| (OWN_REASON, says))), Some((ErrorKind::Usage, true)));
+        assert_eq!(told(&[1, 2, 3].map(|says| (BROKEN, says))), Some((ErrorKind::Usage, false)));
+    }
+
+    /// Three verdicts of which no two agree in words are not the word of all three.
+    #[test]
+    fn a_verdict_is_two_servers_words_at_least() {
+        let wrong = |says: u8, words: &str| {
+            (party(says), Error::new(ErrorKind::Mismatch, divisi_core::step!("x"), words))
+        };
+        let given = |words: [&str; 3]| {
+            let said = [wrong(1, words[0]), wrong(2, words[1]), wrong(3, words[2])];
+            let error = verdict(divisi_core::step!("y"), &said);
+            (error.by_all, error.message)
+        };
+        for words in [["a", "a", "b"], ["a", "b", "a"], ["b", "a", "a"], ["a", "a", "a"]] {
+            assert_eq!(given(words), (true, "a".to_owned()));
+        }
+        assert!(!given(["a", "b", "c"]).0);
     }
 }

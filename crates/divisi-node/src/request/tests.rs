@@ -153,7 +153,8 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
         message: "no".into(),
         hearsay: false,
     };
-    let condition = ConditionReport { joined: false, missing: vec![1, 3], seconds: 300, waiting: 7 };
+    let condition =
+        ConditionReport { joined: false, missing: vec![1, 3], lost: vec![2], seconds: 300, waiting: 7 };
     let digest = "07".repeat(32);
     let body = || Blob(vec![0xcc]);
     vec![
@@ -182,7 +183,7 @@ pub(crate) fn server_messages() -> Vec<(ToClient, String)> {
             ToClient::Begun { iv: [5; 16], key: UsedKey { id: [4; 16], maker: "alice".into() } },
             format!("0f {} {} 05616c696365", "05".repeat(16), "04".repeat(16)),
         ),
-        (ToClient::Condition(condition), "10 00 02 01 03 ac02 07".into()),
+        (ToClient::Condition(condition), "10 00 02 01 03 01 02 ac02 07".into()),
     ]
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Node {
     pub(super) mesh: Mutex<MeshInForce>,
     /// A digest of the identities of the parties of the session, or of the last one: the same at all three.
     pub(super) joined: Mutex<[u8; 32]>,
-    /// Whether the others are joined, for clients.
+    /// Whether the others are joined and the three serve, for clients.
     pub(super) presence: Mutex<Presence>,
     pub keys: StoredKeys,
     /// How the stores of the three servers compared at the start of the session, and the file that says that
@@ -285,14 +285,14 @@ impl Node {
     pub(super) fn report_missing(&self, missing: impl IntoIterator<Item = PartyId>, trouble: String) {
         let (me, now) = (self.me, self.world.now());
         let missing = missing.into_iter().filter(|party| *party != me);
-        self.presence.lock().unwrap_or_else(PoisonError::into_inner).note(false, missing, now);
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner).apart(missing, now);
         self.tell_checkers(Vec::new(), trouble);
     }
 
     /// The others are joined, with these identities. For clients, and for those who check the link.
     pub(super) fn report_joined(&self, session: Vec<(PartyId, Fingerprint)>, trouble: String) {
-        let now = self.world.now();
-        self.presence.lock().unwrap_or_else(PoisonError::into_inner).note(true, None, now);
+        let (now, lost) = (self.world.now(), self.stores().lost);
+        self.presence.lock().unwrap_or_else(PoisonError::into_inner).joined(lost, now);
         self.tell_checkers(session, trouble);
     }
 

@@ -3,13 +3,13 @@
 mod servers;
 
 use super::digest::verify;
-use super::harness::{decrypt, text};
+use super::harness::{TIMEOUT, decrypt, text, world};
 use crate::admit::CLIENTS;
 use crate::request::{KeyEntry, PAGE, ToClient};
-use crate::{CHUNK, Client, ErrorKind};
-use divisi_net::PartyId;
+use crate::{CHUNK, Client, ErrorKind, ServerConnection};
+use divisi_net::{Config, Identity, PartyId};
 use divisi_symmetric::algorithm::Settings;
-use servers::{LENGTH, Lie, TRUTH, entry, everything, served, served_at, served_with};
+use servers::{LENGTH, Lie, TRUTH, entry, everything, met_with, served, served_at, served_with};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
@@ -105,13 +105,19 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
             ] {
                 let error = served_with(lies, client).expect("a lie was believed");
                 assert_eq!(error.kind, ErrorKind::Mismatch, "{error:?}");
-                assert_eq!(error.peer, PartyId::from_index(liar), "{error:?}");
+                assert_eq!((error.peer, error.by_all), (PartyId::from_index(liar), false), "{error:?}");
                 assert!(error.message.contains("gave different answers"), "{error}");
             }
         }
-        let error = served_with([own; 3], client).unwrap();
-        assert_eq!((error.kind, error.peer), (ErrorKind::Mismatch, None));
-        assert_eq!(error.message, "the tag is not right");
+        // and all three, one of them in words of its own
+        for liar in 0..3 {
+            let lies = [0, 1, 2].map(|i| if i == liar { hearsay } else { own });
+            for lies in [lies, [own; 3]] {
+                let error = served_with(lies, client).unwrap();
+                assert_eq!((error.kind, error.peer, error.by_all), (ErrorKind::Mismatch, None, true));
+                assert_eq!(error.message, "the tag is not right");
+            }
+        }
     }
     let maker: Lie = |m| {
         if let ToClient::Tagging { key: Some(key), .. } = m {
@@ -120,6 +126,86 @@ fn one_server_alone_gives_no_verdict_on_a_tag() {
     };
     let error = served(1, maker, verified).expect("a lie was believed");
     assert!(error.message.contains("an entry that no key can have"), "{error}");
+}
+
+/// What a server says in place of a word outside of requests is its word alone: the error names it, and is
+/// neither a verdict on a tag nor a mistake of the user.
+#[test]
+fn a_failure_outside_of_requests_is_one_servers_word() {
+    fn lie<const N: u8, const USAGE: bool>(m: &mut ToClient) {
+        let hit = match m {
+            ToClient::Welcome { .. } => N == 0,
+            ToClient::Ready => N == 1,
+            ToClient::Condition(_) => N == 2,
+            _ => false,
+        };
+        if hit {
+            let kind = if USAGE { ErrorKind::Usage } else { ErrorKind::Mismatch };
+            let failed = crate::error::Failed::refused(divisi_core::step!("x"), "no");
+            *m = ToClient::Failed(crate::error::Failed { kind, ..failed });
+        }
+    }
+    let alone = |config: &Config, identity: &Identity, party| {
+        ServerConnection::connect(config, party, identity, world(), TIMEOUT)?.status()
+    };
+    let lies: [[Lie; 2]; 3] = [
+        [lie::<0, false>, lie::<0, true>],
+        [lie::<1, false>, lie::<1, true>],
+        [lie::<2, false>, lie::<2, true>],
+    ];
+    for (n, lie) in lies.into_iter().enumerate().flat_map(|(n, lies)| lies.map(|lie| (n, lie))) {
+        for liar in 0..3 {
+            let named = PartyId::from_index(liar);
+            met_with(liar, lie, |config, identity| {
+                for party in PartyId::all(3) {
+                    let said = alone(config, identity, party);
+                    assert_eq!(said.is_err(), Some(party) == named, "{said:?}");
+                    let Err(error) = said else { continue };
+                    assert_eq!((error.kind, error.peer), (ErrorKind::Refused, named), "{error:?}");
+                    assert!(!error.by_all && error.step.starts_with("divisi_node::client"), "{error:?}");
+                }
+            });
+            let error = met_with(liar, lie, |config, identity| {
+                let mut alice = Client::connect(config, identity, world())?;
+                alice.status(TIMEOUT).into_iter().try_for_each(|(_, said)| said.map(drop))
+            });
+            let error = error.unwrap_err();
+            assert_eq!((error.peer, error.by_all), (named, false), "{n}: {error:?}");
+            assert_ne!(error.kind, ErrorKind::Usage, "{n}: {error:?}");
+        }
+    }
+}
+
+/// An entry of a key is the one that two servers have, and the third one is named: not who differs from the
+/// first.
+#[test]
+fn whoever_lists_another_key_is_the_odd_one() {
+    fn change(m: &mut ToClient, change: impl Fn(&mut Vec<KeyEntry>)) {
+        if let ToClient::Keys { keys, .. } = m {
+            change(keys);
+        }
+    }
+    let key = "k".parse().unwrap();
+    let lies: [Lie; 2] = [|m| change(m, |keys| keys[0].exportable = true), |m| change(m, Vec::clear)];
+    for lie in lies {
+        for liar in 0..3 {
+            let named = served(liar, lie, |client| client.key_named(&key).unwrap().unwrap());
+            let listed = served(liar, lie, |client| client.key_list().unwrap());
+            for found in listed.into_iter().chain([named]) {
+                assert_eq!(found.key, entry("k"));
+                assert_eq!(found.differs, Vec::from_iter(PartyId::from_index(liar)));
+            }
+        }
+    }
+    // a key that one server alone has, and three different entries
+    let more: Lie = |m| change(m, |keys| keys.push(entry("z")));
+    for liar in 0..3 {
+        let listed = served(liar, more, |client| client.key_list().unwrap());
+        assert_eq!(listed[1].key, entry("z"));
+        assert_eq!(listed[1].differs, Vec::from_iter(PartyId::from_index(liar)));
+    }
+    let found = served_with([lies[0], TRUTH, lies[1]], |client| client.key_named(&key).unwrap().unwrap());
+    assert!(found.key.exportable && found.differs == [PartyId::P2, PartyId::P3], "{found:?}");
 }
 
 /// Text of a server goes to a terminal: without control characters, and not without end.

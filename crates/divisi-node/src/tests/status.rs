@@ -12,7 +12,7 @@ fn of_all(client: &mut Client) -> Vec<Condition> {
 }
 
 /// How one server is, on a connection of its own.
-fn of_one(harness: &ServersHarness, party: PartyId) -> Result<Condition, Error> {
+pub(super) fn of_one(harness: &ServersHarness, party: PartyId) -> Result<Condition, Error> {
     ServerConnection::connect(&harness.config, party, harness.identity("alice"), world(), BUSY)?.status()
 }
 

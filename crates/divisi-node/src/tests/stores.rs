@@ -1,6 +1,7 @@
 //! Servers whose stores of keys are not the same.
 
 use super::harness::{BUSY, ServersHarness, encrypt, eventually, with_key, world};
+use super::status::of_one;
 use crate::{Error, ErrorKind, KeyName};
 use divisi_net::{PartyId, check};
 use std::fs;
@@ -44,6 +45,12 @@ fn a_server_that_lost_its_store_says_so() {
         let others = ["party 3", "party 3", "party 1 and party 2"][i];
         assert!(why.contains(&format!("same keys as {others}")) && why.contains("--new-store"), "{why}");
     }
+    // and to programs that ask whether requests are served
+    for party in PartyId::all(3) {
+        let condition = of_one(&harness, party).unwrap();
+        assert_eq!((condition.joined, &condition.missing[..]), (false, &[][..]), "{party}: {condition:?}");
+        assert_eq!(condition.lost, [PartyId::P3], "{party}");
+    }
 
     // with a word of its operator it serves with an empty store
     harness.stop(2);
@@ -55,5 +62,7 @@ fn a_server_that_lost_its_store_says_so() {
     assert!(error.message.contains(words), "{error}");
     let other = harness.key(&mut harness.connect("alice"), "other", false, &[]);
     encrypt(&mut harness.connect("alice"), &other, b"", b"x").unwrap();
+    let conditions = PartyId::all(3).map(|party| of_one(&harness, party).unwrap());
+    assert!(conditions.into_iter().all(|condition| condition.joined && condition.lost.is_empty()));
     assert!(harness.data(2).join("new-store").exists());
 }

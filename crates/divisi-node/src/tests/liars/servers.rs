@@ -27,8 +27,8 @@ fn honest(i: usize, id: &[u8; 32], [decrypting, second, short]: [bool; 3], messa
     match message {
         ToServer::Begin { .. } => ToClient::Ready,
         ToServer::Status => {
-            let (missing, seconds, waiting) = (Vec::new(), 0, 0);
-            ToClient::Condition(ConditionReport { joined: true, missing, seconds, waiting })
+            let (missing, lost, seconds, waiting) = (Vec::new(), Vec::new(), 0, 0);
+            ToClient::Condition(ConditionReport { joined: true, missing, lost, seconds, waiting })
         }
         ToServer::Request { item, number } => match item {
             Item::Encrypt { .. } | Item::EncryptStream { .. } => {
@@ -97,14 +97,26 @@ fn three_servers<R>(
     way: impl Fn(usize) -> (Lie, fn((u64, u64)) -> (u64, u64)),
     client: impl FnOnce(&mut Client) -> R,
 ) -> R {
+    met(way, |config, identity| client(&mut Client::connect(config, identity, world()).unwrap()))
+}
+
+/// Three servers of which `liar` tells `lie`, before anybody has connected with them: each serves one
+/// connection.
+pub(super) fn met_with<R>(liar: usize, lie: Lie, client: impl FnOnce(&Config, &Identity) -> R) -> R {
+    met(|i| (if i == liar { lie } else { TRUTH }, |place| place), client)
+}
+
+fn met<R>(
+    way: impl Fn(usize) -> (Lie, fn((u64, u64)) -> (u64, u64)),
+    client: impl FnOnce(&Config, &Identity) -> R,
+) -> R {
     let (listeners, made) = mesh(&["alice"]);
     std::thread::scope(|s| {
         for (i, (listener, identity)) in listeners.into_iter().zip(made.parties).enumerate() {
             let (config, way) = (made.config.clone(), way(i));
             s.spawn(move || serve(i, listener, config, identity, way));
         }
-        let mut alice = Client::connect(&made.config, &made.clients[0], world()).unwrap();
-        client(&mut alice)
+        client(&made.config, &made.clients[0])
     })
 }
 
@@ -125,11 +137,10 @@ fn serve(
     let mut connection = listener.next_client(Duration::from_secs(5)).unwrap();
     let challenge = [i as u8; 32];
     let apart = (0, 0);
-    say(
-        &mut connection,
-        apart,
-        ToClient::Welcome { lowest: VERSIONS.0, highest: VERSIONS.1, party: me.number(), challenge },
-    );
+    let (lowest, highest) = VERSIONS;
+    let mut welcome = ToClient::Welcome { lowest, highest, party: me.number(), challenge };
+    lie(&mut welcome);
+    say(&mut connection, apart, welcome);
     let mut place = apart;
     let (mut id, mut decrypting, mut second, mut short) = ([0; 32], false, false, false);
     while let Ok(bytes) = connection.recv(LONGEST) {
