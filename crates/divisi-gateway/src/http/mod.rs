@@ -233,11 +233,14 @@ impl HttpBody for OfUnsaidLength {
 }
 
 /// The bytes of an answer, which are wiped, and their share of the budget.
-struct Charged(Zeroizing<Vec<u8>>, Share);
+struct Charged {
+    bytes: Zeroizing<Vec<u8>>,
+    _share: Share,
+}
 
 impl AsRef<[u8]> for Charged {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        &self.bytes
     }
 }
 
@@ -247,7 +250,7 @@ fn response(answer: ApiAnswer, share: Share) -> Response {
     let is_bare = answer.status == 400 && !is_json;
     let length = answer.body.as_ref().map_or(0, |body| body.len());
     // the buffer is wiped, and its share free, when the last byte is sent
-    let body = answer.body.map(|body| Bytes::from_owner(Charged(body, share)));
+    let body = answer.body.map(|body| Bytes::from_owner(Charged { bytes: body, _share: share }));
     let body = if length > CHUNKED {
         Body::new(OfUnsaidLength(body))
     } else {
