@@ -16,6 +16,8 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// How long a body may take whatever comes; from then on at least [`RATE`] bytes must have come each second.
 const GRACE: Duration = Duration::from_secs(5);
 const RATE: usize = 1024;
+/// How long a body waits for others to be worked on: as long as a request waits for its turn.
+const WORK: Duration = Duration::from_secs(8);
 /// The longest body that is read and thrown away, where none was expected.
 const DRAINED: usize = 64 << 10;
 /// Answers up to this length cost nothing: as many as there are connections are little.
@@ -57,6 +59,17 @@ pub(super) fn share_of_answer(length: usize, mut share: Share, budget: &Arc<Sema
     let rest = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) - units(length);
     drop(share.as_mut().and_then(|share| share.split(rest)));
     Some(share)
+}
+
+/// Wait until a body of this length may be worked on, together with others no more than one of the longest;
+/// `None` if that takes too long. A short one need not wait.
+pub(super) async fn work(length: usize, room: &Arc<Semaphore>) -> Option<Share> {
+    if length <= FREE {
+        return Some(None);
+    }
+    let many = u32::try_from(units(length)).ok()?;
+    let share = tokio::time::timeout(WORK, Arc::clone(room).acquire_many_owned(many)).await;
+    share.ok()?.ok().map(Some)
 }
 
 /// Read and forget the body of a request that needs none; whether all of it came, so that another request can
@@ -218,6 +231,21 @@ mod tests {
         assert!(share_of_answer(FREE, None, &budget).unwrap().is_none());
         assert!(share_of_answer(101 * UNIT, share, &budget).is_none());
         assert_eq!(budget.available_permits(), 100);
+    }
+
+    #[test]
+    fn one_of_the_longest_bodies_is_worked_on_at_a_time() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let room = Arc::new(Semaphore::new(units(4 << 20)));
+            let first = work(4 << 20, &room).await.unwrap();
+            assert!(work(FREE, &room).await.unwrap().is_none());
+            let mut second = std::pin::pin!(work(FREE + 1, &room));
+            assert!(tokio::time::timeout(Duration::from_millis(20), second.as_mut()).await.is_err());
+            drop(first);
+            assert!(second.await.unwrap().is_some());
+            assert_eq!(room.available_permits(), units(4 << 20));
+        });
     }
 
     #[test]

@@ -76,6 +76,9 @@ pub struct Service {
     memory: Arc<Semaphore>,
     /// The same for requests without a token that is known.
     strangers: Arc<Semaphore>,
+    /// What the bodies that are being worked on may take: each becomes several copies, as values, as bytes, as
+    /// what the servers are sent, and as an answer.
+    work: Arc<Semaphore>,
     turns: ServerTurns,
 }
 
@@ -91,8 +94,9 @@ impl Service {
     pub fn new(gateway: Arc<Gateway>, log: GatewayLog, limits: ServiceLimits) -> Arc<Service> {
         let memory = Arc::new(Semaphore::new(budget_of(limits.body_bytes)));
         let strangers = Arc::new(Semaphore::new(body::units(BODIES_OF_STRANGERS)));
+        let work = Arc::new(Semaphore::new(body::units(limits.body_bytes)));
         let turns = ServerTurns::new(limits.queue, limits.turns);
-        Arc::new(Service { gateway, log, limits, memory, strangers, turns })
+        Arc::new(Service { gateway, log, limits, memory, strangers, work, turns })
     }
 
     /// The turns of its requests, for another face that shares them.
@@ -145,6 +149,9 @@ impl Service {
         share: Share,
         id: &str,
     ) -> (ApiAnswer, Option<String>, Share) {
+        let Some(work) = body::work(body.len(), &self.work).await else {
+            return (ApiAnswer::down(None, NoTurn::LATE), None, None);
+        };
         if !needs_servers {
             let (answer, token) = self.gateway.answer(&head, &self.gateway.plan(&head), &body, id);
             return (answer, token, share);
@@ -159,7 +166,7 @@ impl Service {
         let done = tokio::task::spawn_blocking(move || {
             let plan = gateway.plan(&head);
             let (answer, token) = gateway.answer(&head, &plan, &body, &id);
-            drop((turn, body));
+            drop((turn, body, work));
             (answer, token, share)
         });
         let ended = || (ApiAnswer::down(None, "the thread of the request ended: see the log"), None, None);
