@@ -38,6 +38,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 
 const QUEUE: usize = 256;
+/// More would wait for longer than any client does.
+const QUEUES: RangeInclusive<usize> = 1..=65_536;
 const BODY: usize = 4 << 20;
 /// The limits of a body that make sense: more is no request for a service of short messages.
 const BODIES: RangeInclusive<usize> = 1024..=(64 << 20);
@@ -53,7 +55,7 @@ struct FileForm {
     #[serde(default)]
     tokenless_socket: bool,
     connections: Option<Spanned<usize>>,
-    queue: Option<usize>,
+    queue: Option<Spanned<usize>>,
     body_bytes: Option<Spanned<usize>>,
     #[serde(default)]
     log_keys: bool,
@@ -210,6 +212,7 @@ impl GatewayConfig {
         };
         let connections =
             number(form.connections, MOST_CONNECTIONS, &(1..=MOST_CONNECTIONS), "connections", &at)?;
+        let queue = number(form.queue, QUEUE, &QUEUES, "queue", &at)?;
         let body_bytes = number(form.body_bytes, BODY, &BODIES, "body_bytes", &at)?;
         let tls = form
             .tls
@@ -221,7 +224,7 @@ impl GatewayConfig {
             listen,
             tokens,
             connections,
-            queue: form.queue.unwrap_or(QUEUE).max(1),
+            queue,
             body_bytes,
             log_keys: form.log_keys,
             tls,
@@ -336,6 +339,14 @@ mod tests {
             (GOOD.replace("127.0.0.1", "0.0.0.0"), "line 3: 0.0.0.0:8200 can be reached"),
             (GOOD.replace("127.0.0.1:8200", "here"), "line 3: listen is no address"),
             (format!("{GOOD}connections = 99\n{MOUNT}"), "line 5: connections is not between"),
+            (
+                format!("{GOOD}queue = 9223372036854775807\n{MOUNT}"),
+                "line 5: queue is not between 1 and 65536",
+            ),
+            (format!("{GOOD}queue = 0\n{MOUNT}"), "line 5: queue is not between 1 and 65536"),
+            (format!("{GOOD}queue = -1\n{MOUNT}"), "line 5: "),
+            (format!("{GOOD}queue = 18446744073709551616\n{MOUNT}"), "line 5: "),
+            (format!("{GOOD}body_bytes = 9223372036854775807\n{MOUNT}"), "line 5: body_bytes is not between"),
             (format!("{GOOD}{MOUNT}{MOUNT}"), "line 8: the mounts transit and transit"),
             (format!("{GOOD}[[mount]]\npath = \"/a\"\n"), "line 6: the path of a mount"),
             (format!("{GOOD}[[mount]]\npath = \"sys/a\"\n"), "line 6: no mount begins"),

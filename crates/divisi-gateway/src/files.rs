@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -23,7 +23,9 @@ pub(crate) enum Readers {
 /// The bytes of a file.
 pub(crate) fn read(path: &Path, what: &str, readers: Readers) -> Result<Zeroizing<Vec<u8>>, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{what} {} cannot be read ({why})", path.display());
-    let file = File::open(path).map_err(|e| failed(&e))?;
+    // a pipe, which is refused below, would otherwise be waited for
+    let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(at_once).open(path).map_err(|e| failed(&e))?;
     let meta = file.metadata().map_err(|e| failed(&e))?;
     if !meta.is_file() {
         return Err(failed(&"it is no file"));

@@ -145,7 +145,7 @@ async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
             kms.serve(socket, kms_stopped).await;
         }
     };
-    tokio::join!(serve(&socket, &router, certificates.as_ref(), stopped), serve_kms);
+    tokio::join!(serve(socket, &router, certificates.as_ref(), stopped), serve_kms);
     attend.abort();
     Ok(())
 }

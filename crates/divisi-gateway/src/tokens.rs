@@ -14,6 +14,7 @@
 
 use crate::files::{Readers, line, parse, read_text};
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use subtle::{ConditionallySelectable, ConstantTimeEq};
@@ -63,14 +64,33 @@ struct TokenForm {
     name: Spanned<String>,
     sha256: Spanned<String>,
     keys: Vec<String>,
-    operations: Vec<OperationForm>,
+    operations: toml::Value,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum OperationForm {
-    One(Permission),
-    Other(String),
+/// The words of [`Permission`], for a sentence.
+const CHOICES: &str =
+    "encrypt, decrypt, rewrap, datakey, hmac, verify, random, hash, create, read, list or manage";
+
+/// What an array of words permits; `None` for everything.
+fn operations(given: &toml::Value) -> Result<Option<Vec<Permission>>, String> {
+    let choose = |what: &str| format!("{what}: choose {CHOICES}, or [\"*\"] for all of them");
+    let Some(given) = given.as_array() else { return Err(choose("operations that are no list")) };
+    let mut all = Some(Vec::new());
+    for word in given {
+        let Some(word) = word.as_str() else {
+            return Err(choose("an operation that is no text"));
+        };
+        let one =
+            Permission::deserialize(IntoDeserializer::<serde::de::value::Error>::into_deserializer(word));
+        match one {
+            Ok(one) => all.iter_mut().for_each(|all| all.push(one)),
+            Err(_) if word == "*" => all = None,
+            Err(_) => {
+                return Err(choose(&format!("the operation \"{}\", which is none", word.escape_default())));
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// A token without the token itself.
@@ -168,22 +188,18 @@ impl Tokens {
             let sha256 = hash_of(token.sha256.get_ref()).ok_or_else(|| {
                 format!("{hashed}: sha256 is not 64 hexadecimal digits: run `printf %s TOKEN | sha256sum`")
             })?;
+            // whoever presents no token presents an empty one
+            if sha256 == *Sha256::digest(b"") {
+                return Err(format!(
+                    "{hashed}: sha256 is that of an empty text, so that everybody would be let in: draw a token \
+                     with `openssl rand -hex 32`"
+                ));
+            }
             if tokens.iter().any(|other| other.name == name || other.sha256 == sha256) {
                 return Err(format!("{named}: token {name} is there twice, by its name or by its hash"));
             }
-            let mut operations = Some(Vec::new());
-            for operation in token.operations {
-                match operation {
-                    OperationForm::One(one) => operations.iter_mut().for_each(|all| all.push(one)),
-                    OperationForm::Other(all) if all == "*" => operations = None,
-                    OperationForm::Other(other) => {
-                        let other = other.escape_default();
-                        return Err(format!(
-                            "{named}: token {name} has the operation \"{other}\", which is none"
-                        ));
-                    }
-                }
-            }
+            let operations =
+                operations(&token.operations).map_err(|what| format!("{named}: token {name} has {what}"))?;
             tokens.push(Token { name, sha256, keys: token.keys, operations });
         }
         if tokens.is_empty() {
@@ -201,6 +217,9 @@ impl Tokens {
     /// The token that somebody presents.
     #[must_use]
     pub fn find(&self, presented: &[u8]) -> Option<&Token> {
+        if presented.is_empty() {
+            return None;
+        }
         let hash: [u8; 32] = Sha256::digest(presented).into();
         // 0 for none
         let mut found = 0_u32;
@@ -265,8 +284,46 @@ mod tests {
         };
         wrong("", "line 1");
         wrong(&file("[\"*\"]", "[\"sing\"]"), "line 2: token a has the operation \"sing\"");
+        let choose = "line 2: token a has an operation that is no text: choose encrypt, decrypt,";
+        wrong(&file("[\"*\"]", "[1]"), choose);
+        wrong(&file("[\"*\"]", "\"encrypt\""), "line 2: token a has operations that are no list: choose");
         wrong(&file("[\"*\"]", "[\"*\"]\ncolour = 1"), "line 6");
         wrong(&format!("{0}{0}", file("[\"*\"]", "[\"*\"]")), "line 7: token a is there twice");
         wrong("[[token]]\nname = \"a\"\nsha256 = \"ab\"\nkeys = []\noperations = []\n", "line 3");
+    }
+
+    #[test]
+    fn no_token_is_no_token_of_the_file() {
+        let hash = |text: &[u8]| data_encoding::HEXLOWER.encode(&Sha256::digest(text));
+        let text = file("[\"*\"]", "[\"*\"]").replace(&hash(b"secret"), &hash(b""));
+        let error = Tokens::parse(&text).unwrap_err();
+        assert!(error.starts_with("line 3: sha256 is that of an empty text"), "{error}");
+        let token = Token { sha256: Sha256::digest(b"").into(), ..Token::of_the_socket() };
+        assert!(Tokens { tokens: vec![token] }.find(b"").is_none());
+    }
+
+    #[test]
+    fn the_sentence_names_every_operation() {
+        for word in CHOICES.replace(" or ", ", ").split(", ") {
+            let all = operations(&toml::Value::Array(vec![word.into()])).unwrap().unwrap();
+            assert_eq!(format!("{all:?}").to_lowercase(), format!("[{word}]"));
+        }
+        // the last one of the enum
+        assert_eq!(
+            CHOICES.split([',', ' ']).filter(|word| word.len() > 2).count(),
+            Permission::Manage as usize + 1
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_a_pipe_does_not_block() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
+        let (told, hears) = std::sync::mpsc::channel();
+        std::thread::spawn(move || told.send(Tokens::load(&path)));
+        let loaded = hears.recv_timeout(std::time::Duration::from_secs(10)).unwrap();
+        assert!(loaded.unwrap_err().contains("it is no file"));
     }
 }

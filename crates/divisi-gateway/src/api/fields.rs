@@ -2,7 +2,7 @@
 //! text for numbers, and `null` for nothing.
 
 use super::answer::ApiAnswer;
-use crate::json::Json;
+use crate::json::{ECHO, Json, cut};
 use zeroize::Zeroizing;
 
 /// The parameters of a request.
@@ -154,7 +154,7 @@ fn seconds(value: &Json) -> Converted<i64> {
                 number.checked_mul(*seconds)
             });
             let why = if text.parse::<f64>().is_ok() { "missing unit in" } else { "invalid" };
-            measured.ok_or_else(|| format!("time: {why} duration \"{text}\""))?
+            measured.ok_or_else(|| format!("time: {why} duration \"{}\"", cut(text, ECHO)))?
         }
     };
     if count < 0 { Err(format!("cannot provide negative value '{count}'")) } else { Ok(count) }

@@ -31,7 +31,7 @@ pub use table::ROUTES;
 
 use crate::backend::Backend;
 use crate::config::Mount;
-use crate::json::{Json, read_object};
+use crate::json::{Json, STRINGS, read_object};
 use crate::log::fresh_id;
 use crate::tokens::{Token, Tokens};
 use divisi_net::World;
@@ -327,6 +327,10 @@ fn body_of(head: &RequestHead, body: &[u8]) -> Result<Json, String> {
         return read_object(body);
     }
     let text = std::str::from_utf8(body).map_err(|_| "error parsing form data")?;
+    // a pair is two texts, as a member of an object is
+    if text.bytes().filter(|byte| *byte == b'&').count() >= STRINGS / 2 {
+        return Err("refused form data due to high complexity: exceeded maximum number of strings".into());
+    }
     let (pairs, is_whole) = pairs(text);
     if !is_whole {
         return Err("error parsing form data".into());
@@ -337,7 +341,8 @@ fn body_of(head: &RequestHead, body: &[u8]) -> Result<Json, String> {
 /// The answer to a path with double slashes or dots.
 fn moved(head: &RequestHead, to: &str) -> ApiAnswer {
     let query = if head.query.is_empty() { String::new() } else { format!("?{}", head.query) };
-    let location = format!("{to}{query}");
+    // browsers take a backslash for a slash, and two of them for the name of another host
+    let location = format!("{to}{query}").replace('\\', "%5C");
     let answer = if Verb::of(&head.method) == Some(Verb::Read) {
         let link: String = location
             .chars()

@@ -2,8 +2,11 @@
 
 use super::answer::{ApiAnswer, Reply};
 use super::call::ApiCall;
-use crate::json::Json;
+use crate::json::{ECHO, Json, cut};
 use crate::tokens::Permission;
+
+/// The most parameters that a warning names.
+const MOST_NAMES: usize = 50;
 
 /// What a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,7 +168,8 @@ impl Route {
             names.sort_unstable();
             names.dedup();
             if !names.is_empty() {
-                warnings.push(format!("{before}{}{after}", names.join(" ")));
+                let names = names.into_iter().map(|name| cut(name, ECHO)).take(MOST_NAMES);
+                warnings.push(format!("{before}{}{after}", names.collect::<Vec<_>>().join(" ")));
             }
         }
         warnings

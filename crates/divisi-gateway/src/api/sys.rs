@@ -5,7 +5,7 @@ use super::call::ApiCall;
 use super::path::pairs;
 use super::route::Verb;
 use crate::config::Mount;
-use crate::json::{Json, object};
+use crate::json::{ECHO, Json, cut, object};
 use crate::tokens::Token;
 use sha2::{Digest, Sha256};
 
@@ -173,7 +173,7 @@ pub fn enable(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
         return Err(ApiAnswer::mistake("backend type must be specified as a string"));
     }
     if kind.as_str() != "transit" {
-        return Err(ApiAnswer::mistake(format!("plugin not found in the catalog: {}", kind.as_str())));
+        return Err(ApiAnswer::mistake(format!("plugin not found in the catalog: {}", cut(&kind, ECHO))));
     }
     let path = call.param("path");
     match at(call, path, false) {
@@ -251,6 +251,9 @@ fn capabilities_at(call: &ApiCall<'_>, token: &Token, path: &str) -> Vec<&'stati
     if words.is_empty() { vec!["deny"] } else { words }
 }
 
+/// The longest path of which a request asks what may be done: the answer has it twice.
+const LONGEST_PATH: usize = 2048;
+
 pub fn capabilities(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
     let token = call.token.ok_or_else(ApiAnswer::no_token)?;
     let fields = call.fields();
@@ -266,6 +269,9 @@ pub fn capabilities(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
     }
     if paths.is_empty() {
         return Err(ApiAnswer::mistake("paths must be supplied"));
+    }
+    if paths.iter().any(|path| path.len() > LONGEST_PATH) {
+        return Err(ApiAnswer::mistake(format!("a path has at most {LONGEST_PATH} bytes")));
     }
     let mut members = Vec::new();
     for path in &paths {

@@ -206,6 +206,55 @@ fn servers_that_are_down_are_503_everywhere() {
     assert_eq!(bench.ask("POST", "transit/random", "").0, 200);
 }
 
+#[test]
+fn a_path_that_moved_stays_at_its_host() {
+    let bench = Bench::new();
+    let head =
+        RequestHead { method: "GET".into(), path: "/./\\evil.example".into(), ..RequestHead::default() };
+    let plan = bench.gateway.plan(&head);
+    let answer = bench.gateway.answer(&head, &plan, b"", "id").0;
+    assert_eq!(answer.status, 307);
+    assert_eq!(answer.headers, [("Location", "/%5Cevil.example".to_owned())]);
+    assert!(!String::from_utf8_lossy(&answer.body.unwrap()).contains('\\'));
+}
+
+/// An answer repeats little of what was sent, and a form has as many texts as JSON.
+#[test]
+fn long_texts_are_not_repeated() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    bench.ask("POST", "transit/keys/h", r#"{"type":"hmac","key_size":32}"#);
+    let long = "9".repeat(100_000);
+    for (target, body) in [
+        ("transit/keys/n", format!("{{\"type\":\"{long}\"}}")),
+        ("transit/keys/n", format!("{{\"auto_rotate_period\":\"{long}\"}}")),
+        ("transit/keys/n", format!("{{\"{long}\":1}}")),
+        ("transit/encrypt/n", format!("{{\"plaintext\":\"\",\"type\":\"{long}\"}}")),
+        ("transit/encrypt/k", format!("{{\"plaintext\":\"\",\"key_version\":0.{long}}}")),
+        ("transit/hash", format!("{{\"input\":\"\",\"algorithm\":\"{long}\"}}")),
+        ("transit/hash", format!("{{\"input\":\"\",\"format\":\"{long}\"}}")),
+        ("transit/random", format!("{{\"format\":\"{long}\"}}")),
+        ("transit/random", format!("{{\"source\":\"{long}\"}}")),
+        ("transit/hmac/h", format!("{{\"input\":\"\",\"algorithm\":\"{long}\"}}")),
+        ("transit/verify/h", format!("{{\"input\":\"\",\"hmac\":\"\",\"algorithm\":\"{long}\"}}")),
+        ("transit/decrypt/k", format!("{{\"ciphertext\":\"{long}\"}}")),
+        ("transit/decrypt/k", format!("{{\"ciphertext\":\"vault:v{long}:\"}}")),
+        ("sys/mounts/new", format!("{{\"type\":\"{long}\"}}")),
+        ("sys/capabilities-self", format!("{{\"path\":\"{long}\"}}")),
+        ("nomount/x", format!("{{\"a\":{long}}}")),
+    ] {
+        let answer = bench.as_token("root", "POST", target, &body);
+        let length = answer.body.map_or(0, |body| body.len());
+        assert!(length < 1500, "{target} {} {length}", body.get(..40).unwrap());
+    }
+    let form = |pairs: usize| {
+        let kind = Some("application/x-www-form-urlencoded".to_owned());
+        let head = RequestHead { content_type: kind, ..RequestHead::default() };
+        body_of(&head, vec!["a=b"; pairs].join("&").as_bytes()).is_ok()
+    };
+    assert!(form(500) && !form(501) && !form(1_000_000));
+}
+
 /// Whatever is sent, the answer is one of those of the page: 500 stands for a backup alone.
 #[test]
 fn random_requests_are_answered() {

@@ -1,5 +1,5 @@
 //! Bodies of requests: read as they come, against a budget, with limits of length and time, into memory that
-//! is wiped.
+//! is wiped. Answers count against the budget, too, until they are sent.
 
 use super::UNIT;
 use crate::api::ApiAnswer;
@@ -8,15 +8,89 @@ use http_body_util::BodyExt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
 use zeroize::Zeroizing;
 
 /// How long a body may take.
 const LONGEST: Duration = Duration::from_secs(30);
+/// How long a body may take whatever comes; from then on at least [`RATE`] bytes must have come each second.
+const GRACE: Duration = Duration::from_secs(5);
+const RATE: usize = 1024;
+/// How long a body waits for others to be worked on: as long as a request waits for its turn.
+const WORK: Duration = Duration::from_secs(8);
+/// The longest body that is read and thrown away, where none was expected.
+const DRAINED: usize = 64 << 10;
+/// Answers up to this length cost nothing: as many as there are connections are little.
+const FREE: usize = 16 << 10;
 /// The first capacity of the buffer; it doubles until the limit.
 const FIRST: usize = 4096;
 
+/// A share of the budget, until it is dropped.
+pub(super) type Share = Option<OwnedSemaphorePermit>;
+
 /// A body, and its share of the budget.
-pub(super) type Read = (Zeroizing<Vec<u8>>, Option<OwnedSemaphorePermit>);
+pub(super) type Read = (Zeroizing<Vec<u8>>, Share);
+
+/// How many units so many bytes are.
+pub(super) const fn units(bytes: usize) -> usize {
+    bytes.div_ceil(UNIT)
+}
+
+/// Make a share large enough for so many bytes; whether the budget had them.
+fn enlarge(share: &mut Share, bytes: usize, budget: &Arc<Semaphore>) -> bool {
+    let has = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    let Ok(more) = u32::try_from(units(bytes).saturating_sub(has)) else { return false };
+    let Ok(more) = Arc::clone(budget).try_acquire_many_owned(more) else { return false };
+    match share {
+        Some(share) => share.merge(more),
+        None => *share = Some(more),
+    }
+    true
+}
+
+/// The share of an answer, made from that of its request; `None` if the budget has not enough.
+pub(super) fn share_of_answer(length: usize, mut share: Share, budget: &Arc<Semaphore>) -> Option<Share> {
+    if length <= FREE {
+        return Some(None);
+    }
+    if !enlarge(&mut share, length, budget) {
+        return None;
+    }
+    let rest = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) - units(length);
+    drop(share.as_mut().and_then(|share| share.split(rest)));
+    Some(share)
+}
+
+/// Wait until a body of this length may be worked on, together with others no more than one of the longest;
+/// `None` if that takes too long. A short one need not wait.
+pub(super) async fn work(length: usize, room: &Arc<Semaphore>) -> Option<Share> {
+    if length <= FREE {
+        return Some(None);
+    }
+    let many = u32::try_from(units(length)).ok()?;
+    let share = tokio::time::timeout(WORK, Arc::clone(room).acquire_many_owned(many)).await;
+    share.ok()?.ok().map(Some)
+}
+
+/// Read and forget the body of a request that needs none; whether all of it came, so that another request can
+/// follow.
+pub(super) async fn drain(mut body: Body, announced: Option<u64>) -> bool {
+    if announced.is_some_and(|length| length > DRAINED as u64) {
+        return false;
+    }
+    let all = async {
+        let mut length = 0;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { return false };
+            length += frame.data_ref().map_or(0, bytes::Bytes::len);
+            if length > DRAINED {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(GRACE, all).await.unwrap_or(false)
+}
 
 /// Read a body whose length may have been announced.
 pub(super) async fn read(
@@ -28,16 +102,19 @@ pub(super) async fn read(
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_long());
     }
-    match tokio::time::timeout(LONGEST, collect(body, most, budget)).await {
-        Ok(read) => read,
-        Err(_) => Err(close(ApiAnswer::error(408, "the body of the request came too slowly"))),
-    }
+    collect(body, most, budget).await
 }
 
 async fn collect(mut body: Body, most: usize, budget: &Arc<Semaphore>) -> Result<Read, ApiAnswer> {
     let mut bytes: Zeroizing<Vec<u8>> = Zeroizing::default();
-    let mut share: Option<OwnedSemaphorePermit> = None;
-    while let Some(frame) = body.frame().await {
+    let mut share: Share = None;
+    let begun = Instant::now();
+    loop {
+        let within = GRACE + Duration::from_secs((bytes.len() / RATE) as u64);
+        let Ok(frame) = timeout_at(begun + within.min(LONGEST), body.frame()).await else {
+            return Err(close(ApiAnswer::error(408, "the body of the request came too slowly")));
+        };
+        let Some(frame) = frame else { break };
         let Ok(frame) = frame else {
             return Err(close(ApiAnswer::mistake("the body of the request broke off")));
         };
@@ -48,14 +125,8 @@ async fn collect(mut body: Body, most: usize, budget: &Arc<Semaphore>) -> Result
         }
         if length > bytes.capacity() {
             let capacity = length.max(2 * bytes.capacity()).max(FIRST).min(most.max(length));
-            let more = (capacity - bytes.capacity()).div_ceil(UNIT);
-            let more = u32::try_from(more).ok();
-            let Some(Ok(more)) = more.map(|more| Arc::clone(budget).try_acquire_many_owned(more)) else {
+            if !enlarge(&mut share, capacity, budget) {
                 return Err(close(ApiAnswer::busy()));
-            };
-            match &mut share {
-                Some(share) => share.merge(more),
-                None => share = Some(more),
             }
             // a new buffer, so that the old one is wiped and not moved
             let mut larger = Zeroizing::new(Vec::with_capacity(capacity));
@@ -72,13 +143,17 @@ fn too_long() -> ApiAnswer {
 }
 
 /// The rest of the body is not read: the connection ends.
-fn close(answer: ApiAnswer) -> ApiAnswer {
+pub(super) fn close(answer: ApiAnswer) -> ApiAnswer {
     answer.with_header("Connection", "close".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
+    use hyper::body::Frame;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
 
     fn read_now(
         bytes: Vec<u8>,
@@ -102,5 +177,82 @@ mod tests {
         assert_eq!(read_now(vec![7; 9000], None, 10_000, &budget).err(), Some(429));
         assert_eq!(budget.available_permits(), 8);
         assert!(read_now(Vec::new(), None, 10, &budget).unwrap().0.is_empty());
+    }
+
+    /// A body that comes in pieces of this length, so that its buffer grows often.
+    fn pieces(length: usize, piece: usize) -> Body {
+        Body::new(Pieces { rest: length, piece })
+    }
+
+    struct Pieces {
+        rest: usize,
+        piece: usize,
+    }
+
+    impl axum::body::HttpBody for Pieces {
+        type Data = Bytes;
+        type Error = std::convert::Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+            let length = self.rest.min(self.piece);
+            self.rest -= length;
+            Poll::Ready((length > 0).then(|| Ok(Frame::data(Bytes::from(vec![7; length])))))
+        }
+    }
+
+    #[test]
+    fn two_of_the_longest_bodies_fit_and_no_more() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        for longest in [4 << 20, 4_000_001, 1025] {
+            let budget = Arc::new(Semaphore::new(2 * units(longest)));
+            let read = |length| runtime.block_on(read(pieces(length, 7001), None, longest, &budget));
+            let (first, second) = (read(longest).unwrap(), read(longest).unwrap());
+            assert_eq!((first.0.len(), second.0.len()), (longest, longest));
+            assert_eq!(budget.available_permits(), 0);
+            assert_eq!(read(1).map(drop).unwrap_err().status, 429);
+            drop(first);
+            assert!(read(longest).is_ok());
+        }
+    }
+
+    #[test]
+    fn an_answer_has_its_share_until_it_is_sent() {
+        let budget = Arc::new(Semaphore::new(100));
+        let mut share = None;
+        assert!(enlarge(&mut share, 50 * UNIT, &budget));
+        let share = share_of_answer(20 * UNIT, share, &budget).unwrap();
+        assert_eq!(budget.available_permits(), 80);
+        let share = share_of_answer(90 * UNIT, share, &budget).unwrap();
+        assert_eq!(budget.available_permits(), 10);
+        assert!(share_of_answer(20 * UNIT, None, &budget).is_none());
+        assert!(share_of_answer(FREE, None, &budget).unwrap().is_none());
+        assert!(share_of_answer(101 * UNIT, share, &budget).is_none());
+        assert_eq!(budget.available_permits(), 100);
+    }
+
+    #[test]
+    fn one_of_the_longest_bodies_is_worked_on_at_a_time() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let room = Arc::new(Semaphore::new(units(4 << 20)));
+            let first = work(4 << 20, &room).await.unwrap();
+            assert!(work(FREE, &room).await.unwrap().is_none());
+            let mut second = std::pin::pin!(work(FREE + 1, &room));
+            assert!(tokio::time::timeout(Duration::from_millis(20), second.as_mut()).await.is_err());
+            drop(first);
+            assert!(second.await.unwrap().is_some());
+            assert_eq!(room.available_permits(), units(4 << 20));
+        });
+    }
+
+    #[test]
+    fn bodies_that_nobody_expects_are_read_up_to_a_length() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let drained = |length, announced| runtime.block_on(drain(pieces(length, 999), announced));
+        assert!(drained(0, None) && drained(DRAINED, None) && drained(10, Some(10)));
+        assert!(!drained(DRAINED + 1, None) && !drained(10, Some(DRAINED as u64 + 1)));
     }
 }

@@ -1,13 +1,17 @@
 //! HTTP around the API: requests become a [`RequestHead`] and a body, answers become responses.
 //!
 //! **What bounds the memory**: a body counts against a budget of all bodies as it comes, so that one that
-//! drips holds what it has sent and no more; a body that is too long is refused by its announced length.
-//! Requests that ask the servers wait in a queue of bounded length, and at most as many are done at a time as
-//! there are connections. **What is not wiped**: the buffers in which hyper reads and writes.
+//! drips holds what it has sent and no more; a body that is too long is refused by its announced length. A
+//! long answer counts against the same budget until it is sent, and a client that does not read it loses it
+//! after a time. Requests that ask the servers wait in a queue of bounded length, and at most as many are done
+//! at a time as there are connections. **What is not wiped**: the buffers in which hyper reads and writes.
 
 mod body;
 mod certificate;
+mod deadline;
 mod serve;
+#[cfg(test)]
+mod tests;
 mod tls;
 
 pub(crate) use serve::{ENDING, Stream, accept_until, stopped};
@@ -21,6 +25,7 @@ use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::response::Response;
+use body::Share;
 use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::body::Frame;
@@ -39,6 +44,8 @@ use zeroize::Zeroizing;
 const CHUNKED: usize = 2048;
 /// The least budget for bodies, in bytes: it holds two of the longest ones, too.
 const BODIES: usize = 8 << 20;
+/// By how much the answers to two of the longest bodies may be longer than they.
+const LONGER: usize = 256 << 10;
 /// The longest body of a request without a token that is known, which is refused anyway: it is read for the
 /// sake of programs that send all of it before they read.
 const STRANGERS: usize = 64 << 10;
@@ -69,17 +76,27 @@ pub struct Service {
     memory: Arc<Semaphore>,
     /// The same for requests without a token that is known.
     strangers: Arc<Semaphore>,
+    /// What the bodies that are being worked on may take: each becomes several copies, as values, as bytes, as
+    /// what the servers are sent, and as an answer.
+    work: Arc<Semaphore>,
     turns: ServerTurns,
+}
+
+/// The budget for bodies of at most this length, in units.
+const fn budget_of(longest: usize) -> usize {
+    let (two, least) = (2 * body::units(longest), body::units(BODIES));
+    (if two > least { two } else { least }) + body::units(LONGER)
 }
 
 impl Service {
     /// The service.
     #[must_use]
     pub fn new(gateway: Arc<Gateway>, log: GatewayLog, limits: ServiceLimits) -> Arc<Service> {
-        let memory = Arc::new(Semaphore::new(BODIES.max(2 * limits.body_bytes) / UNIT));
-        let strangers = Arc::new(Semaphore::new(BODIES_OF_STRANGERS / UNIT));
+        let memory = Arc::new(Semaphore::new(budget_of(limits.body_bytes)));
+        let strangers = Arc::new(Semaphore::new(body::units(BODIES_OF_STRANGERS)));
+        let work = Arc::new(Semaphore::new(body::units(limits.body_bytes)));
         let turns = ServerTurns::new(limits.queue, limits.turns);
-        Arc::new(Service { gateway, log, limits, memory, strangers, turns })
+        Arc::new(Service { gateway, log, limits, memory, strangers, work, turns })
     }
 
     /// The turns of its requests, for another face that shares them.
@@ -95,47 +112,73 @@ impl Service {
 
     async fn answer(&self, head: RequestHead, announced: Option<u64>, body: Body, id: &str) -> Handled {
         let plan = self.gateway.plan(&head);
-        let (route, needs_servers) = (plan.name(), plan.needs_servers());
-        let key = plan.key().filter(|_| self.limits.log_keys).map(str::to_owned);
-        let handled = |(answer, token)| Handled { answer, route: route.clone(), token, key: key.clone() };
-        let (body, budget) = if Verb::of(&head.method) == Some(Verb::Write) {
-            let stranger = !self.gateway.knows(&head);
-            if stranger && announced.is_some_and(|length| length > STRANGERS as u64) {
-                return handled((ApiAnswer::no_token().with_header("Connection", "close".to_owned()), None));
-            }
-            let (most, budget) =
-                if stranger { (STRANGERS, &self.strangers) } else { (self.limits.body_bytes, &self.memory) };
-            match body::read(body, announced, most, budget).await {
-                Ok(both) => both,
-                Err(answer) => return handled((answer, None)),
+        let (route, key) = (plan.name(), plan.key().filter(|_| self.limits.log_keys).map(str::to_owned));
+        let stranger = !self.gateway.knows(&head);
+        let budget = if stranger { &self.strangers } else { &self.memory };
+        let mut whole = true;
+        let (answer, token, share) = if Verb::of(&head.method) == Some(Verb::Write) {
+            let most = if stranger { STRANGERS } else { self.limits.body_bytes };
+            if stranger && announced.is_some_and(|length| length > most as u64) {
+                (body::close(ApiAnswer::no_token()), None, None)
+            } else {
+                match body::read(body, announced, most, budget).await {
+                    Ok((body, share)) => self.done(head, plan.needs_servers(), body, share, id).await,
+                    Err(answer) => (answer, None, None),
+                }
             }
         } else {
-            (Zeroizing::default(), None)
+            whole = body.is_end_stream() || body::drain(body, announced).await;
+            self.done(head, plan.needs_servers(), Zeroizing::default(), None, id).await
+        };
+        let length = answer.body.as_ref().map_or(0, |body| body.len());
+        let (answer, share) = match body::share_of_answer(length, share, budget) {
+            Some(share) => (answer, share),
+            None => (ApiAnswer::busy(), None),
+        };
+        // what is left of a body would be taken for the next request
+        let answer = if whole { answer } else { body::close(answer) };
+        Handled { answer, share, route, token, key }
+    }
+
+    /// The answer to a request whose body is there, the name of its token, and the share of its body.
+    async fn done(
+        &self,
+        head: RequestHead,
+        needs_servers: bool,
+        body: Zeroizing<Vec<u8>>,
+        share: Share,
+        id: &str,
+    ) -> (ApiAnswer, Option<String>, Share) {
+        let Some(work) = body::work(body.len(), &self.work).await else {
+            return (ApiAnswer::down(None, NoTurn::LATE), None, None);
         };
         if !needs_servers {
-            return handled(self.gateway.answer(&head, &plan, &body, id));
+            let (answer, token) = self.gateway.answer(&head, &self.gateway.plan(&head), &body, id);
+            return (answer, token, share);
         }
         let turn = match self.turns.take().await {
             Ok(turn) => turn,
-            Err(NoTurn::Full) => return handled((ApiAnswer::busy(), None)),
-            Err(NoTurn::Late) => return handled((ApiAnswer::down(None, NoTurn::LATE), None)),
+            Err(NoTurn::Full) => return (ApiAnswer::busy(), None, None),
+            Err(NoTurn::Late) => return (ApiAnswer::down(None, NoTurn::LATE), None, None),
         };
         let (gateway, id) = (Arc::clone(&self.gateway), id.to_owned());
         // a client that goes away does not stop what the servers have begun
         let done = tokio::task::spawn_blocking(move || {
             let plan = gateway.plan(&head);
-            let done = gateway.answer(&head, &plan, &body, &id);
-            drop((turn, budget));
-            done
+            let (answer, token) = gateway.answer(&head, &plan, &body, &id);
+            drop((turn, body, work));
+            (answer, token, share)
         });
-        let ended = || (ApiAnswer::down(None, "the thread of the request ended: see the log"), None);
-        handled(done.await.unwrap_or_else(|_| ended()))
+        let ended = || (ApiAnswer::down(None, "the thread of the request ended: see the log"), None, None);
+        done.await.unwrap_or_else(|_| ended())
     }
 }
 
 /// An answer, and what the log says of it.
 struct Handled {
     answer: ApiAnswer,
+    /// What the answer takes of the budget.
+    share: Share,
     route: String,
     token: Option<String>,
     key: Option<String>,
@@ -164,7 +207,7 @@ async fn handle(State(service): State<Arc<Service>>, request: Request) -> Respon
         key: handled.key.as_deref(),
         note: handled.answer.note.as_deref(),
     });
-    response(handled.answer)
+    response(handled.answer, handled.share)
 }
 
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
@@ -196,13 +239,25 @@ impl HttpBody for OfUnsaidLength {
     }
 }
 
-fn response(answer: ApiAnswer) -> Response {
+/// The bytes of an answer, which are wiped, and their share of the budget.
+struct Charged {
+    bytes: Zeroizing<Vec<u8>>,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for Charged {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+fn response(answer: ApiAnswer, share: Share) -> Response {
     let is_json = answer.content_type == Some("application/json");
     // what is no request at all has none of the usual headers
     let is_bare = answer.status == 400 && !is_json;
     let length = answer.body.as_ref().map_or(0, |body| body.len());
-    // the buffer is wiped when the last byte is sent
-    let body = answer.body.map(Bytes::from_owner);
+    // the buffer is wiped, and its share free, when the last byte is sent
+    let body = answer.body.map(|body| Bytes::from_owner(Charged { bytes: body, _share: share }));
     let body = if length > CHUNKED {
         Body::new(OfUnsaidLength(body))
     } else {

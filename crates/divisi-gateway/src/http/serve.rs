@@ -3,12 +3,14 @@
 //!
 //! It stands in place of `axum::serve`, which has no limit for headers, no number of connections and no TLS.
 
+use super::deadline::Deadline;
 use super::tls::Certificates;
 use crate::config::Listen;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use std::borrow::Borrow;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
@@ -21,17 +23,19 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 /// The most connections at a time; whoever comes when all are taken waits.
-const MOST: usize = 2048;
+const MOST: usize = 1100;
 /// How long headers may take, and how long a connection may be idle.
-const HEADERS: Duration = Duration::from_secs(60);
+const HEADERS: Duration = Duration::from_secs(10);
+/// How long a client may leave an answer unread.
+const UNREAD: Duration = Duration::from_secs(30);
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long requests under way have to end.
 pub(crate) const ENDING: Duration = Duration::from_secs(8);
 /// How long the loop rests after an error of the system, of which the usual one passes.
 const REST: Duration = Duration::from_millis(50);
-/// The longest headers.
-const BUFFER: usize = 64 << 10;
+/// The longest headers, and what of a body is read ahead.
+const BUFFER: usize = 16 << 10;
 
 /// Where connections come from.
 #[expect(clippy::exhaustive_enums, reason = "a configuration names no other place")]
@@ -103,9 +107,10 @@ fn clear(path: &Path) -> Result<(), String> {
         .map_err(|e| format!("the old socket {shown} cannot be removed ({e}): remove it"))
 }
 
-/// Serve until `stop` says so, then give requests that are under way a time to end.
+/// Serve until `stop` says so, then give requests that are under way a time to end. A socket that is given, and
+/// not lent, is closed before that, so that whoever comes later is refused and does not wait.
 pub async fn serve(
-    socket: &Socket,
+    socket: impl Borrow<Socket>,
     router: &Router,
     tls: Option<&Arc<Certificates>>,
     stop: watch::Receiver<bool>,
@@ -132,7 +137,7 @@ pub async fn serve(
 /// Accept connections until `stop` says so, at most so many at a time, then give those that are open a time
 /// to end.
 pub(crate) async fn accept_until<F>(
-    socket: &Socket,
+    socket: impl Borrow<Socket>,
     most: usize,
     mut stop: watch::Receiver<bool>,
     begin: impl Fn(Stream) -> F,
@@ -148,7 +153,7 @@ pub(crate) async fn accept_until<F>(
         };
         let Ok(place) = place else { break };
         let accepted = tokio::select! {
-            accepted = socket.accept() => accepted,
+            accepted = socket.borrow().accept() => accepted,
             () = stopped(&mut stop) => break,
         };
         match accepted {
@@ -163,6 +168,7 @@ pub(crate) async fn accept_until<F>(
         }
         while connections.try_join_next().is_some() {}
     }
+    drop(socket);
     let rest = async { while connections.join_next().await.is_some() {} };
     // what has not ended by then ends with the process
     let _ = tokio::time::timeout(ENDING, rest).await;
@@ -182,7 +188,8 @@ where
     builder.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(BUFFER);
     // as the server that programs know writes them; some compare the bytes
     builder.title_case_headers(true);
-    let connection = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    let connection = builder
+        .serve_connection(TokioIo::new(Deadline::new(stream, UNREAD)), TowerToHyperService::new(router));
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         // an error is the client's: it went away, or sent what is no HTTP

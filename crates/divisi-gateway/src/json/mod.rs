@@ -7,7 +7,7 @@
 mod read;
 mod write;
 
-pub use read::{STRINGS, read, read_object};
+pub use read::{STRINGS, VALUES, read, read_object};
 pub use write::object;
 
 use zeroize::Zeroizing;
@@ -28,6 +28,16 @@ pub enum Json {
     Array(Vec<Json>),
     /// The members of an object in their order. Of two with one name the last counts.
     Object(Vec<(String, Json)>),
+}
+
+/// The most characters of a request that one error repeats.
+pub(crate) const ECHO: usize = 200;
+
+/// The beginning of a text of a request that an answer repeats, so that an answer is short whatever was sent.
+#[must_use]
+pub(crate) fn cut(text: &str, most: usize) -> &str {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or_default()
 }
 
 impl std::fmt::Debug for Json {

@@ -2,11 +2,14 @@
 
 use super::super::answer::{ApiAnswer, Reply};
 use super::super::fields::{Fields, parse_int, text};
-use crate::json::{Json, object};
+use crate::json::{ECHO, Json, cut, object};
 use zeroize::Zeroizing;
 
 const NO_CODE: &str =
     "invalid HTTP response code override from partial_failure_response_code, reverting to 400";
+
+/// The most items of a batch: as many as have one text each, which is what upstream takes.
+pub const MOST: usize = 499;
 
 /// The items of a batch, if the request is one.
 ///
@@ -17,6 +20,9 @@ pub fn items<'a>(fields: &Fields<'a>, quotes: &str) -> Result<Option<&'a [Json]>
         None | Some(Json::Null) => Ok(None),
         Some(Json::Array(items)) if items.is_empty() => {
             Err(ApiAnswer::mistake("missing batch input to process"))
+        }
+        Some(Json::Array(items)) if items.len() > MOST => {
+            Err(ApiAnswer::mistake(format!("a batch has at most {MOST} items: send several")))
         }
         Some(Json::Array(items)) => Ok(Some(items)),
         Some(other) => {
@@ -64,6 +70,7 @@ pub fn check(
                 None => {}
                 Some(Json::Number(digits)) => {
                     if let Err(why) = parse_int(digits) {
+                        let digits = cut(digits, ECHO);
                         wrong.push(format!(
                             "error decoding json.Number into [{index}].{name}: strconv.ParseInt: parsing \"{digits}\": \
                              {why}"
@@ -186,6 +193,20 @@ mod tests {
         assert_eq!(error(r#"[{"plaintext":"","key_version":1.5}]"#), float);
         let string = "'[0].key_version' expected type 'int', got unconvertible type 'string'";
         assert_eq!(error(r#"[{"plaintext":"","key_version":"1"}]"#), string);
+    }
+
+    #[test]
+    fn a_batch_of_more_items_is_refused_before_anything_is_made_of_it() {
+        for (count, fits) in [(MOST, true), (MOST + 1, false), (3000, false)] {
+            for element in ["0", "{}"] {
+                let body = format!("{{\"batch_input\":[{}]}}", vec![element; count].join(","));
+                let body = read(body.as_bytes()).unwrap();
+                assert_eq!(items(&Fields::new(&body), "").is_ok(), fits, "{count}");
+            }
+        }
+        assert!(
+            error(&format!("[{{\"plaintext\":\"\",\"key_version\":0.{}1}}]", "0".repeat(9000))).len() < 400
+        );
     }
 
     #[test]

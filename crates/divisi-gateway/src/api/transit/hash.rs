@@ -4,7 +4,7 @@ use super::super::answer::{ApiAnswer, Reply};
 use super::super::call::ApiCall;
 use super::formats;
 use crate::base64::encode;
-use crate::json::Json;
+use crate::json::{ECHO, Json, cut};
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
@@ -30,6 +30,7 @@ pub fn hash(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
     let format = format.as_ref().map_or("hex", |format| format.as_str());
     let input = formats::input(&input).map_err(ApiAnswer::mistake)?;
     if !matches!(format, "hex" | "base64") {
+        let format = cut(format, ECHO);
         let why = format!("unsupported encoding format {format}; must be \"hex\" or \"base64\"");
         return Err(ApiAnswer::mistake(why));
     }
@@ -38,7 +39,7 @@ pub fn hash(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
         in_path => in_path,
     };
     let sum = digest(algorithm, &input)
-        .ok_or_else(|| ApiAnswer::mistake(format!("unsupported algorithm {algorithm}")))?;
+        .ok_or_else(|| ApiAnswer::mistake(format!("unsupported algorithm {}", cut(algorithm, ECHO))))?;
     let sum = if format == "hex" { data_encoding::HEXLOWER.encode(&sum) } else { encode(&sum).to_string() };
     Ok(Reply::of([("sum", Json::text(sum))]))
 }

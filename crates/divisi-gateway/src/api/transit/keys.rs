@@ -5,7 +5,7 @@ use super::super::call::ApiCall;
 use super::super::path::is_key_name;
 use crate::backend::{BackendTrouble, Key, KeyKind, MAC};
 use crate::base64::decode;
-use crate::json::{Json, object};
+use crate::json::{ECHO, Json, cut, object};
 use crate::tokens::Permission;
 
 const HOUR: i64 = 3600;
@@ -33,7 +33,7 @@ fn not_held(kind: &str) -> ApiAnswer {
 }
 
 fn unknown(kind: &str) -> ApiAnswer {
-    ApiAnswer::mistake(format!("unknown key type {kind}"))
+    ApiAnswer::mistake(format!("unknown key type {}", cut(kind, ECHO)))
 }
 
 /// The answer to a request for a derived key.

@@ -4,7 +4,7 @@ use super::super::answer::{ApiAnswer, Reply};
 use super::super::call::ApiCall;
 use super::super::fields::parse_int;
 use crate::base64::encode;
-use crate::json::Json;
+use crate::json::{ECHO, Json, cut};
 use zeroize::Zeroizing;
 
 /// The most bytes of an answer.
@@ -38,10 +38,12 @@ pub fn random(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
         return Err(ApiAnswer::mistake(format!("'bytes' should be less than {MOST}")));
     }
     if !matches!(format, "hex" | "base64") {
+        let format = cut(format, ECHO);
         let why = format!("unsupported encoding format \"{format}\"; must be \"hex\" or \"base64\"");
         return Err(ApiAnswer::mistake(why));
     }
     if !SOURCES.contains(&source) {
+        let source = cut(source, ECHO);
         let why =
             format!("unsupported entropy source \"{source}\"; must be \"platform\" or \"seal\", or \"all\"");
         return Err(ApiAnswer::mistake(why));

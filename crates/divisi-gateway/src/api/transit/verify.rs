@@ -6,7 +6,7 @@ use super::encrypt::verdict;
 use super::hmac::algorithm;
 use super::{batch, formats, lanes};
 use crate::backend::{BackendTrouble, MAC};
-use crate::json::Json;
+use crate::json::{ECHO, Json, cut};
 use divisi_node::KeyName;
 use zeroize::Zeroizing;
 
@@ -59,7 +59,7 @@ pub fn verify(call: &ApiCall<'_>) -> Result<Reply, ApiAnswer> {
 }
 
 fn unknown(name: &str) -> String {
-    format!("invalid hash algorithm \"{name}\"")
+    format!("invalid hash algorithm \"{}\"", cut(name, ECHO))
 }
 
 fn of_batch(

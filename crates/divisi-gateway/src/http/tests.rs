@@ -1,0 +1,189 @@
+//! Whole connections, as clients have them, over a table in memory.
+
+use super::*;
+use crate::backend::Memory;
+use crate::config::{Listen, Mount};
+use crate::tokens::Tokens;
+use divisi_net::Machine;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// The SHA-256 of `root`.
+const ROOT: &str = "4813494d137e1631bba301d5acab6e7bb7aa74ce1185d456565ef51d737677b2";
+const LONGEST: usize = 256 << 10;
+
+struct Bench {
+    runtime: tokio::runtime::Runtime,
+    address: SocketAddr,
+    service: Arc<Service>,
+    stop: watch::Sender<bool>,
+    serves: tokio::task::JoinHandle<()>,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let mount = Mount { path: "transit".into(), prefix: String::new(), upsert: true };
+        let tokens = format!(
+            "[[token]]\nname = \"root\"\nsha256 = \"{ROOT}\"\nkeys = [\"*\"]\noperations = [\"*\"]\n"
+        );
+        let tokens = Tokens::parse(&tokens).unwrap();
+        let gateway = Gateway::new(Arc::new(Memory::default()), vec![mount], Some(tokens), Arc::new(Machine));
+        let limits = ServiceLimits { body_bytes: LONGEST, queue: 8, turns: 2, log_keys: false };
+        let log = GatewayLog::new(std::io::sink()).unwrap();
+        let service = Service::new(Arc::new(gateway), log, limits);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        let runtime = runtime.unwrap();
+        let (stop, stopped) = watch::channel(false);
+        let within = runtime.enter();
+        let socket = bind(&Listen::Address("127.0.0.1:0".parse().unwrap())).unwrap();
+        drop(within);
+        let Socket::Tcp(listener) = &socket else { panic!() };
+        let address = listener.local_addr().unwrap();
+        let router = Arc::clone(&service).router();
+        let serves = runtime.spawn(async move { serve(socket, &router, None, stopped).await });
+        Bench { runtime, address, service, stop, serves }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// The budgets are whole again.
+    fn is_whole(&self) -> bool {
+        let whole = || {
+            self.service.memory.available_permits() == budget_of(LONGEST)
+                && self.service.strangers.available_permits() == body::units(BODIES_OF_STRANGERS)
+        };
+        (0..200).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            whole()
+        })
+    }
+}
+
+/// The head of the next answer, whose body is read over.
+fn head(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        if stream.read(&mut byte).unwrap() == 0 {
+            break;
+        }
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
+    stream.read_exact(&mut body).unwrap();
+    head
+}
+
+const INIT: &[u8] = b"GET /v1/sys/init HTTP/1.1\r\nHost: x\r\n";
+
+#[test]
+fn a_body_that_nobody_expects_is_no_next_request() {
+    let bench = Bench::new();
+    let mut stream = bench.connect();
+    for method in ["GET", "DELETE", "LIST", "FOO"] {
+        let head_of_it =
+            format!("{method} /v1/transit/keys/x HTTP/1.1\r\nHost: x\r\nX-Vault-Token: root\r\n");
+        let body = vec![b'x'; 60_000];
+        stream.write_all(head_of_it.as_bytes()).unwrap();
+        stream.write_all(b"Content-Length: 60000\r\n\r\n").unwrap();
+        stream.write_all(&body).unwrap();
+        let first = head(&mut stream);
+        assert!(!first.contains("Connection: close"), "{method} {first}");
+        stream.write_all(&[INIT, b"\r\n"].concat()).unwrap();
+        assert!(head(&mut stream).starts_with("HTTP/1.1 200"), "{method}");
+    }
+    stream.write_all(&[INIT, b"Content-Length: 100000\r\n\r\n"].concat()).unwrap();
+    let answer = head(&mut stream);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("Connection: close"), "{answer}");
+}
+
+#[test]
+fn strangers_have_little_memory_in_chunks_too() {
+    let bench = Bench::new();
+    let post = b"POST /v1/transit/encrypt/k HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n";
+    let mut stream = bench.connect();
+    stream.write_all(&[&post[..], b"\r\n11000\r\n", &[b' '; 0x11000]].concat()).unwrap();
+    let answer = head(&mut stream);
+    assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("Connection: close"), "{answer}");
+    // the same from somebody who is known is read
+    let mut stream = bench.connect();
+    let body = [&[b' '; 0x10ffe][..], b"{}"].concat();
+    let known = [&post[..], b"X-Vault-Token: root\r\n\r\n11000\r\n", &body, b"\r\n0\r\n\r\n"].concat();
+    stream.write_all(&known).unwrap();
+    assert!(head(&mut stream).starts_with("HTTP/1.1 400"));
+    let mut stream = bench.connect();
+    stream.write_all(&[&post[..], b"\r\n20\r\n"].concat()).unwrap();
+    stream.write_all(b"{\"a\":[0,0,0,0,0,0,0,0,0,0,0,0]} \r\n0\r\n\r\n").unwrap();
+    assert!(head(&mut stream).starts_with("HTTP/1.1 403"));
+    drop(stream);
+    assert!(bench.is_whole());
+}
+
+/// Answers that nobody reads take no more than the budget, and others are told so.
+#[test]
+fn unread_answers_count() {
+    let bench = Bench::new();
+    let all = budget_of(LONGEST) / body::units(2 * (128 << 10));
+    let mut streams: Vec<TcpStream> = (0..3).map(|_| bench.connect()).collect();
+    let held = Arc::clone(&bench.service.memory);
+    let rest = u32::try_from(budget_of(LONGEST) - 100).unwrap();
+    let rest = held.try_acquire_many(rest).unwrap();
+    assert!(all > 3);
+    let ask = |bytes: usize| {
+        let body = format!("{{\"bytes\":{bytes},\"format\":\"hex\"}}");
+        let length = body.len();
+        format!(
+            "POST /v1/transit/random HTTP/1.1\r\nHost: x\r\nX-Vault-Token: root\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+    };
+    for (stream, (bytes, status)) in streams.iter_mut().zip([(131_071, 429), (20_000, 200), (100, 200)]) {
+        stream.write_all(ask(bytes).as_bytes()).unwrap();
+        let answer = head(stream);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{bytes} {answer}");
+    }
+    drop((rest, streams));
+    assert!(bench.is_whole());
+}
+
+#[test]
+fn a_gateway_that_stops_refuses_who_comes_later() {
+    let bench = Bench::new();
+    // a request under way keeps it
+    let mut stream = bench.connect();
+    let post =
+        b"POST /v1/transit/random HTTP/1.1\r\nHost: x\r\nX-Vault-Token: root\r\nContent-Length: 2\r\n\r\n{";
+    stream.write_all(post).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    bench.stop.send(true).unwrap();
+    let refused = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        TcpStream::connect(bench.address).is_err()
+    });
+    assert!(refused && !bench.serves.is_finished());
+    stream.write_all(b"}").unwrap();
+    assert!(head(&mut stream).starts_with("HTTP/1.1 200"));
+    bench.runtime.block_on(bench.serves).unwrap();
+}
+
+/// Many half heads take little each, and leave a place for others.
+#[test]
+fn half_heads_are_short() {
+    let bench = Bench::new();
+    let long = [INIT, b"X-A: ", &[b'a'; 17 << 10]].concat();
+    let mut stream = bench.connect();
+    stream.write_all(&long).unwrap();
+    assert!(head(&mut stream).starts_with("HTTP/1.1 431"));
+    let mut streams: Vec<TcpStream> = (0..300).map(|_| bench.connect()).collect();
+    streams.iter_mut().for_each(|stream| stream.write_all(INIT).unwrap());
+    let mut stream = bench.connect();
+    stream.write_all(b"GET /v1/sys/health HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    assert!(head(&mut stream).starts_with("HTTP/1.1 200"));
+}
