@@ -25,7 +25,7 @@ use tokio_rustls::TlsAcceptor;
 /// The most connections at a time; whoever comes when all are taken waits.
 const MOST: usize = 1100;
 /// How long headers may take, and how long a connection may be idle.
-const HEADERS: Duration = Duration::from_secs(10);
+const HEADERS: Duration = Duration::from_secs(30);
 /// How long a client may leave an answer unread.
 const UNREAD: Duration = Duration::from_secs(30);
 /// How long a handshake may take.
