@@ -18,7 +18,8 @@ pub enum ErrorKind {
     /// A server cannot be reached or is not ready.
     Unavailable,
     /// The answers of the servers contradict each other: a server deviated, and the error names it if it can.
-    /// With [`Error::by_all`] it is no contradiction: all three say that a ciphertext or tag is not authentic.
+    /// With [`Error::by_all`] it is no contradiction: all three say that a ciphertext or tag is not
+    /// authentic.
     Mismatch,
     /// The arguments of the call are wrong.
     Usage,
@@ -47,8 +48,8 @@ pub struct Error {
     pub retry: bool,
     /// The party at fault, if it is known.
     pub peer: Option<PartyId>,
-    /// Whether this is the word of all three servers. What fewer say may be one server's lie; what this client
-    /// found itself is not their word.
+    /// Whether this is the word of all three servers. What fewer say may be one server's lie; what this
+    /// client found itself is not their word.
     pub by_all: bool,
     /// The step of the request at which it failed.
     pub step: String,

@@ -51,7 +51,8 @@ impl Client {
     /// returned unless it is authentic; CBC authenticates nothing, and the caller removes its padding.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] with [`Error::by_all`] if all three servers say that the message is not authentic;
+    /// [`ErrorKind::Mismatch`] with [`Error::by_all`] if all three servers say that the message is not
+    /// authentic;
     /// [`ErrorKind::Usage`] for a length that the mode does not make, before anything is sent; else see
     /// [`Error`].
     pub fn decrypt_in_mode(
