@@ -313,7 +313,7 @@ mod tests {
     fn refusals_are_told_from_failures() {
         let error = |kind, retry| {
             let (step, message) = ("step".into(), "message".into());
-            is_refusal(&Error { kind, retry, peer: None, step, message })
+            is_refusal(&Error { kind, retry, peer: None, by_all: false, step, message })
         };
         assert!(error(ErrorKind::Refused, false) && error(ErrorKind::Unavailable, true));
         assert!(error(ErrorKind::Abort, true) && !error(ErrorKind::Abort, false));
