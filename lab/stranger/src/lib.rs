@@ -4,9 +4,9 @@
 pub mod circuit_among_five;
 #[path = "../../../crates/divisi/examples/encrypt_in_one_process.rs"]
 pub mod encrypt_in_one_process;
-#[path = "../../../crates/divisi/examples/own_protocol.rs"]
-pub mod own_protocol;
 #[path = "../../../crates/divisi/examples/many_requests.rs"]
 pub mod many_requests;
+#[path = "../../../crates/divisi/examples/own_protocol.rs"]
+pub mod own_protocol;
 #[path = "../../../crates/divisi/examples/three_machines.rs"]
 pub mod three_machines;

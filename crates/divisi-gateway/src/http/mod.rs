@@ -3,8 +3,8 @@
 //! **What bounds the memory**: a body counts against a budget of all bodies as it comes, so that one that
 //! drips holds what it has sent and no more; a body that is too long is refused by its announced length. A
 //! long answer counts against the same budget until it is sent, and a client that does not read it loses it
-//! after a time. Requests that ask the servers wait in a queue of bounded length, and at most as many are done
-//! at a time as there are connections. **What is not wiped**: the buffers in which hyper reads and writes.
+//! after a time. Requests that ask the servers wait in a queue of bounded length, and at most as many are
+//! done at a time as there are connections. **What is not wiped**: the buffers in which hyper reads and writes.
 
 mod body;
 mod certificate;
@@ -76,8 +76,8 @@ pub struct Service {
     memory: Arc<Semaphore>,
     /// The same for requests without a token that is known.
     strangers: Arc<Semaphore>,
-    /// What the bodies that are being worked on may take: each becomes several copies, as values, as bytes, as
-    /// what the servers are sent, and as an answer.
+    /// What the bodies that are being worked on may take: each becomes several copies, as values, as bytes,
+    /// as what the servers are sent, and as an answer.
     work: Arc<Semaphore>,
     turns: ServerTurns,
 }

@@ -107,8 +107,8 @@ fn clear(path: &Path) -> Result<(), String> {
         .map_err(|e| format!("the old socket {shown} cannot be removed ({e}): remove it"))
 }
 
-/// Serve until `stop` says so, then give requests that are under way a time to end. A socket that is given, and
-/// not lent, is closed before that, so that whoever comes later is refused and does not wait.
+/// Serve until `stop` says so, then give requests that are under way a time to end. A socket that is given,
+/// and not lent, is closed before that, so that whoever comes later is refused and does not wait.
 pub async fn serve(
     socket: impl Borrow<Socket>,
     router: &Router,

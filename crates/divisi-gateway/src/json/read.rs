@@ -9,8 +9,8 @@ pub const STRINGS: usize = 1000;
 /// The most values that a request has: far more than one of the most texts needs, and few enough that what
 /// each costs, whatever is sent, is small beside the texts.
 pub const VALUES: usize = 4000;
-/// By how many bytes texts may become longer than they were sent, when they are read and written again: what is
-/// no UTF-8 becomes three bytes each. Texts of Transit are base64, which never does.
+/// By how many bytes texts may become longer than they were sent, when they are read and written again: what
+/// is no UTF-8 becomes three bytes each. Texts of Transit are base64, which never does.
 const SWELLING: usize = 64 << 10;
 /// How deep values may be nested.
 const DEPTH: usize = 1000;
