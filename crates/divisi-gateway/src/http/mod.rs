@@ -4,7 +4,8 @@
 //! drips holds what it has sent and no more; a body that is too long is refused by its announced length. A
 //! long answer counts against the same budget until it is sent, and a client that does not read it loses it
 //! after a time. Requests that ask the servers wait in a queue of bounded length, and at most as many are
-//! done at a time as there are connections. **What is not wiped**: the buffers in which hyper reads and writes.
+//! done at a time as there are connections. **What is not wiped**: the buffers in which hyper reads and
+//! writes.
 
 mod body;
 mod certificate;
