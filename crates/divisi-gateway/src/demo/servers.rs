@@ -64,7 +64,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     written.map_err(|e| format!("{} cannot be written ({e})", path.display()))
 }
 
-/// What a gateway of [`Machines`] gets.
+/// What the gateway of a demonstration gets.
 pub struct DemoSetting {
     /// Where it listens; a free port of this machine if there is none.
     pub listen: Option<SocketAddr>,
