@@ -58,6 +58,16 @@ impl Three {
         self.pool.run_within(self.patience(), work)
     }
 
+    /// The trouble with a key. A server that lacks it may say so before the others do, who then repeat what it
+    /// said: whether all three lack it, they are asked once more.
+    fn trouble_with(&self, name: &KeyName, e: Error) -> BackendTrouble {
+        let by_some = e.kind == ErrorKind::Refused && !e.retry && !e.by_all && e.step != CONNECT;
+        if by_some && matches!(self.find(name), Ok(None)) {
+            return BackendTrouble::Refused(e.message);
+        }
+        trouble(e)
+    }
+
     /// How long a request is tried again: not at all once it is known for as long that the servers do not
     /// serve, so that nobody waits for what will not come.
     fn patience(&self) -> Duration {
@@ -148,7 +158,7 @@ impl Backend for Three {
             client.encrypt(name, aad, &mut &plaintext[..], length, &mut sealed, &mut |_| {})?;
             Ok(sealed)
         })
-        .map_err(trouble)
+        .map_err(|e| self.trouble_with(name, e))
     }
 
     fn decrypt(
@@ -164,7 +174,7 @@ impl Backend for Three {
             client.decrypt(name, aad, &mut input, length, &mut *plaintext, &mut |_| {})?;
             Ok(plaintext)
         })
-        .map_err(trouble)
+        .map_err(|e| self.trouble_with(name, e))
     }
 
     fn mac(&self, name: &KeyName, message: &[u8]) -> Result<Zeroizing<Vec<u8>>, BackendTrouble> {
@@ -172,7 +182,7 @@ impl Backend for Three {
         self.run(|client| {
             client.mac(name, &hmac(), &mut &message[..], length, &mut |_| {}).map(|tagged| tagged.tag)
         })
-        .map_err(trouble)
+        .map_err(|e| self.trouble_with(name, e))
     }
 
     fn verify(&self, name: &KeyName, tag: &[u8], message: &[u8]) -> Result<bool, BackendTrouble> {
@@ -183,7 +193,7 @@ impl Backend for Three {
         match verified {
             Ok(_) => Ok(true),
             Err(e) if is_forged(&e) => Ok(false),
-            Err(e) => Err(trouble(e)),
+            Err(e) => Err(self.trouble_with(name, e)),
         }
     }
 

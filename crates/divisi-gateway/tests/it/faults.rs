@@ -75,6 +75,10 @@ fn whoever_is_killed_under_load_spoils_no_answer() {
             }
         }
         stay.order("stop 2");
+        let begun = Instant::now();
+        while counts[1].load(Ordering::SeqCst) == 0 && begun.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         stop.store(true, Ordering::SeqCst);
     });
     let [good, down] = counts.map(AtomicUsize::into_inner);
