@@ -58,7 +58,8 @@ impl Three {
         self.pool.run_within(self.patience(), work)
     }
 
-    /// The trouble with a key. A server that lacks it may say so before the others do, who then repeat what it
+    /// The trouble with a key. A server that lacks it may say so before the others do, who then
+    /// repeat what it
     /// said: whether all three lack it, they are asked once more.
     fn trouble_with(&self, name: &KeyName, e: Error) -> BackendTrouble {
         let by_some = e.kind == ErrorKind::Refused && !e.retry && !e.by_all && e.step != CONNECT;
