@@ -59,8 +59,7 @@ impl Three {
     }
 
     /// The trouble with a key. A server that lacks it may say so before the others do, who then
-    /// repeat what it
-    /// said: whether all three lack it, they are asked once more.
+    /// repeat what it said: whether all three lack it, they are asked once more.
     fn trouble_with(&self, name: &KeyName, e: Error) -> BackendTrouble {
         let by_some = e.kind == ErrorKind::Refused && !e.retry && !e.by_all && e.step != CONNECT;
         if by_some && matches!(self.find(name), Ok(None)) {
