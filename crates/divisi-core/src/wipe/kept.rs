@@ -65,20 +65,20 @@ impl Kept {
         Kept { types: Vec::new(), bytes: 0, count: 0 }
     }
 
-    pub(super) fn of<T: Wipe>(&mut self) -> &mut VecDeque<(u64, Vec<T>)> {
+    /// The vectors of one type: a list, which may be empty, is always there.
+    pub(super) fn of<T: Wipe>(&mut self) -> Option<&mut VecDeque<(u64, Vec<T>)>> {
         let at = self.types.iter_mut().position(|typed| typed.as_any().is::<Typed<T>>());
         let at = at.unwrap_or_else(|| {
             self.types.push(Box::new(Typed::<T>(VecDeque::new())));
             self.types.len() - 1
         });
-        let found = self.types[at].as_any().downcast_mut::<Typed<T>>();
-        found.map_or_else(|| unreachable!("the type was compared"), |typed| &mut typed.0)
+        self.types.get_mut(at)?.as_any().downcast_mut::<Typed<T>>().map(|typed| &mut typed.0)
     }
 
     /// Takes the smallest vector that has room for `len` elements, and not for many more. Its elements, of
     /// which there may be fewer, are zero.
     fn take<T: Wipe>(&mut self, len: usize) -> Option<Vec<T>> {
-        let vectors = self.of::<T>();
+        let vectors = self.of::<T>()?;
         let capacity = |at: &usize| vectors[*at].1.capacity();
         let fits = |at: &usize| capacity(at) >= len && capacity(at) / 2 <= len;
         // sizes repeat: one of the newest has mostly the right one, and is still in the cache
@@ -91,10 +91,11 @@ impl Kept {
 
     /// Keeps a vector of zeros. If there are too many bytes then, the oldest vectors of all types are freed.
     pub(super) fn keep<T: Wipe>(&mut self, vector: Vec<T>) {
-        self.bytes += bytes(&vector);
+        let (number, size) = (self.count, bytes(&vector));
+        let Some(vectors) = self.of() else { return };
+        vectors.push_back((number, vector));
         self.count += 1;
-        let number = self.count;
-        self.of().push_back((number, vector));
+        self.bytes += size;
         while self.bytes > MOST {
             let oldest = self.types.iter_mut().min_by_key(|typed| typed.oldest().unwrap_or(u64::MAX));
             self.bytes -= oldest.map_or(self.bytes, |typed| typed.free_oldest());
@@ -121,7 +122,8 @@ mod tests {
     fn no_more_is_kept_than_the_most() {
         let mut kept = Kept::new();
         (0..9).for_each(|i| kept.keep(vec![0_u8; MOST / 4 + i]));
-        let held = |kept: &mut Kept| (kept.of::<u8>().len(), kept.of::<u64>().len(), kept.bytes);
+        let held =
+            |kept: &mut Kept| (kept.of::<u8>().unwrap().len(), kept.of::<u64>().unwrap().len(), kept.bytes);
         assert_eq!(held(&mut kept), (3, 0, 3 * (MOST / 4) + 6 + 7 + 8));
         // another type's are newer
         kept.keep(vec![0_u64; MOST / 16]);

@@ -287,9 +287,9 @@ mod tests {
         struct Lone(#[expect(dead_code)] u8);
         drop(WipedVec::<Lone>::zeros(MOST + 1));
         drop(WipedVec::<Lone>::zeros(LEAST - 1));
-        assert_eq!(kept().of::<Lone>().len(), 0);
+        assert_eq!(kept().of::<Lone>().unwrap().len(), 0);
         drop(WipedVec::<Lone>::zeros(LEAST));
-        assert_eq!(kept().of::<Lone>().len(), 1);
+        assert_eq!(kept().of::<Lone>().unwrap().len(), 1);
     }
 
     /// \[Q17\] What was removed is wiped with the vector, wherever it ends.
