@@ -141,7 +141,7 @@ async fn until_told(files: Files, log: &GatewayLog) -> Result<(), String> {
     });
     let kms_stopped = stopped.clone();
     let serve_kms = async {
-        if let (Some(kms), Some(socket)) = (kms, &kms_socket) {
+        if let (Some(kms), Some(socket)) = (kms, kms_socket) {
             kms.serve(socket, kms_stopped).await;
         }
     };

@@ -58,14 +58,9 @@ impl Three {
         self.pool.run_within(self.patience(), work)
     }
 
-    /// The trouble with a key. A server that lacks it may say so before the others do, who then
-    /// repeat what it said: whether all three lack it, they are asked once more.
-    fn trouble_with(&self, name: &KeyName, e: Error) -> BackendTrouble {
-        let by_some = e.kind == ErrorKind::Refused && !e.retry && !e.by_all && e.step != CONNECT;
-        if by_some && matches!(self.find(name), Ok(None)) {
-            return BackendTrouble::Refused(e.message);
-        }
-        trouble(e)
+    /// The trouble with a key that must have a kind of which `fits` is true.
+    fn trouble_with(&self, name: &KeyName, fits: fn(KeyKind) -> bool, e: Error) -> BackendTrouble {
+        settled(e, fits, || self.find(name))
     }
 
     /// How long a request is tried again: not at all once it is known for as long that the servers do not
@@ -126,6 +121,23 @@ fn trouble(e: Error) -> BackendTrouble {
     }
 }
 
+/// The trouble with a key. A server that lacks it, or has one of another type, may say so before the others
+/// do, who then repeat what it said: so all three are asked whether there is such a key. Of what the one said
+/// nothing is used.
+fn settled(
+    e: Error,
+    fits: fn(KeyKind) -> bool,
+    find: impl FnOnce() -> Result<Option<Key>, BackendTrouble>,
+) -> BackendTrouble {
+    let by_some = e.kind == ErrorKind::Refused && !e.retry && !e.by_all && e.step != CONNECT;
+    match by_some.then(find) {
+        Some(Ok(found)) if found.as_ref().is_none_or(|key| !fits(key.kind)) => {
+            BackendTrouble::Refused("the servers have no key of this name for this use".into())
+        }
+        _ => trouble(e),
+    }
+}
+
 /// The key of an entry, if it is of a type that Transit knows and can be used.
 fn key(entry: KeyEntry) -> Option<Key> {
     let kind = match entry.kind {
@@ -136,6 +148,10 @@ fn key(entry: KeyEntry) -> Option<Key> {
     };
     let made = entry.made.unwrap_or(0);
     (entry.state == KeyState::Active).then_some(Key { name: entry.name, kind, id: entry.id, made })
+}
+
+const fn makes_macs(kind: KeyKind) -> bool {
+    !kind.encrypts()
 }
 
 const fn kind_of(kind: KeyKind) -> KeyType {
@@ -158,7 +174,7 @@ impl Backend for Three {
             client.encrypt(name, aad, &mut &plaintext[..], length, &mut sealed, &mut |_| {})?;
             Ok(sealed)
         })
-        .map_err(|e| self.trouble_with(name, e))
+        .map_err(|e| self.trouble_with(name, KeyKind::encrypts, e))
     }
 
     fn decrypt(
@@ -174,7 +190,7 @@ impl Backend for Three {
             client.decrypt(name, aad, &mut input, length, &mut *plaintext, &mut |_| {})?;
             Ok(plaintext)
         })
-        .map_err(|e| self.trouble_with(name, e))
+        .map_err(|e| self.trouble_with(name, KeyKind::encrypts, e))
     }
 
     fn mac(&self, name: &KeyName, message: &[u8]) -> Result<Zeroizing<Vec<u8>>, BackendTrouble> {
@@ -182,7 +198,7 @@ impl Backend for Three {
         self.run(|client| {
             client.mac(name, &hmac(), &mut &message[..], length, &mut |_| {}).map(|tagged| tagged.tag)
         })
-        .map_err(|e| self.trouble_with(name, e))
+        .map_err(|e| self.trouble_with(name, makes_macs, e))
     }
 
     fn verify(&self, name: &KeyName, tag: &[u8], message: &[u8]) -> Result<bool, BackendTrouble> {
@@ -193,7 +209,7 @@ impl Backend for Three {
         match verified {
             Ok(_) => Ok(true),
             Err(e) if is_forged(&e) => Ok(false),
-            Err(e) => Err(self.trouble_with(name, e)),
+            Err(e) => Err(self.trouble_with(name, makes_macs, e)),
         }
     }
 
@@ -254,5 +270,25 @@ mod tests {
         assert!(matches!(of(ErrorKind::Mismatch, false), BackendTrouble::Down(None, _)));
         assert!(matches!(of(ErrorKind::Refused, true), BackendTrouble::Refused(_)));
         assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
+    }
+
+    /// A refusal by some is one by all if all three have no such key, or one of another kind. Of a key that is
+    /// there, whatever some say is trouble.
+    #[test]
+    fn a_key_that_all_three_lack_is_a_refusal() {
+        let by = |by_all| {
+            let (step, message) = ("x".to_owned(), "party 2 says: no".to_owned());
+            Error { kind: ErrorKind::Refused, retry: false, peer: None, by_all, step, message }
+        };
+        let key = |kind| Key { name: "k".parse().unwrap(), kind, id: [0; 16], made: 0 };
+        let of = |found| settled(by(false), KeyKind::encrypts, || found);
+        for found in [None, Some(key(KeyKind::Hmac))] {
+            let BackendTrouble::Refused(why) = of(Ok(found)) else { panic!("it is not there") };
+            assert!(!why.contains("party 2"), "{why}");
+        }
+        assert!(matches!(of(Ok(Some(key(KeyKind::Aes128)))), BackendTrouble::Down(..)));
+        assert!(matches!(of(Err(BackendTrouble::Down(None, "x".into()))), BackendTrouble::Down(..)));
+        let asked = || panic!("all three have said it");
+        assert!(matches!(settled(by(true), KeyKind::encrypts, asked), BackendTrouble::Refused(_)));
     }
 }

@@ -103,9 +103,9 @@ impl KmsFace {
         Arc::new(KmsFace { servers, key, watch, turns, log, log_keys, world, requests })
     }
 
-    /// Serve until `stop` says so, then give requests that are under way a time to end. In the background it
-    /// learns the key, whether or not the servers are there when it starts.
-    pub async fn serve(self: Arc<Self>, socket: &Socket, stop: channel::Receiver<bool>) {
+    /// Serve until `stop` says so, then close the socket and give requests that are under way a time to end.
+    /// In the background it learns the key, whether or not the servers are there when it starts.
+    pub async fn serve(self: Arc<Self>, socket: Socket, stop: channel::Receiver<bool>) {
         let learning = tokio::spawn(Arc::clone(&self).learn());
         let begin = |stream| serve::connection(stream, Arc::clone(&self), stop.clone());
         accept_until(socket, MOST_CONNECTIONS, stop.clone(), begin).await;

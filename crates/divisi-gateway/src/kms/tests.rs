@@ -103,7 +103,7 @@ impl Setting {
             world: Arc::new(Machine),
         });
         let (stop, stopped) = watch::channel(false);
-        let serves = tokio::spawn(async move { face.serve(&socket, stopped).await });
+        let serves = tokio::spawn(async move { face.serve(socket, stopped).await });
         Setting { servers, key, turns, log, lines, path, stop, serves, _folder: folder }
     }
 
