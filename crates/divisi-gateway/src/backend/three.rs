@@ -272,8 +272,8 @@ mod tests {
         assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
     }
 
-    /// A refusal by some is one by all if all three have no such key, or one of another kind. Of a key that is
-    /// there, whatever some say is trouble.
+    /// A refusal by some is one by all if all three have no such key, or one of another kind. Of a key that
+    /// is there, whatever some say is trouble.
     #[test]
     fn a_key_that_all_three_lack_is_a_refusal() {
         let by = |by_all| {
@@ -287,7 +287,8 @@ mod tests {
             assert!(!why.contains("party 2"), "{why}");
         }
         assert!(matches!(of(Ok(Some(key(KeyKind::Aes128)))), BackendTrouble::Down(..)));
-        assert!(matches!(of(Err(BackendTrouble::Down(None, "x".into()))), BackendTrouble::Down(..)));
+        let unknown = Err(BackendTrouble::Down(None, "x".into()));
+        assert!(matches!(of(unknown), BackendTrouble::Down(..)));
         let asked = || panic!("all three have said it");
         assert!(matches!(settled(by(true), KeyKind::encrypts, asked), BackendTrouble::Refused(_)));
     }
