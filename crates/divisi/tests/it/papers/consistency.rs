@@ -45,7 +45,8 @@ fn maestro_agrees_with_itself() {
     for row in maestro.tables["table-5"].keys().filter(|row| *row != "lut256-malicious") {
         let mut faster = f64::INFINITY;
         for network in ["10g", "1g", "200m", "100m", "50m"] {
-            let [online, total] = ["online", "total"].map(|what| of("table-5", row, &format!("{network}-{what}")));
+            let [online, total] =
+                ["online", "total"].map(|what| of("table-5", row, &format!("{network}-{what}")));
             assert!(total <= online, "{row} {network}: {online}, {total}");
             // with active security and 50 Mbit/s, the paper's figures are higher again
             assert!(online < faster || network == "50m", "{row} {network}: {online} after {faster}");
@@ -102,12 +103,17 @@ fn wrk17_agrees_with_itself() {
         (parts, of(table, row, &format!("{of_place}total")))
     };
     let mut rows = 0;
-    for (table, places) in [("table-2", &[""][..]), ("table-8", &["lan-", "wan-"]), ("table-9", &[""]), ("table-10", &[""])] {
+    for (table, places) in
+        [("table-2", &[""][..]), ("table-8", &["lan-", "wan-"]), ("table-9", &[""]), ("table-10", &[""])]
+    {
         for row in wrk17.tables[table].keys() {
             for place in places {
                 let (parts, whole) = sum(table, row, place);
                 // figures are averages, and each is rounded for itself
-                assert!(near(parts, whole, 1e-3) || (parts - whole).abs() < 2.5, "{table}/{row}: {parts} {whole}");
+                assert!(
+                    near(parts, whole, 1e-3) || (parts - whole).abs() < 2.5,
+                    "{table}/{row}: {parts} {whole}"
+                );
                 rows += 1;
             }
         }
@@ -130,7 +136,8 @@ fn wrk17_agrees_with_itself() {
     }
     for n in [3, 8] {
         for (row, phase) in [("online", "lan-online"), ("total", "lan-total")] {
-            let (short, long) = (of("table-5", row, &format!("n{n}")), of("table-8", &format!("n{n}-sha256"), phase));
+            let (short, long) =
+                (of("table-5", row, &format!("n{n}")), of("table-8", &format!("n{n}-sha256"), phase));
             assert!((short - long).abs() < 1.0, "{row} {n}: {short} {long}");
         }
     }
@@ -160,7 +167,8 @@ fn gykw_agrees_with_itself() {
     // a slower network is not faster, but for the spread of their measurements
     for op in ["triple-bool", "triple-arith"] {
         for n in [2, 4, 8, 16, 32, 64] {
-            let [local, lan, wan] = ["local", "lan", "wan"].map(|net| of("table-3", &format!("{op}-{net}"), &format!("n{n}")));
+            let [local, lan, wan] =
+                ["local", "lan", "wan"].map(|net| of("table-3", &format!("{op}-{net}"), &format!("n{n}")));
             assert!(local <= lan * 1.05 && lan <= wan * 1.11, "{op} {n}: {local} {lan} {wan}");
         }
     }
@@ -207,7 +215,10 @@ fn every_table_of_the_papers_has_its_place() {
     ] {
         let printed = Printed::of(papers.iter().find(|of| of.name == paper).unwrap());
         for figure in figures {
-            assert!(printed.tables.contains_key(*figure) || printed.left_out.contains_key(*figure), "{paper}: {figure}");
+            assert!(
+                printed.tables.contains_key(*figure) || printed.left_out.contains_key(*figure),
+                "{paper}: {figure}"
+            );
         }
     }
 }

@@ -137,12 +137,18 @@ impl Region {
                 (None, None) => shown.to_owned(),
             };
             let of = format!("{row}/{column}");
-            numbers(&shown).into_iter().map(move |number| Expected { number, of: of.clone(), kind: Kind::Cell }).collect::<Vec<_>>()
+            numbers(&shown)
+                .into_iter()
+                .map(move |number| Expected { number, of: of.clone(), kind: Kind::Cell })
+                .collect::<Vec<_>>()
         };
         for line in self.lines.lines() {
             for piece in pieces(line) {
                 let other = |text: &str, kind, of: &str| {
-                    numbers(text).into_iter().map(|number| Expected { number, of: of.to_owned(), kind }).collect::<Vec<_>>()
+                    numbers(text)
+                        .into_iter()
+                        .map(|number| Expected { number, of: of.to_owned(), kind })
+                        .collect::<Vec<_>>()
                 };
                 match piece {
                     Piece::Text(text) => all.extend(other(text, Kind::Name, "a name")),
@@ -179,7 +185,9 @@ impl Region {
             match piece {
                 Piece::Row(row) => {
                     let cells = printed.tables.get(&self.table).and_then(|rows| rows.get(row));
-                    exact.extend(cells.into_iter().flatten().map(|(column, _)| (row.to_owned(), column.clone())));
+                    exact.extend(
+                        cells.into_iter().flatten().map(|(column, _)| (row.to_owned(), column.clone())),
+                    );
                 }
                 Piece::Cell(row, column, scan) => {
                     let list = if scan.is_some() { &mut other } else { &mut exact };
@@ -205,7 +213,9 @@ impl Region {
 /// A whole number with a mark between its thousands.
 fn grouped(shown: &str, mark: char) -> String {
     let digits = shown.len();
-    let place = |(at, c): (usize, char)| if at > 0 && (digits - at).is_multiple_of(3) { vec![mark, c] } else { vec![c] };
+    let place = |(at, c): (usize, char)| {
+        if at > 0 && (digits - at).is_multiple_of(3) { vec![mark, c] } else { vec![c] }
+    };
     shown.chars().enumerate().flat_map(place).collect()
 }
 
@@ -261,7 +271,9 @@ impl Layout {
             let here: usize = self.regions.iter().filter(|r| r.table == *table).map(Region::left_out).sum();
             let said = printed.left_out.get(table).copied().unwrap_or(0);
             if here != said {
-                return Err(format!("{table}: {here} numbers are left out, and the catalogue gives a reason for {said}"));
+                return Err(format!(
+                    "{table}: {here} numbers are left out, and the catalogue gives a reason for {said}"
+                ));
             }
         }
         Ok(())
@@ -273,7 +285,9 @@ impl Layout {
         for region in &self.regions {
             for (row, column) in region.cells(printed).into_iter().flatten() {
                 let place = (region.table.clone(), row, column);
-                if !numbers(printed.shown(&place.0, &place.1, &place.2)).is_empty() && !compared.insert(place.clone()) {
+                if !numbers(printed.shown(&place.0, &place.1, &place.2)).is_empty()
+                    && !compared.insert(place.clone())
+                {
                     return Err(format!("{place:?} is compared twice"));
                 }
             }
@@ -282,12 +296,24 @@ impl Layout {
             for (row, cells) in rows {
                 for (column, shown) in cells.iter().filter(|(_, shown)| !numbers(shown).is_empty()) {
                     if !compared.contains(&(table.clone(), row.clone(), column.clone())) {
-                        return Err(format!("{table}/{row}/{column}, {shown}, is not compared with the text"));
+                        return Err(format!(
+                            "{table}/{row}/{column}, {shown}, is not compared with the text"
+                        ));
                     }
                 }
             }
         }
         Ok(())
+    }
+
+    /// What is left out of a table.
+    pub fn left_out_of(&self, table: &str) -> Vec<&str> {
+        let lines = self.regions.iter().filter(|region| region.table == table).flat_map(|r| r.lines.lines());
+        let left_out = lines.flat_map(pieces).filter_map(|piece| match piece {
+            Piece::LeftOut(text) => Some(text),
+            Piece::Text(_) | Piece::Row(_) | Piece::Cell(..) => None,
+        });
+        left_out.collect()
     }
 
     /// The cells whose numbers the text has as the catalogue has them.
