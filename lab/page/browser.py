@@ -17,7 +17,7 @@ from pathlib import Path
 NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"]
 LIMIT = 60
 
-# The sandbox needs rights that containers lack, so as root it is off; the page may fetch nothing in either case.
+# The sandbox needs rights that containers lack, so as root it is off; the page may fetch nothing anyway.
 FLAGS = [
     "--headless=new",
     "--remote-debugging-pipe",
@@ -134,7 +134,11 @@ class Page:
         for domain in ["Page", "Runtime", "Log", "Network"]:
             self.call(f"{domain}.enable")
         self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media="screen", features=[scheme])

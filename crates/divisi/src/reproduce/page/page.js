@@ -1,12 +1,13 @@
-// What the page does beyond its tables: plots of measured figures beside the papers', and filters by engine and
-// security. All data is the JSON in #report. How many rows and marks each plot has drawn stands in its data
-// attributes, which a test compares with the JSON.
+// What the page does beyond its tables: plots of measured figures beside the papers', and filters by engine
+// and security. All data is the JSON in #report. How many rows and marks each plot has drawn stands in its
+// data attributes, which a test compares with the JSON.
 "use strict";
 (() => {
-  const { chosen, colour, isNumber, key, lines, make, measured, numbers, point, strip } = Plots;
+  const { PEERS, chosen, colour, isNumber, key, lines, make, measured, numbers, point, strip } = Plots;
   const report = JSON.parse(document.getElementById("report").textContent);
   const tables = report.papers.flatMap((paper) =>
-    paper.tables.map((table) => ({ table, section: document.getElementById(`${paper.name}/${table.id}`) })));
+    paper.tables.map((table) => ({ table, section: document.getElementById(`${paper.name}/${table.id}`) })),
+  );
   const rows = tables.flatMap(({ table }) => table.rows);
   const MOST_LINES = 8;
   const LEAST_PLACES = 3;
@@ -19,10 +20,12 @@
 
   // Tables whose rows or columns are a number (parties, entries, milliseconds) are drawn as lines over it.
 
-  /** The number that a label is, as in "n = 4", "64 parties" or "AES, 4 parties", and the rest of the label. */
+  /** The number that a label is, as in "n = 4", "64 parties" or "AES, 4 parties", and what else it says. */
   function placeOf(label) {
     const parts = label.split(/,\s+/);
-    const of = parts.map((part) => /^(?:([A-Za-z]{1,9})\s*=\s*)?(\d[\d,]*(?:\.\d+)?)(?:\s*([A-Za-z%]+))?$/.exec(part));
+    const of = parts.map((part) =>
+      /^(?:([A-Za-z]{1,9})\s*=\s*)?(\d[\d,]*(?:\.\d+)?)(?:\s*([A-Za-z%]+))?$/.exec(part),
+    );
     const found = of.filter(Boolean);
     if (found.length !== 1) return null;
     const [, before, digits, after] = found[0];
@@ -47,19 +50,34 @@
   function columnLines(plot, columns, shown) {
     const { table } = plot;
     const drawn = new Set();
-    for (const group of places(columns, (i) => placeOf(table.columns[i].label), (i) => table.columns[i].network)) {
+    for (const group of places(
+      columns,
+      (i) => placeOf(table.columns[i].label),
+      (i) => table.columns[i].network,
+    )) {
       const series = table.rows
         .map((row, order) => ({ row, order, name: row.label }))
         .filter(({ row }) => group.filter(({ item }) => measured(row.cells[item])).length >= 2);
       if (!series.length || series.length > MOST_LINES) continue;
       // a row with less than two figures would be no line: then all rows are drawn as points
-      if (table.rows.some((row) => !series.some((one) => one.row === row) && group.some(({ item }) => measured(row.cells[item])))) continue;
+      if (
+        table.rows.some(
+          (row) =>
+            !series.some((one) => one.row === row) && group.some(({ item }) => measured(row.cells[item])),
+        )
+      )
+        continue;
       const { unit, network } = table.columns[group[0].item];
       lines(plot, {
-        unit, across: group[0].across || "number", title: [group[0].rest, network].filter(Boolean).join("; "),
-        series: series.filter(({ row }) => shown.includes(row)).map((one) => ({
-          ...one, points: group.map(({ item, x }) => ({ x, p: point(table, one.row, item) })),
-        })),
+        unit,
+        across: group[0].across || "number",
+        title: [group[0].rest, network].filter(Boolean).join("; "),
+        series: series
+          .filter(({ row }) => shown.includes(row))
+          .map((one) => ({
+            ...one,
+            points: group.map(({ item, x }) => ({ x, p: point(table, one.row, item) })),
+          })),
       });
       group.forEach(({ item }) => drawn.add(item));
     }
@@ -73,18 +91,25 @@
     const sameParties = new Set(table.rows.map((row) => row.parties)).size < 2;
     const place = (row) => {
       const found = placeOf(row.label);
-      return found && !found.across && !sameParties && row.parties === found.x ? { ...found, across: "parties" } : found;
+      return found && !found.across && !sameParties && row.parties === found.x
+        ? { ...found, across: "parties" }
+        : found;
     };
     for (const group of places(table.rows, place, apart)) {
       const of = (index) => group.filter(({ item }) => measured(item.cells[index]));
       const series = columns.filter((index) => of(index).length >= 2);
-      if (!series.length || series.length > MOST_LINES || columns.some((index) => of(index).length === 1)) continue;
+      if (!series.length || series.length > MOST_LINES || columns.some((index) => of(index).length === 1))
+        continue;
       lines(plot, {
-        unit: table.columns[series[0]].unit, across: group[0].across || "number", title: group[0].rest,
+        unit: table.columns[series[0]].unit,
+        across: group[0].across || "number",
+        title: group[0].rest,
         series: series.map((index, order) => ({
           order,
           name: [table.columns[index].label, table.columns[index].network].filter(Boolean).join(", "),
-          points: group.filter(({ item }) => shown.includes(item)).map(({ item, x }) => ({ x, p: point(table, item, index) })),
+          points: group
+            .filter(({ item }) => shown.includes(item))
+            .map(({ item, x }) => ({ x, p: point(table, item, index) })),
         })),
       });
       group.forEach(({ item }) => drawn.add(item));
@@ -92,19 +117,33 @@
     return shown.filter((row) => !drawn.has(row));
   }
 
+  /** What the marks of a table's plots mean. */
   function meaning(plot, columns, shown) {
     const points = shown.flatMap((row) => columns.map((index) => point(plot.table, row, index)));
-    const [ours, paper, page] = [colour("ours"), colour("paper"), colour("page")];
+    const [ours, paper, page, soft] = ["ours", "paper", "page", "soft"].map(colour);
+    const some = (test) => points.some(test);
     const dagger = plot.table.machine_a_party ? "† (a machine for each party)" : "";
-    const entries = [["ours, with least and greatest", "circle", { stroke: ours, fill: ours }]];
-    if (points.some((p) => p.nearest && p.ours !== null)) entries.push(["nearest run", "circle", { stroke: ours, fill: page }]);
-    if (points.some((p) => p.paper !== null)) entries.push([`the paper${dagger}`, "diamond", { stroke: paper, fill: page }]);
-    if (points.some((p) => p.corrected !== null)) {
-      entries.push(["the paper, corrected", "diamond", { stroke: paper, fill: page, dot: true }]);
+    const entries = [];
+    if (plot.kinds.has("lines")) {
+      entries.push(["full: ours, with least and greatest", "circle", { stroke: soft, fill: soft }]);
+      entries.push([`hollow, on dashes: the paper${dagger}`, "circle", { stroke: soft, fill: page }]);
+    }
+    if (plot.kinds.has("strip")) {
+      entries.push(["ours, with least and greatest", "circle", { stroke: ours, fill: ours }]);
+      if (some((p) => p.nearest && p.ours !== null)) {
+        entries.push(["nearest run", "circle", { stroke: ours, fill: page }]);
+      }
+      if (some((p) => p.paper !== null)) {
+        entries.push([`the paper${dagger}`, "diamond", { stroke: paper, fill: page }]);
+      }
+    }
+    if (some((p) => p.corrected !== null)) {
+      entries.push(["with a dot: the paper, corrected", "diamond", { stroke: paper, fill: page, dot: true }]);
     }
     const peers = new Map(points.flatMap((p) => p.peers).map(({ peer, order }) => [order, peer.name]));
-    const forms = ["triangle", "square", "down", "plus", "cross"];
-    for (const [order, name] of peers) entries.push([name, forms[order % forms.length], { stroke: colour("peer"), fill: page }]);
+    for (const [order, name] of peers) {
+      entries.push([name, PEERS[order % PEERS.length], { stroke: colour("peer"), fill: page }]);
+    }
     return entries;
   }
 
@@ -114,60 +153,74 @@
     host.replaceChildren();
     const shown = table.rows.filter(wanted);
     const all = table.rows.flatMap((row) => row.cells).filter(measured);
-    const columns = table.columns.map((_, i) => i).filter((i) => table.rows.some((row) => measured(row.cells[i])));
+    const columns = table.columns
+      .map((_, i) => i)
+      .filter((i) => table.rows.some((row) => measured(row.cells[i])));
     if (all.length < 2 || !shown.some((row) => row.cells.some(measured))) return;
     const plot = {
-      table, host, drawn: [],
+      table,
+      host,
+      drawn: [],
       counts: { ours: new Set(), paper: new Set(), peers: new Set() },
-      key: make("ul", { className: "key" }),
+      kinds: new Set(),
       readout: make("div", { className: "readout", hidden: true }),
     };
     plot.readout.setAttribute("role", "status");
-    host.append(plot.key, plot.readout);
+    host.append(plot.readout);
     for (const unit of new Set(columns.map((i) => table.columns[i].unit))) {
-      const rest = columnLines(plot, columns.filter((i) => table.columns[i].unit === unit), shown);
+      const rest = columnLines(
+        plot,
+        columns.filter((i) => table.columns[i].unit === unit),
+        shown,
+      );
       if (!rest.length) continue;
       const left = rowLines(plot, rest, shown);
       if (left.some((row) => rest.some((i) => measured(row.cells[i])))) strip(plot, rest, left);
     }
-    key(plot, meaning(plot, columns, shown));
+    host.prepend(key(meaning(plot, columns, shown)));
     host.drawn = plot.drawn;
     plot.drawn.forEach((u, i) => withKeys(plot, u, i));
     // uPlot draws when this task has ended
-    queueMicrotask(() => queueMicrotask(() => {
-      const { ours, paper, peers } = plot.counts;
-      host.dataset.rows = new Set([...ours].map((p) => p.row)).size;
-      host.dataset.ours = ours.size;
-      host.dataset.paper = paper.size;
-      host.dataset.peers = peers.size;
-    }));
+    queueMicrotask(() =>
+      queueMicrotask(() => {
+        const { ours, paper, peers } = plot.counts;
+        host.dataset.rows = new Set([...ours].map((p) => p.row)).size;
+        host.dataset.ours = ours.size;
+        host.dataset.paper = paper.size;
+        host.dataset.peers = peers.size;
+      }),
+    );
   }
 
-  /** The keys of arrows go from point to point, and to the next plot of the table; only one plot takes the focus. */
+  /** Arrow keys read a plot: along its rows or places, and across to the next column or line. */
   function withKeys(plot, u, index) {
     const upright = u.scales.x.ori === 1;
-    u.root.tabIndex = index ? -1 : 0;
+    const of = { place: 0, line: 1 };
+    // the columns of a strip are one stop of the key Tab
+    u.root.tabIndex = upright && plot.drawn[index - 1]?.scales.x.ori === 1 ? -1 : 0;
     u.root.setAttribute("role", "group");
-    u.root.setAttribute("aria-label", `Plot of ${plot.table.title}: arrow keys read its points; the table has the same figures`);
+    const label = `Plot of ${plot.table.title}: arrow keys read its points; the table has the same figures`;
+    u.root.setAttribute("aria-label", label);
     u.root.querySelector("canvas").setAttribute("aria-hidden", "true");
-    const go = (to) => {
-      if (!isNumber(u.data[0][to])) return;
-      const place = u.valToPos(u.data[0][to], "x");
-      const value = u.data.slice(1).map((of) => of[to]).find(isNumber);
+    const show = () => {
+      const place = u.valToPos(u.data[0][of.place], "x");
+      const value = u.data[of.line][of.place];
       const other = isNumber(value) ? u.valToPos(value, "v") : 10;
       u.setCursor(upright ? { left: other, top: place } : { left: place, top: other });
-      u.last = to;
     };
-    u.root.addEventListener("focus", () => go(u.last || 0));
+    const step = (what, by, end) => {
+      of[what] = Math.min(Math.max(of[what] + by, what === "line" ? 1 : 0), end);
+      show();
+    };
+    u.root.addEventListener("focus", show);
     u.root.addEventListener("blur", () => u.setCursor({ left: -10, top: -10 }));
     u.root.addEventListener("keydown", (event) => {
-      const [back, on, before, after] = upright
-        ? ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]
-        : ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
-      if (event.key === back || event.key === on) go((u.last || 0) + (event.key === on ? 1 : -1));
-      else if (event.key === before) plot.drawn[index - 1]?.root.focus();
-      else if (event.key === after) plot.drawn[index + 1]?.root.focus();
-      else return;
+      const by = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 }[event.key];
+      if (!by) return;
+      const along = ["ArrowUp", "ArrowDown"].includes(event.key) === upright;
+      if (along) step("place", by, u.data[0].length - 1);
+      else if (upright) plot.drawn[index + by]?.root.focus();
+      else step("line", by, u.data.length - 1);
       event.preventDefault();
     });
   }
@@ -192,7 +245,10 @@
   function filters() {
     const bar = document.getElementById("filters");
     const count = make("output");
-    for (const [fact, title] of [["engine", "Engine"], ["security", "Security"]]) {
+    for (const [fact, title] of [
+      ["engine", "Engine"],
+      ["security", "Security"],
+    ]) {
       const values = [...new Set(rows.map((row) => row[fact] || NONE))].sort();
       if (values.length < 2) continue;
       const boxes = values.map((value) => {
@@ -206,7 +262,10 @@
       });
       bar.append(make("fieldset", { children: [make("legend", { textContent: title }), ...boxes] }));
     }
-    const axes = [["logarithmic", true], ["from zero", false]].map(([name, log]) => {
+    const axes = [
+      ["logarithmic", true],
+      ["from zero", false],
+    ].map(([name, log]) => {
       const radio = make("input", { type: "radio", name: "axes", value: name, checked: log });
       radio.addEventListener("change", () => {
         chosen.log = log;

@@ -1,9 +1,11 @@
-// How the page draws: marks, axes and the two kinds of plots, by uPlot, which gives scales, axes and the pointer.
-// Text gets into the page as text only, never as HTML.
+// How the page draws: marks, axes and the two kinds of plots, by uPlot, which gives scales, axes and the
+// pointer. Text gets into the page as text only, never as HTML.
 "use strict";
 const Plots = (() => {
   const PEERS = ["triangle", "square", "down", "plus", "cross"];
-  const SERIES = ["circle", "square", "triangle", "down", "star", "plus", "cross", "bar"];
+  /** Where a plot has no labels: pixels before its axis. */
+  const PAD = 8;
+  const SERIES = ["circle", "square", "triangle", "down", "star", "diamond", "six", "bar"];
   const KINDS = { exact: "exact", measured: "measured", derived: "derived", "out-of-reach": "out of reach" };
   const chosen = { log: true };
   const ratio = () => uPlot.pxRatio;
@@ -18,17 +20,22 @@ const Plots = (() => {
     return element;
   }
 
-  /** At least three digits of a figure, whole numbers in groups of three. */
-  function format(value) {
+  /** A figure with this many digits or more, its thousands apart. */
+  function format(value, least = 4) {
     if (value !== 0 && (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6)) return value.toExponential(2);
     const whole = Math.floor(Math.log10(Math.abs(value) || 1)) + 1;
-    const digits = Number.isInteger(value) ? 0 : Math.max(0, 4 - Math.max(whole, -9));
-    return value.toLocaleString("en-US", { maximumFractionDigits: Math.min(digits, 12) });
+    const digits = Number.isInteger(value) ? 0 : Math.max(0, least - whole);
+    return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   }
 
   /** A mark of an axis: 20k, 0.5. */
   function short(value) {
-    for (const [size, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]]) {
+    for (const [size, letter] of [
+      [1e12, "T"],
+      [1e9, "G"],
+      [1e6, "M"],
+      [1e3, "k"],
+    ]) {
       if (Math.abs(value) >= size) return `${+(value / size).toPrecision(3)}${letter}`;
     }
     return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(0) : `${+value.toPrecision(3)}`;
@@ -38,8 +45,17 @@ const Plots = (() => {
   const corners = (n, turn) =>
     Array.from({ length: n }, (_, i) => turn + (2 * Math.PI * i) / n).map((a) => [Math.cos(a), Math.sin(a)]);
   const FORMS = {
-    diamond: corners(4, 0), square: corners(4, Math.PI / 4), triangle: corners(3, -Math.PI / 2),
-    down: corners(3, Math.PI / 2), bar: [[-0.3, -1], [0.3, -1], [0.3, 1], [-0.3, 1]],
+    diamond: corners(4, 0),
+    square: corners(4, Math.PI / 4),
+    six: corners(6, 0),
+    triangle: corners(3, -Math.PI / 2),
+    down: corners(3, Math.PI / 2),
+    bar: [
+      [-0.3, -1],
+      [0.3, -1],
+      [0.3, 1],
+      [-0.3, 1],
+    ],
     star: corners(10, -Math.PI / 2).map(([x, y], i) => (i % 2 ? [x * 0.45, y * 0.45] : [x, y])),
   };
   const STROKES = { plus: corners(4, 0), cross: corners(4, Math.PI / 4) };
@@ -96,7 +112,12 @@ const Plots = (() => {
     const ours = measured(cell) ? cell.ours : null;
     const spread = ours !== null && isNumber(cell.least) && isNumber(cell.greatest);
     return {
-      table, row, column, cell, ours, peers,
+      table,
+      row,
+      column,
+      cell,
+      ours,
+      peers,
       paper: cell && isNumber(cell.paper) ? cell.paper : null,
       corrected: cell && isNumber(cell.corrected) ? cell.corrected : null,
       spread: spread ? [cell.least, cell.greatest] : [],
@@ -107,13 +128,15 @@ const Plots = (() => {
   const numbers = (p) =>
     [p.ours, p.paper, p.corrected, ...p.spread, ...p.peers.map((peer) => peer.value)].filter(isNumber);
 
-  /** Range and marks of an axis that shows these values; what is not above 0 stands at a logarithmic axis' end. */
+  /** Range and ticks of an axis for these values; what is not above 0 stands at a logarithmic axis' end. */
   function axisOf(values, pixels) {
     const positive = values.filter((value) => value > 0);
     if (!chosen.log) {
       const most = Math.max(...values, 0) || 1;
-      const step = [1, 2, 5, 10].map((m) => m * 10 ** Math.floor(Math.log10(most / 4)))
-        .find((size) => (most / size) * 52 <= pixels) || most;
+      const step =
+        [1, 2, 5, 10]
+          .map((m) => m * 10 ** Math.floor(Math.log10(most / 4)))
+          .find((size) => (most / size) * 52 <= pixels) || most;
       const ticks = Array.from({ length: Math.floor((most * 1.06) / step) + 1 }, (_, i) => i * step);
       return { least: Math.min(0, ...values), greatest: most * 1.06, ticks };
     }
@@ -145,20 +168,30 @@ const Plots = (() => {
   const clamp = (axis, value) => Math.min(Math.max(value, axis.least), axis.greatest);
 
   const axisLook = (more) => ({
-    stroke: colour("soft"), font: font(), gap: 4, space: 1, filter: (_, splits) => splits,
+    stroke: colour("soft"),
+    font: font(),
+    gap: 4,
+    space: 1,
+    filter: (_, splits) => splits,
     grid: { stroke: colour("faint"), width: 1, filter: (_, splits) => splits },
     ticks: { stroke: colour("rule"), width: 1, size: 4, filter: (_, splits) => splits },
     ...more,
   });
 
-  /** What all plots have in common: no legend and no zoom of uPlot's, and no path, since marks are drawn here. */
+  /** What all plots share: no legend and no zoom of uPlot's, and no path, since marks are drawn here. */
   const base = (width, height, series) => ({
-    width, height, legend: { show: false }, padding: [6, 14, 0, 4],
+    width,
+    height,
+    legend: { show: false },
+    padding: [6, 14, 0, 4],
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false, setScale: false } },
-    series: [{}, ...Array.from({ length: series }, () => ({ scale: "v", paths: () => null, points: { show: false } }))],
+    series: [
+      {},
+      ...Array.from({ length: series }, () => ({ scale: "v", paths: () => null, points: { show: false } })),
+    ],
   });
 
-  /** Draws a point's marks; `at` gives the place of a value on the canvas. Adds to the counts what it drew. */
+  /** Draws a point's marks; `at` gives the place of a value on the canvas. Counts what is in the plot. */
   function drawPoint(u, p, at, look, counts) {
     const ctx = u.ctx;
     const box = u.bbox;
@@ -175,7 +208,19 @@ const Plots = (() => {
       line(ctx, ends, { stroke: look.ours, width: 1.6 });
       const across = Math.abs(ends[0][1] - ends[1][1]) < Math.abs(ends[0][0] - ends[1][0]) || look.horizontal;
       for (const [x, y] of ends) {
-        line(ctx, across ? [[x, y - cap], [x, y + cap]] : [[x - cap, y], [x + cap, y]], { stroke: look.ours, width: 1.6 });
+        line(
+          ctx,
+          across
+            ? [
+                [x, y - cap],
+                [x, y + cap],
+              ]
+            : [
+                [x - cap, y],
+                [x + cap, y],
+              ],
+          { stroke: look.ours, width: 1.6 },
+        );
       }
     }
     for (const { value, order } of p.peers) {
@@ -198,14 +243,17 @@ const Plots = (() => {
     if (p.ours !== null) {
       const what = p.nearest ? "nearest run" : `ours, ${KINDS[p.cell.kind] || p.cell.kind}`;
       found.push([what, `${format(p.ours)}${unit}`]);
-      if (p.spread.length) found.push(["least, greatest", p.spread.map(format).join(" to ")]);
+      if (p.spread.length)
+        found.push(["least, greatest", p.spread.map((value) => format(value)).join(" to ")]);
     }
     const mark = p.table.machine_a_party ? "†" : "";
     if (p.paper !== null) found.push(["paper", `${p.cell.printed || format(p.paper)}${mark}${unit}`]);
     if (p.corrected !== null) found.push(["corrected", `${format(p.corrected)}${unit}`]);
     const beside = p.corrected === null ? p.paper : p.corrected;
-    if (p.ours !== null && beside && !p.nearest) found.push(["ours / paper", `${format(p.ours / beside)}×`]);
-    if (p.cell && isNumber(p.cell.cpu_us)) found.push(["CPU a block and party", `${format(p.cell.cpu_us)} µs`]);
+    if (p.ours !== null && beside && !p.nearest)
+      found.push(["ours / paper", `${format(p.ours / beside, 3)}×`]);
+    if (p.cell && isNumber(p.cell.cpu_us))
+      found.push(["CPU a block and party", `${format(p.cell.cpu_us, 3)} µs`]);
     for (const { peer, value } of p.peers) found.push([peer.name, `${format(value)}${unit}`]);
     return found;
   }
@@ -217,7 +265,8 @@ const Plots = (() => {
     for (const p of points) {
       const title = where(p);
       const pairs = facts(p).flatMap(([name, value]) => [
-        make("i", { textContent: name }), make("span", { textContent: value }),
+        make("i", { textContent: name }),
+        make("span", { textContent: value }),
       ]);
       plot.readout.append(make("b", { textContent: title }), make("div", { children: pairs }));
     }
@@ -249,20 +298,23 @@ const Plots = (() => {
     const all = plot.host.clientWidth;
     pen.font = font();
     const twice = new Set(rows.map((row) => row.label)).size < rows.length;
-    const names = kept.map(([p]) => (twice && named(p.row) ? `${p.row.label} (${named(p.row)})` : p.row.label));
+    const names = kept.map(([p]) =>
+      twice && named(p.row) ? `${p.row.label} (${named(p.row)})` : p.row.label,
+    );
     const longest = Math.max(...names.map((name) => pen.measureText(name).width));
-    const label = Math.ceil(Math.min(longest + 14, all < 600 ? all * 0.36 : 260));
+    const label = Math.ceil(Math.min(longest + 20, all < 600 ? all * 0.36 : 260));
     const least = all < 600 ? 200 : 190;
     const across = Math.max(1, Math.min(columns.length, Math.floor((all - label) / least)));
-    const wide = Math.min(Math.floor((all - label) / across), across === 1 ? 620 : 420);
+    const wide = Math.min(Math.floor((all - label - PAD * (across - 1)) / across), across === 1 ? 620 : 420);
     const axis = axisOf(kept.flat().flatMap(numbers), wide - 24);
-    const fitted = names.map((name) => fit(name, label - 12, pen));
+    const fitted = names.map((name) => fit(name, label - 18, pen));
     const strips = make("div", { className: "strip" });
     plot.host.insertBefore(strips, plot.readout);
+    plot.kinds.add("strip");
     columns.forEach((index, order) => {
       const column = plot.table.columns[index];
       const first = order % across === 0;
-      const side = first ? label : 8;
+      const side = first ? label : PAD;
       const title = [column.label, column.unit].filter(Boolean).join(", ");
       const captions = [title, ...(column.network ? [make("span", { textContent: column.network })] : [])];
       const caption = make("figcaption", { children: captions });
@@ -271,7 +323,11 @@ const Plots = (() => {
       figure.style.width = `${wide + side}px`;
       strips.append(figure);
       const look = {
-        ours: colour("ours"), paper: colour("paper"), form: "circle", paperForm: "diamond", horizontal: true,
+        ours: colour("ours"),
+        paper: colour("paper"),
+        form: "circle",
+        paperForm: "diamond",
+        horizontal: true,
       };
       const options = base(wide + side, kept.length * 23 + 40, 1);
       const here = kept.map((row) => row[order]);
@@ -281,25 +337,37 @@ const Plots = (() => {
       };
       options.axes = [
         axisLook({
-          scale: "x", side: 3, size: side, incrs: [1], splits: () => kept.map((_, i) => i), stroke: colour("ink"),
+          scale: "x",
+          side: 3,
+          size: side,
+          incrs: [1],
+          splits: () => kept.map((_, i) => i),
+          stroke: colour("ink"),
           values: () => (first ? fitted : fitted.map(() => "")),
-          ticks: { show: false }, border: { show: true, stroke: colour("rule"), width: 1 },
+          ticks: { show: false },
+          border: { show: true, stroke: colour("rule"), width: 1 },
         }),
         axisLook({ scale: "v", side: 2, size: 26, splits: () => axis.ticks, values: (_, s) => s.map(short) }),
       ];
       options.hooks = {
-        draw: [(u) => here.forEach((p, i) => {
-          const y = u.valToPos(i, "x", true);
-          const at = (value) => [u.valToPos(clamp(axis, value), "v", true), y];
-          const beside = p.corrected === null ? p.paper : p.corrected;
-          if (p.ours !== null && beside !== null) line(u.ctx, [at(p.ours), at(beside)], { stroke: colour("rule"), width: 3 });
-          drawPoint(u, p, at, look, plot.counts);
-        })],
-        setCursor: [(u) => {
-          const p = here[u.cursor.idx];
-          const shown = u.cursor.left >= 0 && p && numbers(p).length ? [p] : [];
-          readOut(plot, u, shown, () => `${p.row.label}: ${title}`);
-        }],
+        draw: [
+          (u) =>
+            here.forEach((p, i) => {
+              const y = u.valToPos(i, "x", true);
+              const at = (value) => [u.valToPos(clamp(axis, value), "v", true), y];
+              const beside = p.corrected === null ? p.paper : p.corrected;
+              if (p.ours !== null && beside !== null)
+                line(u.ctx, [at(p.ours), at(beside)], { stroke: colour("rule"), width: 3 });
+              drawPoint(u, p, at, look, plot.counts);
+            }),
+        ],
+        setCursor: [
+          (u) => {
+            const p = here[u.cursor.idx];
+            const shown = u.cursor.left >= 0 && p && numbers(p).length ? [p] : [];
+            readOut(plot, u, shown, () => `${p.row.label}: ${title}`);
+          },
+        ],
       };
       const data = [kept.map((_, i) => i), here.map((p) => (p.ours === null ? null : clamp(axis, p.ours)))];
       plot.drawn.push(new uPlot(options, data, figure));
@@ -315,15 +383,25 @@ const Plots = (() => {
     const places = [...new Set(shown.flatMap((one) => one.points.map(({ x }) => x)))].sort((a, b) => a - b);
     const width = Math.min(plot.host.clientWidth, 780);
     const height = width < 600 ? 300 : 360;
-    const up = axisOf(shown.flatMap((one) => one.points.flatMap(({ p }) => numbers(p))), height - 70);
+    const up = axisOf(
+      shown.flatMap((one) => one.points.flatMap(({ p }) => numbers(p))),
+      height - 70,
+    );
     const logarithmic = chosen.log && places[0] > 0;
-    const edge = logarithmic ? [places[0] / 1.15, places.at(-1) * 1.15] : [places[0] - 0.5, places.at(-1) + 0.5];
+    const edge = logarithmic
+      ? [places[0] / 1.15, places.at(-1) * 1.15]
+      : [places[0] - 0.5, places.at(-1) + 0.5];
     const caption = make("figcaption", { textContent: title });
     const figure = make("figure", { children: [caption] });
     plot.host.insertBefore(make("div", { className: "strip", children: [figure] }), plot.readout);
+    plot.kinds.add("lines");
     const looks = shown.map((one) => ({
-      ours: colour(`c${one.order % SERIES.length}`), paper: colour(`c${one.order % SERIES.length}`),
-      form: SERIES[one.order % SERIES.length], paperForm: "diamond", radius: 5,
+      ours: colour(`c${one.order % SERIES.length}`),
+      paper: colour(`c${one.order % SERIES.length}`),
+      form: SERIES[one.order % SERIES.length],
+      // the same form, but hollow, on a line of dashes
+      paperForm: SERIES[one.order % SERIES.length],
+      radius: 5,
     }));
     const options = base(width, height, shown.length);
     options.scales = {
@@ -333,33 +411,62 @@ const Plots = (() => {
     const crowded = (pixels) => places.filter((_, i) => i % Math.ceil((places.length * 32) / pixels) === 0);
     options.axes = [
       axisLook({
-        scale: "x", side: 2, size: 30, label: across, labelSize: 18, labelFont: font(),
-        splits: () => crowded(width - 60), values: (_, s) => s.map(short),
+        scale: "x",
+        side: 2,
+        size: 30,
+        label: across,
+        labelSize: 18,
+        labelFont: font(),
+        splits: () => crowded(width - 60),
+        values: (_, s) => s.map(short),
       }),
       axisLook({
-        scale: "v", side: 3, size: 54, label: unit, labelSize: unit ? 18 : 0, labelFont: font(),
-        splits: () => up.ticks, values: (_, s) => s.map(short),
+        scale: "v",
+        side: 3,
+        size: 54,
+        label: unit,
+        labelSize: unit ? 18 : 0,
+        labelFont: font(),
+        splits: () => up.ticks,
+        values: (_, s) => s.map(short),
       }),
     ];
     options.hooks = {
-      draw: [(u) => shown.forEach((one, i) => {
-        const at = (x) => (value) => [u.valToPos(x, "x", true), u.valToPos(clamp(up, value), "v", true)];
-        const path = (of) => one.points.filter(({ p }) => p[of] !== null).map(({ x, p }) => at(x)(p[of]));
-        line(u.ctx, path("paper"), { stroke: looks[i].paper, width: 1.2, dash: [4, 4] });
-        line(u.ctx, path("ours"), { stroke: looks[i].ours, width: 1.8 });
-        one.points.forEach(({ x, p }) => drawPoint(u, p, at(x), looks[i], plot.counts));
-      })],
-      setCursor: [(u) => {
-        const x = u.cursor.left >= 0 ? places[u.cursor.idx] : undefined;
-        const here = shown.flatMap((one) => one.points.filter((at) => at.x === x).map(({ p }) => [p, one.name]));
-        const close = nearest(u, here, up);
-        readOut(plot, u, close.map(([p]) => p), (p) => `${close.find(([q]) => q === p)[1]}: ${across} ${x}`);
-      }],
+      draw: [
+        (u) =>
+          shown.forEach((one, i) => {
+            const at = (x) => (value) => [u.valToPos(x, "x", true), u.valToPos(clamp(up, value), "v", true)];
+            const path = (of) => one.points.filter(({ p }) => p[of] !== null).map(({ x, p }) => at(x)(p[of]));
+            line(u.ctx, path("paper"), { stroke: looks[i].paper, width: 1.2, dash: [4, 4] });
+            line(u.ctx, path("ours"), { stroke: looks[i].ours, width: 1.8 });
+            one.points.forEach(({ x, p }) => drawPoint(u, p, at(x), looks[i], plot.counts));
+          }),
+      ],
+      setCursor: [
+        (u) => {
+          const x = u.cursor.left >= 0 ? places[u.cursor.idx] : undefined;
+          const here = shown.flatMap((one) =>
+            one.points.filter((at) => at.x === x).map(({ p }) => [p, one.name]),
+          );
+          const close = nearest(u, here, up);
+          readOut(
+            plot,
+            u,
+            close.map(([p]) => p),
+            (p) => `${close.find(([q]) => q === p)[1]}: ${across} ${x}`,
+          );
+        },
+      ],
     };
     const value = (one, x) => one.points.find((at) => at.x === x)?.p.ours ?? null;
     const data = [places, ...shown.map((one) => places.map((x) => value(one, x)))];
     plot.drawn.push(new uPlot(options, data, figure));
-    key(plot, shown.map((one, i) => [one.name, looks[i].form, { stroke: looks[i].ours, fill: looks[i].ours }]));
+    const names = shown.map((one, i) => [
+      one.name,
+      looks[i].form,
+      { stroke: looks[i].ours, fill: looks[i].ours },
+    ]);
+    caption.after(key(names));
   }
 
   /** Of the points at one place the one that the pointer is closest to. */
@@ -371,7 +478,7 @@ const Plots = (() => {
   }
 
   /** What the marks mean. */
-  function key(plot, entries) {
+  function key(entries) {
     const items = entries.map(([name, form, style]) => {
       const canvas = make("canvas", { width: 16 * ratio(), height: 16 * ratio() });
       canvas.style.cssText = "width: 16px; height: 16px";
@@ -379,8 +486,8 @@ const Plots = (() => {
       mark(canvas.getContext("2d"), form, 8 * ratio(), 8 * ratio(), form === "diamond" ? 6 : 5, style);
       return make("li", { children: [canvas, name] });
     });
-    plot.key.append(...items);
+    return make("ul", { className: "key", children: items });
   }
 
-  return { chosen, colour, isNumber, key, lines, make, measured, numbers, point, strip };
+  return { PEERS, chosen, colour, isNumber, key, lines, make, measured, numbers, point, strip };
 })();
