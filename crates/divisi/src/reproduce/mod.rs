@@ -31,9 +31,9 @@ use outcome::Evaluation;
 use plan::ReproductionPlan;
 use resume::RunStore;
 use runner::{RunEnd, RunRecord};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What to reproduce, and how.
