@@ -1,4 +1,5 @@
-//! What holds for the whole workspace: the map, the order of modules, names, checks, examples.
+//! What holds for the whole workspace: the map, the order of modules, names, checks, examples; and the papers'
+//! figures against their texts.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod checks;
@@ -6,3 +7,4 @@ mod examples;
 mod map;
 mod modules;
 mod names;
+mod papers;
