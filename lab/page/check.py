@@ -162,4 +162,7 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except browser.Refused as refused:
+        sys.exit(f"Chromium: {refused}")
