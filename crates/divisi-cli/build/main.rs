@@ -1,4 +1,4 @@
-//! Writes the commit into the program, for the reports of its benchmarks (`bench report`).
+//! Writes the commit into the program, for what it measures (`reproduce`).
 //!
 //! It does so only in optimised builds: nothing else is worth measuring, and the program would be compiled
 //! again after each commit. Changes that are not committed are not seen.

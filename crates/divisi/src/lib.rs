@@ -7,7 +7,8 @@
 //! | module | what |
 //! |---|---|
 //! | [`demo`] | three servers as three processes, a file encrypted and decrypted, checked with an ordinary library |
-//! | [`mod@bench`] | a protocol among processes, measured phase by phase, every output checked; the whole matrix on one page; three servers under their clients |
+//! | [`mod@bench`] | a protocol among processes, measured phase by phase, every output checked; three servers under their clients |
+//! | [`mod@reproduce`] | every table of five papers beside what is measured here, on one page |
 //! | [`calibrate`] | the speed of this machine, to compare figures of different machines |
 //! | [`circuit`] | circuits by name and from files, values in hexadecimal |
 //! | [`mod@run`] | a circuit among parties, on this machine or on several |
@@ -49,6 +50,7 @@ pub mod params;
 mod party;
 pub mod prelude;
 pub mod prep;
+pub mod reproduce;
 pub mod run;
 pub mod server;
 

@@ -50,8 +50,9 @@ pub enum BenchCommands {
     /// The speed of this machine: AES on one core, loopback, products in GF(2^64)
     #[command(after_help = "Example: divisi bench calibrate --json")]
     Calibrate,
-    /// The whole matrix of benchmarks on one page with plots, and the papers' figures for comparison
-    Report(super::report::ReportArgs),
+    /// What is now the command reproduce
+    #[command(hide = true)]
+    Report(super::reproduce::FormerReportArgs),
 }
 
 /// Measure AES among processes over TLS, phase by phase.
@@ -219,7 +220,7 @@ fn outcome(context: &Context, command: &BenchCommands) -> Result<CommandOutput, 
             json["kernel"] = json!(divisi_field::kernel::active().name());
             Ok(CommandOutput::new(calibration_text(&calibration), json))
         }
-        BenchCommands::Report(arguments) => super::report::run(context, arguments),
+        BenchCommands::Report(_) => Err(super::reproduce::former()),
         BenchCommands::File(arguments) => bench_servers::measure_file(context, arguments),
         BenchCommands::Serve(arguments) => bench_servers::measure_serving(context, arguments),
         BenchCommands::Aes(arguments) => measure(context, arguments.options(context)?),

@@ -27,7 +27,7 @@ mod places;
 mod prep;
 mod program;
 mod progress;
-mod report;
+mod reproduce;
 mod run;
 mod server;
 
@@ -103,6 +103,8 @@ enum Command {
     /// Measure a protocol or three servers, as processes on this machine
     #[command(subcommand)]
     Bench(bench::BenchCommands),
+    /// Measure the tables of five papers, and put them on a page beside what the papers print
+    Reproduce(reproduce::ReproduceArgs),
     /// Make, inspect and remove preprocessing on disk
     #[command(subcommand)]
     Prep(prep::PrepCommands),
@@ -145,6 +147,7 @@ pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
         Command::Mac(arguments) => digest::mac(&context, &arguments),
         Command::Kat(arguments) => kat::run(&context, &arguments),
         Command::Bench(command) => bench::run(&context, &command),
+        Command::Reproduce(arguments) => reproduce::run(&context, &arguments),
         Command::Prep(command) => prep::run(&context, &command),
         Command::Engines(arguments) => engines::run(&arguments),
         Command::Params(arguments) => params::run(&arguments),

@@ -1,8 +1,8 @@
 //! The progress of a long command on standard error: a bar on a terminal; in a log lines if they are asked
-//! for, and those of a report always.
+//! for, and those of a reproduction always.
 
 use super::Context;
-use divisi::bench::report::Progress;
+use divisi::reproduce::Progress;
 use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -106,7 +106,7 @@ impl Drop for ProgressDisplay {
     }
 }
 
-/// The progress of a report: on a terminal a bar, elsewhere a line at the begin of each run.
+/// The progress of a reproduction: on a terminal a bar, elsewhere a line at the begin of each run.
 pub struct RunsDisplay {
     bar: Option<ProgressBar>,
 }

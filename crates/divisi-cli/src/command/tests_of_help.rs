@@ -10,6 +10,7 @@ use divisi::engine::job::{Cipher, CipherMode, DesKeys, ModeMessage, ModesJob};
 use divisi::engine::{self, Between, Demonstration, Engine, EngineSettings, JobSpec, job};
 use divisi::failure::Failure;
 use divisi::name::Name;
+use divisi::reproduce::{self, Thoroughness};
 use divisi::{circuit, prep as stocks};
 use divisi_core::{Direction, PartyId};
 use divisi_program::adapter::jobs::ProgramJob;
@@ -309,4 +310,19 @@ fn every_option_that_is_shown_is_taken() {
         }
     }
     assert!(refused.is_empty(), "shown, and refused: {refused:#?}");
+}
+
+/// Every command of the catalogue of reproductions is taken, up to the point at which a process would start.
+#[test]
+fn every_command_of_the_catalogue_is_taken() {
+    let mut command = crate::help::arranged(Cli::command());
+    let mut commands: Vec<String> = [Thoroughness::Quick, Thoroughness::Full]
+        .into_iter()
+        .flat_map(|thoroughness| reproduce::commands(thoroughness).unwrap())
+        .collect();
+    commands.sort();
+    commands.dedup();
+    let taken = |words: &String| parse(&mut command, words, "").map(drop);
+    let refused: Vec<String> = commands.iter().map(taken).filter_map(Result::err).collect();
+    assert!(refused.is_empty() && !commands.is_empty(), "{refused:#?}");
 }

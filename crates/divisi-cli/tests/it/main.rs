@@ -12,7 +12,7 @@ mod members;
 mod mixed;
 mod prep;
 mod program;
-mod report;
+mod reproduce;
 mod rounds;
 mod run;
 mod separate;

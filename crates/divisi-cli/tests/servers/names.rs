@@ -102,7 +102,7 @@ fn a_server_and_its_operator_need_no_unicode() {
     harness.wait_for(1, "took over config\u{fffd} again", 1);
 }
 
-/// What `demo`, `kat`, `prep` and `bench report` read and write.
+/// What `demo`, `kat`, `prep` and `reproduce` read and write.
 #[test]
 fn names_of_vectors_stocks_and_pages_need_not_be_unicode() {
     let dir = tempfile::tempdir().unwrap();
@@ -136,8 +136,8 @@ fn names_of_vectors_stocks_and_pages_need_not_be_unicode() {
         [&"bench", &"aes", &"--engine", &"spdz", &"--parties", &"2", &"--blocks", &"1", &"--reps"];
     run(&[&spdz[..], &[&"1", &"--warmup", &"0", &"--prep-from", &stock, &"--key-file", &seal]].concat());
     assert_eq!(run(&[&"prep", &"drop", &stock, &"--yes"])["dropped"], 2);
-    let figure: [&dyn AsRef<OsStr>; 6] = [&"bench", &"report", &"--figure", &"latency", &"--rtt", &"1"];
-    let written = run(&[&figure[..], &[&"--reps", &"1", &"--out", &page]].concat());
+    let table: [&dyn AsRef<OsStr>; 6] = [&"reproduce", &"--quick", &"--paper", &"maestro", &"--table", &"table-1"];
+    let written = run(&[&table[..], &[&"--out", &page]].concat());
     assert!(written["html"].as_str().unwrap().ends_with("page\u{fffd}/report.html"));
     assert!(page.join("report.html").is_file() && page.join("report.json").is_file());
 }

@@ -19,14 +19,12 @@ pub mod lookups;
 mod message;
 pub(crate) mod ordinary;
 mod party;
-pub mod report;
 pub mod servers;
 mod spread;
 pub mod table4;
 
 pub use coordinate::run;
 pub use party::run as run_party;
-pub use spread::Spread;
 
 use crate::calibrate::{AES_BY, Calibration, other_milliseconds};
 use crate::engine::job::{BlocksJob, Cipher, JobSpec};
@@ -230,6 +228,9 @@ impl BenchReport {
             "checks": m.checks,
             "kernel": m.kernel,
             "calibration": calibration_json(&m.calibration),
+            "latency_seconds": self.latency_seconds(),
+            "cpu_us_per_block_and_party": self.cpu_us_per_block(),
+            "repetitions": self.by_repetition(),
             "checked": true,
         });
         if let Some(object) = object.as_object_mut() {
@@ -325,6 +326,18 @@ mod tests {
         assert_eq!((json["count"].as_u64(), json["phases"][2]["name"].as_str()), (Some(100), Some("online")));
         assert!(json["mode"].is_null() && json["peak_rss_bytes_per_party"].is_null());
         assert_eq!(json["statistical_bits"], divisi_symphony::adapter::STATISTICAL);
+        assert_eq!((json["latency_seconds"].as_f64(), json["cpu_us_per_block_and_party"].is_f64()), (Some(3.5), true));
+        for (figure, of_each) in [
+            ("online_per_second", [50.0, 20.0]),
+            ("total_per_second", [25.0, 100.0 / 7.0]),
+            ("latency_seconds", [2.0, 5.0]),
+            ("cpu_us_per_block_and_party", [0.0, 0.0]),
+            ("preprocessing_seconds", [2.0, 2.0]),
+            ("verification_cpu_seconds_per_party", [0.0, 0.0]),
+        ] {
+            assert_eq!(json["repetitions"][figure], serde_json::json!(of_each), "{figure}");
+        }
+        assert_eq!(json["repetitions"].as_object().unwrap().len(), 4 + 2 * 4);
     }
 
     /// Set-up counts in no rate, preprocessing and the loading of tables only in the total one. Of garbling

@@ -1,0 +1,397 @@
+//! The catalogue: every table of the papers with what they print, the command that measures the same here,
+//! and what is taken from its report. The folder `papers` has a file for each paper; this is their form.
+
+use crate::failure::Failure;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The files, in the order of the page.
+const FILES: [&str; 5] = [
+    include_str!("papers/maestro.toml"),
+    include_str!("papers/kor17.toml"),
+    include_str!("papers/wrk17.toml"),
+    include_str!("papers/gykw.toml"),
+    include_str!("papers/symphony.toml"),
+];
+
+/// How a figure of ours stands to the one of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "the four kinds that a page tells apart")]
+pub enum CellKind {
+    /// A count that has to be equal: bits, rounds, gates, bytes.
+    Exact,
+    /// A figure of time, or of a size that depends on parameters.
+    Measured,
+    /// A formula over other figures.
+    Derived,
+    /// What this machine or this project cannot do, with the reason.
+    OutOfReach,
+}
+
+/// Estimates of the seconds of a command.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedSeconds {
+    /// With `--quick`.
+    pub quick: f64,
+    /// With `--full`.
+    pub full: f64,
+}
+
+/// What a table, a column, a row or a cell may say; the innermost that says something counts, and arguments
+/// add up.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct CellRule {
+    /// Arguments of the command, without the program.
+    pub run: Option<String>,
+    /// More arguments with `--quick`.
+    pub quick: Option<String>,
+    /// More arguments with `--full`.
+    pub full: Option<String>,
+    /// How long the command takes.
+    pub seconds: Option<ExpectedSeconds>,
+    /// The memory of all its processes, in MiB.
+    pub memory: Option<u64>,
+    /// The kind of the figure.
+    pub kind: Option<CellKind>,
+    /// What is taken from the command's report (`figure.rs`).
+    pub figure: Option<String>,
+    /// "full" for what `--quick` leaves out.
+    pub when: Option<Occasion>,
+    /// Why a figure is out of reach.
+    pub reason: Option<String>,
+    /// What the command measures instead of a figure that is out of reach.
+    pub nearest: Option<String>,
+}
+
+/// When a command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "what --quick does not leave out says nothing")]
+pub enum Occasion {
+    /// With `--full` alone.
+    Full,
+}
+
+/// A value as a paper prints it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+#[expect(clippy::exhaustive_enums, reason = "a value of the catalogue is a number or a text")]
+pub enum PrintedValue {
+    /// A number, which is shown as it is written.
+    Number(f64),
+    /// A text, whose first number counts.
+    Text(String),
+}
+
+impl PrintedValue {
+    /// The text that is shown; `None` where the paper prints nothing.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match self {
+            PrintedValue::Number(number) => Some(number.to_string()),
+            PrintedValue::Text(text) => (!text.trim().is_empty()).then(|| text.clone()),
+        }
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        let text = match self {
+            PrintedValue::Number(number) => return Some(*number),
+            PrintedValue::Text(text) => text,
+        };
+        let start = text.find(|c: char| c.is_ascii_digit())?;
+        let digits = |c: &char| c.is_ascii_digit() || matches!(c, '.' | ',');
+        let number: String = text.chars().skip(text.get(..start)?.chars().count()).take_while(digits).collect();
+        number.replace(',', "").trim_end_matches('.').parse().ok()
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CatalogueColumn {
+    /// Its name in the table.
+    pub id: String,
+    /// Its head.
+    pub label: String,
+    /// The unit of its figures.
+    pub unit: String,
+    /// The network, where columns are networks.
+    pub network: Option<String>,
+    /// What holds for its cells.
+    #[serde(flatten)]
+    pub rule: CellRule,
+}
+
+/// What a single cell says for itself.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CatalogueCell {
+    /// The column.
+    pub column: String,
+    /// The value that the paper should print, if it is another one.
+    pub corrected: Option<f64>,
+    /// Why.
+    pub erratum: Option<String>,
+    /// Our exact value, if it is provably another one.
+    pub ours: Option<f64>,
+    /// Why.
+    pub why: Option<String>,
+    /// What holds for this cell.
+    #[serde(flatten)]
+    pub rule: CellRule,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CatalogueRow {
+    /// Its name in the table.
+    pub id: String,
+    /// The paper's name.
+    pub label: String,
+    /// The engine, by which a page filters; empty for none.
+    pub engine: String,
+    /// The adversary; empty for none.
+    pub security: String,
+    /// The number of parties; 0 if it depends on the column.
+    pub parties: u16,
+    /// The paper's values, one for each column.
+    pub values: Vec<PrintedValue>,
+    /// What single cells say for themselves.
+    #[serde(default)]
+    pub cells: Vec<CatalogueCell>,
+    /// What holds for its cells.
+    #[serde(flatten)]
+    pub rule: CellRule,
+}
+
+/// What others reach, beside a column.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
+pub struct CataloguePeer {
+    /// The implementation.
+    pub name: String,
+    /// Its commit.
+    pub commit: String,
+    /// How it was built and run.
+    pub flags: String,
+    /// What it leaves out.
+    pub leaves_out: String,
+    /// The machine.
+    pub machine: String,
+    /// The column beside which its figures stand.
+    pub column: String,
+    /// Their unit, if it is another one than the column's.
+    pub unit: Option<String>,
+    /// The figures by row.
+    pub values: BTreeMap<String, f64>,
+}
+
+/// A table or figure of a paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CatalogueTable {
+    /// Its name, as the paper numbers it.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// The paper's machines.
+    pub machines: String,
+    /// Whether the paper had a machine for each party.
+    pub machine_a_party: bool,
+    /// The paper's network.
+    pub network: String,
+    /// What a reader has to know.
+    pub note: Option<String>,
+    /// What our figures leave out.
+    pub we_leave_out: Option<String>,
+    /// Formulas that figures name as `$name`.
+    #[serde(default)]
+    pub formulas: BTreeMap<String, String>,
+    /// The columns.
+    pub columns: Vec<CatalogueColumn>,
+    /// The rows.
+    pub rows: Vec<CatalogueRow>,
+    /// What others reach.
+    #[serde(default)]
+    pub peers: Vec<CataloguePeer>,
+    /// What holds for all cells.
+    #[serde(flatten)]
+    pub rule: CellRule,
+}
+
+/// Numbers of a paper that are in no table of the catalogue.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Where the paper prints them.
+    pub table: String,
+    /// What they are.
+    pub what: String,
+    /// How many.
+    pub numbers: u32,
+    /// Why they are left out.
+    pub reason: String,
+}
+
+/// A paper with its tables.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CataloguePaper {
+    /// Its short name.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The file of its text.
+    pub text: String,
+    /// Its tables.
+    #[serde(default)]
+    pub tables: Vec<CatalogueTable>,
+    /// What is left out.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The papers.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// The papers.
+    pub papers: Vec<CataloguePaper>,
+    /// The SHA-256 of the files that all this comes from.
+    pub digest: String,
+}
+
+impl Catalogue {
+    /// The catalogue of this build.
+    ///
+    /// # Errors
+    /// [`Failure`] if a file does not hold together, which a test excludes.
+    pub fn built_in() -> Result<Catalogue, Failure> {
+        Self::of(&FILES)
+    }
+
+    /// The catalogue of these files.
+    ///
+    /// # Errors
+    /// [`Failure`] with what is wrong with a file.
+    pub fn of(files: &[&str]) -> Result<Catalogue, Failure> {
+        let mut digest = Sha256::new();
+        let mut papers = Vec::with_capacity(files.len());
+        for file in files {
+            digest.update((file.len() as u64).to_le_bytes());
+            digest.update(file.as_bytes());
+            let paper: CataloguePaper = toml::from_str(file)
+                .map_err(|e| Failure::usage(format!("a file of the catalogue cannot be read: {e}")))?;
+            paper.check().map_err(|e| Failure::usage(format!("the catalogue of {}: {e}", paper.name)))?;
+            papers.push(paper);
+        }
+        Ok(Catalogue { papers, digest: hex::encode(digest.finalize()) })
+    }
+
+    /// This paper and this table of it; `None` for all.
+    ///
+    /// # Errors
+    /// [`Failure`] if there is no such paper or table, with what is near.
+    pub fn select(&self, paper: Option<&str>, table: Option<&str>) -> Result<Selection, Failure> {
+        let names: Vec<&str> = self.papers.iter().map(|of| of.name.as_str()).collect();
+        if let Some(paper) = paper.filter(|paper| !names.contains(paper)) {
+            return Err(Failure::usage(format!(
+                "there is no paper {paper}: give --paper {} or another of {}",
+                near(paper, &names),
+                names.join(", ")
+            )));
+        }
+        let here = self.papers.iter().filter(|of| paper.is_none_or(|paper| of.name == paper));
+        let ids: BTreeSet<&str> = here.flat_map(|of| &of.tables).map(|table| table.id.as_str()).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        if let Some(table) = table.filter(|table| !ids.contains(table)) {
+            return Err(Failure::usage(format!(
+                "there is no table {table}{}: give --table {} or another of {}",
+                paper.map_or(String::new(), |paper| format!(" of {paper}")),
+                near(table, &ids),
+                ids.join(", ")
+            )));
+        }
+        Ok(Selection { paper: paper.map(str::to_owned), table: table.map(str::to_owned) })
+    }
+}
+
+/// What of the catalogue is reproduced.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Selection {
+    paper: Option<String>,
+    table: Option<String>,
+}
+
+impl Selection {
+    /// Whether this table of this paper is selected.
+    #[must_use]
+    pub fn has(&self, paper: &str, table: &str) -> bool {
+        self.paper.as_deref().is_none_or(|name| name == paper)
+            && self.table.as_deref().is_none_or(|id| id == table)
+    }
+}
+
+/// The name that is most like the one that somebody wrote.
+fn near<'n>(wrote: &str, names: &[&'n str]) -> &'n str {
+    let far = |name: &&&str| strsim::damerau_levenshtein(wrote, name);
+    names.iter().min_by_key(far).copied().unwrap_or_default()
+}
+
+/// The first name that stands twice.
+fn twice<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let mut seen = BTreeSet::new();
+    names.into_iter().find(|name| !seen.insert(*name))
+}
+
+impl CataloguePaper {
+    /// What no type says: names that stand once, rows as wide as their table, and reasons.
+    fn check(&self) -> Result<(), String> {
+        if let Some(id) = twice(self.tables.iter().map(|table| table.id.as_str())) {
+            return Err(format!("{id} is there twice"));
+        }
+        self.tables.iter().try_for_each(|table| table.check().map_err(|e| format!("{}: {e}", table.id)))
+    }
+}
+
+impl CatalogueTable {
+    fn check(&self) -> Result<(), String> {
+        let columns = || self.columns.iter().map(|column| column.id.as_str());
+        let rows = || self.rows.iter().map(|row| row.id.as_str());
+        if let Some(id) = twice(columns()).or_else(|| twice(rows())) {
+            return Err(format!("{id} is there twice"));
+        }
+        for row in &self.rows {
+            if row.values.len() != self.columns.len() {
+                return Err(format!("{} has {} values for {} columns", row.id, row.values.len(), columns().count()));
+            }
+            for cell in &row.cells {
+                let at = format!("{}/{}", row.id, cell.column);
+                if !columns().any(|column| column == cell.column) {
+                    return Err(format!("{at} is in no column"));
+                }
+                if cell.ours.is_some() != cell.why.is_some() || cell.corrected.is_some() != cell.erratum.is_some() {
+                    return Err(format!("{at} has a value without its reason, or a reason without its value"));
+                }
+            }
+            if let Some(column) = twice(row.cells.iter().map(|cell| cell.column.as_str())) {
+                return Err(format!("{}/{column} is there twice", row.id));
+            }
+        }
+        for peer in &self.peers {
+            if !columns().any(|column| column == peer.column) {
+                return Err(format!("{} stands beside {}, which is no column", peer.name, peer.column));
+            }
+            if let Some(row) = peer.values.keys().find(|row| !rows().any(|id| id == *row)) {
+                return Err(format!("{} has a figure for {row}, which is no row", peer.name));
+            }
+        }
+        Ok(())
+    }
+}

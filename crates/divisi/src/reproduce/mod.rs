@@ -1,0 +1,185 @@
+//! Every table of the papers beside what is measured here, by one command: a page, the same as JSON and CSV.
+//!
+//! A catalogue has each table with the paper's values, the commands that measure the same, and the kind of
+//! each figure: *exact*, *measured*, *derived* or *out of reach*. [`write`] makes the runs, each of which is
+//! this program again, takes the figures out of their reports, and compares exact ones with what they have
+//! to be. Finished runs are kept in the directory, so that an interrupted reproduction goes on.
+
+mod catalogue;
+mod figure;
+mod machine;
+mod outcome;
+mod page;
+mod page_files;
+mod plan;
+mod resume;
+mod runner;
+
+pub use catalogue::Catalogue;
+pub use machine::{Meanwhile, MeasuredOn};
+pub use outcome::CellCounts;
+pub use plan::{EmulatedNetwork, Thoroughness};
+pub use runner::{Progress, ReportProgram};
+
+use crate::bench::calibration_json;
+use crate::calibrate::calibrate;
+use crate::cleanup::Cleanup;
+use crate::failure::Failure;
+use divisi_net::{Machine, World};
+use machine::Counters;
+use outcome::Evaluation;
+use plan::ReproductionPlan;
+use resume::RunStore;
+use runner::{RunEnd, RunRecord};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What to reproduce, and how.
+#[derive(Clone, Debug, Default)]
+pub struct ReproduceRequest {
+    /// The paper; `None` for all.
+    pub paper: Option<String>,
+    /// The table; `None` for all.
+    pub table: Option<String>,
+    /// How long it may take.
+    pub thoroughness: Thoroughness,
+    /// The network that all commands emulate instead of those of the papers.
+    pub network: EmulatedNetwork,
+    /// The machines, in words for the page.
+    pub machine: Option<String>,
+    /// The directory for all files.
+    pub out: PathBuf,
+    /// Whether to take up finished runs.
+    pub resume: bool,
+}
+
+/// A reproduction as it was written.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// The page.
+    pub html: PathBuf,
+    /// The same as JSON.
+    pub json: PathBuf,
+    /// The cells as CSV.
+    pub csv: PathBuf,
+    /// The number of runs.
+    pub runs: usize,
+    /// The first run that failed, and why, if one did.
+    pub failed: Option<(String, String)>,
+    /// The first exact figure that differs, in words, if one does.
+    pub differs: Option<String>,
+    /// How the cells ended.
+    pub counts: CellCounts,
+    /// How long it took.
+    pub seconds: f64,
+    /// The machine.
+    pub host: MeasuredOn,
+    /// What it did beside the runs.
+    pub meanwhile: Meanwhile,
+}
+
+/// The commands of the whole catalogue, without the program.
+///
+/// # Errors
+/// [`Failure`] if the catalogue does not hold together.
+pub fn commands(thoroughness: Thoroughness) -> Result<Vec<String>, Failure> {
+    let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
+    Ok(plan(&Catalogue::built_in()?, &request)?.runs.into_iter().map(|run| run.command).collect())
+}
+
+fn plan(catalogue: &Catalogue, request: &ReproduceRequest) -> Result<ReproductionPlan, Failure> {
+    let selection = catalogue.select(request.paper.as_deref(), request.table.as_deref())?;
+    ReproductionPlan::new(catalogue, selection, request.thoroughness, request.network)
+}
+
+/// The program as its runs name it: by the commit that it was built from; without that, by its file.
+fn program_name(program: ReportProgram<'_>) -> Result<String, Failure> {
+    if program.commit != "unknown" {
+        return Ok(program.commit.to_owned());
+    }
+    let bytes = std::fs::read(program.path).map_err(|e| {
+        Failure::unavailable(format!("{} cannot be read ({e}): start it by its path", program.path.display()))
+    })?;
+    let digest = hex::encode(Sha256::digest(&bytes));
+    Ok(format!("unknown, program {}", digest.get(..16).unwrap_or(&digest)))
+}
+
+/// Make the runs of a request, and write `report.html`, `report.json` and `report.csv` into its directory,
+/// which is made if it does not exist. `tell` is called with the progress before each run.
+///
+/// # Errors
+/// [`Failure`] if there is no such paper or table, the files cannot be written, or the directory has runs
+/// that cannot be taken up. A run that fails is no error: the report says so.
+pub fn write(
+    catalogue: &Catalogue,
+    request: &ReproduceRequest,
+    program: ReportProgram<'_>,
+    cleanup: &Cleanup,
+    tell: &dyn Fn(&Progress),
+) -> Result<Reproduction, Failure> {
+    let plan = plan(catalogue, request)?;
+    let store = RunStore::open(&request.out, &program_name(program)?, &plan.digest, request.resume)?;
+    let (began, date) = (Machine.now(), date(Machine.unix_time()));
+    let (counters, before) = (Counters::now(), calibrate()?);
+    let records = runner::run(&plan, &store, program, cleanup, tell)?;
+    let (meanwhile, after) = (counters.until(&Counters::now()), calibrate()?);
+    let (host, seconds) = (MeasuredOn::here(), began.elapsed().as_secs_f64());
+    let evaluation = Evaluation::new(&plan, &records);
+    let (papers, counts) = evaluation.papers();
+    let mut report = json!({
+        "schema": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": program.commit,
+        "mode": plan.thoroughness.name(),
+        "selected": plan.selection,
+        "date": date,
+        "seconds": seconds,
+        "settings": {
+            "machine": request.machine,
+            "rtt_ms": plan.network.rtt_ms,
+            "rate_mbit": plan.network.rate_mbit,
+        },
+        "machine": {
+            "processor": host.processor,
+            "cores": host.cores,
+            "memory_bytes": host.memory_bytes,
+            "system": host.system,
+        },
+        "kernel": divisi_field::kernel::select().map_or_else(|e| e.to_string(), |kernel| kernel.to_string()),
+        "calibration": calibration_json(&before),
+        "calibration_after": calibration_json(&after),
+        "catalogue": plan.digest,
+        "counts": counts.to_json(),
+        "papers": papers,
+        "runs": evaluation.runs(),
+    });
+    meanwhile.add_to(&mut report);
+    let html = store.write("report.html", &page::page(&report))?;
+    let json = store.write("report.json", &format!("{report:#}\n"))?;
+    let csv = store.write("report.csv", &outcome::csv(&report))?;
+    let failed = |record: &RunRecord| match &record.end {
+        RunEnd::Failed(why) => Some((record.run.command.clone(), why.clone())),
+        RunEnd::Done(_) | RunEnd::Skipped(_) => None,
+    };
+    let failed = records.iter().find_map(failed);
+    let differs = outcome::differing(&report);
+    Ok(Reproduction { html, json, csv, runs: records.len(), failed, differs, counts, seconds, host, meanwhile })
+}
+
+/// Date and time in UTC, as RFC 3339 writes them. The date is found by counting days in years that begin with
+/// March, in which a leap day is the last day.
+fn date(unix_time: Duration) -> String {
+    let (days, rest) = (unix_time.as_secs() / 86_400, unix_time.as_secs() % 86_400);
+    let since = days + 719_468; // days from 0000-03-01 to 1970-01-01
+    let (era, day) = (since / 146_097, since % 146_097); // 400 years have as many days
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153; // from March
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = 400 * era + year + next;
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
