@@ -57,6 +57,10 @@ arm-instructions:
 clients *options:
     .ci/clients {{options}}
 
+# A page of `divisi reproduce` in headless Chromium: `just page report/report.html`, or one that it makes.
+page *report:
+    .ci/page {{report}}
+
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:
     .ci/deny

@@ -38,6 +38,7 @@
     if (!document.getElementById(decodeURIComponent(to.slice(1)))) say("a link leads nowhere: ", to);
   }
   const empty = (canvas) => {
+    if (!canvas.width || !canvas.height) return true;
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     return data.every((byte) => byte === 0);
   };

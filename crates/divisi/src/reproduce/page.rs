@@ -41,7 +41,7 @@ fn fill(parts: [(&str, &str); 8]) -> String {
     out
 }
 
-/// A script as Content-Security-Policy names it: the digest of all between the tags, its line breaks included.
+/// A script as Content-Security-Policy names it: the digest of all between its tags, line breaks included.
 fn source(script: &str) -> String {
     format!("'sha256-{}'", BASE64.encode(&Sha256::digest(format!("\n{script}\n"))))
 }

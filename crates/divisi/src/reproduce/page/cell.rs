@@ -109,7 +109,7 @@ fn missing(cell: &Value) -> &'static str {
         "failed" => "failed",
         _ if raw(cell, "kind") == "out-of-reach" => "out of reach",
         _ if !raw(cell, "failure").is_empty() => "not run",
-        _ => "only with --full",
+        _ => "with --full",
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
     fn what_has_no_figure_says_why_and_has_no_ratio() {
         for (kind, state, failure, word) in [
             ("measured", "failed", "no answer", "failed"),
-            ("measured", "not-run", "", "only with --full"),
+            ("measured", "not-run", "", "with --full"),
             ("measured", "not-run", "too little memory", "not run"),
             ("out-of-reach", "not-run", "", "out of reach"),
         ] {

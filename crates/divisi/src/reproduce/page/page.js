@@ -161,7 +161,7 @@
       table,
       host,
       drawn: [],
-      counts: { ours: new Set(), paper: new Set(), peers: new Set() },
+      counts: { ours: new Set(), counted: new Set(), paper: new Set(), peers: new Set() },
       kinds: new Set(),
       readout: make("div", { className: "readout", hidden: true }),
     };
@@ -228,12 +228,11 @@
   function filterRows(count) {
     let seen = 0;
     for (const { table, section } of tables) {
-      const found = new Map([...section.querySelectorAll("tr[data-row]")].map((tr) => [tr.dataset.row, tr]));
-      for (const row of table.rows) {
-        const tr = found.get(row.id);
-        if (tr) tr.hidden = !wanted(row);
-        seen += wanted(row);
+      const hidden = new Set(table.rows.filter((row) => !wanted(row)).map((row) => row.id));
+      for (const tr of section.querySelectorAll("tr[data-row], tr[data-of]")) {
+        tr.hidden = hidden.has(tr.dataset.row || tr.dataset.of);
       }
+      seen += table.rows.length - hidden.size;
     }
     count.textContent = `${seen} of ${rows.length} rows`;
   }

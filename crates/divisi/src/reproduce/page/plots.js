@@ -2,7 +2,7 @@
 // pointer. Text gets into the page as text only, never as HTML.
 "use strict";
 const Plots = (() => {
-  const PEERS = ["triangle", "square", "down", "plus", "cross"];
+  const PEERS = ["plus", "cross", "asterisk", "fork"];
   /** Where a plot has no labels: pixels before its axis. */
   const PAD = 8;
   const SERIES = ["circle", "square", "triangle", "down", "star", "diamond", "six", "bar"];
@@ -58,7 +58,12 @@ const Plots = (() => {
     ],
     star: corners(10, -Math.PI / 2).map(([x, y], i) => (i % 2 ? [x * 0.45, y * 0.45] : [x, y])),
   };
-  const STROKES = { plus: corners(4, 0), cross: corners(4, Math.PI / 4) };
+  const STROKES = {
+    plus: corners(4, 0),
+    cross: corners(4, Math.PI / 4),
+    asterisk: corners(6, 0),
+    fork: corners(3, Math.PI / 2),
+  };
 
   function mark(ctx, form, x, y, radius, { stroke, fill, dot }) {
     ctx.save();
@@ -105,11 +110,12 @@ const Plots = (() => {
   function point(table, row, index) {
     const cell = row.cells[index];
     const column = table.columns[index];
+    const names = [...new Set(table.peers.map((peer) => peer.name))];
     const peers = table.peers
-      .map((peer, order) => ({ peer, order, value: peer.values[row.id] }))
+      .map((peer) => ({ peer, order: names.indexOf(peer.name), value: peer.values[row.id] }))
       .filter(({ peer, value }) => peer.column === column.id && isNumber(value))
       .filter(({ peer }) => peer.unit === null || peer.unit === column.unit);
-    const ours = measured(cell) ? cell.ours : null;
+    const ours = cell && isNumber(cell.ours) ? cell.ours : null;
     const spread = ours !== null && isNumber(cell.least) && isNumber(cell.greatest);
     return {
       table,
@@ -122,6 +128,7 @@ const Plots = (() => {
       corrected: cell && isNumber(cell.corrected) ? cell.corrected : null,
       spread: spread ? [cell.least, cell.greatest] : [],
       nearest: Boolean(cell) && cell.kind === "out-of-reach",
+      counted: Boolean(cell) && cell.kind === "exact",
     };
   }
 
@@ -228,7 +235,7 @@ const Plots = (() => {
     }
     if (p.ours !== null) {
       const fill = p.nearest ? colour("page") : look.ours;
-      put(p.ours, look.form, look.radius || 4.5, { stroke: look.ours, fill }, "ours");
+      put(p.ours, look.form, look.radius || 4.5, { stroke: look.ours, fill }, p.counted ? "counted" : "ours");
     }
     // hollow and larger than ours, so that one shows where both are equal
     const hollow = { stroke: look.paper, fill: "transparent" };
@@ -293,7 +300,8 @@ const Plots = (() => {
   /** Columns of one unit beside each other: rows down, figures across, on one and the same axis. */
   function strip(plot, columns, rows) {
     const points = rows.map((row) => columns.map((index) => point(plot.table, row, index)));
-    const kept = points.filter((row) => row.some((p) => numbers(p).length));
+    // what only the paper has, the table shows
+    const kept = points.filter((row) => row.some((p) => p.ours !== null));
     if (!kept.length) return;
     const all = plot.host.clientWidth;
     pen.font = font();
@@ -418,7 +426,7 @@ const Plots = (() => {
         labelSize: 18,
         labelFont: font(),
         splits: () => crowded(width - 60),
-        values: (_, s) => s.map(short),
+        values: (_, s) => s.map((place) => `${+place.toPrecision(6)}`),
       }),
       axisLook({
         scale: "v",

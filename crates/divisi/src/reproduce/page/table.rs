@@ -51,6 +51,7 @@ fn table(paper: &str, of: &Value, runs: &[Value]) -> String {
         body,
         "</table></div>\n".to_owned(),
         notes.html(),
+        peers_below(of, &id),
         peers(of),
         commands(of, runs),
         // the script draws here; last, so that nothing is missing without it
@@ -87,34 +88,53 @@ fn usual_kind(of: &Value, column: usize) -> Option<&str> {
     kinds.iter().copied().max_by_key(|kind| (count(kind), *kind != "out-of-reach"))
 }
 
+/// Of a table with more columns than this, what others reach stands in a table of its own.
+const WIDE: usize = 13;
+
+/// Other implementations whose values stand in the table itself.
+fn beside(of: &Value) -> &[Value] {
+    let peers = list(of, "peers");
+    if list(of, "columns").len() + peers.len() > WIDE { &[] } else { peers }
+}
+
+/// The heading of a peer's column, which is that of the column beside which it stands.
+fn peer_heading(of: &Value, peer: &Value) -> String {
+    let column = list(of, "columns").iter().find(|column| column.get("id") == peer.get("column"));
+    let own = |name| column.map_or("", |column| raw(column, name));
+    let unit = if raw(peer, "unit").is_empty() { own("unit") } else { raw(peer, "unit") };
+    format!(
+        "<th scope=\"col\">{}<span class=\"unit\">{}</span><span class=\"facet\">{}</span></th>\n",
+        escape(own("label")),
+        escape(unit),
+        escape(own("network"))
+    )
+}
+
+/// A heading over each group of neighbours that have this in common.
+fn over<'n>(names: impl Iterator<Item = &'n str>, class: &str) -> String {
+    let names: Vec<&str> = names.collect();
+    let groups = names.chunk_by(|one, next| one == next);
+    let heading = |group: &[&str]| {
+        let (span, name) = (group.len(), group.first().map_or(String::new(), |name| escape(name)));
+        format!("<th scope=\"colgroup\" class=\"{class}\" colspan=\"{span}\">{name}</th>\n")
+    };
+    groups.map(heading).collect()
+}
+
 fn heading(of: &Value) -> String {
-    let columns = list(of, "columns");
-    let networks: Vec<&str> = columns.iter().map(|column| raw(column, "network")).collect();
-    let apart = networks.iter().any(|network| !network.is_empty());
-    let both = if apart { " rowspan=\"2\"" } else { "" };
-    let mut peers = String::new();
-    for peer in list(of, "peers") {
-        let beside = columns.iter().find(|column| column.get("id") == peer.get("column"));
-        let label = beside.map_or(String::new(), |column| text(column, "label"));
-        let unit = if raw(peer, "unit").is_empty() {
-            beside.map_or("", |column| raw(column, "unit"))
-        } else {
-            raw(peer, "unit")
-        };
-        let _ = writeln!(
-            peers,
-            "<th scope=\"col\"{both}>{}<span class=\"facet\">{label}</span><span class=\"unit\">{}</span></th>",
-            text(peer, "name"),
-            escape(unit)
-        );
-    }
+    let (columns, peers) = (list(of, "columns"), beside(of));
+    let networks = columns.iter().any(|column| !raw(column, "network").is_empty());
+    let two = networks || !peers.is_empty();
+    let both = if two { " rowspan=\"2\"" } else { "" };
     let mut out = format!("<thead>\n<tr><th scope=\"col\"{both}>as the paper names it</th>\n");
-    if apart {
-        for group in networks.chunk_by(|one, next| one == next) {
-            let network = group.first().map_or(String::new(), |network| escape(network));
-            let _ = writeln!(out, "<th scope=\"colgroup\" colspan=\"{}\">{network}</th>", group.len());
-        }
-        out += &format!("{peers}</tr>\n<tr>\n");
+    if two {
+        out += &if networks {
+            over(columns.iter().map(|column| raw(column, "network")), "network")
+        } else {
+            over(columns.iter().map(|_| "ours, and the paper's"), "network")
+        };
+        out += &over(peers.iter().map(|peer| raw(peer, "name")), "by");
+        out += "</tr>\n<tr>\n";
     }
     for (at, column) in columns.iter().enumerate() {
         let kind = usual_kind(of, at).map_or("", kind_name);
@@ -126,10 +146,41 @@ fn heading(of: &Value) -> String {
             escape(kind)
         );
     }
-    if !apart {
-        out += &peers;
-    }
+    out.extend(peers.iter().map(|peer| peer_heading(of, peer)));
     out + "</tr>\n</thead>\n"
+}
+
+/// What a peer reaches in a row.
+fn peer_cell(peer: &Value, row: &Value) -> String {
+    let value = peer.get("values").and_then(|values| number(values, raw(row, "id")));
+    let shown = value.map_or(String::new(), |v| format!("<span class=\"peer\">{}</span>", measured(v, 3)));
+    format!("<td class=\"cell\">{shown}</td>")
+}
+
+/// What others reach, as a table below a wide one.
+fn peers_below(of: &Value, id: &str) -> String {
+    let peers = list(of, "peers");
+    if peers.is_empty() || !beside(of).is_empty() {
+        return String::new();
+    }
+    let mut out = format!(
+        "<h4 id=\"{id}/others\">Other implementations</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-labelledby=\"{id}/others\"><table>\n<thead>\n<tr><th scope=\"col\" rowspan=\"2\">as the paper names it</th>\n"
+    );
+    out += &over(peers.iter().map(|peer| raw(peer, "name")), "by");
+    out += "</tr>\n<tr>\n";
+    out.extend(peers.iter().map(|peer| peer_heading(of, peer)));
+    out += "</tr>\n</thead>\n<tbody>\n";
+    let known = |row: &&Value| {
+        peers.iter().any(|peer| peer.get("values").is_some_and(|values| values.get(raw(row, "id")).is_some()))
+    };
+    for row in list(of, "rows").iter().filter(known) {
+        let _ =
+            write!(out, "<tr data-of=\"{}\"><th scope=\"row\">{}</th>", text(row, "id"), text(row, "label"));
+        out.extend(peers.iter().map(|peer| peer_cell(peer, row)));
+        out += "</tr>\n";
+    }
+    out + "</tbody>\n</table></div>\n"
 }
 
 fn rows(of: &Value, dagger: &str, notes: &mut Notes) -> String {
@@ -151,12 +202,7 @@ fn rows(of: &Value, dagger: &str, notes: &mut Notes) -> String {
         for (at, (column, cell)) in list(of, "columns").iter().zip(list(row, "cells")).enumerate() {
             out += &self::cell(&text(column, "id"), cell, usual_kind(of, at), dagger, notes);
         }
-        for peer in list(of, "peers") {
-            let value = peer.get("values").and_then(|values| number(values, raw(row, "id")));
-            let shown =
-                value.map_or(String::new(), |v| format!("<span class=\"peer\">{}</span>", measured(v, 3)));
-            let _ = write!(out, "<td class=\"cell\">{shown}</td>");
-        }
+        out.extend(beside(of).iter().map(|peer| peer_cell(peer, row)));
         out += "</tr>\n";
     }
     out + "</tbody>\n"
@@ -202,4 +248,57 @@ fn commands(of: &Value, runs: &[Value]) -> String {
         "<details>\n<summary>{}</summary>\n<ol>\n{items}</ol>\n</details>\n",
         counted(used.len(), "command")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn with_columns(count: usize) -> String {
+        let columns: Vec<Value> = (0..count)
+            .map(|n| json!({ "id": format!("c{n}"), "label": "total", "unit": "ms", "network": "LAN" }))
+            .collect();
+        let cells: Vec<Value> = (0..count)
+            .map(|n| json!({ "kind": "measured", "state": "ok", "ours": 1.5, "run": n / 2 }))
+            .collect();
+        let peer = json!({ "name": "other", "commit": "01c1d39", "column": "c0", "values": { "r": 4842 } });
+        let of = json!({ "id": "table-5", "title": "t", "columns": columns, "peers": [peer, peer],
+            "rows": [{ "id": "r", "label": "row", "parties": 3, "cells": cells }, { "id": "s", "cells": [] }] });
+        let runs = [
+            json!({ "command": "divisi bench aes", "seconds": 4.1, "resumed": true }),
+            json!({ "command": "b" }),
+        ];
+        table("p", &of, &runs)
+    }
+
+    #[test]
+    fn others_stand_in_the_table_or_below_a_wide_one() {
+        let narrow = with_columns(3);
+        assert!(
+            narrow.contains("class=\"by\" colspan=\"2\">other</th>")
+                && !narrow.contains("Other implementations")
+        );
+        assert_eq!(narrow.matches("<span class=\"peer\">4,842</span>").count(), 2);
+        let wide = with_columns(12);
+        let (own, below) = wide.split_once("Other implementations").unwrap();
+        assert!(!own.contains("4,842") && below.matches("4,842").count() == 2);
+        assert!(below.contains("data-of=\"r\"") && !below.contains("data-of=\"s\""));
+        // what they are is told once
+        assert_eq!(wide.matches("commit 01c1d39").count(), 1);
+    }
+
+    #[test]
+    fn columns_have_their_network_unit_and_kind_and_the_table_its_commands() {
+        let html = with_columns(3);
+        for part in [
+            "colspan=\"3\">LAN</th>",
+            "total<span class=\"unit\">ms</span><span class=\"facet\">measured</span>",
+            "<summary>2 commands</summary>",
+            "<code>divisi bench aes</code> (4.1 s), kept from an earlier run",
+            "3 parties</span></th>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
 }
