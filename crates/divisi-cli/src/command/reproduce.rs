@@ -113,7 +113,7 @@ fn output(done: &Reproduction) -> CommandOutput {
         "commit": COMMIT,
         "runs": runs,
         "seconds": seconds,
-        "counts": counts.to_json(),
+        "counts": counts,
         "disturbed": meanwhile.is_disturbed(),
     });
     let mut output = CommandOutput::new(text, object);

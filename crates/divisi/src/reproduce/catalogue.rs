@@ -112,8 +112,8 @@ impl PrintedValue {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
 pub struct CatalogueColumn {
     /// Its name in the table.
     pub id: String,
@@ -124,7 +124,7 @@ pub struct CatalogueColumn {
     /// The network, where columns are networks.
     pub network: Option<String>,
     /// What holds for its cells.
-    #[serde(flatten)]
+    #[serde(flatten, skip_serializing)]
     pub rule: CellRule,
 }
 
@@ -148,8 +148,8 @@ pub struct CatalogueCell {
 }
 
 /// A row of a table.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
 pub struct CatalogueRow {
     /// Its name in the table.
     pub id: String,
@@ -162,12 +162,13 @@ pub struct CatalogueRow {
     /// The number of parties; 0 if it depends on the column.
     pub parties: u16,
     /// The paper's values, one for each column.
+    #[serde(skip_serializing)]
     pub values: Vec<PrintedValue>,
     /// What single cells say for themselves.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub cells: Vec<CatalogueCell>,
     /// What holds for its cells.
-    #[serde(flatten)]
+    #[serde(flatten, skip_serializing)]
     pub rule: CellRule,
 }
 
@@ -194,8 +195,8 @@ pub struct CataloguePeer {
 }
 
 /// A table or figure of a paper.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
 pub struct CatalogueTable {
     /// Its name, as the paper numbers it.
     pub id: String,
@@ -212,17 +213,18 @@ pub struct CatalogueTable {
     /// What our figures leave out.
     pub we_leave_out: Option<String>,
     /// Formulas that figures name as `$name`.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub formulas: BTreeMap<String, String>,
     /// The columns.
     pub columns: Vec<CatalogueColumn>,
     /// The rows.
+    #[serde(skip_serializing)]
     pub rows: Vec<CatalogueRow>,
     /// What others reach.
     #[serde(default)]
     pub peers: Vec<CataloguePeer>,
     /// What holds for all cells.
-    #[serde(flatten)]
+    #[serde(flatten, skip_serializing)]
     pub rule: CellRule,
 }
 

@@ -4,6 +4,7 @@
 mod proc;
 
 use proc::{Ticks, field, load, own, ticks};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The share of the cores above which other processes make the figures doubtful.
@@ -14,7 +15,7 @@ fn file(path: &str) -> String {
 }
 
 /// The machine that ran the measurements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct MeasuredOn {
     /// The processor's name.
     pub processor: String,

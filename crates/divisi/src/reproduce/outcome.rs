@@ -1,15 +1,16 @@
 //! The outcome of a reproduction: each cell with our figure, as JSON and as CSV.
 
-use super::catalogue::{CatalogueColumn, CatalogueRow, CatalogueTable, CellKind};
+use super::catalogue::{CatalogueColumn, CatalogueTable, CellKind};
 use super::figure::{in_report, repetitions};
 use super::plan::{PlannedCell, PlannedPaper, ReproductionPlan};
 use super::resume::RunStore;
 use super::runner::{RunEnd, RunRecord};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// How many cells ended in which way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CellCounts {
     /// Exact figures that are equal.
     pub exact: usize,
@@ -161,33 +162,16 @@ impl<'o> Evaluation<'o> {
     }
 
     fn table(&self, paper: &PlannedPaper, table: &CatalogueTable, counts: &mut CellCounts) -> Value {
-        let column = |of: &CatalogueColumn| {
-            json!({ "id": of.id, "label": of.label, "unit": of.unit, "network": of.network })
-        };
-        let mut row = |of: &CatalogueRow| {
-            let at = |column: &CatalogueColumn| format!("{}/{}/{}", table.id, of.id, column.id);
-            let cells = table.columns.iter().map(|column| self.cell(paper, &at(column), counts));
-            json!({
-                "id": of.id,
-                "label": of.label,
-                "engine": of.engine,
-                "security": of.security,
-                "parties": of.parties,
-                "cells": cells.collect::<Vec<_>>(),
-            })
-        };
-        json!({
-            "id": table.id,
-            "title": table.title,
-            "machines": table.machines,
-            "machine_a_party": table.machine_a_party,
-            "network": table.network,
-            "note": table.note,
-            "we_leave_out": table.we_leave_out,
-            "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
-            "rows": table.rows.iter().map(&mut row).collect::<Vec<_>>(),
-            "peers": table.peers,
-        })
+        let mut rows = Vec::with_capacity(table.rows.len());
+        for row in &table.rows {
+            let at = |column: &CatalogueColumn| format!("{}/{}/{}", table.id, row.id, column.id);
+            let mut json = json!(row);
+            json["cells"] = table.columns.iter().map(|column| self.cell(paper, &at(column), counts)).collect();
+            rows.push(json);
+        }
+        let mut json = json!(table);
+        json["rows"] = rows.into();
+        json
     }
 
     /// The papers with what is selected of them, and how their cells ended.
@@ -238,22 +222,6 @@ impl<'o> Evaluation<'o> {
             })
         };
         self.records.iter().map(run).collect()
-    }
-}
-
-impl CellCounts {
-    /// The member `counts` of the report.
-    #[must_use]
-    pub fn to_json(self) -> Value {
-        json!({
-            "exact": self.exact,
-            "differ": self.differ,
-            "measured": self.measured,
-            "derived": self.derived,
-            "out_of_reach": self.out_of_reach,
-            "failed": self.failed,
-            "not_run": self.not_run,
-        })
     }
 }
 

@@ -168,12 +168,6 @@ impl ReproductionPlan {
         let digest = catalogue.digest.clone();
         Ok(ReproductionPlan { thoroughness, network, selection, papers, runs, digest })
     }
-
-    /// The estimate of all commands together.
-    #[must_use]
-    pub fn seconds(&self) -> f64 {
-        self.runs.iter().map(|run| run.seconds).sum()
-    }
 }
 
 /// How many cells may stand behind a cell.
