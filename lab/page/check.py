@@ -96,7 +96,7 @@ def look(chromium, path, width, scripts=True, dark=False, folder=None):
                 page.screenshot(folder / f"{name}-{part}.png", clip)
         found = page.complaints() + seen["found"] + compare(report, seen, scripts)
         if scripts and not found:
-            found += list(try_filters(page, report))
+            found += [*try_filters(page, report), *try_axes(page, report), *try_read_out(page)]
             found += page.complaints()
         return found
     finally:
@@ -138,6 +138,43 @@ def try_filters(page, report):
                 marks = expected({"rows": left})[1] if expected(table)[1] >= 2 else 0
                 if drawn != marks:
                     yield f"{name}: {drawn} marks are drawn, {marks} are selected"
+
+
+def try_axes(page, report):
+    """Axes from zero must have the same marks as logarithmic ones."""
+    for axes in ["from zero", "logarithmic"]:
+        page.evaluate(f"document.querySelector('#filters input[value={json.dumps(axes)}]').click()")
+        page.evaluate(DRAWN)
+        for text in compare(report, page.evaluate(LOOK), True):
+            yield f"axes {axes}: {text}"
+
+
+def try_read_out(page):
+    """The first plot must tell its figures under the pointer, and to the keys of arrows, and then be silent."""
+    shown = (
+        "[...document.querySelectorAll('.readout')].filter((one) => !one.hidden).map((one) => one.innerText)"
+    )
+    over = "document.querySelector('.plot .u-over')"
+    if not page.evaluate(f"Boolean({over})"):
+        return
+    page.evaluate(f"{over}.scrollIntoView({{ block: 'center' }})")
+    box = page.evaluate(
+        f"(({{ x, y, width, height }}) => ({{ x, y, width, height }}))({over}.getBoundingClientRect())"
+    )
+    for x, y, wanted in [(box["x"] + box["width"] / 2, box["y"] + 15, True), (1, 1, False)]:
+        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        page.evaluate(DRAWN)
+        texts = page.evaluate(shown)
+        if bool(texts) != wanted or (wanted and "ours" not in texts[0] and "nearest" not in texts[0]):
+            yield f"the pointer {'over' if wanted else 'beside'} a plot shows {texts}"
+    page.evaluate("document.querySelector('.uplot[tabindex=\"0\"]').focus()")
+    read = [page.evaluate(shown)]
+    for key in ["ArrowDown", "ArrowRight"]:
+        page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+        page.evaluate(DRAWN)
+        read.append(page.evaluate(shown))
+    if not all(read) or len(set(map(str, read))) < 2:
+        yield f"the keys of arrows read {read}"
 
 
 def main(arguments):

@@ -154,6 +154,20 @@ FAULTS = [
         "are selected",
     ),
     (
+        "a read-out that stays empty",
+        script("plot.readout.hidden = points.length === 0;", "return;"),
+        1280,
+        True,
+        "shows []",
+    ),
+    (
+        "keys that read nothing",
+        script('addEventListener("keydown"', 'addEventListener("keyless"'),
+        420,
+        True,
+        "arrows read",
+    ),
+    (
         "a link that leads nowhere",
         inserted('<a href="#nowhere">there</a>'),
         1280,
