@@ -3,7 +3,9 @@
 use crate::has;
 use divisi::cleanup::Cleanup;
 use divisi::failure::Failure;
-use divisi::reproduce::{self, Catalogue, Progress, ReportProgram, ReproduceRequest, Reproduction, Thoroughness};
+use divisi::reproduce::{
+    self, Catalogue, Progress, ReportProgram, ReproduceRequest, Reproduction, Thoroughness,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -196,7 +198,9 @@ fn a_small_paper_is_reproduced_and_what_fails_stops_nothing() {
     assert!(told.iter().all(|now| now.of == 4 && now.left.is_some()));
 
     let page = std::fs::read_to_string(&written.html).unwrap();
-    for part in ["A small &lt;paper&gt;", "6,800", "another S-box", "data-row=\"fails\"", "a machine for each party"] {
+    for part in
+        ["A small &lt;paper&gt;", "6,800", "another S-box", "data-row=\"fails\"", "a machine for each party"]
+    {
         assert!(page.contains(part), "{part}");
     }
     let csv = std::fs::read_to_string(&written.csv).unwrap();
@@ -206,7 +210,9 @@ fn a_small_paper_is_reproduced_and_what_fails_stops_nothing() {
     // again: what is finished is not run again, and what failed is
     let (again, told) = write(PAPER, &ReproduceRequest { resume: true, ..request.clone() }, "0123abcd");
     assert_eq!(again.unwrap().runs, 4);
-    assert!(told.iter().all(|now| now.now.contains("--parties 5") || now.now.contains("256")) && told.len() == 2);
+    assert!(
+        told.iter().all(|now| now.now.contains("--parties 5") || now.now.contains("256")) && told.len() == 2
+    );
     assert_eq!(cells(&json(&written.json), 1)["runs/rate"], *rate);
     // by another program, with another catalogue, or unasked: refused, and nothing is lost
     let changed = PAPER.replace("6800", "6801");

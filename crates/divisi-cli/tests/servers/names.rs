@@ -136,7 +136,8 @@ fn names_of_vectors_stocks_and_pages_need_not_be_unicode() {
         [&"bench", &"aes", &"--engine", &"spdz", &"--parties", &"2", &"--blocks", &"1", &"--reps"];
     run(&[&spdz[..], &[&"1", &"--warmup", &"0", &"--prep-from", &stock, &"--key-file", &seal]].concat());
     assert_eq!(run(&[&"prep", &"drop", &stock, &"--yes"])["dropped"], 2);
-    let table: [&dyn AsRef<OsStr>; 6] = [&"reproduce", &"--quick", &"--paper", &"maestro", &"--table", &"table-1"];
+    let table: [&dyn AsRef<OsStr>; 6] =
+        [&"reproduce", &"--quick", &"--paper", &"maestro", &"--table", &"table-1"];
     let written = run(&[&table[..], &[&"--out", &page]].concat());
     assert!(written["html"].as_str().unwrap().ends_with("page\u{fffd}/report.html"));
     assert!(page.join("report.html").is_file() && page.join("report.json").is_file());

@@ -326,7 +326,10 @@ mod tests {
         assert_eq!((json["count"].as_u64(), json["phases"][2]["name"].as_str()), (Some(100), Some("online")));
         assert!(json["mode"].is_null() && json["peak_rss_bytes_per_party"].is_null());
         assert_eq!(json["statistical_bits"], divisi_symphony::adapter::STATISTICAL);
-        assert_eq!((json["latency_seconds"].as_f64(), json["cpu_us_per_block_and_party"].is_f64()), (Some(3.5), true));
+        assert_eq!(
+            (json["latency_seconds"].as_f64(), json["cpu_us_per_block_and_party"].is_f64()),
+            (Some(3.5), true)
+        );
         for (figure, of_each) in [
             ("online_per_second", [50.0, 20.0]),
             ("total_per_second", [25.0, 100.0 / 7.0]),

@@ -20,7 +20,8 @@ impl BenchReport {
             phases.map(|(_, took)| of(took)).sum()
         };
         let repetitions = || self.measured.repetitions.iter().take(MOST);
-        let series = |of: &dyn Fn(&[Took]) -> f64| -> Value { repetitions().map(|times| json!(of(times))).collect() };
+        let series =
+            |of: &dyn Fn(&[Took]) -> f64| -> Value { repetitions().map(|times| json!(of(times))).collect() };
         let online = |times: &[Took]| sum(times, |kind| kind == PhaseKind::Online, |took| took.seconds);
         let total = |times: &[Took]| sum(times, |kind| kind != PhaseKind::Apart, |took| took.seconds);
         let cpu = |times: &[Took]| sum(times, |kind| kind != PhaseKind::Apart, |took| took.cpu_seconds);

@@ -106,7 +106,8 @@ impl PrintedValue {
         };
         let start = text.find(|c: char| c.is_ascii_digit())?;
         let digits = |c: &char| c.is_ascii_digit() || matches!(c, '.' | ',');
-        let number: String = text.chars().skip(text.get(..start)?.chars().count()).take_while(digits).collect();
+        let number: String =
+            text.chars().skip(text.get(..start)?.chars().count()).take_while(digits).collect();
         number.replace(',', "").trim_end_matches('.').parse().ok()
     }
 }
@@ -371,15 +372,24 @@ impl CatalogueTable {
         }
         for row in &self.rows {
             if row.values.len() != self.columns.len() {
-                return Err(format!("{} has {} values for {} columns", row.id, row.values.len(), columns().count()));
+                return Err(format!(
+                    "{} has {} values for {} columns",
+                    row.id,
+                    row.values.len(),
+                    columns().count()
+                ));
             }
             for cell in &row.cells {
                 let at = format!("{}/{}", row.id, cell.column);
                 if !columns().any(|column| column == cell.column) {
                     return Err(format!("{at} is in no column"));
                 }
-                if cell.ours.is_some() != cell.why.is_some() || cell.corrected.is_some() != cell.erratum.is_some() {
-                    return Err(format!("{at} has a value without its reason, or a reason without its value"));
+                if cell.ours.is_some() != cell.why.is_some()
+                    || cell.corrected.is_some() != cell.erratum.is_some()
+                {
+                    return Err(format!(
+                        "{at} has a value without its reason, or a reason without its value"
+                    ));
                 }
             }
             if let Some(column) = twice(row.cells.iter().map(|cell| cell.column.as_str())) {

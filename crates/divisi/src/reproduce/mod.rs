@@ -15,7 +15,10 @@ mod plan;
 mod resume;
 mod runner;
 
-pub use catalogue::Catalogue;
+pub use catalogue::{
+    Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CataloguePeer, CatalogueRow, CatalogueTable,
+    CellKind, CellRule, ExpectedSeconds, LeftOut, Occasion, PrintedValue, Selection,
+};
 pub use machine::{Meanwhile, MeasuredOn};
 pub use outcome::CellCounts;
 pub use plan::{EmulatedNetwork, Thoroughness};
@@ -160,7 +163,18 @@ pub fn write(
     };
     let failed = records.iter().find_map(failed);
     let differs = outcome::differing(&report);
-    Ok(Reproduction { html, json, csv, runs: records.len(), failed, differs, counts, seconds, host, meanwhile })
+    Ok(Reproduction {
+        html,
+        json,
+        csv,
+        runs: records.len(),
+        failed,
+        differs,
+        counts,
+        seconds,
+        host,
+        meanwhile,
+    })
 }
 
 /// Date and time in UTC, as RFC 3339 writes them. The date is found by counting days in years that begin with
@@ -177,4 +191,80 @@ fn date(unix_time: Duration) -> String {
     let year = 400 * era + year + next;
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(date(Duration::from_secs(seconds)), expected);
+        }
+    }
+
+    /// With `--quick` each table has a figure that is measured or compared, if it has one with `--full`; and
+    /// the estimates keep the times that the command promises.
+    #[test]
+    fn quick_has_something_of_each_table_and_both_keep_their_time() {
+        let catalogue = Catalogue::built_in().unwrap();
+        for (thoroughness, most) in [(Thoroughness::Quick, 15.0 * 60.0), (Thoroughness::Full, 2.0 * 3600.0)] {
+            let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
+            let plan = plan(&catalogue, &request).unwrap();
+            let seconds: f64 = plan.runs.iter().map(|run| run.seconds).sum();
+            assert!(seconds > 60.0 && seconds < most, "{}: {seconds} s", thoroughness.name());
+            let silent: Vec<String> = plan
+                .papers
+                .iter()
+                .flat_map(|of| of.paper.tables.iter().map(move |table| (of, table)))
+                .filter(|(of, table)| {
+                    let here = format!("{}/", table.id);
+                    let mut cells = of.cells.iter().filter(|(at, _)| at.starts_with(&here));
+                    let counts = |cell: &plan::PlannedCell| cell.figure.is_some() && !cell.left_out;
+                    !cells.any(|(_, cell)| counts(cell))
+                })
+                .map(|(of, table)| format!("{} {}", of.paper.name, table.id))
+                .collect();
+            assert!(silent.is_empty(), "{}: {silent:?}", thoroughness.name());
+        }
+    }
+
+    #[test]
+    fn what_is_near_to_an_unknown_name_is_said() {
+        let catalogue = Catalogue::built_in().unwrap();
+        for (paper, table, part) in [
+            (Some("meastro"), None, "no paper meastro: give --paper maestro or another of maestro, kor17"),
+            (Some("gykw"), Some("table-11"), "no table table-11 of gykw: give --table table-2 "),
+            (None, Some("slide"), "--table slide-"),
+        ] {
+            let refused = catalogue.select(paper, table).unwrap_err();
+            assert!(refused.error.contains(part) && refused.kind.exit_code() == 2, "{refused}");
+        }
+        assert!(catalogue.select(Some("wrk17"), Some("table-8")).is_ok());
+    }
+
+    /// A command over another network emulates this one instead, and what emulates none stays.
+    #[test]
+    fn a_network_replaces_those_of_the_papers() {
+        let catalogue = Catalogue::built_in().unwrap();
+        let network = EmulatedNetwork { rtt_ms: Some(7.5), rate_mbit: None };
+        let request = ReproduceRequest { network, ..ReproduceRequest::default() };
+        let runs = plan(&catalogue, &request).unwrap().runs;
+        for run in &runs {
+            let words: Vec<&str> = run.command.split(' ').collect();
+            let times = words.iter().filter(|word| **word == "--rtt").count();
+            let emulates = run.command.starts_with("bench ") && !run.command.starts_with("bench calibrate");
+            assert_eq!(times, usize::from(emulates), "{}", run.command);
+            assert!(!emulates || run.command.contains("--rtt 7.5"), "{}", run.command);
+        }
+        assert!(runs.iter().any(|run| run.command.contains("--rate ")));
+    }
 }

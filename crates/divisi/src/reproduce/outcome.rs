@@ -80,7 +80,9 @@ impl<'o> Evaluation<'o> {
         let (figure, _) = cell.figure.as_ref().ok_or("nothing is measured")?;
         let record = self.record(cell).map(|(_, record)| record);
         figure.value(&mut |name| match (name.strip_prefix('#'), record.map(|record| &record.end)) {
-            (Some(other), _) => self.value(paper, other, None, depth + 1).map_err(|e| format!("{other}: {e}")),
+            (Some(other), _) => {
+                self.value(paper, other, None, depth + 1).map_err(|e| format!("{other}: {e}"))
+            }
             (None, Some(RunEnd::Done(report))) => in_report(report, name, repetition),
             (None, Some(RunEnd::Failed(why) | RunEnd::Skipped(why))) => Err(why.clone()),
             (None, None) => Err("its command did not run".into()),
@@ -166,7 +168,8 @@ impl<'o> Evaluation<'o> {
         for row in &table.rows {
             let at = |column: &CatalogueColumn| format!("{}/{}/{}", table.id, row.id, column.id);
             let mut json = json!(row);
-            json["cells"] = table.columns.iter().map(|column| self.cell(paper, &at(column), counts)).collect();
+            json["cells"] =
+                table.columns.iter().map(|column| self.cell(paper, &at(column), counts)).collect();
             rows.push(json);
         }
         let mut json = json!(table);
@@ -237,8 +240,20 @@ pub fn differing(report: &Value) -> Option<String> {
 
 /// The columns of the CSV that are members of a cell.
 const OF_A_CELL: [&str; 14] = [
-    "kind", "state", "printed", "paper", "corrected", "asserted", "ours", "least", "greatest", "repetitions",
-    "cpu_us", "reason", "nearest", "failure",
+    "kind",
+    "state",
+    "printed",
+    "paper",
+    "corrected",
+    "asserted",
+    "ours",
+    "least",
+    "greatest",
+    "repetitions",
+    "cpu_us",
+    "reason",
+    "nearest",
+    "failure",
 ];
 
 /// The columns of the CSV that say where a cell stands.
@@ -251,7 +266,8 @@ pub fn csv(report: &Value) -> String {
     let names: Vec<&str> = OF_A_PLACE.into_iter().chain(OF_A_CELL).chain(["command"]).collect();
     let head = line(names.iter().map(|name| (*name).to_owned()));
     let cells = csv_cells(report);
-    let lines = cells.iter().map(|cells| line(names.iter().map(|name| cells.get(name).cloned().unwrap_or_default())));
+    let lines =
+        cells.iter().map(|cells| line(names.iter().map(|name| cells.get(name).cloned().unwrap_or_default())));
     head + &lines.collect::<String>()
 }
 
@@ -269,7 +285,9 @@ fn csv_cells(report: &Value) -> Vec<BTreeMap<&'static str, String>> {
         for table in list(&paper, "tables") {
             let columns = list(&table, "columns");
             for row in list(&table, "rows") {
-                for (column, cell) in columns.iter().zip(list(&row, "cells")).filter(|(_, cell)| !cell.is_null()) {
+                for (column, cell) in
+                    columns.iter().zip(list(&row, "cells")).filter(|(_, cell)| !cell.is_null())
+                {
                     let run = cell.get("run").and_then(Value::as_u64);
                     let run = run.and_then(|run| runs.get(usize::try_from(run).ok()?));
                     let mut cells: BTreeMap<&str, String> =

@@ -283,7 +283,9 @@ impl<'c> Place<'c> {
             thoroughness == Thoroughness::Quick && self.rules().any(|rule| rule.when == Some(Occasion::Full));
         let command = self.command(thoroughness).filter(|_| own).map(|command| network.put(&command));
         match kind {
-            CellKind::OutOfReach if reason.is_none() => return Err("it is out of reach without a reason".into()),
+            CellKind::OutOfReach if reason.is_none() => {
+                return Err("it is out of reach without a reason".into());
+            }
             CellKind::OutOfReach if nearest.is_none() => {}
             _ if figure.is_none() => return Err("it has no figure".into()),
             _ if own && command.is_none() => return Err("it has no command".into()),

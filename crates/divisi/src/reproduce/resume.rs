@@ -163,7 +163,8 @@ mod tests {
             assert!(refused.error.contains(part) && refused.kind.exit_code() == 2, "{refused}");
         }
         // the report of another command under this name is not taken for it
-        let [from, to] = ["bench aes", "bench des3"].map(|of| dir.path().join("new/one").join(RunStore::file(of)));
+        let [from, to] =
+            ["bench aes", "bench des3"].map(|of| dir.path().join("new/one").join(RunStore::file(of)));
         fs::copy(from, &to).unwrap();
         assert!(open("abc", "1", true).unwrap().load("bench des3").is_none());
         fs::write(&to, "{").unwrap();

@@ -107,7 +107,8 @@ pub fn run(
     for run in &plan.runs {
         match store.load(&run.command) {
             Some((report, seconds)) => {
-                let record = RunRecord { run: run.clone(), end: RunEnd::Done(report), seconds, resumed: true };
+                let record =
+                    RunRecord { run: run.clone(), end: RunEnd::Done(report), seconds, resumed: true };
                 loaded.insert(&run.command, record);
             }
             None => rest.push(run.clone()),
@@ -134,7 +135,8 @@ pub fn run(
         }
         fresh.insert(run.command.as_str(), RunRecord { run: run.clone(), end, seconds, resumed: false });
     }
-    let record = |run: &PlannedRun| loaded.remove(run.command.as_str()).or_else(|| fresh.remove(run.command.as_str()));
+    let record =
+        |run: &PlannedRun| loaded.remove(run.command.as_str()).or_else(|| fresh.remove(run.command.as_str()));
     Ok(plan.runs.iter().filter_map(record).collect())
 }
 
@@ -241,7 +243,10 @@ mod tests {
     #[test]
     fn a_run_that_memory_has_no_room_for_is_not_begun() {
         assert!(lacking(Some(2048), Some(1024)).unwrap().contains("2048 MiB of memory, and 1024 are free"));
-        assert_eq!((lacking(None, Some(1)), lacking(Some(1), None), lacking(Some(1), Some(1))), (None, None, None));
+        assert_eq!(
+            (lacking(None, Some(1)), lacking(Some(1), None), lacking(Some(1), Some(1))),
+            (None, None, None)
+        );
         assert!(available().unwrap() > 0);
     }
 }
