@@ -89,9 +89,9 @@ pub(super) fn cell(
         add("state", &format!("has to be {}", exact(asserted)));
     }
     let middle = ours.filter(|value| *value != 0.0);
-    if let (Some(least), Some(greatest), Some(middle)) =
-        (number(cell, "least"), number(cell, "greatest"), middle)
-    {
+    // bytes are the same in each repetition
+    let greatest = number(cell, "greatest").filter(|greatest| number(cell, "least") != Some(*greatest));
+    if let (Some(least), Some(greatest), Some(middle)) = (number(cell, "least"), greatest, middle) {
         add("spread", &format!("{} to {} %", percent(least, middle), percent(greatest, middle)));
     }
     if let Some(cpu) = number(cell, "cpu_us").filter(|_| kind != "exact" && ours.is_some()) {
@@ -155,6 +155,9 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("class=\"kind\""));
+        let same =
+            json!({ "kind": "measured", "state": "ok", "ours": 22.0, "least": 22.0, "greatest": 22.0 });
+        assert!(!shown(&same).contains("spread"));
     }
 
     #[test]

@@ -262,7 +262,7 @@ const Plots = (() => {
     if (p.cell && isNumber(p.cell.cpu_us))
       found.push(["CPU a block and party", `${format(p.cell.cpu_us, 3)} µs`]);
     for (const { peer, value } of p.peers) found.push([peer.name, `${format(value)}${unit}`]);
-    return found;
+    return found.length ? found : [["no figure", ""]];
   }
 
   const named = (row) => [row.engine, row.security].filter(Boolean).join(", ");
@@ -372,7 +372,7 @@ const Plots = (() => {
         setCursor: [
           (u) => {
             const p = here[u.cursor.idx];
-            const shown = u.cursor.left >= 0 && p && numbers(p).length ? [p] : [];
+            const shown = u.cursor.left >= 0 && p ? [p] : [];
             readOut(plot, u, shown, () => `${p.row.label}: ${title}`);
           },
         ],
