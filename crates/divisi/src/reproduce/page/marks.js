@@ -1,5 +1,5 @@
-// What everything is drawn with: colours of the style sheet, figures as text, marks and lines on a canvas, and
-// their key. Text gets into the page as text only, never as HTML.
+// What everything is drawn with: colours of the style sheet, figures as text, marks and lines on a canvas,
+// and their key. Text gets into the page as text only, never as HTML.
 "use strict";
 const Marks = (() => {
   const ratio = () => uPlot.pxRatio;

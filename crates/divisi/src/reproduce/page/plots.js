@@ -1,5 +1,5 @@
-// How the page draws: what is drawn of a cell, axes, the two kinds of plots and their read-out, by uPlot, which
-// gives scales, axes and the pointer.
+// How the page draws: what is drawn of a cell, axes, the two kinds of plots and their read-out, by uPlot,
+// which gives scales, axes and the pointer.
 "use strict";
 const Plots = (() => {
   const { colour, fit, font, format, isNumber, key, line, make, mark, pen, ratio, short } = Marks;
