@@ -18,8 +18,15 @@ const Marks = (() => {
   function format(value, least = 4) {
     if (value !== 0 && (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6)) return value.toExponential(2);
     const whole = Math.floor(Math.log10(Math.abs(value) || 1)) + 1;
-    const digits = Number.isInteger(value) ? 0 : Math.max(0, least - whole);
+    const digits = Number.isInteger(value) && least > 3 ? 0 : Math.max(0, least - whole);
     return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  }
+
+  /** A paper's figure as it is printed; thousands apart if it is a plain number. */
+  function printed(text) {
+    if (!/^\d{5,}(\.\d+)?$/.test(text)) return text;
+    const [whole, ...rest] = text.split(".");
+    return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
   }
 
   /** A mark of an axis: 20k, 0.5. */
@@ -120,5 +127,5 @@ const Marks = (() => {
     return make("ul", { className: "key", children: items });
   }
 
-  return { colour, fit, font, format, isNumber, key, line, make, mark, pen, ratio, short };
+  return { colour, fit, font, format, isNumber, key, line, make, mark, pen, printed, ratio, short };
 })();

@@ -2,7 +2,7 @@
 // which gives scales, axes and the pointer.
 "use strict";
 const Plots = (() => {
-  const { colour, fit, font, format, isNumber, key, line, make, mark, pen, ratio, short } = Marks;
+  const { colour, fit, font, format, isNumber, key, line, make, mark, pen, printed, ratio, short } = Marks;
   const PEERS = ["plus", "cross", "asterisk", "fork"];
   /** Where a plot has no labels: pixels before its axis. */
   const PAD = 8;
@@ -159,7 +159,8 @@ const Plots = (() => {
         found.push(["least, greatest", p.spread.map((value) => format(value)).join(" to ")]);
     }
     const mark = p.table.machine_a_party ? "†" : "";
-    if (p.paper !== null) found.push(["paper", `${p.cell.printed || format(p.paper)}${mark}${unit}`]);
+    if (p.paper !== null)
+      found.push(["paper", `${printed(p.cell.printed) || format(p.paper)}${mark}${unit}`]);
     if (p.corrected !== null) found.push(["corrected", `${format(p.corrected)}${unit}`]);
     const beside = p.corrected === null ? p.paper : p.corrected;
     if (p.ours !== null && beside && !p.nearest)
