@@ -30,7 +30,7 @@ pub(super) fn factor(value: f64, of: f64) -> String {
 /// A figure as a paper prints it; thousands apart if it is a plain number.
 pub(super) fn printed(text: &str) -> String {
     let plain = text.parse::<f64>().is_ok() && text.starts_with(|c: char| c.is_ascii_digit());
-    if plain && text.find('.').unwrap_or(text.len()) > 4 { grouped(text) } else { text.to_owned() }
+    if plain && text.find('.').unwrap_or(text.len()) > 3 { grouped(text) } else { text.to_owned() }
 }
 
 /// What a figure is of another, in hundredths more or less: `+1.3`.
@@ -99,8 +99,9 @@ mod tests {
     fn a_papers_figure_stays_as_it_is_printed_but_for_its_thousands() {
         for (text, shown) in [
             ("568504", "568,504"),
-            ("3200", "3200"),
+            ("3200", "3,200"),
             ("33.0", "33.0"),
+            ("743", "743"),
             ("16650.2", "16,650.2"),
             ("568 504", "568 504"),
             ("30*", "30*"),

@@ -24,7 +24,7 @@ const Marks = (() => {
 
   /** A paper's figure as it is printed; thousands apart if it is a plain number. */
   function printed(text) {
-    if (!/^\d{5,}(\.\d+)?$/.test(text)) return text;
+    if (!/^\d{4,}(\.\d+)?$/.test(text)) return text;
     const [whole, ...rest] = text.split(".");
     return [whole.replace(/\B(?=(\d{3})+$)/g, ","), ...rest].join(".");
   }
