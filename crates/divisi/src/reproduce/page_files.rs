@@ -4,8 +4,9 @@
 pub const TEMPLATE: &str = include_str!("page/template.html");
 /// The page's style.
 pub const STYLE: &str = include_str!("page/page.css");
-/// The page's script: what draws, then what there is to draw.
-pub const SCRIPT: &str = concat!(include_str!("page/plots.js"), "\n", include_str!("page/page.js"));
+/// The page's script: marks, plots that are made of them, and what there is to draw.
+pub const SCRIPT: &str =
+    concat!(include_str!("page/marks.js"), include_str!("page/plots.js"), include_str!("page/page.js"));
 /// The library that draws.
 pub const UPLOT: &str = include_str!("vendor/uPlot.iife.min.js");
 /// Its style.

@@ -1,7 +1,7 @@
 //! A cell of a table: our figure, the paper's, and what must be known of both.
 
-use super::figures::{exact, measured, percent};
-use super::html::{number, raw, text};
+use super::figures::{exact, factor, measured, percent, printed};
+use super::html::{escape, number, raw, text};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -73,8 +73,9 @@ pub(super) fn cell(
         Some(value) => add("ours", &format!("<span class=\"hide\">ours </span>{}{marks}", shown(value))),
         None => add("ours none", &format!("{}{marks}", missing(cell))),
     }
-    if !raw(cell, "printed").is_empty() {
-        let printed = text(cell, "printed");
+    // an asterisk: the paper draws it, or has no figure
+    if !matches!(raw(cell, "printed"), "" | "*") {
+        let printed = escape(&printed(raw(cell, "printed")));
         let paper = match number(cell, "corrected") {
             Some(corrected) => format!("<del>{printed}</del> <ins>{}</ins>", exact(corrected)),
             None => printed,
@@ -89,9 +90,9 @@ pub(super) fn cell(
         add("state", &format!("has to be {}", exact(asserted)));
     }
     let middle = ours.filter(|value| *value != 0.0);
-    if let (Some(least), Some(greatest), Some(middle)) =
-        (number(cell, "least"), number(cell, "greatest"), middle)
-    {
+    // bytes are the same in each repetition
+    let greatest = number(cell, "greatest").filter(|greatest| number(cell, "least") != Some(*greatest));
+    if let (Some(least), Some(greatest), Some(middle)) = (number(cell, "least"), greatest, middle) {
         add("spread", &format!("{} to {} %", percent(least, middle), percent(greatest, middle)));
     }
     if let Some(cpu) = number(cell, "cpu_us").filter(|_| kind != "exact" && ours.is_some()) {
@@ -120,7 +121,7 @@ fn ratio(cell: &Value, kind: &str) -> Option<String> {
     if kind == "exact" {
         return Some(if (ours - paper).abs() <= 1e-9 * paper.abs() { "=" } else { "≠" }.to_owned());
     }
-    (paper != 0.0).then(|| format!("{}×", measured(ours / paper, 3)))
+    (paper != 0.0).then(|| factor(ours, paper))
 }
 
 /// Why the paper errs, why ours is another, why there is none, and what ran instead.
@@ -155,6 +156,11 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("class=\"kind\""));
+        let same =
+            json!({ "kind": "measured", "state": "ok", "ours": 22.0, "least": 22.0, "greatest": 22.0 });
+        assert!(!shown(&same).contains("spread"));
+        let drawn = json!({ "kind": "measured", "state": "ok", "printed": "*", "ours": 22.0 });
+        assert!(!shown(&drawn).contains("paper"));
     }
 
     #[test]

@@ -16,6 +16,23 @@ pub(super) fn exact(value: f64) -> String {
     grouped(&format!("{rounded}"))
 }
 
+/// What a figure is of another, as a factor with three digits: `1.20×`.
+pub(super) fn factor(value: f64, of: f64) -> String {
+    let ratio = value / of;
+    // a whole factor has its digits, too
+    if ratio.fract() == 0.0 && ratio.abs() < 100.0 && ratio != 0.0 {
+        format!("{ratio:.*}×", if ratio.abs() < 10.0 { 2 } else { 1 })
+    } else {
+        format!("{}×", measured(ratio, 3))
+    }
+}
+
+/// A figure as a paper prints it; thousands apart if it is a plain number.
+pub(super) fn printed(text: &str) -> String {
+    let plain = text.parse::<f64>().is_ok() && text.starts_with(|c: char| c.is_ascii_digit());
+    if plain && text.find('.').unwrap_or(text.len()) > 3 { grouped(text) } else { text.to_owned() }
+}
+
 /// What a figure is of another, in hundredths more or less: `+1.3`.
 pub(super) fn percent(value: f64, of: f64) -> String {
     let more = 100.0 * (value / of - 1.0);
@@ -66,6 +83,32 @@ mod tests {
     fn counted_figures_keep_their_digits() {
         for (value, shown) in [(3200.0, "3,200"), (3.3, "3.3"), (0.1 + 0.2, "0.3"), (1234.5, "1,234.5")] {
             assert_eq!(exact(value), shown);
+        }
+    }
+
+    #[test]
+    fn factors_have_three_digits() {
+        for (value, shown) in
+            [(120.0, "1.20×"), (100.0, "1.00×"), (1500.0, "15.0×"), (40.0, "0.400×"), (1e6, "10,000×")]
+        {
+            assert_eq!(factor(value, 100.0), shown);
+        }
+    }
+
+    #[test]
+    fn a_papers_figure_stays_as_it_is_printed_but_for_its_thousands() {
+        for (text, shown) in [
+            ("568504", "568,504"),
+            ("3200", "3,200"),
+            ("33.0", "33.0"),
+            ("743", "743"),
+            ("16650.2", "16,650.2"),
+            ("568 504", "568 504"),
+            ("30*", "30*"),
+            ("~ 1600", "~ 1600"),
+            ("", ""),
+        ] {
+            assert_eq!(printed(text), shown);
         }
     }
 

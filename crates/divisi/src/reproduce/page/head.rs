@@ -51,7 +51,8 @@ fn facts(report: &Value) -> Vec<(&'static str, String)> {
     let failed = if failed == 0 { String::new() } else { format!(", {failed} failed") };
     let selected = ["paper", "table"].map(|name| raw(of("selected"), name)).join(" ");
     let mut facts = vec![
-        ("Commit", format!("<code>{}</code>, version {}", text(report, "commit"), text(report, "version"))),
+        ("Version", text(report, "version")),
+        ("Commit", format!("<code>{}</code>", text(report, "commit"))),
         ("Begun", text(report, "date").replace('T', " ").replace('Z', " UTC")),
         ("Took", format!("{} s, with --{}", plain(number(report, "seconds"), 0), text(report, "mode"))),
         ("Commands", format!("{}{kept}{failed}", list(report, "runs").len())),

@@ -43,8 +43,9 @@ pub(super) fn holds(of: &Value, name: &str) -> bool {
     of.get(name) == Some(&Value::Bool(true))
 }
 
-/// A table's id as a title: `figure-13b` is "Figure 13b".
+/// A table's id as a title: `figure-13b` is "Figure 13b", and what no paper has is "Ours".
 pub(super) fn title(id: &str) -> String {
+    let id = if id.starts_with("ours-") { "ours" } else { id };
     let mut letters = id.chars();
     let first = letters.next().map(|c| c.to_ascii_uppercase());
     escape(&first.into_iter().chain(letters).collect::<String>().replace('-', " "))

@@ -3,7 +3,8 @@
 // data attributes, which a test compares with the JSON.
 "use strict";
 (() => {
-  const { PEERS, chosen, colour, isNumber, key, lines, make, measured, numbers, point, strip } = Plots;
+  const { colour, isNumber, key, make } = Marks;
+  const { PEERS, chosen, lines, measured, point, strip } = Plots;
   const report = JSON.parse(document.getElementById("report").textContent);
   const tables = report.papers.flatMap((paper) =>
     paper.tables.map((table) => ({ table, section: document.getElementById(`${paper.name}/${table.id}`) })),

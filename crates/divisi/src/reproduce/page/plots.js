@@ -1,109 +1,14 @@
-// How the page draws: marks, axes and the two kinds of plots, by uPlot, which gives scales, axes and the
-// pointer. Text gets into the page as text only, never as HTML.
+// How the page draws: what is drawn of a cell, axes, the two kinds of plots and their read-out, by uPlot,
+// which gives scales, axes and the pointer.
 "use strict";
 const Plots = (() => {
+  const { colour, fit, font, format, isNumber, key, line, make, mark, pen, printed, ratio, short } = Marks;
   const PEERS = ["plus", "cross", "asterisk", "fork"];
   /** Where a plot has no labels: pixels before its axis. */
   const PAD = 8;
   const SERIES = ["circle", "square", "triangle", "down", "star", "diamond", "six", "bar"];
   const KINDS = { exact: "exact", measured: "measured", derived: "derived", "out-of-reach": "out of reach" };
   const chosen = { log: true };
-  const ratio = () => uPlot.pxRatio;
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-  const font = () => `12px ${getComputedStyle(document.body).fontFamily}`;
-  const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
-
-  /** An element with text, or with children. */
-  function make(tag, { children = [], ...properties } = {}) {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  }
-
-  /** A figure with this many digits or more, its thousands apart. */
-  function format(value, least = 4) {
-    if (value !== 0 && (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-6)) return value.toExponential(2);
-    const whole = Math.floor(Math.log10(Math.abs(value) || 1)) + 1;
-    const digits = Number.isInteger(value) ? 0 : Math.max(0, least - whole);
-    return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  }
-
-  /** A mark of an axis: 20k, 0.5. */
-  function short(value) {
-    for (const [size, letter] of [
-      [1e12, "T"],
-      [1e9, "G"],
-      [1e6, "M"],
-      [1e3, "k"],
-    ]) {
-      if (Math.abs(value) >= size) return `${+(value / size).toPrecision(3)}${letter}`;
-    }
-    return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(0) : `${+value.toPrecision(3)}`;
-  }
-
-  // Marks: each has a form of its own, so that none needs its colour.
-  const corners = (n, turn) =>
-    Array.from({ length: n }, (_, i) => turn + (2 * Math.PI * i) / n).map((a) => [Math.cos(a), Math.sin(a)]);
-  const FORMS = {
-    diamond: corners(4, 0),
-    square: corners(4, Math.PI / 4),
-    six: corners(6, 0),
-    triangle: corners(3, -Math.PI / 2),
-    down: corners(3, Math.PI / 2),
-    bar: [
-      [-0.3, -1],
-      [0.3, -1],
-      [0.3, 1],
-      [-0.3, 1],
-    ],
-    star: corners(10, -Math.PI / 2).map(([x, y], i) => (i % 2 ? [x * 0.45, y * 0.45] : [x, y])),
-  };
-  const STROKES = {
-    plus: corners(4, 0),
-    cross: corners(4, Math.PI / 4),
-    asterisk: corners(6, 0),
-    fork: corners(3, Math.PI / 2),
-  };
-
-  function mark(ctx, form, x, y, radius, { stroke, fill, dot }) {
-    ctx.save();
-    ctx.lineWidth = 1.6 * ratio();
-    ctx.strokeStyle = stroke;
-    ctx.fillStyle = fill || colour("page");
-    const r = radius * ratio();
-    ctx.beginPath();
-    if (form in STROKES) {
-      for (const [dx, dy] of STROKES[form]) {
-        ctx.moveTo(x, y);
-        ctx.lineTo(x + dx * r, y + dy * r);
-      }
-    } else if (form in FORMS) {
-      FORMS[form].forEach(([dx, dy], i) => ctx[i ? "lineTo" : "moveTo"](x + dx * r, y + dy * r));
-      ctx.closePath();
-      ctx.fill();
-    } else {
-      ctx.arc(x, y, r * 0.85, 0, 2 * Math.PI);
-      ctx.fill();
-    }
-    ctx.stroke();
-    if (dot) {
-      ctx.fillStyle = stroke;
-      ctx.fillRect(x - ratio(), y - ratio(), 2 * ratio(), 2 * ratio());
-    }
-    ctx.restore();
-  }
-
-  function line(ctx, points, { stroke, width = 1, dash = [] }) {
-    ctx.save();
-    ctx.strokeStyle = stroke;
-    ctx.lineWidth = width * ratio();
-    ctx.setLineDash(dash.map((length) => length * ratio()));
-    ctx.beginPath();
-    points.forEach(([x, y], i) => ctx[i ? "lineTo" : "moveTo"](x, y));
-    ctx.stroke();
-    ctx.restore();
-  }
-
   // Figures: what is drawn of a cell.
   const measured = (cell) => cell && cell.kind !== "exact" && isNumber(cell.ours);
 
@@ -114,7 +19,7 @@ const Plots = (() => {
     const peers = table.peers
       .map((peer) => ({ peer, order: names.indexOf(peer.name), value: peer.values[row.id] }))
       .filter(({ peer, value }) => peer.column === column.id && isNumber(value))
-      .filter(({ peer }) => peer.unit === null || peer.unit === column.unit);
+      .filter(({ peer }) => !peer.unit || peer.unit === column.unit);
     const ours = cell && isNumber(cell.ours) ? cell.ours : null;
     const spread = ours !== null && isNumber(cell.least) && isNumber(cell.greatest);
     return {
@@ -254,7 +159,8 @@ const Plots = (() => {
         found.push(["least, greatest", p.spread.map((value) => format(value)).join(" to ")]);
     }
     const mark = p.table.machine_a_party ? "†" : "";
-    if (p.paper !== null) found.push(["paper", `${p.cell.printed || format(p.paper)}${mark}${unit}`]);
+    if (p.paper !== null)
+      found.push(["paper", `${printed(p.cell.printed) || format(p.paper)}${mark}${unit}`]);
     if (p.corrected !== null) found.push(["corrected", `${format(p.corrected)}${unit}`]);
     const beside = p.corrected === null ? p.paper : p.corrected;
     if (p.ours !== null && beside && !p.nearest)
@@ -262,7 +168,7 @@ const Plots = (() => {
     if (p.cell && isNumber(p.cell.cpu_us))
       found.push(["CPU a block and party", `${format(p.cell.cpu_us, 3)} µs`]);
     for (const { peer, value } of p.peers) found.push([peer.name, `${format(value)}${unit}`]);
-    return found;
+    return found.length ? found : [["no figure", ""]];
   }
 
   const named = (row) => [row.engine, row.security].filter(Boolean).join(", ");
@@ -286,16 +192,6 @@ const Plots = (() => {
     plot.readout.style.left = `${Math.max(0, Math.min(left, host.width - width))}px`;
     plot.readout.style.top = `${y + 14}px`;
   }
-
-  /** Shortens a label until it has this many pixels. */
-  function fit(text, pixels, ctx) {
-    if (ctx.measureText(text).width <= pixels) return text;
-    let end = text.length;
-    while (end > 1 && ctx.measureText(`${text.slice(0, end).trimEnd()}…`).width > pixels) end -= 1;
-    return `${text.slice(0, end).trimEnd()}…`;
-  }
-
-  const pen = document.createElement("canvas").getContext("2d");
 
   /** Columns of one unit beside each other: rows down, figures across, on one and the same axis. */
   function strip(plot, columns, rows) {
@@ -372,7 +268,7 @@ const Plots = (() => {
         setCursor: [
           (u) => {
             const p = here[u.cursor.idx];
-            const shown = u.cursor.left >= 0 && p && numbers(p).length ? [p] : [];
+            const shown = u.cursor.left >= 0 && p ? [p] : [];
             readOut(plot, u, shown, () => `${p.row.label}: ${title}`);
           },
         ],
@@ -485,17 +381,5 @@ const Plots = (() => {
     return here.filter((one) => distance(one) === best).slice(0, 1);
   }
 
-  /** What the marks mean. */
-  function key(entries) {
-    const items = entries.map(([name, form, style]) => {
-      const canvas = make("canvas", { width: 16 * ratio(), height: 16 * ratio() });
-      canvas.style.cssText = "width: 16px; height: 16px";
-      canvas.setAttribute("aria-hidden", "true");
-      mark(canvas.getContext("2d"), form, 8 * ratio(), 8 * ratio(), form === "diamond" ? 6 : 5, style);
-      return make("li", { children: [canvas, name] });
-    });
-    return make("ul", { className: "key", children: items });
-  }
-
-  return { PEERS, chosen, colour, isNumber, key, lines, make, measured, numbers, point, strip };
+  return { PEERS, chosen, lines, measured, point, strip };
 })();
