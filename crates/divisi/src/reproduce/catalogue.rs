@@ -1,6 +1,7 @@
 //! The catalogue: every table of the papers with what they print, the command that measures the same here,
 //! and what is taken from its report. The folder `papers` has a file for each paper; this is their form.
 
+use super::printed::PrintedValue;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -74,42 +75,6 @@ pub struct CellRule {
 pub enum Occasion {
     /// With `--full` alone.
     Full,
-}
-
-/// A value as a paper prints it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-#[expect(clippy::exhaustive_enums, reason = "a value of the catalogue is a number or a text")]
-pub enum PrintedValue {
-    /// A number, which is shown as it is written.
-    Number(f64),
-    /// A text, whose first number counts.
-    Text(String),
-}
-
-impl PrintedValue {
-    /// The text that is shown; `None` where the paper prints nothing.
-    #[must_use]
-    pub fn text(&self) -> Option<String> {
-        match self {
-            PrintedValue::Number(number) => Some(number.to_string()),
-            PrintedValue::Text(text) => (!text.trim().is_empty()).then(|| text.clone()),
-        }
-    }
-
-    /// The number.
-    #[must_use]
-    pub fn number(&self) -> Option<f64> {
-        let text = match self {
-            PrintedValue::Number(number) => return Some(*number),
-            PrintedValue::Text(text) => text,
-        };
-        let start = text.find(|c: char| c.is_ascii_digit())?;
-        let digits = |c: &char| c.is_ascii_digit() || matches!(c, '.' | ',');
-        let number: String =
-            text.chars().skip(text.get(..start)?.chars().count()).take_while(digits).collect();
-        number.replace(',', "").trim_end_matches('.').parse().ok()
-    }
 }
 
 /// A column of a table.

@@ -12,16 +12,18 @@ mod outcome;
 mod page;
 mod page_files;
 mod plan;
+mod printed;
 mod resume;
 mod runner;
 
 pub use catalogue::{
     Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CataloguePeer, CatalogueRow, CatalogueTable,
-    CellKind, CellRule, ExpectedSeconds, LeftOut, Occasion, PrintedValue, Selection,
+    CellKind, CellRule, ExpectedSeconds, LeftOut, Occasion, Selection,
 };
 pub use machine::{Meanwhile, MeasuredOn};
 pub use outcome::CellCounts;
 pub use plan::{EmulatedNetwork, Thoroughness};
+pub use printed::PrintedValue;
 pub use runner::{Progress, ReportProgram};
 
 use crate::bench::calibration_json;
