@@ -313,9 +313,9 @@ fn near<'n>(wrote: &str, names: &[&'n str]) -> &'n str {
 }
 
 /// The first name that stands twice.
-fn twice<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+fn twice<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let mut seen = BTreeSet::new();
-    names.into_iter().find(|name| !seen.insert(*name))
+    names.find(|name| !seen.insert(*name))
 }
 
 impl CataloguePaper {

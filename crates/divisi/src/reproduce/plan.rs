@@ -191,8 +191,9 @@ impl PlannedPaper {
             runs.push(run.clone());
         }
         let figure = cell.figure.iter().filter(|_| !cell.left_out);
-        let others = figure.flat_map(|(figure, _)| figure.references()).filter_map(|of| of.strip_prefix('#'));
-        others.into_iter().try_for_each(|other| self.wanted(other, commands, runs, depth + 1))
+        let mut others =
+            figure.flat_map(|(figure, _)| figure.references()).filter_map(|of| of.strip_prefix('#'));
+        others.try_for_each(|other| self.wanted(other, commands, runs, depth + 1))
     }
 }
 
@@ -277,8 +278,8 @@ impl<'c> Place<'c> {
         let (reason, nearest) = (text(|rule| rule.reason.as_ref()), text(|rule| rule.nearest.as_ref()));
         let far = kind == CellKind::OutOfReach;
         let figure = self.figure()?.filter(|_| !far || nearest.is_some());
-        let names = figure.iter().flat_map(|(figure, _)| figure.references());
-        let own = names.into_iter().any(|name| !name.starts_with('#'));
+        let mut names = figure.iter().flat_map(|(figure, _)| figure.references());
+        let own = names.any(|name| !name.starts_with('#'));
         let left_out =
             thoroughness == Thoroughness::Quick && self.rules().any(|rule| rule.when == Some(Occasion::Full));
         let command = self.command(thoroughness).filter(|_| own).map(|command| network.put(&command));

@@ -41,7 +41,6 @@ pub struct Progress {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "a page tells these three ends apart")]
 pub enum RunEnd {
     /// With this report.
     Done(Value),
