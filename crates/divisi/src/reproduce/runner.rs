@@ -207,7 +207,9 @@ fn ended(status: ExitStatus, out: &[u8], said: &str) -> RunEnd {
     }
     let error = report.as_ref().and_then(|report| report.get("error")).and_then(Value::as_str);
     let last = || said.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
-    let why = error.map(str::to_owned).or_else(last);
+    // tips of the parser below a sentence are for those who type
+    let sentence = error.and_then(|error| error.lines().next()).map(str::to_owned);
+    let why = sentence.or_else(last);
     RunEnd::Failed(why.unwrap_or_else(|| format!("the command ended with {status} and said nothing")))
 }
 
@@ -224,7 +226,7 @@ mod tests {
             RunEnd::Failed(why) => why,
             other => panic!("{other:?}"),
         };
-        assert_eq!(failed(badly, b"{\"error\": \"no room\"}", "divisi: no room\n"), "no room");
+        assert_eq!(failed(badly, b"{\"error\": \"no room\\n  tip: more\"}", "divisi: no room\n"), "no room");
         assert_eq!(failed(badly, b"", "a line\nthe last line\n\n"), "the last line");
         assert!(failed(badly, b"", "").contains("exit status: 1"));
         assert!(failed(ExitStatus::from_raw(9), b"{", "").contains("signal: 9"));
