@@ -106,8 +106,8 @@ impl PageWritten {
     ) -> Result<PageWritten, Failure> {
         let ReportArgs { quick, reps, out, .. } = arguments;
         let request = PageRequest { quick: *quick, reps: *reps, timeout: context.timeout };
-        let path = this_program()?;
-        let program = ReportProgram { path: &path, commit: COMMIT };
+        let party = this_program()?;
+        let program = ReportProgram { party: &party, commit: COMMIT };
         let shown = RunsDisplay::new();
         let written = of.write(request, out, program, &context.cleanup, &|now| shown.at(now));
         drop(shown);
@@ -186,8 +186,8 @@ pub fn run(context: &Context, arguments: &ReportArgs) -> Result<CommandOutput, F
         round_trips_ms,
         timeout: context.timeout.unwrap_or(default.timeout),
     };
-    let path = this_program()?;
-    let program = ReportProgram { path: &path, commit: COMMIT };
+    let party = this_program()?;
+    let program = ReportProgram { party: &party, commit: COMMIT };
     let shown = RunsDisplay::new();
     let written = report::write(&plan, &arguments.out, program, &context.cleanup, &|now| shown.at(now));
     drop(shown);

@@ -7,11 +7,12 @@ use divisi::bench::report::mixed::MixedPlan;
 use divisi::bench::report::spdz::{LinkLimits, SpdzPlan};
 use divisi::bench::report::{self, MatrixPlan, Progress, ReportProgram, RunGroup};
 use divisi::cleanup::Cleanup;
+use divisi::local::PartyProgram;
 use divisi_rep3::Protocol;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 #[path = "../../build/commit.rs"]
@@ -113,7 +114,8 @@ fn write(plan: &MatrixPlan, out: &Path, tell: &dyn Fn(&Progress)) -> report::Wri
 
 /// The program, as if it were built from some commit.
 fn program() -> ReportProgram<'static> {
-    ReportProgram { path: Path::new(env!("CARGO_BIN_EXE_divisi")), commit: "0123abcd" }
+    static BUILT: LazyLock<PartyProgram> = LazyLock::new(|| PartyProgram::at(env!("CARGO_BIN_EXE_divisi")));
+    ReportProgram { party: &BUILT, commit: "0123abcd" }
 }
 
 /// The lines of a CSV below its header: run, figure, unit, value, least, greatest, repetitions.
@@ -271,7 +273,7 @@ fn a_report_that_fails_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("out");
     let failed = |plan: &MatrixPlan, program: &str| {
-        let program = ReportProgram { path: Path::new(program), commit: "unknown" };
+        let program = ReportProgram { party: &PartyProgram::at(program), commit: "unknown" };
         report::write(plan, &out, program, &Cleanup::new(), &|_| {}).unwrap_err()
     };
     let failure = failed(&tiny(), "/no/such/program");

@@ -71,7 +71,7 @@ impl<'a> Runs<'a> {
     pub fn run(&mut self, now: &str, options: &BenchOptions) -> Result<BenchReport, Failure> {
         (self.tell)(&Progress { done: self.done, of: self.of, now: now.to_owned(), left: None });
         self.done += 1;
-        bench::run(options, self.program.path, self.calibration, self.cleanup, &|_, _| {})
+        bench::run(options, self.program.party, self.calibration, self.cleanup, &|_, _| {})
             .map_err(|failure| Failure { error: format!("{now}: {}", failure.error), ..failure })
     }
 

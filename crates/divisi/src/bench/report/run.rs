@@ -7,15 +7,15 @@ use crate::bench;
 use crate::calibrate::calibrate;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
+use crate::local::PartyProgram;
 use divisi_net::{Machine, World};
-use std::path::Path;
 use std::time::Duration;
 
 /// The program whose processes are measured.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportProgram<'a> {
-    /// Its file.
-    pub path: &'a Path,
+    /// Its file and arguments.
+    pub party: &'a PartyProgram,
     /// The commit that it was built from, or "unknown".
     pub commit: &'a str,
 }
@@ -77,7 +77,7 @@ pub(super) fn measure(
         let left = pace.left(runs.get(done..).unwrap_or_default());
         tell(&Progress { done, of: runs.len(), now: run.title(), left });
         let start = Machine.now();
-        let report = bench::run(&run.options, program.path, before, cleanup, &|_, _| {})
+        let report = bench::run(&run.options, program.party, before, cleanup, &|_, _| {})
             .map_err(|failure| Failure { error: format!("{}: {}", run.title(), failure.error), ..failure })?;
         pace.add(run, start.elapsed());
         measured.push(MeasuredRun { group: run.group, report });
