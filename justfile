@@ -57,6 +57,10 @@ arm-instructions:
 clients *options:
     .ci/clients {{options}}
 
+# The Python package: its wheel, its types and its tests; with DIVISI_LONG=1 more of them.
+python *options:
+    .ci/python {{options}}
+
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:
     .ci/deny
