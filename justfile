@@ -61,6 +61,10 @@ clients *options:
 page *report:
     .ci/page {{report}}
 
+# The Python package: its wheel, its types and its tests; with DIVISI_LONG=1 more of them.
+python *options:
+    .ci/python {{options}}
+
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:
     .ci/deny

@@ -1,7 +1,8 @@
 //! The command line of Divisi: reads arguments, calls the library [`divisi`], prints.
 //!
 //! The program `divisi` only calls [`main`]. A program that adds an engine of its own
-//! ([`divisi::engine::add`]) and calls it has the same commands with that engine, too.
+//! ([`divisi::engine::add`]) and calls it has the same commands with that engine, too. A program that runs
+//! commands within itself calls [`answer`].
 #![forbid(unsafe_code)]
 
 mod command;
@@ -10,6 +11,7 @@ mod usage;
 
 use clap::{CommandFactory, FromArgMatches};
 use command::{Cli, CommandOutput};
+use divisi::cleanup::Cleanup;
 use divisi::failure::{Failure, Kind};
 use divisi::output;
 use std::ffi::OsString;
@@ -21,25 +23,76 @@ use std::process::ExitCode;
 /// Exit codes: 0 done; 1 aborted, refused or a wrong result; 2 wrong arguments, files or configuration.
 #[must_use]
 pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os()))
+}
+
+/// The same with these arguments, of which the first is the program's name; returns the exit code.
+#[must_use]
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
     // This comes before the arguments are parsed, so that a failure to parse them is printed as JSON, too, if
     // `--json` is given.
-    let json = std::env::args_os().any(|argument| argument == "--json");
-    let cli = match parse(std::env::args_os()) {
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let cli = match parse(&arguments) {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {
             let printed = error.print().and_then(|()| io::stdout().flush());
-            return output::written(printed).map_or_else(|lost| say(&lost), |()| ExitCode::SUCCESS);
+            return output::written(printed).map_or_else(|lost| say(&lost), |()| 0);
         }
         Err(error) => {
-            let mut failure = usage::failure(&error);
-            if let Some(tip) = usage::smaller(&error, parse) {
-                failure.error = format!("{}\n{tip}", failure.error);
-            }
-            return end(json, Err(failure));
+            return end(json, Err(refused(&error, &arguments)));
         }
     };
-    let kernel = divisi_field::kernel::select().map_err(|e| Failure::usage(e.to_string()));
-    end(json, kernel.and_then(|_| command::run(cli)))
+    end(json, kernel().and_then(|()| command::run(cli)))
+}
+
+/// Run the command of these arguments, without the program's name, in this process, and return the object
+/// that it would print with `--json`. Processes that it starts run the program that
+/// [`divisi::local::this_program`] names, and end when `cleanup` is emptied: then the command fails. Warnings
+/// go to standard error.
+///
+/// ```no_run
+/// use divisi::cleanup::Cleanup;
+/// use divisi::local::PartyProgram;
+///
+/// PartyProgram::at("/usr/bin/divisi").name(); // this program is none that runs parties
+/// let words = ["bench", "aes", "--blocks", "1000", "--reps", "1"];
+/// let report = divisi_cli::answer(words, &Cleanup::new())?;
+/// println!("{} blocks a second", report["online_per_second"]);
+/// # Ok::<(), divisi::failure::Failure>(())
+/// ```
+///
+/// # Errors
+/// [`Failure`] for arguments that make no sense, for a server or a party, which handle signals themselves and
+/// need a process ([`main`]), and that of the command.
+pub fn answer(
+    arguments: impl IntoIterator<Item = impl Into<OsString>>,
+    cleanup: &Cleanup,
+) -> Result<serde_json::Value, Failure> {
+    let arguments = arguments.into_iter().map(Into::into);
+    let arguments: Vec<OsString> = std::iter::once("divisi".into()).chain(arguments).collect();
+    let cli = parse(&arguments).map_err(|error| refused(&error, &arguments))?;
+    if cli.needs_a_process() {
+        let error = "a server or a party needs a process of its own: start the program `divisi` for it";
+        return Err(Failure::usage(error));
+    }
+    kernel()?;
+    let done = command::run_with(cli, cleanup.clone())?;
+    done.failure.map_or(Ok(done.json), Err)
+}
+
+/// The failure of arguments that cannot be parsed.
+fn refused(error: &clap::Error, arguments: &[OsString]) -> Failure {
+    let mut failure = usage::failure(error);
+    if let Some(tip) = usage::smaller(error, arguments, parse) {
+        failure.error = format!("{}\n{tip}", failure.error);
+    }
+    failure
+}
+
+/// Choose the machine code for this processor.
+fn kernel() -> Result<(), Failure> {
+    divisi_field::kernel::select().map(drop).map_err(|e| Failure::usage(e.to_string()))
 }
 
 /// The command of these arguments, the first of which is the program's name.
@@ -51,7 +104,7 @@ fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Re
 
 /// Print the outcome, and return the exit code. That standard output is closed is its reader's choice, and no
 /// failure; a result that cannot be written for any other reason is lost, and the exit code says so.
-fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> ExitCode {
+fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> u8 {
     let (done, failure) = match outcome {
         Ok(mut done) => {
             let failure = done.failure.take();
@@ -61,7 +114,7 @@ fn end(json: bool, outcome: Result<CommandOutput, Failure>) -> ExitCode {
     };
     let lost = output::written(print(json, done, failure.as_ref())).err();
     match (failure, lost) {
-        (None, None) => ExitCode::SUCCESS,
+        (None, None) => 0,
         (Some(failure), None) | (None, Some(failure)) => say(&failure),
         (Some(failure), Some(lost)) => {
             let code = say(&failure);
@@ -89,8 +142,8 @@ fn print(json: bool, done: Option<CommandOutput>, failure: Option<&Failure>) -> 
 }
 
 /// Print a failure on standard error, and return its exit code.
-fn say(failure: &Failure) -> ExitCode {
+fn say(failure: &Failure) -> u8 {
     let word = if failure.kind == Kind::Abort { "aborted: " } else { "" };
     let _ = writeln!(io::stderr(), "divisi: {word}{failure}");
-    ExitCode::from(failure.kind.exit_code())
+    failure.kind.exit_code()
 }

@@ -4,6 +4,7 @@
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use divisi::failure::Failure;
 use std::error::Error as _;
+use std::ffi::OsString;
 
 /// The words after a sentence that does not say what to give.
 const HELP: &str = "`--help` after the command explains";
@@ -164,14 +165,17 @@ fn negative(error: &Error) -> Option<String> {
 
 /// The arguments with the refused value in small letters, if they are then taken, or refused for another
 /// reason: a tip says so.
-pub fn smaller<T>(error: &Error, parse: impl FnOnce(Vec<String>) -> Result<T, Error>) -> Option<String> {
+pub fn smaller<T>(
+    error: &Error,
+    arguments: &[OsString],
+    parse: impl FnOnce(Vec<String>) -> Result<T, Error>,
+) -> Option<String> {
     let value = part(error, ContextKind::InvalidValue)?;
     let small = value.to_lowercase();
-    let arguments: Option<Vec<String>> =
-        std::env::args_os().map(|argument| argument.into_string().ok()).collect();
+    let arguments: Option<Vec<&str>> = arguments.iter().map(|argument| argument.to_str()).collect();
     let arguments = arguments?.into_iter().map(|argument| match argument.strip_suffix(value) {
         Some(before) if before.is_empty() || before.ends_with('=') => format!("{before}{small}"),
-        _ => argument,
+        _ => argument.to_owned(),
     });
     let still = |other: Error| part(&other, ContextKind::InvalidValue) == Some(small.as_str());
     let takes = small != value && !parse(arguments.collect()).is_err_and(still);

@@ -26,6 +26,8 @@ enum Item {
 struct State {
     items: HashMap<u64, Item>,
     next: u64,
+    /// Whether what is registered from now on ends at once.
+    is_over: bool,
 }
 
 /// The register. Clones share it.
@@ -91,8 +93,21 @@ impl Cleanup {
         let mut state = lock(&self.0);
         let number = state.next;
         state.next += 1;
-        state.items.insert(number, item);
+        if state.is_over {
+            drop(state);
+            end(item);
+        } else {
+            state.items.insert(number, item);
+        }
         Entry { cleanup: self.clone(), number }
+    }
+
+    /// End and remove all that is registered, and from now on what is registered later: for a caller that
+    /// handles signals itself, and lets a command that runs in another thread fail.
+    pub fn end_all(&self) {
+        let mut state = lock(&self.0);
+        state.is_over = true;
+        state.empty();
     }
 }
 
@@ -166,7 +181,11 @@ mod tests {
         let cleanup = Cleanup::new();
         let child = Arc::new(Mutex::new(Command::new("sleep").arg("1000").spawn().unwrap()));
         let _entries = [cleanup.path(&path), cleanup.process(Arc::clone(&child))];
-        lock(&cleanup.0).empty();
+        cleanup.end_all();
         assert!(!path.exists() && matches!(lock(&child).try_wait(), Ok(Some(_))));
+        // what begins after the end does not stay either
+        std::fs::write(&path, "x").unwrap();
+        cleanup.path(&path).keep();
+        assert!(!path.exists());
     }
 }

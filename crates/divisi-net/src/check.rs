@@ -5,6 +5,7 @@ use crate::config::{Config, ConfigError};
 use crate::dial::{ask, dial, version};
 use crate::hello::{Hello, Role, Verdict};
 use crate::identity::{Fingerprint, Identity};
+use crate::interrupt::Interrupt;
 use crate::listener::ANSWER;
 use crate::status::{LONGEST, ServerStatus};
 use crate::trouble::Trouble;
@@ -155,7 +156,7 @@ fn reach(
     within: Duration,
 ) -> Result<Reached, Trouble> {
     let until = later(world.now(), within);
-    let mut wire = dial(config, to, identity, world, until)?;
+    let mut wire = dial(config, to, identity, world, until, &Interrupt::default())?;
     let own = Hello::new(Role::Check, me, to.number(), config.digest(), &**world);
     let (start, sent) = (world.now(), world.unix_time());
     let answer = ask(&mut wire, &own, identity, until)?;

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::dial::{dial, greet};
 use crate::hello::{Hello, Role};
 use crate::identity::{Fingerprint, Identity};
+use crate::interrupt::Interrupt;
 use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
 use crate::world::{World, later};
@@ -106,11 +107,24 @@ impl Connection {
         world: &Arc<dyn World>,
         within: Duration,
     ) -> Result<Self, ConnectionError> {
+        Self::dial_until(config, party, identity, world, within, &Interrupt::default())
+    }
+
+    /// The same, unless the caller wants to wait no more; it is asked later, too, while this connection
+    /// waits.
+    pub fn dial_until(
+        config: &Config,
+        party: PartyId,
+        identity: &Identity,
+        world: &Arc<dyn World>,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Self, ConnectionError> {
         let peer = Peer::Party(party);
         let until = later(world.now(), within);
         let own = identity.fingerprint();
         let begin = || {
-            let mut wire = dial(config, party, identity, world, until)?;
+            let mut wire = dial(config, party, identity, world, until, interrupt)?;
             let hello = Hello::new(Role::Client, 0, party.number(), config.digest(), &**world);
             greet(&mut wire, &hello, identity, until)?;
             let pinned = wire.peer();
@@ -144,6 +158,12 @@ impl Connection {
     /// Sets the time limit of each send and receive.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;
+    }
+
+    /// Sets whom this connection asks while it waits. A send or receive that ends early fails as one whose
+    /// time is over, and the connection cannot be used any more.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        self.wire.set_interrupt(interrupt);
     }
 
     /// Sends a message (at most 1 GiB).

@@ -3,13 +3,15 @@
 use crate::config::Config;
 use crate::hello::{HELLO, Hello, VERSIONS, Verdict};
 use crate::identity::Identity;
+use crate::interrupt::Interrupt;
 use crate::trouble::Trouble;
 use crate::wire::{Broken, Wire};
 use crate::world::World;
 use crate::{PartyId, tls};
+use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How long one address may take to accept a connection.
@@ -24,20 +26,22 @@ pub(crate) fn dial(
     identity: &Identity,
     world: &Arc<dyn World>,
     until: Instant,
+    interrupt: &Interrupt,
 ) -> Result<Wire, Trouble> {
     let unreachable = |address: &str, error: String| Trouble::Unreachable { address: address.into(), error };
     let party = config.party(to).map_err(|e| unreachable("no address", e.to_string()))?;
     let (address, pinned, own) = (party.address.as_str(), party.pin.fingerprint(), identity.fingerprint());
-    let found = resolve(address, world, until).map_err(|e| unreachable(address, e))?;
+    let found = resolve(address, world, until, interrupt).map_err(|e| unreachable(address, e))?;
     let mut error = "the name has no address".to_owned();
     for place in found {
         let left = until.saturating_duration_since(world.now()).min(CONNECT).max(Duration::from_millis(1));
-        match TcpStream::connect_timeout(&place, left) {
+        match connect(place, left, world, interrupt) {
             Ok(socket) => {
                 let begun = tls::dialler(identity, Box::new(move |shown| shown == pinned), world)
                     .map_err(|e| Trouble::NotDivisi { what: e.to_string() })?;
                 let limit = until.min(world.now() + HANDSHAKE);
-                return Wire::establish(socket, begun, world.clone(), limit, HANDSHAKE, limit)
+                let world = world.clone();
+                return Wire::establish_for(interrupt, socket, begun, world, limit, HANDSHAKE, limit)
                     .map_err(|e| Trouble::from_broken(e, pinned, own));
             }
             Err(e) => error = e.to_string(),
@@ -48,7 +52,12 @@ pub(crate) fn dial(
 
 /// The addresses of `host:port`. The system's look-up knows no time limit, so that it runs in a thread that
 /// may be left behind.
-fn resolve(address: &str, world: &Arc<dyn World>, until: Instant) -> Result<Vec<SocketAddr>, String> {
+fn resolve(
+    address: &str,
+    world: &Arc<dyn World>,
+    until: Instant,
+    interrupt: &Interrupt,
+) -> Result<Vec<SocketAddr>, String> {
     if let Ok(number) = address.parse() {
         return Ok(vec![number]);
     }
@@ -61,7 +70,48 @@ fn resolve(address: &str, world: &Arc<dyn World>, until: Instant) -> Result<Vec<
     };
     world.spawn(format!("look-up of {address}"), Box::new(look_up)).map_err(|e| e.to_string())?;
     let left = until.saturating_duration_since(world.now());
-    told.recv_timeout(left).unwrap_or_else(|_| Err("its host name was not resolved in time".into()))
+    awaited(&told, left, world, interrupt)
+        .unwrap_or_else(|| Err("its host name was not resolved in time".into()))
+}
+
+/// A connection with this address. The system's call cannot be ended early, so that it runs in a thread that
+/// may be left behind if its caller may want to wait no more.
+fn connect(
+    place: SocketAddr,
+    left: Duration,
+    world: &Arc<dyn World>,
+    interrupt: &Interrupt,
+) -> io::Result<TcpStream> {
+    if interrupt.is_never() {
+        return TcpStream::connect_timeout(&place, left);
+    }
+    let (tell, told) = channel();
+    let dial = move || {
+        // an error means that the caller waits no more
+        let _ = tell.send(TcpStream::connect_timeout(&place, left));
+    };
+    world.spawn(format!("dial to {place}"), Box::new(dial))?;
+    let limit = left.saturating_add(Duration::from_millis(100));
+    awaited(&told, limit, world, interrupt).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
+}
+
+/// What another thread tells, if it does so in time and the caller still waits.
+fn awaited<T>(
+    told: &Receiver<T>,
+    left: Duration,
+    world: &Arc<dyn World>,
+    interrupt: &Interrupt,
+) -> Option<T> {
+    let begun = world.now();
+    loop {
+        let now = world.now();
+        let left = left.saturating_sub(now.saturating_duration_since(begun));
+        match told.recv_timeout(interrupt.slice(left)) {
+            Ok(found) => return Some(found),
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() && !interrupt.is_due_at(world.now()) => {}
+            Err(_) => return None,
+        }
+    }
 }
 
 /// Greets the accepting end and returns its greeting, if it is a welcome.
@@ -157,7 +207,8 @@ mod tests {
 
         fn greet(&self, identity: &Identity, hello: &Hello) -> Result<(Wire, Hello), Trouble> {
             let until = Machine.now() + Duration::from_millis(500);
-            let mut wire = dial(&self.config, self.listener.me(), identity, &self.world, until)?;
+            let mut wire =
+                dial(&self.config, self.listener.me(), identity, &self.world, until, &Interrupt::default())?;
             let answer = greet(&mut wire, hello, identity, until)?;
             Ok((wire, answer))
         }

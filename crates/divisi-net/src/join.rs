@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::dial::{dial, greet};
 use crate::fabric::{Fabric, Link, Out};
 use crate::hello::{Hello, Role};
+use crate::interrupt::Interrupt;
 use crate::link::TlsLink;
 use crate::listener::{ANSWER, Attempt, Listener, Shared};
 use crate::mesh::Mesh;
@@ -238,7 +239,7 @@ fn reach(
     attempt: Attempt,
     until: Instant,
 ) -> Result<Wire, Trouble> {
-    let mut wire = dial(config, peer, &shared.identity, &shared.world, until)?;
+    let mut wire = dial(config, peer, &shared.identity, &shared.world, until, &Interrupt::default())?;
     let mut hello =
         Hello::new(Role::Party, shared.me.number(), peer.number(), config.digest(), &*shared.world);
     hello.emulated = attempt.emulated;

@@ -1,6 +1,7 @@
 //! A TLS connection used by one thread, each call with its time limit: handshakes, greetings, clients.
 
 use crate::identity::Fingerprint;
+use crate::interrupt::Interrupt;
 use crate::tls::{Begun, EXPORTER};
 use crate::world::{World, lasting, later};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -40,6 +41,7 @@ pub(crate) struct Wire {
     tls: rustls::Connection,
     world: Arc<dyn World>,
     peer: Fingerprint,
+    interrupt: Interrupt,
 }
 
 impl Wire {
@@ -53,9 +55,23 @@ impl Wire {
         answer: Duration,
         until: Instant,
     ) -> Result<Self, Broken> {
+        Self::establish_for(&Interrupt::default(), socket, begun, world, first, answer, until)
+    }
+
+    /// The same, unless the caller wants to wait no more.
+    pub fn establish_for(
+        interrupt: &Interrupt,
+        socket: TcpStream,
+        begun: Begun,
+        world: Arc<dyn World>,
+        first: Instant,
+        answer: Duration,
+        until: Instant,
+    ) -> Result<Self, Broken> {
         let Begun { tls, seen } = begun;
         let zero = crate::PublicKey::new([0; 32]).fingerprint();
-        let mut wire = Self { socket, tls, world, peer: zero };
+        let interrupt = interrupt.clone();
+        let mut wire = Self { socket, tls, world, peer: zero, interrupt };
         let result = wire.shake(&seen, first.min(until), answer, until);
         // A peer that was silent needs no reason.
         if result.as_ref().is_err_and(|e| *e != Broken::Timeout) {
@@ -106,6 +122,11 @@ impl Wire {
         }
     }
 
+    /// Whom to ask from now on whether to wait.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        self.interrupt = interrupt.clone();
+    }
+
     /// The peer's identity.
     pub fn peer(&self) -> Fingerprint {
         self.peer
@@ -119,11 +140,12 @@ impl Wire {
     fn sleep(&self, flags: PollFlags, until: Instant) -> Result<(), Broken> {
         loop {
             let now = self.world.now();
-            if now >= until {
+            if now >= until || self.interrupt.is_due_at(now) {
                 return Err(Broken::Timeout);
             }
             let mut fds = [PollFd::new(&self.socket, flags)];
-            match poll(&mut fds, Some(&lasting(until.saturating_duration_since(now)))) {
+            let left = self.interrupt.slice(until.saturating_duration_since(now));
+            match poll(&mut fds, Some(&lasting(left))) {
                 Ok(n) if n > 0 => return Ok(()),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(Broken::Io(io::Error::from(e).kind())),

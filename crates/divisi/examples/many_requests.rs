@@ -1,4 +1,4 @@
-//! Many requests at a time over a few connections: threads encrypt the lines of standard input.
+//! Many requests at a time over a few connections: they encrypt the lines of standard input.
 //!
 //! `divisi mesh new --parties 3 --clients me --out mesh` makes identities and a configuration; with it a
 //! `divisi server` runs for each of the three. Then
@@ -8,30 +8,18 @@
 use divisi::layers::node::{self, ClientPool, KeyName, KeyType};
 use divisi::prelude::{Config, Identity, Machine};
 use std::error::Error;
-use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 
 /// Encrypt each text by itself with the key of this name; the results in the order of the texts.
 pub fn encrypt_all(pool: &ClientPool, key: &KeyName, texts: &[String]) -> Result<Vec<Vec<u8>>, node::Error> {
     if pool.run(|client| client.key_named(key))?.is_none() {
         pool.key_new(&pool.new_key(key.clone(), KeyType::Aes256, false, Vec::new()))?;
     }
-    let encrypt = |text: &String| {
-        pool.run(|client| {
-            let (mut sealed, length) = (Vec::new(), text.len() as u64);
-            client.encrypt(key, b"", &mut text.as_bytes(), length, &mut sealed, &mut |_| {})?;
-            Ok(sealed)
-        })
-    };
-    // eight threads
-    let each = texts.len().div_ceil(8).max(1);
-    thread::scope(|scope| {
-        let some = texts.chunks(each);
-        let threads: Vec<_> =
-            some.map(|some| scope.spawn(move || some.iter().map(encrypt).collect::<Vec<_>>())).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e))).collect()
+    pool.map(texts, |client, text| {
+        let (mut sealed, length) = (Vec::new(), text.len() as u64);
+        client.encrypt(key, b"", &mut text.as_bytes(), length, &mut sealed, &mut |_| {})?;
+        Ok(sealed)
     })
 }
 

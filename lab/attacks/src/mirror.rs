@@ -154,7 +154,7 @@ mod tests {
         let project = project().unwrap();
         let source = Source::read(&project).unwrap();
         let manifest = source.text("Cargo.toml").unwrap();
-        assert!(manifest.contains("\nmembers = [\"crates/*\", \"lab/attacks\"]\n"));
+        assert!(manifest.contains("\nmembers = [\"crates/*\", \"lab/attacks\", \"python\"]\n"));
         assert!(LAB.iter().all(|file| source.text(file).is_none()));
         let copy = source.text("Cargo.lock").unwrap();
         let lock = std::fs::read_to_string(project.join("Cargo.lock")).unwrap();

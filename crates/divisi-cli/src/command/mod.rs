@@ -125,16 +125,29 @@ enum Command {
     Party(party::PartyArgs),
 }
 
-/// Run the command that the arguments describe.
+impl Cli {
+    /// Whether the command takes over its process: signals, standard input, its end.
+    pub fn needs_a_process(&self) -> bool {
+        matches!(self.command, Command::Party(_) | Command::Server(_))
+    }
+}
+
+/// Run the command that the arguments describe, as a process of its own.
 pub fn run(cli: Cli) -> Result<CommandOutput, Failure> {
     // Before a key, an input or a share is read: parties' processes come through here, too.
     divisi::dumps::forbid();
     // The parties of a command end with the command, and a server handles signals itself.
-    let cleanup = match &cli.command {
-        Command::Party(_) | Command::Server(_) => Cleanup::new(),
-        _ => Cleanup::on_signals()
-            .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?,
+    let cleanup = if cli.needs_a_process() {
+        Cleanup::new()
+    } else {
+        Cleanup::on_signals()
+            .map_err(|e| Failure::unavailable(format!("signals cannot be handled ({e}): try again")))?
     };
+    run_with(cli, cleanup)
+}
+
+/// Run the command with this register: a signal, and the memory of the process, are the caller's affair.
+pub fn run_with(cli: Cli, cleanup: Cleanup) -> Result<CommandOutput, Failure> {
     let context = Context { json: cli.json, verbose: cli.verbose, timeout: cli.timeout, cleanup };
     match cli.command {
         Command::Demo(arguments) => demo::run(&context, &arguments),

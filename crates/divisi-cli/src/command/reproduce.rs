@@ -72,8 +72,8 @@ pub fn run(context: &Context, arguments: &ReproduceArgs) -> Result<CommandOutput
         out: arguments.out.clone(),
         resume: arguments.resume,
     };
-    let path = this_program()?;
-    let program = ReportProgram { path: &path, commit: COMMIT, timeout: context.timeout };
+    let this = this_program()?;
+    let program = ReportProgram { program: &this, commit: COMMIT, timeout: context.timeout };
     let shown = RunsDisplay::new();
     let catalogue = Catalogue::built_in()?;
     let done = reproduce::write(&catalogue, &request, program, &context.cleanup, &|now| shown.at(now));

@@ -5,6 +5,7 @@ use divisi::bench::{self, BenchOptions};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::failure::{Failure, Kind};
+use divisi::local::PartyProgram;
 use divisi_fuzz::repetitions;
 use divisi_net::PartyId;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -65,7 +66,7 @@ fn disturbed(options: &BenchOptions, victim: u8, signal: Signal, after: Duration
                 });
             }
         };
-        bench::run(options, Path::new(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
+        bench::run(options, &PartyProgram::at(PROGRAM), calibration, &Cleanup::new(), &on_start).unwrap_err()
     });
     let took = sent.lock().unwrap().unwrap().elapsed();
     until_gone(&numbers.lock().unwrap());

@@ -6,9 +6,9 @@ use crate::{has, separate};
 use divisi::bench::{self, BenchOptions, BenchReport};
 use divisi::cleanup::Cleanup;
 use divisi::failure::Kind;
+use divisi::local::PartyProgram;
 use divisi_net::PartyId;
 use rustix::process::{Pid, Signal, kill_process};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -153,7 +153,8 @@ fn a_party_that_is_killed_is_named() {
                     });
                 }
             };
-            bench::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &on_start).unwrap_err()
+            bench::run(&options, &PartyProgram::at(PROGRAM), CALIBRATION, &Cleanup::new(), &on_start)
+                .unwrap_err()
         });
         let took = sent.lock().unwrap().unwrap().elapsed();
         let told = format!("party {victim} after {after} ms: {failure:?}, {took:?}");

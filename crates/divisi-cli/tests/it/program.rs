@@ -3,6 +3,7 @@
 use divisi::bench::{self, BenchOptions, BenchReport, Phase};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
+use divisi::local::PartyProgram;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -83,7 +84,7 @@ pub fn has_all(told: &Value, members: &Value) {
 
 /// A benchmark by processes of the program.
 pub fn measure(options: &BenchOptions) -> BenchReport {
-    bench::run(options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
+    bench::run(options, &PartyProgram::at(PROGRAM), CALIBRATION, &Cleanup::new(), &|_, _| {}).unwrap()
 }
 
 /// The figures of a phase of a benchmark.

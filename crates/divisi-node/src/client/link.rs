@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::request::{Condition, KeyEntry, PAGE, Reply, ToClient, ToServer};
 use crate::wire::{LONGEST, decode, encode};
 use divisi_core::{PartyId, Step};
-use divisi_net::{Config, Connection, ConnectionError, Identity, Trouble, World};
+use divisi_net::{Config, Connection, ConnectionError, Identity, Interrupt, Trouble, World};
 use std::sync::Arc;
 use std::time::Duration;
 use zeroize::Zeroizing;
@@ -26,8 +26,9 @@ impl Link {
         world: &Arc<dyn World>,
         step: Step,
         within: Duration,
+        interrupt: &Interrupt,
     ) -> Result<Link, Error> {
-        let connection = Connection::dial(config, party, identity, world, within);
+        let connection = Connection::dial_until(config, party, identity, world, within, interrupt);
         let connection = connection.map_err(|e| unavailable(party, step, &e))?;
         Ok(Link { party, connection: Some(connection), broken: None })
     }
@@ -147,6 +148,13 @@ impl Link {
         );
         let error = Error { retry: true, ..Error::new(ErrorKind::Unavailable, step, message) };
         self.fail(error.with_peer(self.party))
+    }
+
+    /// Set whom the connection asks while it waits.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        if let Some(connection) = &mut self.connection {
+            connection.set_interrupt(interrupt);
+        }
     }
 
     /// Set the time limit of an answer.

@@ -10,6 +10,7 @@ mod gcm;
 mod health;
 mod keys;
 mod link;
+mod map;
 mod modes;
 mod pool;
 mod receive;
@@ -26,7 +27,7 @@ use crate::error::{Error, ErrorKind, Failed};
 use crate::request::{Item, SboxChoice, ToClient, ToServer, UsedKey, connection_id};
 use crate::wire::{Blob, VERSIONS};
 use divisi_core::{PartyId, Step, step};
-use divisi_net::{Config, Identity, World};
+use divisi_net::{Config, Identity, Interrupt, World};
 use divisi_rep3::{Protocol, deal};
 use link::Link;
 use std::sync::Arc;
@@ -80,16 +81,43 @@ impl Client {
         world: Arc<dyn World>,
         within: Duration,
     ) -> Result<Client, Error> {
+        Client::connect_until(config, identity, world, within, &Interrupt::default())
+    }
+
+    /// The same, unless the caller wants to wait no more: it is asked now and then, here and while requests
+    /// wait for the servers ([`Client::set_interrupt`]).
+    ///
+    /// # Errors
+    /// As for [`Client::connect`]; [`ErrorKind::Unavailable`] if it was interrupted.
+    pub fn connect_until(
+        config: &Config,
+        identity: &Identity,
+        world: Arc<dyn World>,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Client, Error> {
         of_three(config)?;
+        // the links are made by threads of their own, and it is this one that may ask
+        let connect = |inner: &Interrupt| Client::connect_by(config, identity, world, within, inner);
+        let mut client = interrupt.watched(connect).map_err(|e| no_thread(&e))??;
+        client.set_interrupt(interrupt);
+        Ok(client)
+    }
+
+    fn connect_by(
+        config: &Config,
+        identity: &Identity,
+        world: Arc<dyn World>,
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<Client, Error> {
         // All three at once: a handshake that waits for another's may be taken for a silent one.
         let world_of_all = &world;
         let links = std::thread::scope(|scope| {
             let dial = |party| {
-                let work = move || Link::dial(config, party, identity, world_of_all, CONNECT, within);
-                std::thread::Builder::new().spawn_scoped(scope, work).map_err(|e| {
-                    let message = format!("no thread can be started ({e}): free some memory");
-                    Error { retry: true, ..Error::new(ErrorKind::Unavailable, CONNECT, message) }
-                })
+                let work =
+                    move || Link::dial(config, party, identity, world_of_all, CONNECT, within, interrupt);
+                std::thread::Builder::new().spawn_scoped(scope, work).map_err(|e| no_thread(&e))
             };
             let dialling: Vec<_> = PartyId::all(3).map(dial).collect::<Result<_, Error>>()?;
             let ended =
@@ -119,6 +147,13 @@ impl Client {
         let ready = client.exchange(CONNECT, |_| begin.clone())?;
         client.same(CONNECT, ready, |answer| matches!(answer, ToClient::Ready).then_some(()))?;
         Ok(client)
+    }
+
+    /// Choose whom requests ask, while they wait for the servers, whether to wait no more. A request that
+    /// ends so fails, and its connections are closed; nobody knows whether it was done. The servers go on to
+    /// serve others, and this client once it is connected again. By default nobody is asked.
+    pub fn set_interrupt(&mut self, interrupt: &Interrupt) {
+        self.links.iter_mut().for_each(|link| link.set_interrupt(interrupt));
     }
 
     /// Choose how the servers compute S-boxes from now on; the default is gf4-circuit.
@@ -202,6 +237,12 @@ impl Client {
     fn entropy(&self, out: &mut [u8]) {
         self.world.entropy(out);
     }
+}
+
+/// The error of a system that starts no thread.
+fn no_thread(e: &std::io::Error) -> Error {
+    let message = format!("no thread can be started ({e}): free some memory");
+    Error { retry: true, ..Error::new(ErrorKind::Unavailable, CONNECT, message) }
 }
 
 /// Check that a configuration is one of three servers.

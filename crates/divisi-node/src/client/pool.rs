@@ -15,7 +15,7 @@ use super::{Client, of_three};
 use crate::error::{Error, ErrorKind};
 use crate::request::{CONNECTIONS, IDLE, KeyEntry, NewKey};
 use divisi_core::{Step, step};
-use divisi_net::{Config, Identity, World};
+use divisi_net::{Config, Identity, Interrupt, World};
 use divisi_store::{KeyName, KeyType};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -96,6 +96,12 @@ impl ClientPool {
         ClientPool { patience, ..self }
     }
 
+    /// The most connections that it makes.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
     /// Lend a connection to `work`, which makes requests over it. If one is refused with the word that it may
     /// succeed later, or cannot be sent, `work` is called again, from its beginning and perhaps with another
     /// connection: what it wrote before counts no more.
@@ -116,7 +122,19 @@ impl ClientPool {
         patience: Duration,
         work: impl FnMut(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.repeat(patience, |client| !client.is_lost(), work)
+        self.repeat(patience, &Interrupt::default(), |client| !client.is_lost(), work)
+    }
+
+    /// The same as [`ClientPool::run`], unless the caller wants to wait no more.
+    ///
+    /// # Errors
+    /// As for [`ClientPool::run`]; [`ErrorKind::Unavailable`] if it was interrupted.
+    pub fn run_until<T>(
+        &self,
+        interrupt: &Interrupt,
+        work: impl FnMut(&mut Client) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.repeat(self.patience, interrupt, |client| !client.is_lost(), work)
     }
 
     /// The description of a new key of its type's default length, with a fresh name for the request.
@@ -134,7 +152,15 @@ impl ClientPool {
     /// # Errors
     /// As for [`ClientPool::run`].
     pub fn key_new(&self, new: &NewKey) -> Result<KeyEntry, Error> {
-        self.repeat(self.patience, |_| true, |client| client.key_new(new))
+        self.key_new_until(&Interrupt::default(), new)
+    }
+
+    /// The same, unless the caller wants to wait no more.
+    ///
+    /// # Errors
+    /// As for [`ClientPool::run_until`].
+    pub fn key_new_until(&self, interrupt: &Interrupt, new: &NewKey) -> Result<KeyEntry, Error> {
+        self.repeat(self.patience, interrupt, |_| true, |client| client.key_new(new))
     }
 
     /// Call `work` until it succeeds, fails for good, or the time is over. After a failure `is_safe` says
@@ -142,6 +168,7 @@ impl ClientPool {
     fn repeat<T>(
         &self,
         patience: Duration,
+        interrupt: &Interrupt,
         is_safe: impl Fn(&Client) -> bool,
         mut work: impl FnMut(&mut Client) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -149,19 +176,23 @@ impl ClientPool {
         let left = |begun| patience.saturating_sub(self.world.now().saturating_duration_since(begun));
         let mut pause = PAUSE.0;
         loop {
-            let error = match self.lend(left(begun)) {
+            let error = match self.lend(left(begun), interrupt) {
                 Ok((place, mut client)) => {
                     let result = work(&mut client);
                     let safe = is_safe(&client);
                     place.give_back(client, result.is_ok());
                     match result {
                         Err(error) if error.retry && safe => error,
+                        Err(_) if interrupt.is_due() => return Err(interrupted()),
                         done => return done,
                     }
                 }
                 Err(error) if error.retry => error,
                 Err(error) => return Err(error),
             };
+            if interrupt.is_due() {
+                return Err(interrupted());
+            }
             if left(begun) <= pause {
                 return Err(error);
             }
@@ -171,22 +202,24 @@ impl ClientPool {
     }
 
     /// A connection that is open: an idle one, or a new one. Waits for so long if all are in use.
-    fn lend(&self, within: Duration) -> Result<(Place<'_>, Client), Error> {
-        let place = self.place(within)?;
+    fn lend(&self, within: Duration, interrupt: &Interrupt) -> Result<(Place<'_>, Client), Error> {
+        let place = self.place(within, interrupt)?;
         loop {
             let idle = self.lock().idle.pop();
             let Some((mut client, since)) = idle else { break };
             if !self.is_old(since) && client.is_usable() {
+                client.set_interrupt(interrupt);
                 return Ok((place, client));
             }
         }
         let limit = DIAL.min(self.config.connect());
-        let client = Client::connect_within(&self.config, &self.identity, self.world.clone(), limit)?;
+        let (config, identity, world) = (&self.config, &self.identity, self.world.clone());
+        let client = Client::connect_until(config, identity, world, limit, interrupt)?;
         Ok((place, client))
     }
 
     /// Wait until a connection more may be used.
-    fn place(&self, within: Duration) -> Result<Place<'_>, Error> {
+    fn place(&self, within: Duration, interrupt: &Interrupt) -> Result<Place<'_>, Error> {
         let begun = self.world.now();
         let mut connections = self.lock();
         while connections.used >= self.most {
@@ -199,7 +232,10 @@ impl ClientPool {
                 );
                 return Err(Error { retry: true, ..Error::new(ErrorKind::Unavailable, POOL, message) });
             }
-            let waited = self.freed.wait_timeout(connections, left);
+            if interrupt.is_due_at(self.world.now()) {
+                return Err(interrupted());
+            }
+            let waited = self.freed.wait_timeout(connections, interrupt.slice(left));
             connections = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         connections.used += 1;
@@ -216,6 +252,14 @@ impl ClientPool {
     }
 }
 
+/// The error of a call whose caller wants to wait no more. Whether the same may succeed later, the caller
+/// does not ask.
+pub(super) fn interrupted() -> Error {
+    let message = "the call was interrupted, and nobody knows whether the servers have done it: look before it is \
+                   made again";
+    Error::new(ErrorKind::Unavailable, POOL, message)
+}
+
 /// The right to use one connection, until it is dropped.
 struct Place<'p> {
     pool: &'p ClientPool,
@@ -227,6 +271,7 @@ impl Place<'_> {
     /// Give the place back, with its connection unless that cannot be used any more.
     fn give_back(mut self, mut client: Client, succeeded: bool) {
         let keep = succeeded || client.is_usable();
+        client.set_interrupt(&Interrupt::default());
         self.client = keep.then_some(client);
     }
 }

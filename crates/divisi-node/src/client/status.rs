@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::request::{Condition, ToClient, ToServer};
 use crate::wire::VERSIONS;
 use divisi_core::{PartyId, Step, step};
-use divisi_net::{Config, Identity, World};
+use divisi_net::{Config, Identity, Interrupt, World};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl ServerConnection {
         let mut challenges = [[0; 32]; 3];
         let none = || Error::new(ErrorKind::Usage, CONNECT, format!("{party} is none of the three servers"));
         let place = challenges.get_mut(party.index()).ok_or_else(none)?;
-        let mut link = Link::dial(config, party, identity, &world, CONNECT, within)?;
+        let mut link = Link::dial(config, party, identity, &world, CONNECT, within, &Interrupt::default())?;
         link.set_timeout(within);
         // the places of the others stay empty: this server looks for its own challenge, which is fresh
         *place = challenge_of(&mut link)?;

@@ -9,6 +9,7 @@ mod faults;
 mod garbled;
 mod gcm;
 mod harness;
+mod interrupted;
 mod keys;
 mod lengths;
 mod liars;

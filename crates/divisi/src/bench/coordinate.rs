@@ -12,12 +12,11 @@ use crate::engine::{
     members,
 };
 use crate::failure::Failure;
-use crate::local::{PrivateDir, Processes};
+use crate::local::{PartyProgram, PrivateDir, Processes};
 use crate::party::{Links, MARGIN, begin, connect};
 use divisi_net::{Machine, PartyId, World};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Duration;
 
 /// Run a benchmark.
@@ -26,7 +25,7 @@ use std::time::Duration;
 /// [`Failure`] if an option makes no sense, a party fails, or an output is wrong.
 pub fn run(
     options: &BenchOptions,
-    program: &Path,
+    program: &PartyProgram,
     calibration: Calibration,
     cleanup: &Cleanup,
     on_start: OnStart<'_>,

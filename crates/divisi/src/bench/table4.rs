@@ -9,10 +9,10 @@ use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::engine::{Engine, JobSpec, Measured, Page, Phase};
 use crate::failure::Failure;
+use crate::local::PartyProgram;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::applications::table6::{ROWS, Row};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::sync::Arc;
 
 /// The numbers of parties in the paper's columns.
@@ -46,7 +46,7 @@ pub fn printed(row: &Row, parties: usize) -> Option<f64> {
 /// Those of [`super::run`].
 pub fn run(
     options: &BenchOptions,
-    program: &Path,
+    program: &PartyProgram,
     calibration: Calibration,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Row),

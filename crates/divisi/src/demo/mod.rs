@@ -12,8 +12,8 @@ use crate::bench::ordinary;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use crate::file::{Direction, Done, InputFile, MessageInput, MessageSource, Sink, transform};
-use crate::local::PrivateDir;
 use crate::local::servers::{FirstKey, SERVERS, Servers};
+use crate::local::{PartyProgram, PrivateDir};
 use crate::mode::Choice;
 use crate::source;
 use divisi_node::{KeyName, KeyType};
@@ -88,7 +88,7 @@ impl DemoReport {
 /// [`Failure`] if a file cannot be read, a server fails, or a result is wrong.
 pub fn run(
     options: &DemoOptions,
-    program: &Path,
+    program: &PartyProgram,
     cleanup: &Cleanup,
     say: &mut dyn FnMut(&str),
 ) -> Result<DemoReport, Failure> {

@@ -7,35 +7,28 @@
 
 mod blame;
 mod frame;
+mod here;
 pub mod loopback;
 mod pipes;
 mod processes;
+mod program;
 pub mod servers;
 
 pub use divisi_engine::usage::Usage;
 pub(crate) use divisi_engine::usage::peak_rss;
+pub use here::ServersHere;
 pub use pipes::Pipes;
 pub use processes::Processes;
+pub use program::{PartyProgram, this_program};
 
 use crate::cleanup::{Cleanup, Entry};
 use crate::failure::Failure;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The name of the subcommand by which this program runs one party.
 pub const PARTY: &str = "party";
 /// The prefix of the names of directories that commands make for themselves.
 const PREFIX: &str = "divisi-";
-
-/// The path of the program that runs the parties: this program, unless a test or a language binding names
-/// another one.
-///
-/// # Errors
-/// [`Failure`] if the system does not tell the path.
-pub fn this_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|e| {
-        Failure::unavailable(format!("this program cannot find its own file ({e}): start it by its path"))
-    })
-}
 
 /// A directory for the parties' files, which only this user can read, and which is removed at the end of the
 /// command.

@@ -1,19 +1,17 @@
 //! The parties' processes, seen from the process that starts them: its orders, their reports, and which party
 //! to name when one fails.
 
-use super::PARTY;
 use super::blame::Wrong;
 use super::frame::{decode, encode, read_frame, write_frame};
+use super::{PARTY, PartyProgram};
 use crate::cleanup::{Cleanup, Entry, SharedChild, lock};
 use crate::failure::{Failure, Kind};
 use divisi_net::PartyId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::io::{self, BufReader, Read};
-use std::path::Path;
-use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -52,19 +50,18 @@ impl Processes {
     ///
     /// # Errors
     /// [`Failure`] if a process cannot be started.
-    pub fn start(program: &Path, role: &str, n: usize, cleanup: &Cleanup) -> Result<Self, Failure> {
+    pub fn start(program: &PartyProgram, role: &str, n: usize, cleanup: &Cleanup) -> Result<Self, Failure> {
         let (give, arrivals) = channel();
         let mut parties = Vec::with_capacity(n);
         for party in PartyId::all(n) {
-            let arguments: [OsString; 2] = [PARTY.into(), role.into()];
             let failed = |e: io::Error| {
                 Failure::unavailable(format!(
                     "{party} cannot be started ({e}): check that {} can be run",
-                    program.display()
+                    program.path().display()
                 ))
             };
-            let mut child = Command::new(program)
-                .args(arguments)
+            let mut child = program
+                .command([PARTY, role])
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
@@ -353,6 +350,7 @@ fn tail(mut stderr: impl Read) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn the_last_of_a_long_output_is_kept() {

@@ -4,13 +4,12 @@
 //! They run the code of `divisi server`, on free ports, with their keys in the directory of the command. This
 //! protects nothing: the user who runs the command can read all of it.
 
-use super::{PrivateDir, Processes, Usage};
+use super::{PartyProgram, PrivateDir, Processes, Usage};
 use crate::cleanup::Cleanup;
 use crate::failure::{Failure, Kind};
 use crate::server::{Order, ROLE, ServerLaunch};
 use divisi_net::{Config, Identity, Machine, PartyId};
 use divisi_node::{Client, NewKey};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -52,7 +51,7 @@ impl Servers {
     /// # Errors
     /// [`Failure`] if a process cannot be started, or reports that it cannot serve.
     pub fn start(
-        program: &Path,
+        program: &PartyProgram,
         folder: &PrivateDir,
         clients: &[String],
         timeout: Option<Duration>,

@@ -104,8 +104,11 @@ fn program_name(program: ReportProgram<'_>) -> Result<String, Failure> {
     if program.commit != "unknown" {
         return Ok(program.commit.to_owned());
     }
-    let bytes = std::fs::read(program.path).map_err(|e| {
-        Failure::unavailable(format!("{} cannot be read ({e}): start it by its path", program.path.display()))
+    let bytes = std::fs::read(program.program.path()).map_err(|e| {
+        Failure::unavailable(format!(
+            "{} cannot be read ({e}): start it by its path",
+            program.program.path().display()
+        ))
     })?;
     let digest = hex::encode(Sha256::digest(&bytes));
     Ok(format!("unknown, program {}", digest.get(..16).unwrap_or(&digest)))

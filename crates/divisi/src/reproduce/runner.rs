@@ -6,20 +6,21 @@ use super::resume::RunStore;
 use crate::calibrate::VARIABLE;
 use crate::cleanup::{Cleanup, lock};
 use crate::failure::Failure;
+use crate::local::PartyProgram;
 use divisi_net::{Machine, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The program whose processes are measured.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportProgram<'a> {
-    /// Its file.
-    pub path: &'a Path,
+    /// The program.
+    pub program: &'a PartyProgram,
     /// The commit that it was built from, or "unknown".
     pub commit: &'a str,
     /// How long a receive waits for a message, if it is not the command's usual limit.
@@ -158,7 +159,7 @@ fn lacking(needed: Option<u64>, available: Option<u64>) -> Option<String> {
 fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> RunEnd {
     match output(command, program, cleanup) {
         Ok((status, out, said)) => ended(status, &out, &said),
-        Err(e) => RunEnd::Failed(format!("{} cannot be run ({e})", program.path.display())),
+        Err(e) => RunEnd::Failed(format!("{} cannot be run ({e})", program.program.path().display())),
     }
 }
 
@@ -174,7 +175,7 @@ fn output(
     cleanup: &Cleanup,
 ) -> io::Result<(ExitStatus, Vec<u8>, String)> {
     let mut said = tempfile::tempfile()?;
-    let mut process = Command::new(program.path);
+    let mut process = program.program.command([]);
     process.args(command.split_whitespace()).arg("--json");
     if let Some(timeout) = program.timeout {
         process.arg("--timeout").arg(timeout.as_secs_f64().to_string());

@@ -6,11 +6,10 @@ use super::{OwnedJob, PartyReport, RunOptions, RunReport, compute, report};
 use crate::cleanup::Cleanup;
 use crate::engine::Own;
 use crate::failure::Failure;
-use crate::local::{PrivateDir, Processes};
+use crate::local::{PartyProgram, PrivateDir, Processes};
 use crate::party::{Joined, Links, MARGIN, be, begin};
 use divisi_net::{Options as Net, PartyId};
 use serde_json::{Map, Value};
-use std::path::Path;
 use std::time::Instant;
 
 /// The role of a process that is a party of a run.
@@ -20,7 +19,7 @@ pub const ROLE: &str = "run";
 ///
 /// # Errors
 /// [`Failure`] if the job cannot be prepared, or a party fails.
-pub fn local(options: &RunOptions, program: &Path, cleanup: &Cleanup) -> Result<RunReport, Failure> {
+pub fn local(options: &RunOptions, program: &PartyProgram, cleanup: &Cleanup) -> Result<RunReport, Failure> {
     let (facts, reports) = across(&options.owned(), program, cleanup)?;
     report(options, facts, reports)
 }
@@ -29,7 +28,7 @@ pub fn local(options: &RunOptions, program: &Path, cleanup: &Cleanup) -> Result<
 /// party's report.
 pub(super) fn across(
     owned: &OwnedJob<'_>,
-    program: &Path,
+    program: &PartyProgram,
     cleanup: &Cleanup,
 ) -> Result<(Map<String, Value>, Vec<(PartyId, PartyReport)>), Failure> {
     let timeout = owned.timeout.unwrap_or(Net::default().timeout);

@@ -8,13 +8,13 @@ use crate::cleanup::Cleanup;
 use crate::engine::job::JobSpec;
 use crate::engine::{Engine, EngineSettings, Own};
 use crate::failure::{Failure, Kind};
+use crate::local::PartyProgram;
 use crate::program::{HeldProgram, shown};
 use divisi_net::PartyId;
 use divisi_program::adapter::jobs::ProgramJob;
 use divisi_program::entries::{decode, encode};
 use divisi_program::plain::Entries;
 use serde_json::{Map, Value};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,7 +126,11 @@ impl ProgramOptions {
 ///
 /// # Errors
 /// [`Failure`] if a party fails.
-pub fn local(options: &ProgramOptions, program: &Path, cleanup: &Cleanup) -> Result<ProgramReport, Failure> {
+pub fn local(
+    options: &ProgramOptions,
+    program: &PartyProgram,
+    cleanup: &Cleanup,
+) -> Result<ProgramReport, Failure> {
     let (facts, reports) = across(&options.owned(), program, cleanup)?;
     options.report(facts, reports)
 }

@@ -11,17 +11,25 @@ mod own_protocol;
 #[path = "../../examples/three_machines.rs"]
 mod three_machines;
 
+use divisi::local::ServersHere;
 use std::net::TcpListener;
 use std::sync::Arc;
 
 #[test]
 fn three_servers_in_one_process_encrypt_and_decrypt() {
-    let dir = tempfile::tempdir().unwrap();
+    let servers = ServersHere::start(&["me".into()]).unwrap();
+    let (pool, folder) = (servers.pool(0).unwrap(), servers.folder().to_owned());
     let text: Vec<u8> = (0..100_000u32).map(|i| (i * 7) as u8).collect();
-    let (sealed, opened) = encrypt_in_one_process::there_and_back(&text, dir.path()).unwrap();
+    let (sealed, opened) = encrypt_in_one_process::there_and_back(&pool, &text).unwrap();
     assert_eq!(opened, text);
     assert_eq!(sealed.len(), 12 + text.len() + 16);
     assert!(sealed.windows(64).all(|window| !text.windows(64).step_by(1009).any(|piece| piece == window)));
+    let texts: Vec<&[u8]> = text.chunks(999).collect();
+    assert_eq!(encrypt_in_one_process::all_there_and_back(&pool, &texts).unwrap(), texts);
+    assert!(servers.config_file().exists() && servers.identity_file(0).unwrap().exists());
+    assert!(servers.pool(1).is_err() && servers.identity_file(1).is_none());
+    servers.stop().unwrap();
+    assert!(!folder.exists());
 }
 
 #[test]
@@ -76,40 +84,15 @@ fn three_machines_encrypt_a_block() {
 /// Threads that share connections with three servers in this process encrypt many texts, in their order.
 #[test]
 fn many_requests_go_over_a_few_connections() {
-    use divisi::layers::node::{ClientPool, Server, ServerOptions};
-    use divisi::prelude::{Config, Machine, PartyId};
-    let dir = tempfile::tempdir().unwrap();
-    let ports: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    let hosts: Vec<String> = ports.iter().map(|port| port.local_addr().unwrap().to_string()).collect();
-    let mut made = Config::create(3, &hosts, &["me".into()], &Machine).unwrap();
-    let mut servers = Vec::new();
-    for ((me, port), identity) in PartyId::all(3).zip(ports).zip(made.parties) {
-        let (config, data) = (made.config.clone(), dir.path().join(me.number().to_string()));
-        let (identity, options) = (Arc::new(identity), ServerOptions::default());
-        let server = Server::open_at(port, config, me, identity, &data, options, Arc::new(Machine));
-        servers.push(server.unwrap());
-    }
-    let client = Arc::new(made.clients.remove(0));
-    let pool = ClientPool::new(made.config, client, Arc::new(Machine)).unwrap();
-    // the servers join each other meanwhile
-    let pool = pool.with_most(4).with_patience(std::time::Duration::from_secs(60));
+    let servers = ServersHere::start(&["me".into()]).unwrap();
+    let pool = servers.pool(0).unwrap().with_most(4).with_patience(std::time::Duration::from_secs(60));
     let key = "Lines".parse().unwrap();
     let texts: Vec<String> = (0..30).map(|i| "x".repeat(i)).collect();
-    let decrypt = |sealed: &Vec<u8>| {
-        pool.run(|client| {
-            let (mut input, mut text) = (std::io::Cursor::new(sealed), Vec::new());
-            client.decrypt(&key, b"", &mut input, sealed.len() as u64, &mut text, &mut |_| {})?;
-            Ok(text)
-        })
-    };
-    let opened = std::thread::scope(|scope| {
-        for server in &servers {
-            scope.spawn(move || server.run().unwrap());
-        }
-        let sealed = many_requests::encrypt_all(&pool, &key, &texts);
-        let opened = sealed.and_then(|all| all.iter().map(decrypt).collect::<Result<Vec<_>, _>>());
-        servers.iter().for_each(|server| server.stop_flag().store(true, std::sync::atomic::Ordering::SeqCst));
-        opened
+    let sealed = many_requests::encrypt_all(&pool, &key, &texts).unwrap();
+    let opened = pool.map(&sealed, |client, sealed| {
+        let (mut input, mut text) = (std::io::Cursor::new(sealed), Vec::new());
+        client.decrypt(&key, b"", &mut input, sealed.len() as u64, &mut text, &mut |_| {})?;
+        Ok(text)
     });
     let texts: Vec<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
     assert_eq!(opened.unwrap(), texts);

@@ -18,8 +18,8 @@ const COMMON: [&str; 9] = [
     "divisi-ot",
 ];
 
-/// What stands above the engines and may depend on each of them.
-const ABOVE: [&str; 2] = ["divisi", "divisi-cli"];
+/// What stands above the engines and may depend on each of them, and on those before it.
+const ABOVE: [&str; 3] = ["divisi", "divisi-cli", "divisi-python"];
 
 /// A crate between the two, that of an engine, depends on what is common, and on these others.
 const ENGINES: [(&str, &[&str]); 6] = [
@@ -34,6 +34,9 @@ const ENGINES: [(&str, &[&str]); 6] = [
 /// What reads arguments and draws on terminals belongs to the command line.
 const OF_THE_COMMAND_LINE: [&str; 3] = ["clap", "comfy-table", "indicatif"];
 
+/// What is loaded by an interpreter of Python belongs to the Python package.
+const OF_PYTHON: &str = "pyo3";
+
 /// HTTP and gRPC, and what they stand on, are dependencies of the gateway alone.
 const OF_THE_GATEWAY: [&str; 3] = ["axum", "hyper", "tokio"];
 
@@ -47,7 +50,9 @@ fn arrows(manifest: &str) -> BTreeSet<String> {
 /// Whether a crate may depend on another one.
 fn may_depend(name: &str, on: &str) -> bool {
     if ABOVE.contains(&name) {
-        return name != on && !(name == "divisi" && on == "divisi-cli");
+        let place = |name: &str| ABOVE.iter().position(|above| *above == name);
+        // the gateway is a program beside them
+        return on != "divisi-gateway" && place(on).is_none_or(|on| place(name).is_some_and(|at| on < at));
     }
     let others = ENGINES.iter().filter(|(engine, _)| !COMMON.contains(&name) && *engine == name);
     COMMON.contains(&on) || others.flat_map(|(_, others)| others.iter()).any(|other| *other == on)
@@ -58,9 +63,10 @@ fn may_depend(name: &str, on: &str) -> bool {
 fn every_arrow_points_down() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut seen = 0;
-    for entry in fs::read_dir(crates).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+    let folders = fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path());
+    for path in folders.chain([crates.parent().unwrap().join("python")]) {
+        let folder = path.file_name().unwrap().to_str().unwrap();
+        let name = if folder == "python" { "divisi-python".to_owned() } else { folder.to_owned() };
         let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
         for on in arrows(&manifest) {
             assert!(may_depend(&name, &on), "{name} depends on {on}: ARCHITECTURE.md has no such arrow");
@@ -69,6 +75,7 @@ fn every_arrow_points_down() {
     }
     assert!(seen > 60, "{seen} arrows");
     assert!(!may_depend("divisi-engine", "divisi-rep3") && !may_depend("divisi-garble", "divisi-spdz"));
+    assert!(!may_depend("divisi", "divisi-cli") && !may_depend("divisi-cli", "divisi-python"));
     assert!(!may_depend("divisi-rep3", "divisi") && !may_depend("divisi-ot", "divisi-bgv"));
 }
 
@@ -118,6 +125,13 @@ fn the_library_has_no_command_line_in_it() {
     for name in OF_THE_COMMAND_LINE {
         assert!(!library.contains(name) && program.contains(name), "{name}");
     }
+}
+
+#[test]
+fn only_the_python_package_builds_for_an_interpreter() {
+    let (package, program) = (tree("divisi-python"), tree("divisi-cli"));
+    assert!(package.contains(OF_PYTHON) && !program.contains(OF_PYTHON));
+    assert!(!tree("divisi-gateway").contains(OF_PYTHON));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use divisi::bench::{self, BenchOptions};
 use divisi::calibrate::Calibration;
 use divisi::cleanup::Cleanup;
 use divisi::engine;
+use divisi::local::PartyProgram;
 use serde_json::Value;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -192,7 +193,8 @@ fn middles(engine: &'static str) -> [Vec<u64>; PARTIES] {
     let once = BenchOptions { reps: 1, warmup: 0, ..BenchOptions::default() };
     let options = BenchOptions { engine, parties, security, ..once };
     let options = options.of_circuit(&"aes128".into(), 1).unwrap();
-    let report = bench::run(&options, Path::new(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
+    let report =
+        bench::run(&options, &PartyProgram::at(PROGRAM), calibration, &Cleanup::new(), &|_, _| {}).unwrap();
     middles_of(sent, &report.to_json())
 }
 

@@ -14,8 +14,8 @@ use crate::bench::calibration_json;
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::local::PrivateDir;
 use crate::local::servers::Servers;
+use crate::local::{PartyProgram, PrivateDir};
 use crate::mode::Choice;
 use divisi_net::{Config, Machine, World};
 use divisi_node::{Client, KeyName, KeyType, OVERHEAD};
@@ -128,7 +128,7 @@ impl FileReport {
 /// differs.
 pub fn run(
     options: &FileOptions,
-    program: &Path,
+    program: &PartyProgram,
     calibration: Calibration,
     cleanup: &Cleanup,
     progress: &mut dyn FnMut(u64),

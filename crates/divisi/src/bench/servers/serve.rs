@@ -28,11 +28,10 @@ use crate::bench::calibration_json;
 use crate::calibrate::Calibration;
 use crate::cleanup::Cleanup;
 use crate::failure::Failure;
-use crate::local::PrivateDir;
 use crate::local::servers::Servers;
+use crate::local::{PartyProgram, PrivateDir};
 use crate::server::raise_descriptors;
 use serde_json::{Map, Value, json};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -161,7 +160,7 @@ impl ServeReport {
 /// report says whether a result was wrong.
 pub fn run(
     options: &ServeOptions,
-    program: &Path,
+    program: &PartyProgram,
     calibration: Calibration,
     cleanup: &Cleanup,
 ) -> Result<ServeReport, Failure> {

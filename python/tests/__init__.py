@@ -1,0 +1,1 @@
+"""Tests of the package, by pytest (.ci/python)."""
