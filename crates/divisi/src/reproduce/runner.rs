@@ -11,7 +11,6 @@ use divisi_net::{Machine, World};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
