@@ -224,8 +224,8 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     // each names itself in its sentence
     let alike =
         errors.windows(2).all(|pair| (pair[0].2.kind, pair[0].2.retry) == (pair[1].2.kind, pair[1].2.retry));
-    let by_all = unanimous && errors.iter().all(|(rank, ..)| *rank < BROKEN)
-        || errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
+    // what two repeat is what the third one said, or found by a comparison with it
+    let by_all = errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
     let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
     let mut broken = errors.iter().filter(|(rank, ..)| *rank == BROKEN).map(|(_, party, _)| *party);
     // the one server that does not talk with us
@@ -316,6 +316,23 @@ mod tests {
         assert_eq!(told(&[(OWN_REASON, 1), (OWN_REASON, 3)]), Some((ErrorKind::Refused, false)));
         assert_eq!(told(&[1, 2, 3].map(|says| (OWN_REASON, says))), Some((ErrorKind::Usage, true)));
         assert_eq!(told(&[1, 2, 3].map(|says| (BROKEN, says))), Some((ErrorKind::Usage, false)));
+    }
+
+    /// A refusal that the servers only repeat, or found by a comparison, is not the word of all three: one
+    /// that lies in the comparison, and then says what the others say, is enough for it.
+    #[test]
+    fn a_refusal_by_comparison_is_not_the_word_of_all() {
+        let refused = || Error::new(ErrorKind::Refused, divisi_core::step!("x"), "they differ");
+        let hearsay = OWN_REASON + 1;
+        for (ranks, by_all) in [
+            ([OWN_REASON; 3], true),
+            ([hearsay; 3], false),
+            ([OWN_REASON, hearsay, OWN_REASON], false),
+            ([0; 3], false),
+        ] {
+            let errors = ranks.into_iter().zip(1..).map(|(rank, says)| (rank, party(says), refused()));
+            assert_eq!(best(errors.collect()).unwrap().by_all, by_all, "{ranks:?}");
+        }
     }
 
     /// Three verdicts of which no two agree in words are not the word of all three.
