@@ -9,7 +9,6 @@ use crate::stay::Stay;
 use data_encoding::HEXLOWER;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -70,27 +69,11 @@ impl Noise {
     }
 }
 
-/// The gateway of a setting, as the system sees it.
-struct Process(PathBuf);
-
-impl Process {
-    fn of(stay: &Stay) -> Process {
-        let config = stay.folder.join("gateway.toml");
-        let name = config.to_str().unwrap();
-        let runs = |path: &PathBuf| {
-            let arguments = std::fs::read(path.join("cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&arguments).contains(name)
-        };
-        let mut all = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
-        Process(all.find(runs).expect("the gateway runs"))
-    }
-
-    /// A size in KiB; `None` once the process is gone.
-    fn kib(&self, what: &str) -> Option<u64> {
-        let status = std::fs::read_to_string(self.0.join("status")).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix(what))?;
-        line.split_whitespace().nth(1)?.parse().ok()
-    }
+/// A size of a process in KiB; `None` once it is gone.
+fn kib(process: u32, what: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(what))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// Send so many requests with `send`, which gets a number and randomness; memory is bounded, and the gateway
@@ -123,7 +106,7 @@ fn bear(
     };
     serves();
     prepare(&stay, &kms);
-    let process = Process::of(&stay);
+    let process = stay.process("gateway.toml");
     let (next, first) = (AtomicUsize::new(0), requests / 10);
     let begun = Instant::now();
     let run = |end: usize| {
@@ -138,12 +121,12 @@ fn bear(
             }
         });
         next.store(end, Ordering::SeqCst);
-        process.kib("VmRSS:").expect("the gateway runs still")
+        kib(process, "VmRSS:").expect("the gateway runs still")
     };
     let before = run(first);
     let after = run(requests);
     serves();
-    let most = process.kib("VmHWM:").unwrap();
+    let most = kib(process, "VmHWM:").unwrap();
     println!(
         "{requests} requests in {:?}: {before} KiB, then {after} KiB, at most {most} KiB",
         begun.elapsed()
