@@ -34,8 +34,8 @@ const BODIES: [&str; 8] = [
     "[[[[[[[[1e999,\"\\ud800\",null,true]]]]]]]]",
 ];
 
-/// What was sent, and the answer is no fault of the gateway.
-fn sent(stay: &Stay, bytes: &[u8]) {
+/// Send this; the answer is no fault of the gateway. Whether the servers answered in time.
+fn sent(stay: &Stay, bytes: &[u8]) -> bool {
     let mut stream = TcpStream::connect(stay.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     // it may be closed already
@@ -44,9 +44,10 @@ fn sent(stay: &Stay, bytes: &[u8]) {
     let answer = until_closed(&mut stream);
     let answer = String::from_utf8_lossy(&answer);
     let shown = || String::from_utf8_lossy(bytes).into_owned();
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 "), "{} {answer}", shown());
-    assert!(!answer.starts_with("HTTP/1.1 500"), "{} {answer}", shown());
-    assert!(!answer.starts_with("HTTP/1.1 503"), "{} {answer}", shown());
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1."), "{} {answer}", shown());
+    let status = answer.split(' ').nth(1).unwrap_or_default();
+    assert_ne!(status, "500", "{} {answer}", shown());
+    status != "503"
 }
 
 /// A request with a length that is right, too short, too long or far too long, or in chunks.
@@ -90,11 +91,11 @@ fn random_requests_of_http_are_answered() {
         |stay, _, number, noise| match number % 8 {
             0 => {
                 let length = noise.below(300);
-                sent(stay, &noise.bytes(length));
+                sent(stay, &noise.bytes(length))
             }
             1 => {
                 let whole = String::from_utf8_lossy(&request(noise)).into_owned();
-                sent(stay, &noise.changed(&whole));
+                sent(stay, &noise.changed(&whole))
             }
             _ => sent(stay, &request(noise)),
         },

@@ -11,6 +11,8 @@ use tonic::Code;
 
 /// The beginning of HTTP/2, with settings that change nothing.
 const BEGIN: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+/// The servers' time.
+const LATE: [Code; 2] = [Code::Unavailable, Code::DeadlineExceeded];
 const CALLS: [&str; 4] = ["Status", "Encrypt", "Decrypt", "Other"];
 
 /// A frame with a head that is right but for its meaning.
@@ -76,10 +78,12 @@ fn random_calls_of_kms_are_answered() {
         0 => {
             let length = noise.below(300);
             raw(kms, &noise.bytes(length));
+            true
         }
         1 => {
             let frames: Vec<u8> = (0..1 + noise.below(6)).flat_map(|_| frame(noise)).collect();
             raw(kms, &[BEGIN, &frames].concat());
+            true
         }
         2 => {
             let (mut ciphertext, mut key_id) = known.lock().unwrap().clone();
@@ -93,7 +97,8 @@ fn random_calls_of_kms_are_answered() {
             let code = ended.as_ref().map_or_else(tonic::Status::code, |_| Code::Ok);
             let is_right = ended.is_ok_and(|text| text == b"a text");
             let mistakes = [Code::InvalidArgument, Code::FailedPrecondition];
-            assert!(is_right || mistakes.contains(&code), "{code:?}");
+            assert!(is_right || mistakes.contains(&code) || LATE.contains(&code), "{code:?}");
+            !LATE.contains(&code)
         }
         _ => {
             let code = kms.raw_call(CALLS[noise.below(4)], call(noise));
@@ -104,7 +109,8 @@ fn random_calls_of_kms_are_answered() {
                 Code::OutOfRange,
                 Code::Unimplemented,
             ];
-            assert!(mistakes.contains(&code), "{number}: {code:?}");
+            assert!(mistakes.contains(&code) || LATE.contains(&code), "{number}: {code:?}");
+            !LATE.contains(&code)
         }
     });
 }
