@@ -10,13 +10,15 @@ use crate::kms::Kms;
 use crate::stay::Stay;
 use between::{Between, Lie};
 use divisi_net::PartyId;
-use lies::{FIRST, HEARS, LATER, SAYS};
+use lies::{FIRST, HEARS, KEYS, LATER, SAYS};
 use std::time::{Duration, Instant};
 use tasks::{End, Faces, HEALTH, Made, TASKS, Task};
 use words::{Said, Word};
 
 /// In how many tasks each lie is told.
 const FEW: usize = 3;
+/// How often a task is tried again.
+const TRIES: usize = 3;
 
 /// Servers, a gateway with both faces, and the men in the middle.
 struct Setting {
@@ -60,7 +62,8 @@ fn tasks(number: usize, lie: fn(&mut Said), heard: &[(Task, Vec<Word>)]) -> Vec<
     (0..few).map(|nth| all[(number + nth * all.len() / few) % all.len()]).collect()
 }
 
-/// Do a task while a server lies. The sentence of servers that could not answer, which names the liar.
+/// Do a task while a server lies. The sentence of servers that could not answer. If the liar must be named there,
+/// it is: on a busy machine the servers may have no time to answer, which is tried again.
 fn told(
     setting: &Setting,
     faces: &Faces<'_>,
@@ -68,15 +71,24 @@ fn told(
     (task, work): Task,
     (what, lie): (&str, Lie),
     liar: PartyId,
+    is_named: bool,
 ) -> Option<String> {
-    let (end, changed) = setting.between.while_lying(liar, lie, || work(faces, made));
-    match end.settle(faces) {
-        End::Right => None,
-        End::Down(why) => {
-            assert!(changed > 0, "{liar} says {what}: {task}: nothing was changed, and yet: {why}");
-            Some(why)
+    let mut tries = 0..TRIES;
+    loop {
+        let (end, changed) = setting.between.while_lying(liar, lie, || work(faces, made));
+        match end.settle(faces) {
+            End::Right => return None,
+            End::Down(why) if changed > 0 && (!is_named || why.contains(&liar.to_string())) => {
+                return Some(why);
+            }
+            End::Down(why) if tries.next().is_none() => {
+                panic!(
+                    "{liar} says {what}: {task}: {changed} messages were changed, and it is not named: {why}"
+                );
+            }
+            End::Down(_) => {}
+            end => panic!("{liar} says {what}: {task}: {end:?}"),
         }
-        end => panic!("{liar} says {what}: {task}: {end:?}"),
     }
 }
 
@@ -86,8 +98,9 @@ fn liars(number: usize) -> Vec<PartyId> {
     divisi_fuzz::repetitions(vec![each[number % 3]], each)
 }
 
-#[test]
-fn no_lie_of_a_server_becomes_an_answer() {
+/// Tell these lies, and those with which a connection begins: none becomes an answer, and the log names the
+/// liar of each.
+fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
     let setting = Setting::start();
     let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
     let made = Made::make(&faces);
@@ -100,30 +113,27 @@ fn no_lie_of_a_server_becomes_an_answer() {
         assert!(matches!(end, End::Right), "{}: {end:?}", task.0);
     }
     let (mut sentences, mut unnoticed) = (Vec::new(), Vec::new());
-    for (number, (what, lie)) in SAYS.iter().enumerate() {
+    for (number, (what, lie)) in lies.iter().enumerate() {
         let tasks = tasks(number, *lie, &heard);
         assert!(!tasks.is_empty(), "no server would say {what}");
         for liar in liars(number) {
             for task in &tasks {
-                match told(&setting, &faces, &made, *task, (what, Lie::Says(*lie)), liar) {
-                    Some(why) => {
-                        let named = why.contains(&liar.to_string());
-                        assert!(named, "{liar} says {what}: {}: {why}", task.0);
-                        sentences.push(why);
-                    }
+                match told(&setting, &faces, &made, *task, (what, Lie::Says(*lie)), liar, true) {
+                    Some(why) => sentences.push(why),
                     None => unnoticed.push(format!("{what}: {}", task.0)),
                 }
             }
         }
     }
-    for (number, (what, lie)) in FIRST.iter().enumerate() {
+    for (number, (what, lie)) in first.iter().enumerate() {
         for liar in liars(number) {
             setting.between.hang_up();
-            let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar);
+            let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar, true);
             sentences.push(why.unwrap_or_else(|| panic!("{liar} says {what}, and is believed")));
         }
     }
     println!("{} lies were told of, {} had no effect: {unnoticed:#?}", sentences.len(), unnoticed.len());
+    assert!(sentences.len() > lies.len(), "{} lies were told of", sentences.len());
     let begun = Instant::now();
     while let Some(lost) =
         sentences.iter().find(|why| !log(&setting.stay).contains(&why[..why.len().min(60)]))
@@ -131,6 +141,16 @@ fn no_lie_of_a_server_becomes_an_answer() {
         assert!(begun.elapsed() < Duration::from_secs(5), "not in the log: {lost}");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[test]
+fn no_lie_of_a_server_becomes_an_answer() {
+    tell(SAYS, FIRST);
+}
+
+#[test]
+fn no_lie_about_keys_becomes_an_answer() {
+    tell(KEYS, &[]);
 }
 
 /// A server that takes the gateway to have said something else refuses, and so do the others, who compare: and
@@ -147,7 +167,7 @@ fn what_a_server_mishears_is_no_mistake_of_the_application() {
             for nth in 0..few {
                 let task = TASKS[(number + nth * TASKS.len() / few) % TASKS.len()];
                 down += usize::from(
-                    told(&setting, &faces, &made, task, (what, Lie::Hears(*lie)), liar).is_some(),
+                    told(&setting, &faces, &made, task, (what, Lie::Hears(*lie)), liar, false).is_some(),
                 );
             }
         }
@@ -164,9 +184,8 @@ fn a_server_that_puts_off_is_given_up() {
     for (number, (what, lie)) in LATER.iter().enumerate() {
         for liar in liars(number) {
             let begun = Instant::now();
-            let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar);
-            let why = why.unwrap_or_else(|| panic!("{liar} says {what}, and is believed"));
-            assert!(why.contains(&liar.to_string()), "{liar} says {what}: {why}");
+            let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar, true);
+            assert!(why.is_some(), "{liar} says {what}, and is believed");
             println!("{liar} says {what}: {:?}", begun.elapsed());
         }
     }

@@ -207,11 +207,12 @@ fn rank(failed: &Failed) -> u8 {
         (ErrorKind::Abort, false) => 0,
         (ErrorKind::Abort, true) => 1,
         (_, false) => OWN_REASON,
-        (_, true) => 3,
+        (_, true) => HEARSAY,
     }
 }
 
 const OWN_REASON: u8 = 2;
+const HEARSAY: u8 = 3;
 /// The rank of a connection that is silent or gone, without a server's report.
 const BROKEN: u8 = 4;
 /// The rank of a server that still sends messages but no answer: it waits for somebody.
@@ -230,16 +231,20 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     let mut broken = errors.iter().filter(|(rank, ..)| *rank == BROKEN).map(|(_, party, _)| *party);
     // the one server that does not talk with us
     let gone = broken.next().filter(|_| broken.next().is_none());
-    let votes: Vec<usize> = errors
-        .iter()
-        .map(|(_, _, e)| errors.iter().filter(|(rank, _, other)| *rank < OWN_REASON && other.peer == e.peer))
-        .map(Iterator::count)
-        .collect();
+    // of aborts whom they name counts, of a refusal by hearsay what is said
+    let agrees = |(rank, error): (u8, &Error), (other_rank, other): (u8, &Error)| match rank {
+        0..OWN_REASON => other_rank < OWN_REASON && other.peer == error.peer,
+        HEARSAY => other_rank == HEARSAY && other.message == error.message,
+        _ => false,
+    };
+    let voters = |rank: u8, error: &Error| {
+        errors.iter().filter(|(other_rank, _, other)| agrees((rank, error), (*other_rank, other))).count()
+    };
+    let votes: Vec<usize> = errors.iter().map(|(rank, _, error)| voters(*rank, error)).collect();
     let chosen = errors.into_iter().zip(votes).min_by_key(|((rank, _, error), votes)| {
         // a server that blames another one than the server that is gone waits for that other one, or lies
         let blames_another = gone.is_some() && error.peer.is_some() && error.peer != gone;
-        let vote = if *rank < OWN_REASON { std::cmp::Reverse(*votes) } else { std::cmp::Reverse(0) };
-        (blames_another && *rank != OWN_REASON, *rank, vote)
+        (blames_another && *rank != OWN_REASON, *rank, std::cmp::Reverse(*votes))
     });
     let ((rank, party, mut error), _) = chosen?;
     error.by_all = by_all;
@@ -323,15 +328,27 @@ mod tests {
     #[test]
     fn a_refusal_by_comparison_is_not_the_word_of_all() {
         let refused = || Error::new(ErrorKind::Refused, divisi_core::step!("x"), "they differ");
-        let hearsay = OWN_REASON + 1;
         for (ranks, by_all) in [
             ([OWN_REASON; 3], true),
-            ([hearsay; 3], false),
-            ([OWN_REASON, hearsay, OWN_REASON], false),
+            ([HEARSAY; 3], false),
+            ([OWN_REASON, HEARSAY, OWN_REASON], false),
             ([0; 3], false),
         ] {
             let errors = ranks.into_iter().zip(1..).map(|(rank, says)| (rank, party(says), refused()));
             assert_eq!(best(errors.collect()).unwrap().by_all, by_all, "{ranks:?}");
+        }
+    }
+
+    /// Of what the servers say by hearsay, that is told which most say: two found that they differ, and the
+    /// third one heard only that there is a reason.
+    #[test]
+    fn what_two_say_by_hearsay_goes_before_what_one_says() {
+        let says = |message: &str| Error::new(ErrorKind::Refused, divisi_core::step!("x"), message);
+        for vague in 1..=3 {
+            let words = |number| if number == vague { "refused" } else { "they differ" };
+            let errors = (1..=3).map(|number| (HEARSAY, party(number), says(words(number))));
+            let told = best(errors.collect()).unwrap().message;
+            assert!(told.ends_with("they differ"), "{told}");
         }
     }
 

@@ -92,65 +92,6 @@ pub const SAYS: &[(&str, fn(&mut Said))] = &[
             *key = None
         }
     }),
-    ("another id", |said| match &mut said.what {
-        Word::Key(key) => key.id[15] ^= 1,
-        Word::Keys { keys, .. } => keys.iter_mut().for_each(|key| key.id[15] ^= 1),
-        _ => {}
-    }),
-    ("another time", |said| match &mut said.what {
-        Word::Key(key) => key.made = None,
-        Word::Keys { keys, .. } => keys.iter_mut().for_each(|key| key.made = Some(1)),
-        _ => {}
-    }),
-    ("another type", |said| match &mut said.what {
-        Word::Key(key) => key.kind = divisi_node::KeyType::Aes128,
-        Word::Keys { keys, .. } => {
-            keys.iter_mut().for_each(|key| key.kind = divisi_node::KeyType::HmacSha256)
-        }
-        _ => {}
-    }),
-    ("a key that is destroyed", |said| match &mut said.what {
-        Word::Key(key) => key.state = divisi_node::KeyState::Destroyed,
-        Word::Keys { keys, .. } => {
-            keys.iter_mut().for_each(|key| key.state = divisi_node::KeyState::Destroyed)
-        }
-        _ => {}
-    }),
-    ("no keys", |said| {
-        if let Word::Keys { keys, .. } = &mut said.what {
-            keys.clear()
-        }
-    }),
-    ("one key less", |said| {
-        if let Word::Keys { keys, .. } = &mut said.what {
-            drop(keys.pop())
-        }
-    }),
-    ("one key more", |said| {
-        if let Word::Keys { keys, .. } = &mut said.what
-            && let Some(mut key) = keys.last().cloned()
-        {
-            key.name = "zzz".parse().unwrap();
-            keys.push(key);
-        }
-    }),
-    ("the key that is not there", |said| {
-        if let Word::Keys { keys, .. } = &mut said.what
-            && let Some(key) = keys.first_mut()
-        {
-            key.name = "none".parse().unwrap();
-        }
-    }),
-    ("keys in another order", |said| {
-        if let Word::Keys { keys, .. } = &mut said.what {
-            keys.reverse()
-        }
-    }),
-    ("a list without end", |said| {
-        if let Word::Keys { more, .. } = &mut said.what {
-            *more = true
-        }
-    }),
     ("that it is right", |said| {
         if matches!(said.what, Word::Accepted | Word::Failed(_)) {
             said.what = Word::Valid
@@ -214,6 +155,69 @@ pub const SAYS: &[(&str, fn(&mut Said))] = &[
     ("that it lost its store", |said| {
         if let Word::Condition(told) = &mut said.what {
             (told.joined, told.lost) = (false, vec![1])
+        }
+    }),
+];
+
+/// What a server says of keys.
+pub const KEYS: &[(&str, fn(&mut Said))] = &[
+    ("another id", |said| match &mut said.what {
+        Word::Key(key) => key.id[15] ^= 1,
+        Word::Keys { keys, .. } => keys.iter_mut().for_each(|key| key.id[15] ^= 1),
+        _ => {}
+    }),
+    ("another time", |said| match &mut said.what {
+        Word::Key(key) => key.made = None,
+        Word::Keys { keys, .. } => keys.iter_mut().for_each(|key| key.made = Some(1)),
+        _ => {}
+    }),
+    ("another type", |said| match &mut said.what {
+        Word::Key(key) => key.kind = divisi_node::KeyType::Aes128,
+        Word::Keys { keys, .. } => {
+            keys.iter_mut().for_each(|key| key.kind = divisi_node::KeyType::HmacSha256)
+        }
+        _ => {}
+    }),
+    ("a key that is destroyed", |said| match &mut said.what {
+        Word::Key(key) => key.state = divisi_node::KeyState::Destroyed,
+        Word::Keys { keys, .. } => {
+            keys.iter_mut().for_each(|key| key.state = divisi_node::KeyState::Destroyed)
+        }
+        _ => {}
+    }),
+    ("no keys", |said| {
+        if let Word::Keys { keys, .. } = &mut said.what {
+            keys.clear()
+        }
+    }),
+    ("one key less", |said| {
+        if let Word::Keys { keys, .. } = &mut said.what {
+            drop(keys.pop())
+        }
+    }),
+    ("one key more", |said| {
+        if let Word::Keys { keys, .. } = &mut said.what
+            && let Some(mut key) = keys.last().cloned()
+        {
+            key.name = "zzz".parse().unwrap();
+            keys.push(key);
+        }
+    }),
+    ("the key that is not there", |said| {
+        if let Word::Keys { keys, .. } = &mut said.what
+            && let Some(key) = keys.first_mut()
+        {
+            key.name = "none".parse().unwrap();
+        }
+    }),
+    ("keys in another order", |said| {
+        if let Word::Keys { keys, .. } = &mut said.what {
+            keys.reverse()
+        }
+    }),
+    ("a list without end", |said| {
+        if let Word::Keys { more, .. } = &mut said.what {
+            *more = true
         }
     }),
 ];
