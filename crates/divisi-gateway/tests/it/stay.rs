@@ -78,7 +78,8 @@ impl Stay {
         body: Option<&[u8]>,
     ) -> Option<Answered> {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        // a machine with much else to do takes long for what has many rounds
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
         headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
         if body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {

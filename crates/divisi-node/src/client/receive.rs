@@ -232,10 +232,9 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     // the one server that does not talk with us
     let gone = broken.next().filter(|_| broken.next().is_none());
     // of aborts whom they name counts, of a refusal by hearsay what is said
-    let agrees = |(rank, error): (u8, &Error), (other_rank, other): (u8, &Error)| match rank {
-        0..OWN_REASON => other_rank < OWN_REASON && other.peer == error.peer,
-        HEARSAY => other_rank == HEARSAY && other.message == error.message,
-        _ => false,
+    let agrees = |(rank, error): (u8, &Error), (other_rank, other): (u8, &Error)| {
+        let named = rank.max(other_rank) < OWN_REASON && other.peer == error.peer;
+        named || rank == HEARSAY && other_rank == HEARSAY && other.message == error.message
     };
     let voters = |rank: u8, error: &Error| {
         errors.iter().filter(|(other_rank, _, other)| agrees((rank, error), (*other_rank, other))).count()
