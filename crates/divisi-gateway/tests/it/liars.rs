@@ -1,5 +1,5 @@
-//! One server of three lies, in what it says to the gateway or in what it takes the gateway to have said: each
-//! request ends in a right answer, or in 503 that names the server in the log.
+//! One server of three lies, in what it says to the gateway or in what it takes the gateway to have said:
+//! each request ends in a right answer, or in 503 that names the server in the log.
 
 mod between;
 mod lies;
@@ -43,8 +43,8 @@ fn log(stay: &Stay) -> String {
     std::fs::read_to_string(stay.folder.join("gateway.log")).unwrap()
 }
 
-/// The tasks in which a server would say something else, by what the servers say in each: a few of them, other
-/// ones for each lie, and each night all.
+/// The tasks in which a server would say something else, by what the servers say in each: a few of them,
+/// other ones for each lie, and each night all.
 fn tasks(number: usize, lie: fn(&mut Said), heard: &[(Task, Vec<Word>)]) -> Vec<Task> {
     let changes = |word: &Word| {
         let said = Said { number: 1, nth: 0, what: word.clone() };
@@ -62,8 +62,8 @@ fn tasks(number: usize, lie: fn(&mut Said), heard: &[(Task, Vec<Word>)]) -> Vec<
     (0..few).map(|nth| all[(number + nth * all.len() / few) % all.len()]).collect()
 }
 
-/// Do a task while a server lies. The sentence of servers that could not answer. If the liar must be named there,
-/// it is: on a busy machine the servers may have no time to answer, which is tried again.
+/// Do a task while a server lies. The sentence of servers that could not answer. If the liar must be named
+/// there, it is: on a busy machine the servers may have no time to answer, which is tried again.
 fn told(
     setting: &Setting,
     faces: &Faces<'_>,
@@ -153,8 +153,8 @@ fn no_lie_about_keys_becomes_an_answer() {
     tell(KEYS, &[]);
 }
 
-/// A server that takes the gateway to have said something else refuses, and so do the others, who compare: and
-/// yet it is no mistake of the application.
+/// A server that takes the gateway to have said something else refuses, and so do the others, who compare:
+/// and yet it is no mistake of the application.
 #[test]
 fn what_a_server_mishears_is_no_mistake_of_the_application() {
     let setting = Setting::start();

@@ -76,8 +76,9 @@ fn kib(process: u32, what: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Send so many requests with `send`, which gets a number and randomness, and says whether the servers answered
-/// in time, as they do for all but a few on a busy machine; memory is bounded, and the gateway serves afterwards.
+/// Send so many requests with `send`, which gets a number and randomness, and says whether the servers
+/// answered in time, as they do for all but a few on a busy machine; memory is bounded, and the gateway
+/// serves afterwards.
 fn bear(
     requests: usize,
     prepare: impl Fn(&Stay, &Kms),
