@@ -29,3 +29,18 @@ pub(crate) fn end_with_parent() {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// For the process of these tests, too: nothing in them needs a core dump.
+    #[test]
+    fn no_core_is_dumped_and_no_memory_shown() {
+        forbid();
+        let core = getrlimit(Resource::Core);
+        assert_eq!((core.current, core.maximum), (Some(0), Some(0)));
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        assert_eq!(rustix::process::dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+    }
+}

@@ -22,7 +22,9 @@ pub(crate) enum Readers {
 
 /// The bytes of a file.
 pub(crate) fn read(path: &Path, what: &str, readers: Readers) -> Result<Zeroizing<Vec<u8>>, String> {
-    let failed = |why: &dyn std::fmt::Display| format!("{what} {} cannot be read ({why})", path.display());
+    let failed = |why: &dyn std::fmt::Display| {
+        format!("{what} {} cannot be read ({why}): check its path, and who may read it", path.display())
+    };
     // a pipe, which is refused below, would otherwise be waited for
     let at_once = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = File::options().read(true).custom_flags(at_once).open(path).map_err(|e| failed(&e))?;

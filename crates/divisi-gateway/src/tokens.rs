@@ -259,6 +259,36 @@ mod tests {
         assert!(root.find(b"secret").unwrap().is_root());
     }
 
+    /// A token is found by its whole hash, and has its own rights and no other's.
+    #[test]
+    fn a_hash_that_differs_in_any_byte_is_another_token() {
+        let whole: [u8; 32] = Sha256::digest(b"secret").into();
+        let of = |name: &str, sha256| Token { name: name.into(), sha256, ..Token::of_the_socket() };
+        for place in 0..whole.len() {
+            let mut other = whole;
+            other[place] ^= 1;
+            let tokens = Tokens { tokens: vec![of("other", other)] };
+            assert!(tokens.find(b"secret").is_none(), "byte {place}");
+            let tokens = Tokens { tokens: vec![of("other", other), of("a", whole), of("another", [7; 32])] };
+            assert_eq!(tokens.find(b"secret").unwrap().name(), "a");
+        }
+    }
+
+    #[test]
+    fn a_file_that_others_can_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokens.toml");
+        std::fs::write(&path, file("[\"*\"]", "[\"*\"]")).unwrap();
+        for (mode, fits) in [(0o600, true), (0o400, true), (0o640, false), (0o620, false), (0o604, false)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            match Tokens::load(&path) {
+                Ok(_) => assert!(fits, "{mode:o}"),
+                Err(why) => assert!(!fits && why.contains("run `chmod 600"), "{mode:o}: {why}"),
+            }
+        }
+    }
+
     #[test]
     fn patterns_match_the_entire_path() {
         for (pattern, text, fits) in [

@@ -97,7 +97,8 @@ pub(crate) struct Failed {
     pub peer: u8,
     pub step: String,
     pub message: String,
-    /// Whether this server only repeats what another server said.
+    /// Whether this server only repeats what another server said, or found that the servers differ: either
+    /// may be the doing of one of the others.
     pub hearsay: bool,
 }
 

@@ -229,5 +229,5 @@ impl List {
     }
 }
 
-/// The engines, in the order of the last line.
-pub const ENGINES: [&str; 6] = ["rep3", "ot", "garble", "spdz", "bgv", "mixed"];
+/// The engines, in the order of the last line; and the gateway, which has checks of its own and is none.
+pub const ENGINES: [&str; 7] = ["rep3", "ot", "garble", "spdz", "bgv", "mixed", "gateway"];

@@ -79,6 +79,30 @@ fn what_is_encrypted_is_decrypted_and_rewrapped() {
     assert_eq!(data(&opened, "plaintext"), data(&key, "plaintext"));
 }
 
+/// Associated data bind a text, each item of a batch, and what is encrypted anew.
+#[test]
+fn associated_data_bind_each_item() {
+    let bench = Bench::new();
+    bench.ask("POST", "transit/keys/k", "");
+    let batch = r#"{"batch_input":[{"plaintext":"YWJj","associated_data":"aGk="},{"plaintext":"YWJj"}]}"#;
+    let (_, answer) = bench.ask("POST", "transit/encrypt/k", batch);
+    let Some(Json::Array(items)) = answer.at(&["data", "batch_results"]) else { panic!() };
+    let sealed = |item: &Json| item.get("ciphertext").and_then(Json::as_str).unwrap().to_owned();
+    let (bound, bare) = (sealed(&items[0]), sealed(&items[1]));
+    let opens = |ciphertext: &str, aad: &str| {
+        let body = format!(r#"{{"ciphertext":"{ciphertext}","associated_data":"{aad}"}}"#);
+        bench.ask("POST", "transit/decrypt/k", &body).0
+    };
+    assert_eq!([opens(&bound, "aGk="), opens(&bound, ""), opens(&bound, "aGo=")], [200, 400, 400]);
+    assert_eq!([opens(&bare, ""), opens(&bare, "aGk=")], [200, 400]);
+    let body = format!(r#"{{"ciphertext":"{bound}","associated_data":"aGk="}}"#);
+    let anew = data(&bench.ask("POST", "transit/rewrap/k", &body).1, "ciphertext").to_owned();
+    assert_eq!([opens(&anew, "aGk="), opens(&anew, "")], [200, 400]);
+    let (_, key) = bench.ask("POST", "transit/datakey/plaintext/k", r#"{"associated_data":"aGk="}"#);
+    let wrapped = data(&key, "ciphertext");
+    assert_eq!([opens(wrapped, "aGk="), opens(wrapped, "")], [200, 400]);
+}
+
 #[test]
 fn mistakes_have_the_recorded_answers() {
     let bench = Bench::new();
@@ -179,6 +203,30 @@ fn tokens_permit_what_their_file_says() {
     assert_eq!(status("wrong", "GET", "transit/nope"), 403);
     assert_eq!(status("wrong", "GET", "sys/health"), 200);
     assert_eq!(status("wrong", "GET", "sys/internal/ui/mounts"), 200);
+}
+
+/// A token that may encrypt makes no key, and a list shows a token the keys that it may list.
+#[test]
+fn tokens_make_and_list_what_their_file_says() {
+    let bench = Bench::new();
+    let encrypt = || bench.as_token("app", "POST", "transit/encrypt/k", r#"{"plaintext":""}"#).status;
+    assert_eq!(encrypt(), 403);
+    assert_eq!(bench.as_token("app", "POST", "transit/keys/k", "").status, 403);
+    assert_eq!(bench.as_token("app", "GET", "transit/keys/k", "").status, 404);
+    for name in ["k", "other"] {
+        bench.ask("POST", &format!("transit/keys/{name}"), "");
+    }
+    assert_eq!(encrypt(), 200);
+    let hash = data_encoding::HEXLOWER.encode(&Sha256::digest(b"app"));
+    let tokens = format!(
+        "[[token]]\nname = \"app\"\nsha256 = \"{hash}\"\nkeys = [\"transit/k\"]\noperations = [\"list\"]\n"
+    );
+    bench.gateway.replace_tokens(Tokens::parse(&tokens).unwrap());
+    let answer = bench.as_token("app", "LIST", "transit/keys", "");
+    let listed = read(&answer.body.unwrap()).unwrap();
+    assert_eq!(listed.at(&["data", "keys"]), Some(&Json::texts(["k"])));
+    // the file that was read again counts from now on, and the old one no more
+    assert_eq!((encrypt(), bench.ask("POST", "transit/keys/new", "").0), (403, 403));
 }
 
 /// No mistake stands for trouble of a server, and no trouble for a mistake.

@@ -21,8 +21,9 @@ const CONNECT: &str = "divisi_node::client/connect";
 /// How long a request is tried again while the servers come back.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is said where the servers have different entries of a key.
-const DIFFER: &str = "they do not agree on a key: have their operators look at it with `divisi key list`";
+/// How often keys are listed while servers differ: their lists are asked for one after another, and a key
+/// that is made meanwhile is in one and not in another.
+const LISTS: usize = 3;
 
 /// The three servers of a configuration, as one of its clients reaches them.
 pub struct Three {
@@ -138,6 +139,15 @@ fn settled(
     }
 }
 
+/// The trouble with servers of which these have another entry of a key than the others, or none.
+fn differ(parties: &[PartyId]) -> BackendTrouble {
+    let named = parties.iter().map(PartyId::to_string).collect::<Vec<_>>().join(" and ");
+    let advice = "nothing of it was used; have the operators look at it with `divisi key list`";
+    let message =
+        format!("{named} and the rest of the servers do not have the same entry of a key: {advice}");
+    BackendTrouble::Down(parties.first().map(|party| party.number()), message)
+}
+
 /// The key of an entry, if it is of a type that Transit knows and can be used.
 fn key(entry: KeyEntry) -> Option<Key> {
     let kind = match entry.kind {
@@ -223,19 +233,19 @@ impl Backend for Three {
     fn find(&self, name: &KeyName) -> Result<Option<Key>, BackendTrouble> {
         let found = self.run(|client| client.key_named(name)).map_err(trouble)?;
         let Some(found) = found else { return Ok(None) };
-        if found.differs.is_empty() {
-            return Ok(key(found.key));
-        }
-        // which of them is right, none of them can say
-        Err(BackendTrouble::Down(None, DIFFER.into()))
+        if found.differs.is_empty() { Ok(key(found.key)) } else { Err(differ(&found.differs)) }
     }
 
     fn list(&self) -> Result<Vec<Key>, BackendTrouble> {
-        let listed = self.run(|client| client.key_list()).map_err(trouble)?;
-        if listed.iter().any(|listed| !listed.differs.is_empty()) {
-            return Err(BackendTrouble::Down(None, DIFFER.into()));
+        let mut differs = Vec::new();
+        for _ in 0..LISTS {
+            let listed = self.run(|client| client.key_list()).map_err(trouble)?;
+            match listed.iter().find(|listed| !listed.differs.is_empty()) {
+                None => return Ok(listed.into_iter().filter_map(|listed| key(listed.key)).collect()),
+                Some(listed) => differs.clone_from(&listed.differs),
+            }
         }
-        Ok(listed.into_iter().filter_map(|listed| key(listed.key)).collect())
+        Err(differ(&differs))
     }
 
     fn health(&self) -> ServersState {
@@ -270,6 +280,23 @@ mod tests {
         assert!(matches!(of(ErrorKind::Mismatch, false), BackendTrouble::Down(None, _)));
         assert!(matches!(of(ErrorKind::Refused, true), BackendTrouble::Refused(_)));
         assert!(matches!(of(ErrorKind::Refused, false), BackendTrouble::Down(None, _)));
+        // what passes, and what happens at the door, has nothing to do with the request
+        for (retry, step) in [(true, "x"), (false, CONNECT)] {
+            let (kind, step, message) = (ErrorKind::Refused, step.to_owned(), "no".to_owned());
+            let by_all = trouble(Error { kind, retry, peer: None, by_all: true, step, message });
+            assert!(matches!(by_all, BackendTrouble::Down(None, _)), "{by_all:?}");
+        }
+    }
+
+    /// Who has another entry of a key is named.
+    #[test]
+    fn who_differs_is_named() {
+        let BackendTrouble::Down(party, why) = differ(&[PartyId::P2]) else { panic!("it is trouble") };
+        assert_eq!(party, Some(2));
+        assert!(why.contains("party 2"), "{why}");
+        let BackendTrouble::Down(party, why) = differ(&[PartyId::P1, PartyId::P3]) else { panic!() };
+        assert_eq!(party, Some(1));
+        assert!(why.contains("party 1 and party 3"), "{why}");
     }
 
     /// A refusal by some is one by all if all three have no such key, or one of another kind. Of a key that

@@ -173,6 +173,28 @@ fn a_gateway_that_stops_refuses_who_comes_later() {
     bench.runtime.block_on(bench.serves).unwrap();
 }
 
+/// The socket of a gateway that is gone is taken over; one that is served, and what is no socket, are not.
+#[test]
+fn a_path_that_is_taken_is_left_alone() {
+    let bench = Bench::new();
+    let _within = bench.runtime.enter();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, socket) = (folder.path().join("file"), folder.path().join("socket"));
+    std::fs::write(&file, "text").unwrap();
+    let why = bind(&Listen::Socket(file.clone())).err().unwrap();
+    assert!(why.contains("is no socket"), "{why}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "text");
+    let served = bind(&Listen::Socket(socket.clone())).unwrap();
+    let why = bind(&Listen::Socket(socket.clone())).err().unwrap();
+    assert!(why.contains("another process serves the socket"), "{why}");
+    // the first is reached still
+    assert!(std::os::unix::net::UnixStream::connect(&socket).is_ok());
+    drop(served);
+    assert!(bind(&Listen::Socket(socket)).is_ok());
+    let why = bind(&Listen::Address(bench.address)).err().unwrap();
+    assert!(why.contains("choose another port"), "{why}");
+}
+
 /// Many half heads take little each, and leave a place for others.
 #[test]
 fn half_heads_are_short() {

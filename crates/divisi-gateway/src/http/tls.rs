@@ -10,6 +10,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(test)]
+mod tests;
+
 /// When the two files were last changed.
 type Stamp = [Option<SystemTime>; 2];
 

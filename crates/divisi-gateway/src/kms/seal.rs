@@ -75,6 +75,15 @@ mod tests {
         }
     }
 
+    /// Ciphertexts of two keys, or of Transit, are bound to something else.
+    #[test]
+    fn what_a_ciphertext_is_bound_to_names_interface_and_key() {
+        let (one, other) = (associated(&[1; 16]), associated(&[2; 16]));
+        assert_ne!(one, other);
+        assert!(one.starts_with(LABEL) && one.ends_with(&[1; 16]));
+        assert_eq!(one.len(), LABEL.len() + 16);
+    }
+
     #[test]
     fn ciphertexts_have_a_version_and_at_most_a_kilobyte() {
         let sealed = vec![7; LONGEST_PLAINTEXT + IV + TAG];

@@ -3,6 +3,7 @@
 
 use super::stay::{Answered, Stay, TOKEN};
 use data_encoding::BASE64;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -10,6 +11,8 @@ use std::time::{Duration, Instant};
 const CLIENTS: usize = 8;
 /// The longest time that a request may take while servers go and come.
 const LONGEST: Duration = Duration::from_secs(15);
+/// How soon a server is back that was stopped: a second, and what a busy machine needs.
+const BACK: Duration = Duration::from_secs(5);
 
 /// Encrypt a text of one's own and decrypt it again, until told to stop.
 fn client(stay: &Stay, number: usize, stop: &AtomicBool, counts: &[AtomicUsize; 2]) {
@@ -83,6 +86,40 @@ fn whoever_is_killed_under_load_spoils_no_answer() {
     });
     let [good, down] = counts.map(AtomicUsize::into_inner);
     assert!(good >= 6 * CLIENTS && down > 0, "{good} answers, {down} refused");
+}
+
+/// A server that is stopped, and not ended, is missed, and back soon after it goes on: under load, whatever
+/// waits for it then.
+#[test]
+fn a_server_that_was_stopped_is_soon_back() {
+    let stay = Stay::start(&[]);
+    assert_eq!(stay.json("POST", "/v1/transit/keys/k", &json!({})).0, 200);
+    let (stop, counts) = (AtomicBool::new(false), [AtomicUsize::new(0), AtomicUsize::new(0)]);
+    // the time limit among the servers is ten seconds: beyond it their session ends
+    let pauses = divisi_fuzz::repetitions(vec![3], vec![3, 25, 3, 25, 25]);
+    std::thread::scope(|scope| {
+        (0..CLIENTS).for_each(|number| {
+            let (stay, stop, counts) = (&stay, &stop, &counts);
+            scope.spawn(move || client(stay, number, stop, counts));
+        });
+        for (nth, seconds) in pauses.into_iter().enumerate() {
+            let server = (1 + nth % 3).to_string();
+            stay.signal(&server, Signal::STOP);
+            until(&stay, 503);
+            std::thread::sleep(Duration::from_secs(seconds));
+            stay.signal(&server, Signal::CONT);
+            let begun = Instant::now();
+            until(&stay, 200);
+            println!("server {server} is back {:?} after {seconds} s", begun.elapsed());
+            assert!(begun.elapsed() < BACK, "{:?} after {seconds} s", begun.elapsed());
+            let before = counts[0].load(Ordering::SeqCst);
+            while counts[0].load(Ordering::SeqCst) < before + CLIENTS {
+                assert!(begun.elapsed() < LONGEST, "nothing is answered");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
 }
 
 /// A gateway that is started again serves what it served before; a request to none fails.

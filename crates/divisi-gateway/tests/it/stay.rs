@@ -47,6 +47,27 @@ impl Stay {
         assert_eq!(answer.trim(), "ok", "{line}");
     }
 
+    /// The process of which an argument is this one, in its folder or of it: `gateway.toml` for the gateway,
+    /// the number of a server.
+    pub fn process(&self, argument: &str) -> u32 {
+        let folder = self.folder.to_str().unwrap();
+        let is_it = |pid: &u32| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line);
+            let of_folder = line.split('\0').any(|word| word.starts_with(folder));
+            of_folder && line.split('\0').any(|word| word.rsplit('/').next() == Some(argument))
+        };
+        let all = std::fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().file_name());
+        let mut all = all.filter_map(|name| name.to_str()?.parse().ok());
+        all.find(is_it).unwrap_or_else(|| panic!("no process has the argument {argument}"))
+    }
+
+    /// Send a signal to the process of an argument.
+    pub fn signal(&self, argument: &str, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.process(argument).cast_signed()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
     /// A request with these headers, on a connection of its own; `None` if the gateway closed it without an
     /// answer.
     pub fn ask(
@@ -57,7 +78,8 @@ impl Stay {
         body: Option<&[u8]>,
     ) -> Option<Answered> {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        // a machine with much else to do takes long for what has many rounds
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
         headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
         if body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {

@@ -207,11 +207,12 @@ fn rank(failed: &Failed) -> u8 {
         (ErrorKind::Abort, false) => 0,
         (ErrorKind::Abort, true) => 1,
         (_, false) => OWN_REASON,
-        (_, true) => 3,
+        (_, true) => HEARSAY,
     }
 }
 
 const OWN_REASON: u8 = 2;
+const HEARSAY: u8 = 3;
 /// The rank of a connection that is silent or gone, without a server's report.
 const BROKEN: u8 = 4;
 /// The rank of a server that still sends messages but no answer: it waits for somebody.
@@ -224,22 +225,25 @@ fn best(errors: Vec<(u8, PartyId, Error)>) -> Option<Error> {
     // each names itself in its sentence
     let alike =
         errors.windows(2).all(|pair| (pair[0].2.kind, pair[0].2.retry) == (pair[1].2.kind, pair[1].2.retry));
-    let by_all = unanimous && errors.iter().all(|(rank, ..)| *rank < BROKEN)
-        || errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
+    // what two repeat is what the third one said, or found by a comparison with it
+    let by_all = errors.len() == 3 && alike && errors.iter().all(|(rank, ..)| *rank == OWN_REASON);
     let reasons = errors.iter().filter(|(rank, ..)| *rank == OWN_REASON).count();
     let mut broken = errors.iter().filter(|(rank, ..)| *rank == BROKEN).map(|(_, party, _)| *party);
     // the one server that does not talk with us
     let gone = broken.next().filter(|_| broken.next().is_none());
-    let votes: Vec<usize> = errors
-        .iter()
-        .map(|(_, _, e)| errors.iter().filter(|(rank, _, other)| *rank < OWN_REASON && other.peer == e.peer))
-        .map(Iterator::count)
-        .collect();
+    // of aborts whom they name counts, of a refusal by hearsay what is said
+    let agrees = |(rank, error): (u8, &Error), (other_rank, other): (u8, &Error)| {
+        let named = rank.max(other_rank) < OWN_REASON && other.peer == error.peer;
+        named || rank == HEARSAY && other_rank == HEARSAY && other.message == error.message
+    };
+    let voters = |rank: u8, error: &Error| {
+        errors.iter().filter(|(other_rank, _, other)| agrees((rank, error), (*other_rank, other))).count()
+    };
+    let votes: Vec<usize> = errors.iter().map(|(rank, _, error)| voters(*rank, error)).collect();
     let chosen = errors.into_iter().zip(votes).min_by_key(|((rank, _, error), votes)| {
         // a server that blames another one than the server that is gone waits for that other one, or lies
         let blames_another = gone.is_some() && error.peer.is_some() && error.peer != gone;
-        let vote = if *rank < OWN_REASON { std::cmp::Reverse(*votes) } else { std::cmp::Reverse(0) };
-        (blames_another && *rank != OWN_REASON, *rank, vote)
+        (blames_another && *rank != OWN_REASON, *rank, std::cmp::Reverse(*votes))
     });
     let ((rank, party, mut error), _) = chosen?;
     error.by_all = by_all;
@@ -316,6 +320,35 @@ mod tests {
         assert_eq!(told(&[(OWN_REASON, 1), (OWN_REASON, 3)]), Some((ErrorKind::Refused, false)));
         assert_eq!(told(&[1, 2, 3].map(|says| (OWN_REASON, says))), Some((ErrorKind::Usage, true)));
         assert_eq!(told(&[1, 2, 3].map(|says| (BROKEN, says))), Some((ErrorKind::Usage, false)));
+    }
+
+    /// A refusal that the servers only repeat, or found by a comparison, is not the word of all three: one
+    /// that lies in the comparison, and then says what the others say, is enough for it.
+    #[test]
+    fn a_refusal_by_comparison_is_not_the_word_of_all() {
+        let refused = || Error::new(ErrorKind::Refused, divisi_core::step!("x"), "they differ");
+        for (ranks, by_all) in [
+            ([OWN_REASON; 3], true),
+            ([HEARSAY; 3], false),
+            ([OWN_REASON, HEARSAY, OWN_REASON], false),
+            ([0; 3], false),
+        ] {
+            let errors = ranks.into_iter().zip(1..).map(|(rank, says)| (rank, party(says), refused()));
+            assert_eq!(best(errors.collect()).unwrap().by_all, by_all, "{ranks:?}");
+        }
+    }
+
+    /// Of what the servers say by hearsay, that is told which most say: two found that they differ, and the
+    /// third one heard only that there is a reason.
+    #[test]
+    fn what_two_say_by_hearsay_goes_before_what_one_says() {
+        let says = |message: &str| Error::new(ErrorKind::Refused, divisi_core::step!("x"), message);
+        for vague in 1..=3 {
+            let words = |number| if number == vague { "refused" } else { "they differ" };
+            let errors = (1..=3).map(|number| (HEARSAY, party(number), says(words(number))));
+            let told = best(errors.collect()).unwrap().message;
+            assert!(told.ends_with("they differ"), "{told}");
+        }
     }
 
     /// Three verdicts of which no two agree in words are not the word of all three.

@@ -173,3 +173,23 @@ fn ensure(call: &ApiCall<'_>, new: &New) -> Result<(), ApiAnswer> {
     }
     keys::make_named(call, kind).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a batch, what is wrong with an item is that item's result; trouble of a server is nobody's mistake.
+    #[test]
+    fn trouble_of_a_server_is_no_result_of_an_item() {
+        let down = BackendTrouble::Down(Some(2), "it is away".into());
+        assert_eq!(verdict::<()>(Err(down.clone())), Err(down));
+        assert_eq!(verdict(Ok(1)), Ok(Ok(1)));
+        for (trouble, why) in [
+            (BackendTrouble::Forged, "cipher: message authentication failed"),
+            (BackendTrouble::Refused("no".into()), "no"),
+            (BackendTrouble::Misuse("no".into()), "no"),
+        ] {
+            assert_eq!(verdict::<()>(Err(trouble)), Ok(Err(why.into())));
+        }
+    }
+}

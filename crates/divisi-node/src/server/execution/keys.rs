@@ -59,7 +59,7 @@ pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -
         if let Some(party) = first(&all, |s| s.status == ABSENT) {
             let message =
                 format!("{party} does not have key {}: destroy the key and make it again", new.name);
-            return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
+            return Err(differ(party, message));
         }
         let loaded = run.load(&new.name, |key| What::See(key))?;
         return finish(run, loaded.info);
@@ -70,7 +70,7 @@ pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -
             new.name,
             run.me()
         );
-        return Err(Failed { peer: party.number(), ..Failed::refused(MAKE, message) }.into());
+        return Err(differ(party, message));
     }
     // a client's own key was compared with its request [A24]
     let part = brought.unwrap_or_else(|| draw(run, new));
@@ -91,6 +91,11 @@ pub(crate) fn make(run: &mut StepRun<'_>, new: &NewKey, brought: Option<Part>) -
         made: middle(all.map(|standing| standing.clock)),
     };
     store(run, info, part)
+}
+
+/// The servers do not have the same: one that lies about what it has is enough for that.
+fn differ(party: PartyId, message: String) -> Stop {
+    Failed { peer: party.number(), hearsay: true, ..Failed::refused(MAKE, message) }.into()
 }
 
 /// What a server tells the others before a key is made.

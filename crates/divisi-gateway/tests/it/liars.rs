@@ -1,0 +1,192 @@
+//! One server of three lies, in what it says to the gateway or in what it takes the gateway to have said:
+//! each request ends in a right answer, or in 503 that names the server in the log.
+
+mod between;
+mod lies;
+mod tasks;
+mod words;
+
+use crate::kms::Kms;
+use crate::stay::Stay;
+use between::{Between, Lie};
+use divisi_net::PartyId;
+use lies::{FIRST, HEARS, KEYS, LATER, SAYS};
+use std::time::{Duration, Instant};
+use tasks::{End, Faces, HEALTH, Made, TASKS, Task};
+use words::{Said, Word};
+
+/// In how many tasks each lie is told.
+const FEW: usize = 3;
+/// How often a task is tried again.
+const TRIES: usize = 3;
+
+/// Servers, a gateway with both faces, and the men in the middle.
+struct Setting {
+    stay: Stay,
+    _folder: tempfile::TempDir,
+    socket: std::path::PathBuf,
+    between: Between,
+}
+
+impl Setting {
+    fn start() -> Setting {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("kms.sock");
+        let stay = Stay::start(&["--kms", socket.to_str().unwrap()]);
+        let between = Between::stand(&stay);
+        Setting { stay, _folder: folder, socket, between }
+    }
+}
+
+/// All notes of the log.
+fn log(stay: &Stay) -> String {
+    std::fs::read_to_string(stay.folder.join("gateway.log")).unwrap()
+}
+
+/// The tasks in which a server would say something else, by what the servers say in each: a few of them,
+/// other ones for each lie, and each night all.
+fn tasks(number: usize, lie: fn(&mut Said), heard: &[(Task, Vec<Word>)]) -> Vec<Task> {
+    let changes = |word: &Word| {
+        let said = Said { number: 1, nth: 0, what: word.clone() };
+        let mut changed = said.clone();
+        lie(&mut changed);
+        changed != said
+    };
+    // how a server is, it says at any time
+    let is_health = |task: &Task| task.0 == HEALTH;
+    let fits = |(task, words): &&(Task, Vec<Word>)| {
+        words.iter().any(|word| matches!(word, Word::Condition(_)) == is_health(task) && changes(word))
+    };
+    let all: Vec<Task> = heard.iter().filter(fits).map(|(task, _)| *task).collect();
+    let few = divisi_fuzz::repetitions(FEW, all.len()).min(all.len());
+    (0..few).map(|nth| all[(number + nth * all.len() / few) % all.len()]).collect()
+}
+
+/// Do a task while a server lies. The sentence of servers that could not answer. If the liar must be named
+/// there, it is: on a busy machine the servers may have no time to answer, which is tried again.
+fn told(
+    setting: &Setting,
+    faces: &Faces<'_>,
+    made: &Made,
+    (task, work): Task,
+    (what, lie): (&str, Lie),
+    liar: PartyId,
+    is_named: bool,
+) -> Option<String> {
+    let mut tries = 0..TRIES;
+    loop {
+        let (end, changed) = setting.between.while_lying(liar, lie, || work(faces, made));
+        match end.settle(faces) {
+            End::Right => return None,
+            End::Down(why) if changed > 0 && (!is_named || why.contains(&liar.to_string())) => {
+                return Some(why);
+            }
+            End::Down(why) if tries.next().is_none() => {
+                panic!(
+                    "{liar} says {what}: {task}: {changed} messages were changed, and it is not named: {why}"
+                );
+            }
+            End::Down(_) => {}
+            end => panic!("{liar} says {what}: {task}: {end:?}"),
+        }
+    }
+}
+
+/// Which servers lie with the lie of this number: one of them, each night all.
+fn liars(number: usize) -> Vec<PartyId> {
+    let each = PartyId::all(3).collect::<Vec<_>>();
+    divisi_fuzz::repetitions(vec![each[number % 3]], each)
+}
+
+/// Tell these lies, and those with which a connection begins: none becomes an answer, and the log names the
+/// liar of each.
+fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
+    let setting = Setting::start();
+    let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
+    let made = Made::make(&faces);
+    let mut heard: Vec<(Task, Vec<Word>)> = Vec::new();
+    for task in TASKS {
+        drop(setting.between.heard());
+        let end = task.1(&faces, &made);
+        heard.push((task, setting.between.heard()));
+        let end = end.settle(&faces);
+        assert!(matches!(end, End::Right), "{}: {end:?}", task.0);
+    }
+    let (mut sentences, mut unnoticed) = (Vec::new(), Vec::new());
+    for (number, (what, lie)) in lies.iter().enumerate() {
+        let tasks = tasks(number, *lie, &heard);
+        assert!(!tasks.is_empty(), "no server would say {what}");
+        for liar in liars(number) {
+            for task in &tasks {
+                match told(&setting, &faces, &made, *task, (what, Lie::Says(*lie)), liar, true) {
+                    Some(why) => sentences.push(why),
+                    None => unnoticed.push(format!("{what}: {}", task.0)),
+                }
+            }
+        }
+    }
+    for (number, (what, lie)) in first.iter().enumerate() {
+        for liar in liars(number) {
+            setting.between.hang_up();
+            let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar, true);
+            sentences.push(why.unwrap_or_else(|| panic!("{liar} says {what}, and is believed")));
+        }
+    }
+    println!("{} lies were told of, {} had no effect: {unnoticed:#?}", sentences.len(), unnoticed.len());
+    assert!(sentences.len() > lies.len(), "{} lies were told of", sentences.len());
+    let begun = Instant::now();
+    while let Some(lost) =
+        sentences.iter().find(|why| !log(&setting.stay).contains(&why[..why.len().min(60)]))
+    {
+        assert!(begun.elapsed() < Duration::from_secs(5), "not in the log: {lost}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn no_lie_of_a_server_becomes_an_answer() {
+    tell(SAYS, FIRST);
+}
+
+#[test]
+fn no_lie_about_keys_becomes_an_answer() {
+    tell(KEYS, &[]);
+}
+
+/// A server that takes the gateway to have said something else refuses, and so do the others, who compare:
+/// and yet it is no mistake of the application.
+#[test]
+fn what_a_server_mishears_is_no_mistake_of_the_application() {
+    let setting = Setting::start();
+    let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
+    let made = Made::make(&faces);
+    let mut down = 0;
+    for (number, (what, lie)) in HEARS.iter().enumerate() {
+        for liar in liars(number) {
+            let few = divisi_fuzz::repetitions(TASKS.len() / 3, TASKS.len());
+            for nth in 0..few {
+                let task = TASKS[(number + nth * TASKS.len() / few) % TASKS.len()];
+                down += usize::from(
+                    told(&setting, &faces, &made, task, (what, Lie::Hears(*lie)), liar, false).is_some(),
+                );
+            }
+        }
+    }
+    assert!(down > 4, "{down} requests ended in 503");
+}
+
+/// A server that puts off is given up in time, and named.
+#[test]
+fn a_server_that_puts_off_is_given_up() {
+    let setting = Setting::start();
+    let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
+    let made = Made::make(&faces);
+    for (number, (what, lie)) in LATER.iter().enumerate() {
+        for liar in liars(number) {
+            let begun = Instant::now();
+            let why = told(&setting, &faces, &made, TASKS[1], (what, Lie::Says(*lie)), liar, true);
+            assert!(why.is_some(), "{liar} says {what}, and is believed");
+            println!("{liar} says {what}: {:?}", begun.elapsed());
+        }
+    }
+}
