@@ -13,6 +13,7 @@ The names that begin with an underscore are not for users. The page is docs/pyth
 from ._client import Client, Key, connect, key_types
 from ._commands import Circuit, Program, bench, command, engines, flat, kat, program, run
 from ._errors import Error, UsageError
+from ._map import map
 from ._native import VERSION as __version__
 from ._party import name_this_interpreter as _name_this_interpreter
 from ._servers import LocalServers, local_servers
@@ -34,6 +35,7 @@ __all__ = [
     "kat",
     "key_types",
     "local_servers",
+    "map",
     "program",
     "run",
 ]
