@@ -10,9 +10,10 @@ b'a text that no server sees'
 The names that begin with an underscore are not for users. The page is docs/python.md of the repository.
 """
 
-from ._client import Client, Key, connect, key_types
+from ._client import Client, connect
 from ._commands import Circuit, Program, bench, command, engines, flat, kat, program, run
 from ._errors import Error, UsageError
+from ._keys import Key, key_types
 from ._map import map
 from ._native import VERSION as __version__
 from ._party import name_this_interpreter as _name_this_interpreter

@@ -1,4 +1,4 @@
-"""A client of three servers, and keys as handles."""
+"""A client of three servers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 from . import _native
 from ._arrays import array_of, is_array, place_for
 from ._errors import Error, UsageError
+from ._keys import Key
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -18,61 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Bytes = NDArray[numpy.uint8]
-
-
-class Key:
-    """A key of the servers, by its name: nobody has its value, and this handle neither.
-
-    It is no secret, but it is bound to its client and is not pickled: another process asks its own client for
-    it, by ``client.key(name)``.
-    """
-
-    __slots__ = (
-        "_client",
-        "bytes",
-        "clients",
-        "exportable",
-        "id",
-        "made",
-        "maker",
-        "name",
-        "state",
-        "type",
-    )
-
-    def __init__(self, client: Client, entry: tuple[Any, ...]) -> None:
-        self._client = client
-        self.name: str
-        self.type: str
-        self.id: str
-        self.bytes: int
-        self.state: str
-        self.maker: str
-        self.clients: tuple[str, ...]
-        self.exportable: bool
-        self.made: int | None
-        (
-            self.name,
-            self.type,
-            self.id,
-            self.bytes,
-            self.state,
-            self.maker,
-            clients,
-            self.exportable,
-            self.made,
-        ) = entry
-        self.clients = tuple(clients)
-
-    def __repr__(self) -> str:
-        return f"<divisi.Key {self.name!r} of type {self.type}, {self.state}>"
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a divisi.Key is not pickled: send its name, and call client.key(name) there")
-
-    def destroy(self) -> None:
-        """Have the servers erase it; what it encrypted is lost then."""
-        self._client.destroy_key(self)
 
 
 class Client:
@@ -124,7 +70,7 @@ class Client:
         exportable: bool = False,
         clients: Iterable[str] = (),
     ) -> Key:
-        """Have the servers draw a key that nobody knows (:func:`key_types` has the types).
+        """Have the servers draw a key that nobody knows (:func:`divisi.key_types` has the types).
 
         ``clients`` may use it, too. If it is ``exportable``, its maker may export it with the command line.
         """
@@ -420,16 +366,11 @@ def connect(
 ) -> Client:
     """A client of the three servers of a configuration, by the file of its identity.
 
-    The files are what ``divisi mesh new`` makes. The first call makes a connection, and calls at the same time
-    make more, at most ``connections`` (31, and servers keep 32 for one client). A receive waits for ``timeout``
-    seconds, if that is not the configuration's; what a server says may succeed later is tried again for
-    ``patience`` seconds (5).
+    The files are what ``divisi mesh new`` makes. The first call makes a connection, and calls at the same
+    time make more, at most ``connections`` (31, and servers keep 32 for one client). A receive waits for
+    ``timeout`` seconds, if that is not the configuration's; what a server says may succeed later is tried
+    again for ``patience`` seconds (5).
     """
     config, identity = os.fspath(config), os.fspath(identity)
     native = _native.Connections(config, identity, connections, timeout, patience)
     return Client(native, config)
-
-
-def key_types() -> dict[str, str]:
-    """The types of keys, each with what it is for: gcm, mac, cbc, siv or wrap."""
-    return dict(_native.key_types())

@@ -265,7 +265,7 @@ def kat(*files: str | os.PathLike[str], engine: str | None = None, **options: An
 
 
 def command(*words: str) -> Json:
-    """Any command of the command line, by its words, in this process: the JSON that it prints with ``--json``.
+    """Any command of the command line, by its words: the JSON that it prints with ``--json``.
 
     >>> divisi.command("params", "--op", "dabit", "--parties", "3")["schema"]
     1

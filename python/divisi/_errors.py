@@ -6,10 +6,11 @@ from __future__ import annotations
 class Error(Exception):
     """A call failed. ``str`` of it is one sentence: the cause, and what to do.
 
-    ``kind`` is ``"abort"`` (a session of the parties ended), ``"refused"``, ``"unavailable"`` (a server cannot
-    be reached or is not ready), ``"mismatch"`` (a result, tag or ciphertext is wrong) or ``"usage"`` (a mistake
-    of the caller); ``retry`` says whether the same call may succeed later; ``peer`` is the number of the party
-    at fault, if it is known; ``step`` is where it happened; ``by_all`` says whether all three servers say so.
+    ``kind`` is ``"abort"`` (a session of the parties ended), ``"refused"``, ``"unavailable"`` (a server
+    cannot be reached or is not ready), ``"mismatch"`` (a result, tag or ciphertext is wrong) or ``"usage"``
+    (a mistake of the caller); ``retry`` says whether the same call may succeed later; ``peer`` is the number
+    of the party at fault, if it is known; ``step`` is where it happened; ``by_all`` says whether all three
+    servers say so.
     """
 
     kind: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LocalServers:
-    """Three servers that run as threads of this process until they are stopped; :func:`local_servers` makes them.
+    """Three servers that run as threads of this process until they are stopped.
 
     This protects nothing: the process has the parts of all three. In earnest they are three machines of three
     owners, and :func:`divisi.connect` is all that a program needs.

@@ -1,4 +1,4 @@
-"""``python -m divisi.demo``: three servers, a key, a numpy array encrypted, decrypted, opened elsewhere, costs.
+"""``python -m divisi.demo``: three servers, a key, a numpy array encrypted and opened, what it costs.
 
 All of it is in this process, which protects nothing: it shows what the calls are.
 """

@@ -88,8 +88,8 @@ impl Lent {
     fn take(&self, at: usize, out: &mut [u8]) -> usize {
         let bytes = self.len().saturating_sub(at).min(out.len());
         if bytes > 0 {
-            // SAFETY: the object has lent `len` bytes at this address in one piece, until `memory` is dropped,
-            // and `at + bytes` is at most `len`. `out` is memory of our own, so that the two do not overlap.
+            // SAFETY: the object has lent `len` bytes at this address in one piece, until `memory` is
+            // dropped, and `at + bytes` is at most `len`. `out` is memory of our own: they do not overlap.
             // Another thread may change the bytes meanwhile: whatever is copied is a byte, and is read once.
             unsafe {
                 let from = self.memory.buf_ptr().cast::<u8>().add(at);

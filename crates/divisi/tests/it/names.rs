@@ -71,7 +71,8 @@ fn no_public_name_has_two_meanings() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut places: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
     let folders = fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path());
-    for folder in folders.chain(["lab/measure", "python"].map(|folder| crates.parent().unwrap().join(folder))) {
+    for folder in folders.chain(["lab/measure", "python"].map(|folder| crates.parent().unwrap().join(folder)))
+    {
         let mut one = Crate::default();
         let source = folder.join("src");
         one.read(&source);
