@@ -39,7 +39,7 @@ def draw(measured: pandas.DataFrame, file: Path) -> None:
     figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     for priority, rows in measured.groupby("priority", sort=False):
         label = f"{priority}: {rows['rounds'].iloc[0]} rounds"
-        axes.plot(rows["rtt"], rows["seconds"] * 1e3, marker="o", label=label)
+        axes.plot(rows["rtt"], rows["seconds"] * 1e3, marker="o", label=label, gid=priority)
     axes.set(xscale="log", yscale="log", xlabel="round-trip time, ms", ylabel="online, ms")
     axes.set_title("AES-128 among three parties")
     axes.legend()

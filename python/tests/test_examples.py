@@ -7,6 +7,7 @@ import itertools
 import random
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import nbformat
 import pandas
@@ -75,7 +76,13 @@ def test_example_three_rtts(tmp_path: Path) -> None:
     module.draw(measured, tmp_path / "drawn.png")
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG\r\n")
     module.draw(measured, tmp_path / "drawn.svg")
-    assert (tmp_path / "drawn.svg").read_text().count("clip-path") >= 6
+    svg = "{http://www.w3.org/2000/svg}"
+    groups = ElementTree.parse(tmp_path / "drawn.svg").iter(f"{svg}g")
+    lines = {group.get("id"): group for group in groups if group.get("id") in module.PRIORITIES}
+    # a mark for each measurement
+    assert {name: len(list(line.iter(f"{svg}use"))) for name, line in lines.items()} == {
+        name: 3 for name in module.PRIORITIES
+    }
 
 
 def sold(bids: list[int]) -> tuple[int, int]:

@@ -23,6 +23,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 import divisi
 from divisi import _map
 
+from . import many_workers
+from .conftest import LONG
+
 VALUE = bytes(range(32))
 
 
@@ -228,6 +231,17 @@ def test_a_worker_that_is_killed_costs_its_part_once_more(where: dict[str, Any],
     assert [opened(one) for one in whole] == texts and [opened(one) for one in half] == texts[: len(half)]
     # nothing is used twice: what the first one made has other IVs
     assert len({one[:12] for one in half + whole}) == len(half) + len(whole)
+
+
+@pytest.mark.skipif(not LONG, reason="DIVISI_LONG=1 measures: the machine has to be quiet")
+def test_eight_processes_are_as_fast_as_one_with_eight_connections() -> None:
+    measured = many_workers.main()
+    assert measured["ratio"] >= 0.9, measured
+
+
+def test_a_small_run_of_that_measurement() -> None:
+    measured = many_workers.main(values=64, rounds=1)
+    assert measured["one_per_second"] > 0 and [len(rates) for rates in measured["rates"].values()] == [2, 2]
 
 
 def test_mistakes_are_told_before_anything_is_sent(where: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Eight processes against one with eight connections: `python bench_workers.py [VALUES [ROUNDS]]`.
+"""Eight processes against one with eight connections: `python -m tests.many_workers [VALUES [ROUNDS]]`.
 
 Both encrypt the same column by the same three servers, which are a process of their own. What is compared is
 the time from the moment at which all have connected.
