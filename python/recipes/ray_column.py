@@ -23,11 +23,12 @@ def main(config: str, identity: str, key: str, source: str, folder: str) -> int:
     how = {"keys": key, "connect": {"config": config, "identity": identity}, "encoding": "utf-8"}
     options: dict[str, Any] = {"batch_size": 256, "batch_format": "pyarrow", "concurrency": 8}
     ray.init(num_cpus=8, include_dashboard=False)
-    plain = ray.data.read_parquet(source)
+    plain, sealed = ray.data.read_parquet(source).repartition(8), f"{folder}/sealed"
     encrypts = {"operation": "encrypt", "kind": pyarrow.binary(), **how}
-    plain.repartition(8).map_batches(changed, fn_kwargs=encrypts, **options).write_parquet(f"{folder}/sealed")
+    plain.map_batches(changed, fn_kwargs=encrypts, **options).write_parquet(sealed)
     decrypts = {"operation": "decrypt", "kind": pyarrow.string(), **how}
-    opened = ray.data.read_parquet(f"{folder}/sealed").map_batches(changed, fn_kwargs=decrypts, **options)
+    again = ray.data.read_parquet(sealed).repartition(8)
+    opened = again.map_batches(changed, fn_kwargs=decrypts, **options)
     both = [{row["id"]: row["name"] for row in rows.take_all()} for rows in (plain, opened)]
     ray.shutdown()
     if both[0] != both[1]:

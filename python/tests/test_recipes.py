@@ -49,7 +49,10 @@ def test_eight_workers_encrypt_a_column(
     names = people(tmp_path / "people.parquet", 800)
     run = [sys.executable, "-B", str(FOLDER / f"{recipe}.py"), servers.config, servers.identity, key.name]
     run += [str(tmp_path / "people.parquet"), str(tmp_path)]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=540, check=False, cwd=tmp_path)
+    quiet = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
+    done = subprocess.run(
+        run, capture_output=True, text=True, timeout=540, check=False, cwd=tmp_path, env=quiet
+    )
     assert done.returncode == 0, done
     assert done.stdout.endswith("800 values encrypted, decrypted and equal\n"), done
     # what lies there is opened by another library, and nothing else of the table has changed
