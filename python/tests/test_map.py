@@ -10,6 +10,8 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from multiprocessing.context import BaseContext
@@ -84,8 +86,10 @@ def test_lists_keep_the_order_and_each_value_its_key(where: dict[str, Any], clie
 
 def test_a_process_connects_once(where: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[divisi.Client] = []
+    connections: list[int] = []
 
     def connect(**arguments: Any) -> divisi.Client:
+        connections.append(arguments["connections"])
         made.append(divisi.connect(**arguments))
         return made[-1]
 
@@ -102,7 +106,7 @@ def test_a_process_connects_once(where: dict[str, Any], monkeypatch: pytest.Monk
     divisi.map([b"text"], keys="column", connect=lambda: {**mine, "config": Path(mine["config"])})
     assert len(made) == 1
     divisi.map([b"text"], operation="hash", connect={**mine, "connections": 1})
-    assert len(made) == 2
+    assert connections == [3, 1]
     made[0].close()
     divisi.map([b"text"], keys="column", connect=mine)
     assert len(made) == 3
@@ -188,6 +192,13 @@ def test_it_is_sent_to_other_processes(where: dict[str, Any]) -> None:
             done = list(pool.map(part, parts))
         assert [[opened(one) for one in some] for some in done] == parts
     assert opened(part([b"here"])[0]) == b"here"
+
+
+def test_it_needs_no_library_of_a_cluster() -> None:
+    others = ["dask", "distributed", "ray", "pandas", "pyarrow", "numpy"]
+    code = f"import divisi, sys; divisi.map; print([name for name in {others} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 def work(where: dict[str, Any], texts: list[bytes], log: str) -> None:
