@@ -288,5 +288,5 @@ def test_mistakes_are_told_before_anything_is_sent(where: dict[str, Any]) -> Non
             divisi.map([b"a", b"b"], **arguments)
     with pytest.raises(TypeError, match='give {"config": path, "identity": path}'):
         divisi.map([b"a"], keys="column", connect={"config": where["config"]})
-    with pytest.raises(divisi.Error, match="nobody's"):
-        divisi.map([b"a"], keys="nobody's", connect=where)
+    with pytest.raises(divisi.Error, match="no key 'missing'"):
+        divisi.map([b"a"], keys="missing", connect=where)
