@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _native
-from ._errors import UsageError, made
+from ._errors import Error, UsageError, made
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -26,18 +26,20 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _HEX = re.compile(r"(0x)?[0-9a-fA-F]*")
+# what the command line says of its own words
+_HELP = re.compile(r"; `--help` after the command explains \w+")
+_PAIR = re.compile(r"an --input P=HEX for each")
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9]*(?:-[a-z0-9]+)*)")
 
 
 def _call(words: Sequence[str], options: Mapping[str, Any]) -> Json:
     """The JSON of a command. Its sentences name options as they are written here."""
     arguments = [*words, *_flags(options)]
-    from ._errors import Error
-
     try:
         answer: Json = json.loads(_native.command(arguments))
     except Error as error:
-        said = _OPTION.sub(lambda found: found[1].replace("-", "_") + "=", str(error))
+        said = _PAIR.sub("an (owner, value) for each", _HELP.sub("", str(error)))
+        said = _OPTION.sub(lambda found: found[1].replace("-", "_") + "=", said)
         fields = (error.kind, error.retry, error.peer, error.step, error.by_all)
         raise made(said, *fields) from None
     return answer
@@ -244,7 +246,7 @@ def flat(answer: Json) -> list[Json]:
         parts = [{"kind": kind, **{f"kind_{n}": v for n, v in of.items()}} for kind, of in kinds.items()]
     whole: Json = {}
     for name, value in answer.items():
-        if name in ("phases", "kinds", "schema"):
+        if name in ("phases", "kinds", "schema", "checks"):
             continue
         if isinstance(value, dict):
             whole |= {f"{name}_{inner}": one for inner, one in value.items() if not isinstance(one, dict | list)}

@@ -7,7 +7,7 @@
 
 use crate::raised::usage;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use zeroize::{Zeroize, Zeroizing};
@@ -23,7 +23,11 @@ impl Lent {
     /// # Errors
     /// `TypeError` if it does not lend its memory as bytes; `divisi.UsageError` if it is not in one piece.
     pub fn of(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Lent> {
-        let memory = PyBuffer::<u8>::get(object).map_err(|_| {
+        let memory = PyBuffer::<u8>::get(object).map_err(|error| {
+            // what lends memory, and has none any more: a file in memory that is closed
+            if error.is_instance_of::<PyValueError>(object.py()) {
+                return error;
+            }
             let kind =
                 object.get_type().name().map_or_else(|_| "this object".into(), |name| name.to_string());
             PyTypeError::new_err(format!(

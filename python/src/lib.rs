@@ -34,6 +34,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("OVERHEAD", divisi_node::OVERHEAD)?;
     module.add_class::<client::Connections>()?;
     module.add_class::<servers::Servers>()?;
+    module.add_class::<work::Work>()?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(command::main, module)?)?;
     module.add_function(wrap_pyfunction!(command::name_program, module)?)?;

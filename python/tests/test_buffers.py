@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import hashlib
 import mmap
 import sys
 import threading
@@ -46,7 +47,8 @@ def test_every_function_takes_every_buffer(
 ) -> None:
     text = bytes(n % 251 for n in range(length))
     tagger = client.import_key(f"buffers-{length}", bytes(16), "gmac-aes128")
-    for data in buffers(text, tmp_path):
+    digests = set()
+    for number, data in enumerate(buffers(text, tmp_path)):
         same = bytes(data) if not isinstance(data, numpy.ndarray) else data.tobytes()
         sealed: Any = client.encrypt(key, data, b"x")
         assert isinstance(sealed, numpy.ndarray if isinstance(data, numpy.ndarray) else bytes)
@@ -58,9 +60,10 @@ def test_every_function_takes_every_buffer(
         assert client.mac_verify(tagger, data, tag)
         if isinstance(opened, numpy.ndarray):
             assert opened.dtype == numpy.uint8 and opened.flags.writeable
-    # a hash of 2^16 + 1 bytes takes seconds, whatever they lie in
-    digests = {client.hash(data, "shake128") for data in list(buffers(text, tmp_path))[:: 1 + length // 30000]}
-    assert len(digests) == 1
+        # a hash of 2^16 + 1 bytes takes seconds: there of the read-only array and the file in memory alone
+        if length < 2**16 or number in (5, 6):
+            digests.add(client.hash(data, "shake128"))
+    assert digests == {hashlib.shake_128(text).digest(32)}
 
 
 def test_what_is_no_uint8_in_one_piece_is_refused_before_it_is_sent(

@@ -199,7 +199,7 @@ with divisi.connect(sys.argv[1], sys.argv[2], patience=60, timeout=60) as client
     key = client.key("column")
     def calls(count):
         for _ in range(count):
-            client.decrypt(key, client.encrypt(key, bytearray(1000), b"x"))
+            client.decrypt(key, client.encrypt(key, bytearray(1000), b"x"), b"x")
             try:
                 client.key("nothing")
             except divisi.Error:
