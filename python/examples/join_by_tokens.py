@@ -3,9 +3,9 @@
 A clinic and an insurer ask the same three servers for HMACs of their names, under a key that the servers
 drew and that nobody has. They exchange tables that have tokens where the names were. Equal names have equal
 tokens; without the key a token says nothing else. Who may use the key can have tokens made of names that he
-guesses: so the clinic has the key destroyed before anybody hands out a table, and limits of the servers bound
-how many tokens a client gets until then. What stays visible: how many rows are there, which of them match,
-and that a token occurs twice.
+guesses: so the clinic has the key destroyed before anybody hands out a table, and where the servers have
+limits (`seconds_an_hour`), those bound how many tokens a client gets until then. What stays visible: how many
+rows are there, which of them match, and that a token occurs twice.
 """
 
 from __future__ import annotations
