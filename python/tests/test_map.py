@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,34 @@ def test_a_process_connects_once(where: dict[str, Any], monkeypatch: pytest.Monk
     made[0].close()
     divisi.map([b"text"], keys="column", connect=mine)
     assert len(made) == 3
+
+
+@dataclass(frozen=True)
+class Own:
+    """A function that says in a worker which identity is that worker's."""
+
+    where: dict[str, Any]
+    identities: dict[str, str]
+
+    def __call__(self) -> dict[str, Any]:
+        # what a cluster takes from its machine's name
+        return {**self.where, "identity": self.identities[os.environ["DIVISI_TEST_WORKER"]]}
+
+
+def test_each_worker_can_have_an_identity_of_its_own(
+    where: dict[str, Any], servers: divisi.LocalServers, client: divisi.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.new_key("map-granted", clients=["you"])
+    part = functools.partial(divisi.map, connect=Own(where, servers.identities))
+    monkeypatch.setenv("DIVISI_TEST_WORKER", "me")
+    sealed = part([b"from me"], keys="map-granted")
+    monkeypatch.setenv("DIVISI_TEST_WORKER", "you")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        opens = functools.partial(part, keys="map-granted", operation="decrypt")
+        assert list(pool.map(opens, [sealed])) == [[b"from me"]]
+        # which serves the one and not the other
+        with pytest.raises(divisi.Error, match="no key 'column'"):
+            list(pool.map(functools.partial(part, keys="column"), [[b"text"]]))
 
 
 def fail_first(monkeypatch: pytest.MonkeyPatch, times: int, error: divisi.Error) -> list[float]:
