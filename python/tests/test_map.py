@@ -126,7 +126,10 @@ class Own:
 
 
 def test_each_worker_can_have_an_identity_of_its_own(
-    where: dict[str, Any], servers: divisi.LocalServers, client: divisi.Client, monkeypatch: pytest.MonkeyPatch
+    where: dict[str, Any],
+    servers: divisi.LocalServers,
+    client: divisi.Client,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client.new_key("map-granted", clients=["you"])
     part = functools.partial(divisi.map, connect=Own(where, servers.identities))
