@@ -23,7 +23,7 @@ suites:
 # What a day has time for and a change has not: long tests, every weakened build, costs, secrets in branches
 # and timings, each package and feature apart, the oldest compiler, Miri, another processor.
 nightly: suites long fuzz packages publish-check oldest miri arm arm-instructions deny weakened \
-    instructions poison dudect-long busy
+    instructions poison dudect-long python-long busy
 
 # A million random inputs for each decoder, with every assertion on.
 fuzz:
@@ -64,6 +64,10 @@ page *report:
 # The Python package: its wheel, its types and its tests; with DIVISI_LONG=1 more of them.
 python *options:
     .ci/python {{options}}
+
+# More calls, a measurement that wants a quiet machine, and the recipe of Ray (620 MB are installed for it).
+python-long:
+    DIVISI_LONG=1 DIVISI_RAY=1 .ci/python
 
 # Licences, sources and advisories of all dependencies, where cargo-deny is installed.
 deny:

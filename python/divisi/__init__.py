@@ -14,6 +14,7 @@ from ._client import Client, connect
 from ._commands import Circuit, Program, bench, command, engines, flat, kat, program, run
 from ._errors import Error, UsageError
 from ._keys import Key, key_types
+from ._map import map
 from ._native import VERSION as __version__
 from ._party import name_this_interpreter as _name_this_interpreter
 from ._servers import LocalServers, local_servers
@@ -35,6 +36,7 @@ __all__ = [
     "kat",
     "key_types",
     "local_servers",
+    "map",
     "program",
     "run",
 ]
