@@ -300,7 +300,7 @@ fn no_memory(bytes: usize) -> Error {
 }
 
 fn key_name(py: Python<'_>, name: &str) -> PyResult<KeyName> {
-    name.parse().map_err(|why| usage(py, &format!("{why}")))
+    name.parse().map_err(|why| usage(py, &why.to_string()))
 }
 
 fn described(

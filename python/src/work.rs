@@ -35,7 +35,7 @@ pub enum Asked {
 }
 
 fn key_name(py: Python<'_>, name: &str) -> PyResult<KeyName> {
-    name.parse().map_err(|why| usage(py, &format!("{why}")))
+    name.parse().map_err(|why| usage(py, &why.to_string()))
 }
 
 fn algorithm(py: Python<'_>, name: &str) -> PyResult<Algorithm> {

@@ -274,7 +274,7 @@ pub const HEARS: &[(&str, fn(&mut Vec<u8>))] = &[
 ];
 
 /// Another bit at a place of a request, or of its data.
-fn change(bytes: &mut Vec<u8>, place: impl Fn(&[u8]) -> usize) {
+fn change(bytes: &mut [u8], place: impl Fn(&[u8]) -> usize) {
     if matches!(bytes.get(4), Some(1 | 2)) {
         let place = place(bytes);
         bytes[place] ^= 1;
