@@ -213,8 +213,8 @@ mod tests {
         }
     }
 
-    /// With `--quick` each table has a figure that is measured or compared, if it has one with `--full`; and
-    /// the estimates keep the times that the command promises.
+    /// Each table and figure that a paper numbers has something with `--quick`, which what only others refer
+    /// to need not have; and the estimates keep the times that the command promises.
     #[test]
     fn quick_has_something_of_each_table_and_both_keep_their_time() {
         let catalogue = Catalogue::built_in().unwrap();
@@ -227,6 +227,9 @@ mod tests {
                 .papers
                 .iter()
                 .flat_map(|of| of.paper.tables.iter().map(move |table| (of, table)))
+                .filter(|(_, table)| {
+                    ["table-", "figure-", "slide-"].iter().any(|name| table.id.starts_with(name))
+                })
                 .filter(|(of, table)| {
                     let here = format!("{}/", table.id);
                     let mut cells = of.cells.iter().filter(|(at, _)| at.starts_with(&here));
