@@ -31,14 +31,16 @@ pub enum CellKind {
     OutOfReach,
 }
 
-/// Estimates of the seconds of a command.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedSeconds {
-    /// With `--quick`.
-    pub quick: f64,
-    /// With `--full`.
-    pub full: f64,
+/// How long the commands may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "the two forms of every command of the catalogue")]
+pub enum Thoroughness {
+    /// Few repetitions and small batches.
+    Quick,
+    /// What figures for a publication need.
+    #[default]
+    Full,
 }
 
 /// What a table, a column, a row or a cell may say; the innermost that says something counts, and arguments
@@ -53,7 +55,7 @@ pub struct CellRule {
     /// More arguments with `--full`.
     pub full: Option<String>,
     /// How long the command takes.
-    pub seconds: Option<ExpectedSeconds>,
+    pub seconds: Option<BTreeMap<Thoroughness, f64>>,
     /// The memory of all its processes, in MiB.
     pub memory: Option<u64>,
     /// The kind of the figure.
@@ -61,20 +63,11 @@ pub struct CellRule {
     /// What is taken from the command's report (`figure.rs`).
     pub figure: Option<String>,
     /// "full" for what `--quick` leaves out.
-    pub when: Option<Occasion>,
+    pub when: Option<Thoroughness>,
     /// Why a figure is out of reach.
     pub reason: Option<String>,
     /// What the command measures instead of a figure that is out of reach.
     pub nearest: Option<String>,
-}
-
-/// When a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(clippy::exhaustive_enums, reason = "what --quick does not leave out says nothing")]
-pub enum Occasion {
-    /// With `--full` alone.
-    Full,
 }
 
 /// A column of a table.
@@ -95,7 +88,7 @@ pub struct CatalogueColumn {
 }
 
 /// What a single cell says for itself.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CatalogueCell {
     /// The column.
@@ -267,25 +260,11 @@ impl Catalogue {
     /// # Errors
     /// [`Failure`] if there is no such paper or table, with what is near.
     pub fn select(&self, paper: Option<&str>, table: Option<&str>) -> Result<Selection, Failure> {
-        let names: Vec<&str> = self.papers.iter().map(|of| of.name.as_str()).collect();
-        if let Some(paper) = paper.filter(|paper| !names.contains(paper)) {
-            return Err(Failure::usage(format!(
-                "there is no paper {paper}: give --paper {} or another of {}",
-                near(paper, &names),
-                names.join(", ")
-            )));
-        }
+        let names = self.papers.iter().map(|of| of.name.as_str());
+        known("paper", paper, "", names)?;
         let here = self.papers.iter().filter(|of| paper.is_none_or(|paper| of.name == paper));
         let ids: BTreeSet<&str> = here.flat_map(|of| &of.tables).map(|table| table.id.as_str()).collect();
-        let ids: Vec<&str> = ids.into_iter().collect();
-        if let Some(table) = table.filter(|table| !ids.contains(table)) {
-            return Err(Failure::usage(format!(
-                "there is no table {table}{}: give --table {} or another of {}",
-                paper.map_or(String::new(), |paper| format!(" of {paper}")),
-                near(table, &ids),
-                ids.join(", ")
-            )));
-        }
+        known("table", table, &paper.map_or(String::new(), |paper| format!(" of {paper}")), ids)?;
         Ok(Selection { paper: paper.map(str::to_owned), table: table.map(str::to_owned) })
     }
 }
@@ -306,67 +285,70 @@ impl Selection {
     }
 }
 
-/// The name that is most like the one that somebody wrote.
-fn near<'n>(wrote: &str, names: &[&'n str]) -> &'n str {
-    let far = |name: &&&str| strsim::damerau_levenshtein(wrote, name);
-    names.iter().min_by_key(far).copied().unwrap_or_default()
+/// Refuse a name that is none of these, with the one that is most like it.
+fn known<'n>(
+    what: &str,
+    name: Option<&str>,
+    of: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Result<(), Failure> {
+    let names: Vec<&str> = names.into_iter().collect();
+    let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
+    let near = names.iter().min_by_key(|other| strsim::damerau_levenshtein(name, other));
+    Err(Failure::usage(format!(
+        "there is no {what} {name}{of}: give --{what} {} or another of {}",
+        near.copied().unwrap_or_default(),
+        names.join(", ")
+    )))
 }
 
-/// The first name that stands twice.
-fn twice<'n>(names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+/// Refuse a name that stands twice.
+fn once<'n>(names: impl Iterator<Item = &'n String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    names.into_iter().find(|name| !seen.insert(*name))
+    names.into_iter().try_for_each(|name| match seen.insert(name) {
+        true => Ok(()),
+        false => Err(format!("{name} is there twice")),
+    })
 }
 
 impl CataloguePaper {
     /// What no type says: names that stand once, rows as wide as their table, and reasons.
     fn check(&self) -> Result<(), String> {
-        if let Some(id) = twice(self.tables.iter().map(|table| table.id.as_str())) {
-            return Err(format!("{id} is there twice"));
-        }
+        once(self.tables.iter().map(|table| &table.id))?;
         self.tables.iter().try_for_each(|table| table.check().map_err(|e| format!("{}: {e}", table.id)))
     }
 }
 
 impl CatalogueTable {
     fn check(&self) -> Result<(), String> {
-        let columns = || self.columns.iter().map(|column| column.id.as_str());
-        let rows = || self.rows.iter().map(|row| row.id.as_str());
-        if let Some(id) = twice(columns()).or_else(|| twice(rows())) {
-            return Err(format!("{id} is there twice"));
-        }
+        once(self.columns.iter().map(|column| &column.id))?;
+        once(self.rows.iter().map(|row| &row.id))?;
+        let is_column = |id: &str| self.columns.iter().any(|column| column.id == id);
         for row in &self.rows {
-            if row.values.len() != self.columns.len() {
-                return Err(format!(
-                    "{} has {} values for {} columns",
-                    row.id,
-                    row.values.len(),
-                    columns().count()
-                ));
+            let (values, columns) = (row.values.len(), self.columns.len());
+            if values != columns {
+                return Err(format!("{} has {values} values for {columns} columns", row.id));
             }
+            once(row.cells.iter().map(|cell| &cell.column)).map_err(|e| format!("{}/{e}", row.id))?;
             for cell in &row.cells {
                 let at = format!("{}/{}", row.id, cell.column);
-                if !columns().any(|column| column == cell.column) {
+                if !is_column(&cell.column) {
                     return Err(format!("{at} is in no column"));
                 }
-                if cell.ours.is_some() != cell.why.is_some()
-                    || cell.corrected.is_some() != cell.erratum.is_some()
-                {
+                let alone = |value: Option<f64>, why: &Option<String>| value.is_some() != why.is_some();
+                if alone(cell.ours, &cell.why) || alone(cell.corrected, &cell.erratum) {
                     return Err(format!(
                         "{at} has a value without its reason, or a reason without its value"
                     ));
                 }
             }
-            if let Some(column) = twice(row.cells.iter().map(|cell| cell.column.as_str())) {
-                return Err(format!("{}/{column} is there twice", row.id));
-            }
         }
-        for peer in &self.peers {
-            if !columns().any(|column| column == peer.column) {
-                return Err(format!("{} stands beside {}, which is no column", peer.name, peer.column));
+        for CataloguePeer { name, column, values, .. } in &self.peers {
+            if !is_column(column) {
+                return Err(format!("{name} stands beside {column}, which is no column"));
             }
-            if let Some(row) = peer.values.keys().find(|row| !rows().any(|id| id == *row)) {
-                return Err(format!("{} has a figure for {row}, which is no row", peer.name));
+            if let Some(row) = values.keys().find(|id| self.rows.iter().all(|row| row.id != **id)) {
+                return Err(format!("{name} has a figure for {row}, which is no row"));
             }
         }
         Ok(())

@@ -10,7 +10,6 @@ mod figure;
 mod machine;
 mod outcome;
 mod page;
-mod page_files;
 mod plan;
 mod printed;
 mod resume;
@@ -18,11 +17,11 @@ mod runner;
 
 pub use catalogue::{
     Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CataloguePeer, CatalogueRow, CatalogueTable,
-    CellKind, CellRule, ExpectedSeconds, LeftOut, Occasion, Selection,
+    CellKind, CellRule, LeftOut, Selection, Thoroughness,
 };
 pub use machine::{Meanwhile, MeasuredOn};
 pub use outcome::CellCounts;
-pub use plan::{EmulatedNetwork, Thoroughness};
+pub use plan::EmulatedNetwork;
 pub use printed::PrintedValue;
 pub use runner::{Progress, ReportProgram};
 
@@ -35,11 +34,11 @@ use machine::Counters;
 use outcome::Evaluation;
 use plan::ReproductionPlan;
 use resume::RunStore;
-use runner::{RunEnd, RunRecord};
+use runner::RunRecord;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::UNIX_EPOCH;
 
 /// What to reproduce, and how.
 #[derive(Clone, Debug, Default)]
@@ -126,20 +125,20 @@ pub fn write(
 ) -> Result<Reproduction, Failure> {
     let plan = plan(catalogue, request)?;
     let store = RunStore::open(&request.out, &program_name(program)?, &plan.digest, request.resume)?;
-    let (began, date) = (Machine.now(), date(Machine.unix_time()));
+    let (began, date) = (Machine.now(), UNIX_EPOCH + Machine.unix_time());
     let (counters, before) = (Counters::now(), calibrate()?);
     let records = runner::run(&plan, &store, program, cleanup, tell)?;
     let (meanwhile, after) = (counters.until(&Counters::now()), calibrate()?);
     let (host, seconds) = (MeasuredOn::here(), began.elapsed().as_secs_f64());
-    let evaluation = Evaluation::new(&plan, &records);
-    let (papers, counts) = evaluation.papers();
-    let mut report = json!({
+    let mut evaluation = Evaluation::new(&plan, &records);
+    let papers = evaluation.papers();
+    let report = json!({
         "schema": 1,
         "version": env!("CARGO_PKG_VERSION"),
         "commit": program.commit,
-        "mode": plan.thoroughness.name(),
+        "mode": plan.thoroughness,
         "selected": plan.selection,
-        "date": date,
+        "date": humantime::format_rfc3339_seconds(date).to_string(),
         "seconds": seconds,
         "settings": {
             "machine": request.machine,
@@ -150,68 +149,34 @@ pub fn write(
         "kernel": divisi_field::kernel::select().map_or_else(|e| e.to_string(), |kernel| kernel.to_string()),
         "calibration": calibration_json(&before),
         "calibration_after": calibration_json(&after),
+        "load": { "before": meanwhile.load[0], "after": meanwhile.load[1] },
+        "others_share": meanwhile.others_share,
+        "disturbed": meanwhile.is_disturbed(),
         "catalogue": plan.digest,
-        "counts": counts,
+        "counts": evaluation.counts,
         "papers": papers,
         "runs": evaluation.runs(),
     });
-    meanwhile.add_to(&mut report);
-    let html = store.write("report.html", &page::page(&report))?;
-    let json = store.write("report.json", &format!("{report:#}\n"))?;
-    let csv = store.write("report.csv", &outcome::csv(&report))?;
-    let failed = |record: &RunRecord| match &record.end {
-        RunEnd::Failed(why) => Some((record.run.command.clone(), why.clone())),
-        RunEnd::Done(_) | RunEnd::Skipped(_) => None,
-    };
-    let failed = records.iter().find_map(failed);
-    let differs = outcome::differing(&report);
+    let unfilled =
+        |e| Failure::unavailable(format!("a template of the report does not hold ({e}): report this"));
+    let failed = |record: &RunRecord| Some((record.run.command.clone(), record.end.clone().err()?));
     Ok(Reproduction {
-        html,
-        json,
-        csv,
+        html: store.write("report.html", &page::page(&report).map_err(unfilled)?)?,
+        json: store.write("report.json", &format!("{report:#}\n"))?,
+        csv: store.write("report.csv", &page::csv(&report).map_err(unfilled)?)?,
         runs: records.len(),
-        failed,
-        differs,
-        counts,
+        failed: records.iter().filter(|record| record.began).find_map(failed),
+        differs: evaluation.differs,
+        counts: evaluation.counts,
         seconds,
         host,
         meanwhile,
     })
 }
 
-/// Date and time in UTC, as RFC 3339 writes them. The date is found by counting days in years that begin with
-/// March, in which a leap day is the last day.
-fn date(unix_time: Duration) -> String {
-    let (days, rest) = (unix_time.as_secs() / 86_400, unix_time.as_secs() % 86_400);
-    let since = days + 719_468; // days from 0000-03-01 to 1970-01-01
-    let (era, day) = (since / 146_097, since % 146_097); // 400 years have as many days
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153; // from March
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = 400 * era + year + next;
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_399, "2000-02-28T23:59:59Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (951_868_800, "2000-03-01T00:00:00Z"),
-            (1_735_689_599, "2024-12-31T23:59:59Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(date(Duration::from_secs(seconds)), expected);
-        }
-    }
 
     /// Each table and figure that a paper numbers has something with `--quick`, which what only others refer
     /// to need not have; and the estimates keep the times that the command promises.
@@ -222,7 +187,7 @@ mod tests {
             let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
             let plan = plan(&catalogue, &request).unwrap();
             let seconds: f64 = plan.runs.iter().map(|run| run.seconds).sum();
-            assert!(seconds > 60.0 && seconds < most, "{}: {seconds} s", thoroughness.name());
+            assert!(seconds > 60.0 && seconds < most, "{thoroughness:?}: {seconds} s");
             let silent: Vec<String> = plan
                 .papers
                 .iter()
@@ -238,7 +203,7 @@ mod tests {
                 })
                 .map(|(of, table)| format!("{} {}", of.paper.name, table.id))
                 .collect();
-            assert!(silent.is_empty(), "{}: {silent:?}", thoroughness.name());
+            assert!(silent.is_empty(), "{thoroughness:?}: {silent:?}");
         }
     }
 

@@ -95,16 +95,235 @@ fn flat(lists: Vec<Value>) -> Result<Vec<Value>, Error> {
 
 /// Each group of equal neighbours, with its length.
 fn neighbours(names: Vec<Value>) -> Vec<Value> {
-    names.chunk_by(|one, next| one == next).map(|group| Value::from_serialize((group.first(), group.len()))).collect()
+    names
+        .chunk_by(|one, next| one == next)
+        .map(|group| Value::from_serialize((group.first(), group.len())))
+        .collect()
 }
 
 /// A line of a CSV. Cells with commas, quotes or ends of lines stand in quotes.
 fn record(cells: Vec<Value>) -> String {
     let cell = |cell: &Value| match (cell.as_str(), cell.kind()) {
-        (Some(text), _) if text.contains([',', '"', '\n', '\r']) => format!("\"{}\"", text.replace('"', "\"\"")),
+        (Some(text), _) if text.contains([',', '"', '\n', '\r']) => {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        }
         (Some(text), _) => text.to_owned(),
         (None, ValueKind::Number) => serde_json::json!(cell).to_string(),
         (None, _) => String::new(),
     };
     cells.iter().map(cell).collect::<Vec<_>>().join(",") + "\r\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The page of a table, without the JSON that it carries.
+    fn with(table: &Json, runs: &Json) -> String {
+        let report = json!({ "papers": [{ "name": "p", "title": "P", "tables": [table] }], "runs": runs });
+        let page = page(&report).unwrap();
+        page.split_once("<script type=").unwrap().0.to_owned()
+    }
+
+    /// A cell under a column whose cells are mostly measured, in a paper that had a machine for each party.
+    fn cell(cell: &Json) -> String {
+        let usual = json!([{ "id": "a", "cells": [{ "kind": "measured" }] }, { "id": "b", "cells": [{ "kind": "measured" }] },
+            { "id": "r", "cells": [cell] }]);
+        let table = json!({ "id": "t", "machine_a_party": true, "columns": [{ "id": "c" }], "rows": usual });
+        with(&table, &json!([])).rsplit_once("<td data-column=\"c\"").unwrap().1.to_owned()
+    }
+
+    fn with_columns(count: usize) -> String {
+        let column = |n| json!({ "id": format!("c{n}"), "label": "total", "unit": "ms", "network": "LAN" });
+        let cell = |n| json!({ "kind": "measured", "state": "ok", "ours": 1.5, "run": n / 2 });
+        let peer = json!({ "name": "other", "commit": "01c1d39", "column": "c0", "values": { "r": 4842 } });
+        let table = json!({
+            "id": "table-5", "title": "t", "peers": [peer, peer],
+            "columns": (0..count).map(column).collect::<Vec<_>>(),
+            "rows": [
+                { "id": "r", "label": "row", "parties": 3, "cells": (0..count).map(cell).collect::<Vec<_>>() },
+                { "id": "s", "cells": [] },
+            ],
+        });
+        let runs =
+            json!([{ "command": "divisi bench aes", "seconds": 4.1, "resumed": true }, { "command": "b" }]);
+        with(&table, &runs)
+    }
+
+    #[test]
+    fn no_text_of_a_report_is_markup_or_a_place_for_a_part() {
+        let evil = "</script><img src=x onerror=alert(1)>\n{{ script }}\n{% if %}\n\"'&";
+        let cell = json!({ "kind": "exact", "state": "failed", "printed": evil, "failure": evil, "run": 0 });
+        let peer = json!({ "name": evil, "commit": evil, "column": "c", "values": { "r": 1 } });
+        let report = json!({
+            "commit": evil,
+            "runs": [{ "command": evil, "seconds": 1 }],
+            "papers": [{ "name": "p", "title": evil, "tables": [{
+                "id": "t", "title": evil, "note": evil, "network": evil, "peers": [peer],
+                "columns": [{ "id": "c", "label": evil, "unit": evil, "network": evil }],
+                "rows": [{ "id": "r", "label": evil, "engine": evil, "cells": [cell] }],
+            }], "left_out": [{ "table": "t", "what": evil, "reason": evil, "numbers": 1 }] }],
+        });
+        let page = page(&report).unwrap();
+        assert!(!page.contains("<img") && page.contains("&lt;img") && page.contains("\\u003cimg"));
+        assert_eq!(page.matches("data-row=\"r\"").count(), 1);
+        assert_eq!(page.matches("const Plots = ").count(), 1);
+        assert_eq!(page.matches("</script>").count(), 3);
+    }
+
+    #[test]
+    fn the_policy_names_the_scripts_that_stand_in_the_page() {
+        let page = page(&json!({})).unwrap();
+        let scripts: Vec<&str> =
+            page.split("<script>").skip(1).filter_map(|rest| rest.split("</script>").next()).collect();
+        assert_eq!(scripts.len(), 2);
+        for script in scripts {
+            let digest = BASE64.encode(&Sha256::digest(script));
+            assert!(page.contains(&format!("'sha256-{digest}'")));
+        }
+    }
+
+    #[test]
+    fn the_library_is_the_one_that_its_readme_names() {
+        let readme = include_str!("vendor/README.md");
+        let style = include_str!("vendor/uPlot.min.css");
+        for (name, file) in [("uPlot.iife.min.js", UPLOT), ("uPlot.min.css", style)] {
+            let line = format!("{}  {name}", hex::encode(Sha256::digest(file)));
+            assert!(readme.lines().any(|other| other == line), "{line}");
+        }
+        assert!(UPLOT.contains("v1.6.32") && readme.contains("uPlot 1.6.32"));
+    }
+
+    #[test]
+    fn no_script_ends_its_own_element() {
+        for script in [UPLOT, SCRIPT] {
+            assert!(!script.contains("</script") && !script.contains("<!--"));
+        }
+    }
+
+    #[test]
+    fn the_contents_count_the_cells_of_each_kind() {
+        let cell = |kind: &str, state: &str| json!({ "kind": kind, "state": state });
+        let cells = [
+            cell("exact", "ok"),
+            cell("exact", "differs"),
+            cell("measured", "ok"),
+            cell("measured", "failed"),
+            cell("measured", "not-run"),
+            cell("derived", "ok"),
+            cell("out-of-reach", "not-run"),
+            json!(null),
+        ];
+        let html = with(&json!({ "id": "table-1", "title": "t", "rows": [{ "cells": cells }] }), &json!([]));
+        let counts: String = ["2", "1", "1", "1", "1", "1", "1"].map(|n| format!("<td>{n}</td>")).concat();
+        assert!(html.contains(&counts), "{html}");
+        assert!(html.contains("<a href=\"#p/table-1\">Table 1</a>"));
+    }
+
+    #[test]
+    fn the_flags_are_repeated() {
+        let report = json!({ "settings": { "machine": "three <hosts>", "rtt_ms": 15, "rate_mbit": 200 },
+            "selected": { "paper": "maestro", "table": null }, "disturbed": true, "mode": "full" });
+        let html = page(&report).unwrap();
+        let [by_rtt, by_rate] = ["<dd>15 ms, by --rtt<", "<dd>200 Mbit/s, by --rate<"];
+        for part in ["three &lt;hosts&gt;", by_rtt, by_rate, "<dd>maestro<", "busy machine", "--full"] {
+            assert!(html.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn a_measured_cell_has_both_figures_their_ratio_and_the_spread() {
+        let html = cell(
+            &json!({ "kind": "measured", "state": "ok", "printed": "5,844", "paper": 5844, "ours": 7012.4,
+            "least": 6900.0, "greatest": 7100.0, "cpu_us": 5.4 }),
+        );
+        for part in [">7,012<", "5,844†<", "> 1.20×<", ">−1.6 to +1.2 %<", ">CPU 5.40 µs<"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("class=\"kind\""));
+        let same =
+            json!({ "kind": "measured", "state": "ok", "ours": 22.0, "least": 22.0, "greatest": 22.0 });
+        assert!(!cell(&same).contains("spread"));
+        let drawn = json!({ "kind": "measured", "state": "ok", "printed": "*", "ours": 22.0 });
+        assert!(!cell(&drawn).contains("paper"));
+    }
+
+    #[test]
+    fn a_counted_cell_that_differs_says_what_it_has_to_be() {
+        let html =
+            cell(&json!({ "kind": "exact", "state": "differs", "printed": "30", "paper": 30, "ours": 41,
+            "asserted": 40, "why": "four products", "corrected": 40, "erratum": "prints 30" }));
+        for part in [
+            "class=\"cell exact differs\"",
+            ">41<",
+            "<del>30</del> <ins>40</ins>†",
+            "≠",
+            "has to be 40",
+            "<a href=\"#p/t/note-1\">1</a>, <a href=\"#p/t/note-2\">2</a>",
+            ">exact<",
+            "<li id=\"p/t/note-1\">prints 30</li>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_figure_says_why_and_has_no_ratio() {
+        for (kind, state, failure, word) in [
+            ("measured", "failed", "no answer", "failed"),
+            ("measured", "not-run", "", "with --full"),
+            ("measured", "not-run", "too little memory", "not run"),
+            ("out-of-reach", "not-run", "", "out of reach"),
+        ] {
+            let html = cell(
+                &json!({ "kind": kind, "state": state, "printed": "1", "paper": 1, "failure": failure }),
+            );
+            assert!(html.contains(&format!("ours none\">{word}<")), "{html}");
+            assert!(!html.contains("ratio"));
+        }
+        let near =
+            cell(&json!({ "kind": "out-of-reach", "state": "ok", "printed": "1", "paper": 1, "ours": 2.5,
+            "reason": "no", "nearest": "another" }));
+        assert!(near.contains("ours nearest") && !near.contains("ratio"), "{near}");
+        assert!(near.contains("no. The nearest run: another</li>"), "{near}");
+    }
+
+    #[test]
+    fn others_stand_in_the_table_or_below_a_wide_one() {
+        let narrow = with_columns(3);
+        assert!(
+            narrow.contains("class=\"by\" colspan=\"2\">other</th>")
+                && !narrow.contains("Other implementations</h4>")
+        );
+        assert_eq!(narrow.matches("<span class=\"peer\">4,842</span>").count(), 2);
+        let wide = with_columns(12);
+        let (own, below) = wide.split_once("Other implementations</h4>").unwrap();
+        assert!(!own.contains("4,842") && below.matches("4,842").count() == 2);
+        assert!(below.contains("data-of=\"r\"") && !below.contains("data-of=\"s\""));
+        // what they are is told once
+        assert_eq!(wide.matches("commit 01c1d39").count(), 1);
+    }
+
+    #[test]
+    fn columns_have_their_network_unit_and_kind_and_the_table_its_commands() {
+        let html = with_columns(3);
+        for part in [
+            "colspan=\"3\">LAN</th>",
+            "total<span class=\"unit\">ms</span><span class=\"facet\">measured</span>",
+            "<summary>2 commands</summary>",
+            "<code>divisi bench aes</code> (4.1 s), kept from an earlier run",
+            "3 parties</span></th>",
+        ] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+    }
+
+    #[test]
+    fn a_csv_quotes_what_would_end_a_cell() {
+        let of = ["plain", "a,b", "\"so\"", "two\nlines"].map(Value::from);
+        assert_eq!(record(of.to_vec()), "plain,\"a,b\",\"\"\"so\"\"\",\"two\nlines\"\r\n");
+        let of = [Value::from(3200), Value::from(2.5e-7), Value::from(()), Value::UNDEFINED];
+        assert_eq!(record(of.to_vec()), "3200,2.5e-7,,\r\n");
+    }
 }

@@ -2,33 +2,12 @@
 
 use super::catalogue::{
     Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CatalogueRow, CatalogueTable, CellKind,
-    CellRule, Occasion, Selection,
+    CellRule, Selection, Thoroughness,
 };
 use super::figure::Figure;
 use crate::failure::Failure;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-
-/// How long the commands may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "the two forms of every command of the catalogue")]
-pub enum Thoroughness {
-    /// Few repetitions and small batches.
-    Quick,
-    /// What figures for a publication need.
-    #[default]
-    Full,
-}
-
-impl Thoroughness {
-    /// Its name in the report.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Thoroughness::Quick => "quick",
-            Thoroughness::Full => "full",
-        }
-    }
-}
 
 /// A network that all commands emulate instead of their own ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -59,37 +38,39 @@ impl EmulatedNetwork {
     }
 }
 
-/// A figure that stands in a cell.
-#[derive(Clone, Debug)]
+/// A figure that stands in a cell, as the report tells of it.
+#[derive(Clone, Debug, Serialize)]
 pub struct PlannedCell {
-    /// Its kind.
     pub kind: CellKind,
     /// What the paper prints.
     pub printed: String,
-    /// The paper's value.
+    #[serde(serialize_with = "whole")]
     pub paper: Option<f64>,
     /// The value that the paper should print, and why.
-    pub corrected: Option<(f64, String)>,
-    /// Our exact value where it is another one, and why.
-    pub ours: Option<(f64, String)>,
-    /// Why it is out of reach.
+    #[serde(serialize_with = "whole")]
+    pub corrected: Option<f64>,
+    pub erratum: Option<String>,
+    /// What an exact figure of ours has to be, and why where that is another value.
+    #[serde(serialize_with = "whole")]
+    pub asserted: Option<f64>,
+    pub why: Option<String>,
+    /// Why it is out of reach, and what is measured instead.
     pub reason: Option<String>,
-    /// What is measured instead.
     pub nearest: Option<String>,
-    /// The expression, and what it says.
-    pub figure: Option<(Figure, String)>,
+    pub figure: Option<Figure>,
     /// The command, without the program; `None` if none runs for this cell.
+    #[serde(skip)]
     pub command: Option<String>,
     /// Whether it runs with `--full` alone, and this is not that.
+    #[serde(skip)]
     pub left_out: bool,
 }
 
-impl PlannedCell {
-    /// What an exact figure of ours has to be.
-    #[must_use]
-    pub fn asserted(&self) -> Option<f64> {
-        let stated = self.ours.as_ref().or(self.corrected.as_ref()).map(|(value, _)| *value);
-        stated.or(self.paper).filter(|_| self.kind == CellKind::Exact)
+/// A figure in a report; a whole number as such.
+pub fn whole<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => to.serialize_i64(*value as i64),
+        other => other.serialize(to),
     }
 }
 
@@ -107,16 +88,13 @@ pub struct PlannedRun {
 /// A paper with its cells, by `TABLE/ROW/COLUMN`.
 #[derive(Clone, Debug)]
 pub struct PlannedPaper {
-    /// The paper.
     pub paper: CataloguePaper,
-    /// The cells.
     pub cells: BTreeMap<String, PlannedCell>,
 }
 
 /// What is computed and run.
 #[derive(Clone, Debug)]
 pub struct ReproductionPlan {
-    /// How long it may take.
     pub thoroughness: Thoroughness,
     /// The network that all commands emulate.
     pub network: EmulatedNetwork,
@@ -130,14 +108,9 @@ pub struct ReproductionPlan {
     pub digest: String,
 }
 
-/// The seconds that a command takes if the catalogue says nothing.
-const SECONDS: [f64; 2] = [3.0, 10.0];
-
 impl ReproductionPlan {
-    /// The plan for a selection.
-    ///
-    /// # Errors
-    /// [`Failure`] if a cell says too little, which a test excludes for the catalogue of the program.
+    /// The plan for a selection. A cell that says too little is refused: a test excludes that for the
+    /// catalogue of the program.
     pub fn new(
         catalogue: &Catalogue,
         selection: Selection,
@@ -191,8 +164,8 @@ impl PlannedPaper {
             runs.push(run.clone());
         }
         let figure = cell.figure.iter().filter(|_| !cell.left_out);
-        let others = figure.flat_map(|(figure, _)| figure.references()).filter_map(|of| of.strip_prefix('#'));
-        others.into_iter().try_for_each(|other| self.wanted(other, commands, runs, depth + 1))
+        let mut others = figure.flat_map(|figure| &figure.references).filter_map(|of| of.strip_prefix('#'));
+        others.try_for_each(|other| self.wanted(other, commands, runs, depth + 1))
     }
 }
 
@@ -201,7 +174,7 @@ struct Place<'c> {
     table: &'c CatalogueTable,
     row: &'c CatalogueRow,
     column: &'c CatalogueColumn,
-    own: Option<&'c CatalogueCell>,
+    own: CatalogueCell,
     printed: String,
     paper: Option<f64>,
 }
@@ -214,25 +187,24 @@ impl<'c> Place<'c> {
                 table.columns.iter().zip(&row.values).filter_map(move |(column, value)| {
                     let own = row.cells.iter().find(|cell| cell.column == column.id);
                     let at = format!("{}/{}/{}", table.id, row.id, column.id);
-                    let (printed, paper) = (value.text()?, value.number());
-                    Some((at, Place { table, row, column, own, printed, paper }))
+                    let (own, printed) = (own.cloned().unwrap_or_default(), value.text()?);
+                    Some((at, Place { table, row, column, own, printed, paper: value.number() }))
                 })
             })
         })
     }
 
-    /// The rules, the innermost first.
-    fn rules(&self) -> impl Iterator<Item = &'c CellRule> {
-        let own = self.own.map(|own| &own.rule);
-        own.into_iter().chain([&self.row.rule, &self.column.rule, &self.table.rule])
+    /// What the innermost rule says that says something.
+    fn said<T: Clone>(&self, of: impl Fn(&CellRule) -> Option<&T>) -> Option<T> {
+        let rules = [&self.own.rule, &self.row.rule, &self.column.rule, &self.table.rule];
+        rules.into_iter().find_map(of).cloned()
     }
 
     /// The arguments from the outermost to the innermost.
-    fn arguments(&self, of: impl Fn(&CellRule) -> Option<&String>) -> Vec<&'c str> {
+    fn arguments(&self, of: impl Fn(&CellRule) -> Option<&String>) -> Vec<&str> {
         let rules = [&self.table.rule, &self.row.rule, &self.column.rule];
-        let whole = self.own.is_some_and(|own| own.rule.run.is_some());
-        let outer = rules.into_iter().filter(|_| !whole).chain(self.own.map(|own| &own.rule));
-        outer.filter_map(of).map(String::as_str).collect()
+        let outer = rules.into_iter().filter(|_| self.own.rule.run.is_none());
+        outer.chain([&self.own.rule]).filter_map(of).map(String::as_str).collect()
     }
 
     /// The whole command.
@@ -245,21 +217,17 @@ impl<'c> Place<'c> {
         (!run.is_empty()).then(|| [run, more].concat().join(" "))
     }
 
-    /// The command with its estimates.
+    /// The command with its estimates: of seconds also where the catalogue has none.
     fn run(&self, command: &str, thoroughness: Thoroughness) -> PlannedRun {
-        let said = self.rules().find_map(|rule| rule.seconds).map(|of| [of.quick, of.full]);
-        let [quick, full] = said.unwrap_or(SECONDS);
-        PlannedRun {
-            command: command.to_owned(),
-            seconds: if thoroughness == Thoroughness::Quick { quick } else { full },
-            memory_mib: self.rules().find_map(|rule| rule.memory),
-        }
+        let seconds = self.said(|rule| rule.seconds.as_ref()?.get(&thoroughness));
+        let usual = if thoroughness == Thoroughness::Quick { 3.0 } else { 10.0 };
+        let memory_mib = self.said(|rule| rule.memory.as_ref());
+        PlannedRun { command: command.to_owned(), seconds: seconds.unwrap_or(usual), memory_mib }
     }
 
     /// The figure, with the table's formulas in it.
-    fn figure(&self) -> Result<Option<(Figure, String)>, String> {
-        let Some(text) = self.rules().find_map(|rule| rule.figure.as_ref()) else { return Ok(None) };
-        let mut text = text.clone();
+    fn figure(&self) -> Result<Option<Figure>, String> {
+        let Some(mut text) = self.said(|rule| rule.figure.as_ref()) else { return Ok(None) };
         // a formula may name another one; of two names the longer one may begin with the other
         let mut names: Vec<(&String, &String)> = self.table.formulas.iter().collect();
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -268,41 +236,43 @@ impl<'c> Place<'c> {
                 text = text.replace(&format!("${name}"), &format!("({formula})"));
             }
         }
-        Ok(Some((Figure::read(&text).map_err(|e| format!("{text}: {e}"))?, text)))
+        Figure::read(&text).map(Some).map_err(|e| format!("{text}: {e}"))
     }
 
     fn cell(&self, thoroughness: Thoroughness, network: EmulatedNetwork) -> Result<PlannedCell, String> {
-        let kind = self.rules().find_map(|rule| rule.kind).ok_or("it has no kind")?;
-        let text = |of: fn(&CellRule) -> Option<&String>| self.rules().find_map(of).cloned();
-        let (reason, nearest) = (text(|rule| rule.reason.as_ref()), text(|rule| rule.nearest.as_ref()));
+        let kind = self.said(|rule| rule.kind.as_ref()).ok_or("it has no kind")?;
         let far = kind == CellKind::OutOfReach;
+        let reason = self.said(|rule| rule.reason.as_ref()).filter(|_| far);
+        let nearest = self.said(|rule| rule.nearest.as_ref()).filter(|_| far);
         let figure = self.figure()?.filter(|_| !far || nearest.is_some());
-        let names = figure.iter().flat_map(|(figure, _)| figure.references());
-        let own = names.into_iter().any(|name| !name.starts_with('#'));
-        let left_out =
-            thoroughness == Thoroughness::Quick && self.rules().any(|rule| rule.when == Some(Occasion::Full));
+        let own = figure.iter().flat_map(|figure| &figure.references).any(|name| !name.starts_with('#'));
         let command = self.command(thoroughness).filter(|_| own).map(|command| network.put(&command));
-        match kind {
-            CellKind::OutOfReach if reason.is_none() => {
-                return Err("it is out of reach without a reason".into());
-            }
-            CellKind::OutOfReach if nearest.is_none() => {}
-            _ if figure.is_none() => return Err("it has no figure".into()),
-            _ if own && command.is_none() => return Err("it has no command".into()),
-            CellKind::Exact if self.paper.is_none() && self.own.is_none_or(|own| own.ours.is_none()) => {
-                return Err("it is exact, and the paper prints no number".into());
-            }
-            CellKind::Exact | CellKind::Measured | CellKind::Derived | CellKind::OutOfReach => {}
+        let asserted = self.own.ours.or(self.own.corrected).or(self.paper);
+        let asserted = asserted.filter(|_| kind == CellKind::Exact);
+        let wrong = match kind {
+            CellKind::OutOfReach if reason.is_none() => "it is out of reach without a reason",
+            CellKind::OutOfReach if nearest.is_none() => "",
+            _ if figure.is_none() => "it has no figure",
+            _ if own && command.is_none() => "it has no command",
+            CellKind::Exact if asserted.is_none() => "it is exact, and the paper prints no number",
+            CellKind::Exact | CellKind::Measured | CellKind::Derived | CellKind::OutOfReach => "",
+        };
+        if !wrong.is_empty() {
+            return Err(wrong.to_owned());
         }
-        let with = |value: Option<f64>, why: Option<&String>| value.zip(why.cloned());
+        // whatever stands further in: what a table leaves out, no row of it brings back
+        let rules = [&self.own.rule, &self.row.rule, &self.column.rule, &self.table.rule];
+        let left_out = rules.iter().any(|rule| rule.when.is_some_and(|when| when != thoroughness));
         Ok(PlannedCell {
             kind,
             printed: self.printed.clone(),
             paper: self.paper,
-            corrected: self.own.and_then(|own| with(own.corrected, own.erratum.as_ref())),
-            ours: self.own.and_then(|own| with(own.ours, own.why.as_ref())),
-            reason: reason.filter(|_| far),
-            nearest: nearest.filter(|_| far),
+            corrected: self.own.corrected,
+            erratum: self.own.erratum.clone(),
+            asserted,
+            why: self.own.why.clone(),
+            reason,
+            nearest,
             figure,
             command: command.filter(|_| !left_out),
             left_out,

@@ -26,15 +26,10 @@ impl PrintedValue {
     /// The number.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
-        let text = match self {
-            PrintedValue::Number(number) => return Some(*number),
-            PrintedValue::Text(text) => text,
-        };
-        let start = text.find(|c: char| c.is_ascii_digit())?;
-        let digits = |c: &char| c.is_ascii_digit() || matches!(c, '.' | ',');
-        let number: String =
-            text.chars().skip(text.get(..start)?.chars().count()).take_while(digits).collect();
-        number.replace(',', "").trim_end_matches('.').parse().ok()
+        let PrintedValue::Text(text) = self else { return self.text()?.parse().ok() };
+        let text = text.get(text.find(|c: char| c.is_ascii_digit())?..)?;
+        let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
+        text.get(..end)?.replace(',', "").trim_end_matches('.').parse().ok()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use rustix::fs::statvfs;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fs::{self, Permissions};
@@ -12,25 +13,42 @@ use std::path::{Path, PathBuf};
 /// The room that there has to be before the first run, in MiB.
 const ROOM: u64 = 64;
 
+/// A finished run, as its file has it.
+#[derive(Deserialize, Serialize)]
+struct KeptRun {
+    schema: u32,
+    /// The program and the catalogue that it was made by.
+    program: String,
+    catalogue: String,
+    command: String,
+    seconds: f64,
+    report: Value,
+}
+
 /// The directory with its runs.
 pub struct RunStore {
     dir: PathBuf,
-    /// The program, and the digest of the catalogue, by which its runs are made.
-    of: [String; 2],
+    program: String,
+    /// The digest of the catalogue.
+    catalogue: String,
 }
 
 impl RunStore {
-    /// Open the directory, and make it if it does not exist. With `resume`, runs in it are taken up.
-    ///
-    /// # Errors
-    /// [`Failure`] if it cannot be written, has no room, or has runs that are another program's, or any
-    /// without `resume`.
+    /// Open the directory, and make it if it does not exist. With `resume`, runs in it are taken up. It is
+    /// refused if it cannot be written, has no room, or has runs that are another program's, or any without
+    /// `resume`.
     pub fn open(dir: &Path, program: &str, catalogue: &str, resume: bool) -> Result<RunStore, Failure> {
-        let store = RunStore { dir: dir.to_owned(), of: [program.to_owned(), catalogue.to_owned()] };
+        let [program, catalogue] = [program, catalogue].map(str::to_owned);
+        let store = RunStore { dir: dir.to_owned(), program, catalogue };
         let runs = dir.join("runs");
-        fs::create_dir_all(&runs).map_err(|e| store.unwritten(&e))?;
-        tempfile::tempfile_in(dir).map_err(|e| store.unwritten(&e))?;
-        let room = statvfs(dir).map_err(|e| store.unwritten(&e.into()))?;
+        let opened = || -> io::Result<_> {
+            fs::create_dir_all(&runs)?;
+            tempfile::tempfile_in(dir)?;
+            let paths =
+                fs::read_dir(&runs)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+            Ok((statvfs(dir)?, paths))
+        };
+        let (room, paths) = opened().map_err(|e| store.unwritten(&e))?;
         let free = room.f_bavail.saturating_mul(room.f_frsize) >> 20;
         if free < ROOM {
             return Err(Failure::usage(format!(
@@ -38,12 +56,8 @@ impl RunStore {
                 dir.display()
             )));
         }
-        for entry in fs::read_dir(&runs).map_err(|e| store.unwritten(&e))? {
-            let path = entry.map_err(|e| store.unwritten(&e))?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
-                store.check(&path, resume)?;
-            }
-        }
+        let mut kept = paths.iter().filter(|path| path.extension().is_some_and(|of| of == "json"));
+        kept.try_for_each(|path| store.check(path, resume))?;
         Ok(store)
     }
 
@@ -58,9 +72,10 @@ impl RunStore {
         let Some(found) = read(path) else {
             return Err(Failure::usage(format!("{} is no run: remove it", path.display())));
         };
-        let names = ["program", "catalogue"];
-        for ((name, own), what) in names.iter().zip(&self.of).zip(["commit", "a catalogue of SHA-256"]) {
-            let theirs = found.get(name).and_then(Value::as_str).unwrap_or("unknown");
+        for (what, theirs, own) in [
+            ("commit", &found.program, &self.program),
+            ("a catalogue of SHA-256", &found.catalogue, &self.catalogue),
+        ] {
             if theirs != own {
                 return Err(Failure::usage(format!(
                     "{dir} has runs of {what} {theirs}, and this program is of {own}: give another directory with --out, or \
@@ -72,43 +87,32 @@ impl RunStore {
     }
 
     /// The file of a command, beneath the directory.
-    #[must_use]
     pub fn file(command: &str) -> String {
         let digest = hex::encode(Sha256::digest(command.as_bytes()));
         format!("runs/{}.json", digest.get(..16).unwrap_or(&digest))
     }
 
     /// The report of a command that has run, and the seconds that it took.
-    #[must_use]
     pub fn load(&self, command: &str) -> Option<(Value, f64)> {
-        let mut found = read(&self.dir.join(Self::file(command)))?;
         // a file that was copied to another's name is no run of this command
-        let same = found.get("command").is_some_and(|of| of == command);
-        let seconds = found.get("seconds").and_then(Value::as_f64).filter(|_| same)?;
-        found.get_mut("report").map(|report| (report.take(), seconds))
+        let found = read(&self.dir.join(Self::file(command))).filter(|found| found.command == command)?;
+        Some((found.report, found.seconds))
     }
 
     /// Keep the report of a command.
-    ///
-    /// # Errors
-    /// [`Failure`] if it cannot be written.
     pub fn keep(&self, command: &str, report: &Value, seconds: f64) -> Result<(), Failure> {
-        let [program, catalogue] = &self.of;
-        let run = json!({
-            "schema": 1,
-            "program": program,
-            "catalogue": catalogue,
-            "command": command,
-            "seconds": seconds,
-            "report": report,
-        });
-        self.write(&Self::file(command), &format!("{run:#}\n")).map(|_| ())
+        let run = KeptRun {
+            schema: 1,
+            program: self.program.clone(),
+            catalogue: self.catalogue.clone(),
+            command: command.to_owned(),
+            seconds,
+            report: report.clone(),
+        };
+        self.write(&Self::file(command), &format!("{:#}\n", json!(run))).map(|_| ())
     }
 
     /// Write a file of the directory, which appears whole and in place of an earlier one.
-    ///
-    /// # Errors
-    /// [`Failure`] if it cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, Failure> {
         let path = self.dir.join(name);
         let put = || -> io::Result<()> {
@@ -134,7 +138,7 @@ impl RunStore {
     }
 }
 
-fn read(path: &Path) -> Option<Value> {
+fn read(path: &Path) -> Option<KeptRun> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
@@ -178,7 +182,7 @@ mod tests {
         fs::write(&file, "x").unwrap();
         let refused = RunStore::open(&file, "a", "b", false).err().unwrap();
         assert!(refused.error.contains("--out") && refused.kind.exit_code() == 2, "{refused}");
-        let full = RunStore { dir: file, of: ["a".into(), "b".into()] };
+        let full = RunStore { dir: file, program: "a".into(), catalogue: "b".into() };
         let refused = full.unwritten(&io::Error::from(io::ErrorKind::StorageFull));
         assert!(refused.error.contains("no room") && refused.error.contains("--resume"), "{refused}");
     }

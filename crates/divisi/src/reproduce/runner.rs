@@ -1,6 +1,7 @@
 //! The runs of a reproduction: each is this program with the arguments of the catalogue, and one that fails
 //! stops no other.
 
+use super::machine::available_mib;
 use super::plan::{PlannedRun, ReproductionPlan};
 use super::resume::RunStore;
 use crate::calibrate::VARIABLE;
@@ -8,7 +9,6 @@ use crate::cleanup::{Cleanup, lock};
 use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -39,40 +39,19 @@ pub struct Progress {
     pub left: Option<Duration>,
 }
 
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "a page tells these three ends apart")]
-pub enum RunEnd {
-    /// With this report.
-    Done(Value),
-    /// Without one: why.
-    Failed(String),
-    /// It did not begin: why.
-    Skipped(String),
-}
-
 /// A run that is over.
 #[derive(Clone, Debug)]
 pub struct RunRecord {
     /// What was planned.
     pub run: PlannedRun,
-    /// How it ended.
-    pub end: RunEnd,
+    /// Its report, or why there is none.
+    pub end: Result<Value, String>,
+    /// Whether it began at all.
+    pub began: bool,
     /// The seconds that it took, when it ran.
     pub seconds: f64,
     /// Whether it ran before.
     pub resumed: bool,
-}
-
-impl RunRecord {
-    /// The report, if there is one.
-    #[must_use]
-    pub fn report(&self) -> Option<&Value> {
-        match &self.end {
-            RunEnd::Done(report) => Some(report),
-            RunEnd::Failed(_) | RunEnd::Skipped(_) => None,
-        }
-    }
 }
 
 /// The pace of this machine: the seconds that finished runs took, beside the estimates.
@@ -85,16 +64,13 @@ impl Pace {
     /// As long as little has run, the estimates count: this many seconds of them.
     const BEFORE: Pace = Pace { took: 10.0, expected: 10.0 };
 
-    fn left(&self, runs: &[PlannedRun]) -> Option<Duration> {
-        let expected: f64 = runs.iter().map(|run| run.seconds).sum();
-        Duration::try_from_secs_f64(expected * self.took / self.expected).ok()
+    /// The time for runs with this estimate.
+    fn left(&self, seconds: f64) -> Option<Duration> {
+        Duration::try_from_secs_f64(seconds * self.took / self.expected).ok()
     }
 }
 
 /// Make all runs that the store does not have, and keep them there. `tell` is called before each.
-///
-/// # Errors
-/// [`Failure`] if a report cannot be kept.
 pub fn run(
     plan: &ReproductionPlan,
     store: &RunStore,
@@ -102,49 +78,36 @@ pub fn run(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<Vec<RunRecord>, Failure> {
-    let mut loaded: BTreeMap<&str, RunRecord> = BTreeMap::new();
-    let mut rest: Vec<PlannedRun> = Vec::new();
-    for run in &plan.runs {
-        match store.load(&run.command) {
-            Some((report, seconds)) => {
-                let record =
-                    RunRecord { run: run.clone(), end: RunEnd::Done(report), seconds, resumed: true };
-                loaded.insert(&run.command, record);
-            }
-            None => rest.push(run.clone()),
-        }
-    }
-    let (of, before) = (plan.runs.len(), loaded.len());
+    let loaded: Vec<_> = plan.runs.iter().map(|run| (run, store.load(&run.command))).collect();
+    let mut done = loaded.iter().filter(|(_, found)| found.is_some()).count();
+    let mut rest: f64 = loaded.iter().filter(|(_, found)| found.is_none()).map(|(run, _)| run.seconds).sum();
     let mut pace = Pace::BEFORE;
-    let mut fresh = BTreeMap::new();
-    for (number, run) in rest.iter().enumerate() {
-        let left = pace.left(rest.get(number..).unwrap_or_default());
-        tell(&Progress { done: before + number, of, now: format!("divisi {}", run.command), left });
+    let mut records = Vec::with_capacity(loaded.len());
+    for (run, found) in loaded {
+        let run = run.clone();
+        if let Some((report, seconds)) = found {
+            records.push(RunRecord { run, end: Ok(report), began: true, seconds, resumed: true });
+            continue;
+        }
+        let now = format!("divisi {}", run.command);
+        tell(&Progress { done, of: plan.runs.len(), now, left: pace.left(rest) });
         let start = Machine.now();
-        let end = match lacking(run.memory_mib, available()) {
-            Some(why) => RunEnd::Skipped(why),
-            None => one(&run.command, program, cleanup),
-        };
+        let lacking = lacking(run.memory_mib, available_mib());
+        let began = lacking.is_none();
+        let end = lacking.map_or_else(|| one(&run.command, program, cleanup), Err);
         let seconds = start.elapsed().as_secs_f64();
-        if !matches!(end, RunEnd::Skipped(_)) {
+        if began {
             pace.took += seconds;
             pace.expected += run.seconds;
         }
-        if let RunEnd::Done(report) = &end {
+        if let Ok(report) = &end {
             store.keep(&run.command, report, seconds)?;
         }
-        fresh.insert(run.command.as_str(), RunRecord { run: run.clone(), end, seconds, resumed: false });
+        done += 1;
+        rest -= run.seconds;
+        records.push(RunRecord { run, end, began, seconds, resumed: false });
     }
-    let record =
-        |run: &PlannedRun| loaded.remove(run.command.as_str()).or_else(|| fresh.remove(run.command.as_str()));
-    Ok(plan.runs.iter().filter_map(record).collect())
-}
-
-/// The free memory of this machine in MiB, if the system tells.
-fn available() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib >> 10)
+    Ok(records)
 }
 
 /// Why there is no room for the processes of a run, if there is none.
@@ -156,11 +119,11 @@ fn lacking(needed: Option<u64>, available: Option<u64>) -> Option<String> {
 }
 
 /// Run the program once.
-fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> RunEnd {
-    match output(command, program, cleanup) {
-        Ok((status, out, said)) => ended(status, &out, &said),
-        Err(e) => RunEnd::Failed(format!("{} cannot be run ({e})", program.path.display())),
-    }
+fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<Value, String> {
+    let output = output(command, program, cleanup);
+    let (status, out, said) =
+        output.map_err(|e| format!("{} cannot be run ({e})", program.path.display()))?;
+    ended(status, &out, &said)
 }
 
 /// The longest report that is read.
@@ -201,15 +164,14 @@ fn output(
     Ok((status, out, String::from_utf8_lossy(&text).into_owned()))
 }
 
-fn ended(status: ExitStatus, out: &[u8], said: &str) -> RunEnd {
+fn ended(status: ExitStatus, out: &[u8], said: &str) -> Result<Value, String> {
     let report: Option<Value> = serde_json::from_slice(out).ok();
-    if let Some(report) = report.as_ref().filter(|_| status.success()) {
-        return RunEnd::Done(report.clone());
-    }
-    let error = report.as_ref().and_then(|report| report.get("error")).and_then(Value::as_str);
+    let error = match report {
+        Some(report) if status.success() => return Ok(report),
+        report => report.and_then(|report| Some(report.get("error")?.as_str()?.to_owned())),
+    };
     let last = || said.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
-    let why = error.map(str::to_owned).or_else(last);
-    RunEnd::Failed(why.unwrap_or_else(|| format!("the command ended with {status} and said nothing")))
+    Err(error.or_else(last).unwrap_or_else(|| format!("the command ended with {status} and said nothing")))
 }
 
 #[cfg(test)]
@@ -220,11 +182,8 @@ mod tests {
     #[test]
     fn a_run_ends_with_its_report_or_with_its_sentence() {
         let [well, badly] = [0, 256].map(ExitStatus::from_raw);
-        assert_eq!(ended(well, b"{\"count\": 3}", ""), RunEnd::Done(serde_json::json!({ "count": 3 })));
-        let failed = |status, out: &[u8], said| match ended(status, out, said) {
-            RunEnd::Failed(why) => why,
-            other => panic!("{other:?}"),
-        };
+        assert_eq!(ended(well, b"{\"count\": 3}", ""), Ok(serde_json::json!({ "count": 3 })));
+        let failed = |status, out: &[u8], said| ended(status, out, said).unwrap_err();
         assert_eq!(failed(badly, b"{\"error\": \"no room\"}", "divisi: no room\n"), "no room");
         assert_eq!(failed(badly, b"", "a line\nthe last line\n\n"), "the last line");
         assert!(failed(badly, b"", "").contains("exit status: 1"));
@@ -233,11 +192,9 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_the_estimates_and_then_the_pace() {
-        let run = |seconds| PlannedRun { command: String::new(), seconds, memory_mib: None };
-        let runs = [run(4.0), run(6.0)];
-        assert_eq!(Pace::BEFORE.left(&runs), Some(Duration::from_secs(10)));
+        assert_eq!(Pace::BEFORE.left(10.0), Some(Duration::from_secs(10)));
         let slow = Pace { took: 30.0, expected: 15.0 };
-        assert_eq!((slow.left(&runs), slow.left(&[])), (Some(Duration::from_secs(20)), Some(Duration::ZERO)));
+        assert_eq!((slow.left(10.0), slow.left(0.0)), (Some(Duration::from_secs(20)), Some(Duration::ZERO)));
     }
 
     #[test]
@@ -247,6 +204,6 @@ mod tests {
             (lacking(None, Some(1)), lacking(Some(1), None), lacking(Some(1), Some(1))),
             (None, None, None)
         );
-        assert!(available().unwrap() > 0);
+        assert!(available_mib().unwrap() > 0);
     }
 }
