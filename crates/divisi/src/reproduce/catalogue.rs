@@ -19,7 +19,6 @@ const FILES: [&str; 5] = [
 /// How a figure of ours stands to the one of a paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::exhaustive_enums, reason = "the four kinds that a page tells apart")]
 pub enum CellKind {
     /// A count that has to be equal: bits, rounds, gates, bytes.
     Exact,
@@ -50,23 +49,20 @@ pub enum Thoroughness {
 pub struct CellRule {
     /// Arguments of the command, without the program.
     pub run: Option<String>,
-    /// More arguments with `--quick`.
+    /// More arguments with `--quick`, and with `--full`.
     pub quick: Option<String>,
-    /// More arguments with `--full`.
     pub full: Option<String>,
-    /// How long the command takes.
+    /// How long the command takes with either.
     pub seconds: Option<BTreeMap<Thoroughness, f64>>,
     /// The memory of all its processes, in MiB.
     pub memory: Option<u64>,
-    /// The kind of the figure.
     pub kind: Option<CellKind>,
     /// What is taken from the command's report (`figure.rs`).
     pub figure: Option<String>,
     /// "full" for what `--quick` leaves out.
     pub when: Option<Thoroughness>,
-    /// Why a figure is out of reach.
+    /// Why a figure is out of reach, and what the command measures instead.
     pub reason: Option<String>,
-    /// What the command measures instead of a figure that is out of reach.
     pub nearest: Option<String>,
 }
 
@@ -76,32 +72,25 @@ pub struct CellRule {
 pub struct CatalogueColumn {
     /// Its name in the table.
     pub id: String,
-    /// Its head.
-    pub label: String,
-    /// The unit of its figures.
-    pub unit: String,
+    label: String,
+    unit: String,
     /// The network, where columns are networks.
-    pub network: Option<String>,
-    /// What holds for its cells.
+    network: Option<String>,
     #[serde(flatten, skip_serializing)]
-    pub rule: CellRule,
+    pub(super) rule: CellRule,
 }
 
 /// What a single cell says for itself.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CatalogueCell {
-    /// The column.
     pub column: String,
-    /// The value that the paper should print, if it is another one.
+    /// The value that the paper should print, if it is another one, and why.
     pub corrected: Option<f64>,
-    /// Why.
     pub erratum: Option<String>,
-    /// Our exact value, if it is provably another one.
+    /// Our exact value, if it is provably another one, and why.
     pub ours: Option<f64>,
-    /// Why.
     pub why: Option<String>,
-    /// What holds for this cell.
     #[serde(flatten)]
     pub rule: CellRule,
 }
@@ -113,44 +102,36 @@ pub struct CatalogueRow {
     /// Its name in the table.
     pub id: String,
     /// The paper's name.
-    pub label: String,
-    /// The engine, by which a page filters; empty for none.
-    pub engine: String,
-    /// The adversary; empty for none.
-    pub security: String,
+    label: String,
+    /// Engine and adversary, by which a page filters; empty for none.
+    engine: String,
+    security: String,
     /// The number of parties; 0 if it depends on the column.
-    pub parties: u16,
+    parties: u16,
     /// The paper's values, one for each column.
     #[serde(skip_serializing)]
     pub values: Vec<PrintedValue>,
-    /// What single cells say for themselves.
     #[serde(default, skip_serializing)]
-    pub cells: Vec<CatalogueCell>,
-    /// What holds for its cells.
+    pub(super) cells: Vec<CatalogueCell>,
     #[serde(flatten, skip_serializing)]
-    pub rule: CellRule,
+    pub(super) rule: CellRule,
 }
 
-/// What others reach, beside a column.
+/// What another implementation reaches, beside a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
-pub struct CataloguePeer {
-    /// The implementation.
-    pub name: String,
-    /// Its commit.
-    pub commit: String,
+struct CataloguePeer {
+    name: String,
+    commit: String,
     /// How it was built and run.
-    pub flags: String,
-    /// What it leaves out.
-    pub leaves_out: String,
-    /// The machine.
-    pub machine: String,
-    /// The column beside which its figures stand.
-    pub column: String,
-    /// Their unit, if it is another one than the column's.
-    pub unit: Option<String>,
+    flags: String,
+    leaves_out: String,
+    machine: String,
+    column: String,
+    /// The unit, if it is another one than the column's.
+    unit: Option<String>,
     /// The figures by row.
-    pub values: BTreeMap<String, f64>,
+    values: BTreeMap<String, f64>,
 }
 
 /// A table or figure of a paper.
@@ -159,32 +140,27 @@ pub struct CataloguePeer {
 pub struct CatalogueTable {
     /// Its name, as the paper numbers it.
     pub id: String,
-    /// What it is about.
-    pub title: String,
-    /// The paper's machines.
-    pub machines: String,
-    /// Whether the paper had a machine for each party.
-    pub machine_a_party: bool,
-    /// The paper's network.
-    pub network: String,
+    title: String,
+    /// The paper's machines, and whether each party had its own.
+    machines: String,
+    machine_a_party: bool,
+    network: String,
     /// What a reader has to know.
-    pub note: Option<String>,
+    note: Option<String>,
     /// What our figures leave out.
-    pub we_leave_out: Option<String>,
+    we_leave_out: Option<String>,
     /// Formulas that figures name as `$name`.
     #[serde(default, skip_serializing)]
-    pub formulas: BTreeMap<String, String>,
+    pub(super) formulas: BTreeMap<String, String>,
     /// The columns.
     pub columns: Vec<CatalogueColumn>,
     /// The rows.
     #[serde(skip_serializing)]
     pub rows: Vec<CatalogueRow>,
-    /// What others reach.
     #[serde(default)]
-    pub peers: Vec<CataloguePeer>,
-    /// What holds for all cells.
+    peers: Vec<CataloguePeer>,
     #[serde(flatten, skip_serializing)]
-    pub rule: CellRule,
+    pub(super) rule: CellRule,
 }
 
 /// Numbers of a paper that are in no table of the catalogue.
@@ -193,12 +169,10 @@ pub struct CatalogueTable {
 pub struct LeftOut {
     /// Where the paper prints them.
     pub table: String,
-    /// What they are.
-    pub what: String,
+    what: String,
     /// How many.
     pub numbers: u32,
-    /// Why they are left out.
-    pub reason: String,
+    reason: String,
 }
 
 /// A paper with its tables.
@@ -207,8 +181,7 @@ pub struct LeftOut {
 pub struct CataloguePaper {
     /// Its short name.
     pub name: String,
-    /// Its title.
-    pub title: String,
+    pub(super) title: String,
     /// The file of its text.
     pub text: String,
     /// Its tables.
@@ -255,33 +228,12 @@ impl Catalogue {
         Ok(Catalogue { papers, digest: hex::encode(digest.finalize()) })
     }
 
-    /// This paper and this table of it; `None` for all.
-    ///
-    /// # Errors
-    /// [`Failure`] if there is no such paper or table, with what is near.
-    pub fn select(&self, paper: Option<&str>, table: Option<&str>) -> Result<Selection, Failure> {
-        let names = self.papers.iter().map(|of| of.name.as_str());
-        known("paper", paper, "", names)?;
+    /// Refuse a paper or a table that there is not, with what is near; `None` is for all.
+    pub(super) fn has(&self, paper: Option<&str>, table: Option<&str>) -> Result<(), Failure> {
+        known("paper", paper, "", self.papers.iter().map(|of| of.name.as_str()))?;
         let here = self.papers.iter().filter(|of| paper.is_none_or(|paper| of.name == paper));
         let ids: BTreeSet<&str> = here.flat_map(|of| &of.tables).map(|table| table.id.as_str()).collect();
-        known("table", table, &paper.map_or(String::new(), |paper| format!(" of {paper}")), ids)?;
-        Ok(Selection { paper: paper.map(str::to_owned), table: table.map(str::to_owned) })
-    }
-}
-
-/// What of the catalogue is reproduced.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Selection {
-    paper: Option<String>,
-    table: Option<String>,
-}
-
-impl Selection {
-    /// Whether this table of this paper is selected.
-    #[must_use]
-    pub fn has(&self, paper: &str, table: &str) -> bool {
-        self.paper.as_deref().is_none_or(|name| name == paper)
-            && self.table.as_deref().is_none_or(|id| id == table)
+        known("table", table, &paper.map_or(String::new(), |paper| format!(" of {paper}")), ids)
     }
 }
 
@@ -303,9 +255,9 @@ fn known<'n>(
 }
 
 /// Refuse a name that stands twice.
-fn once<'n>(names: impl Iterator<Item = &'n String>) -> Result<(), String> {
+fn once<'n>(mut names: impl Iterator<Item = &'n String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    names.into_iter().try_for_each(|name| match seen.insert(name) {
+    names.try_for_each(|name| match seen.insert(name) {
         true => Ok(()),
         false => Err(format!("{name} is there twice")),
     })

@@ -16,12 +16,11 @@ mod resume;
 mod runner;
 
 pub use catalogue::{
-    Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CataloguePeer, CatalogueRow, CatalogueTable,
-    CellKind, CellRule, LeftOut, Selection, Thoroughness,
+    Catalogue, CatalogueColumn, CataloguePaper, CatalogueRow, CatalogueTable, LeftOut, Thoroughness,
 };
 pub use machine::{Meanwhile, MeasuredOn};
 pub use outcome::CellCounts;
-pub use plan::EmulatedNetwork;
+pub use plan::{EmulatedNetwork, ReproduceRequest};
 pub use printed::PrintedValue;
 pub use runner::{Progress, ReportProgram};
 
@@ -39,25 +38,6 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
-
-/// What to reproduce, and how.
-#[derive(Clone, Debug, Default)]
-pub struct ReproduceRequest {
-    /// The paper; `None` for all.
-    pub paper: Option<String>,
-    /// The table; `None` for all.
-    pub table: Option<String>,
-    /// How long it may take.
-    pub thoroughness: Thoroughness,
-    /// The network that all commands emulate instead of those of the papers.
-    pub network: EmulatedNetwork,
-    /// The machines, in words for the page.
-    pub machine: Option<String>,
-    /// The directory for all files.
-    pub out: PathBuf,
-    /// Whether to take up finished runs.
-    pub resume: bool,
-}
 
 /// A reproduction as it was written.
 #[derive(Clone, Debug)]
@@ -90,12 +70,8 @@ pub struct Reproduction {
 /// [`Failure`] if the catalogue does not hold together.
 pub fn commands(thoroughness: Thoroughness) -> Result<Vec<String>, Failure> {
     let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
-    Ok(plan(&Catalogue::built_in()?, &request)?.runs.into_iter().map(|run| run.command).collect())
-}
-
-fn plan(catalogue: &Catalogue, request: &ReproduceRequest) -> Result<ReproductionPlan, Failure> {
-    let selection = catalogue.select(request.paper.as_deref(), request.table.as_deref())?;
-    ReproductionPlan::new(catalogue, selection, request.thoroughness, request.network)
+    let plan = ReproductionPlan::new(&Catalogue::built_in()?, &request)?;
+    Ok(plan.runs.into_iter().map(|run| run.command).collect())
 }
 
 /// The program as its runs name it: by the commit that it was built from; without that, by its file.
@@ -123,27 +99,27 @@ pub fn write(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<Reproduction, Failure> {
-    let plan = plan(catalogue, request)?;
-    let store = RunStore::open(&request.out, &program_name(program)?, &plan.digest, request.resume)?;
+    let plan = ReproductionPlan::new(catalogue, request)?;
+    let store = RunStore::open(&request.out, &program_name(program)?, &catalogue.digest, request.resume)?;
     let (began, date) = (Machine.now(), UNIX_EPOCH + Machine.unix_time());
     let (counters, before) = (Counters::now(), calibrate()?);
     let records = runner::run(&plan, &store, program, cleanup, tell)?;
     let (meanwhile, after) = (counters.until(&Counters::now()), calibrate()?);
     let (host, seconds) = (MeasuredOn::here(), began.elapsed().as_secs_f64());
-    let mut evaluation = Evaluation::new(&plan, &records);
+    let mut evaluation = Evaluation::new(request, &plan, &records);
     let papers = evaluation.papers();
     let report = json!({
         "schema": 1,
         "version": env!("CARGO_PKG_VERSION"),
         "commit": program.commit,
-        "mode": plan.thoroughness,
-        "selected": plan.selection,
+        "mode": request.thoroughness,
+        "selected": { "paper": request.paper, "table": request.table },
         "date": humantime::format_rfc3339_seconds(date).to_string(),
         "seconds": seconds,
         "settings": {
             "machine": request.machine,
-            "rtt_ms": plan.network.rtt_ms,
-            "rate_mbit": plan.network.rate_mbit,
+            "rtt_ms": request.network.rtt_ms,
+            "rate_mbit": request.network.rate_mbit,
         },
         "machine": host,
         "kernel": divisi_field::kernel::select().map_or_else(|e| e.to_string(), |kernel| kernel.to_string()),
@@ -152,7 +128,7 @@ pub fn write(
         "load": { "before": meanwhile.load[0], "after": meanwhile.load[1] },
         "others_share": meanwhile.others_share,
         "disturbed": meanwhile.is_disturbed(),
-        "catalogue": plan.digest,
+        "catalogue": catalogue.digest,
         "counts": evaluation.counts,
         "papers": papers,
         "runs": evaluation.runs(),
@@ -185,7 +161,7 @@ mod tests {
         let catalogue = Catalogue::built_in().unwrap();
         for (thoroughness, most) in [(Thoroughness::Quick, 15.0 * 60.0), (Thoroughness::Full, 2.0 * 3600.0)] {
             let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
-            let plan = plan(&catalogue, &request).unwrap();
+            let plan = ReproductionPlan::new(&catalogue, &request).unwrap();
             let seconds: f64 = plan.runs.iter().map(|run| run.seconds).sum();
             assert!(seconds > 60.0 && seconds < most, "{thoroughness:?}: {seconds} s");
             let silent: Vec<String> = plan
@@ -215,10 +191,10 @@ mod tests {
             (Some("gykw"), Some("table-11"), "no table table-11 of gykw: give --table table-2 "),
             (None, Some("slide"), "--table slide-"),
         ] {
-            let refused = catalogue.select(paper, table).unwrap_err();
+            let refused = catalogue.has(paper, table).unwrap_err();
             assert!(refused.error.contains(part) && refused.kind.exit_code() == 2, "{refused}");
         }
-        assert!(catalogue.select(Some("wrk17"), Some("table-8")).is_ok());
+        assert!(catalogue.has(Some("wrk17"), Some("table-8")).is_ok());
     }
 
     /// A command over another network emulates this one instead, and what emulates none stays.
@@ -227,7 +203,7 @@ mod tests {
         let catalogue = Catalogue::built_in().unwrap();
         let network = EmulatedNetwork { rtt_ms: Some(7.5), rate_mbit: None };
         let request = ReproduceRequest { network, ..ReproduceRequest::default() };
-        let runs = plan(&catalogue, &request).unwrap().runs;
+        let runs = ReproductionPlan::new(&catalogue, &request).unwrap().runs;
         for run in &runs {
             let words: Vec<&str> = run.command.split(' ').collect();
             let times = words.iter().filter(|word| **word == "--rtt").count();

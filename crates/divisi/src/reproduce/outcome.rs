@@ -2,7 +2,7 @@
 
 use super::catalogue::{CatalogueTable, CellKind};
 use super::figure::{in_report, repetitions};
-use super::plan::{PlannedCell, PlannedPaper, ReproductionPlan, whole};
+use super::plan::{PlannedCell, PlannedPaper, ReproduceRequest, ReproductionPlan, whole};
 use super::resume::RunStore;
 use super::runner::RunRecord;
 use serde::Serialize;
@@ -29,10 +29,10 @@ pub struct CellCounts {
 }
 
 /// A cell with our figure, as the report tells of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct CellOutcome<'o> {
     #[serde(flatten)]
-    planned: &'o PlannedCell,
+    planned: Option<&'o PlannedCell>,
     state: &'static str,
     #[serde(serialize_with = "whole")]
     ours: Option<f64>,
@@ -50,9 +50,9 @@ struct CellOutcome<'o> {
 
 /// All that was run, and what follows from it.
 pub struct Evaluation<'o> {
+    request: &'o ReproduceRequest,
     plan: &'o ReproductionPlan,
     records: &'o [RunRecord],
-    by_command: BTreeMap<&'o str, usize>,
     /// How the cells ended.
     pub counts: CellCounts,
     /// The first exact figure that differs, in words.
@@ -64,10 +64,8 @@ const DEEPEST: usize = 8;
 
 impl<'o> Evaluation<'o> {
     /// The evaluation of these runs.
-    pub fn new(plan: &'o ReproductionPlan, records: &'o [RunRecord]) -> Self {
-        let by_command = records.iter().enumerate().map(|(at, record)| (record.run.command.as_str(), at));
-        let (by_command, counts) = (by_command.collect(), CellCounts::default());
-        Evaluation { plan, records, by_command, counts, differs: None }
+    pub fn new(request: &'o ReproduceRequest, plan: &'o ReproductionPlan, records: &'o [RunRecord]) -> Self {
+        Evaluation { request, plan, records, counts: CellCounts::default(), differs: None }
     }
 
     /// The value of a cell, in one repetition of its own run or in all.
@@ -93,24 +91,14 @@ impl<'o> Evaluation<'o> {
         })
     }
 
-    /// The run of a cell.
+    /// The run of a cell, with its place in the list.
     fn record(&self, cell: &PlannedCell) -> Option<(usize, &'o RunRecord)> {
-        let at = *self.by_command.get(cell.command.as_deref()?)?;
-        Some((at, self.records.get(at)?))
+        let command = &cell.run.as_ref()?.command;
+        self.records.iter().enumerate().find(|(_, record)| record.run.command == *command)
     }
 
     fn cell<'c>(&self, paper: &PlannedPaper, at: &str, planned: &'c PlannedCell) -> CellOutcome<'c> {
-        let mut cell = CellOutcome {
-            planned,
-            state: "not-run",
-            ours: None,
-            least: None,
-            greatest: None,
-            repetitions: None,
-            cpu_us: None,
-            failure: None,
-            run: None,
-        };
+        let mut cell = CellOutcome { planned: Some(planned), state: "not-run", ..CellOutcome::default() };
         if planned.left_out || planned.figure.is_none() {
             return cell;
         }
@@ -141,9 +129,9 @@ impl<'o> Evaluation<'o> {
     }
 
     /// Count a cell, and keep the first that differs.
-    fn count(&mut self, paper: &str, at: &str, cell: &CellOutcome<'_>) {
+    fn count(&mut self, paper: &str, at: &str, planned: &PlannedCell, cell: &CellOutcome<'_>) {
         let counts = &mut self.counts;
-        *match (cell.state, cell.planned.kind) {
+        *match (cell.state, planned.kind) {
             (_, CellKind::OutOfReach) => &mut counts.out_of_reach,
             ("not-run", _) => &mut counts.not_run,
             ("failed", _) => &mut counts.failed,
@@ -152,10 +140,8 @@ impl<'o> Evaluation<'o> {
             (_, CellKind::Measured) => &mut counts.measured,
             (_, CellKind::Derived) => &mut counts.derived,
         } += 1;
-        if let (None, "differs", Some(ours), Some(asserted)) =
-            (&self.differs, cell.state, cell.ours, cell.planned.asserted)
-        {
-            self.differs = Some(format!("{paper} {at} is {ours}, not {asserted}"));
+        if let ("differs", Some(ours), Some(asserted)) = (cell.state, cell.ours, planned.asserted) {
+            self.differs.get_or_insert_with(|| format!("{paper} {at} is {ours}, not {asserted}"));
         }
     }
 
@@ -165,9 +151,11 @@ impl<'o> Evaluation<'o> {
             let mut cells = Vec::with_capacity(table.columns.len());
             for column in &table.columns {
                 let at = format!("{}/{}/{}", table.id, row.id, column.id);
-                let cell = paper.cells.get(&at).map(|planned| self.cell(paper, &at, planned));
-                cell.iter().for_each(|cell| self.count(&paper.paper.name, &at, cell));
-                cells.push(json!(cell));
+                cells.push(paper.cells.get(&at).map_or(Value::Null, |planned| {
+                    let cell = self.cell(paper, &at, planned);
+                    self.count(&paper.paper.name, &at, planned, &cell);
+                    json!(cell)
+                }));
             }
             let mut json = json!(row);
             json["cells"] = cells.into();
@@ -180,11 +168,11 @@ impl<'o> Evaluation<'o> {
 
     /// The papers with what is selected of them.
     pub fn papers(&mut self) -> Value {
-        let plan = self.plan;
+        let (plan, request) = (self.plan, self.request);
         let mut papers = Vec::new();
         for of in &plan.papers {
             let paper = &of.paper;
-            let selected = |table: &str| plan.selection.has(&paper.name, table);
+            let selected = |table: &str| request.wants(&paper.name, table);
             let tables = paper.tables.iter().filter(|table| selected(&table.id));
             let tables: Vec<Value> = tables.map(|table| self.table(of, table)).collect();
             let left_out: Vec<_> = paper.left_out.iter().filter(|left| selected(&left.table)).collect();

@@ -2,12 +2,40 @@
 
 use super::catalogue::{
     Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CatalogueRow, CatalogueTable, CellKind,
-    CellRule, Selection, Thoroughness,
+    CellRule, Thoroughness,
 };
 use super::figure::Figure;
 use crate::failure::Failure;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What to reproduce, and how.
+#[derive(Clone, Debug, Default)]
+pub struct ReproduceRequest {
+    /// The paper; `None` for all.
+    pub paper: Option<String>,
+    /// The table; `None` for all.
+    pub table: Option<String>,
+    /// How long it may take.
+    pub thoroughness: Thoroughness,
+    /// The network that all commands emulate instead of those of the papers.
+    pub network: EmulatedNetwork,
+    /// The machines, in words for the page.
+    pub machine: Option<String>,
+    /// The directory for all files.
+    pub out: PathBuf,
+    /// Whether to take up finished runs.
+    pub resume: bool,
+}
+
+impl ReproduceRequest {
+    /// Whether it asks for this table of this paper.
+    pub(super) fn wants(&self, paper: &str, table: &str) -> bool {
+        let all_or = |wanted: &Option<String>, name| wanted.as_deref().is_none_or(|wanted| wanted == name);
+        all_or(&self.paper, paper) && all_or(&self.table, table)
+    }
+}
 
 /// A network that all commands emulate instead of their own ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -58,9 +86,9 @@ pub struct PlannedCell {
     pub reason: Option<String>,
     pub nearest: Option<String>,
     pub figure: Option<Figure>,
-    /// The command, without the program; `None` if none runs for this cell.
+    /// The command; `None` if none runs for this cell.
     #[serde(skip)]
-    pub command: Option<String>,
+    pub run: Option<PlannedRun>,
     /// Whether it runs with `--full` alone, and this is not that.
     #[serde(skip)]
     pub left_out: bool,
@@ -92,54 +120,33 @@ pub struct PlannedPaper {
     pub cells: BTreeMap<String, PlannedCell>,
 }
 
-/// What is computed and run.
+/// What is computed and run: all papers with all their cells, and the commands in order.
 #[derive(Clone, Debug)]
 pub struct ReproductionPlan {
-    pub thoroughness: Thoroughness,
-    /// The network that all commands emulate.
-    pub network: EmulatedNetwork,
-    /// What is shown.
-    pub selection: Selection,
-    /// All papers, with all their cells.
     pub papers: Vec<PlannedPaper>,
-    /// The commands, in order.
     pub runs: Vec<PlannedRun>,
-    /// The digest of the catalogue.
-    pub digest: String,
 }
 
 impl ReproductionPlan {
-    /// The plan for a selection. A cell that says too little is refused: a test excludes that for the
-    /// catalogue of the program.
-    pub fn new(
-        catalogue: &Catalogue,
-        selection: Selection,
-        thoroughness: Thoroughness,
-        network: EmulatedNetwork,
-    ) -> Result<ReproductionPlan, Failure> {
-        let mut runs = Vec::new();
-        let mut papers = Vec::with_capacity(catalogue.papers.len());
+    /// The plan of a request. A cell that says too little is refused: a test excludes that for the catalogue
+    /// of the program.
+    pub fn new(catalogue: &Catalogue, request: &ReproduceRequest) -> Result<ReproductionPlan, Failure> {
+        catalogue.has(request.paper.as_deref(), request.table.as_deref())?;
+        let (mut papers, mut runs) = (Vec::new(), Vec::new());
         for paper in &catalogue.papers {
-            let wrong = |(at, e)| Failure::usage(format!("the catalogue of {}: {at}: {e}", paper.name));
-            let mut commands = BTreeMap::new();
+            let wrong = |at: &str, e| Failure::usage(format!("the catalogue of {}: {at}: {e}", paper.name));
             let mut cells = BTreeMap::new();
             for (at, place) in Place::all(paper) {
-                let planned = place.cell(thoroughness, network).map_err(|e| wrong((at.clone(), e)))?;
-                if let Some(command) = &planned.command {
-                    commands.entry(command.clone()).or_insert_with(|| place.run(command, thoroughness));
-                }
+                let planned = place.cell(request).map_err(|e| wrong(&at, e))?;
                 cells.insert(at, planned);
             }
             let of = PlannedPaper { paper: paper.clone(), cells };
-            for (at, place) in Place::all(paper) {
-                if selection.has(&paper.name, &place.table.id) {
-                    of.wanted(&at, &commands, &mut runs, 0).map_err(|e| wrong((at, e)))?;
-                }
+            for (at, _) in Place::all(paper).filter(|(_, of)| request.wants(&paper.name, &of.table.id)) {
+                of.wanted(&at, &mut runs, 0).map_err(|e| wrong(&at, e))?;
             }
             papers.push(of);
         }
-        let digest = catalogue.digest.clone();
-        Ok(ReproductionPlan { thoroughness, network, selection, papers, runs, digest })
+        Ok(ReproductionPlan { papers, runs })
     }
 }
 
@@ -148,24 +155,15 @@ const DEEPEST: usize = 8;
 
 impl PlannedPaper {
     /// Add the commands that a cell needs, with those of the cells to which it refers.
-    fn wanted(
-        &self,
-        at: &str,
-        commands: &BTreeMap<String, PlannedRun>,
-        runs: &mut Vec<PlannedRun>,
-        depth: usize,
-    ) -> Result<(), String> {
+    fn wanted(&self, at: &str, runs: &mut Vec<PlannedRun>, depth: usize) -> Result<(), String> {
         let cell = self.cells.get(at).ok_or_else(|| format!("there is no cell {at}"))?;
         if depth > DEEPEST {
             return Err("figures refer to each other in a circle".into());
         }
-        let run = cell.command.as_ref().and_then(|command| commands.get(command));
-        if let Some(run) = run.filter(|run| runs.iter().all(|other| other.command != run.command)) {
-            runs.push(run.clone());
-        }
+        runs.extend(cell.run.clone().filter(|run| runs.iter().all(|other| other.command != run.command)));
         let figure = cell.figure.iter().filter(|_| !cell.left_out);
         let mut others = figure.flat_map(|figure| &figure.references).filter_map(|of| of.strip_prefix('#'));
-        others.try_for_each(|other| self.wanted(other, commands, runs, depth + 1))
+        others.try_for_each(|other| self.wanted(other, runs, depth + 1))
     }
 }
 
@@ -207,22 +205,17 @@ impl<'c> Place<'c> {
         outer.chain([&self.own.rule]).filter_map(of).map(String::as_str).collect()
     }
 
-    /// The whole command.
-    fn command(&self, thoroughness: Thoroughness) -> Option<String> {
-        let run = self.arguments(|rule| rule.run.as_ref());
-        let more = self.arguments(|rule| match thoroughness {
-            Thoroughness::Quick => rule.quick.as_ref(),
-            Thoroughness::Full => rule.full.as_ref(),
-        });
-        (!run.is_empty()).then(|| [run, more].concat().join(" "))
-    }
-
     /// The command with its estimates: of seconds also where the catalogue has none.
-    fn run(&self, command: &str, thoroughness: Thoroughness) -> PlannedRun {
-        let seconds = self.said(|rule| rule.seconds.as_ref()?.get(&thoroughness));
-        let usual = if thoroughness == Thoroughness::Quick { 3.0 } else { 10.0 };
-        let memory_mib = self.said(|rule| rule.memory.as_ref());
-        PlannedRun { command: command.to_owned(), seconds: seconds.unwrap_or(usual), memory_mib }
+    fn run(&self, request: &ReproduceRequest) -> Option<PlannedRun> {
+        let run = self.arguments(|rule| rule.run.as_ref());
+        let quick = request.thoroughness == Thoroughness::Quick;
+        let more = self.arguments(|rule| if quick { &rule.quick } else { &rule.full }.as_ref());
+        let seconds = self.said(|rule| rule.seconds.as_ref()?.get(&request.thoroughness));
+        (!run.is_empty()).then(|| PlannedRun {
+            command: request.network.put(&[run, more].concat().join(" ")),
+            seconds: seconds.unwrap_or(if quick { 3.0 } else { 10.0 }),
+            memory_mib: self.said(|rule| rule.memory.as_ref()),
+        })
     }
 
     /// The figure, with the table's formulas in it.
@@ -239,21 +232,21 @@ impl<'c> Place<'c> {
         Figure::read(&text).map(Some).map_err(|e| format!("{text}: {e}"))
     }
 
-    fn cell(&self, thoroughness: Thoroughness, network: EmulatedNetwork) -> Result<PlannedCell, String> {
+    fn cell(&self, request: &ReproduceRequest) -> Result<PlannedCell, String> {
         let kind = self.said(|rule| rule.kind.as_ref()).ok_or("it has no kind")?;
         let far = kind == CellKind::OutOfReach;
         let reason = self.said(|rule| rule.reason.as_ref()).filter(|_| far);
         let nearest = self.said(|rule| rule.nearest.as_ref()).filter(|_| far);
         let figure = self.figure()?.filter(|_| !far || nearest.is_some());
         let own = figure.iter().flat_map(|figure| &figure.references).any(|name| !name.starts_with('#'));
-        let command = self.command(thoroughness).filter(|_| own).map(|command| network.put(&command));
+        let run = self.run(request).filter(|_| own);
         let asserted = self.own.ours.or(self.own.corrected).or(self.paper);
         let asserted = asserted.filter(|_| kind == CellKind::Exact);
         let wrong = match kind {
             CellKind::OutOfReach if reason.is_none() => "it is out of reach without a reason",
             CellKind::OutOfReach if nearest.is_none() => "",
             _ if figure.is_none() => "it has no figure",
-            _ if own && command.is_none() => "it has no command",
+            _ if own && run.is_none() => "it has no command",
             CellKind::Exact if asserted.is_none() => "it is exact, and the paper prints no number",
             CellKind::Exact | CellKind::Measured | CellKind::Derived | CellKind::OutOfReach => "",
         };
@@ -262,7 +255,7 @@ impl<'c> Place<'c> {
         }
         // whatever stands further in: what a table leaves out, no row of it brings back
         let rules = [&self.own.rule, &self.row.rule, &self.column.rule, &self.table.rule];
-        let left_out = rules.iter().any(|rule| rule.when.is_some_and(|when| when != thoroughness));
+        let left_out = rules.iter().any(|rule| rule.when.is_some_and(|when| when != request.thoroughness));
         Ok(PlannedCell {
             kind,
             printed: self.printed.clone(),
@@ -274,7 +267,7 @@ impl<'c> Place<'c> {
             reason,
             nearest,
             figure,
-            command: command.filter(|_| !left_out),
+            run: run.filter(|_| !left_out),
             left_out,
         })
     }

@@ -9,7 +9,7 @@ use crate::cleanup::{Cleanup, lock};
 use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use serde_json::Value;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -126,12 +126,10 @@ fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<V
     ended(status, &out, &said)
 }
 
-/// The longest report that is read.
+/// How much of what a run prints is read, in bytes.
 const LONGEST: u64 = 64 << 20;
-/// How much of what a run says on standard error is read.
-const SAID: u64 = 4096;
 
-/// How a run ended, with the beginning of its output and the end of what it said.
+/// How a run ended, with its output and what it said on standard error.
 fn output(
     command: &str,
     program: ReportProgram<'_>,
@@ -157,10 +155,9 @@ fn output(
     }
     let status = lock(&child).wait()?;
     entry.keep();
-    let end = said.seek(SeekFrom::End(0))?;
-    said.seek(SeekFrom::Start(end.saturating_sub(SAID)))?;
+    said.rewind()?;
     let mut text = Vec::new();
-    said.take(SAID).read_to_end(&mut text)?;
+    said.take(LONGEST).read_to_end(&mut text)?;
     Ok((status, out, String::from_utf8_lossy(&text).into_owned()))
 }
 
@@ -168,7 +165,8 @@ fn ended(status: ExitStatus, out: &[u8], said: &str) -> Result<Value, String> {
     let report: Option<Value> = serde_json::from_slice(out).ok();
     let error = match report {
         Some(report) if status.success() => return Ok(report),
-        report => report.and_then(|report| Some(report.get("error")?.as_str()?.to_owned())),
+        // tips of the parser below a sentence are for those who type
+        report => report.and_then(|of| Some(of.get("error")?.as_str()?.lines().next()?.to_owned())),
     };
     let last = || said.lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned);
     Err(error.or_else(last).unwrap_or_else(|| format!("the command ended with {status} and said nothing")))
@@ -184,7 +182,7 @@ mod tests {
         let [well, badly] = [0, 256].map(ExitStatus::from_raw);
         assert_eq!(ended(well, b"{\"count\": 3}", ""), Ok(serde_json::json!({ "count": 3 })));
         let failed = |status, out: &[u8], said| ended(status, out, said).unwrap_err();
-        assert_eq!(failed(badly, b"{\"error\": \"no room\"}", "divisi: no room\n"), "no room");
+        assert_eq!(failed(badly, b"{\"error\": \"no room\\n  tip: more\"}", "divisi: no room\n"), "no room");
         assert_eq!(failed(badly, b"", "a line\nthe last line\n\n"), "the last line");
         assert!(failed(badly, b"", "").contains("exit status: 1"));
         assert!(failed(ExitStatus::from_raw(9), b"{", "").contains("signal: 9"));
