@@ -1,6 +1,7 @@
 //! The catalogue: every table of the papers with what they print, the command that measures the same here,
 //! and what is taken from its report. The folder `papers` has a file for each paper; this is their form.
 
+use super::cell::{CellKind, ReportCell};
 use super::printed::PrintedValue;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -15,20 +16,6 @@ const FILES: [&str; 5] = [
     include_str!("papers/gykw.toml"),
     include_str!("papers/symphony.toml"),
 ];
-
-/// How a figure of ours stands to the one of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CellKind {
-    /// A count that has to be equal: bits, rounds, gates, bytes.
-    Exact,
-    /// A figure of time, or of a size that depends on parameters.
-    Measured,
-    /// A formula over other figures.
-    Derived,
-    /// What this machine or this project cannot do, with the reason.
-    OutOfReach,
-}
 
 /// How long the commands may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,7 +32,6 @@ pub enum Thoroughness {
 /// What a table, a column, a row or a cell may say; the innermost that says something counts, and arguments
 /// add up.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct CellRule {
     /// Arguments of the command, without the program.
     pub run: Option<String>,
@@ -68,7 +54,7 @@ pub struct CellRule {
 
 /// A column of a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogueColumn {
     /// Its name in the table.
     pub id: String,
@@ -82,7 +68,7 @@ pub struct CatalogueColumn {
 
 /// What a single cell says for itself.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogueCell {
     pub column: String,
     /// The value that the paper should print, if it is another one, and why.
@@ -97,7 +83,7 @@ pub struct CatalogueCell {
 
 /// A row of a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogueRow {
     /// Its name in the table.
     pub id: String,
@@ -111,8 +97,11 @@ pub struct CatalogueRow {
     /// The paper's values, one for each column.
     #[serde(skip_serializing)]
     pub values: Vec<PrintedValue>,
-    #[serde(default, skip_serializing)]
-    pub(super) cells: Vec<CatalogueCell>,
+    #[serde(default, rename(deserialize = "cells"), skip_serializing)]
+    pub(super) own: Vec<CatalogueCell>,
+    /// The cells of a report; none where the paper prints nothing.
+    #[serde(skip_deserializing)]
+    pub(super) cells: Vec<Option<ReportCell>>,
     #[serde(flatten, skip_serializing)]
     pub(super) rule: CellRule,
 }
@@ -155,7 +144,6 @@ pub struct CatalogueTable {
     /// The columns.
     pub columns: Vec<CatalogueColumn>,
     /// The rows.
-    #[serde(skip_serializing)]
     pub rows: Vec<CatalogueRow>,
     #[serde(default)]
     peers: Vec<CataloguePeer>,
@@ -176,13 +164,14 @@ pub struct LeftOut {
 }
 
 /// A paper with its tables.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
 pub struct CataloguePaper {
     /// Its short name.
     pub name: String,
-    pub(super) title: String,
+    title: String,
     /// The file of its text.
+    #[serde(skip_serializing)]
     pub text: String,
     /// Its tables.
     #[serde(default)]
@@ -215,92 +204,79 @@ impl Catalogue {
     /// # Errors
     /// [`Failure`] with what is wrong with a file.
     pub fn of(files: &[&str]) -> Result<Catalogue, Failure> {
-        let mut digest = Sha256::new();
-        let mut papers = Vec::with_capacity(files.len());
-        for file in files {
-            digest.update((file.len() as u64).to_le_bytes());
-            digest.update(file.as_bytes());
+        let read = |file: &&str| {
             let paper: CataloguePaper = toml::from_str(file)
                 .map_err(|e| Failure::usage(format!("a file of the catalogue cannot be read: {e}")))?;
-            paper.check().map_err(|e| Failure::usage(format!("the catalogue of {}: {e}", paper.name)))?;
-            papers.push(paper);
-        }
-        Ok(Catalogue { papers, digest: hex::encode(digest.finalize()) })
+            let once = once(paper.tables.iter().map(|table| &table.id));
+            let held = once.and_then(|()| paper.tables.iter().try_for_each(CatalogueTable::check));
+            held.map_err(|e| Failure::usage(format!("the catalogue of {}: {e}", paper.name)))?;
+            Ok(paper)
+        };
+        let papers = files.iter().map(read).collect::<Result<_, Failure>>()?;
+        Ok(Catalogue { papers, digest: hex::encode(Sha256::digest(files.join("\0"))) })
     }
 
     /// Refuse a paper or a table that there is not, with what is near; `None` is for all.
     pub(super) fn has(&self, paper: Option<&str>, table: Option<&str>) -> Result<(), Failure> {
-        known("paper", paper, "", self.papers.iter().map(|of| of.name.as_str()))?;
+        let names: Vec<&str> = self.papers.iter().map(|of| of.name.as_str()).collect();
+        known("paper", paper, "", &names)?;
         let here = self.papers.iter().filter(|of| paper.is_none_or(|paper| of.name == paper));
         let ids: BTreeSet<&str> = here.flat_map(|of| &of.tables).map(|table| table.id.as_str()).collect();
-        known("table", table, &paper.map_or(String::new(), |paper| format!(" of {paper}")), ids)
+        let of = paper.map_or(String::new(), |paper| format!(" of {paper}"));
+        known("table", table, &of, &ids.into_iter().collect::<Vec<_>>())
     }
 }
 
 /// Refuse a name that is none of these, with the one that is most like it.
-fn known<'n>(
-    what: &str,
-    name: Option<&str>,
-    of: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> Result<(), Failure> {
-    let names: Vec<&str> = names.into_iter().collect();
+fn known(what: &str, name: Option<&str>, of: &str, names: &[&str]) -> Result<(), Failure> {
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
-    let near = names.iter().min_by_key(|other| strsim::damerau_levenshtein(name, other));
-    Err(Failure::usage(format!(
-        "there is no {what} {name}{of}: give --{what} {} or another of {}",
-        near.copied().unwrap_or_default(),
-        names.join(", ")
-    )))
+    let near = names.iter().min_by_key(|other| strsim::damerau_levenshtein(name, other)).unwrap_or(&"");
+    let all = names.join(", ");
+    Err(Failure::usage(format!("there is no {what} {name}{of}: give --{what} {near} or another of {all}")))
+}
+
+fn is_so(so: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if so { Ok(()) } else { Err(otherwise()) }
 }
 
 /// Refuse a name that stands twice.
 fn once<'n>(mut names: impl Iterator<Item = &'n String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    names.try_for_each(|name| match seen.insert(name) {
-        true => Ok(()),
-        false => Err(format!("{name} is there twice")),
-    })
+    names.try_for_each(|name| is_so(seen.insert(name), || format!("{name} is there twice")))
 }
 
 impl CataloguePaper {
-    /// What no type says: names that stand once, rows as wide as their table, and reasons.
-    fn check(&self) -> Result<(), String> {
-        once(self.tables.iter().map(|table| &table.id))?;
-        self.tables.iter().try_for_each(|table| table.check().map_err(|e| format!("{}: {e}", table.id)))
+    /// The cell `TABLE/ROW/COLUMN`.
+    pub(super) fn cell(&self, at: &str) -> Result<&ReportCell, String> {
+        let mut cells = self.tables.iter().flat_map(|of| &of.rows).flat_map(|of| of.cells.iter().flatten());
+        cells.find(|cell| cell.at == at).ok_or_else(|| format!("there is no cell {at}"))
     }
 }
 
 impl CatalogueTable {
+    /// What no type says: names that stand once, rows as wide as their table, and reasons.
     fn check(&self) -> Result<(), String> {
         once(self.columns.iter().map(|column| &column.id))?;
         once(self.rows.iter().map(|row| &row.id))?;
         let is_column = |id: &str| self.columns.iter().any(|column| column.id == id);
-        for row in &self.rows {
-            let (values, columns) = (row.values.len(), self.columns.len());
-            if values != columns {
-                return Err(format!("{} has {values} values for {columns} columns", row.id));
-            }
-            once(row.cells.iter().map(|cell| &cell.column)).map_err(|e| format!("{}/{e}", row.id))?;
-            for cell in &row.cells {
-                let at = format!("{}/{}", row.id, cell.column);
-                if !is_column(&cell.column) {
-                    return Err(format!("{at} is in no column"));
-                }
-                let alone = |value: Option<f64>, why: &Option<String>| value.is_some() != why.is_some();
-                if alone(cell.ours, &cell.why) || alone(cell.corrected, &cell.erratum) {
-                    return Err(format!(
-                        "{at} has a value without its reason, or a reason without its value"
-                    ));
-                }
+        for CatalogueRow { id, values, own, .. } in &self.rows {
+            let (values, columns) = (values.len(), self.columns.len());
+            let id = format!("{}/{id}", self.id);
+            is_so(values == columns, || format!("{id} has {values} values for {columns} columns"))?;
+            once(own.iter().map(|cell| &cell.column)).map_err(|e| format!("{id}/{e}"))?;
+            for CatalogueCell { column, ours, why, corrected, erratum, .. } in own {
+                is_so(is_column(column), || format!("{id}/{column} is in no column"))?;
+                let both = ours.is_some() == why.is_some() && corrected.is_some() == erratum.is_some();
+                is_so(both, || {
+                    format!("{id}/{column} has a value without its reason, or a reason without its value")
+                })?;
             }
         }
         for CataloguePeer { name, column, values, .. } in &self.peers {
-            if !is_column(column) {
-                return Err(format!("{name} stands beside {column}, which is no column"));
-            }
-            if let Some(row) = values.keys().find(|id| self.rows.iter().all(|row| row.id != **id)) {
-                return Err(format!("{name} has a figure for {row}, which is no row"));
+            is_so(is_column(column), || format!("{name} stands beside {column}, which is no column"))?;
+            for id in values.keys() {
+                let row = self.rows.iter().any(|row| row.id == *id);
+                is_so(row, || format!("{name} has a figure for {id}, which is no row"))?;
             }
         }
         Ok(())

@@ -141,6 +141,6 @@ mod tests {
         assert_eq!((at("online.seconds", 1), at("latency_seconds", 0)), (Ok(3.0), Ok(1.0)));
         assert_eq!(at("latency_seconds", 1), Ok(f64::INFINITY));
         assert_eq!((repetitions(&report), repetitions(&json!({}))), (2, 0));
-        assert_eq!(Figure::read("[a] * max([b], 2)").unwrap().references(), ["a", "b"]);
+        assert_eq!(Figure::read("[a] * max([b], 2)").unwrap().references, ["a", "b"]);
     }
 }

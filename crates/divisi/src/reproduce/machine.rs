@@ -5,9 +5,6 @@ use procfs::process::{Process, Stat, all_processes};
 use procfs::{CpuInfo, CpuTime, Current, CurrentSI, KernelStats, LoadAverage, Meminfo};
 use serde::Serialize;
 
-/// The share of the cores above which other processes make the figures doubtful.
-pub const MOST_OF_OTHERS: f64 = 0.1;
-
 /// The machine that ran the measurements.
 #[derive(Clone, Debug, Serialize)]
 pub struct MeasuredOn {
@@ -41,23 +38,13 @@ pub fn available_mib() -> Option<u64> {
     Some(Meminfo::current().ok()?.mem_available? >> 20)
 }
 
-/// Time of all cores since the system began, in ticks of 1/100 s.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ticks {
-    /// Spent on processes, or on other machines that share the processor.
-    busy: u64,
-    /// All of it.
-    all: u64,
-}
-
-impl Ticks {
-    /// Interrupts count as idle: most of them carry the messages of the measurement itself, and belong to no
-    /// process. Time of guests is in that of users already.
-    fn of(time: &CpuTime) -> Ticks {
-        let busy = time.user + time.nice + time.system + time.steal.unwrap_or(0);
-        let idle = [Some(time.idle), time.iowait, time.irq, time.softirq];
-        Ticks { busy, all: busy + idle.into_iter().flatten().sum::<u64>() }
-    }
+/// Time of all cores since the system began, in ticks of 1/100 s: what processes and other machines on the
+/// same processor took, and all of it. Interrupts count as idle: most of them carry the messages of the
+/// measurement itself, and belong to no process. Time of guests is in that of users already.
+fn busy_of_all(time: &CpuTime) -> [u64; 2] {
+    let busy = time.user + time.nice + time.system + time.steal.unwrap_or(0);
+    let idle = [Some(time.idle), time.iowait, time.irq, time.softirq];
+    [busy, busy + idle.into_iter().flatten().sum::<u64>()]
 }
 
 /// The ticks of this process and of its children, those that have ended and those that run.
@@ -72,7 +59,7 @@ fn own() -> Option<u64> {
 pub struct Counters {
     /// The load of the last minute.
     load: Option<f64>,
-    cores: Option<Ticks>,
+    cores: Option<[u64; 2]>,
     /// The ticks of this process and its children.
     own: Option<u64>,
 }
@@ -80,21 +67,21 @@ pub struct Counters {
 impl Counters {
     /// The counters now.
     pub fn now() -> Counters {
-        let load = LoadAverage::current().ok().map(|of| f64::from(of.one));
-        let cores = KernelStats::current().ok().map(|of| Ticks::of(&of.total));
+        // the system tells two digits
+        let load = LoadAverage::current().ok().map(|of| (f64::from(of.one) * 100.0).round() / 100.0);
+        let cores = KernelStats::current().ok().map(|of| busy_of_all(&of.total));
         Counters { load, cores, own: own() }
     }
 
     /// What happened from here to the moment of `end`.
     pub fn until(&self, end: &Counters) -> Meanwhile {
-        Meanwhile { load: [self.load, end.load], others_share: self.others(end) }
-    }
-
-    fn others(&self, end: &Counters) -> Option<f64> {
-        let (from, to) = (self.cores?, end.cores?);
-        let (busy, all) = (to.busy.saturating_sub(from.busy), to.all.saturating_sub(from.all));
-        let others = busy.saturating_sub(end.own?.saturating_sub(self.own?));
-        (all > 0).then(|| others as f64 / all as f64)
+        let others = || {
+            let ([busy_then, all_then], [busy, all]) = (self.cores?, end.cores?);
+            let (busy, all) = (busy.saturating_sub(busy_then), all.saturating_sub(all_then));
+            let others = busy.saturating_sub(end.own?.saturating_sub(self.own?));
+            (all > 0).then(|| others as f64 / all as f64)
+        };
+        Meanwhile { load: [self.load, end.load], others_share: others() }
     }
 }
 
@@ -109,10 +96,10 @@ pub struct Meanwhile {
 }
 
 impl Meanwhile {
-    /// Whether others took so much that the figures are doubtful.
+    /// Whether others took so much of the cores that the figures are doubtful.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
-        self.others_share.is_some_and(|share| share > MOST_OF_OTHERS)
+        self.others_share.is_some_and(|share| share > 0.1)
     }
 
     /// The warning for a report that was disturbed.
@@ -120,10 +107,9 @@ impl Meanwhile {
     pub fn warning(&self) -> Option<String> {
         let share = self.others_share.filter(|_| self.is_disturbed())?;
         Some(format!(
-            "other processes took {:.1} % of the cores while this was measured, more than {:.0} %: the figures are those of \
-             a busy machine; measure again when it is idle",
-            100.0 * share,
-            100.0 * MOST_OF_OTHERS
+            "other processes took {:.1} % of the cores while this was measured, more than 10 %: the figures are those of a \
+             busy machine; measure again when it is idle",
+            100.0 * share
         ))
     }
 
@@ -145,7 +131,7 @@ mod tests {
     use procfs::FromReadSI;
 
     fn counters(load: f64, busy: u64, all: u64, own: u64) -> Counters {
-        Counters { load: Some(load), cores: Some(Ticks { busy, all }), own: Some(own) }
+        Counters { load: Some(load), cores: Some([busy, all]), own: Some(own) }
     }
 
     #[test]
@@ -190,11 +176,11 @@ mod tests {
         let of = |line: &str| {
             let text = format!("{line}\ncpu0 1 1 1 1 1 1 1 1 1 1\nctxt 1\nbtime 1\nprocesses 1\n");
             let stats = KernelStats::from_read(text.as_bytes(), procfs::current_system_info()).unwrap();
-            Ticks::of(&stats.total)
+            busy_of_all(&stats.total)
         };
-        assert_eq!(of("cpu  100 20 30 4000 50 6 7 8 9 10"), Ticks { busy: 158, all: 4221 });
+        assert_eq!(of("cpu  100 20 30 4000 50 6 7 8 9 10"), [158, 4221]);
         // a system without virtual machines counts no stolen time
-        assert_eq!(of("cpu 1 2 3 4 5 6 7"), Ticks { busy: 6, all: 28 });
+        assert_eq!(of("cpu 1 2 3 4 5 6 7"), [6, 28]);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! to be. Finished runs are kept in the directory, so that an interrupted reproduction goes on.
 
 mod catalogue;
+mod cell;
 mod figure;
 mod machine;
 mod outcome;
@@ -30,8 +31,8 @@ use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use machine::Counters;
-use outcome::Evaluation;
-use plan::ReproductionPlan;
+use outcome::{Evaluation, runs};
+use plan::plan;
 use resume::RunStore;
 use runner::RunRecord;
 use serde_json::json;
@@ -70,8 +71,8 @@ pub struct Reproduction {
 /// [`Failure`] if the catalogue does not hold together.
 pub fn commands(thoroughness: Thoroughness) -> Result<Vec<String>, Failure> {
     let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
-    let plan = ReproductionPlan::new(&Catalogue::built_in()?, &request)?;
-    Ok(plan.runs.into_iter().map(|run| run.command).collect())
+    let (_, runs) = plan(&Catalogue::built_in()?, &request)?;
+    Ok(runs.into_iter().map(|run| run.command).collect())
 }
 
 /// The program as its runs name it: by the commit that it was built from; without that, by its file.
@@ -82,8 +83,7 @@ fn program_name(program: ReportProgram<'_>) -> Result<String, Failure> {
     let bytes = std::fs::read(program.path).map_err(|e| {
         Failure::unavailable(format!("{} cannot be read ({e}): start it by its path", program.path.display()))
     })?;
-    let digest = hex::encode(Sha256::digest(&bytes));
-    Ok(format!("unknown, program {}", digest.get(..16).unwrap_or(&digest)))
+    Ok(format!("unknown, program {:.16}", hex::encode(Sha256::digest(&bytes))))
 }
 
 /// Make the runs of a request, and write `report.html`, `report.json` and `report.csv` into its directory,
@@ -99,39 +99,29 @@ pub fn write(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<Reproduction, Failure> {
-    let plan = ReproductionPlan::new(catalogue, request)?;
-    let store = RunStore::open(&request.out, &program_name(program)?, &catalogue.digest, request.resume)?;
+    let (papers, planned) = plan(catalogue, request)?;
+    let of = [&*program_name(program)?, &catalogue.digest];
+    let store = RunStore::open(&request.out, of, request.resume, cleanup)?;
     let (began, date) = (Machine.now(), UNIX_EPOCH + Machine.unix_time());
     let (counters, before) = (Counters::now(), calibrate()?);
-    let records = runner::run(&plan, &store, program, cleanup, tell)?;
+    let records = runner::run(&planned, &store, program, cleanup, tell)?;
     let (meanwhile, after) = (counters.until(&Counters::now()), calibrate()?);
     let (host, seconds) = (MeasuredOn::here(), began.elapsed().as_secs_f64());
-    let mut evaluation = Evaluation::new(request, &plan, &records);
-    let papers = evaluation.papers();
+    let evaluation = Evaluation::new(request, &papers, &records);
     let report = json!({
-        "schema": 1,
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": program.commit,
-        "mode": request.thoroughness,
-        "selected": { "paper": request.paper, "table": request.table },
-        "date": humantime::format_rfc3339_seconds(date).to_string(),
-        "seconds": seconds,
+        "schema": 1, "version": env!("CARGO_PKG_VERSION"), "commit": program.commit,
+        "mode": request.thoroughness, "selected": { "paper": request.paper, "table": request.table },
+        "date": humantime::format_rfc3339_seconds(date).to_string(), "seconds": seconds,
         "settings": {
-            "machine": request.machine,
-            "rtt_ms": request.network.rtt_ms,
-            "rate_mbit": request.network.rate_mbit,
+            "machine": request.machine, "rtt_ms": request.network.rtt_ms, "rate_mbit": request.network.rate_mbit,
         },
         "machine": host,
         "kernel": divisi_field::kernel::select().map_or_else(|e| e.to_string(), |kernel| kernel.to_string()),
-        "calibration": calibration_json(&before),
-        "calibration_after": calibration_json(&after),
+        "calibration": calibration_json(&before), "calibration_after": calibration_json(&after),
         "load": { "before": meanwhile.load[0], "after": meanwhile.load[1] },
-        "others_share": meanwhile.others_share,
-        "disturbed": meanwhile.is_disturbed(),
+        "others_share": meanwhile.others_share, "disturbed": meanwhile.is_disturbed(),
         "catalogue": catalogue.digest,
-        "counts": evaluation.counts,
-        "papers": papers,
-        "runs": evaluation.runs(),
+        "counts": evaluation.counts, "papers": evaluation.papers, "runs": runs(&records),
     });
     let unfilled =
         |e| Failure::unavailable(format!("a template of the report does not hold ({e}): report this"));
@@ -161,23 +151,20 @@ mod tests {
         let catalogue = Catalogue::built_in().unwrap();
         for (thoroughness, most) in [(Thoroughness::Quick, 15.0 * 60.0), (Thoroughness::Full, 2.0 * 3600.0)] {
             let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
-            let plan = ReproductionPlan::new(&catalogue, &request).unwrap();
-            let seconds: f64 = plan.runs.iter().map(|run| run.seconds).sum();
+            let (papers, runs) = plan(&catalogue, &request).unwrap();
+            let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
             assert!(seconds > 60.0 && seconds < most, "{thoroughness:?}: {seconds} s");
-            let silent: Vec<String> = plan
-                .papers
+            let silent: Vec<String> = papers
                 .iter()
-                .flat_map(|of| of.paper.tables.iter().map(move |table| (of, table)))
+                .flat_map(|of| of.tables.iter().map(move |table| (of, table)))
                 .filter(|(_, table)| {
                     ["table-", "figure-", "slide-"].iter().any(|name| table.id.starts_with(name))
                 })
-                .filter(|(of, table)| {
-                    let here = format!("{}/", table.id);
-                    let mut cells = of.cells.iter().filter(|(at, _)| at.starts_with(&here));
-                    let counts = |cell: &plan::PlannedCell| cell.figure.is_some() && !cell.left_out;
-                    !cells.any(|(_, cell)| counts(cell))
+                .filter(|(_, table)| {
+                    let mut cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
+                    !cells.any(|cell| cell.figure.is_some() && !cell.left_out)
                 })
-                .map(|(of, table)| format!("{} {}", of.paper.name, table.id))
+                .map(|(of, table)| format!("{} {}", of.name, table.id))
                 .collect();
             assert!(silent.is_empty(), "{thoroughness:?}: {silent:?}");
         }
@@ -203,7 +190,7 @@ mod tests {
         let catalogue = Catalogue::built_in().unwrap();
         let network = EmulatedNetwork { rtt_ms: Some(7.5), rate_mbit: None };
         let request = ReproduceRequest { network, ..ReproduceRequest::default() };
-        let runs = ReproductionPlan::new(&catalogue, &request).unwrap().runs;
+        let (_, runs) = plan(&catalogue, &request).unwrap();
         for run in &runs {
             let words: Vec<&str> = run.command.split(' ').collect();
             let times = words.iter().filter(|word| **word == "--rtt").count();

@@ -4,14 +4,12 @@
 mod figures;
 
 use data_encoding::BASE64;
-use figures::{exact, factor, measured, percent, printed};
+use figures::{exact, measured, printed};
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, UndefinedBehavior, Value, context, escape_formatter};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-const PAGE: &str = include_str!("page/template.html");
-const CSV: &str = include_str!("page/report.csv");
 const STYLE: &str = concat!(include_str!("vendor/uPlot.min.css"), "\n", include_str!("page/page.css"));
 /// The page's script: marks, plots that are made of them, and what there is to draw.
 const SCRIPT: &str =
@@ -27,8 +25,8 @@ pub fn page(report: &Json) -> Result<String, Error> {
     let json = report.to_string().replace('<', "\\u003c");
     let safe = |text: &str| Value::from_safe_string(text.to_owned());
     engine().render_named_str(
-        "page.html",
-        PAGE,
+        "template.html",
+        include_str!("page/template.html"),
         context! {
             report => Value::from_serialize(report),
             json => safe(&json),
@@ -44,7 +42,8 @@ pub fn page(report: &Json) -> Result<String, Error> {
 
 /// The cells of a report as CSV (RFC 4180): a line for each cell. It fails only if the template does.
 pub fn csv(report: &Json) -> Result<String, Error> {
-    engine().render_named_str("report.csv", CSV, context! { report => Value::from_serialize(report) })
+    let report = Value::from_serialize(report);
+    engine().render_named_str("report.csv", include_str!("page/report.csv"), context! { report })
 }
 
 /// A script as Content-Security-Policy names it: the digest of all between its tags, line breaks included.
@@ -68,15 +67,10 @@ fn engine() -> Environment<'static> {
     });
     engine.add_filter("measured", |value: f64, least: Option<usize>| measured(value, least.unwrap_or(4)));
     engine.add_filter("exact", exact);
-    engine.add_filter("factor", factor);
-    engine.add_filter("percent", percent);
     engine.add_filter("printed", |text: &str| printed(text));
     engine.add_filter("usual", usual);
     engine.add_filter("flat", flat);
     engine.add_filter("neighbours", neighbours);
-    engine.add_filter("place", |texts: Vec<Value>, text: Value| {
-        texts.iter().position(|other| *other == text).map(|at| at + 1)
-    });
     engine.add_filter("record", record);
     engine
 }
@@ -123,7 +117,7 @@ mod tests {
     fn with(table: &Json, runs: &Json) -> String {
         let report = json!({ "papers": [{ "name": "p", "title": "P", "tables": [table] }], "runs": runs });
         let page = page(&report).unwrap();
-        page.split_once("<script type=").unwrap().0.to_owned()
+        page.split_once("<script type=").unwrap().0.replace("&#x2f;", "/")
     }
 
     /// A cell under a column whose cells are mostly measured, in a paper that had a machine for each party.
@@ -247,6 +241,26 @@ mod tests {
         assert!(!cell(&same).contains("spread"));
         let drawn = json!({ "kind": "measured", "state": "ok", "printed": "*", "ours": 22.0 });
         assert!(!cell(&drawn).contains("paper"));
+    }
+
+    #[test]
+    fn factors_have_three_digits() {
+        for (value, shown) in
+            [(120, "1.20×"), (100, "1.00×"), (1500, "15.0×"), (40, "0.400×"), (1_000_000, "10,000×")]
+        {
+            let html = cell(&json!({ "kind": "measured", "printed": "1", "paper": 100, "ours": value }));
+            assert!(html.contains(&format!("> {shown}<")), "{shown}: {html}");
+        }
+    }
+
+    #[test]
+    fn spreads_are_told_in_hundredths() {
+        for (least, shown) in
+            [(98.4, "−1.6"), (101.3, "+1.3"), (120.0, "+20"), (100.0, "+0.0"), (90.0, "−10")]
+        {
+            let html = cell(&json!({ "kind": "measured", "ours": 100, "least": least, "greatest": 1000 }));
+            assert!(html.contains(&format!(">{shown} to +900 %<")), "{shown}: {html}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The runs of a reproduction: each is this program with the arguments of the catalogue, and one that fails
 //! stops no other.
 
+use super::cell::PlannedRun;
 use super::machine::available_mib;
-use super::plan::{PlannedRun, ReproductionPlan};
 use super::resume::RunStore;
 use crate::calibrate::VARIABLE;
 use crate::cleanup::{Cleanup, lock};
@@ -42,46 +42,33 @@ pub struct Progress {
 /// A run that is over.
 #[derive(Clone, Debug)]
 pub struct RunRecord {
-    /// What was planned.
     pub run: PlannedRun,
     /// Its report, or why there is none.
     pub end: Result<Value, String>,
-    /// Whether it began at all.
+    /// Whether it began at all, now or before.
     pub began: bool,
-    /// The seconds that it took, when it ran.
     pub seconds: f64,
-    /// Whether it ran before.
     pub resumed: bool,
 }
 
-/// The pace of this machine: the seconds that finished runs took, beside the estimates.
-struct Pace {
-    took: f64,
-    expected: f64,
-}
-
-impl Pace {
-    /// As long as little has run, the estimates count: this many seconds of them.
-    const BEFORE: Pace = Pace { took: 10.0, expected: 10.0 };
-
-    /// The time for runs with this estimate.
-    fn left(&self, seconds: f64) -> Option<Duration> {
-        Duration::try_from_secs_f64(seconds * self.took / self.expected).ok()
-    }
+/// The seconds that runs with this estimate take, at the pace of others beside their estimates.
+fn left(seconds: f64, took: f64, expected: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(seconds * took / expected).ok()
 }
 
 /// Make all runs that the store does not have, and keep them there. `tell` is called before each.
 pub fn run(
-    plan: &ReproductionPlan,
-    store: &RunStore,
+    runs: &[PlannedRun],
+    store: &RunStore<'_>,
     program: ReportProgram<'_>,
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<Vec<RunRecord>, Failure> {
-    let loaded: Vec<_> = plan.runs.iter().map(|run| (run, store.load(&run.command))).collect();
+    let loaded: Vec<_> = runs.iter().map(|run| (run, store.load(&run.command))).collect();
     let mut done = loaded.iter().filter(|(_, found)| found.is_some()).count();
     let mut rest: f64 = loaded.iter().filter(|(_, found)| found.is_none()).map(|(run, _)| run.seconds).sum();
-    let mut pace = Pace::BEFORE;
+    // as long as little has run, the estimates count: this many seconds of them
+    let (mut took, mut expected) = (10.0, 10.0);
     let mut records = Vec::with_capacity(loaded.len());
     for (run, found) in loaded {
         let run = run.clone();
@@ -90,15 +77,15 @@ pub fn run(
             continue;
         }
         let now = format!("divisi {}", run.command);
-        tell(&Progress { done, of: plan.runs.len(), now, left: pace.left(rest) });
+        tell(&Progress { done, of: runs.len(), now, left: left(rest, took, expected) });
         let start = Machine.now();
         let lacking = lacking(run.memory_mib, available_mib());
         let began = lacking.is_none();
         let end = lacking.map_or_else(|| one(&run.command, program, cleanup), Err);
         let seconds = start.elapsed().as_secs_f64();
         if began {
-            pace.took += seconds;
-            pace.expected += run.seconds;
+            took += seconds;
+            expected += run.seconds;
         }
         if let Ok(report) = &end {
             store.keep(&run.command, report, seconds)?;
@@ -118,47 +105,39 @@ fn lacking(needed: Option<u64>, available: Option<u64>) -> Option<String> {
     })
 }
 
-/// Run the program once.
-fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<Value, String> {
-    let output = output(command, program, cleanup);
-    let (status, out, said) =
-        output.map_err(|e| format!("{} cannot be run ({e})", program.path.display()))?;
-    ended(status, &out, &said)
-}
-
 /// How much of what a run prints is read, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// How a run ended, with its output and what it said on standard error.
-fn output(
-    command: &str,
-    program: ReportProgram<'_>,
-    cleanup: &Cleanup,
-) -> io::Result<(ExitStatus, Vec<u8>, String)> {
-    let mut said = tempfile::tempfile()?;
-    let mut process = Command::new(program.path);
-    process.args(command.split_whitespace()).arg("--json");
-    if let Some(timeout) = program.timeout {
-        process.arg("--timeout").arg(timeout.as_secs_f64().to_string());
-    }
-    // this report has a calibration of its own, and needs none of each run
-    if std::env::var_os(VARIABLE).is_none() {
-        process.env(VARIABLE, "50");
-    }
-    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(said.try_clone()?);
-    let child = Arc::new(Mutex::new(process.spawn()?));
-    let entry = cleanup.process(Arc::clone(&child));
-    let stdout = lock(&child).stdout.take();
-    let mut out = Vec::new();
-    if let Some(stdout) = stdout {
-        stdout.take(LONGEST).read_to_end(&mut out)?;
-    }
-    let status = lock(&child).wait()?;
-    entry.keep();
-    said.rewind()?;
-    let mut text = Vec::new();
-    said.take(LONGEST).read_to_end(&mut text)?;
-    Ok((status, out, String::from_utf8_lossy(&text).into_owned()))
+/// Run the program once.
+fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<Value, String> {
+    let output = || -> io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+        let mut errors = tempfile::tempfile()?;
+        let mut process = Command::new(program.path);
+        process.args(command.split_whitespace()).arg("--json");
+        if let Some(timeout) = program.timeout {
+            process.arg("--timeout").arg(timeout.as_secs_f64().to_string());
+        }
+        // this report has a calibration of its own, and needs none of each run
+        if std::env::var_os(VARIABLE).is_none() {
+            process.env(VARIABLE, "50");
+        }
+        process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors.try_clone()?);
+        let child = Arc::new(Mutex::new(process.spawn()?));
+        let entry = cleanup.process(Arc::clone(&child));
+        let stdout = lock(&child).stdout.take();
+        let (mut out, mut said) = (Vec::new(), Vec::new());
+        if let Some(stdout) = stdout {
+            stdout.take(LONGEST).read_to_end(&mut out)?;
+        }
+        let status = lock(&child).wait()?;
+        entry.keep();
+        errors.rewind()?;
+        errors.take(LONGEST).read_to_end(&mut said)?;
+        Ok((status, out, said))
+    };
+    let (status, out, said) =
+        output().map_err(|e| format!("{} cannot be run ({e})", program.path.display()))?;
+    ended(status, &out, &String::from_utf8_lossy(&said))
 }
 
 fn ended(status: ExitStatus, out: &[u8], said: &str) -> Result<Value, String> {
@@ -190,9 +169,9 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_the_estimates_and_then_the_pace() {
-        assert_eq!(Pace::BEFORE.left(10.0), Some(Duration::from_secs(10)));
-        let slow = Pace { took: 30.0, expected: 15.0 };
-        assert_eq!((slow.left(10.0), slow.left(0.0)), (Some(Duration::from_secs(20)), Some(Duration::ZERO)));
+        assert_eq!(left(10.0, 10.0, 10.0), Some(Duration::from_secs(10)));
+        assert_eq!(left(10.0, 30.0, 15.0), Some(Duration::from_secs(20)));
+        assert_eq!(left(0.0, 30.0, 15.0), Some(Duration::ZERO));
     }
 
     #[test]
