@@ -1,21 +1,11 @@
 //! The catalogue: every table of the papers with what they print, the command that measures the same here,
 //! and what is taken from its report. The folder `papers` has a file for each paper; this is their form.
 
-use super::cell::{CellKind, ReportCell};
-use super::printed::PrintedValue;
+use super::cell::{CellKind, PrintedValue, ReportCell};
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The files, in the order of the page.
-const FILES: [&str; 5] = [
-    include_str!("papers/maestro.toml"),
-    include_str!("papers/kor17.toml"),
-    include_str!("papers/wrk17.toml"),
-    include_str!("papers/gykw.toml"),
-    include_str!("papers/symphony.toml"),
-];
 
 /// How long the commands may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -191,18 +181,18 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue of this build.
-    ///
-    /// # Errors
-    /// [`Failure`] if a file does not hold together, which a test excludes.
+    /// The catalogue of this build; [`Failure`] if it does not hold together, which a test excludes.
     pub fn built_in() -> Result<Catalogue, Failure> {
-        Self::of(&FILES)
+        Self::of(&[
+            include_str!("papers/maestro.toml"),
+            include_str!("papers/kor17.toml"),
+            include_str!("papers/wrk17.toml"),
+            include_str!("papers/gykw.toml"),
+            include_str!("papers/symphony.toml"),
+        ])
     }
 
-    /// The catalogue of these files.
-    ///
-    /// # Errors
-    /// [`Failure`] with what is wrong with a file.
+    /// The catalogue of these files, in the order of the page; [`Failure`] with what is wrong with one.
     pub fn of(files: &[&str]) -> Result<Catalogue, Failure> {
         let read = |file: &&str| {
             let paper: CataloguePaper = toml::from_str(file)

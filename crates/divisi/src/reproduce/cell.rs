@@ -18,6 +18,31 @@ pub enum CellKind {
     OutOfReach,
 }
 
+/// A value as a paper prints it: a text, whose first number counts, or a number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct PrintedValue(toml::Value);
+
+impl PrintedValue {
+    /// The text that is shown; `None` where the paper prints nothing.
+    pub fn text(&self) -> Option<String> {
+        let text = match &self.0 {
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Float(number) => number.to_string(),
+            other => other.to_string(),
+        };
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// The number.
+    pub fn number(&self) -> Option<f64> {
+        let text = self.text()?;
+        let text = text.get(text.find(|c: char| c.is_ascii_digit())?..)?;
+        let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
+        text.get(..end)?.replace(',', "").trim_end_matches('.').parse().ok()
+    }
+}
+
 /// A command that runs.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
@@ -78,5 +103,39 @@ fn whole<S: Serializer>(value: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     match value {
         Some(value) if value.fract() == 0.0 && value.abs() < 1e15 => to.serialize_i64(*value as i64),
         other => other.serialize(to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toml::Value;
+
+    #[test]
+    fn the_first_number_of_a_text_counts() {
+        let of = |text: &str| PrintedValue(Value::from(text));
+        for (text, number) in [
+            ("2,979", 2979.0),
+            ("~32", 32.0),
+            ("\u{2248} 714KB/s", 714.0),
+            ("0.23", 0.23),
+            ("8.4 MB (all)", 8.4),
+            ("5.", 5.0),
+        ] {
+            assert_eq!(of(text).number(), Some(number), "{text}");
+        }
+        assert_eq!((of("-").number(), of("").number(), of(" ").text()), (None, None, None));
+    }
+
+    #[test]
+    fn numbers_are_shown_without_digits_that_say_nothing() {
+        for (value, text, number) in [
+            (Value::from(8.0), "8", 8.0),
+            (Value::from(0.5), "0.5", 0.5),
+            (Value::from(568_504), "568504", 568_504.0),
+        ] {
+            let value = PrintedValue(value);
+            assert_eq!((value.text().as_deref(), value.number()), (Some(text), Some(number)));
+        }
     }
 }

@@ -1,13 +1,10 @@
-//! Figures: what is taken from the report of a command, and computed from it.
-//!
-//! A figure is an expression of numbers, `+ - * /`, brackets, `min`, `max`, and references in square
-//! brackets, which [`Figure::value`] asks for. Of the report of a command there are:
+//! Figures: what is taken from the report of a command, and computed from it. A figure is an expression of
+//! numbers, `+ - * /`, brackets, `min`, `max`, and references in square brackets:
 //!
 //! - `[PHASE.bits]`, `[PHASE.bytes]`, `[PHASE.rounds]`, `[PHASE.seconds]`, `[PHASE.cpu]`: of one of `phases`;
 //! - `[name]`: a member;
-//! - `[/a/0/b]`: a JSON pointer.
-//!
-//! `[#TABLE/ROW/COLUMN]` is the figure of another cell of the same paper.
+//! - `[/a/0/b]`: a JSON pointer;
+//! - `[#TABLE/ROW/COLUMN]`: the figure of another cell of the same paper.
 
 use minijinja::{Environment, Expression, context};
 use serde::Serialize;

@@ -20,7 +20,6 @@ pub struct MeasuredOn {
 
 impl MeasuredOn {
     /// This machine, as far as the system tells.
-    #[must_use]
     pub fn here() -> Self {
         let processor = CpuInfo::current().ok().and_then(|of| of.model_name(0).map(str::to_owned));
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -57,7 +56,6 @@ fn own() -> Option<u64> {
 
 /// The system's counters at one moment.
 pub struct Counters {
-    /// The load of the last minute.
     load: Option<f64>,
     cores: Option<[u64; 2]>,
     /// The ticks of this process and its children.
@@ -90,20 +88,17 @@ impl Counters {
 pub struct Meanwhile {
     /// The load, as an average of one minute, before and after; `None` if the system does not tell.
     pub load: [Option<f64>; 2],
-    /// The share of all cores' time that other processes took, and with them other machines on the same
-    /// processor; `None` if the system does not tell.
+    /// The share of all cores' time that others took, other machines on the same processor, too; or `None`.
     pub others_share: Option<f64>,
 }
 
 impl Meanwhile {
     /// Whether others took so much of the cores that the figures are doubtful.
-    #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.others_share.is_some_and(|share| share > 0.1)
     }
 
     /// The warning for a report that was disturbed.
-    #[must_use]
     pub fn warning(&self) -> Option<String> {
         let share = self.others_share.filter(|_| self.is_disturbed())?;
         Some(format!(
@@ -114,7 +109,6 @@ impl Meanwhile {
     }
 
     /// The load and the share of others, in words.
-    #[must_use]
     pub fn line(&self) -> String {
         let [before, after] =
             self.load.map(|load| load.map_or("unknown".into(), |load| format!("{load:.2}")));

@@ -12,17 +12,16 @@ mod machine;
 mod outcome;
 mod page;
 mod plan;
-mod printed;
 mod resume;
 mod runner;
 
 pub use catalogue::{
     Catalogue, CatalogueColumn, CataloguePaper, CatalogueRow, CatalogueTable, LeftOut, Thoroughness,
 };
+pub use cell::PrintedValue;
 pub use machine::{Meanwhile, MeasuredOn};
 pub use outcome::CellCounts;
 pub use plan::{EmulatedNetwork, ReproduceRequest};
-pub use printed::PrintedValue;
 pub use runner::{Progress, ReportProgram};
 
 use crate::bench::calibration_json;
@@ -38,7 +37,6 @@ use runner::RunRecord;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-use std::time::UNIX_EPOCH;
 
 /// A reproduction as it was written.
 #[derive(Clone, Debug)]
@@ -65,10 +63,7 @@ pub struct Reproduction {
     pub meanwhile: Meanwhile,
 }
 
-/// The commands of the whole catalogue, without the program.
-///
-/// # Errors
-/// [`Failure`] if the catalogue does not hold together.
+/// The commands of the whole catalogue, without the program; [`Failure`] if it does not hold together.
 pub fn commands(thoroughness: Thoroughness) -> Result<Vec<String>, Failure> {
     let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
     let (_, runs) = plan(&Catalogue::built_in()?, &request)?;
@@ -100,21 +95,19 @@ pub fn write(
     tell: &dyn Fn(&Progress),
 ) -> Result<Reproduction, Failure> {
     let (papers, planned) = plan(catalogue, request)?;
-    let of = [&*program_name(program)?, &catalogue.digest];
+    let of: [&str; 2] = [&program_name(program)?, &catalogue.digest];
     let store = RunStore::open(&request.out, of, request.resume, cleanup)?;
-    let (began, date) = (Machine.now(), UNIX_EPOCH + Machine.unix_time());
+    let (began, date) = (Machine.now(), std::time::UNIX_EPOCH + Machine.unix_time());
     let (counters, before) = (Counters::now(), calibrate()?);
     let records = runner::run(&planned, &store, program, cleanup, tell)?;
     let (meanwhile, after) = (counters.until(&Counters::now()), calibrate()?);
     let (host, seconds) = (MeasuredOn::here(), began.elapsed().as_secs_f64());
-    let evaluation = Evaluation::new(request, &papers, &records);
+    let (evaluation, network) = (Evaluation::new(request, &papers, &records), request.network);
     let report = json!({
         "schema": 1, "version": env!("CARGO_PKG_VERSION"), "commit": program.commit,
         "mode": request.thoroughness, "selected": { "paper": request.paper, "table": request.table },
         "date": humantime::format_rfc3339_seconds(date).to_string(), "seconds": seconds,
-        "settings": {
-            "machine": request.machine, "rtt_ms": request.network.rtt_ms, "rate_mbit": request.network.rate_mbit,
-        },
+        "settings": { "machine": request.machine, "rtt_ms": network.rtt_ms, "rate_mbit": network.rate_mbit },
         "machine": host,
         "kernel": divisi_field::kernel::select().map_or_else(|e| e.to_string(), |kernel| kernel.to_string()),
         "calibration": calibration_json(&before), "calibration_after": calibration_json(&after),
@@ -123,13 +116,13 @@ pub fn write(
         "catalogue": catalogue.digest,
         "counts": evaluation.counts, "papers": evaluation.papers, "runs": runs(&records),
     });
-    let unfilled =
+    let wrong =
         |e| Failure::unavailable(format!("a template of the report does not hold ({e}): report this"));
     let failed = |record: &RunRecord| Some((record.run.command.clone(), record.end.clone().err()?));
     Ok(Reproduction {
-        html: store.write("report.html", &page::page(&report).map_err(unfilled)?)?,
+        html: store.write("report.html", &page::page(&report).map_err(wrong)?)?,
         json: store.write("report.json", &format!("{report:#}\n"))?,
-        csv: store.write("report.csv", &page::csv(&report).map_err(unfilled)?)?,
+        csv: store.write("report.csv", &page::csv(&report).map_err(wrong)?)?,
         runs: records.len(),
         failed: records.iter().filter(|record| record.began).find_map(failed),
         differs: evaluation.differs,

@@ -1,6 +1,6 @@
 //! The outcome of a reproduction: each cell with our figure.
 
-use super::catalogue::CataloguePaper;
+use super::catalogue::CataloguePaper as Paper;
 use super::cell::{CellKind, ReportCell};
 use super::figure::{in_report, repetitions};
 use super::plan::{DEEPEST, ReproduceRequest};
@@ -32,7 +32,7 @@ pub struct CellCounts {
 pub struct Evaluation<'o> {
     records: &'o [RunRecord],
     /// The papers with what was asked for of them.
-    pub papers: Vec<CataloguePaper>,
+    pub papers: Vec<Paper>,
     /// How the cells ended.
     pub counts: CellCounts,
     /// The first exact figure that differs, in words.
@@ -41,7 +41,7 @@ pub struct Evaluation<'o> {
 
 impl<'o> Evaluation<'o> {
     /// The evaluation of these runs.
-    pub fn new(request: &ReproduceRequest, plan: &[CataloguePaper], records: &'o [RunRecord]) -> Self {
+    pub fn new(request: &ReproduceRequest, plan: &[Paper], records: &'o [RunRecord]) -> Self {
         let (papers, counts) = (Vec::new(), CellCounts::default());
         let mut evaluation = Evaluation { records, papers, counts, differs: None };
         for paper in plan {
@@ -61,24 +61,18 @@ impl<'o> Evaluation<'o> {
     }
 
     /// The value of a cell, in one repetition of its own run or in all.
-    fn value(
-        &self,
-        paper: &CataloguePaper,
-        cell: &ReportCell,
-        repetition: Option<usize>,
-        depth: usize,
-    ) -> Result<f64, String> {
+    fn value(&self, paper: &Paper, cell: &ReportCell, at: Option<usize>, depth: u8) -> Result<f64, String> {
         if depth > DEEPEST {
             return Err("figures refer to each other in a circle".into());
         }
         let figure = cell.figure.as_ref().ok_or("nothing is measured")?;
         let record = self.record(cell).map(|(_, record)| record);
         figure.value(&mut |name| match (name.strip_prefix('#'), record) {
-            (Some(at), _) => {
-                let other = paper.cell(at).and_then(|other| self.value(paper, other, None, depth + 1));
-                other.map_err(|e| format!("{at}: {e}"))
+            (Some(name), _) => {
+                let other = paper.cell(name).and_then(|other| self.value(paper, other, None, depth + 1));
+                other.map_err(|e| format!("{name}: {e}"))
             }
-            (None, Some(record)) => in_report(record.end.as_ref().map_err(Clone::clone)?, name, repetition),
+            (None, Some(record)) => in_report(record.end.as_ref().map_err(Clone::clone)?, name, at),
             (None, None) => Err("its command did not run".into()),
         })
     }
@@ -90,7 +84,7 @@ impl<'o> Evaluation<'o> {
     }
 
     /// Put our figure into a cell.
-    fn evaluate(&self, paper: &CataloguePaper, cell: &mut ReportCell) {
+    fn evaluate(&self, paper: &Paper, cell: &mut ReportCell) {
         if cell.left_out || cell.figure.is_none() {
             return;
         }

@@ -10,32 +10,28 @@ use minijinja::{Environment, Error, UndefinedBehavior, Value, context, escape_fo
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-const STYLE: &str = concat!(include_str!("vendor/uPlot.min.css"), "\n", include_str!("page/page.css"));
 /// The page's script: marks, plots that are made of them, and what there is to draw.
 const SCRIPT: &str =
     concat!(include_str!("page/marks.js"), include_str!("page/plots.js"), include_str!("page/page.js"));
 /// The library that draws.
 const UPLOT: &str = include_str!("vendor/uPlot.iife.min.js");
-/// Its licence, which goes with every copy.
-const UPLOT_LICENSE: &str = include_str!("vendor/LICENSE");
 
 /// The page of a report. It fails only if the template does.
 pub fn page(report: &Json) -> Result<String, Error> {
-    // no text of a report ends the element that it stands in
-    let json = report.to_string().replace('<', "\\u003c");
     let safe = |text: &str| Value::from_safe_string(text.to_owned());
     engine().render_named_str(
         "template.html",
         include_str!("page/template.html"),
         context! {
             report => Value::from_serialize(report),
-            json => safe(&json),
+            // no text of a report ends the element that it stands in
+            json => safe(&report.to_string().replace('<', "\\u003c")),
             // nothing else that is inline runs, wherever it came from
             sources => safe(&format!("{} {}", source(UPLOT), source(SCRIPT))),
-            style => safe(STYLE),
+            style => safe(concat!(include_str!("vendor/uPlot.min.css"), "\n", include_str!("page/page.css"))),
             script => safe(SCRIPT),
             uplot => safe(UPLOT),
-            licence => UPLOT_LICENSE,
+            licence => include_str!("vendor/LICENSE"),
         },
     )
 }
@@ -89,18 +85,14 @@ fn flat(lists: Vec<Value>) -> Result<Vec<Value>, Error> {
 
 /// Each group of equal neighbours, with its length.
 fn neighbours(names: Vec<Value>) -> Vec<Value> {
-    names
-        .chunk_by(|one, next| one == next)
-        .map(|group| Value::from_serialize((group.first(), group.len())))
-        .collect()
+    let group = |of: &[Value]| Value::from_serialize((of.first(), of.len()));
+    names.chunk_by(|one, next| one == next).map(group).collect()
 }
 
 /// A line of a CSV. Cells with commas, quotes or ends of lines stand in quotes.
 fn record(cells: Vec<Value>) -> String {
     let cell = |cell: &Value| match (cell.as_str(), cell.kind()) {
-        (Some(text), _) if text.contains([',', '"', '\n', '\r']) => {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        }
+        (Some(of), _) if of.contains([',', '"', '\n', '\r']) => format!("\"{}\"", of.replace('"', "\"\"")),
         (Some(text), _) => text.to_owned(),
         (None, ValueKind::Number) => serde_json::json!(cell).to_string(),
         (None, _) => String::new(),

@@ -4,9 +4,8 @@ use super::catalogue::{
     Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CatalogueRow, CatalogueTable, CellRule,
     Thoroughness,
 };
-use super::cell::{CellKind, PlannedRun, ReportCell};
+use super::cell::{CellKind, PlannedRun, PrintedValue, ReportCell};
 use super::figure::Figure;
-use super::printed::PrintedValue;
 use crate::failure::Failure;
 use std::path::PathBuf;
 
@@ -52,15 +51,15 @@ const OVER_A_NETWORK: [&str; 7] = ["aes", "des3", "hash", "mac", "circuit", "mix
 impl EmulatedNetwork {
     /// The command over this network.
     fn put(self, command: &str) -> String {
-        let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        let over = matches!(words.as_slice(), [bench, what, ..]
-            if bench == "bench" && OVER_A_NETWORK.contains(&what.as_str()));
-        for (option, value) in [("--rtt", self.rtt_ms), ("--rate", self.rate_mbit)] {
-            let Some(value) = value.filter(|_| over) else { continue };
-            if let Some(at) = words.iter().position(|word| word == option) {
+        let mut words: Vec<&str> = command.split_whitespace().collect();
+        let over = matches!(*words, ["bench", what, ..] if OVER_A_NETWORK.contains(&what));
+        let [rtt, rate] = [self.rtt_ms, self.rate_mbit].map(|of| Some(of.filter(|_| over)?.to_string()));
+        for (option, value) in [("--rtt", &rtt), ("--rate", &rate)] {
+            let Some(value) = value else { continue };
+            if let Some(at) = words.iter().position(|word| *word == option) {
                 words.drain(at..(at + 2).min(words.len()));
             }
-            words.extend([option.to_owned(), value.to_string()]);
+            words.extend([option, value]);
         }
         words.join(" ")
     }
@@ -87,33 +86,32 @@ pub fn plan(
         }
         for table in paper.tables.iter().filter(|table| request.wants(&paper.name, &table.id)) {
             let mut cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
-            let added = cells.try_for_each(|cell| add(paper, cell, &mut runs, 0));
+            let added = cells.try_for_each(|cell| add(paper, cell, &mut runs));
             added.map_err(|e| wrong(&paper.name, e))?;
         }
     }
     Ok((papers, runs))
 }
 
-/// How many cells may stand behind a cell.
-pub const DEEPEST: usize = 8;
+/// How deep cells and formulas may refer to others.
+pub const DEEPEST: u8 = 8;
 
 /// Add the commands that a cell needs, with those of the cells to which it refers.
-fn add(
-    paper: &CataloguePaper,
-    cell: &ReportCell,
-    runs: &mut Vec<PlannedRun>,
-    depth: usize,
-) -> Result<(), String> {
-    if depth > DEEPEST {
-        return Err(format!("{}: figures refer to each other in a circle", cell.at));
+fn add(paper: &CataloguePaper, cell: &ReportCell, runs: &mut Vec<PlannedRun>) -> Result<(), String> {
+    let (mut rest, mut number) = (vec![cell], 0);
+    while let Some(of) = rest.pop() {
+        runs.extend(of.command.clone().filter(|run| runs.iter().all(|other| other.command != run.command)));
+        let figure = of.figure.iter().filter(|_| !of.left_out);
+        let others = figure.flat_map(|figure| figure.references.iter().rev());
+        for other in others.filter_map(|name| name.strip_prefix('#')) {
+            rest.push(paper.cell(other).map_err(|e| format!("{}: {e}", of.at))?);
+        }
+        number += 1;
+        if number > 1000 {
+            return Err(format!("{}: figures refer to each other in a circle", cell.at));
+        }
     }
-    runs.extend(cell.command.clone().filter(|run| runs.iter().all(|other| other.command != run.command)));
-    let figure = cell.figure.iter().filter(|_| !cell.left_out);
-    let mut others = figure.flat_map(|figure| &figure.references).filter_map(|of| of.strip_prefix('#'));
-    others.try_for_each(|other| {
-        let other = paper.cell(other).map_err(|e| format!("{}: {e}", cell.at))?;
-        add(paper, other, runs, depth + 1)
-    })
+    Ok(())
 }
 
 /// A cell where it stands.

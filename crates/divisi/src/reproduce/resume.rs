@@ -11,9 +11,6 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The room that there has to be before the first run, in MiB.
-const ROOM: u64 = 64;
-
 /// A finished run, as its file has it.
 #[derive(Deserialize, Serialize)]
 struct KeptRun {
@@ -40,9 +37,8 @@ pub fn run_file(command: &str) -> String {
 }
 
 impl<'c> RunStore<'c> {
-    /// Open the directory, and make it if it does not exist. With `resume`, runs in it are taken up. It is
-    /// refused if it cannot be written, has no room, or has runs that are another program's, or any without
-    /// `resume`.
+    /// Open the directory, or make it. With `resume`, runs in it are taken up. It is refused if it cannot be
+    /// written, has no room, or has runs that are another program's, or any without `resume`.
     pub fn open(dir: &Path, of: [&str; 2], resume: bool, cleanup: &'c Cleanup) -> Result<Self, Failure> {
         let store = RunStore { dir: dir.to_owned(), of: of.map(str::to_owned), cleanup };
         let runs = dir.join("runs");
@@ -53,10 +49,11 @@ impl<'c> RunStore<'c> {
             Ok((statvfs(dir)?, entries))
         };
         let (room, entries) = opened().map_err(|e| store.unwritten(&e))?;
-        let free = room.f_bavail.saturating_mul(room.f_frsize) >> 20;
-        if free < ROOM {
+        // in MiB; reports take less
+        let (free, needed) = (room.f_bavail.saturating_mul(room.f_frsize) >> 20, 64);
+        if free < needed {
             return Err(Failure::usage(format!(
-                "{} has room for {free} MiB, and {ROOM} are needed: make room, or give another directory with --out",
+                "{} has room for {free} MiB, and {needed} are needed: make room, or give another directory with --out",
                 dir.display()
             )));
         }
