@@ -1,163 +1,116 @@
 //! The catalogue: every table of the papers with what they print, the command that measures the same here,
 //! and what is taken from its report. The folder `papers` has a file for each paper; this is their form.
 
-use super::printed::PrintedValue;
+use super::cell::{CellKind, PrintedValue, ReportCell};
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The files, in the order of the page.
-const FILES: [&str; 5] = [
-    include_str!("papers/maestro.toml"),
-    include_str!("papers/kor17.toml"),
-    include_str!("papers/wrk17.toml"),
-    include_str!("papers/gykw.toml"),
-    include_str!("papers/symphony.toml"),
-];
-
-/// How a figure of ours stands to the one of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How long the commands may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[expect(clippy::exhaustive_enums, reason = "the four kinds that a page tells apart")]
-pub enum CellKind {
-    /// A count that has to be equal: bits, rounds, gates, bytes.
-    Exact,
-    /// A figure of time, or of a size that depends on parameters.
-    Measured,
-    /// A formula over other figures.
-    Derived,
-    /// What this machine or this project cannot do, with the reason.
-    OutOfReach,
-}
-
-/// Estimates of the seconds of a command.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedSeconds {
-    /// With `--quick`.
-    pub quick: f64,
-    /// With `--full`.
-    pub full: f64,
+#[expect(clippy::exhaustive_enums, reason = "the two forms of every command of the catalogue")]
+pub enum Thoroughness {
+    /// Few repetitions and small batches.
+    Quick,
+    /// What figures for a publication need.
+    #[default]
+    Full,
 }
 
 /// What a table, a column, a row or a cell may say; the innermost that says something counts, and arguments
 /// add up.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub struct CellRule {
     /// Arguments of the command, without the program.
     pub run: Option<String>,
-    /// More arguments with `--quick`.
+    /// More arguments with `--quick`, and with `--full`.
     pub quick: Option<String>,
-    /// More arguments with `--full`.
     pub full: Option<String>,
-    /// How long the command takes.
-    pub seconds: Option<ExpectedSeconds>,
+    /// How long the command takes with either.
+    pub seconds: Option<BTreeMap<Thoroughness, f64>>,
     /// The memory of all its processes, in MiB.
     pub memory: Option<u64>,
-    /// The kind of the figure.
     pub kind: Option<CellKind>,
     /// What is taken from the command's report (`figure.rs`).
     pub figure: Option<String>,
     /// "full" for what `--quick` leaves out.
-    pub when: Option<Occasion>,
-    /// Why a figure is out of reach.
+    pub when: Option<Thoroughness>,
+    /// Why a figure is out of reach, and what the command measures instead.
     pub reason: Option<String>,
-    /// What the command measures instead of a figure that is out of reach.
     pub nearest: Option<String>,
-}
-
-/// When a command runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(clippy::exhaustive_enums, reason = "what --quick does not leave out says nothing")]
-pub enum Occasion {
-    /// With `--full` alone.
-    Full,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogueColumn {
     /// Its name in the table.
     pub id: String,
-    /// Its head.
-    pub label: String,
-    /// The unit of its figures.
-    pub unit: String,
+    label: String,
+    unit: String,
     /// The network, where columns are networks.
-    pub network: Option<String>,
-    /// What holds for its cells.
+    network: Option<String>,
     #[serde(flatten, skip_serializing)]
-    pub rule: CellRule,
+    pub(super) rule: CellRule,
 }
 
 /// What a single cell says for itself.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogueCell {
-    /// The column.
     pub column: String,
-    /// The value that the paper should print, if it is another one.
+    /// The value that the paper should print, if it is another one, and why.
     pub corrected: Option<f64>,
-    /// Why.
     pub erratum: Option<String>,
-    /// Our exact value, if it is provably another one.
+    /// Our exact value, if it is provably another one, and why.
     pub ours: Option<f64>,
-    /// Why.
     pub why: Option<String>,
-    /// What holds for this cell.
     #[serde(flatten)]
     pub rule: CellRule,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct CatalogueRow {
     /// Its name in the table.
     pub id: String,
     /// The paper's name.
-    pub label: String,
-    /// The engine, by which a page filters; empty for none.
-    pub engine: String,
-    /// The adversary; empty for none.
-    pub security: String,
+    label: String,
+    /// Engine and adversary, by which a page filters; empty for none.
+    engine: String,
+    security: String,
     /// The number of parties; 0 if it depends on the column.
-    pub parties: u16,
+    parties: u16,
     /// The paper's values, one for each column.
     #[serde(skip_serializing)]
     pub values: Vec<PrintedValue>,
-    /// What single cells say for themselves.
-    #[serde(default, skip_serializing)]
-    pub cells: Vec<CatalogueCell>,
-    /// What holds for its cells.
+    #[serde(default, rename(deserialize = "cells"), skip_serializing)]
+    pub(super) own: Vec<CatalogueCell>,
+    /// The cells of a report; none where the paper prints nothing.
+    #[serde(skip_deserializing)]
+    pub(super) cells: Vec<Option<ReportCell>>,
     #[serde(flatten, skip_serializing)]
-    pub rule: CellRule,
+    pub(super) rule: CellRule,
 }
 
-/// What others reach, beside a column.
+/// What another implementation reaches, beside a column.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
-pub struct CataloguePeer {
-    /// The implementation.
-    pub name: String,
-    /// Its commit.
-    pub commit: String,
+struct CataloguePeer {
+    name: String,
+    commit: String,
     /// How it was built and run.
-    pub flags: String,
-    /// What it leaves out.
-    pub leaves_out: String,
-    /// The machine.
-    pub machine: String,
-    /// The column beside which its figures stand.
-    pub column: String,
-    /// Their unit, if it is another one than the column's.
-    pub unit: Option<String>,
+    flags: String,
+    leaves_out: String,
+    machine: String,
+    column: String,
+    /// The unit, if it is another one than the column's.
+    unit: Option<String>,
     /// The figures by row.
-    pub values: BTreeMap<String, f64>,
+    values: BTreeMap<String, f64>,
 }
 
 /// A table or figure of a paper.
@@ -166,32 +119,26 @@ pub struct CataloguePeer {
 pub struct CatalogueTable {
     /// Its name, as the paper numbers it.
     pub id: String,
-    /// What it is about.
-    pub title: String,
-    /// The paper's machines.
-    pub machines: String,
-    /// Whether the paper had a machine for each party.
-    pub machine_a_party: bool,
-    /// The paper's network.
-    pub network: String,
+    title: String,
+    /// The paper's machines, and whether each party had its own.
+    machines: String,
+    machine_a_party: bool,
+    network: String,
     /// What a reader has to know.
-    pub note: Option<String>,
+    note: Option<String>,
     /// What our figures leave out.
-    pub we_leave_out: Option<String>,
+    we_leave_out: Option<String>,
     /// Formulas that figures name as `$name`.
     #[serde(default, skip_serializing)]
-    pub formulas: BTreeMap<String, String>,
+    pub(super) formulas: BTreeMap<String, String>,
     /// The columns.
     pub columns: Vec<CatalogueColumn>,
     /// The rows.
-    #[serde(skip_serializing)]
     pub rows: Vec<CatalogueRow>,
-    /// What others reach.
     #[serde(default)]
-    pub peers: Vec<CataloguePeer>,
-    /// What holds for all cells.
+    peers: Vec<CataloguePeer>,
     #[serde(flatten, skip_serializing)]
-    pub rule: CellRule,
+    pub(super) rule: CellRule,
 }
 
 /// Numbers of a paper that are in no table of the catalogue.
@@ -200,23 +147,21 @@ pub struct CatalogueTable {
 pub struct LeftOut {
     /// Where the paper prints them.
     pub table: String,
-    /// What they are.
-    pub what: String,
+    what: String,
     /// How many.
     pub numbers: u32,
-    /// Why they are left out.
-    pub reason: String,
+    reason: String,
 }
 
 /// A paper with its tables.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all(deserialize = "kebab-case"), deny_unknown_fields)]
 pub struct CataloguePaper {
     /// Its short name.
     pub name: String,
-    /// Its title.
-    pub title: String,
+    title: String,
     /// The file of its text.
+    #[serde(skip_serializing)]
     pub text: String,
     /// Its tables.
     #[serde(default)]
@@ -236,137 +181,92 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The catalogue of this build.
-    ///
-    /// # Errors
-    /// [`Failure`] if a file does not hold together, which a test excludes.
+    /// The catalogue of this build; [`Failure`] if it does not hold together, which a test excludes.
     pub fn built_in() -> Result<Catalogue, Failure> {
-        Self::of(&FILES)
+        Self::of(&[
+            include_str!("papers/maestro.toml"),
+            include_str!("papers/kor17.toml"),
+            include_str!("papers/wrk17.toml"),
+            include_str!("papers/gykw.toml"),
+            include_str!("papers/symphony.toml"),
+        ])
     }
 
-    /// The catalogue of these files.
-    ///
-    /// # Errors
-    /// [`Failure`] with what is wrong with a file.
+    /// The catalogue of these files, in the order of the page; [`Failure`] with what is wrong with one.
     pub fn of(files: &[&str]) -> Result<Catalogue, Failure> {
-        let mut digest = Sha256::new();
-        let mut papers = Vec::with_capacity(files.len());
-        for file in files {
-            digest.update((file.len() as u64).to_le_bytes());
-            digest.update(file.as_bytes());
+        let read = |file: &&str| {
             let paper: CataloguePaper = toml::from_str(file)
                 .map_err(|e| Failure::usage(format!("a file of the catalogue cannot be read: {e}")))?;
-            paper.check().map_err(|e| Failure::usage(format!("the catalogue of {}: {e}", paper.name)))?;
-            papers.push(paper);
-        }
-        Ok(Catalogue { papers, digest: hex::encode(digest.finalize()) })
+            let once = once(paper.tables.iter().map(|table| &table.id));
+            let held = once.and_then(|()| paper.tables.iter().try_for_each(CatalogueTable::check));
+            held.map_err(|e| Failure::usage(format!("the catalogue of {}: {e}", paper.name)))?;
+            Ok(paper)
+        };
+        let papers = files.iter().map(read).collect::<Result<_, Failure>>()?;
+        Ok(Catalogue { papers, digest: hex::encode(Sha256::digest(files.join("\0"))) })
     }
 
-    /// This paper and this table of it; `None` for all.
-    ///
-    /// # Errors
-    /// [`Failure`] if there is no such paper or table, with what is near.
-    pub fn select(&self, paper: Option<&str>, table: Option<&str>) -> Result<Selection, Failure> {
+    /// Refuse a paper or a table that there is not, with what is near; `None` is for all.
+    pub(super) fn has(&self, paper: Option<&str>, table: Option<&str>) -> Result<(), Failure> {
         let names: Vec<&str> = self.papers.iter().map(|of| of.name.as_str()).collect();
-        if let Some(paper) = paper.filter(|paper| !names.contains(paper)) {
-            return Err(Failure::usage(format!(
-                "there is no paper {paper}: give --paper {} or another of {}",
-                near(paper, &names),
-                names.join(", ")
-            )));
-        }
+        known("paper", paper, "", &names)?;
         let here = self.papers.iter().filter(|of| paper.is_none_or(|paper| of.name == paper));
         let ids: BTreeSet<&str> = here.flat_map(|of| &of.tables).map(|table| table.id.as_str()).collect();
-        let ids: Vec<&str> = ids.into_iter().collect();
-        if let Some(table) = table.filter(|table| !ids.contains(table)) {
-            return Err(Failure::usage(format!(
-                "there is no table {table}{}: give --table {} or another of {}",
-                paper.map_or(String::new(), |paper| format!(" of {paper}")),
-                near(table, &ids),
-                ids.join(", ")
-            )));
-        }
-        Ok(Selection { paper: paper.map(str::to_owned), table: table.map(str::to_owned) })
+        let of = paper.map_or(String::new(), |paper| format!(" of {paper}"));
+        known("table", table, &of, &ids.into_iter().collect::<Vec<_>>())
     }
 }
 
-/// What of the catalogue is reproduced.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Selection {
-    paper: Option<String>,
-    table: Option<String>,
+/// Refuse a name that is none of these, with the one that is most like it.
+fn known(what: &str, name: Option<&str>, of: &str, names: &[&str]) -> Result<(), Failure> {
+    let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
+    let near = names.iter().min_by_key(|other| strsim::damerau_levenshtein(name, other)).unwrap_or(&"");
+    let all = names.join(", ");
+    Err(Failure::usage(format!("there is no {what} {name}{of}: give --{what} {near} or another of {all}")))
 }
 
-impl Selection {
-    /// Whether this table of this paper is selected.
-    #[must_use]
-    pub fn has(&self, paper: &str, table: &str) -> bool {
-        self.paper.as_deref().is_none_or(|name| name == paper)
-            && self.table.as_deref().is_none_or(|id| id == table)
-    }
+fn is_so(so: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if so { Ok(()) } else { Err(otherwise()) }
 }
 
-/// The name that is most like the one that somebody wrote.
-fn near<'n>(wrote: &str, names: &[&'n str]) -> &'n str {
-    let far = |name: &&&str| strsim::damerau_levenshtein(wrote, name);
-    names.iter().min_by_key(far).copied().unwrap_or_default()
-}
-
-/// The first name that stands twice.
-fn twice<'n>(mut names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+/// Refuse a name that stands twice.
+fn once<'n>(mut names: impl Iterator<Item = &'n String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
-    names.find(|name| !seen.insert(*name))
+    names.try_for_each(|name| is_so(seen.insert(name), || format!("{name} is there twice")))
 }
 
 impl CataloguePaper {
-    /// What no type says: names that stand once, rows as wide as their table, and reasons.
-    fn check(&self) -> Result<(), String> {
-        if let Some(id) = twice(self.tables.iter().map(|table| table.id.as_str())) {
-            return Err(format!("{id} is there twice"));
-        }
-        self.tables.iter().try_for_each(|table| table.check().map_err(|e| format!("{}: {e}", table.id)))
+    /// The cell `TABLE/ROW/COLUMN`.
+    pub(super) fn cell(&self, at: &str) -> Result<&ReportCell, String> {
+        let mut cells = self.tables.iter().flat_map(|of| &of.rows).flat_map(|of| of.cells.iter().flatten());
+        cells.find(|cell| cell.at == at).ok_or_else(|| format!("there is no cell {at}"))
     }
 }
 
 impl CatalogueTable {
+    /// What no type says: names that stand once, rows as wide as their table, and reasons.
     fn check(&self) -> Result<(), String> {
-        let columns = || self.columns.iter().map(|column| column.id.as_str());
-        let rows = || self.rows.iter().map(|row| row.id.as_str());
-        if let Some(id) = twice(columns()).or_else(|| twice(rows())) {
-            return Err(format!("{id} is there twice"));
-        }
-        for row in &self.rows {
-            if row.values.len() != self.columns.len() {
-                return Err(format!(
-                    "{} has {} values for {} columns",
-                    row.id,
-                    row.values.len(),
-                    columns().count()
-                ));
-            }
-            for cell in &row.cells {
-                let at = format!("{}/{}", row.id, cell.column);
-                if !columns().any(|column| column == cell.column) {
-                    return Err(format!("{at} is in no column"));
-                }
-                if cell.ours.is_some() != cell.why.is_some()
-                    || cell.corrected.is_some() != cell.erratum.is_some()
-                {
-                    return Err(format!(
-                        "{at} has a value without its reason, or a reason without its value"
-                    ));
-                }
-            }
-            if let Some(column) = twice(row.cells.iter().map(|cell| cell.column.as_str())) {
-                return Err(format!("{}/{column} is there twice", row.id));
+        once(self.columns.iter().map(|column| &column.id))?;
+        once(self.rows.iter().map(|row| &row.id))?;
+        let is_column = |id: &str| self.columns.iter().any(|column| column.id == id);
+        for CatalogueRow { id, values, own, .. } in &self.rows {
+            let (values, columns) = (values.len(), self.columns.len());
+            let id = format!("{}/{id}", self.id);
+            is_so(values == columns, || format!("{id} has {values} values for {columns} columns"))?;
+            once(own.iter().map(|cell| &cell.column)).map_err(|e| format!("{id}/{e}"))?;
+            for CatalogueCell { column, ours, why, corrected, erratum, .. } in own {
+                is_so(is_column(column), || format!("{id}/{column} is in no column"))?;
+                let both = ours.is_some() == why.is_some() && corrected.is_some() == erratum.is_some();
+                is_so(both, || {
+                    format!("{id}/{column} has a value without its reason, or a reason without its value")
+                })?;
             }
         }
-        for peer in &self.peers {
-            if !columns().any(|column| column == peer.column) {
-                return Err(format!("{} stands beside {}, which is no column", peer.name, peer.column));
-            }
-            if let Some(row) = peer.values.keys().find(|row| !rows().any(|id| id == *row)) {
-                return Err(format!("{} has a figure for {row}, which is no row", peer.name));
+        for CataloguePeer { name, column, values, .. } in &self.peers {
+            is_so(is_column(column), || format!("{name} stands beside {column}, which is no column"))?;
+            for id in values.keys() {
+                let row = self.rows.iter().any(|row| row.id == *id);
+                is_so(row, || format!("{name} has a figure for {id}, which is no row"))?;
             }
         }
         Ok(())

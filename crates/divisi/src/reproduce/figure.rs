@@ -1,208 +1,87 @@
-//! Figures: what is taken from the report of a command, and computed from it.
-//!
-//! A figure is an expression of numbers, `+ - * /`, brackets, `min`, `max`, and references in square
-//! brackets, which [`Figure::value`] asks for. Of the report of a command there are:
+//! Figures: what is taken from the report of a command, and computed from it. A figure is an expression of
+//! numbers, `+ - * /`, brackets, `min`, `max`, and references in square brackets:
 //!
 //! - `[PHASE.bits]`, `[PHASE.bytes]`, `[PHASE.rounds]`, `[PHASE.seconds]`, `[PHASE.cpu]`: of one of `phases`;
 //! - `[name]`: a member;
-//! - `[/a/0/b]`: a JSON pointer.
-//!
-//! `[#TABLE/ROW/COLUMN]` is the figure of another cell of the same paper.
+//! - `[/a/0/b]`: a JSON pointer;
+//! - `[#TABLE/ROW/COLUMN]`: the figure of another cell of the same paper.
 
+use minijinja::{Environment, Expression, context};
+use serde::Serialize;
 use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+
+/// What computes: the expressions of templates have the arithmetic of figures.
+static ENGINE: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut engine = Environment::empty();
+    engine.add_function("min", f64::min);
+    engine.add_function("max", f64::max);
+    engine
+});
 
 /// A figure, ready to be computed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figure(Term);
-
-#[derive(Clone, Debug, PartialEq)]
-enum Term {
-    Number(f64),
-    Reference(String),
-    Both(char, Box<Term>, Box<Term>),
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Figure {
+    text: String,
+    /// The references, in the order in which they stand.
+    #[serde(skip)]
+    pub references: Vec<String>,
+    #[serde(skip)]
+    expression: Arc<Expression<'static, 'static>>,
 }
 
-/// How deep brackets may stand in brackets.
-const DEEPEST: usize = 32;
-
 impl Figure {
-    /// Read an expression.
-    ///
-    /// # Errors
-    /// What is wrong with it.
+    /// Read an expression, or say what is wrong with it.
     pub fn read(text: &str) -> Result<Figure, String> {
-        let mut reader = Reader { rest: text.trim_start(), depth: 0 };
-        let term = reader.sum()?;
-        match reader.rest {
-            "" => Ok(Figure(term)),
-            rest => Err(format!("an operator is missing before {rest:?}")),
+        let mut parts = text.split('[');
+        let mut expression = parts.next().unwrap_or_default().to_owned();
+        let mut references = Vec::new();
+        for part in parts {
+            let (name, rest) = part.split_once(']').ok_or("a reference has no end")?;
+            expression += &format!("of[{}]{rest}", references.len());
+            references.push(name.trim().to_owned());
         }
-    }
-
-    /// The references, in the order in which they stand.
-    #[must_use]
-    pub fn references(&self) -> Vec<&str> {
-        let mut found = Vec::new();
-        self.0.references(&mut found);
-        found
+        let expression = ENGINE.compile_expression_owned(expression);
+        let expression = expression.map_err(|e| format!("this gives no number: {e}"))?;
+        Ok(Figure { text: text.to_owned(), references, expression: expression.into() })
     }
 
     /// The value; `of` gives that of a reference.
-    ///
-    /// # Errors
-    /// That of a reference, or that the value is not a number.
     pub fn value(&self, of: &mut dyn FnMut(&str) -> Result<f64, String>) -> Result<f64, String> {
-        let value = self.0.value(of)?;
+        let of: Vec<f64> = self.references.iter().map(|name| of(name)).collect::<Result<_, _>>()?;
+        let value = self.expression.eval(context! { of }).and_then(f64::try_from);
+        let value = value.map_err(|e| format!("the figure is no number: {e}"))?;
         if value.is_finite() { Ok(value) } else { Err("the figure is a division by zero".into()) }
-    }
-}
-
-impl Term {
-    fn references<'t>(&'t self, found: &mut Vec<&'t str>) {
-        match self {
-            Term::Number(_) => {}
-            Term::Reference(name) => found.push(name),
-            Term::Both(_, a, b) => {
-                a.references(found);
-                b.references(found);
-            }
-        }
-    }
-
-    fn value(&self, of: &mut dyn FnMut(&str) -> Result<f64, String>) -> Result<f64, String> {
-        let (operator, a, b) = match self {
-            Term::Number(number) => return Ok(*number),
-            Term::Reference(name) => return of(name),
-            Term::Both(operator, a, b) => (operator, a.value(of)?, b.value(of)?),
-        };
-        Ok(match operator {
-            '+' => a + b,
-            '-' => a - b,
-            '*' => a * b,
-            '/' => a / b,
-            '<' => a.min(b),
-            _ => a.max(b),
-        })
-    }
-}
-
-struct Reader<'t> {
-    rest: &'t str,
-    depth: usize,
-}
-
-impl<'t> Reader<'t> {
-    /// Whether the text goes on like this; then it is read.
-    fn takes(&mut self, token: &str) -> bool {
-        let Some(rest) = self.rest.strip_prefix(token) else { return false };
-        self.rest = rest.trim_start();
-        true
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.takes(token) { Ok(()) } else { Err(format!("{token} is missing before {:?}", self.rest)) }
-    }
-
-    /// Operands of the next level with operators of this one between them.
-    fn chain(
-        &mut self,
-        operators: [&'static str; 2],
-        next: fn(&mut Self) -> Result<Term, String>,
-    ) -> Result<Term, String> {
-        let mut term = next(self)?;
-        while let Some(operator) = operators.into_iter().find(|operator| self.takes(operator)) {
-            let operator = operator.chars().next().unwrap_or('+');
-            term = Term::Both(operator, term.into(), next(self)?.into());
-        }
-        Ok(term)
-    }
-
-    fn sum(&mut self) -> Result<Term, String> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err("there are too many brackets".into());
-        }
-        let term = self.chain(["+", "-"], |reader| reader.chain(["*", "/"], Reader::operand))?;
-        self.depth -= 1;
-        Ok(term)
-    }
-
-    fn operand(&mut self) -> Result<Term, String> {
-        if self.takes("-") {
-            return Ok(Term::Both('-', Term::Number(0.0).into(), self.operand()?.into()));
-        }
-        if self.takes("[") {
-            let (name, rest) = self.rest.split_once(']').ok_or("a reference has no end")?;
-            self.rest = rest.trim_start();
-            return Ok(Term::Reference(name.trim().to_owned()));
-        }
-        for (name, operator) in [("min", '<'), ("max", '>')] {
-            if self.takes(name) {
-                self.expect("(")?;
-                let a = self.sum()?;
-                self.expect(",")?;
-                let b = self.sum()?;
-                self.expect(")")?;
-                return Ok(Term::Both(operator, a.into(), b.into()));
-            }
-        }
-        if self.takes("(") {
-            let term = self.sum()?;
-            self.expect(")")?;
-            return Ok(term);
-        }
-        self.number()
-    }
-
-    fn number(&mut self) -> Result<Term, String> {
-        let mut last = ' ';
-        let end = self.rest.find(|c: char| {
-            let sign = matches!(c, '+' | '-') && last == 'e';
-            last = c;
-            !(c.is_ascii_digit() || c == '.' || c == 'e' || sign)
-        });
-        let (number, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-        let value = number.parse().map_err(|_| format!("{:?} is no number", self.rest))?;
-        self.rest = rest.trim_start();
-        Ok(Term::Number(value))
     }
 }
 
 /// What a reference finds in the report of a command; with the number of a repetition, as it was in that one,
 /// where it depends on time.
-///
-/// # Errors
-/// That there is no such number.
 pub fn in_report(report: &Value, reference: &str, repetition: Option<usize>) -> Result<f64, String> {
-    let missing = || format!("the report has no number {reference}");
-    let of_repetition = |series: &str| {
-        let of = report.get("repetitions")?.get(series)?.get(repetition?)?;
-        // a rate of no time at all
-        Some(of.as_f64().unwrap_or(f64::INFINITY))
+    let (series, found) = match reference.rsplit_once('.') {
+        _ if reference.starts_with('/') => (String::new(), report.pointer(reference)),
+        None => (reference.to_owned(), report.get(reference)),
+        Some((phase, what)) => {
+            let member = match what {
+                "bits" | "bytes" => &format!("{what}_sent_per_party"),
+                "cpu" => "cpu_seconds_per_party",
+                what => what,
+            };
+            let mut phases = report.get("phases").and_then(Value::as_array).into_iter().flatten();
+            let of = phases.find(|of| of.get("name").is_some_and(|name| name == phase));
+            (format!("{phase}_{member}"), of.and_then(|of| of.get(member)))
+        }
     };
-    if reference.starts_with('/') {
-        return report.pointer(reference).and_then(Value::as_f64).ok_or_else(missing);
+    let repeated = repetition.and_then(|at| report.get("repetitions")?.get(series)?.get(at));
+    match repeated {
+        // a rate of no time at all is none
+        Some(repeated) => Ok(repeated.as_f64().unwrap_or(f64::INFINITY)),
+        None => found.and_then(Value::as_f64).ok_or_else(|| format!("the report has no number {reference}")),
     }
-    let Some((phase, what)) = reference.rsplit_once('.') else {
-        let whole = || report.get(reference).and_then(Value::as_f64);
-        return of_repetition(reference).or_else(whole).ok_or_else(missing);
-    };
-    let member = match what {
-        "bits" => "bits_sent_per_party",
-        "bytes" => "bytes_sent_per_party",
-        "cpu" => "cpu_seconds_per_party",
-        "rounds" | "seconds" => what,
-        _ => return Err(missing()),
-    };
-    let of_phase = || {
-        let phases = report.get("phases")?.as_array()?;
-        phases.iter().find(|of| of.get("name").is_some_and(|name| name == phase))?.get(member)?.as_f64()
-    };
-    of_repetition(&format!("{phase}_{member}")).or_else(of_phase).ok_or_else(missing)
 }
 
 /// The number of repetitions of which a report tells.
-#[must_use]
 pub fn repetitions(report: &Value) -> usize {
     let series = report.get("repetitions").and_then(Value::as_object);
     series.and_then(|series| series.values().next()?.as_array()).map_or(0, Vec::len)
@@ -244,7 +123,7 @@ mod tests {
             assert!(value(bad).is_err(), "{bad}");
         }
         assert!(value("1 / 0").unwrap_err().contains("zero") && value("[pre-work.colour]").is_err());
-        assert!(value(&"(".repeat(100)).unwrap_err().contains("brackets"));
+        assert!(value(&"(".repeat(100_000)).is_err());
     }
 
     #[test]
@@ -259,6 +138,6 @@ mod tests {
         assert_eq!((at("online.seconds", 1), at("latency_seconds", 0)), (Ok(3.0), Ok(1.0)));
         assert_eq!(at("latency_seconds", 1), Ok(f64::INFINITY));
         assert_eq!((repetitions(&report), repetitions(&json!({}))), (2, 0));
-        assert_eq!(Figure::read("[a] * max([b], 2)").unwrap().references(), ["a", "b"]);
+        assert_eq!(Figure::read("[a] * max([b], 2)").unwrap().references, ["a", "b"]);
     }
 }

@@ -6,24 +6,22 @@
 //! to be. Finished runs are kept in the directory, so that an interrupted reproduction goes on.
 
 mod catalogue;
+mod cell;
 mod figure;
 mod machine;
 mod outcome;
 mod page;
-mod page_files;
 mod plan;
-mod printed;
 mod resume;
 mod runner;
 
 pub use catalogue::{
-    Catalogue, CatalogueCell, CatalogueColumn, CataloguePaper, CataloguePeer, CatalogueRow, CatalogueTable,
-    CellKind, CellRule, ExpectedSeconds, LeftOut, Occasion, Selection,
+    Catalogue, CatalogueColumn, CataloguePaper, CatalogueRow, CatalogueTable, LeftOut, Thoroughness,
 };
+pub use cell::PrintedValue;
 pub use machine::{Meanwhile, MeasuredOn};
 pub use outcome::CellCounts;
-pub use plan::{EmulatedNetwork, Thoroughness};
-pub use printed::PrintedValue;
+pub use plan::{EmulatedNetwork, ReproduceRequest};
 pub use runner::{Progress, ReportProgram};
 
 use crate::bench::calibration_json;
@@ -32,33 +30,13 @@ use crate::cleanup::Cleanup;
 use crate::failure::Failure;
 use divisi_net::{Machine, World};
 use machine::Counters;
-use outcome::Evaluation;
-use plan::ReproductionPlan;
+use outcome::{Evaluation, runs};
+use plan::plan;
 use resume::RunStore;
-use runner::{RunEnd, RunRecord};
+use runner::RunRecord;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-use std::time::Duration;
-
-/// What to reproduce, and how.
-#[derive(Clone, Debug, Default)]
-pub struct ReproduceRequest {
-    /// The paper; `None` for all.
-    pub paper: Option<String>,
-    /// The table; `None` for all.
-    pub table: Option<String>,
-    /// How long it may take.
-    pub thoroughness: Thoroughness,
-    /// The network that all commands emulate instead of those of the papers.
-    pub network: EmulatedNetwork,
-    /// The machines, in words for the page.
-    pub machine: Option<String>,
-    /// The directory for all files.
-    pub out: PathBuf,
-    /// Whether to take up finished runs.
-    pub resume: bool,
-}
 
 /// A reproduction as it was written.
 #[derive(Clone, Debug)]
@@ -85,18 +63,11 @@ pub struct Reproduction {
     pub meanwhile: Meanwhile,
 }
 
-/// The commands of the whole catalogue, without the program.
-///
-/// # Errors
-/// [`Failure`] if the catalogue does not hold together.
+/// The commands of the whole catalogue, without the program; [`Failure`] if it does not hold together.
 pub fn commands(thoroughness: Thoroughness) -> Result<Vec<String>, Failure> {
     let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
-    Ok(plan(&Catalogue::built_in()?, &request)?.runs.into_iter().map(|run| run.command).collect())
-}
-
-fn plan(catalogue: &Catalogue, request: &ReproduceRequest) -> Result<ReproductionPlan, Failure> {
-    let selection = catalogue.select(request.paper.as_deref(), request.table.as_deref())?;
-    ReproductionPlan::new(catalogue, selection, request.thoroughness, request.network)
+    let (_, runs) = plan(&Catalogue::built_in()?, &request)?;
+    Ok(runs.into_iter().map(|run| run.command).collect())
 }
 
 /// The program as its runs name it: by the commit that it was built from; without that, by its file.
@@ -110,8 +81,7 @@ fn program_name(program: ReportProgram<'_>) -> Result<String, Failure> {
             program.program.path().display()
         ))
     })?;
-    let digest = hex::encode(Sha256::digest(&bytes));
-    Ok(format!("unknown, program {}", digest.get(..16).unwrap_or(&digest)))
+    Ok(format!("unknown, program {:.16}", hex::encode(Sha256::digest(&bytes))))
 }
 
 /// Make the runs of a request, and write `report.html`, `report.json` and `report.csv` into its directory,
@@ -127,94 +97,48 @@ pub fn write(
     cleanup: &Cleanup,
     tell: &dyn Fn(&Progress),
 ) -> Result<Reproduction, Failure> {
-    let plan = plan(catalogue, request)?;
-    let store = RunStore::open(&request.out, &program_name(program)?, &plan.digest, request.resume)?;
-    let (began, date) = (Machine.now(), date(Machine.unix_time()));
+    let (papers, planned) = plan(catalogue, request)?;
+    let of: [&str; 2] = [&program_name(program)?, &catalogue.digest];
+    let store = RunStore::open(&request.out, of, request.resume, cleanup)?;
+    let (began, date) = (Machine.now(), std::time::UNIX_EPOCH + Machine.unix_time());
     let (counters, before) = (Counters::now(), calibrate()?);
-    let records = runner::run(&plan, &store, program, cleanup, tell)?;
+    let records = runner::run(&planned, &store, program, cleanup, tell)?;
     let (meanwhile, after) = (counters.until(&Counters::now()), calibrate()?);
     let (host, seconds) = (MeasuredOn::here(), began.elapsed().as_secs_f64());
-    let evaluation = Evaluation::new(&plan, &records);
-    let (papers, counts) = evaluation.papers();
-    let mut report = json!({
-        "schema": 1,
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": program.commit,
-        "mode": plan.thoroughness.name(),
-        "selected": plan.selection,
-        "date": date,
-        "seconds": seconds,
-        "settings": {
-            "machine": request.machine,
-            "rtt_ms": plan.network.rtt_ms,
-            "rate_mbit": plan.network.rate_mbit,
-        },
+    let (evaluation, network) = (Evaluation::new(request, &papers, &records), request.network);
+    let report = json!({
+        "schema": 1, "version": env!("CARGO_PKG_VERSION"), "commit": program.commit,
+        "mode": request.thoroughness, "selected": { "paper": request.paper, "table": request.table },
+        "date": humantime::format_rfc3339_seconds(date).to_string(), "seconds": seconds,
+        "settings": { "machine": request.machine, "rtt_ms": network.rtt_ms, "rate_mbit": network.rate_mbit },
         "machine": host,
         "kernel": divisi_field::kernel::select().map_or_else(|e| e.to_string(), |kernel| kernel.to_string()),
-        "calibration": calibration_json(&before),
-        "calibration_after": calibration_json(&after),
-        "catalogue": plan.digest,
-        "counts": counts,
-        "papers": papers,
-        "runs": evaluation.runs(),
+        "calibration": calibration_json(&before), "calibration_after": calibration_json(&after),
+        "load": { "before": meanwhile.load[0], "after": meanwhile.load[1] },
+        "others_share": meanwhile.others_share, "disturbed": meanwhile.is_disturbed(),
+        "catalogue": catalogue.digest,
+        "counts": evaluation.counts, "papers": evaluation.papers, "runs": runs(&records),
     });
-    meanwhile.add_to(&mut report);
-    let html = store.write("report.html", &page::page(&report))?;
-    let json = store.write("report.json", &format!("{report:#}\n"))?;
-    let csv = store.write("report.csv", &outcome::csv(&report))?;
-    let failed = |record: &RunRecord| match &record.end {
-        RunEnd::Failed(why) => Some((record.run.command.clone(), why.clone())),
-        RunEnd::Done(_) | RunEnd::Skipped(_) => None,
-    };
-    let failed = records.iter().find_map(failed);
-    let differs = outcome::differing(&report);
+    let wrong =
+        |e| Failure::unavailable(format!("a template of the report does not hold ({e}): report this"));
+    let failed = |record: &RunRecord| Some((record.run.command.clone(), record.end.clone().err()?));
     Ok(Reproduction {
-        html,
-        json,
-        csv,
+        html: store.write("report.html", &page::page(&report).map_err(wrong)?)?,
+        json: store.write("report.json", &format!("{report:#}\n"))?,
+        csv: store.write("report.csv", &page::csv(&report).map_err(wrong)?)?,
         runs: records.len(),
-        failed,
-        differs,
-        counts,
+        failed: records.iter().filter(|record| record.began).find_map(failed),
+        differs: evaluation.differs,
+        counts: evaluation.counts,
         seconds,
         host,
         meanwhile,
     })
 }
 
-/// Date and time in UTC, as RFC 3339 writes them. The date is found by counting days in years that begin with
-/// March, in which a leap day is the last day.
-fn date(unix_time: Duration) -> String {
-    let (days, rest) = (unix_time.as_secs() / 86_400, unix_time.as_secs() % 86_400);
-    let since = days + 719_468; // days from 0000-03-01 to 1970-01-01
-    let (era, day) = (since / 146_097, since % 146_097); // 400 years have as many days
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153; // from March
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    let year = 400 * era + year + next;
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        for (seconds, expected) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_399, "2000-02-28T23:59:59Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (951_868_800, "2000-03-01T00:00:00Z"),
-            (1_735_689_599, "2024-12-31T23:59:59Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
-        ] {
-            assert_eq!(date(Duration::from_secs(seconds)), expected);
-        }
-    }
 
     /// Each table and figure that a paper numbers has something with `--quick`, which what only others refer
     /// to need not have; and the estimates keep the times that the command promises.
@@ -223,25 +147,22 @@ mod tests {
         let catalogue = Catalogue::built_in().unwrap();
         for (thoroughness, most) in [(Thoroughness::Quick, 15.0 * 60.0), (Thoroughness::Full, 2.0 * 3600.0)] {
             let request = ReproduceRequest { thoroughness, ..ReproduceRequest::default() };
-            let plan = plan(&catalogue, &request).unwrap();
-            let seconds: f64 = plan.runs.iter().map(|run| run.seconds).sum();
-            assert!(seconds > 60.0 && seconds < most, "{}: {seconds} s", thoroughness.name());
-            let silent: Vec<String> = plan
-                .papers
+            let (papers, runs) = plan(&catalogue, &request).unwrap();
+            let seconds: f64 = runs.iter().map(|run| run.seconds).sum();
+            assert!(seconds > 60.0 && seconds < most, "{thoroughness:?}: {seconds} s");
+            let silent: Vec<String> = papers
                 .iter()
-                .flat_map(|of| of.paper.tables.iter().map(move |table| (of, table)))
+                .flat_map(|of| of.tables.iter().map(move |table| (of, table)))
                 .filter(|(_, table)| {
                     ["table-", "figure-", "slide-"].iter().any(|name| table.id.starts_with(name))
                 })
-                .filter(|(of, table)| {
-                    let here = format!("{}/", table.id);
-                    let mut cells = of.cells.iter().filter(|(at, _)| at.starts_with(&here));
-                    let counts = |cell: &plan::PlannedCell| cell.figure.is_some() && !cell.left_out;
-                    !cells.any(|(_, cell)| counts(cell))
+                .filter(|(_, table)| {
+                    let mut cells = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
+                    !cells.any(|cell| cell.figure.is_some() && !cell.left_out)
                 })
-                .map(|(of, table)| format!("{} {}", of.paper.name, table.id))
+                .map(|(of, table)| format!("{} {}", of.name, table.id))
                 .collect();
-            assert!(silent.is_empty(), "{}: {silent:?}", thoroughness.name());
+            assert!(silent.is_empty(), "{thoroughness:?}: {silent:?}");
         }
     }
 
@@ -253,10 +174,10 @@ mod tests {
             (Some("gykw"), Some("table-11"), "no table table-11 of gykw: give --table table-2 "),
             (None, Some("slide"), "--table slide-"),
         ] {
-            let refused = catalogue.select(paper, table).unwrap_err();
+            let refused = catalogue.has(paper, table).unwrap_err();
             assert!(refused.error.contains(part) && refused.kind.exit_code() == 2, "{refused}");
         }
-        assert!(catalogue.select(Some("wrk17"), Some("table-8")).is_ok());
+        assert!(catalogue.has(Some("wrk17"), Some("table-8")).is_ok());
     }
 
     /// A command over another network emulates this one instead, and what emulates none stays.
@@ -265,7 +186,7 @@ mod tests {
         let catalogue = Catalogue::built_in().unwrap();
         let network = EmulatedNetwork { rtt_ms: Some(7.5), rate_mbit: None };
         let request = ReproduceRequest { network, ..ReproduceRequest::default() };
-        let runs = plan(&catalogue, &request).unwrap().runs;
+        let (_, runs) = plan(&catalogue, &request).unwrap();
         for run in &runs {
             let words: Vec<&str> = run.command.split(' ').collect();
             let times = words.iter().filter(|word| **word == "--rtt").count();

@@ -1,7 +1,7 @@
 //! Figures as people read them.
 
 /// A figure that was measured, with at least this many digits, its thousands apart.
-pub(super) fn measured(value: f64, least: usize) -> String {
+pub fn measured(value: f64, least: usize) -> String {
     if value != 0.0 && !(1e-6..1e15).contains(&value.abs()) {
         return format!("{value:.2e}");
     }
@@ -11,34 +11,15 @@ pub(super) fn measured(value: f64, least: usize) -> String {
 }
 
 /// A figure that was counted: all its digits, up to twelve.
-pub(super) fn exact(value: f64) -> String {
+pub fn exact(value: f64) -> String {
     let rounded = format!("{value:.11e}").parse().unwrap_or(value);
     grouped(&format!("{rounded}"))
 }
 
-/// What a figure is of another, as a factor with three digits: `1.20×`.
-pub(super) fn factor(value: f64, of: f64) -> String {
-    let ratio = value / of;
-    // a whole factor has its digits, too
-    if ratio.fract() == 0.0 && ratio.abs() < 100.0 && ratio != 0.0 {
-        format!("{ratio:.*}×", if ratio.abs() < 10.0 { 2 } else { 1 })
-    } else {
-        format!("{}×", measured(ratio, 3))
-    }
-}
-
 /// A figure as a paper prints it; thousands apart if it is a plain number.
-pub(super) fn printed(text: &str) -> String {
+pub fn printed(text: &str) -> String {
     let plain = text.parse::<f64>().is_ok() && text.starts_with(|c: char| c.is_ascii_digit());
     if plain && text.find('.').unwrap_or(text.len()) > 3 { grouped(text) } else { text.to_owned() }
-}
-
-/// What a figure is of another, in hundredths more or less: `+1.3`.
-pub(super) fn percent(value: f64, of: f64) -> String {
-    let more = 100.0 * (value / of - 1.0);
-    let digits = usize::from(more.abs() < 9.95);
-    let text = format!("{:.digits$}", more.abs());
-    format!("{}{text}", if more < 0.0 { "−" } else { "+" })
 }
 
 fn grouped(text: &str) -> String {
@@ -87,15 +68,6 @@ mod tests {
     }
 
     #[test]
-    fn factors_have_three_digits() {
-        for (value, shown) in
-            [(120.0, "1.20×"), (100.0, "1.00×"), (1500.0, "15.0×"), (40.0, "0.400×"), (1e6, "10,000×")]
-        {
-            assert_eq!(factor(value, 100.0), shown);
-        }
-    }
-
-    #[test]
     fn a_papers_figure_stays_as_it_is_printed_but_for_its_thousands() {
         for (text, shown) in [
             ("568504", "568,504"),
@@ -109,15 +81,6 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(printed(text), shown);
-        }
-    }
-
-    #[test]
-    fn spreads_are_told_in_hundredths() {
-        for (value, shown) in
-            [(98.4, "−1.6"), (101.3, "+1.3"), (120.0, "+20"), (100.0, "+0.0"), (90.0, "−10")]
-        {
-            assert_eq!(percent(value, 100.0), shown);
         }
     }
 }
