@@ -51,6 +51,17 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 /// [`divisi::local::this_program`] names, and end when `cleanup` is emptied: then the command fails. Warnings
 /// go to standard error.
 ///
+/// ```no_run
+/// use divisi::cleanup::Cleanup;
+/// use divisi::local::PartyProgram;
+///
+/// PartyProgram::at("/usr/bin/divisi").name(); // this program is none that runs parties
+/// let words = ["bench", "aes", "--blocks", "1000", "--reps", "1"];
+/// let report = divisi_cli::answer(words, &Cleanup::new())?;
+/// println!("{} blocks a second", report["online_per_second"]);
+/// # Ok::<(), divisi::failure::Failure>(())
+/// ```
+///
 /// # Errors
 /// [`Failure`] for arguments that make no sense, for a server or a party, which handle signals themselves and
 /// need a process ([`main`]), and that of the command.
