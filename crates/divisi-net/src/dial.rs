@@ -70,7 +70,7 @@ fn resolve(
     };
     world.spawn(format!("look-up of {address}"), Box::new(look_up)).map_err(|e| e.to_string())?;
     let left = until.saturating_duration_since(world.now());
-    awaited(&told, left, world, interrupt)
+    awaited(&told, left, &**world, interrupt)
         .unwrap_or_else(|| Err("its host name was not resolved in time".into()))
 }
 
@@ -92,16 +92,11 @@ fn connect(
     };
     world.spawn(format!("dial to {place}"), Box::new(dial))?;
     let limit = left.saturating_add(Duration::from_millis(100));
-    awaited(&told, limit, world, interrupt).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
+    awaited(&told, limit, &**world, interrupt).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// What another thread tells, if it does so in time and the caller still waits.
-fn awaited<T>(
-    told: &Receiver<T>,
-    left: Duration,
-    world: &Arc<dyn World>,
-    interrupt: &Interrupt,
-) -> Option<T> {
+fn awaited<T>(told: &Receiver<T>, left: Duration, world: &dyn World, interrupt: &Interrupt) -> Option<T> {
     let begun = world.now();
     loop {
         let now = world.now();
@@ -269,7 +264,8 @@ mod tests {
             .collect();
         let until = Machine.now() + Duration::from_secs(20);
         for (identity, role, me) in [(&p.client, Role::Client, 0), (&p.parties[0], Role::Check, 2)] {
-            let mut wire = dial(&p.config, p.listener.me(), identity, &p.world, until).unwrap();
+            let mut wire =
+                dial(&p.config, p.listener.me(), identity, &p.world, until, &Interrupt::default()).unwrap();
             greet(&mut wire, &p.hello(role, me), identity, until).unwrap();
         }
         // A slow machine lets some run out of time before the places are full, so only the sum is fixed.
@@ -348,7 +344,8 @@ mod tests {
     fn a_name_that_resolves_slowly_has_the_limit_of_connecting() {
         let world: Arc<dyn World> = Arc::new(Slow);
         let start = Machine.now();
-        let found = resolve("slow.example:7002", &world, start + Duration::from_millis(300));
+        let found =
+            resolve("slow.example:7002", &world, start + Duration::from_millis(300), &Interrupt::default());
         assert_eq!(found, Err("its host name was not resolved in time".into()));
         let lasted = start.elapsed();
         assert!((Duration::from_millis(300)..Duration::from_secs(10)).contains(&lasted), "{lasted:?}");
@@ -359,7 +356,8 @@ mod tests {
     fn an_identity_that_is_not_pinned_any_more_seats_nobody() {
         let p = test_mesh();
         let until = Machine.now() + Duration::from_secs(20);
-        let mut wire = dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until).unwrap();
+        let mut wire =
+            dial(&p.config, p.listener.me(), &p.parties[0], &p.world, until, &Interrupt::default()).unwrap();
         wire.write_all(&p.hello(Role::Party, 2).encode(), until).unwrap();
         let second = PartyId::new(2).unwrap();
         while !p.listener.has_seen(second) {
