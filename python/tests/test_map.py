@@ -6,6 +6,7 @@ import concurrent.futures
 import functools
 import hashlib
 import hmac
+import json
 import multiprocessing
 import os
 import pickle
@@ -15,7 +16,6 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any
 
@@ -215,15 +215,32 @@ def test_servers_that_are_gone_are_an_error_after_the_patience() -> None:
 def test_it_is_sent_to_other_processes(where: dict[str, Any]) -> None:
     part = functools.partial(divisi.map, keys="column", connect=where)
     assert pickle.loads(pickle.dumps(part)).func is divisi.map
-    # a client is there, of this process, which those that are forked must not use
-    assert opened(part([b"here"])[0]) == b"here"
     parts = [[f"part {number}".encode(), None] for number in range(4)]
-    contexts: list[BaseContext] = [multiprocessing.get_context(name) for name in ("fork", "spawn")]
-    for context in contexts:
-        with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-            done = list(pool.map(part, parts))
-        assert [[opened(one) for one in some] for some in done] == parts
-    assert opened(part([b"here"])[0]) == b"here"
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        done = list(pool.map(part, parts))
+    assert [[opened(one) for one in some] for some in done] == parts
+
+
+FORKED = """
+import concurrent.futures, functools, json, multiprocessing, sys
+import divisi
+part = functools.partial(divisi.map, keys="column", connect=json.loads(sys.argv[1]))
+# a client is there, of this process, which those that are forked must not use
+made = part([b"before"])
+with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
+    made += sum(pool.map(part, [[b"part 0", b"in it"], [b"part 1"], [b"part 2"]]), [])
+made += part([b"after"])
+print(*[one.hex() for one in made])
+"""
+
+
+def test_processes_that_are_forked_connect_anew(where: dict[str, Any]) -> None:
+    # in a process that has no threads of servers, whose locks a fork would copy
+    run = [sys.executable, "-c", FORKED, json.dumps(where)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done
+    made = [opened(bytes.fromhex(one)) for one in done.stdout.split()]
+    assert made == [b"before", b"part 0", b"in it", b"part 1", b"part 2", b"after"]
 
 
 def test_it_needs_no_library_of_a_cluster() -> None:
