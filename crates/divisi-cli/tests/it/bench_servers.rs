@@ -5,6 +5,7 @@ use crate::program::{CALIBRATION, PROGRAM};
 use divisi::bench::servers::file;
 use divisi::bench::servers::serve::{self, Mix, RequestKind};
 use divisi::cleanup::Cleanup;
+use divisi::local::PartyProgram;
 use divisi::mode::Choice;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 fn serve(clients: usize, seconds: f64, mix: Mix) -> serve::ServeReport {
     let options = serve::ServeOptions { clients, seconds, mix, timeout: None };
-    serve::run(&options, Path::new(PROGRAM), CALIBRATION, &Cleanup::new()).unwrap()
+    serve::run(&options, &PartyProgram::at(PROGRAM), CALIBRATION, &Cleanup::new()).unwrap()
 }
 
 /// A benchmark whose directory is made in `dir`.
@@ -85,8 +86,9 @@ fn many_clients_have_their_figures() {
 fn an_emulated_round_trip_is_the_clients() {
     let rtt = 60.0;
     let options = file::FileOptions { bytes: 1, choice: Choice::default(), rtt_ms: Some(rtt), timeout: None };
-    let (mut last, program) = (0, Path::new(PROGRAM));
-    let report = file::run(&options, program, CALIBRATION, &Cleanup::new(), &mut |done| last = done).unwrap();
+    let (mut last, program) = (0, PartyProgram::at(PROGRAM));
+    let report =
+        file::run(&options, &program, CALIBRATION, &Cleanup::new(), &mut |done| last = done).unwrap();
     assert!(report.encrypt_seconds * 1e3 >= rtt && report.decrypt_seconds * 1e3 >= rtt, "{report:?}");
     assert_eq!(last, 2);
     let object = report.to_json();
