@@ -63,7 +63,7 @@ fn engine() -> Environment<'static> {
     });
     engine.add_filter("measured", |value: f64, least: Option<usize>| measured(value, least.unwrap_or(4)));
     engine.add_filter("exact", exact);
-    engine.add_filter("printed", |text: &str| printed(text));
+    engine.add_filter("printed", printed);
     engine.add_filter("usual", usual);
     engine.add_filter("flat", flat);
     engine.add_filter("neighbours", neighbours);
