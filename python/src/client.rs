@@ -3,9 +3,9 @@
 use crate::buffer::{Lent, Slice};
 use crate::raised::{of_client, usage};
 use crate::waiting::Caught;
-use crate::work::Work;
+use crate::work::{Work, key_name};
 use divisi_net::{Config, Identity, Machine};
-use divisi_node::{ClientPool, Error, KeyEntry, KeyName, KeyState, KeyType, NewKey, Purpose};
+use divisi_node::{ClientPool, Error, KeyEntry, KeyState, KeyType, NewKey, Purpose};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -297,10 +297,6 @@ fn no_memory(bytes: usize) -> Error {
     let message = format!("there is no memory for {bytes} bytes: give fewer texts at a time");
     let step = "divisi_python::client/memory".into();
     Error { kind: divisi_node::ErrorKind::Usage, retry: false, peer: None, by_all: false, step, message }
-}
-
-fn key_name(py: Python<'_>, name: &str) -> PyResult<KeyName> {
-    name.parse().map_err(|why| usage(py, &why.to_string()))
 }
 
 fn described(

@@ -34,8 +34,9 @@ pub enum Asked {
     Verify(KeyName, Settings, Option<[u8; NONCE]>, Vec<u8>),
 }
 
-fn key_name(py: Python<'_>, name: &str) -> PyResult<KeyName> {
-    name.parse().map_err(|why| usage(py, &why.to_string()))
+/// The name of a key as Python gives it.
+pub fn key_name(py: Python<'_>, name: &str) -> PyResult<KeyName> {
+    name.parse::<KeyName>().map_err(|why| usage(py, &why))
 }
 
 fn algorithm(py: Python<'_>, name: &str) -> PyResult<Algorithm> {
