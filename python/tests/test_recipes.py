@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,20 @@ import divisi
 
 FOLDER = Path(__file__).parent.parent / "recipes"
 VALUE = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[divisi.LocalServers]:
+    """Servers of these tests alone: clients of other tests keep connections of an identity open."""
+    with divisi.local_servers() as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def key(servers: divisi.LocalServers) -> divisi.Key:
+    """A key of AES-GCM whose value a test may see."""
+    with servers.connect(patience=60, timeout=60) as client:
+        return client.import_key("column", VALUE, "aes-256")
 
 
 def test_recipes_are_at_most_40_lines() -> None:

@@ -73,7 +73,7 @@ pub fn run(context: &Context, arguments: &ReproduceArgs) -> Result<CommandOutput
         resume: arguments.resume,
     };
     let this = this_program()?;
-    let program = ReportProgram { program: &this, commit: COMMIT, timeout: context.timeout };
+    let program = ReportProgram { party: &this, commit: COMMIT, timeout: context.timeout };
     let shown = RunsDisplay::new();
     let catalogue = Catalogue::built_in()?;
     let done = reproduce::write(&catalogue, &request, program, &context.cleanup, &|now| shown.at(now));

@@ -139,7 +139,7 @@ fn write(
 ) -> (Result<Reproduction, Failure>, Vec<Progress>) {
     let told: Mutex<Vec<Progress>> = Mutex::default();
     let program =
-        ReportProgram { program: &PartyProgram::at(env!("CARGO_BIN_EXE_divisi")), commit, timeout: None };
+        ReportProgram { party: &PartyProgram::at(env!("CARGO_BIN_EXE_divisi")), commit, timeout: None };
     let catalogue = Catalogue::of(&[catalogue]).unwrap();
     let tell = |now: &Progress| told.lock().unwrap().push(now.clone());
     let written = reproduce::write(&catalogue, request, program, &Cleanup::new(), &tell);
@@ -257,7 +257,7 @@ fn a_catalogue_that_does_not_hold_together_is_refused() {
         let text = PAPER.replace(from, to);
         assert_ne!(text, PAPER, "{from}");
         let program =
-            ReportProgram { program: &PartyProgram::at("/no/such/program"), commit: "1", timeout: None };
+            ReportProgram { party: &PartyProgram::at("/no/such/program"), commit: "1", timeout: None };
         let failure = Catalogue::of(&[&text]).and_then(|catalogue| {
             reproduce::write(&catalogue, &quick(dir.path().join("out")), program, &Cleanup::new(), &|_| {})
         });
@@ -272,7 +272,7 @@ fn a_catalogue_that_does_not_hold_together_is_refused() {
 fn without_a_program_every_run_fails() {
     let dir = tempfile::tempdir().unwrap();
     let program =
-        ReportProgram { program: &PartyProgram::at("/no/such/program"), commit: "1", timeout: None };
+        ReportProgram { party: &PartyProgram::at("/no/such/program"), commit: "1", timeout: None };
     let catalogue = Catalogue::of(&[PAPER]).unwrap();
     let request = quick(dir.path().to_owned());
     let written = reproduce::write(&catalogue, &request, program, &Cleanup::new(), &|_| {}).unwrap();

@@ -75,10 +75,10 @@ fn program_name(program: ReportProgram<'_>) -> Result<String, Failure> {
     if program.commit != "unknown" {
         return Ok(program.commit.to_owned());
     }
-    let bytes = std::fs::read(program.program.path()).map_err(|e| {
+    let bytes = std::fs::read(program.party.path()).map_err(|e| {
         Failure::unavailable(format!(
             "{} cannot be read ({e}): start it by its path",
-            program.program.path().display()
+            program.party.path().display()
         ))
     })?;
     Ok(format!("unknown, program {:.16}", hex::encode(Sha256::digest(&bytes))))

@@ -19,7 +19,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub struct ReportProgram<'a> {
     /// The program.
-    pub program: &'a PartyProgram,
+    pub party: &'a PartyProgram,
     /// The commit that it was built from, or "unknown".
     pub commit: &'a str,
     /// How long a receive waits for a message, if it is not the command's usual limit.
@@ -112,7 +112,7 @@ const LONGEST: u64 = 64 << 20;
 fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<Value, String> {
     let output = || -> io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
         let mut errors = tempfile::tempfile()?;
-        let mut process = program.program.command([]);
+        let mut process = program.party.command([]);
         process.args(command.split_whitespace()).arg("--json");
         if let Some(timeout) = program.timeout {
             process.arg("--timeout").arg(timeout.as_secs_f64().to_string());
@@ -136,7 +136,7 @@ fn one(command: &str, program: ReportProgram<'_>, cleanup: &Cleanup) -> Result<V
         Ok((status, out, said))
     };
     let (status, out, said) =
-        output().map_err(|e| format!("{} cannot be run ({e})", program.program.path().display()))?;
+        output().map_err(|e| format!("{} cannot be run ({e})", program.party.path().display()))?;
     ended(status, &out, &String::from_utf8_lossy(&said))
 }
 
