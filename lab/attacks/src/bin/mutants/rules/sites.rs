@@ -4,6 +4,7 @@
 //! `crate::by_rule` are in every crate of the copy (`by_rule.rs`).
 
 use super::words::{Act, act};
+use std::collections::HashSet;
 use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -20,7 +21,8 @@ pub struct Site {
 /// All of a file.
 pub fn of(file: &str, text: &str) -> Result<Vec<Site>, String> {
     let parsed = syn::parse_file(text).map_err(|e| format!("{file}: {e}"))?;
-    let mut sites = Sites { text, function: None, name: String::new(), found: Vec::new() };
+    let mut sites =
+        Sites { text, function: None, name: String::new(), unused: HashSet::new(), found: Vec::new() };
     sites.visit_file(&parsed);
     Ok(sites.found)
 }
@@ -30,6 +32,8 @@ struct Sites<'t> {
     /// The function in which the visitor is.
     function: Option<Range<usize>>,
     name: String,
+    /// Calls whose value nobody uses, by the byte at which they end: those that are statements.
+    unused: HashSet<usize>,
     found: Vec<Site>,
 }
 
@@ -83,6 +87,7 @@ impl<'t> Sites<'t> {
     fn statement(&mut self, statement: &Stmt) {
         let Stmt::Expr(expr, Some(_)) = statement else { return };
         let text = self.text(statement);
+        self.unused.insert(expr.span().byte_range().end);
         if let Some((name, act)) = called(expr).and_then(|(name, _)| Some((name.clone(), act(&name)?))) {
             self.add(
                 statement,
@@ -120,7 +125,8 @@ impl<'t> Sites<'t> {
         let Some((name, arguments)) = called(expr) else { return };
         let Some(act) = act(&name) else { return };
         let text = self.text(expr);
-        if matches!(act, Act::Draws | Act::Tosses | Act::Hashes | Act::Commits) {
+        let used = !self.unused.contains(&expr.span().byte_range().end);
+        if used && matches!(act, Act::Draws | Act::Tosses | Act::Hashes | Act::Commits) {
             for (how, function) in
                 [("the value of before for", "again"), ("one value for all parties by", "same")]
             {
