@@ -22,7 +22,6 @@ const WORDS: [(Act, &[&str]); 8] = [
         &[
             "prg",
             "key",
-            "count",
             "entropy",
             "uniform",
             "sample",
@@ -31,7 +30,6 @@ const WORDS: [(Act, &[&str]); 8] = [
             "masks",
             "flood",
             "zero_share",
-            "zeros",
             "pad",
             "pads",
             "expand",
@@ -56,7 +54,6 @@ const WORDS: [(Act, &[&str]); 8] = [
             "exchange",
             "shift",
             "give",
-            "push",
             "tell",
             "share",
             "reshare",
