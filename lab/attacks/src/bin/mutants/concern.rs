@@ -16,7 +16,7 @@ struct Line {
 }
 
 /// Which tests concern which file.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tests {
     file: Vec<Line>,
@@ -30,6 +30,11 @@ impl Tests {
             Some(test) => Err(format!("{path:?}: {test} is no package/target")),
             None => Ok(tests),
         }
+    }
+
+    /// Adds a line.
+    pub fn add(&mut self, name: &str, tests: Vec<String>) {
+        self.file.push(Line { name: name.to_owned(), tests });
     }
 
     pub fn files(&self) -> impl Iterator<Item = &str> {

@@ -19,6 +19,8 @@ pub enum Genre {
     Unary,
     /// The guard of an arm is true or false.
     Guard,
+    /// A rule's: the replacement stands for the text, and `{on}` in it for whether it is on.
+    Rule,
     /// Something that cannot be switched.
     Other,
 }
@@ -188,7 +190,7 @@ pub fn byte(text: &str, line: usize, column: usize) -> Option<usize> {
 }
 
 /// A short digest of a text, the same on every machine: FNV-1a.
-fn digest(text: &str) -> String {
+pub fn digest(text: &str) -> String {
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
     format!("{:010x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix) & 0xff_ffff_ffff)
 }

@@ -13,6 +13,7 @@
 
 mod concern;
 mod found;
+mod rules;
 mod run;
 mod switch;
 mod table;
@@ -20,7 +21,7 @@ mod table;
 use concern::Tests;
 use divisi_attacks::compile;
 use divisi_attacks::mirror::{self, Source};
-use found::Mutant;
+use found::{Genre, Mutant};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -29,12 +30,16 @@ use table::{Outcome, Results};
 
 const HELP: &str = "\
 Usage: mutants [--shard K/N] [--most M] [--file TEXT] [--at-once J] [--base REVISION] [--report]
+       mutants --rules ENGINE [--seed S] [--most M] [--file TEXT] [--at-once J] [--report]
 
   --shard K/N   every N-th mutant, from the K-th on
   --most M      end after M mutants
   --file TEXT   mutants of files whose path contains TEXT, or one of several texts with commas between
   --at-once J   run the tests of J mutants at a time (default: as many as there are cores)
   --base REV    mutants of what has changed since that revision
+  --rules NAME  weakenings made by rule of this engine, or of the server (node), instead of mutants; their
+                results go into target/mutants/rules.tsv
+  --seed S      with --rules: the order in which they are drawn (default 0); M of those that build are run
   --report      run nothing: say how many (of --file) are done, and which survivors nobody has explained";
 
 /// What makes a build quicker: tests may be a little slower.
@@ -48,13 +53,16 @@ struct Wanted {
     at_once: usize,
     base: Option<String>,
     report: bool,
+    rules: Option<String>,
+    seed: u64,
 }
 
 impl Wanted {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Wanted, String> {
-        let (file, base) = (String::new(), None);
+        let (file, base, rules) = (String::new(), None, None);
         let at_once = compile::cores();
-        let mut wanted = Wanted { shard: (1, 1), most: usize::MAX, file, at_once, base, report: false };
+        let (shard, most, report, seed) = ((1, 1), usize::MAX, false, 0);
+        let mut wanted = Wanted { shard, most, file, at_once, base, report, rules, seed };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value\n{HELP}"));
             match argument.as_str() {
@@ -70,6 +78,8 @@ impl Wanted {
                 "--file" => wanted.file = value()?,
                 "--at-once" => wanted.at_once = value()?.parse().map_err(|e| format!("--at-once: {e}"))?,
                 "--base" => wanted.base = Some(value()?),
+                "--rules" => wanted.rules = Some(value()?),
+                "--seed" => wanted.seed = value()?.parse().map_err(|e| format!("--seed: {e}"))?,
                 "--report" => wanted.report = true,
                 _ => return Err(format!("{argument} is not known\n{HELP}")),
             }
@@ -94,6 +104,9 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     let project = mirror::project()?;
     let folder = project.join("lab/attacks/mutants");
     let tests = Tests::read(&folder.join("tests.toml"))?;
+    if let Some(engine) = &wanted.rules {
+        return by_rule(&project, engine, wanted);
+    }
     let mut results = Results::open(&project.join("target/mutants/results.tsv"))?;
     let explained = table::explained(&folder.join("survivors.tsv"))?;
     let source = Source::read(&project)?;
@@ -111,6 +124,35 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     }
     let of: Vec<&Mutant> = all.iter().filter(|mutant| named(mutant)).collect();
     Ok(report(&of, &results, &explained))
+}
+
+/// Whether every survivor among the weakenings of an engine that rules make is explained. As many are drawn as
+/// it takes to run `--most` of those that build.
+fn by_rule(project: &Path, engine: &str, wanted: &Wanted) -> Result<bool, String> {
+    let source = Source::read(project)?;
+    let (all, tests) = rules::list(&source, engine)?;
+    let mut results = Results::open(&project.join("target/mutants/rules.tsv"))?;
+    let explained = table::explained(&project.join("lab/attacks/mutants/survivors.tsv"))?;
+    let all = rules::shuffled(all, wanted.seed);
+    let named = |mutant: &&Mutant| wanted.file.split(',').any(|text| mutant.file.contains(text));
+    let all: Vec<&Mutant> = all.iter().filter(named).collect();
+    println!("{engine}: {} weakenings made by rule", all.len());
+    let mut drawn = 0;
+    loop {
+        let builds = |mutant: &&&Mutant| !matches!(results.of(mutant), None | Some(Outcome::Unviable));
+        let run = all[..drawn].iter().filter(builds).count();
+        if wanted.report || run >= wanted.most || drawn == all.len() {
+            break;
+        }
+        let more = wanted.most.saturating_sub(run).saturating_mul(2).clamp(20, 600);
+        let last = (drawn + more).min(all.len());
+        let left: Vec<&Mutant> =
+            all[drawn..last].iter().filter(|m| results.of(m).is_none()).copied().collect();
+        sweep(project, &source, &tests, &left, wanted.at_once, &mut results)?;
+        drawn = last;
+    }
+    let of = if wanted.report { &all[..] } else { &all[..drawn] };
+    Ok(report(of, &results, &explained))
 }
 
 /// Run these mutants, as many in one build as can stand side by side.
@@ -138,7 +180,13 @@ fn sweep(
                 Ok(programs) => break programs,
                 Err(errors) => errors,
             };
-            let refused = switched.of(&errors.places);
+            let mut refused = switched.of(&errors.places);
+            if refused.is_empty() {
+                // a rule's weakening may leave a type open elsewhere in its file
+                let near = |m: &Mutant| errors.places.iter().any(|place| place.file == Path::new(&m.file));
+                let numbers = chosen.iter().enumerate().filter(|(_, m)| m.genre == Genre::Rule && near(m));
+                refused = numbers.map(|(i, _)| (i, true)).collect();
+            }
             if refused.is_empty() {
                 return Err(format!("the copy does not build:\n{}", errors.said));
             }
@@ -146,6 +194,9 @@ fn sweep(
             for (i, mutant) in chosen.into_iter().enumerate() {
                 match refused.get(&i) {
                     None => rest.push(mutant),
+                    Some(_) if mutant.genre == Genre::Rule => {
+                        results.add(mutant, Outcome::Unviable, &commit)?
+                    }
                     Some(true) => results.add(mutant, Outcome::Unviable, &commit)?,
                     Some(false) => alone.push(mutant),
                 }

@@ -20,6 +20,9 @@ pub fn mutant_that_is_on() -> u32 {
 }
 "#;
 
+/// What weakenings made by rule call, which is appended, too.
+const BY_RULE: &str = include_str!("rules/by_rule.rs");
+
 /// Errors in the types of an expression, which the expression has wherever it stands.
 const OF_TYPES: [&str; 7] = ["E0277", "E0308", "E0368", "E0369", "E0599", "E0600", "E0614"];
 
@@ -27,9 +30,18 @@ const OF_TYPES: [&str; 7] = ["E0277", "E0308", "E0368", "E0369", "E0599", "E0600
 struct Edit {
     at: Range<usize>,
     other: String,
-    /// Whether the text at that place is an expression; if not, `other` is a statement that is inserted
-    /// before it.
-    expression: bool,
+    how: How,
+}
+
+/// How a text stands in place of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// The text at that place is an expression, and `other` another one.
+    Expression,
+    /// `other` is a statement that is inserted before it.
+    Before,
+    /// `other` has the text in it, and `{on}` where it asks whether it is on. No other mutant has its place.
+    Woven,
 }
 
 /// Mutants, divided into those of one build and others.
@@ -48,12 +60,13 @@ pub fn side_by_side<'m>(source: &Source, mutants: &[&'m Mutant]) -> Result<Cut<'
     let (mut files, mut cut) = (Files::new(source), Cut::default());
     let mut taken: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
     for mutant in mutants {
-        let Some(at) = files.edit(mutant)?.map(|edit| edit.at) else {
+        let Some(Edit { at, how, .. }) = files.edit(mutant)? else {
             cut.alone.push(mutant);
             continue;
         };
+        let alike = |other: &Range<usize>| how != How::Woven && at == *other;
         let taken = taken.entry(&mutant.file).or_default();
-        if taken.iter().all(|other| at == *other || at.end <= other.start || other.end <= at.start) {
+        if taken.iter().all(|other| alike(other) || at.end <= other.start || other.end <= at.start) {
             taken.push(at);
             cut.together.push(mutant);
         } else {
@@ -125,7 +138,7 @@ pub fn write(
     source.write(copy, |file, text| {
         let is_lib = file.starts_with("crates/") && file.ends_with("/src/lib.rs");
         let text = changed(file, text).unwrap_or_else(|| text.to_owned());
-        Ok(Some(text + if is_lib { NUMBER } else { "" }))
+        Ok(Some(if is_lib { text + NUMBER + BY_RULE } else { text }))
     })
 }
 
@@ -134,18 +147,23 @@ pub fn write(
 fn edited(text: &str, edits: &[(Edit, usize)]) -> (String, [Vec<(Range<usize>, usize)>; 2]) {
     let (mut out, mut done) = (String::with_capacity(2 * text.len()), 0);
     let [mut own, mut whole] = [Vec::new(), Vec::new()];
-    for place in edits.chunk_by(|(a, _), (b, _)| a.at == b.at && a.expression == b.expression) {
-        let Some((Edit { at, expression, .. }, _)) = place.first() else { continue };
+    for place in edits.chunk_by(|(a, _), (b, _)| a.at == b.at && a.how == b.how) {
+        let Some((Edit { at, how, .. }, _)) = place.first() else { continue };
         out.push_str(&text[done..at.start]);
         let start = out.len();
-        out.push_str(if *expression { "(" } else { "" });
+        let expression = *how == How::Expression;
+        out.push_str(if expression { "(" } else { "" });
         for (Edit { other, .. }, i) in place {
             let before = out.len();
-            let then = if *expression { "else " } else { "" };
-            out.push_str(&format!("if crate::mutant_that_is_on() == {} {{ {other} }} {then}", i + 1));
+            let then = if expression { "else " } else { "" };
+            let on = format!("crate::mutant_that_is_on() == {}", i + 1);
+            out.push_str(&match how {
+                How::Woven => other.replace("{on}", &format!("({on})")),
+                How::Expression | How::Before => format!("if {on} {{ {other} }} {then}"),
+            });
             own.push((before..out.len(), *i));
         }
-        if *expression {
+        if expression {
             out.push_str(&format!("{{ {} }})", &text[at.clone()]));
         }
         whole.extend(place.iter().map(|(_, i)| (start..out.len(), *i)));
@@ -194,12 +212,13 @@ impl<'s> Files<'s> {
         let (text, operations) = self.get(&mutant.file)?;
         let (span, other) = (mutant.span.clone(), &mutant.replacement);
         let operation = operations.get(&span.start);
-        let instead = |at: &Range<usize>, other| Edit { at: at.clone(), other, expression: true };
+        let instead = |at: &Range<usize>, other| Edit { at: at.clone(), other, how: How::Expression };
         Ok(match (mutant.genre, operation) {
             (Genre::Body, _) => {
                 let other = format!("return {other};");
-                Some(Edit { at: span.start..span.start, other, expression: false })
+                Some(Edit { at: span.start..span.start, other, how: How::Before })
             }
+            (Genre::Rule, _) => Some(Edit { at: span, other: other.clone(), how: How::Woven }),
             (Genre::Guard, _) => Some(instead(&span, other.clone())),
             (Genre::Binary, Some(Operation { whole, left: Some(left), right })) => {
                 let other = format!("{} {other} {}", &text[left.clone()], &text[right.clone()]);

@@ -1,0 +1,106 @@
+//! Weakenings made by rule: every call that draws, sends, opens, tosses, commits, compares, hashes or enters a
+//! ledger, and every loop, in the protocol files of an engine, is made too weak in each way that a rule knows.
+//!
+//! A file is a protocol file if it stands in the source of one of [`CRATES`], but for adapters and code of
+//! tests. What the compiler does not take is no weakening; the others are run like mutants, against the tests
+//! of their crate, the quickest first.
+
+mod sites;
+mod words;
+
+use crate::concern::Tests;
+use crate::found::{Genre, Mutant, digest};
+use divisi_attacks::mirror::Source;
+use std::collections::BTreeMap;
+
+/// The crates of each engine and of the server, and the programs of tests that judge a weakening of them,
+/// beside those of its own crate.
+const CRATES: [(&str, &[&str], &[&str]); 7] = [
+    (
+        "rep3",
+        &["divisi-rep3", "divisi-symphony"],
+        &["rep3_checks", "rep3_blackbox", "rep3_lookup", "rep3_sbox"],
+    ),
+    ("ot", &["divisi-ot"], &["ot_proof", "ot_random", "ot_rows"]),
+    ("garble", &["divisi-garble"], &["garble_openings", "garble_order", "garble_tables", "garble_triples"]),
+    ("spdz", &["divisi-spdz"], &[]),
+    ("bgv", &["divisi-bgv"], &[]),
+    ("mixed", &["divisi-mixed", "divisi-mpgc", "divisi-program"], &[]),
+    ("node", &["divisi-node"], &[]),
+];
+
+/// What in a crate's source is no protocol.
+const OTHERS: [&str; 16] = [
+    "/adapter",
+    "/tests",
+    "/adversary",
+    "/fuzz",
+    "/guarded",
+    "/lab.rs",
+    "/toy",
+    "/testing",
+    "/dealer",
+    "/lies",
+    "/checks.rs",
+    "/parameters",
+    "/cost.rs",
+    "/options.rs",
+    "/applications",
+    "/exact",
+];
+
+/// The engine that a file belongs to, with its tests; `None` if it is no protocol file.
+fn engine_of(file: &str) -> Option<(&'static str, Vec<String>)> {
+    let (package, rest) = file.strip_prefix("crates/")?.split_once("/src")?;
+    if OTHERS.iter().any(|other| rest.contains(other)) || !rest.ends_with(".rs") {
+        return None;
+    }
+    let (engine, _, attacks) = CRATES.iter().find(|(_, packages, _)| packages.contains(&package))?;
+    let attacks = attacks.iter().map(|target| format!("divisi-attacks/{target}"));
+    Some((engine, [format!("{package}/lib"), format!("{package}/it")].into_iter().chain(attacks).collect()))
+}
+
+/// All weakenings of an engine, in the order of files and lines, and the tests that judge them.
+pub fn list(source: &Source, engine: &str) -> Result<(Vec<Mutant>, Tests), String> {
+    if !CRATES.iter().any(|(name, ..)| *name == engine) {
+        let names: Vec<&str> = CRATES.iter().map(|(name, ..)| *name).collect();
+        return Err(format!("{engine} is no engine: give one of {}", names.join(", ")));
+    }
+    let (mut all, mut tests) = (Vec::new(), Tests::default());
+    for (file, text) in source.texts() {
+        let Some((_, judges)) = engine_of(file).filter(|(of, _)| *of == engine) else { continue };
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let before = all.len();
+        for site in sites::of(file, text)? {
+            let mut mutant = Mutant {
+                file: file.to_owned(),
+                line: text[..site.at.start].matches('\n').count() + 1,
+                what: site.what,
+                nth: 0,
+                text: digest(&text[site.function]),
+                genre: Genre::Rule,
+                span: site.at,
+                replacement: site.instead,
+            };
+            let nth = seen.entry(mutant.key()).or_default();
+            *nth += 1;
+            mutant.nth = *nth;
+            all.push(mutant);
+        }
+        if all.len() > before {
+            let there = |test: &String| {
+                let (package, target) = test.split_once('/').unwrap_or_default();
+                target != "it" || source.text(&format!("crates/{package}/tests/it/main.rs")).is_some()
+            };
+            tests.add(file, judges.into_iter().filter(there).collect());
+        }
+    }
+    Ok((all, tests))
+}
+
+/// All of them in an order that the seed alone decides: a sample is the first of these.
+pub fn shuffled(mut all: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
+    let number = |mutant: &Mutant| digest(&format!("{seed} {}", mutant.key()));
+    all.sort_by_cached_key(number);
+    all
+}
