@@ -104,3 +104,71 @@ pub fn shuffled(mut all: Vec<Mutant>, seed: u64) -> Vec<Mutant> {
     all.sort_by_cached_key(number);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn protocol_files_belong_to_an_engine() {
+        let engine = |file| engine_of(file).map(|(engine, _)| engine);
+        for (file, expected) in [
+            ("crates/divisi-garble/src/laand.rs", Some("garble")),
+            ("crates/divisi-node/src/server/agreement/comparison.rs", Some("node")),
+            ("crates/divisi-mpgc/src/garble.rs", Some("mixed")),
+            ("crates/divisi-garble/src/adapter/mod.rs", None),
+            ("crates/divisi-node/src/tests/attacks.rs", None),
+            ("crates/divisi-garble/tests/it/main.rs", None),
+            ("crates/divisi-field/src/gf8/mod.rs", None),
+        ] {
+            assert_eq!(engine(file), expected, "{file}");
+        }
+    }
+
+    /// Each rule has a place in this text, and none in code of tests.
+    #[test]
+    fn each_rule_finds_its_places() {
+        let text = "fn step(s: &mut S, peers: &[P]) -> Result<(), A> {
+            let r = s.prg(peer, \"mask\").words(4);
+            for peer in peers { s.send(E, *peer, &r)?; }
+            s.require(W15, E, same == zero, None)?;
+            difference |= mac;
+            peers.iter().for_each(|p| hasher.update(p));
+            Ok(())
+        }
+        #[cfg(test)]
+        mod tests { fn t() { s.send(E, p, &r); } }";
+        let found = sites::of("x.rs", text).unwrap();
+        let has = |at: &str, what: &str| {
+            found.iter().any(|site| text.get(site.at.clone()) == Some(at) && site.what.contains(what))
+        };
+        assert!(has("s.prg(peer, \"mask\")", "the value of before"));
+        assert!(has("s.prg(peer, \"mask\")", "a constant"));
+        assert!(has("\"mask\"", "a constant for argument 2"));
+        assert!(has("peers", "the first only of a loop") && has("peers", "all but the last of a loop"));
+        assert!(has("s.send(E, *peer, &r)?;", "leaves out the send"));
+        assert!(has("same == zero", "says yes for argument 3"));
+        assert!(has("difference |= mac;", "keeps the last only"));
+        assert!(has("peers.iter()", "the first only of what `for_each` takes"));
+        assert!(found.iter().all(|site| site.what.ends_with("in step")), "none is of a test");
+    }
+
+    #[test]
+    fn a_seed_decides_the_order() {
+        let mutant = |line| Mutant {
+            file: "x.rs".into(),
+            line,
+            what: format!("weakening {line}"),
+            nth: 1,
+            text: String::new(),
+            genre: Genre::Rule,
+            span: 0..1,
+            replacement: String::new(),
+        };
+        let lines =
+            |seed| shuffled((0..40).map(mutant).collect(), seed).iter().map(|m| m.line).collect::<Vec<_>>();
+        assert_eq!(lines(1), lines(1));
+        assert_ne!(lines(1), lines(2));
+    }
+}
