@@ -122,8 +122,8 @@ weakened-table:
 mutants-sweep shard="1/1" *options:
     .ci/mutants --shard {{shard}} {{options}}
 
-# Weakenings that rules make of the protocol files of an engine, or of the server (node): so many of those that
-# build, drawn by a seed (target/mutants/rules.tsv).
+# Weakenings that rules make of the protocol files of an engine, or of the server (node): so many of those
+# that build, drawn by a seed (target/mutants/rules.tsv).
 weakened-by-rule engine seed="0" most="150":
     .ci/mutants --rules {{engine}} --seed {{seed}} --most {{most}}
 

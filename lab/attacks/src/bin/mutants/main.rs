@@ -126,8 +126,8 @@ fn work(wanted: &Wanted) -> Result<bool, String> {
     Ok(report(&of, &results, &explained))
 }
 
-/// Whether every survivor among the weakenings of an engine that rules make is explained. As many are drawn as
-/// it takes to run `--most` of those that build.
+/// Whether every survivor among the weakenings of an engine that rules make is explained. As many are drawn
+/// as it takes to run `--most` of those that build.
 fn by_rule(project: &Path, engine: &str, wanted: &Wanted) -> Result<bool, String> {
     let source = Source::read(project)?;
     let (all, tests) = rules::list(&source, engine)?;

@@ -1,5 +1,6 @@
-//! Weakenings made by rule: every call that draws, sends, opens, tosses, commits, compares, hashes or enters a
-//! ledger, and every loop, in the protocol files of an engine, is made too weak in each way that a rule knows.
+//! Weakenings made by rule: every call that draws, sends, opens, tosses, commits, compares, hashes or enters
+//! a ledger, and every loop, in the protocol files of an engine, is made too weak in each way that a rule
+//! knows.
 //!
 //! A file is a protocol file if it stands in the source of one of [`CRATES`], but for adapters and code of
 //! tests. What the compiler does not take is no weakening; the others are run like mutants, against the tests
