@@ -271,8 +271,7 @@ fn a_catalogue_that_does_not_hold_together_is_refused() {
 #[test]
 fn without_a_program_every_run_fails() {
     let dir = tempfile::tempdir().unwrap();
-    let program =
-        ReportProgram { party: &PartyProgram::at("/no/such/program"), commit: "1", timeout: None };
+    let program = ReportProgram { party: &PartyProgram::at("/no/such/program"), commit: "1", timeout: None };
     let catalogue = Catalogue::of(&[PAPER]).unwrap();
     let request = quick(dir.path().to_owned());
     let written = reproduce::write(&catalogue, &request, program, &Cleanup::new(), &|_| {}).unwrap();
@@ -286,7 +285,7 @@ fn without_a_program_every_run_fails() {
 fn a_table_of_the_catalogue_is_reproduced() {
     let dir = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_divisi"))
-        .args(["reproduce", "--quick", "--paper", "maestro", "--table", "table-1", "--rtt", "0.1", "--out"])
+        .args(["reproduce", "--quick", "--paper", "maestro", "--table", "table-3", "--rtt", "0.1", "--out"])
         .arg(dir.path())
         .output()
         .unwrap();

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use tasks::{End, Faces, HEALTH, Made, TASKS, Task};
 use words::{Said, Word};
 
-/// In how many tasks each lie is told.
-const FEW: usize = 3;
+/// In how many tasks each lie is told; each night in all.
+const FEW: usize = 1;
 /// How often a task is tried again.
 const TRIES: usize = 3;
 
@@ -112,13 +112,15 @@ fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
         let end = end.settle(&faces);
         assert!(matches!(end, End::Right), "{}: {end:?}", task.0);
     }
-    let (mut sentences, mut unnoticed) = (Vec::new(), Vec::new());
+    let (mut sentences, mut unnoticed, mut health) = (Vec::new(), Vec::new(), 0);
     for (number, (what, lie)) in lies.iter().enumerate() {
         let tasks = tasks(number, *lie, &heard);
         assert!(!tasks.is_empty(), "no server would say {what}");
         for liar in liars(number) {
             for task in &tasks {
                 match told(&setting, &faces, &made, *task, (what, Lie::Says(*lie)), liar, true) {
+                    // how a server is stands in the answer; the log has it once, when it changes
+                    Some(_) if task.0 == HEALTH => health += 1,
                     Some(why) => sentences.push(why),
                     None => unnoticed.push(format!("{what}: {}", task.0)),
                 }
@@ -133,7 +135,7 @@ fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
         }
     }
     println!("{} lies were told of, {} had no effect: {unnoticed:#?}", sentences.len(), unnoticed.len());
-    assert!(sentences.len() > lies.len(), "{} lies were told of", sentences.len());
+    assert!(2 * (sentences.len() + health) > lies.len(), "{} lies were told of", sentences.len());
     let begun = Instant::now();
     while let Some(lost) =
         sentences.iter().find(|why| !log(&setting.stay).contains(&why[..why.len().min(60)]))
