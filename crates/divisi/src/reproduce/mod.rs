@@ -1,9 +1,9 @@
 //! Every table of the papers beside what is measured here, by one command: a page, the same as JSON and CSV.
 //!
 //! A catalogue has each table with the paper's values, the commands that measure the same, and the kind of
-//! each figure: *exact*, *measured*, *derived* or *out of reach*. [`write()`] makes the runs, each of which is
-//! this program again, takes the figures out of their reports, and compares exact ones with what they have
-//! to be. Finished runs are kept in the directory, so that an interrupted reproduction goes on.
+//! each figure: *exact*, *measured*, *derived* or *out of reach*. [`write()`] makes the runs, each of which
+//! is this program again, takes the figures out of their reports, and compares exact ones with what they
+//! have to be. Finished runs are kept in the directory, so that an interrupted reproduction goes on.
 
 mod catalogue;
 mod cell;
