@@ -17,8 +17,6 @@ use words::{Said, Word};
 
 /// In how many tasks each lie is told; each night in all.
 const FEW: usize = 1;
-/// At how many servers of their own at a time.
-const AT_ONCE: usize = 3;
 /// How often a task is tried again.
 const TRIES: usize = 3;
 
@@ -100,23 +98,9 @@ fn liars(number: usize) -> Vec<PartyId> {
     divisi_fuzz::repetitions(vec![each[number % 3]], each)
 }
 
-/// A lie in what a server says, with a name.
-type Spoken = (&'static str, fn(&mut Said));
-
 /// Tell these lies, and those with which a connection begins: none becomes an answer, and the log names the
-/// liar of each. Some of them are told to servers of their own at the same time: most of it is waiting.
-fn tell(lies: &[Spoken], first: &[Spoken]) {
-    let part = lies.len().div_ceil(AT_ONCE);
-    std::thread::scope(|scope| {
-        for (nth, lies) in lies.chunks(part).enumerate() {
-            let first = if nth == 0 { first } else { &[] };
-            scope.spawn(move || tell_some(nth * part, lies, first));
-        }
-    });
-}
-
-/// Tell some of the lies, of which the first has this number.
-fn tell_some(number: usize, lies: &[Spoken], first: &[Spoken]) {
+/// liar of each.
+fn tell(lies: &[(&str, fn(&mut Said))], first: &[(&str, fn(&mut Said))]) {
     let setting = Setting::start();
     let faces = Faces { stay: &setting.stay, kms: Kms::at(&setting.socket) };
     let made = Made::make(&faces);
@@ -129,7 +113,7 @@ fn tell_some(number: usize, lies: &[Spoken], first: &[Spoken]) {
         assert!(matches!(end, End::Right), "{}: {end:?}", task.0);
     }
     let (mut sentences, mut unnoticed, mut health) = (Vec::new(), Vec::new(), 0);
-    for (number, (what, lie)) in (number..).zip(lies) {
+    for (number, (what, lie)) in lies.iter().enumerate() {
         let tasks = tasks(number, *lie, &heard);
         assert!(!tasks.is_empty(), "no server would say {what}");
         for liar in liars(number) {
