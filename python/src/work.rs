@@ -110,6 +110,20 @@ fn associated(py: Python<'_>, using: Using, given: Option<Bound<'_, PyAny>>) -> 
     }
 }
 
+/// A key, its algorithm and the associated data, as Python gives them.
+fn cipher(
+    py: Python<'_>,
+    key: &str,
+    kind: &str,
+    mode: Option<&str>,
+    associated: Option<Bound<'_, PyAny>>,
+) -> PyResult<(KeyName, Using, Option<Vec<u8>>)> {
+    let key = key_name(py, key)?;
+    let using = using(py, &key, kind, mode)?;
+    let associated = self::associated(py, using, associated)?;
+    Ok((key, using, associated))
+}
+
 #[pymethods]
 impl Work {
     #[staticmethod]
@@ -121,9 +135,7 @@ impl Work {
         mode: Option<&str>,
         associated: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Work> {
-        let key = key_name(py, key)?;
-        let using = using(py, &key, kind, mode)?;
-        let associated = self::associated(py, using, associated)?;
+        let (key, using, associated) = cipher(py, key, kind, mode, associated)?;
         Ok(Work(Arc::new(Asked::Encrypt(key, using, associated))))
     }
 
@@ -136,9 +148,7 @@ impl Work {
         mode: Option<&str>,
         associated: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Work> {
-        let key = key_name(py, key)?;
-        let using = using(py, &key, kind, mode)?;
-        let associated = self::associated(py, using, associated)?;
+        let (key, using, associated) = cipher(py, key, kind, mode, associated)?;
         Ok(Work(Arc::new(Asked::Decrypt(key, using, associated))))
     }
 
