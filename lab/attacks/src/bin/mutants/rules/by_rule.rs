@@ -53,4 +53,28 @@ pub mod by_rule {
             list => list,
         }
     }
+
+    /// The first byte alone; the others are zero.
+    pub fn byte<T: AsMut<[u8]>>(on: bool, mut value: T) -> T {
+        if let (true, [_, rest @ ..]) = (on, value.as_mut()) {
+            rest.fill(0);
+        }
+        value
+    }
+
+    /// All bits but the last.
+    pub fn bit_short<T: AsMut<[u8]>>(on: bool, mut value: T) -> T {
+        if let (true, [.., last]) = (on, value.as_mut()) {
+            *last &= 0x7f;
+        }
+        value
+    }
+
+    /// The first word alone; the others are zero.
+    pub fn word<T: AsMut<[u64]>>(on: bool, mut value: T) -> T {
+        if let (true, [_, rest @ ..]) = (on, value.as_mut()) {
+            rest.fill(0);
+        }
+        value
+    }
 }

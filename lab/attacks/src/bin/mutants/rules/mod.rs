@@ -135,6 +135,8 @@ mod tests {
             for peer in peers { s.send(E, *peer, &r)?; }
             s.require(W15, E, same == zero, None)?;
             difference |= mac;
+            s.entropy(&mut seed);
+            s.observe(W16);
             peers.iter().for_each(|p| hasher.update(p));
             Ok(())
         }
@@ -151,6 +153,9 @@ mod tests {
         assert!(has("s.send(E, *peer, &r)?;", "leaves out the send"));
         assert!(has("same == zero", "says yes for argument 3"));
         assert!(has("difference |= mac;", "keeps the last only"));
+        assert!(has("s.prg(peer, \"mask\")", "keeps the first byte"));
+        assert!(has("s.entropy(&mut seed);", "keeps all bits but the last of the draw entropy"));
+        assert!(has("s.entropy(&mut seed);\n            s.observe(W16);", "one statement earlier"));
         assert!(has("peers.iter()", "the first only of what `for_each` takes"));
         assert!(found.iter().all(|site| site.what.ends_with("in step")), "none is of a test");
     }

@@ -95,6 +95,7 @@ impl<'t> Sites<'t> {
                 format!("if !({{on}}) {{ {text} }}"),
             );
         }
+        self.into_place(statement, expr);
         if let Expr::Binary(binary) = expr {
             let sign = match binary.op {
                 BinOp::BitOrAssign(_) => "|=",
@@ -108,6 +109,36 @@ impl<'t> Sites<'t> {
                 let last = format!("if {{on}} {{ {left} = {right}; }} else {{ {text} }}");
                 self.add(statement, format!("keeps the last only of `{sign}`"), last);
             }
+        }
+    }
+
+    /// A draw into a place, of which a part is drawn.
+    fn into_place(&mut self, statement: &Stmt, expr: &Expr) {
+        let Some((name, arguments)) = called(expr).filter(|(name, _)| act(name) == Some(Act::Draws)) else {
+            return;
+        };
+        let Some(place) = arguments.last().map(|last| self.text(*last)) else { return };
+        let Some(text) = Some(self.text(statement)).filter(|_| place.contains("mut")) else { return };
+        for (how, function) in PARTS {
+            let instead = format!("{text} crate::by_rule::{function}({{on}}, {place});");
+            self.add(statement, format!("keeps {how} of the draw {name}"), instead);
+        }
+    }
+
+    /// Two statements, of which the second one comes first.
+    fn earlier(&mut self, block: &Block) {
+        for pair in block.stmts.windows(2) {
+            let [one @ Stmt::Expr(_, Some(_)), next @ Stmt::Expr(call, Some(_))] = pair else { continue };
+            let Some((name, act)) = called(call).and_then(|(name, _)| Some((name.clone(), act(&name)?)))
+            else {
+                continue;
+            };
+            let (first, second) = (self.text(one), self.text(next));
+            let Some(function) = self.function.clone() else { return };
+            let at = one.span().byte_range().start..next.span().byte_range().end;
+            let what = format!("takes the {} {name} one statement earlier in {}", act.name(), self.name);
+            let instead = format!("if {{on}} {{ {second} {first} }} else {{ {first} {second} }}");
+            self.found.push(Site { at, function, what, instead });
         }
     }
 
@@ -132,6 +163,10 @@ impl<'t> Sites<'t> {
             {
                 let instead = format!("crate::by_rule::{function}({{on}}, {text})");
                 self.add(expr, format!("takes {how} the {} {name}", act.name()), instead);
+            }
+            for (how, function) in PARTS {
+                let instead = format!("crate::by_rule::{function}({{on}}, {text})");
+                self.add(expr, format!("keeps {how} of the {} {name}", act.name()), instead);
             }
             let instead = format!("if {{on}} {{ Default::default() }} else {{ {text} }}");
             self.add(expr, format!("takes a constant for the {} {name}", act.name()), format!("({instead})"));
@@ -161,6 +196,10 @@ impl<'t> Sites<'t> {
         self.add(argument, format!("shortens {of}"), format!("crate::by_rule::short({{on}}, {text})"));
     }
 }
+
+/// What a weakening keeps of bytes and words, and the function that does it.
+const PARTS: [(&str, &str); 3] =
+    [("the first byte", "byte"), ("all bits but the last", "bit_short"), ("the first word", "word")];
 
 /// Calls at the end of a chain of iterators.
 const ENDS: [&str; 8] = ["for_each", "try_for_each", "all", "any", "fold", "sum", "position", "try_fold"];
@@ -198,6 +237,7 @@ impl<'ast> Visit<'ast> for Sites<'_> {
 
     fn visit_block(&mut self, block: &'ast Block) {
         block.stmts.iter().for_each(|statement| self.statement(statement));
+        self.earlier(block);
         visit::visit_block(self, block);
     }
 
