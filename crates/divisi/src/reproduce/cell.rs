@@ -93,6 +93,8 @@ pub struct ReportCell {
     pub greatest: Option<f64>,
     pub repetitions: Option<usize>,
     pub cpu_us: Option<f64>,
+    pub cpu_least: Option<f64>,
+    pub cpu_greatest: Option<f64>,
     pub failure: Option<String>,
     /// The run's place in the list.
     pub run: Option<usize>,

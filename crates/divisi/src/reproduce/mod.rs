@@ -75,12 +75,10 @@ fn program_name(program: ReportProgram<'_>) -> Result<String, Failure> {
     if program.commit != "unknown" {
         return Ok(program.commit.to_owned());
     }
-    let bytes = std::fs::read(program.party.path()).map_err(|e| {
-        Failure::unavailable(format!(
-            "{} cannot be read ({e}): start it by its path",
-            program.party.path().display()
-        ))
-    })?;
+    let path = program.party.path();
+    let no =
+        |e| Failure::unavailable(format!("{} cannot be read ({e}): start it by its path", path.display()));
+    let bytes = std::fs::read(path).map_err(no)?;
     Ok(format!("unknown, program {:.16}", hex::encode(Sha256::digest(&bytes))))
 }
 

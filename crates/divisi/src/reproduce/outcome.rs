@@ -102,11 +102,16 @@ impl<'o> Evaluation<'o> {
         cell.state = if differs { "differs" } else { "ok" };
         cell.ours = Some(ours);
         let Some(report) = record.and_then(|(_, record)| record.end.as_ref().ok()) else { return };
-        cell.cpu_us = in_report(report, "cpu_us_per_block_and_party", None).ok();
-        let number = if cell.kind == CellKind::Exact { 0 } else { repetitions(report) };
-        let each = (0..number).filter_map(|repetition| self.value(paper, cell, Some(repetition), 0).ok());
-        if let Some((least, greatest)) = each.map(|v| (v, v)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
-            (cell.least, cell.greatest, cell.repetitions) = (Some(least), Some(greatest), Some(number));
+        let (cpu, number) =
+            (|at| in_report(report, "cpu_us_per_block_and_party", at).ok(), repetitions(report));
+        let spread = |of: &dyn Fn(Option<usize>) -> Option<f64>| {
+            let each = (0..number).filter_map(|at| of(Some(at))).map(|v| (v, v));
+            each.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unzip()
+        };
+        (cell.cpu_us, (cell.cpu_least, cell.cpu_greatest)) = (cpu(None), spread(&cpu));
+        if cell.kind != CellKind::Exact {
+            (cell.least, cell.greatest) = spread(&|at| self.value(paper, cell, at, 0).ok());
+            cell.repetitions = cell.least.map(|_| number);
         }
     }
 
@@ -131,15 +136,11 @@ impl<'o> Evaluation<'o> {
 /// The runs, each with what its cells do not tell.
 pub fn runs(records: &[RunRecord]) -> Value {
     let run = |record: &RunRecord| {
-        let report = record.end.as_ref().ok();
-        let number = |name| report.and_then(|report| in_report(report, name, None).ok());
         json!({
             "command": format!("divisi {}", record.run.command),
-            "ok": report.is_some(), "failure": record.end.as_ref().err(),
+            "ok": record.end.is_ok(), "failure": record.end.as_ref().err(),
             "seconds": record.seconds, "expected_seconds": record.run.seconds, "resumed": record.resumed,
-            "cpu_us_per_block_and_party": number("cpu_us_per_block_and_party"),
-            "online_per_second": number("online_per_second"), "total_per_second": number("total_per_second"),
-            "file": report.map(|_| run_file(&record.run.command)),
+            "file": record.end.as_ref().ok().map(|_| run_file(&record.run.command)),
         })
     };
     records.iter().map(run).collect()

@@ -83,10 +83,7 @@ pub fn run(
         let began = lacking.is_none();
         let end = lacking.map_or_else(|| one(&run.command, program, cleanup), Err);
         let seconds = start.elapsed().as_secs_f64();
-        if began {
-            took += seconds;
-            expected += run.seconds;
-        }
+        (took, expected) = if began { (took + seconds, expected + run.seconds) } else { (took, expected) };
         if let Ok(report) = &end {
             store.keep(&run.command, report, seconds)?;
         }
