@@ -20,14 +20,41 @@ const CRATES: [(&str, &[&str], &[&str]); 7] = [
     (
         "rep3",
         &["divisi-rep3", "divisi-symphony"],
-        &["rep3_checks", "rep3_blackbox", "rep3_lookup", "rep3_sbox"],
+        &[
+            "divisi-attacks/rep3_checks",
+            "divisi-attacks/rep3_blackbox",
+            "divisi-attacks/rep3_lookup",
+            "divisi-attacks/rep3_sbox",
+            "divisi-rep3/sweep",
+            "divisi-rep3/key_in_memory",
+        ],
     ),
-    ("ot", &["divisi-ot"], &["ot_proof", "ot_random", "ot_rows"]),
-    ("garble", &["divisi-garble"], &["garble_openings", "garble_order", "garble_tables", "garble_triples"]),
-    ("spdz", &["divisi-spdz"], &[]),
+    (
+        "ot",
+        &["divisi-ot"],
+        &[
+            "divisi-attacks/ot_proof",
+            "divisi-attacks/ot_random",
+            "divisi-attacks/ot_rows",
+            "divisi-ot/delta_in_memory",
+        ],
+    ),
+    (
+        "garble",
+        &["divisi-garble"],
+        &[
+            "divisi-attacks/garble_openings",
+            "divisi-attacks/garble_order",
+            "divisi-attacks/garble_tables",
+            "divisi-attacks/garble_triples",
+            "divisi-garble/sweep",
+            "divisi-garble/delta_in_memory",
+        ],
+    ),
+    ("spdz", &["divisi-spdz"], &["divisi-spdz/sweep", "divisi-spdz/alpha_in_memory"]),
     ("bgv", &["divisi-bgv"], &[]),
     ("mixed", &["divisi-mixed", "divisi-mpgc", "divisi-program"], &[]),
-    ("node", &["divisi-node"], &[]),
+    ("node", &["divisi-node"], &["divisi-node/pressure", "divisi-cli/servers", "divisi-cli/faults"]),
 ];
 
 /// What in a crate's source is no protocol.
@@ -56,9 +83,9 @@ fn engine_of(file: &str) -> Option<(&'static str, Vec<String>)> {
     if OTHERS.iter().any(|other| rest.contains(other)) || !rest.ends_with(".rs") {
         return None;
     }
-    let (engine, _, attacks) = CRATES.iter().find(|(_, packages, _)| packages.contains(&package))?;
-    let attacks = attacks.iter().map(|target| format!("divisi-attacks/{target}"));
-    Some((engine, [format!("{package}/lib"), format!("{package}/it")].into_iter().chain(attacks).collect()))
+    let (engine, _, more) = CRATES.iter().find(|(_, packages, _)| packages.contains(&package))?;
+    let own = ["lib", "it"].map(|target| format!("{package}/{target}"));
+    Some((engine, own.into_iter().chain(more.iter().map(|test| (*test).to_owned())).collect()))
 }
 
 /// All weakenings of an engine, in the order of files and lines, and the tests that judge them.
