@@ -1,9 +1,9 @@
-//! The key that a request is meant for: its name may belong to another one by now, as who made a key can destroy
-//! it and make a new one of the same name.
+//! The key that a request is meant for: its name may belong to another one by now, as who made a key can
+//! destroy it and make a new one of the same name.
 //!
 //! Servers find keys by their names, and say which one they found, all three alike, before they compute
-//! anything; only of a decryption by GCM they do not. Adversary: one malicious server, whose word alone is not
-//! believed.
+//! anything; only of a decryption by GCM they do not. Adversary: one malicious server, whose word alone is
+//! not believed.
 
 use super::Client;
 use crate::error::{Error, ErrorKind};
@@ -14,9 +14,9 @@ use divisi_store::KeyName;
 const ANOTHER: Step = step!("another_key");
 
 impl Client {
-    /// Take no key from now on but the one of this id, whatever its name belongs to when a request comes; with
-    /// `None` the name is enough, as at first. A request that would use another one fails, and nothing of it
-    /// is returned. A decryption by GCM finds out by the tag, which the other key does not have.
+    /// Take no key from now on but the one of this id, whatever its name belongs to when a request comes;
+    /// with `None` the name is enough, as at first. A request that would use another one fails, and nothing
+    /// of it is returned. A decryption by GCM finds out by the tag, which the other key does not have.
     pub fn expect_key(&mut self, id: Option<[u8; 16]>) {
         self.expected = id;
     }
